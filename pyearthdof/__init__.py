@@ -1,0 +1,26 @@
+"""R's MARS in Python, and the degrees of freedom of any fitting procedure.
+
+The names below are imported on first use, so that `import pyearthdof` is quick and never starts R.
+"""
+
+from importlib import import_module
+
+from ._version import __version__
+
+_HOME = {
+    "Earth": ".mars.earth",
+    "MarsModel": ".mars.model",
+    "doctor": ".bridge.doctor",
+}
+
+__all__ = [*_HOME, "__version__"]
+
+
+def __getattr__(name):
+    if name not in _HOME:
+        raise AttributeError(f"module 'pyearthdof' has no attribute {name!r}")
+    return getattr(import_module(_HOME[name], __name__), name)
+
+
+def __dir__():
+    return sorted(__all__)

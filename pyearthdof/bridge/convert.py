@@ -1,0 +1,209 @@
+"""Values between Python and R. Everything is copied; numbers travel as doubles.
+
+=============================  ==============================  ===========================
+Python                         R                               back in Python
+=============================  ==============================  ===========================
+None                           NULL                            None
+bool                           logical of length 1             bool (NA: nan)
+int, float                     double of length 1              1-d float array
+str                            character of length 1           list of str
+list or tuple of str           character                       list of str (NA: None)
+1-d array                      double vector, no dim           1-d float array
+2-d array                      double matrix                   2-d float array
+`NamedMatrix`                  double matrix with column names 2-d float array
+`Factor`                       factor                          list of str
+`RFunction`                    its number, for `python.call`   (does not come back)
+bytes                          raw                             bytes
+dict with str keys             named list                      dict
+list, tuple of other things    list                            list
+=============================  ==============================  ===========================
+
+Why not rpy2's own converters: they make 1-d *arrays* that earth refuses, alias R's memory, lose column
+names, turn R's integer NA into -2147483648, and live in a context variable that a new thread lacks.
+Using `rpy2.rinterface` alone there is no such context to lose.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Factor", "NamedMatrix", "RFunction", "dispatcher", "from_r", "to_r"]
+
+
+@dataclass(frozen=True)
+class NamedMatrix:
+    """A matrix of doubles with column names."""
+
+    values: np.ndarray
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A categorical column: 0-based codes (-1 is missing) into the levels."""
+
+    codes: np.ndarray
+    levels: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class RFunction:
+    """A Python function that R may call; it gets converted arguments and returns something convertible.
+
+    An exception in it cannot pass through R: it is kept in `errors`, R goes on with `otherwise`, and
+    whoever made the RFunction raises it afterwards.
+
+    In R it is a number; `python.call(number, ...)` calls it. One R function, made once and never
+    released, serves all of them (see `dispatcher`): R crashes the process when it calls, or collects,
+    a function whose Python side has gone.
+    """
+
+    function: Callable[..., Any]
+    otherwise: Any
+    errors: list[BaseException]
+
+
+_functions: weakref.WeakValueDictionary[int, RFunction] = weakref.WeakValueDictionary()
+_next_key = itertools.count(1)
+
+
+def to_r(value, ri):
+    """Make an R object of a Python value (see the table above); `ri` is rpy2.rinterface, R running."""
+    if value is None:
+        return ri.NULL
+    if isinstance(value, (bool, np.bool_)):
+        return ri.BoolSexpVector([bool(value)])
+    if isinstance(value, (int, float, np.number)):
+        return ri.FloatSexpVector([float(value)])
+    if isinstance(value, str):
+        return ri.StrSexpVector([value])
+    if isinstance(value, (bytes, bytearray)):
+        return ri.ByteSexpVector.from_memoryview(memoryview(value))
+    if isinstance(value, NamedMatrix):
+        return _matrix(value.values, ri, value.columns)
+    if isinstance(value, Factor):
+        return _factor(value, ri)
+    if isinstance(value, RFunction):
+        return _register(value, ri)
+    if isinstance(value, np.ndarray):
+        return _array(value, ri)
+    if isinstance(value, dict):
+        return _named_list(value, ri)
+    if isinstance(value, (list, tuple)):
+        if value and all(isinstance(v, str) for v in value):
+            return ri.StrSexpVector(list(value))
+        return ri.ListSexpVector([to_r(v, ri) for v in value])
+    raise TypeError(f"a {type(value).__name__} has no counterpart in R")
+
+
+def from_r(value, ri):
+    """Make a Python value of an R object; nothing in the result refers to R's memory."""
+    if value is ri.NULL or isinstance(value, type(ri.NULL)):
+        return None
+    if isinstance(value, ri.FloatSexpVector):
+        return _shaped(np.array(value, dtype=float), value, ri)
+    if isinstance(value, ri.BoolSexpVector):
+        numbers = _integers(value)
+        if len(numbers) == 1 and not np.isnan(numbers[0]):
+            return bool(numbers[0])
+        return _shaped(numbers, value, ri)
+    if isinstance(value, ri.IntSexpVector):
+        numbers = _integers(value)
+        levels = _attribute(value, "levels", ri)
+        if levels is not None:
+            return [None if np.isnan(code) else levels[int(code) - 1] for code in numbers]
+        return _shaped(numbers, value, ri)
+    if isinstance(value, ri.StrSexpVector):
+        return [None if v is ri.NA_Character else str(v) for v in value]
+    if isinstance(value, ri.ByteSexpVector):
+        return np.asarray(value, dtype=np.uint8).tobytes()
+    if isinstance(value, ri.ListSexpVector):
+        names = _attribute(value, "names", ri)
+        items = [from_r(v, ri) for v in value]
+        return items if names is None else dict(zip(names, items, strict=True))
+    raise TypeError(f"an R {type(value).__name__} has no counterpart here")
+
+
+def _array(array, ri):
+    if array.ndim == 1:
+        return _doubles(array, ri)
+    if array.ndim == 2:
+        return _matrix(array, ri)
+    raise TypeError(f"an array with {array.ndim} dimensions has no counterpart in R")
+
+
+def _doubles(array, ri):
+    flat = np.ascontiguousarray(array, dtype=np.float64)
+    if flat.size == 0:
+        return ri.FloatSexpVector([])
+    # A copy that owns its memory: rpy2 takes writable, contiguous buffers only.
+    return ri.FloatSexpVector.from_memoryview(memoryview(flat.copy()))
+
+
+def _matrix(array, ri, columns=None):
+    array = np.asarray(array, dtype=np.float64)
+    vector = ri.FloatSexpVector(_doubles(array.ravel(order="F"), ri))
+    vector.do_slot_assign("dim", ri.IntSexpVector(list(array.shape)))
+    if columns is not None:
+        vector.do_slot_assign(
+            "dimnames", ri.ListSexpVector([ri.NULL, ri.StrSexpVector(list(columns))])
+        )
+    return vector
+
+
+def _factor(factor, ri):
+    codes = [ri.NA_Integer if code < 0 else int(code) + 1 for code in factor.codes]
+    vector = ri.IntSexpVector(codes)
+    vector.do_slot_assign("levels", ri.StrSexpVector(list(factor.levels)))
+    vector.do_slot_assign("class", ri.StrSexpVector(["factor"]))
+    return vector
+
+
+def _named_list(items, ri):
+    vector = ri.ListSexpVector([to_r(v, ri) for v in items.values()])
+    vector.do_slot_assign("names", ri.StrSexpVector(list(items)))
+    return vector
+
+
+def _register(function, ri):
+    key = next(_next_key)
+    _functions[key] = function
+    return ri.FloatSexpVector([float(key)])
+
+
+def dispatcher(ri):
+    """Make the R function that calls any `RFunction` by its number."""
+
+    def called_by_r(key, *args):
+        function = _functions[int(key[0])]
+        try:
+            if not function.errors:
+                return to_r(function.function(*(from_r(a, ri) for a in args)), ri)
+        except BaseException as error:
+            function.errors.append(error)
+        return to_r(function.otherwise, ri)
+
+    return ri.rternalize(called_by_r, signature=False)
+
+
+def _integers(vector):
+    raw = np.array(vector.memoryview(), dtype=np.int64)
+    return np.where(raw == -(2**31), np.nan, raw.astype(float))
+
+
+def _shaped(array, vector, ri):
+    dims = _attribute(vector, "dim", ri)
+    return array if dims is None else array.reshape([int(d) for d in dims], order="F")
+
+
+def _attribute(vector, name, ri):
+    try:
+        return from_r(vector.do_slot(name), ri)
+    except LookupError:
+        return None

@@ -1,0 +1,37 @@
+"""The errors that pyearthdof raises on purpose. Each message is one sentence that says what to do."""
+
+
+class PyEarthDofError(Exception):
+    """Base of every error that is ours."""
+
+
+class InvalidInputError(PyEarthDofError, ValueError):
+    """An argument or a data set was refused before any work began."""
+
+
+class RNotAvailableError(PyEarthDofError, RuntimeError):
+    """R, rpy2 or an R package is missing or does not fit; `remedy` is the command that mends it."""
+
+    def __init__(self, problem: str, remedy: str):
+        super().__init__(f"{problem}; mend it with: {remedy}")
+        self.problem = problem
+        self.remedy = remedy
+
+    def __reduce__(self):
+        return type(self), (self.problem, self.remedy)
+
+
+class RForkedError(PyEarthDofError, RuntimeError):
+    """This process was forked from one in which R was running, so its R must not be used."""
+
+
+class RError(PyEarthDofError, ValueError):
+    """R stopped with an error; the message is R's own."""
+
+
+class RWarning(UserWarning):
+    """A warning that R gave while it computed."""
+
+
+class FittingError(PyEarthDofError, RuntimeError):
+    """One repetition of a Monte Carlo run failed; the message names it and how to replay it."""

@@ -1,0 +1,125 @@
+"""MARS by R's earth: one fit, a batch of responses, or unpruned forward passes for a whole nk path."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import bridge
+from .model import MarsModel
+from .options import r_options
+
+__all__ = ["FitDetails", "fit_many", "fit_one", "forward_passes", "summary_text"]
+
+SECONDS_PER_CROSSING = 0.7  # Ctrl-C is honoured between crossings at the latest
+
+
+@dataclass(frozen=True)
+class FitDetails:
+    """What a fit tells about its training rows, beside the model."""
+
+    bx: np.ndarray
+    fitted: np.ndarray
+    leverages: np.ndarray | None
+    r_object: bytes | None
+
+
+def fit_one(X, y, feature_names, weights, options) -> tuple[MarsModel, FitDetails]:
+    """Fit one response; options as `check_options` returns them."""
+    passed, allowed = _passable(options)
+    design = bridge.NamedMatrix(X, feature_names)
+    try:
+        found = bridge.call("earth.one", design, y, weights, passed)
+    finally:
+        _raise_from_allowed(allowed)
+    model = MarsModel(
+        feature_names=feature_names,
+        dirs=found["dirs"],
+        cuts=found["cuts"],
+        term_names=tuple(found["term.names"]),
+        selected=found["selected"].astype(int) - 1,
+        coef=found["coef"],
+        rss=float(found["rss"][0]),
+        rsq=float(found["rsq"][0]),
+        gcv=float(found["gcv"][0]),
+        grsq=float(found["grsq"][0]),
+        rss_per_subset=found["rss.per.subset"],
+        gcv_per_subset=found["gcv.per.subset"],
+        prune_terms=np.atleast_2d(found["prune.terms"]),
+        degree=int(options["degree"]),
+        penalty=float(found["penalty"][0]),
+        nk=int(found["nk"][0]),
+        thresh=float(options["thresh"]),
+        pmethod=options["pmethod"],
+        termcond=int(found["termcond"][0]),
+        n_samples=len(y),
+        engine="r",
+        versions=bridge.r_versions(),
+    )
+    details = FitDetails(found["bx"], found["fitted"], found["leverages"], found["object"])
+    return model, details
+
+
+def fit_many(X, Y, feature_names, options) -> tuple[np.ndarray, np.ndarray]:
+    """Fitted values (n, m) and numbers of terms (m,) for every column of Y."""
+    fitted = np.empty(Y.shape, order="F")
+    terms = np.empty(Y.shape[1])
+    for columns, found in _crossings("earth.many", X, Y, feature_names, options):
+        fitted[:, columns] = found["fitted"]
+        terms[columns] = found["terms"]
+    return fitted, terms
+
+
+def forward_passes(X, Y, feature_names, options) -> Iterator[dict[str, np.ndarray]]:
+    """Yield bx, dirs, cuts and termcond of an unpruned fit for every column of Y."""
+    for _, found in _crossings("earth.passes", X, Y, feature_names, options):
+        yield from found
+
+
+def summary_text(r_object: bytes) -> str:
+    """R's own summary of a fit."""
+    return "\n".join(bridge.call("earth.summary", r_object))
+
+
+def _crossings(function, X, Y, feature_names, options):
+    """Send the columns of Y in blocks of about SECONDS_PER_CROSSING, starting with a single one."""
+    passed, allowed = _passable(options)
+    design = bridge.NamedMatrix(X, feature_names)
+    start, size = 0, 1
+    while start < Y.shape[1]:
+        columns = slice(start, min(start + size, Y.shape[1]))
+        began = time.perf_counter()
+        try:
+            found = bridge.call(function, design, Y[:, columns], passed)
+        finally:
+            _raise_from_allowed(allowed)
+        each = (time.perf_counter() - began) / (columns.stop - columns.start)
+        yield columns, found
+        start = columns.stop
+        size = max(1, min(10 * size, int(SECONDS_PER_CROSSING / max(each, 1e-6))))
+
+
+def _passable(options) -> tuple[dict, bridge.RFunction | None]:
+    """Options for R; a Python `allowed` becomes an R function with 0-based indices on our side."""
+    passed = r_options(options)
+    function = options["allowed"]
+    if function is None:
+        return passed, None
+
+    def allowed(degree, pred, parents, namesx, first):
+        return bool(
+            function(
+                int(degree[0]), int(pred[0]) - 1, parents.astype(int), tuple(namesx), bool(first)
+            )
+        )
+
+    passed["allowed"] = bridge.RFunction(allowed, otherwise=False, errors=[])
+    return passed, passed["allowed"]
+
+
+def _raise_from_allowed(allowed) -> None:
+    if allowed is not None and allowed.errors:
+        raise allowed.errors[0]

@@ -1,0 +1,74 @@
+"""What a fitting procedure tells about itself: the contract between procedures and `pyearthdof.dof`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin, clone
+
+__all__ = ["Fits", "Procedure"]
+
+
+@dataclass(frozen=True)
+class Fits:
+    """Many fits on one design: column j belongs to column j of Y.
+
+    Attributes
+    ----------
+    fitted : (n, m) array
+        Fitted values.
+    trace : (m,) array or None
+        tr S(y), where the fit can be written as S(y) y.
+    n_coef : (m,) array or None
+        Number of free parameters.
+    rank : (m,) array or None
+        rank(X_A) of the active set; None where there is no active set.
+    refitted : (n, m) array or None
+        Least-squares fit on the active set, for the search cost `sdf`; None where there is none.
+    """
+
+    fitted: np.ndarray
+    trace: np.ndarray | None = None
+    n_coef: np.ndarray | None = None
+    rank: np.ndarray | None = None
+    refitted: np.ndarray | None = None
+
+
+class Procedure(RegressorMixin, BaseEstimator):
+    """A scikit-learn regressor that also tells the paper's quantities of a fit.
+
+    After `fit`, `trace_` is tr S(y), `n_coef_` the number of free parameters, `rank_` the rank of the
+    active set where there is one, and `fitted_values_` the fit at the rows of X.
+
+    A subclass declares what is known about it as data:
+
+    is_linear
+        The fit is S y with an S that does not depend on y, so df = tr(S) exactly.
+    is_equivariant
+        Shifting or scaling y shifts or scales the fit, and a constant y is fitted exactly.
+    df_statistic
+        The name of the field of `Fits` whose mean over y is the df (None: unknown).
+    """
+
+    is_linear: ClassVar[bool] = False
+    is_equivariant: ClassVar[bool] = False
+    df_statistic: ClassVar[Literal["trace", "n_coef"] | None] = None
+
+    def fit_many(self, X, Y) -> Fits:
+        """Fit every column of Y on the same X. Subclasses vectorise this; here is the plain loop."""
+        Y = np.asarray(Y, dtype=float)
+        fits = [clone(self).fit(X, y) for y in Y.T]
+        return Fits(
+            fitted=np.column_stack([f.fitted_values_ for f in fits]),
+            trace=_collect(fits, "trace_"),
+            n_coef=_collect(fits, "n_coef_"),
+            rank=_collect(fits, "rank_"),
+            refitted=_collect(fits, "refitted_values_", np.column_stack),
+        )
+
+
+def _collect(fits, name, combine=np.array):
+    values = [getattr(f, name, None) for f in fits]
+    return None if any(v is None for v in values) else combine(values)

@@ -1,0 +1,17 @@
+"""Run Python code in a process where R cannot be found, as on a machine without R."""
+
+import os
+import subprocess
+import sys
+
+
+def run_without_r(code: str, *args: str) -> str:
+    """Return what the code printed; sys.argv[1:] are the arguments."""
+    environment = {k: v for k, v in os.environ.items() if k not in ("R_HOME", "LD_LIBRARY_PATH")}
+    environment["PATH"] = os.path.dirname(sys.executable)
+    done = subprocess.run(
+        [sys.executable, "-c", code, *args],
+        capture_output=True, text=True, env=environment, check=False, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout

@@ -9,6 +9,7 @@ from ._version import __version__
 
 _HOME = {
     "Earth": ".mars.earth",
+    "Mars": ".mars.mda",
     "MarsModel": ".mars.model",
     "doctor": ".bridge.doctor",
 }

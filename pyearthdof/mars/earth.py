@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.base import TransformerMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import clone
 
 from .. import bridge
-from .._version import __version__
 from ..exceptions import InvalidInputError
-from ..procedures.base import Fits, Procedure
+from ..procedures.base import Fits
 from . import engine_r
-from .data import check_names, check_new_data, check_training_data, check_weights, default_names
+from .data import check_training_data, check_weights
 from .options import check_options
+from .path import PathFits, is_cut_short, prefix_fits, step_of_terms, steps_allowed
+from .regressor import MarsRegressor
 
 __all__ = ["Earth"]
 
 ENGINES = ("auto", "r")
 
 
-class Earth(TransformerMixin, Procedure):
+class Earth(MarsRegressor):
     """Multivariate adaptive regression splines, as R's package `earth` fits them.
 
     Every argument has the meaning and the default that it has in R; None lets earth compute its own.
@@ -146,81 +146,87 @@ class Earth(TransformerMixin, Procedure):
         names = self._feature_names(X.shape[1])
         weights = check_weights(sample_weight, len(y))
         options = check_options(self.get_params(), names, len(y))
-        engine = self._resolve_engine()
-        self.model_, details = engine.fit_one(X, y, names, weights, options)
-        self.bx_ = details.bx
-        self.fitted_values_ = details.fitted
-        self.leverages_ = details.leverages
-        self._r_object = details.r_object
-        self._copy_from_model()
+        self._learn(*self._resolve_engine().fit_one(X, y, names, weights, options))
         return self
 
-    def predict(self, X):
-        """Predict at the rows of X; needs no R."""
-        check_is_fitted(self)
-        return self.model_.predict(check_new_data(self, X))
-
-    def transform(self, X):
-        """Evaluate the selected terms at the rows of X: an (n, n_terms_) matrix; needs no R."""
-        check_is_fitted(self)
-        return self.model_.basis(check_new_data(self, X))
-
-    def get_feature_names_out(self, input_features=None):
-        """Names of the columns of `transform`: R's names of the selected terms."""
-        check_is_fitted(self)
-        return np.array(self.terms_, dtype=object)
-
-    def summary(self) -> str:
-        """R's own summary of the model."""
-        check_is_fitted(self)
-        return engine_r.summary_text(self._r_object)
-
     def fit_many(self, X, Y) -> Fits:
-        """Fit every column of Y on the same X in few crossings to R; the estimator stays as it was."""
-        X, Y, names, options = self._check_many(X, Y)
-        fitted, terms = self._resolve_engine().fit_many(X, Y, names, options)
+        """Fit every column of Y on the same X, for Monte Carlo; the estimator stays as it was."""
+        X, Y, names = self._check_many(X, Y)
+        options = check_options(self.get_params(), names, len(X))
+        fitted, terms = self._resolve_engine(monte_carlo=True).fit_many(X, Y, names, options)
         return Fits(fitted=fitted, trace=terms, n_coef=terms)
 
-    def _check_many(self, X, Y):
-        Y = np.asarray(Y, dtype=np.float64)
-        if Y.ndim != 2 or Y.shape[1] == 0:
-            raise InvalidInputError(f"Y has shape {Y.shape} but it should be (n, m) with m >= 1")
-        if not np.isfinite(Y).all():
-            raise InvalidInputError("Y contains NaN or infinity")
-        probe = type(self)()
-        X, _ = check_training_data(probe, X, Y[:, 0])
-        names = probe._feature_names(X.shape[1])
-        return X, Y, names, check_options(self.get_params(), names, len(X))
+    def fit_path(self, X, Y, nks) -> PathFits:
+        """Fit every column of Y for every nk of `nks` with one forward pass each.
 
-    def _feature_names(self, n_features: int) -> tuple[str, ...]:
-        return check_names(getattr(self, "feature_names_in_", default_names(n_features)))
+        Needs thresh = 0 and pmethod = "none": then the fit at a smaller nk is the beginning of the
+        pass at a larger one. `nk` of the estimator itself is not looked at.
+        """
+        if self.thresh != 0 or self.pmethod != "none":
+            raise InvalidInputError(
+                f"thresh={self.thresh!r} and pmethod={self.pmethod!r}, but a path over nk needs "
+                "thresh=0 and pmethod='none'"
+            )
+        nks = [int(nk) for nk in nks]
+        longest = clone(self).set_params(nk=max(nks))
+        X, Y, names = self._check_many(X, Y)
+        options = check_options(longest.get_params(), names, len(X))
+        engine = self._resolve_engine(monte_carlo=True)
+        fitted = np.empty((len(nks), *Y.shape))
+        n_terms = np.empty((len(nks), Y.shape[1]))
+        for j, found in enumerate(engine.forward_passes(X, Y, names, options)):
+            steps = step_of_terms(found["dirs"], found["cuts"])
+            if is_cut_short(steps, int(found["termcond"][0]), max(nks)):
+                for k, nk in enumerate(nks):
+                    one = clone(self).set_params(nk=nk).fit_many(X, Y[:, [j]])
+                    fitted[k, :, j], n_terms[k, j] = one.fitted[:, 0], one.n_coef[0]
+                continue
+            sizes = [int(np.searchsorted(steps, steps_allowed(nk), side="right")) for nk in nks]
+            fitted[:, :, j] = prefix_fits(found["bx"], Y[:, j], sizes)
+            n_terms[:, j] = sizes
+        return PathFits(fitted, n_terms)
 
-    def _resolve_engine(self):
+    def corrected(self, X, y, *, design="gaussian", sample_weight=None, **correction):
+        """Fit again with the penalty that makes nominal and actual degrees of freedom agree.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The data, as in `fit`.
+        design : {"gaussian", "data"}
+            Measure the search on Gaussian noise of X's shape, as the authors do, or on X itself.
+        **correction
+            Passed to `correct_penalty`: n_rep, draws, n_jobs, progress, engine.
+
+        Returns
+        -------
+        Earth
+            A new model, fitted, with the result of `correct_penalty` in `correction_`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyearthdof import Earth
+        >>> x = np.random.default_rng(0).normal(size=(100, 2))
+        >>> model = Earth().corrected(x, np.abs(x[:, 0]), n_rep=20)
+        >>> model.penalty_ == model.correction_.penalty
+        True
+        """
+        from ..dof import correct_penalty
+
+        if design not in ("gaussian", "data"):
+            raise InvalidInputError(f"design={design!r} but it should be 'gaussian' or 'data'")
+        probe, _ = check_training_data(clone(self), X, y)
+        settings = {"degree": self.degree, "nk": self.nk, "engine": self.engine} | correction
+        result = correct_penalty(probe if design == "data" else probe.shape, **settings)
+        model = clone(self).set_params(penalty=result.penalty).fit(X, y, sample_weight)
+        model.correction_ = result
+        return model
+
+    def _resolve_engine(self, monte_carlo: bool = False):
         if self.engine not in ENGINES:
             raise InvalidInputError(
                 f"engine={self.engine!r} but it should be one of {', '.join(ENGINES)}"
             )
         bridge.require("earth")
         return engine_r
-
-    def _copy_from_model(self) -> None:
-        """The learned attributes that scikit-learn users look for."""
-        model = self.model_
-        self.coef_ = model.coef
-        self.terms_ = model.selected_names
-        self.dirs_, self.cuts_ = model.dirs, model.cuts
-        self.selected_terms_ = model.selected
-        self.rss_, self.rsq_, self.gcv_, self.grsq_ = model.rss, model.rsq, model.gcv, model.grsq
-        self.rss_per_subset_ = model.rss_per_subset
-        self.gcv_per_subset_ = model.gcv_per_subset
-        self.prune_terms_ = model.prune_terms
-        self.n_terms_ = self.n_coef_ = model.n_terms
-        self.trace_ = float(model.n_terms)
-        self.nominal_df_ = model.nominal_df
-        self.nk_, self.penalty_ = model.nk, model.penalty
-        self.termcond_ = model.termcond
-        self.engine_ = model.engine
-        self.versions_ = {"pyearthdof": __version__} | dict(model.versions)
-
-    def __str__(self) -> str:
-        return str(self.model_) if hasattr(self, "model_") else repr(self)

@@ -35,7 +35,13 @@ def fit_one(X, y, feature_names, weights, options) -> tuple[MarsModel, FitDetail
         found = bridge.call("earth.one", design, y, weights, passed)
     finally:
         _raise_from_allowed(allowed)
-    model = MarsModel(
+    return model_from(found, feature_names, len(y), options), details_from(found)
+
+
+def model_from(found, feature_names, n_samples, options) -> MarsModel:
+    """Build the model from what describe.earth in r_scripts/earth.R returned."""
+    prune_terms = found["prune.terms"]
+    return MarsModel(
         feature_names=feature_names,
         dirs=found["dirs"],
         cuts=found["cuts"],
@@ -48,26 +54,36 @@ def fit_one(X, y, feature_names, weights, options) -> tuple[MarsModel, FitDetail
         grsq=float(found["grsq"][0]),
         rss_per_subset=found["rss.per.subset"],
         gcv_per_subset=found["gcv.per.subset"],
-        prune_terms=np.atleast_2d(found["prune.terms"]),
+        prune_terms=np.empty((0, 0)) if prune_terms is None else np.atleast_2d(prune_terms),
         degree=int(options["degree"]),
         penalty=float(found["penalty"][0]),
         nk=int(found["nk"][0]),
         thresh=float(options["thresh"]),
         pmethod=options["pmethod"],
-        termcond=int(found["termcond"][0]),
-        n_samples=len(y),
+        termcond=0 if found["termcond"] is None else int(found["termcond"][0]),
+        n_samples=n_samples,
         engine="r",
         versions=bridge.r_versions(),
     )
-    details = FitDetails(found["bx"], found["fitted"], found["leverages"], found["object"])
-    return model, details
+
+
+def details_from(found) -> FitDetails:
+    """What the fit tells about its training rows."""
+    return FitDetails(found["bx"], found["fitted"], found["leverages"], found["object"])
 
 
 def fit_many(X, Y, feature_names, options) -> tuple[np.ndarray, np.ndarray]:
     """Fitted values (n, m) and numbers of terms (m,) for every column of Y."""
+    passed, allowed = _passable(options)
+    return batch("earth.many", X, Y, feature_names, passed, allowed=allowed)
+
+
+def batch(function, X, Y, feature_names, passed, *, package="earth", allowed=None):
+    """Fitted values and numbers of terms from an R function that loops over the columns of Y."""
     fitted = np.empty(Y.shape, order="F")
     terms = np.empty(Y.shape[1])
-    for columns, found in _crossings("earth.many", X, Y, feature_names, options):
+    crossings = _crossings(function, X, Y, feature_names, passed, package, allowed)
+    for columns, found in crossings:
         fitted[:, columns] = found["fitted"]
         terms[columns] = found["terms"]
     return fitted, terms
@@ -75,7 +91,8 @@ def fit_many(X, Y, feature_names, options) -> tuple[np.ndarray, np.ndarray]:
 
 def forward_passes(X, Y, feature_names, options) -> Iterator[dict[str, np.ndarray]]:
     """Yield bx, dirs, cuts and termcond of an unpruned fit for every column of Y."""
-    for _, found in _crossings("earth.passes", X, Y, feature_names, options):
+    passed, allowed = _passable(options)
+    for _, found in _crossings("earth.passes", X, Y, feature_names, passed, "earth", allowed):
         yield from found
 
 
@@ -84,16 +101,15 @@ def summary_text(r_object: bytes) -> str:
     return "\n".join(bridge.call("earth.summary", r_object))
 
 
-def _crossings(function, X, Y, feature_names, options):
+def _crossings(function, X, Y, feature_names, passed, package, allowed):
     """Send the columns of Y in blocks of about SECONDS_PER_CROSSING, starting with a single one."""
-    passed, allowed = _passable(options)
     design = bridge.NamedMatrix(X, feature_names)
     start, size = 0, 1
     while start < Y.shape[1]:
         columns = slice(start, min(start + size, Y.shape[1]))
         began = time.perf_counter()
         try:
-            found = bridge.call(function, design, Y[:, columns], passed)
+            found = bridge.call(function, design, Y[:, columns], passed, package=package)
         finally:
             _raise_from_allowed(allowed)
         each = (time.perf_counter() - began) / (columns.stop - columns.start)

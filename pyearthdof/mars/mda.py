@@ -1,0 +1,117 @@
+"""Mars: R's `mda::mars` with the face of Earth."""
+
+from __future__ import annotations
+
+from sklearn.utils.validation import check_is_fitted
+
+from .. import bridge
+from ..exceptions import InvalidInputError
+from ..procedures.base import Fits
+from . import engine_r
+from .data import check_training_data
+from .earth import Earth
+from .options import OPTIONS
+from .regressor import MarsRegressor
+
+__all__ = ["Mars"]
+
+_CHECKS = {option.name: option for option in OPTIONS}
+
+
+class Mars(MarsRegressor):
+    """MARS as R's package `mda` fits it; its options are fewer than earth's.
+
+    Parameters
+    ----------
+    degree : int, default 1
+        Highest degree of interaction.
+    nk : int, optional
+        Most terms in the forward pass; default max(21, 2 p + 1). mda lowers an even one by 1.
+    penalty : float, optional
+        GCV penalty for each knot; default 2 for degree 1, else 3.
+    thresh : float, default 0.001
+        The forward pass stops when a step adds less than this.
+    prune : bool, default True
+        Remove terms backward, by GCV.
+
+    Attributes
+    ----------
+    As `Earth` has them; `mda_gcv_` is the GCV that mda itself reports. mda ignores case weights, so
+    `fit` takes none. Dropped terms and sizes that mda does not report are NaN in `rss_per_subset_`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof import Mars
+    >>> x = np.linspace(0, 1, 101)
+    >>> Mars(nk=3, prune=False).fit(x[:, None], np.maximum(0, x - 0.5)).terms_
+    ('(Intercept)', 'h(x-0.5)', 'h(0.5-x)')
+    """
+
+    def __init__(self, degree=1, nk=None, penalty=None, thresh=0.001, prune=True):
+        self.degree = degree
+        self.nk = nk
+        self.penalty = penalty
+        self.thresh = thresh
+        self.prune = prune
+
+    def fit(self, X, y):
+        """Fit the model to finite numbers X (n, p) and y (n,)."""
+        X, y = check_training_data(self, X, y)
+        names = self._feature_names(X.shape[1])
+        options = self._options()
+        self._require()
+        design = bridge.NamedMatrix(X, names)
+        found = bridge.call("mars.one", design, y, options, package="mda")
+        settings = {"degree": self.degree, "thresh": self.thresh}
+        settings["pmethod"] = "backward" if self.prune else "none"
+        model = engine_r.model_from(found, names, len(y), settings)
+        self._learn(model, engine_r.details_from(found))
+        self.mda_gcv_ = float(found["mars.gcv"][0])
+        return self
+
+    def fit_many(self, X, Y) -> Fits:
+        """Fit every column of Y on the same X in few crossings to R."""
+        X, Y, names = self._check_many(X, Y)
+        self._require()
+        fitted, terms = engine_r.batch("mars.many", X, Y, names, self._options(), package="mda")
+        return Fits(fitted=fitted, trace=terms, n_coef=terms)
+
+    def to_earth(self) -> Earth:
+        """Return the same model as a fitted `Earth`, equal to R's `mars.to.earth`."""
+        check_is_fitted(self)
+        earth = Earth(
+            degree=self.degree, nk=self.nk_, penalty=self.penalty_, thresh=self.thresh,
+            pmethod=self.model_.pmethod, engine="r",
+        )  # fmt: skip
+        earth.n_features_in_ = self.n_features_in_
+        if hasattr(self, "feature_names_in_"):
+            earth.feature_names_in_ = self.feature_names_in_
+        details = engine_r.FitDetails(
+            self.bx_, self.fitted_values_, self.leverages_, self._r_object
+        )
+        earth._learn(self.model_, details)
+        return earth
+
+    def _options(self) -> dict:
+        """Options in mda's names; what is None has mda's default."""
+        values = {name: getattr(self, name) for name in ("degree", "nk", "penalty", "thresh")}
+        for name, value in values.items():
+            if not _CHECKS[name].check(value):
+                raise InvalidInputError(
+                    f"{name}={value!r} but it should be {_CHECKS[name].allowed}"
+                )
+        if values["penalty"] is not None and values["penalty"] < 0:
+            raise InvalidInputError(f"penalty={self.penalty!r} but mda needs 0 or more")
+        if not isinstance(self.prune, bool):
+            raise InvalidInputError(f"prune={self.prune!r} but it should be True or False")
+        options = {name: value for name, value in values.items() if value is not None}
+        return options | {"prune": self.prune}
+
+    @staticmethod
+    def _require() -> None:
+        bridge.require("earth")
+        bridge.require("mda")
+
+    def _resolve_engine(self, monte_carlo: bool = False):
+        return engine_r

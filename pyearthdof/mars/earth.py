@@ -11,7 +11,7 @@ from ..procedures.base import Fits
 from . import engine_r
 from .data import check_training_data, check_weights
 from .options import check_options
-from .path import PathFits, is_cut_short, prefix_fits, step_of_terms, steps_allowed
+from .path import PathFits, prefix_fits, steps_allowed
 from .regressor import MarsRegressor
 
 __all__ = ["Earth"]
@@ -175,16 +175,22 @@ class Earth(MarsRegressor):
         fitted = np.empty((len(nks), *Y.shape))
         n_terms = np.empty((len(nks), Y.shape[1]))
         for j, found in enumerate(engine.forward_passes(X, Y, names, options)):
-            steps = step_of_terms(found["dirs"], found["cuts"])
-            if is_cut_short(steps, int(found["termcond"][0]), max(nks)):
-                for k, nk in enumerate(nks):
-                    one = clone(self).set_params(nk=nk).fit_many(X, Y[:, [j]])
-                    fitted[k, :, j], n_terms[k, j] = one.fitted[:, 0], one.n_coef[0]
+            if found.steps is None:
+                fitted[:, :, j], n_terms[:, j] = self._refit_path(X, Y[:, [j]], nks)
                 continue
-            sizes = [int(np.searchsorted(steps, steps_allowed(nk), side="right")) for nk in nks]
-            fitted[:, :, j] = prefix_fits(found["bx"], Y[:, j], sizes)
+            sizes = np.searchsorted(found.steps, [steps_allowed(nk) for nk in nks], side="right")
+            fitted[:, :, j] = prefix_fits(found.bx, Y[:, j], sizes)
             n_terms[:, j] = sizes
         return PathFits(fitted, n_terms)
+
+    def _refit_path(self, X, y, nks):
+        """Fit one response at every nk, where the pass cannot be cut with certainty."""
+        by_steps = {}
+        for nk in nks:
+            if steps_allowed(nk) not in by_steps:
+                by_steps[steps_allowed(nk)] = clone(self).set_params(nk=nk).fit_many(X, y)
+        fits = [by_steps[steps_allowed(nk)] for nk in nks]
+        return [f.fitted[:, 0] for f in fits], [f.n_coef[0] for f in fits]
 
     def corrected(self, X, y, *, design="gaussian", sample_weight=None, **correction):
         """Fit again with the penalty that makes nominal and actual degrees of freedom agree.

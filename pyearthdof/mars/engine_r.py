@@ -9,11 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import bridge
+from .data import default_names
 from .model import MarsModel
 from .options import r_options
+from .path import ForwardPass, step_of_terms, steps_allowed
 
 __all__ = ["FitDetails", "fit_many", "fit_one", "forward_passes", "summary_text"]
 
+REACHED_NK = 7  # earth's termination condition
 SECONDS_PER_CROSSING = 0.7  # Ctrl-C is honoured between crossings at the latest
 
 
@@ -89,11 +92,30 @@ def batch(function, X, Y, feature_names, passed, *, package="earth", allowed=Non
     return fitted, terms
 
 
-def forward_passes(X, Y, feature_names, options) -> Iterator[dict[str, np.ndarray]]:
-    """Yield bx, dirs, cuts and termcond of an unpruned fit for every column of Y."""
+def forward_passes(X, Y, feature_names, options) -> Iterator[ForwardPass]:
+    """Yield the unpruned forward pass of every column of Y."""
     passed, allowed = _passable(options)
-    for _, found in _crossings("earth.passes", X, Y, feature_names, passed, "earth", allowed):
-        yield from found
+    done = 0
+    for _, block in _crossings("earth.passes", X, Y, feature_names, passed, "earth", allowed):
+        for found in block:
+            steps = step_of_terms(found["dirs"], found["cuts"])
+            if steps is not None and not _steps_hold(steps, found, X, Y[:, [done]], options):
+                steps = None
+            yield ForwardPass(found["bx"], steps)
+            done += 1
+
+
+def _steps_hold(steps, found, X, y, options) -> bool:
+    """Check the number of steps: earth may have dropped all terms of one as linearly dependent.
+
+    A pass that reached nk must show the steps that nk allows; one that stopped before must come out
+    the same with room for just the steps it shows.
+    """
+    if int(found["termcond"][0]) == REACHED_NK:
+        return steps[-1] == steps_allowed(options["nk"])
+    just_enough = options | {"nk": 2 * int(steps[-1]) + 1}
+    _, terms = fit_many(X, y, default_names(X.shape[1]), just_enough)
+    return terms[0] == len(steps)
 
 
 def summary_text(r_object: bytes) -> str:

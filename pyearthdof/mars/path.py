@@ -2,7 +2,8 @@
 
 Without a threshold and without pruning, the fit at nk = k is the beginning of the pass at any larger
 nk. A step of the pass takes two of the nk slots, whether it adds a pair of hinges or a single term,
-and stops when fewer than two are left: nk allows (nk - 1) // 2 steps.
+and stops when fewer than two are left: nk allows (nk - 1) // 2 steps. So the path needs the step that
+added each term, which R's earth does not tell; `step_of_terms` infers it, or says that it cannot.
 """
 
 from __future__ import annotations
@@ -12,9 +13,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["PathFits", "prefix_fits", "step_of_terms", "steps_allowed"]
+__all__ = ["ForwardPass", "PathFits", "prefix_fits", "step_of_terms", "steps_allowed"]
 
-REACHED_NK = 7  # earth's termination condition
+
+@dataclass(frozen=True)
+class ForwardPass:
+    """An unpruned fit: its basis, and the forward step that added each column (None: unknown)."""
+
+    bx: np.ndarray
+    steps: np.ndarray | None
 
 
 @dataclass(frozen=True)
@@ -30,32 +37,54 @@ def steps_allowed(nk: int) -> int:
     return (nk - 1) // 2
 
 
-def step_of_terms(dirs: np.ndarray, cuts: np.ndarray) -> np.ndarray:
-    """The forward step (0 for the intercept) that added each term."""
-    steps = np.zeros(len(dirs), dtype=int)
-    for t in range(1, len(dirs)):
-        steps[t] = steps[t - 1] + (not _mirrors(dirs[t - 1 : t + 1], cuts[t - 1 : t + 1]))
-    return steps
-
-
-def _mirrors(dirs: np.ndarray, cuts: np.ndarray) -> bool:
-    """Tell whether two neighbouring terms are h(x - c) and h(c - x) on the same parent."""
-    differ = np.flatnonzero(dirs[0] != dirs[1])
-    return (
-        len(differ) == 1
-        and dirs[0, differ[0]] == 1
-        and dirs[1, differ[0]] == -1
-        and np.array_equal(cuts[0], cuts[1])
-    )
-
-
-def is_cut_short(steps: np.ndarray, termcond: int, nk: int) -> bool:
-    """A pass that reached nk but shows fewer steps lost a whole step to a linear dependence."""
-    return termcond == REACHED_NK and steps[-1] != steps_allowed(nk)
-
-
 def prefix_fits(bx: np.ndarray, y: np.ndarray, n_terms: Sequence[int]) -> np.ndarray:
     """Least-squares fits of y on the first r columns of bx for each r: (len(n_terms), n)."""
     q, _ = np.linalg.qr(bx)
     fits = np.cumsum(q * (q.T @ y), axis=1)
     return fits[:, np.asarray(n_terms) - 1].T
+
+
+def step_of_terms(dirs: np.ndarray, cuts: np.ndarray) -> np.ndarray | None:
+    """The forward step (0 for the intercept) that added each term; None where that is not certain.
+
+    h(x - c) b and h(c - x) b side by side are usually one step on the parent b. But where both hinges
+    were already terms and another predictor was added to each, they are two steps.
+    """
+    steps = np.zeros(len(dirs), dtype=int)
+    for t in range(1, len(dirs)):
+        together = _one_step(dirs, cuts, t)
+        if together is None:
+            return None
+        steps[t] = steps[t - 1] + (not together)
+    return steps
+
+
+def _one_step(dirs, cuts, t) -> bool | None:
+    """Tell whether the terms t - 1 and t were added by one step; None: it could be either."""
+    differ = np.flatnonzero(dirs[t - 1] != dirs[t])
+    mirrored = (
+        len(differ) == 1
+        and dirs[t - 1, differ[0]] == 1
+        and dirs[t, differ[0]] == -1
+        and np.array_equal(cuts[t - 1], cuts[t])
+    )
+    if not mirrored:
+        return False
+    hinge = differ[0]
+    others = [k for k in np.flatnonzero(dirs[t]) if k != hinge]
+    as_pair = _was_parent(dirs, cuts, t - 1, t - 1, hinge)
+    as_two = any(
+        _was_parent(dirs, cuts, t - 1, t - 1, k) and _was_parent(dirs, cuts, t, t - 1, k)
+        for k in others
+        if dirs[t, k] > 0
+    )
+    return None if as_pair == as_two else as_pair
+
+
+def _was_parent(dirs, cuts, term, before, added) -> bool:
+    """Tell whether the term without predictor `added` stands among the terms before."""
+    wanted_dirs, wanted_cuts = dirs[term].copy(), cuts[term].copy()
+    wanted_dirs[added] = 0
+    wanted_cuts[added] = 0
+    same = (dirs[:before] == wanted_dirs).all(axis=1) & (cuts[:before] == wanted_cuts).all(axis=1)
+    return bool(same.any())

@@ -1,0 +1,46 @@
+"""The paper's fitting procedures beside MARS: each a scikit-learn regressor that tells its df.
+
+Not importable from the top of the package: `Ridge` or `Lasso` there would shadow scikit-learn's, whose
+penalties are scaled otherwise. A name is imported on first use, because some files hold compiled loops.
+"""
+
+from importlib import import_module
+
+from .base import Fits, Procedure
+
+_HOME = {
+    "LeastSquares": ".linear",
+    "Ridge": ".linear",
+    "NearestNeighbors": ".linear",
+    "CubicSpline": ".splines",
+    "SmoothingSpline": ".splines",
+    "MonotoneCubicSpline": ".monotone",
+    "MonotoneSmoothingSpline": ".monotone",
+    "BestSubset": ".subset",
+    "BestSubsets": ".subset",
+    "best_subsets": ".subset",
+    "Lasso": ".lasso",
+    "LassoPath": ".lasso",
+    "RelaxedLasso": ".lasso",
+    "lasso_path": ".lasso",
+    "IterativeRidge": ".iterative_ridge",
+    "TheoremOne": ".theorem",
+    "lasso_derivative": ".theorem",
+    "theorem_one": ".theorem",
+    "RegressionTree": ".tree",
+    "RBSpline": ".rsplines",
+    "RNaturalSpline": ".rsplines",
+    "RSmoothingSpline": ".rsplines",
+}
+
+__all__ = ["Fits", "Procedure", *_HOME]
+
+
+def __getattr__(name):
+    if name not in _HOME:
+        raise AttributeError(f"module 'pyearthdof.procedures' has no attribute {name!r}")
+    return getattr(import_module(_HOME[name], __name__), name)
+
+
+def __dir__():
+    return sorted(__all__)

@@ -1,0 +1,171 @@
+"""Linear procedures that pick columns of X: what best subset and the lassos share."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import qr
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from pyearthdof.exceptions import InvalidInputError
+from pyearthdof.procedures.base import Fits, Procedure
+
+__all__ = ["ActiveSetRegression", "CompactDesign", "check_many", "least_squares_on"]
+
+
+def check_many(X, Y) -> tuple[np.ndarray, np.ndarray]:
+    """Validate a design and a matrix of responses, one response a column."""
+    X = check_array(X, dtype=np.float64, input_name="X")
+    Y = check_array(Y, dtype=np.float64, input_name="Y")
+    if len(X) != len(Y):
+        raise InvalidInputError(
+            f"Y has {len(Y)} rows but X has {len(X)}; they must have the same number of rows."
+        )
+    return X, Y
+
+
+@dataclass(frozen=True)
+class CompactDesign:
+    """X and the columns of Y in an orthonormal basis of the columns of X, free of units.
+
+    All inner products that a least-squares criterion needs survive, in min(n, p) rows instead of n.
+    The columns of R and the responses have length one, so that tolerances mean the same at every
+    scale. In these units the coefficients are gamma_j = beta_j * x_norm_j / y_norm.
+
+    Attributes
+    ----------
+    R : (r, p) array
+        Columns of X, r = min(n, p). A column without variation is zero.
+    Z : (r, m) array
+        Responses. Columns are shorter than one by what X cannot explain.
+    leftover : (m,) array
+        Residual sum of squares of the fit on all columns, in units of y_norm^2.
+    x_mean, y_mean : (p,) and (m,) arrays
+        What was subtracted; zeros without an intercept.
+    x_norm, y_norm : (p,) and (m,) arrays
+        The lengths before scaling; one where the length is zero.
+    n_samples : int
+        Rows of X.
+    """
+
+    R: np.ndarray
+    Z: np.ndarray
+    leftover: np.ndarray
+    x_mean: np.ndarray
+    y_mean: np.ndarray
+    x_norm: np.ndarray
+    y_norm: np.ndarray
+    n_samples: int
+
+    @classmethod
+    def build(cls, X: np.ndarray, Y: np.ndarray, fit_intercept: bool) -> CompactDesign:
+        x_mean = X.mean(axis=0) if fit_intercept else np.zeros(X.shape[1])
+        y_mean = Y.mean(axis=0) if fit_intercept else np.zeros(Y.shape[1])
+        X_unit, x_norm = _unit_columns(X - x_mean, noise_of=X)
+        Y_unit, y_norm = _unit_columns(Y - y_mean)
+        Q, R = qr(X_unit, mode="economic")
+        Z = Q.T @ Y_unit
+        leftover = np.sum((Y_unit - Q @ Z) ** 2, axis=0)
+        return cls(R, Z, leftover, x_mean, y_mean, x_norm, y_norm, len(X))
+
+    def original_units(self, gamma: np.ndarray) -> np.ndarray:
+        """Coefficients for X and Y from those for R and Z, (p, m)."""
+        return gamma * self.y_norm / self.x_norm[:, None]
+
+
+def _unit_columns(A: np.ndarray, noise_of: np.ndarray | None = None):
+    """Columns of length one, and the lengths. Where centring left only rounding noise: zeros."""
+    norm = np.linalg.norm(A, axis=0)
+    empty = norm == 0
+    if noise_of is not None:
+        empty |= norm <= 10 * len(A) * np.finfo(float).eps * np.linalg.norm(noise_of, axis=0)
+    norm = np.where(empty, 1.0, norm)
+    return np.where(empty, 0.0, A / norm), norm
+
+
+def least_squares_on(design: CompactDesign, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Least squares of column j of Z on the columns of R with active[:, j]; coefficients and ranks.
+
+    Responses with the same active set are solved together.
+    """
+    gamma = np.zeros(active.shape)
+    rank = np.zeros(active.shape[1], dtype=int)
+    patterns, member = np.unique(active.T, axis=0, return_inverse=True)
+    members = np.split(np.argsort(member, kind="stable"), np.cumsum(np.bincount(member))[:-1])
+    for pattern, columns in zip(patterns, members, strict=True):
+        chosen = np.flatnonzero(pattern)
+        if len(chosen):
+            solution, _, rank[columns], _ = np.linalg.lstsq(
+                design.R[:, chosen], design.Z[:, columns], rcond=None
+            )
+            gamma[np.ix_(chosen, columns)] = solution
+    return gamma, rank
+
+
+class ActiveSetRegression(Procedure, ABC):
+    """A linear fit on an active set that is chosen by looking at y.
+
+    A subclass says which columns are active (`_select`) and, where the fit is not least squares on
+    them, with which coefficients and which trace. With an intercept, the column of ones counts as
+    one more coefficient that is always there: in `n_coef_`, `rank_` and `trace_`.
+    """
+
+    def fit(self, X, y):
+        """Fit; sets `coef_`, `intercept_`, `active_` and the quantities of the paper."""
+        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        design = CompactDesign.build(X, y[:, None], self.fit_intercept)
+        active, gamma = self._select(design, single=True)
+        fits, coef = self._fits(X, design, active, gamma)
+        self.coef_ = coef[:, 0]
+        self.intercept_ = float(design.y_mean[0] - design.x_mean @ self.coef_)
+        self.active_ = np.flatnonzero(active[:, 0])
+        self.fitted_values_ = fits.fitted[:, 0]
+        self.refitted_values_ = fits.refitted[:, 0]
+        self.trace_ = float(fits.trace[0])
+        self.n_coef_ = int(fits.n_coef[0])
+        self.rank_ = int(fits.rank[0])
+        return self
+
+    def predict(self, X):
+        """X @ coef_ + intercept_."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return X @ self.coef_ + self.intercept_
+
+    def fit_many(self, X, Y) -> Fits:
+        """Fit every column of Y on the same X; `self` is left as it is."""
+        X, Y = check_many(X, Y)
+        design = CompactDesign.build(X, Y, self.fit_intercept)
+        active, gamma = self._select(design, single=False)
+        return self._fits(X, design, active, gamma)[0]
+
+    @abstractmethod
+    def _select(self, design, *, single):
+        """Active sets (p, m), and coefficients for R and Z or None for least squares on them.
+
+        Here a subclass checks its arguments. `single` says that `fit` asks, not `fit_many`.
+        """
+
+    def _trace(self, design, gamma, rank):
+        """tr S(y) without the intercept's share: for a projection its rank (Proposition 1)."""
+        return rank.astype(float)
+
+    def _fits(self, X, design, active, gamma) -> tuple[Fits, np.ndarray]:
+        refit, rank = least_squares_on(design, active)
+        refitted = _fitted(X, design, refit)
+        gamma = refit if gamma is None else gamma
+        ones = int(self.fit_intercept)
+        fits = Fits(
+            fitted=refitted if gamma is refit else _fitted(X, design, gamma),
+            trace=self._trace(design, gamma, rank) + ones,
+            n_coef=active.sum(axis=0) + ones,
+            rank=rank + ones,
+            refitted=refitted,
+        )
+        return fits, design.original_units(gamma)
+
+
+def _fitted(X, design, gamma):
+    return (X - design.x_mean) @ design.original_units(gamma) + design.y_mean

@@ -1,0 +1,187 @@
+"""The lasso as the limit of ridge regressions whose penalties follow the coefficients.
+
+|u| <= u^2 / (2|v|) + |v| / 2, with equality at u = v. So with the last iterate in place of v, every
+generalised ridge regression
+
+    beta <- (X'X + lam Psi)^-1 X'y,    Psi = diag{1 / (2 |beta_j|)},
+
+lowers the lasso's criterion ||y - X b||^2 + lam ||b||_1. The first iterate is the ridge regression
+with Psi = I. No coefficient is ever removed: |beta_j| is taken as no smaller than `tol` in Psi.
+"""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+
+import numpy as np
+from scipy.linalg import qr
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from pyearthdof.exceptions import InvalidInputError
+from pyearthdof.procedures.active_set import check_many
+from pyearthdof.procedures.base import Fits, Procedure
+
+__all__ = ["IterativeRidge"]
+
+# Numbers in the stack of matrices of one batch of responses: it should stay in the cache.
+_BATCH = 100_000
+
+
+class IterativeRidge(Procedure):
+    """Iterated generalised ridge regression, which approaches the lasso with the same `lam`.
+
+    Parameters
+    ----------
+    lam : float
+        The lasso's penalty beside the unhalved residual sum of squares, positive.
+    tol : float or None
+        Smallest |beta_j| in the weights, and the change of the coefficients at which the iteration
+        ends, in the units of the coefficients. None is eps^(1/3), about 6e-6, which comes within
+        about 5e-3 of the lasso on data of unit scale; 1e-8 comes within 1e-4.
+    max_iter : int
+        Most iterations after the first ridge regression.
+    fit_intercept : bool
+        Whether to add an intercept, which is not penalised.
+
+    Attributes
+    ----------
+    coef_, intercept_ : array and float
+    path_ : (n_iter_ + 1, p) array
+        Coefficients at every iteration, the ridge regression first.
+    n_iter_ : int
+    trace_ : float
+        tr S(y) of the last ridge regression, so that the fit is S(y) y.
+    n_coef_ : int
+        Number of coefficients above `tol` in size. Both count the intercept as one.
+    fitted_values_ : array
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof.procedures.iterative_ridge import IterativeRidge
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((100, 20))
+    >>> y = X[:, :3].sum(axis=1) + rng.standard_normal(100)
+    >>> fit = IterativeRidge(lam=40.0).fit(X, y)
+    >>> fit.n_coef_, round(fit.trace_, 2), fit.path_.shape[1]
+    (4, 2.37, 20)
+    """
+
+    def __init__(self, lam, tol=None, max_iter=10_000, fit_intercept=False):
+        self.lam = lam
+        self.tol = tol
+        self.max_iter = max_iter
+        self.fit_intercept = fit_intercept
+
+    def fit(self, X, y):
+        """Iterate to convergence; sets `coef_`, `path_` and the quantities of the paper."""
+        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        tol = self._check_parameters()
+        path = []
+        fits, coef, intercept = self._fit_columns(X, y[:, None], tol, path)
+        self.coef_ = coef[:, 0]
+        self.intercept_ = float(intercept[0])
+        self.path_ = np.array(path)
+        self.n_iter_ = len(path) - 1
+        self.fitted_values_ = fits.fitted[:, 0]
+        self.trace_ = float(fits.trace[0])
+        self.n_coef_ = int(fits.n_coef[0])
+        return self
+
+    def predict(self, X):
+        """X @ coef_ + intercept_."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return X @ self.coef_ + self.intercept_
+
+    def fit_many(self, X, Y) -> Fits:
+        """Iterate all columns of Y together; each stops at its own convergence."""
+        X, Y = check_many(X, Y)
+        return self._fit_columns(X, Y, self._check_parameters(), None)[0]
+
+    def _fit_columns(self, X, Y, tol, path):
+        x_mean = X.mean(axis=0) if self.fit_intercept else np.zeros(X.shape[1])
+        y_mean = Y.mean(axis=0) if self.fit_intercept else np.zeros(Y.shape[1])
+        Q, R = qr(X - x_mean, mode="economic")
+        Z = (Q.T @ (Y - y_mean)).T
+        per_batch = max(1, _BATCH // R.size)
+        batches = [
+            _iterate(R, Z[start : start + per_batch], self.lam, tol, self.max_iter, path)
+            for start in range(0, len(Z), per_batch)
+        ]
+        if not all(converged for _, _, converged in batches):
+            warnings.warn(
+                f"IterativeRidge stopped at max_iter = {self.max_iter} before the coefficients "
+                f"changed by less than tol = {tol:g}; raise one of them.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        coef = np.concatenate([beta for beta, _, _ in batches]).T
+        trace = np.concatenate([trace for _, trace, _ in batches])
+        intercept = y_mean - x_mean @ coef
+        ones = int(self.fit_intercept)
+        fits = Fits(
+            fitted=X @ coef + intercept,
+            trace=trace + ones,
+            n_coef=np.sum(np.abs(coef) > tol, axis=0) + ones,
+        )
+        return fits, coef, intercept
+
+    def _check_parameters(self) -> float:
+        if not (isinstance(self.lam, Real) and 0 < self.lam < np.inf):
+            raise InvalidInputError(f"lam = {self.lam!r} must be a positive finite number.")
+        if not (self.tol is None or (isinstance(self.tol, Real) and 0 < self.tol < np.inf)):
+            raise InvalidInputError(f"tol = {self.tol!r} must be None or a positive finite number.")
+        if not (isinstance(self.max_iter, Integral) and self.max_iter >= 1):
+            raise InvalidInputError(
+                f"max_iter = {self.max_iter!r} must be a whole number, 1 or more."
+            )
+        return float(np.cbrt(np.finfo(float).eps)) if self.tol is None else float(self.tol)
+
+
+def _iterate(R, Z, lam, tol, max_iter, path):
+    """Coefficients (m, p) and traces (m,) for the rows of Z, and whether all of them converged.
+
+    `path`, if a list, collects the iterates of the first response.
+    """
+    inverse_weight = np.ones((len(Z), R.shape[1]))
+    beta = _ridge(R, Z, lam, inverse_weight)
+    moving = np.arange(len(Z))
+    for _ in range(max_iter):
+        if path is not None:
+            path.append(beta[0].copy())
+        old = beta[moving]
+        inverse_weight[moving] = 2 * np.maximum(np.abs(old), tol)
+        beta[moving] = _ridge(R, Z[moving], lam, inverse_weight[moving])
+        moving = moving[np.max(np.abs(beta[moving] - old), axis=1) >= tol]
+        if len(moving) == 0:
+            break
+    if path is not None:
+        path.append(beta[0].copy())
+    return beta, _traces(R, lam, inverse_weight), len(moving) == 0
+
+
+def _ridge(R, Z, lam, inverse_weight):
+    """Generalised ridge regressions with Psi^-1 = diag(inverse_weight), one a row of Z.
+
+    beta = Psi^-1 R'(R Psi^-1 R' + lam I)^-1 z: unlike (R'R + lam Psi)^-1 R'z this stays well
+    conditioned as coefficients go to zero, and it is no larger than min(n, p).
+    """
+    system = _grams(R, inverse_weight) + lam * np.eye(len(R))
+    dual = np.linalg.solve(system, Z[:, :, None])[:, :, 0]
+    return inverse_weight * (dual @ R)
+
+
+def _traces(R, lam, inverse_weight):
+    """tr S, S = G (G + lam I)^-1 with G = R Psi^-1 R'."""
+    eigenvalues = np.linalg.eigvalsh(_grams(R, inverse_weight)).clip(min=0.0)
+    return np.sum(eigenvalues / (eigenvalues + lam), axis=1)
+
+
+def _grams(R, inverse_weight):
+    """R Psi^-1 R' for every row of inverse_weight, (m, r, r), as one product."""
+    r, p = R.shape
+    weighted = R * inverse_weight[:, None, :]
+    return (weighted.reshape(-1, p) @ R.T).reshape(-1, r, r)

@@ -1,0 +1,397 @@
+"""Linear smoothers of several predictors: least squares, ridge, k-nearest-neighbour averaging.
+
+Each fit is S y with an S that does not depend on y, so its degrees of freedom are tr(S) and its
+search cost is zero (section "Linear Smoothers" of the paper).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from scipy.spatial import cKDTree
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from pyearthdof.exceptions import InvalidInputError
+from pyearthdof.procedures.base import Fits, Procedure
+
+__all__ = ["LeastSquares", "NearestNeighbors", "Ridge"]
+
+# Two distances closer than this, relatively, are a tie: rounding must not pick a neighbour.
+TIE = 1e-10
+
+
+@dataclass(frozen=True)
+class _ColumnSpace:
+    """Singular value decomposition of a design, centred when there is an intercept.
+
+    Columns are divided by `scale` first, singular values of rounding size are dropped.
+    """
+
+    mean: np.ndarray
+    scale: np.ndarray
+    u: np.ndarray
+    d: np.ndarray
+    vt: np.ndarray
+    fit_intercept: bool
+
+    @classmethod
+    def of(cls, X, fit_intercept=False, standardize=True):
+        n, p = X.shape
+        rounding = max(n, p) * np.finfo(float).eps
+        size = np.abs(X).max(axis=0)
+        mean = X.mean(axis=0) if fit_intercept else np.zeros(p)
+        centred = X - mean
+        # A constant column leaves only rounding noise behind, which must not count as a direction.
+        centred[:, np.abs(centred).max(axis=0) <= rounding * size] = 0.0
+        scale = np.ones(p)
+        if standardize:
+            # The maximum first: the norm alone could overflow.
+            size = np.abs(centred).max(axis=0)
+            size[size == 0] = 1.0
+            norm = np.linalg.norm(centred / size, axis=0)
+            scale = size * np.where(norm > 0, norm, 1.0)
+        u, d, vt = np.linalg.svd(centred / scale, full_matrices=False)
+        keep = d > rounding * d[0]
+        return cls(mean, scale, u[:, keep], d[keep], vt[keep], fit_intercept)
+
+    @property
+    def rank(self) -> int:
+        return self.d.size + int(self.fit_intercept)
+
+    def smooth(self, Y, shrinkage=1.0):
+        """Fitted values; `shrinkage` multiplies the component along each singular vector."""
+        centre = Y.mean(axis=0) if self.fit_intercept else 0.0
+        inner = (self.u.T @ (Y - centre)).T * shrinkage
+        return self.u @ inner.T + centre
+
+    def coefficients(self, y, shrinkage):
+        """Coefficients and intercept of the fit to one response."""
+        centre = y.mean() if self.fit_intercept else 0.0
+        coef = self.vt.T @ (self.u.T @ (y - centre) * shrinkage / self.d) / self.scale
+        return coef, float(centre - self.mean @ coef)
+
+
+class _LinearRegression(Procedure):
+    """What least squares and ridge share: both are X times a coefficient vector.
+
+    A subclass gives `_smoother(X)`: a decomposition of X and the shrinkage of each direction.
+    """
+
+    is_linear = True
+    df_statistic = "trace"
+
+    @property
+    def is_equivariant(self) -> bool:
+        """A constant y is fitted exactly only when there is an intercept."""
+        return bool(self.fit_intercept)
+
+    def fit(self, X, y):
+        """Fit one response.
+
+        Parameters
+        ----------
+        X : (n, p) array
+        y : (n,) array
+
+        Returns
+        -------
+        self
+        """
+        self._check_arguments()
+        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        space, shrinkage = self._smoother(X)
+        all_columns = _ColumnSpace.of(X, self.fit_intercept)
+        self.coef_, self.intercept_ = space.coefficients(y, shrinkage)
+        self.fitted_values_ = space.smooth(y, shrinkage)
+        self.refitted_values_ = all_columns.smooth(y)
+        self.trace_ = float(shrinkage.sum() + int(self.fit_intercept))
+        self.rank_ = all_columns.rank
+        self.n_coef_ = X.shape[1] + int(self.fit_intercept)
+        return self
+
+    def fit_many(self, X, Y):
+        """Fit every column of Y by one product.
+
+        Parameters
+        ----------
+        X : (n, p) array
+        Y : (n, m) array
+
+        Returns
+        -------
+        Fits
+        """
+        self._check_arguments()
+        X, Y = _check_design(X, Y)
+        space, shrinkage = self._smoother(X)
+        all_columns = _ColumnSpace.of(X, self.fit_intercept)
+        m = Y.shape[1]
+        return Fits(
+            fitted=space.smooth(Y, shrinkage),
+            trace=np.full(m, shrinkage.sum() + int(self.fit_intercept)),
+            n_coef=np.full(m, X.shape[1] + int(self.fit_intercept)),
+            rank=np.full(m, all_columns.rank),
+            refitted=all_columns.smooth(Y),
+        )
+
+    def predict(self, X):
+        """Predict at new rows.
+
+        Parameters
+        ----------
+        X : (n, p) array
+
+        Returns
+        -------
+        (n,) array
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        return X @ self.coef_ + self.intercept_
+
+
+class LeastSquares(_LinearRegression):
+    """Ordinary least squares; the design may be rank deficient or wider than long.
+
+    tr(S) is the rank of the design. Where the design does not determine the coefficients, those of
+    least norm are taken, for columns scaled to length one.
+
+    Parameters
+    ----------
+    fit_intercept : bool, default False
+        Add a constant column. The paper has none.
+
+    Attributes
+    ----------
+    coef_, intercept_ : (p,) array, float
+    fitted_values_, refitted_values_ : (n,) array
+        The fit at the rows of X; the active set is all columns, so both are the same.
+    trace_, rank_ : float, int
+        tr(S), which is the rank of the design.
+    n_coef_ : int
+        Number of coefficients, the intercept included.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof.procedures.linear import LeastSquares
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    >>> model = LeastSquares().fit(X, [1.0, 2.0, 3.0])
+    >>> model.coef_.round(6).tolist(), model.trace_
+    ([1.0, 2.0], 2.0)
+    """
+
+    def __init__(self, fit_intercept=False):
+        self.fit_intercept = fit_intercept
+
+    def _check_arguments(self):
+        check_flag("fit_intercept", self.fit_intercept)
+
+    def _smoother(self, X):
+        space = _ColumnSpace.of(X, self.fit_intercept)
+        return space, np.ones_like(space.d)
+
+
+class Ridge(_LinearRegression):
+    """Ridge regression, minimising ||y - X b||^2 + lam ||b||^2.
+
+    tr(S) is the sum of d^2 / (d^2 + lam) over the singular values d of the design. The intercept,
+    if there is one, is not penalised and adds one. `sklearn.linear_model.Ridge(alpha)` has the same
+    scaling.
+
+    Parameters
+    ----------
+    lam : float
+        Penalty, not negative.
+    fit_intercept : bool, default False
+        Add a constant that is not penalised. The paper has none.
+
+    Attributes
+    ----------
+    coef_, intercept_ : (p,) array, float
+    fitted_values_ : (n,) array
+    refitted_values_ : (n,) array
+        Least-squares fit on the active set, which is all columns.
+    trace_ : float
+        tr(S).
+    rank_ : int
+        Rank of the design.
+    n_coef_ : int
+        Number of coefficients, the intercept included.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof.procedures.linear import Ridge
+    >>> model = Ridge(lam=1.0).fit(np.eye(3)[:, :2], [2.0, 4.0, 1.0])
+    >>> model.coef_.round(6).tolist(), round(model.trace_, 6)
+    ([1.0, 2.0], 1.0)
+    """
+
+    def __init__(self, lam, fit_intercept=False):
+        self.lam = lam
+        self.fit_intercept = fit_intercept
+
+    def _check_arguments(self):
+        check_flag("fit_intercept", self.fit_intercept)
+        if not isinstance(self.lam, Real) or not 0 <= self.lam < np.inf:
+            raise InvalidInputError(
+                f"lam = {self.lam!r}; it must be a finite number that is not negative."
+            )
+
+    def _smoother(self, X):
+        space = _ColumnSpace.of(X, self.fit_intercept, standardize=False)
+        return space, _shrinkage(space.d, float(self.lam))
+
+
+class NearestNeighbors(Procedure):
+    """Average of the responses of the k nearest observations (Euclidean distance).
+
+    Observations that tie for the last places share them equally, so the fit does not depend on the
+    order of the rows. tr(S) is n/k as long as no point occurs more than k times.
+
+    Parameters
+    ----------
+    k : int
+        Number of neighbours, from 1 to n; an observation is its own nearest neighbour.
+
+    Attributes
+    ----------
+    fitted_values_ : (n,) array
+    trace_ : float
+        tr(S).
+    n_coef_ : float
+        n/k, the number of neighbourhoods that would not overlap.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof.procedures.linear import NearestNeighbors
+    >>> X = np.array([[0.0], [1.0], [5.0], [6.0]])
+    >>> model = NearestNeighbors(k=2).fit(X, [1.0, 3.0, 10.0, 20.0])
+    >>> model.fitted_values_.tolist(), model.trace_
+    ([2.0, 2.0, 15.0, 15.0], 2.0)
+    """
+
+    is_linear = True
+    is_equivariant = True
+    df_statistic = "trace"
+
+    def __init__(self, k):
+        self.k = k
+
+    def fit(self, X, y):
+        """Fit one response.
+
+        Parameters
+        ----------
+        X : (n, p) array
+        y : (n,) array
+
+        Returns
+        -------
+        self
+        """
+        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        k = _check_k(self.k, len(X))
+        weights = _neighbour_weights(X, X, k)
+        self.X_, self.y_ = X, np.asarray(y, dtype=float)
+        self.fitted_values_ = weights @ self.y_
+        self.trace_ = float(weights.diagonal().sum())
+        self.n_coef_ = len(X) / k
+        return self
+
+    def fit_many(self, X, Y):
+        """Fit every column of Y by one sparse product.
+
+        Parameters
+        ----------
+        X : (n, p) array
+        Y : (n, m) array
+
+        Returns
+        -------
+        Fits
+        """
+        X, Y = _check_design(X, Y)
+        k = _check_k(self.k, len(X))
+        weights = _neighbour_weights(X, X, k)
+        m = Y.shape[1]
+        return Fits(
+            fitted=weights @ Y,
+            trace=np.full(m, weights.diagonal().sum()),
+            n_coef=np.full(m, len(X) / k),
+        )
+
+    def predict(self, X):
+        """Average the responses of the k observations nearest to each new row.
+
+        Parameters
+        ----------
+        X : (n, p) array
+
+        Returns
+        -------
+        (n,) array
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        return _neighbour_weights(self.X_, X, _check_k(self.k, len(self.X_))) @ self.y_
+
+
+def check_flag(name, value):
+    """True or False, refused otherwise: "no" would count as true."""
+    if not isinstance(value, bool | np.bool_):
+        raise InvalidInputError(f"{name} = {value!r}; it must be True or False.")
+
+
+def check_responses(Y, n):
+    """Y as a finite (n, m) array of floats, refused if it has another shape."""
+    Y = check_array(Y, dtype=np.float64, ensure_2d=False, input_name="Y")
+    if Y.ndim != 2 or len(Y) != n:
+        raise InvalidInputError(
+            f"Y has shape {Y.shape}; it must have one row for each of the {n} rows of X "
+            "and one column for each response."
+        )
+    return Y
+
+
+def _check_design(X, Y):
+    X = check_array(X, dtype=np.float64, input_name="X")
+    return X, check_responses(Y, len(X))
+
+
+def _check_k(k, n):
+    if not isinstance(k, Integral) or isinstance(k, bool) or not 1 <= k <= n:
+        raise InvalidInputError(
+            f"k = {k!r}; it must be an integer from 1 to the number of observations "
+            f"(n_samples = {n})."
+        )
+    return int(k)
+
+
+def _shrinkage(d, lam):
+    """d^2 / (d^2 + lam), without squaring what may be huge or tiny."""
+    with np.errstate(over="ignore"):
+        return 1.0 / (1.0 + lam / d / d)
+
+
+def _neighbour_weights(points, queries, k):
+    """The rows of S: 1/k for each of the k nearest points; ties at the edge share what is left."""
+    unit = np.abs(points).max() or 1.0  # squared distances must neither overflow nor vanish
+    points, queries = points / unit, queries / unit
+    tree = cKDTree(points)
+    radius = tree.query(queries, k=[k])[0][:, 0]
+    near = tree.query_ball_point(queries, radius * (1 + TIE))
+    counts = np.fromiter(map(len, near), dtype=np.intp, count=len(queries))
+    rows = np.repeat(np.arange(len(queries)), counts)
+    columns = np.concatenate([np.asarray(c, dtype=np.intp) for c in near])
+    distance = np.linalg.norm(points[columns] - queries[rows], axis=1)
+    closer = distance < (radius * (1 - TIE))[rows]
+    n_closer = np.bincount(rows[closer], minlength=len(queries))
+    share = (k - n_closer) / (k * (counts - n_closer))
+    values = np.where(closer, 1.0 / k, share[rows])
+    return csr_matrix((values, (rows, columns)), shape=(len(queries), len(points)))

@@ -1,0 +1,326 @@
+"""The smoothing spline as R's `smooth.spline` sets it up: distinct x, knots, weights, lambda.
+
+What is kept after `SmoothingSystem.of` has one row for each coefficient, whatever n is; a new
+lambda costs O(number of knots).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import brentq
+
+from pyearthdof._numba import kernel
+from pyearthdof.exceptions import InvalidInputError
+from pyearthdof.procedures.banded import (
+    back_substitute,
+    reduce_data,
+    reduce_penalised,
+    trace_of_smoother,
+)
+from pyearthdof.procedures.bspline import Rows, basis_rows, clamped, combine, penalty_rows
+from pyearthdof.procedures.univariate import UnitInterval
+
+__all__ = ["DistinctX", "SmoothingSystem", "default_n_knots", "knots_among"]
+
+EPS = np.finfo(float).eps
+
+# The constant in R's integration of f''^2 (1/3 is meant); the digits of its df depend on it.
+R_THIRD = 0.333
+
+# R searches lambda = ratio * 256^(3 spar - 1) over this range of spar.
+SPAR_RANGE = (-1.5, 1.5)
+
+# At this lambda, for each unit of weight, tr(S) has come within about 1e-5 of a straight line's.
+STRAIGHT_LINE = 1e2
+
+# A search goes down only to where the rounding error of tr(S) stays below about:
+TRACE_ROUNDING = 1e-7
+
+# Residuals of this size, relative to y, are rounding errors to the choice of lambda.
+PERFECT = 1e-11
+
+GRID_SIZE = 61
+
+
+@dataclass(frozen=True)
+class DistinctX:
+    """The different values of x; values closer than 1e-6 interquartile ranges count as one.
+
+    Attributes
+    ----------
+    values : (k,) array
+        Increasing, scaled to [0, 1].
+    group : (n,) int array
+        Which of them each observation has.
+    interval : UnitInterval
+        The scaling.
+    """
+
+    values: np.ndarray
+    group: np.ndarray
+    interval: UnitInterval
+
+    @classmethod
+    def of(cls, x):
+        span = UnitInterval.of(x)
+        quarter, three_quarters = np.quantile(x, [0.25, 0.75])
+        # R refuses an x whose quartiles coincide; then the range is the measure.
+        tolerance = 1e-6 * ((three_quarters - quarter) or span.length)
+        rounded = np.round((x - math.fsum(x) / len(x)) / tolerance)
+        order = np.argsort(x, kind="stable")
+        new = np.concatenate([[True], np.diff(rounded[order]) > 0])
+        group = np.empty(len(x), dtype=np.intp)
+        group[order] = np.cumsum(new) - 1
+        distinct = x[order][new]
+        span = UnitInterval.of(distinct)
+        return cls(span.scale(distinct), group, span)
+
+    def total(self, values):
+        """Sums over the observations of each value, for the columns of a matrix."""
+        out = np.zeros((len(self.values), values.shape[1]))
+        np.add.at(out, self.group, values)
+        return out
+
+
+def default_n_knots(n):
+    """R's `.nknots.smspl`: all values below 50, then ever fewer of them.
+
+    Examples
+    --------
+    >>> from pyearthdof.procedures.smoothing import default_n_knots
+    >>> [default_n_knots(n) for n in (49, 100, 1000, 100_000)]
+    [49, 62, 144, 209]
+    """
+    if n < 50:
+        return n
+    a1, a2, a3, a4 = np.log2([50, 100, 140, 200])
+    if n < 200:
+        return int(2 ** (a1 + (a2 - a1) * (n - 50) / 150))
+    if n < 800:
+        return int(2 ** (a2 + (a3 - a2) * (n - 200) / 600))
+    if n < 3200:
+        return int(2 ** (a3 + (a4 - a3) * (n - 800) / 2400))
+    return int(200 + (n - 3200) ** 0.2)
+
+
+def knots_among(values, n_knots):
+    """Knots at `n_knots` of the values, equally spaced by rank and cut to integers as in R."""
+    step = (len(values) - 1) / (n_knots - 1)
+    index = (1 + np.arange(n_knots) * step).astype(np.intp) - 1
+    index[-1] = len(values) - 1
+    return clamped(values[index])
+
+
+@dataclass(frozen=True)
+class SmoothingSystem:
+    """min over c of sum_i w_i (y_i - b_i'c)^2 + lam c' Omega c, for the columns y of Y.
+
+    Attributes
+    ----------
+    x : DistinctX
+    knots : array
+        On [0, 1], the ends four times.
+    triangle, rotated : arrays
+        R and Q'Y of the design's QR decomposition.
+    outside : (m,) array
+        Sum of squares that no coefficient can explain.
+    penalty : (q, 4) array
+        The rows of `penalty_rows`.
+    centre, size : (m,) arrays
+        Weighted means and largest deviations: what is rotated is (Y - centre) / size.
+    n_effective : float
+        Sum of the weights.
+    """
+
+    x: DistinctX
+    knots: np.ndarray
+    triangle: np.ndarray
+    rotated: np.ndarray
+    outside: np.ndarray
+    penalty: np.ndarray
+    centre: np.ndarray
+    size: np.ndarray
+    n_effective: float
+
+    @classmethod
+    def of(cls, distinct, knots, weights, Y):
+        n_effective = weights.sum()
+        centre = weights @ Y / n_effective
+        Y = Y - centre
+        size = np.abs(Y).max(axis=0)
+        flat = size <= 8 * EPS * np.abs(centre)  # what centring leaves of a constant is rounding
+        Y[:, flat] = 0.0
+        size[flat] = 1.0
+        Y /= size
+        w = distinct.total(weights[:, None])[:, 0]
+        mean = distinct.total(weights[:, None] * Y) / np.where(w > 0, w, 1)[:, None]
+        within = weights @ np.square(Y - mean[distinct.group])
+        root = np.sqrt(w)
+        rows = basis_rows(distinct.values, knots).scaled(root)
+        R, Z, outside = reduce_data(
+            rows.start, rows.values, rows.n_columns, np.ascontiguousarray(root[:, None] * mean)
+        )
+        penalty = penalty_rows(knots, R_THIRD).values
+        return cls(distinct, knots, R, Z, outside + within, penalty, centre, size, n_effective)
+
+    def lam_range(self):
+        """The smallest and the largest lambda of a search.
+
+        R's range, where R's is good enough. With very uneven knots it is too narrow above, where
+        nothing but a straight line should be left, and too wide below, where tr(S) is lost to
+        rounding.
+        """
+        k = len(self.triangle)
+        inner = slice(2, k - 3) if k > 5 else slice(k)
+        gram = Rows(np.arange(k), self.triangle, k + 3).gram()
+        omega = Rows(np.arange(len(self.penalty)) // 2, self.penalty, k).gram()
+        ratio = gram[inner, 0].sum() / omega[inner, 0].sum()
+        low, high = (ratio * 256.0 ** (3 * spar - 1) for spar in SPAR_RANGE)
+        high = max(high, STRAIGHT_LINE * self.n_effective)
+        while low < high and self._trace_and_size(low)[1] * EPS > TRACE_ROUNDING:
+            low *= 4.0
+        return low, high
+
+    def solve(self, lam):
+        """Coefficients for each response, a (J, m) array, and tr(S)."""
+        R, Z = reduce_penalised(self.triangle, self.rotated, self.penalty, lam)
+        return self._unscaled(back_substitute(R, Z)), trace_of_smoother(self.triangle, R)[0]
+
+    def solve_each(self, lams):
+        """The same with a lambda of its own for each response; tr(S) is then an (m,) array."""
+        coef, trace = _solve_each(self.triangle, self.rotated, self.penalty, lams)
+        return self._unscaled(coef), trace
+
+    def _unscaled(self, coef):
+        return coef * self.size + self.centre
+
+    def fitted(self, coef):
+        """Fitted values at every observation."""
+        return combine(basis_rows(self.x.values, self.knots), coef)[self.x.group]
+
+    def trace(self, lam):
+        """tr(S) for a lambda."""
+        return self._trace_and_size(lam)[0]
+
+    def _trace_and_size(self, lam):
+        nothing = np.empty((len(self.triangle), 0))
+        R, _ = reduce_penalised(self.triangle, nothing, self.penalty, lam)
+        return trace_of_smoother(self.triangle, R)
+
+    def lam_of_df(self, df):
+        """The lambda whose tr(S) is df."""
+        low, high = self.lam_range()
+        most, least = self.trace(low), self.trace(high)
+        if not least <= df <= most:
+            raise InvalidInputError(
+                f"df = {df!r}; with these x and knots it must lie between {least:.6g} and "
+                f"{most:.6g}."
+            )
+        return math.exp(
+            brentq(
+                lambda v: self.trace(math.exp(v)) - df, math.log(low), math.log(high), xtol=1e-12
+            )
+        )
+
+    def lam_of_gcv(self):
+        """For each response the lambda that minimises GCV over `lam_range`."""
+        grid = np.log(np.geomspace(*self.lam_range(), GRID_SIZE))
+        # A perfect fit has no best lambda: a residual above rounding lets the smallest df win.
+        noise = PERFECT * (1 + np.minimum(np.abs(self.centre) / self.size, 1 / EPS))
+        outside = self.outside + self.n_effective * noise**2
+        return np.exp(
+            _minimise_gcv(
+                self.triangle, self.rotated, outside, self.penalty, self.n_effective, grid
+            )
+        )
+
+
+# The compiled loops below are spelled out: array expressions would take seconds more to compile.
+
+
+@kernel
+def _solve_each(R0, Z0, penalty, lams):
+    C = np.empty_like(Z0)
+    trace = np.empty(lams.size)
+    for j in range(lams.size):
+        R, Z = reduce_penalised(R0, _column(Z0, j), penalty, lams[j])
+        solution = back_substitute(R, Z)
+        for i in range(Z0.shape[0]):
+            C[i, j] = solution[i, 0]
+        trace[j] = trace_of_smoother(R0, R)[0]
+    return C, trace
+
+
+@kernel
+def _column(Z, j):
+    """Column j as a matrix of its own."""
+    out = np.empty((Z.shape[0], 1))
+    for i in range(Z.shape[0]):
+        out[i, 0] = Z[i, j]
+    return out
+
+
+@kernel
+def _gcv(R0, Z0, outside, penalty, n, log_lam, out):
+    """Write GCV of each response at one lambda into `out`."""
+    R, Z = reduce_penalised(R0, Z0, penalty, np.exp(log_lam))
+    C = back_substitute(R, Z)
+    k, m = Z0.shape
+    scale = 1.0 / (n * (1.0 - trace_of_smoother(R0, R)[0] / n) ** 2 + 1e-300)
+    for j in range(m):
+        out[j] = outside[j] * scale
+    for i in range(k):
+        for j in range(m):
+            residual = Z0[i, j]
+            for d in range(min(4, k - i)):
+                residual -= R0[i, d] * C[i + d, j]
+            out[j] += residual * residual * scale
+
+
+@kernel
+def _minimise_gcv(R0, Z0, outside, penalty, n, grid):
+    """The best of a grid for all responses at once, then golden sections for each of them."""
+    m = Z0.shape[1]
+    lowest = np.empty(m)
+    place = np.zeros(m, np.int64)
+    values = np.empty(m)
+    for g in range(grid.size):
+        _gcv(R0, Z0, outside, penalty, n, grid[g], values)
+        for j in range(m):
+            if g == 0 or values[j] < lowest[j]:
+                lowest[j] = values[j]
+                place[j] = g
+    best = np.empty(m)
+    golden = (np.sqrt(5.0) - 1) / 2
+    rest = np.empty(1)
+    value = np.empty(1)
+    for j in range(m):
+        z = _column(Z0, j)
+        rest[0] = outside[j]
+        low = grid[max(place[j] - 1, 0)]
+        high = grid[min(place[j] + 1, grid.size - 1)]
+        inner = np.array([high - golden * (high - low), low + golden * (high - low)])
+        at = np.empty(2)
+        for side in range(2):
+            _gcv(R0, z, rest, penalty, n, inner[side], value)
+            at[side] = value[0]
+        best[j] = grid[place[j]]
+        while high - low > 1e-7:
+            side = 0 if at[0] < at[1] else 1
+            if at[side] < lowest[j]:
+                lowest[j] = at[side]
+                best[j] = inner[side]
+            if side == 0:
+                high = inner[1]
+                inner[1], at[1] = inner[0], at[0]
+                inner[0] = high - golden * (high - low)
+            else:
+                low = inner[0]
+                inner[0], at[0] = inner[1], at[1]
+                inner[1] = low + golden * (high - low)
+            _gcv(R0, z, rest, penalty, n, inner[side], value)
+            at[side] = value[0]
+    return best

@@ -1,0 +1,262 @@
+"""Regression tree: greedy binary splits on the sum of squares down to a given depth, no pruning."""
+
+from __future__ import annotations
+
+from numbers import Integral
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from pyearthdof._numba import kernel
+from pyearthdof.exceptions import InvalidInputError
+from pyearthdof.procedures.active_set import check_many
+from pyearthdof.procedures.base import Fits, Procedure
+
+__all__ = ["RegressionTree"]
+
+
+class RegressionTree(Procedure):
+    """Greedy CART on the sum of squares, complete to a depth, without pruning.
+
+    Every node above the depth is split at the variable and the cut that reduce the sum of squares
+    most. It is not split where that is impossible or useless: one observation, equal rows of X, or
+    equal y. Cuts lie midway between neighbouring values; x <= cut goes left. Of equally good splits
+    the first variable and its lowest cut win, so that a fit does not depend on a random state.
+    The fit at a row is the mean of its leaf: tr S(y) is the number of leaves.
+
+    Parameters
+    ----------
+    depth : int
+        Number of splits on the way to a leaf, at most; 0 is the mean of y.
+
+    Attributes
+    ----------
+    feature_, threshold_ : arrays, one entry a node
+        The split; feature -1 is a leaf. Nodes are numbered level by level from the root.
+    left_, right_ : arrays
+        The children's numbers; -1 at a leaf.
+    value_ : array
+        Mean of y in the node.
+    n_leaves_ : int
+    fitted_values_ : array
+    trace_, n_coef_ : float and int
+        The number of leaves.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof.procedures.tree import RegressionTree
+    >>> X = np.arange(6.0).reshape(-1, 1)
+    >>> tree = RegressionTree(depth=1).fit(X, [1, 1, 1, 5, 5, 5])
+    >>> tree.threshold_[0], tree.predict([[0.3], [9.0]]).tolist(), tree.trace_
+    (np.float64(2.5), [1.0, 5.0], 2.0)
+    """
+
+    is_equivariant = True
+
+    def __init__(self, depth):
+        self.depth = depth
+
+    def fit(self, X, y):
+        """Grow the tree; sets its nodes and the quantities of the paper."""
+        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        depth = self._checked_depth(len(X))
+        columns = np.ascontiguousarray(X.T)
+        nodes = _empty_nodes(depth, len(X))
+        leaf = np.zeros(len(X), dtype=np.int64)
+        count = _grow(columns, _presort(columns), _unit_free(y[:, None])[0], depth, *nodes, leaf)
+        self.feature_, self.threshold_, self.left_, self.right_ = (a[:count].copy() for a in nodes)
+        self.value_ = _node_means(y, leaf, self.left_, self.right_)
+        self.n_leaves_ = int(np.sum(self.feature_ < 0))
+        self.fitted_values_ = self.value_[leaf]
+        self.trace_ = float(self.n_leaves_)
+        self.n_coef_ = self.n_leaves_
+        return self
+
+    def apply(self, X):
+        """Number of the leaf that each row falls into."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        rows = np.arange(len(X))
+        node = np.zeros(len(X), dtype=np.int64)
+        while np.any(inner := self.feature_[node] >= 0):
+            at, moving = node[inner], rows[inner]
+            left = X[moving, self.feature_[at]] <= self.threshold_[at]
+            node[inner] = np.where(left, self.left_[at], self.right_[at])
+        return node
+
+    def predict(self, X):
+        """Mean of the leaf that each row falls into."""
+        leaf = self.apply(X)
+        return self.value_[leaf]
+
+    def fit_many(self, X, Y) -> Fits:
+        """Grow one tree a column of Y; the columns of X are sorted once for all of them."""
+        X, Y = check_many(X, Y)
+        depth = self._checked_depth(len(X))
+        columns = np.ascontiguousarray(X.T)
+        fitted, leaves = _grow_many(
+            columns,
+            _presort(columns),
+            np.ascontiguousarray(Y.T),
+            _unit_free(Y),
+            depth,
+            *_empty_nodes(depth, len(X)),
+        )
+        return Fits(fitted=fitted.T, trace=leaves.astype(float), n_coef=leaves)
+
+    def _checked_depth(self, n: int) -> int:
+        if not (isinstance(self.depth, Integral) and self.depth >= 0):
+            raise InvalidInputError(f"depth = {self.depth!r} must be a whole number, zero or more.")
+        return min(int(self.depth), n - 1)  # each level of splits takes at least one row away
+
+
+def _presort(columns):
+    return np.argsort(columns, axis=1, kind="stable")
+
+
+def _empty_nodes(depth: int, n: int):
+    """Feature, threshold, left and right, for the most nodes that a tree can have."""
+    most = min(2 ** min(depth + 1, 60), 2 * n) - 1
+    return (
+        np.empty(most, dtype=np.int64),
+        np.empty(most),
+        np.empty(most, dtype=np.int64),
+        np.empty(most, dtype=np.int64),
+    )
+
+
+def _unit_free(Y):
+    """Responses as rows, centred and scaled by powers of two, so that squares are safe."""
+    centred = Y - Y.mean(axis=0)
+    _, exponent = np.frexp(np.max(np.abs(centred), axis=0))
+    return np.ascontiguousarray(np.ldexp(centred, -exponent).T)
+
+
+def _node_means(y, leaf, left, right):
+    """Mean of y in every node, from the leaves up."""
+    count = np.bincount(leaf, minlength=len(left)).astype(float)
+    mean = np.zeros(len(left))
+    _leaf_means(y, leaf, np.zeros(len(left), dtype=np.int64), mean)
+    for node in range(len(left) - 1, -1, -1):
+        if left[node] >= 0:
+            children = [left[node], right[node]]
+            count[node] = count[children].sum()
+            mean[node] = mean[children] @ (count[children] / count[node])
+    return mean
+
+
+@kernel
+def _leaf_means(y, leaf, count, mean):
+    """Running means: equal values have exactly their value as mean."""
+    for i in range(len(y)):
+        node = leaf[i]
+        count[node] += 1
+        mean[node] += (y[i] - mean[node]) / count[node]
+
+
+@kernel
+def _grow_many(columns, order, responses, unit_free, depth, feature, threshold, left, right):
+    m, n = responses.shape
+    fitted = np.empty((m, n))
+    leaves = np.empty(m, np.int64)
+    leaf = np.empty(n, np.int64)
+    for j in range(m):
+        leaf[:] = 0
+        nodes = _grow(columns, order, unit_free[j], depth, feature, threshold, left, right, leaf)
+        mean = np.zeros(nodes)
+        _leaf_means(responses[j], leaf, np.zeros(nodes, np.int64), mean)
+        for i in range(n):
+            fitted[j, i] = mean[leaf[i]]
+        leaves[j] = (nodes + 1) // 2
+    return fitted, leaves
+
+
+@kernel
+def _grow(columns, order, y, depth, feature, threshold, left, right, node):
+    """Grow a tree level by level; node[i] ends as the leaf of row i. The number of nodes.
+
+    One pass over a presorted column scores the cuts of all nodes of the level.
+    """
+    n = len(y)
+    feature[0] = left[0] = right[0] = -1
+    threshold[0] = 0.0
+    start, end = 0, 1
+    for _ in range(depth):
+        width = end - start
+        size, mean, low, high = _summarise(y, node, start, width)
+        best = np.full(width, -1.0)
+        for f in range(len(columns)):
+            _score(
+                columns[f],
+                order[f],
+                y,
+                node,
+                start,
+                f,
+                size,
+                mean,
+                low,
+                high,
+                best,
+                feature,
+                threshold,
+            )
+        new = end
+        for parent in range(start, end):
+            if feature[parent] >= 0:
+                left[parent], right[parent] = new, new + 1
+                for child in (new, new + 1):
+                    feature[child] = left[child] = right[child] = -1
+                    threshold[child] = 0.0
+                new += 2
+        if new == end:
+            break
+        for i in range(n):
+            at = node[i]
+            if feature[at] >= 0:
+                node[i] = left[at] if columns[feature[at], i] <= threshold[at] else right[at]
+        start, end = end, new
+    return end
+
+
+@kernel
+def _summarise(y, node, start, width):
+    """Size, mean, minimum and maximum of y in every node of the level."""
+    size = np.zeros(width, np.int64)
+    mean = np.zeros(width)
+    low = np.full(width, np.inf)
+    high = np.full(width, -np.inf)
+    for i in range(len(y)):
+        at = node[i] - start
+        if at >= 0:
+            size[at] += 1
+            mean[at] += (y[i] - mean[at]) / size[at]
+            low[at] = min(low[at], y[i])
+            high[at] = max(high[at], y[i])
+    return size, mean, low, high
+
+
+@kernel
+def _score(x, order, y, node, start, f, size, mean, low, high, best, feature, threshold):
+    """Score all cuts of one variable in all nodes of the level, and keep the best in place."""
+    width = len(size)
+    seen = np.zeros(width, np.int64)
+    total = np.zeros(width)
+    last = np.empty(width)
+    for i in order:
+        at = node[i] - start
+        if at < 0 or low[at] == high[at]:
+            continue
+        if seen[at] > 0 and x[i] > last[at]:
+            # With y centred in its node, a cut takes total^2 (1/n_left + 1/n_right) off the sum
+            # of squares; the node's own size is a common factor.
+            gain = total[at] ** 2 / (seen[at] * (size[at] - seen[at]))
+            if gain > best[at]:
+                best[at] = gain
+                feature[start + at] = f
+                middle = last[at] / 2 + x[i] / 2
+                threshold[start + at] = middle if middle < x[i] else last[at]
+        seen[at] += 1
+        total[at] += y[i] - mean[at]
+        last[at] = x[i]

@@ -11,6 +11,17 @@ _HOME = {
     "Earth": ".mars.earth",
     "Mars": ".mars.mda",
     "MarsModel": ".mars.model",
+    "RDraws": ".random",
+    "DegreesOfFreedom": ".dof",
+    "PenaltyCorrection": ".dof",
+    "SelfConsistency": ".dof",
+    "aic": ".dof",
+    "bic": ".dof",
+    "correct_penalty": ".dof",
+    "degrees_of_freedom": ".dof",
+    "gcv": ".dof",
+    "nominal_df": ".dof",
+    "self_consistency": ".dof",
     "doctor": ".bridge.doctor",
 }
 

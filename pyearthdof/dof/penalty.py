@@ -1,0 +1,33 @@
+"""The penalty c of MARS: from terms to nominal degrees of freedom and back."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..mars.options import default_penalty
+
+__all__ = ["corrected_penalty", "default_penalty", "nominal"]
+
+
+def nominal(r, c):
+    """Nominal degrees of freedom of r terms at penalty c, r + c (r - 1)/2 (equation "mars_cmr").
+
+    Examples
+    --------
+    >>> from pyearthdof.dof.penalty import nominal
+    >>> nominal(21, 3.0)
+    51.0
+    """
+    return r + c * (r - 1) / 2
+
+
+def corrected_penalty(df, r):
+    """The penalty at which r terms have df nominal degrees of freedom, never below 0 (Algorithm 2).
+
+    Examples
+    --------
+    >>> from pyearthdof.dof.penalty import corrected_penalty
+    >>> float(corrected_penalty(51.0, 21))
+    3.0
+    """
+    return 2 * np.maximum(df - r, 0.0) / (r - 1)

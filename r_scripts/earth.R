@@ -45,3 +45,9 @@ earth.seconds <- function(x, y, degree) {
   earth::earth(x, y, degree = degree)
   as.double(Sys.time() - began, units = "secs")
 }
+
+# R's importance of predictors (evimp) of a fit that was kept as bytes.
+earth.importance <- function(object) {
+  table <- earth::evimp(unserialize(object))
+  list(names = rownames(table), values = matrix(table[, c(3, 4, 6)], ncol = 3))
+}

@@ -6,11 +6,14 @@ import numpy as np
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from .. import bridge
 from .._version import __version__
 from ..exceptions import InvalidInputError
 from ..procedures.base import Procedure
 from . import engine_r
 from .data import check_names, check_new_data, check_training_data, default_names
+from .importance import importance_table
+from .text import model_summary
 
 __all__ = ["MarsRegressor"]
 
@@ -34,9 +37,24 @@ class MarsRegressor(TransformerMixin, Procedure):
         return np.array(self.terms_, dtype=object)
 
     def summary(self) -> str:
-        """R's own summary of the model."""
+        """R's own summary of the model; where there is no R, the same layout by us."""
         check_is_fitted(self)
-        return engine_r.summary_text(self._r_object)
+        if self._r_object is not None and bridge.is_available():
+            return engine_r.summary_text(self._r_object)
+        return model_summary(self.model_, repr(self))
+
+    def importance(self, *, trim=True, sqrt=True):
+        """Importance of the predictors as a DataFrame, R's `evimp`: nsubsets, gcv, rss, used.
+
+        Parameters
+        ----------
+        trim : bool
+            Leave out predictors that are in no subset of the pruning pass.
+        sqrt : bool
+            Take the square root of gcv and rss before scaling them to 100.
+        """
+        check_is_fitted(self)
+        return importance_table(self.model_, trim=trim, sqrt=sqrt)
 
     def _check_many(self, X, Y):
         """Check a design and many responses without touching this estimator."""

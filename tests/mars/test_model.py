@@ -95,6 +95,7 @@ np.save(folder / "predicted.npy", model.predict(X))
 np.save(folder / "basis.npy", model.transform(X))
 model.model_.save(folder / "model.json")
 (folder / "again.pkl").write_bytes(pickle.dumps(model))
+(folder / "summary.txt").write_text(model.summary())
 try:
     Earth(engine="r").fit(X, X[:, 0])
 except RNotAvailableError as error:
@@ -105,6 +106,8 @@ except RNotAvailableError as error:
     np.testing.assert_array_equal(np.load(tmp_path / "predicted.npy"), model.predict(X))
     np.testing.assert_array_equal(np.load(tmp_path / "basis.npy"), model.transform(X))
     assert MarsModel.load(tmp_path / "model.json") == model.model_
+    summary = (tmp_path / "summary.txt").read_text()
+    assert summary.split("\n\n", 1)[1] == model.summary().split("\n\n", 1)[1]
     again = pickle.loads((tmp_path / "again.pkl").read_bytes())
     assert again.model_ == model.model_ and again.summary() == model.summary()
 

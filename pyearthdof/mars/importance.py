@@ -1,0 +1,54 @@
+"""How much each predictor matters to a model: earth's three criteria (R's `evimp`)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+__all__ = ["importance_table"]
+
+
+def importance_table(model, *, trim: bool = True, sqrt: bool = True) -> pd.DataFrame:
+    """Importance of the predictors, the most important first.
+
+    A predictor earns, for each subset of the pruning pass up to the chosen size that uses it: one in
+    `nsubsets`, and in `gcv` and `rss` what that subset gained over the next smaller one. gcv and rss
+    are scaled to a largest value of 100, after a square root unless `sqrt` is False.
+
+    Parameters
+    ----------
+    model : MarsModel
+    trim : bool
+        Leave out predictors that are in no subset.
+    """
+    p = len(model.feature_names)
+    used = np.any(model.dirs[model.selected] != 0, axis=0)
+    scores = np.zeros((p, 3))
+    for size in range(2, model.n_terms + 1):
+        terms = model.prune_terms[size - 1, 1:]
+        terms = terms[terms > 0].astype(int) - 1
+        members = np.any(model.dirs[terms] != 0, axis=0)
+        gains = [
+            1.0,
+            model.gcv_per_subset[size - 2] - model.gcv_per_subset[size - 1],
+            model.rss_per_subset[size - 2] - model.rss_per_subset[size - 1],
+        ]
+        scores[members] += gains
+    order = np.lexsort((-scores[:, 1], -scores[:, 0]))
+    scores = scores[order]
+    for column in (1, 2):
+        scores[:, column] = _scaled(scores[:, column], sqrt)
+    frame = pd.DataFrame(
+        scores, columns=["nsubsets", "gcv", "rss"], index=np.array(model.feature_names)[order]
+    )
+    frame["used"] = used[order]
+    frame["nsubsets"] = frame["nsubsets"].astype(int)
+    return frame[frame["nsubsets"] > 0] if trim else frame
+
+
+def _scaled(values: np.ndarray, sqrt: bool) -> np.ndarray:
+    largest = np.abs(values).max(initial=0.0)
+    if largest == 0 or len(values) < 2:
+        return values
+    shares = values / largest
+    return 100 * (np.sign(shares) * np.sqrt(np.abs(shares)) if sqrt else shares)

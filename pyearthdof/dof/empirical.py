@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.metadata
 import platform
 from dataclasses import dataclass, field, fields
@@ -325,6 +326,7 @@ def _result(run: Measurement, n_rep: int, settings: dict) -> DegreesOfFreedom:
     )
 
 
+@functools.cache
 def package_versions() -> dict[str, str]:
     """Versions of Python and of the packages that compute here."""
     names = ("numpy", "scipy", "scikit-learn")

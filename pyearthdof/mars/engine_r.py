@@ -4,30 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from .. import bridge
 from .data import default_names
-from .model import MarsModel
+from .model import FitDetails, MarsModel
 from .options import r_options
 from .path import ForwardPass, step_of_terms, steps_allowed
 
-__all__ = ["FitDetails", "fit_many", "fit_one", "forward_passes", "summary_text"]
+__all__ = ["fit_many", "fit_one", "forward_passes", "summary_text"]
 
 REACHED_NK = 7  # earth's termination condition
 SECONDS_PER_CROSSING = 0.7  # Ctrl-C is honoured between crossings at the latest
-
-
-@dataclass(frozen=True)
-class FitDetails:
-    """What a fit tells about its training rows, beside the model."""
-
-    bx: np.ndarray
-    fitted: np.ndarray
-    leverages: np.ndarray | None
-    r_object: bytes | None
 
 
 def fit_one(X, y, feature_names, weights, options) -> tuple[MarsModel, FitDetails]:

@@ -10,6 +10,7 @@ from ..procedures.base import Fits
 from . import engine_r
 from .data import check_training_data
 from .earth import Earth
+from .model import FitDetails
 from .options import OPTIONS
 from .regressor import MarsRegressor
 
@@ -87,9 +88,7 @@ class Mars(MarsRegressor):
         earth.n_features_in_ = self.n_features_in_
         if hasattr(self, "feature_names_in_"):
             earth.feature_names_in_ = self.feature_names_in_
-        details = engine_r.FitDetails(
-            self.bx_, self.fitted_values_, self.leverages_, self._r_object
-        )
+        details = FitDetails(self.bx_, self.fitted_values_, self.leverages_, self._r_object)
         earth._learn(self.model_, details)
         return earth
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from ..exceptions import InvalidInputError
 
-__all__ = ["MarsModel", "nominal_df"]
+__all__ = ["FitDetails", "MarsModel", "evaluate_term", "nominal_df"]
 
 FORMAT = "pyearthdof.MarsModel"
 FORMAT_VERSION = 1
@@ -207,6 +207,16 @@ class MarsModel:
             raise InvalidInputError(
                 f"coef has shape {self.coef.shape} but there are {len(self.selected)} terms"
             )
+
+
+@dataclass(frozen=True)
+class FitDetails:
+    """What a fit tells about its training rows, beside the model."""
+
+    bx: np.ndarray
+    fitted: np.ndarray
+    leverages: np.ndarray | None
+    r_object: bytes | None
 
 
 def evaluate_term(X: np.ndarray, dirs: np.ndarray, cuts: np.ndarray) -> np.ndarray:

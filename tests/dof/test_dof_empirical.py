@@ -248,7 +248,7 @@ TREES = {
 @pytest.mark.parametrize("p", [1, 5, 10])
 def test_regression_trees_of_the_paper(depth, p):
     tree = DecisionTreeRegressor(max_depth=depth) if depth else _mean_tree()
-    runs = [degrees_of_freedom(tree, (100, p), random_state=s, n_rep=30).df for s in range(10)]
+    runs = [degrees_of_freedom(tree, (100, p), random_state=s, n_rep=20).df for s in range(10)]
     paper, paper_se = TREES[depth][p]
     se = np.std(runs, ddof=1) / np.sqrt(10)
     assert within(np.mean(runs), np.hypot(se, paper_se), paper)

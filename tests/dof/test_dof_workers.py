@@ -42,10 +42,9 @@ class TestBlocks:
         assert sizes.max() <= 64
 
 
-@pytest.mark.parametrize("n_jobs", [2, 3])
 @pytest.mark.parametrize(
-    "procedure",
-    [LeastSquares(), NearestNeighbors(3), DecisionTreeRegressor(max_features=1)],
+    ("procedure", "n_jobs"),
+    [(LeastSquares(), 2), (NearestNeighbors(3), 2), (DecisionTreeRegressor(max_features=1), 3)],
     ids=repr,
 )
 def test_same_bits_for_any_number_of_workers(procedure, n_jobs):

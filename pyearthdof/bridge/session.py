@@ -109,7 +109,8 @@ def _get_session() -> _Session:
             "processes that are started afresh (joblib's loky, or multiprocessing with 'spawn')"
         )
     if _session is None:
-        _session = _Session(_import_rinterface())
+        with _environment_kept("LD_LIBRARY_PATH"):
+            _session = _Session(_import_rinterface())
         _started_in = os.getpid()
     return _session
 
@@ -208,6 +209,22 @@ def _interruptible(openrlib):
         signal.signal(signal.SIGINT, before if before is not None else signal.default_int_handler)
     if interrupted:
         raise KeyboardInterrupt
+
+
+@contextlib.contextmanager
+def _environment_kept(name: str):
+    """Undo what rpy2 does to an environment variable: programs started later would inherit it.
+
+    It puts R's libraries first for them too, and another Python then loads the wrong libpython.
+    """
+    before = os.environ.get(name)
+    try:
+        yield
+    finally:
+        if before is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = before
 
 
 def _tidy(text: str) -> str:

@@ -210,8 +210,8 @@ def degrees_of_freedom(
     if is_shape(X):
         X = drawn_design(X, stream, n_rep)
     responses = _responses(procedure, X, y, mu, sigma, stream)
-    check_variance_reduction(variance_reduction, procedure, responses)
-    if method == "exact" and procedure.is_linear:
+    check_variance_reduction(variance_reduction, procedure, X, responses)
+    if method == "exact" and getattr(procedure, "is_linear", False):
         return _exact(procedure, X, responses, settings)
     run = measure(
         procedure,

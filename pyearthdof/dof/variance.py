@@ -7,6 +7,7 @@ fit of y for most procedures here, so both members of a pair say the same, and t
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
 from ..exceptions import InvalidInputError
 from .covariance import Covariance, covariance_sum
@@ -18,11 +19,16 @@ VARIANCE_REDUCTIONS = (None, "direction", "control")
 _N_FOLDS = 10
 
 
-def check_variance_reduction(name, procedure, responses) -> None:
+def check_variance_reduction(name, procedure, X, responses) -> None:
     """Refuse an estimator whose conditions do not hold."""
     if name not in VARIANCE_REDUCTIONS:
         raise InvalidInputError(
             f"variance_reduction={name!r} is unknown; pass None, 'direction' or 'control'."
+        )
+    if name == "control" and isinstance(X, pd.DataFrame) and not _is_numeric(X):
+        raise InvalidInputError(
+            "variance_reduction='control' needs numbers in every column of X; pass 'direction' or "
+            "None."
         )
     if name != "direction":
         return
@@ -36,6 +42,10 @@ def check_variance_reduction(name, procedure, responses) -> None:
             f"variance_reduction='direction' needs a procedure that declares is_equivariant, but "
             f"{procedure!r} does not; pass 'control' or None."
         )
+
+
+def _is_numeric(frame) -> bool:
+    return frame.select_dtypes("number").shape == frame.shape
 
 
 def estimator(name, X, responses, groups):

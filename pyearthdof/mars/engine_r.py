@@ -8,7 +8,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from .. import bridge
-from .data import default_names
 from .model import FitDetails, MarsModel
 from .options import r_options
 from .path import ForwardPass, step_of_terms, steps_allowed
@@ -87,24 +86,27 @@ def forward_passes(X, Y, feature_names, options) -> Iterator[ForwardPass]:
     done = 0
     for _, block in _crossings("earth.passes", X, Y, feature_names, passed, "earth", allowed):
         for found in block:
-            steps = step_of_terms(found["dirs"], found["cuts"])
-            if steps is not None and not _steps_hold(steps, found, X, Y[:, [done]], options):
-                steps = None
-            yield ForwardPass(found["bx"], steps)
+            yield _forward_pass(found, X, Y[:, [done]], feature_names, options)
             done += 1
 
 
-def _steps_hold(steps, found, X, y, options) -> bool:
-    """Check the number of steps: earth may have dropped all terms of one as linearly dependent.
+def _forward_pass(found, X, y, feature_names, options) -> ForwardPass:
+    """Add the steps, unless earth dropped all terms of one as linearly dependent.
 
     A pass that reached nk must show the steps that nk allows; one that stopped before must come out
     the same with room for just the steps it shows.
     """
+
+    def n_terms_after(steps: int) -> int:
+        _, terms = fit_many(X, y, feature_names, options | {"nk": 2 * steps + 1})
+        return int(terms[0])
+
+    steps = step_of_terms(found["dirs"], found["cuts"], n_terms_after)
     if int(found["termcond"][0]) == REACHED_NK:
-        return steps[-1] == steps_allowed(options["nk"])
-    just_enough = options | {"nk": 2 * int(steps[-1]) + 1}
-    _, terms = fit_many(X, y, default_names(X.shape[1]), just_enough)
-    return terms[0] == len(steps)
+        complete = steps[-1] == steps_allowed(options["nk"])
+    else:
+        complete = n_terms_after(int(steps[-1])) == len(steps)
+    return ForwardPass(found["bx"], steps if complete else None)
 
 
 def summary_text(r_object: bytes) -> str:

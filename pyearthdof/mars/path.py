@@ -3,12 +3,12 @@
 Without a threshold and without pruning, the fit at nk = k is the beginning of the pass at any larger
 nk. A step of the pass takes two of the nk slots, whether it adds a pair of hinges or a single term,
 and stops when fewer than two are left: nk allows (nk - 1) // 2 steps. So the path needs the step that
-added each term, which R's earth does not tell; `step_of_terms` infers it, or says that it cannot.
+added each term, which R's earth does not tell; `step_of_terms` infers it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,17 +44,20 @@ def prefix_fits(bx: np.ndarray, y: np.ndarray, n_terms: Sequence[int]) -> np.nda
     return fits[:, np.asarray(n_terms) - 1].T
 
 
-def step_of_terms(dirs: np.ndarray, cuts: np.ndarray) -> np.ndarray | None:
-    """The forward step (0 for the intercept) that added each term; None where that is not certain.
+def step_of_terms(
+    dirs: np.ndarray, cuts: np.ndarray, n_terms_after: Callable[[int], int]
+) -> np.ndarray:
+    """The forward step (0 for the intercept) that added each term.
 
     h(x - c) b and h(c - x) b side by side are usually one step on the parent b. But where both hinges
-    were already terms and another predictor was added to each, they are two steps.
+    were already terms and another predictor was added to each, they are two steps. Where it could be
+    either, `n_terms_after(steps)` is asked: the number of terms of a pass of that many steps.
     """
     steps = np.zeros(len(dirs), dtype=int)
     for t in range(1, len(dirs)):
         together = _one_step(dirs, cuts, t)
         if together is None:
-            return None
+            together = n_terms_after(int(steps[t - 1])) > t
         steps[t] = steps[t - 1] + (not together)
     return steps
 

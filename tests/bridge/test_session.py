@@ -106,6 +106,17 @@ print(ro.r('1 + 1')[0])
     assert done.stdout.strip() == "2.0"
 
 
+def test_programs_started_later_inherit_no_library_path():
+    code = """
+import os
+before = os.environ.get("LD_LIBRARY_PATH")
+from pyearthdof import bridge
+bridge.require("earth")
+assert os.environ.get("LD_LIBRARY_PATH") == before
+"""
+    assert python(code).returncode == 0
+
+
 def test_a_wrong_r_home_is_named():
     code = """
 from pyearthdof import Earth

@@ -52,6 +52,10 @@ def never(X, y):
         ({"variance_reduction": "magic"}, r"variance_reduction='magic' is unknown"),
         ({"variance_reduction": "direction"}, r"needs a procedure that declares is_equivariant"),
         (
+            {"variance_reduction": "control", "X": pd.DataFrame({"a": list("xyz")})},
+            r"'control' needs numbers in every column of X",
+        ),
+        (
             {"variance_reduction": "direction", "mu": X[:, 0]},
             r"'direction' needs a constant mu and one sigma",
         ),

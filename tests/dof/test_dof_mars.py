@@ -13,7 +13,7 @@ from pyearthdof import bridge
 from pyearthdof.dof import correct_penalty, degrees_of_freedom, nominal_df, self_consistency
 from pyearthdof.dof.correction import _correct
 from pyearthdof.dof.jackknife import Jackknife
-from pyearthdof.mars.earth import Earth
+from pyearthdof.mars.earth import ENGINES, Earth
 from pyearthdof.mars.mda import Mars
 from pyearthdof.mars.options import default_nk
 from pyearthdof.random import RDraws
@@ -39,6 +39,16 @@ def test_the_authors_penalties(row):
     assert found.penalty == pytest.approx(row.penalty, abs=1e-8)
     assert found.n_rep == row.n_rep and 0 < found.se < 0.5
     assert found.versions["earth"] == bridge.r_versions()["earth"]
+
+
+@pytest.mark.skipif("native" not in ENGINES, reason="Earth has no native engine")
+@pytest.mark.parametrize("row", ROWS, ids=lambda r: f"n{r.n}-p{r.p}-nk{r.nk}-degree{r.degree}")
+def test_the_authors_penalties_without_r(row):
+    shape, options = (row.n, row.p), {"degree": row.degree, "nk": row.nk}
+    one, two = (correct_penalty(shape, engine="native", n_jobs=k, **options) for k in (1, 2))
+    assert one.penalty == pytest.approx(row.penalty, abs=1e-8)
+    assert one.df == pytest.approx(row.df, abs=1e-8)
+    assert (one.df, one.se) == (two.df, two.se)
 
 
 # Paper's ozone and spam tables: the corrected penalties for the sizes of the training data.
@@ -120,6 +130,19 @@ def test_standard_error_of_the_penalty_by_leaving_out():
     found = _correct(df, r, 2.0)
     np.testing.assert_allclose(found.left_out, expected)
     assert found.se == pytest.approx(np.sqrt(49 / 50 * ((expected - expected.mean()) ** 2).sum()))
+
+
+@needs_r
+def test_direction_has_less_variance_for_mars():
+    X = RDraws(5).normal(100 * 10).reshape(100, 10)
+    mars = Earth(degree=2, nk=21, thresh=0, pmethod="none")
+    plain, direction, control = (
+        degrees_of_freedom(mars, X, draws=RDraws(6), variance_reduction=v)
+        for v in (None, "direction", "control")
+    )
+    assert plain.se**2 > 1.3 * direction.se**2 and plain.se**2 > 1.3 * control.se**2
+    assert abs(plain.df - direction.df) < 3 * plain.se
+    assert abs(plain.df - control.df) < 3 * plain.se
 
 
 @needs_rscript

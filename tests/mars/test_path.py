@@ -45,9 +45,12 @@ def test_two_single_terms_are_not_taken_for_a_pair():
     # 1, h(x1-c), h(c-x1), then x2 times each: three steps; with the term x2 in it could be two.
     dirs = np.array([[0, 0], [1, 0], [-1, 0], [1, 2], [-1, 2]])
     cuts = np.array([[0, 0], [0.5, 0], [0.5, 0], [0.5, -1], [0.5, -1]])
-    assert step_of_terms(dirs, cuts).tolist() == [0, 1, 1, 2, 3]
-    with_x2 = np.insert(dirs, 3, [0, 2], axis=0), np.insert(cuts, 3, [0, -1], axis=0)
-    assert step_of_terms(*with_x2) is None
+    assert step_of_terms(dirs, cuts, pytest.fail).tolist() == [0, 1, 1, 2, 3]
+    dirs, cuts = np.insert(dirs, 3, [0, 2], axis=0), np.insert(cuts, 3, [0, -1], axis=0)
+    asked = []
+    assert step_of_terms(dirs, cuts, lambda s: asked.append(s) or 6).tolist() == [0, 1, 1, 2, 3, 3]
+    assert step_of_terms(dirs, cuts, lambda s: 5).tolist() == [0, 1, 1, 2, 3, 4]
+    assert asked == [3]
 
 
 def test_steps_that_nk_allows():

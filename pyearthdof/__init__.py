@@ -8,6 +8,7 @@ from importlib import import_module
 from ._version import __version__
 
 _HOME = {
+    "CrossCheck": ".mars.crosscheck",
     "Earth": ".mars.earth",
     "Mars": ".mars.mda",
     "MarsModel": ".mars.model",
@@ -18,6 +19,7 @@ _HOME = {
     "aic": ".dof",
     "bic": ".dof",
     "correct_penalty": ".dof",
+    "crosscheck": ".mars.crosscheck",
     "degrees_of_freedom": ".dof",
     "gcv": ".dof",
     "nominal_df": ".dof",

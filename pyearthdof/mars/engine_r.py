@@ -8,11 +8,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from .. import bridge
+from .data import default_names
 from .model import FitDetails, MarsModel
 from .options import r_options
-from .path import ForwardPass, step_of_terms, steps_allowed
+from .path import prefix_fits, step_of_terms, steps_allowed
 
-__all__ = ["fit_many", "fit_one", "forward_passes", "summary_text"]
+__all__ = ["fit_many", "fit_one", "path_many", "summary_text"]
 
 REACHED_NK = 7  # earth's termination condition
 SECONDS_PER_CROSSING = 0.7  # Ctrl-C is honoured between crossings at the latest
@@ -80,25 +81,41 @@ def batch(function, X, Y, feature_names, passed, *, package="earth", allowed=Non
     return fitted, terms
 
 
-def forward_passes(X, Y, feature_names, options) -> Iterator[ForwardPass]:
-    """Yield the unpruned forward pass of every column of Y."""
-    passed, allowed = _passable(options)
+def path_many(X, Y, nks, options) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield for every column of Y its unpruned fits at each nk: (n, n_nk) values and (n_nk,) terms.
+
+    One forward pass at the largest nk serves them all, unless it cannot be cut.
+    """
+    names = default_names(X.shape[1])
+    passed, _ = _passable(options)
     done = 0
-    for _, block in _crossings("earth.passes", X, Y, feature_names, passed, "earth", allowed):
+    for _, block in _crossings("earth.passes", X, Y, names, passed, "earth", None):
         for found in block:
-            yield _forward_pass(found, X, Y[:, [done]], feature_names, options)
+            yield _cut(found, X, Y[:, [done]], nks, names, options)
             done += 1
 
 
-def _forward_pass(found, X, y, feature_names, options) -> ForwardPass:
-    """Add the steps, unless earth dropped all terms of one as linearly dependent.
+def _cut(found, X, y, nks, names, options) -> tuple[np.ndarray, np.ndarray]:
+    allowed = np.array([steps_allowed(nk) for nk in nks])
+    steps = _steps(found, X, y, names, options)
+    if steps is not None:
+        sizes = np.searchsorted(steps, allowed, side="right")
+        return prefix_fits(found["bx"], y[:, 0], sizes), sizes
+    distinct, place = np.unique(allowed, return_inverse=True)
+    fits = [fit_many(X, y, names, options | {"nk": 2 * int(s) + 1}) for s in distinct]
+    fitted = np.column_stack([f for f, _ in fits])
+    return fitted[:, place], np.array([terms[0] for _, terms in fits])[place]
+
+
+def _steps(found, X, y, names, options) -> np.ndarray | None:
+    """The step of each term; None if earth dropped all terms of one as linearly dependent.
 
     A pass that reached nk must show the steps that nk allows; one that stopped before must come out
     the same with room for just the steps it shows.
     """
 
     def n_terms_after(steps: int) -> int:
-        _, terms = fit_many(X, y, feature_names, options | {"nk": 2 * steps + 1})
+        _, terms = fit_many(X, y, names, options | {"nk": 2 * steps + 1})
         return int(terms[0])
 
     steps = step_of_terms(found["dirs"], found["cuts"], n_terms_after)
@@ -106,7 +123,7 @@ def _forward_pass(found, X, y, feature_names, options) -> ForwardPass:
         complete = steps[-1] == steps_allowed(options["nk"])
     else:
         complete = n_terms_after(int(steps[-1])) == len(steps)
-    return ForwardPass(found["bx"], steps if complete else None)
+    return steps if complete else None
 
 
 def summary_text(r_object: bytes) -> str:

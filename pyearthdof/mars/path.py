@@ -13,15 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["ForwardPass", "PathFits", "prefix_fits", "step_of_terms", "steps_allowed"]
-
-
-@dataclass(frozen=True)
-class ForwardPass:
-    """An unpruned fit: its basis, and the forward step that added each column (None: unknown)."""
-
-    bx: np.ndarray
-    steps: np.ndarray | None
+__all__ = ["PathFits", "prefix_fits", "step_of_terms", "steps_allowed"]
 
 
 @dataclass(frozen=True)
@@ -38,10 +30,10 @@ def steps_allowed(nk: int) -> int:
 
 
 def prefix_fits(bx: np.ndarray, y: np.ndarray, n_terms: Sequence[int]) -> np.ndarray:
-    """Least-squares fits of y on the first r columns of bx for each r: (len(n_terms), n)."""
+    """Least-squares fits of y on the first r columns of bx for each r: (n, len(n_terms))."""
     q, _ = np.linalg.qr(bx)
     fits = np.cumsum(q * (q.T @ y), axis=1)
-    return fits[:, np.asarray(n_terms) - 1].T
+    return fits[:, np.asarray(n_terms) - 1]
 
 
 def step_of_terms(

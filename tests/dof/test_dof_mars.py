@@ -13,7 +13,7 @@ from pyearthdof import bridge
 from pyearthdof.dof import correct_penalty, degrees_of_freedom, nominal_df, self_consistency
 from pyearthdof.dof.correction import _correct
 from pyearthdof.dof.jackknife import Jackknife
-from pyearthdof.mars.earth import ENGINES, Earth
+from pyearthdof.mars.earth import Earth
 from pyearthdof.mars.mda import Mars
 from pyearthdof.mars.options import default_nk
 from pyearthdof.random import RDraws
@@ -41,7 +41,6 @@ def test_the_authors_penalties(row):
     assert found.versions["earth"] == bridge.r_versions()["earth"]
 
 
-@pytest.mark.skipif("native" not in ENGINES, reason="Earth has no native engine")
 @pytest.mark.parametrize("row", ROWS, ids=lambda r: f"n{r.n}-p{r.p}-nk{r.nk}-degree{r.degree}")
 def test_the_authors_penalties_without_r(row):
     shape, options = (row.n, row.p), {"degree": row.degree, "nk": row.nk}

@@ -40,6 +40,33 @@ def test_same_as_plain_r(case):
     np.testing.assert_allclose(predicted, expected["predicted"], rtol=1e-12, atol=1e-12 * scale)
 
 
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_the_native_engine_has_the_same_model(case):
+    expected = r_results()[1][case]
+    model, predicted = fit_case(case, engine="native")
+    assert model.engine_ == "native"
+    exact = {
+        "dirs": model.dirs_, "cuts": model.cuts_, "selected": model.selected_terms_ + 1.0,
+        "prune.terms": model.prune_terms_, "nk": [model.nk_], "penalty": [model.penalty_],
+        "termcond": [model.termcond_],
+    }  # fmt: skip
+    for name, value in exact.items():
+        np.testing.assert_array_equal(value, expected[name], err_msg=name)
+    assert model.model_.term_names == tuple(expected["terms"])
+    np.testing.assert_allclose(model.coef_, expected["coef"], rtol=1e-8)
+    close = {
+        "rss": [model.rss_], "rsq": [model.rsq_], "gcv": [model.gcv_], "grsq": [model.grsq_],
+        "rss.per.subset": model.rss_per_subset_, "gcv.per.subset": model.gcv_per_subset_,
+        "fitted": model.fitted_values_, "leverages": model.leverages_, "predicted": predicted,
+    }  # fmt: skip
+    for name, value in close.items():
+        finite = expected[name][np.isfinite(expected[name])]
+        scale = np.abs(finite).max(initial=1e-3)
+        np.testing.assert_allclose(
+            value, expected[name], rtol=1e-8, atol=1e-8 * scale, err_msg=name
+        )
+
+
 def test_there_are_at_least_forty_cases():
     assert len(CASES) >= 40 and len({str(case) for case in CASES}) == len(CASES)
 

@@ -30,11 +30,12 @@ def test_a_smaller_nk_is_the_beginning_of_the_pass_to_the_bit(n, p, degree):
         np.testing.assert_array_equal(short.bx_, longest.bx_[:, :r])
 
 
+@pytest.mark.parametrize("engine", ["r", "native"])
 @pytest.mark.parametrize(("n", "p", "degree"), SHAPES)
-def test_path_is_a_loop_of_fits(n, p, degree):
+def test_path_is_a_loop_of_fits_in_r(n, p, degree, engine):
     X, Y = design(n, p), RNG.normal(size=(n, 3))
     nks = [1, 2, 3, 4, 5, 8, 9, 13, 16, 31]
-    path = Earth(degree=degree, **UNPRUNED).fit_path(X, Y, nks)
+    path = Earth(degree=degree, **UNPRUNED | {"engine": engine}).fit_path(X, Y, nks)
     for k, nk in enumerate(nks):
         many = Earth(degree=degree, nk=nk, **UNPRUNED).fit_many(X, Y)
         np.testing.assert_array_equal(path.n_terms[k], many.n_coef)
@@ -57,6 +58,9 @@ def test_steps_that_nk_allows():
     assert [steps_allowed(nk) for nk in (1, 2, 3, 4, 5, 6, 21)] == [0, 0, 1, 1, 2, 2, 10]
 
 
-def test_a_path_needs_no_threshold_and_no_pruning():
-    with pytest.raises(InvalidInputError, match="thresh=0 and pmethod='none'"):
-        Earth().fit_path(np.ones((5, 1)), np.ones((5, 1)), [3])
+@pytest.mark.parametrize(
+    "change", [{"thresh": 0.001}, {"pmethod": "backward"}, {"nprune": 3}, {"allowed": max}]
+)
+def test_a_path_needs_no_threshold_and_no_pruning(change):
+    with pytest.raises(InvalidInputError, match="but a path over nk needs"):
+        Earth(**UNPRUNED | change).fit_path(np.ones((5, 1)), np.ones((5, 1)), [3])

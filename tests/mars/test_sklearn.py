@@ -13,7 +13,9 @@ EXPECTED = {
 }
 
 
-@parametrize_with_checks([Earth(engine="r")], expected_failed_checks=lambda estimator: EXPECTED)
+@parametrize_with_checks(
+    [Earth(engine="r"), Earth(engine="native")], expected_failed_checks=lambda estimator: EXPECTED
+)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

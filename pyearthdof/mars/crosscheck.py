@@ -1,0 +1,155 @@
+"""Both engines on the same data: do they give the same model, and if not, where do they part?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .earth import Earth
+from .model import MarsModel, evaluate_term
+
+__all__ = ["CrossCheck", "crosscheck"]
+
+TIE = 1e-8  # of the total sum of squares: closer than this, rounding decides between two candidates
+
+
+@dataclass(frozen=True, eq=False)
+class CrossCheck:
+    """R's earth beside the native engine.
+
+    Attributes
+    ----------
+    r, native : MarsModel
+    same_terms : bool
+        The same forward pass: equal directions and cuts, in the same order.
+    same_selected : bool
+        The same terms after pruning.
+    parts_at : int or None
+        First term (0-based) that differs.
+    tie_gap : float or None
+        Difference between what the two choices explain there, as a share of the total sum of squares.
+    coef_difference : float or None
+        Largest relative difference of a coefficient, where the selected terms are the same.
+    fit_difference : float
+        Largest difference of the fits, relative to the largest fitted value.
+    """
+
+    r: MarsModel
+    native: MarsModel
+    same_terms: bool
+    same_selected: bool
+    parts_at: int | None
+    tie_gap: float | None
+    coef_difference: float | None
+    fit_difference: float
+
+    @property
+    def same(self) -> bool:
+        """The same model, up to rounding."""
+        return self.same_terms and self.same_selected
+
+    @property
+    def is_tie(self) -> bool | None:
+        """Where they part: two candidates explain the same, and rounding decides. None: they don't."""
+        return None if self.tie_gap is None else self.tie_gap < TIE
+
+    def __str__(self) -> str:
+        lines = [
+            f"R's earth:     {_describe(self.r)}",
+            f"native engine: {_describe(self.native)}",
+        ]
+        if self.same:
+            lines.append(
+                f"The same terms. Coefficients differ by at most {self.coef_difference:.1e}, fits by "
+                f"{self.fit_difference:.1e} (relative)."
+            )
+        elif self.same_terms:
+            lines.append("The same forward pass, but pruning selected other terms.")
+        else:
+            at = self.parts_at
+            kind = "a tie" if self.is_tie else "not a tie"
+            lines.append(
+                f"They part at term {at + 1}: R took {_name(self.r, at)}, the native engine "
+                f"{_name(self.native, at)}; this is {kind} (gap {self.tie_gap:.1e} of the total sum of "
+                f"squares). Fits differ by {self.fit_difference:.1e} (relative)."
+            )
+        return "\n".join(lines)
+
+
+def crosscheck(X, y, sample_weight=None, **options) -> CrossCheck:
+    """Fit with R's earth and with the native engine, and compare.
+
+    Parameters
+    ----------
+    X, y, sample_weight
+        The data, as for `Earth.fit`.
+    **options
+        Options of `Earth`, but for `engine`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof import crosscheck
+    >>> x = np.random.default_rng(0).normal(size=(100, 3))
+    >>> crosscheck(x, np.abs(x[:, 0]), degree=2).same
+    True
+    """
+    r = Earth(**options, engine="r").fit(X, y, sample_weight)
+    native = Earth(**options, engine="native").fit(X, y, sample_weight)
+    data = np.asarray(X, dtype=float)
+    return compare(r.model_, native.model_, data, np.asarray(y, dtype=float))
+
+
+def compare(r: MarsModel, native: MarsModel, X: np.ndarray, y: np.ndarray) -> CrossCheck:
+    """Compare two fitted models on the data that they were fitted on."""
+    parts_at = _first_difference(r, native)
+    same_selected = parts_at is None and np.array_equal(r.selected, native.selected)
+    fits = r.predict(X), native.predict(X)
+    return CrossCheck(
+        r=r,
+        native=native,
+        same_terms=parts_at is None,
+        same_selected=same_selected,
+        parts_at=parts_at,
+        tie_gap=None if parts_at is None else _gap(r, native, X, y, parts_at),
+        coef_difference=_relative(r.coef, native.coef) if same_selected else None,
+        fit_difference=float(np.abs(fits[0] - fits[1]).max() / max(np.abs(fits[0]).max(), 1e-300)),
+    )
+
+
+def _first_difference(a: MarsModel, b: MarsModel) -> int | None:
+    shared = min(len(a.dirs), len(b.dirs))
+    differ = (a.dirs[:shared] != b.dirs[:shared]) | (a.cuts[:shared] != b.cuts[:shared])
+    rows = np.flatnonzero(differ.any(axis=1))
+    if len(rows):
+        return int(rows[0])
+    return None if len(a.dirs) == len(b.dirs) else shared
+
+
+def _gap(r, native, X, y, at) -> float:
+    """The smallest difference that one or two more terms from here make: a step adds one or two."""
+    total = float(np.sum((y - y.mean()) ** 2)) or 1.0
+    left = [[_rss(m, X, y, at + k) / total for k in (1, 2)] for m in (r, native)]
+    return min(abs(a - b) for a in left[0] for b in left[1])
+
+
+def _rss(model, X, y, n_terms) -> float:
+    n_terms = min(n_terms, len(model.dirs))
+    terms = zip(model.dirs[:n_terms], model.cuts[:n_terms], strict=True)
+    basis = np.column_stack([evaluate_term(X, d, c) for d, c in terms])
+    basis = basis / np.linalg.norm(basis, axis=0)
+    coef, *_ = np.linalg.lstsq(basis, y, rcond=None)
+    return float(np.sum((y - basis @ coef) ** 2))
+
+
+def _relative(a, b) -> float:
+    return float(np.max(np.abs(a - b) / np.maximum(np.abs(a), 1e-300)))
+
+
+def _describe(model: MarsModel) -> str:
+    return f"{model.n_terms} of {len(model.dirs)} terms, GCV {model.gcv:.10g}, RSS {model.rss:.10g}"
+
+
+def _name(model: MarsModel, at: int) -> str:
+    return model.term_names[at] if at < len(model.term_names) else "nothing"

@@ -1,0 +1,327 @@
+"""MARS without R: the same terms in the same order and the same numbers as R's earth, compiled by numba.
+
+One fit (`fit`, `fit_one`), many responses on one design (`fit_many`), a whole nk path (`path_many`).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._version import __version__
+from . import native_setup as setup
+from .kernels_forward import CONDITION, RUNNING, start_pass
+from .kernels_many import EXACTLY, PRUNED, RESUME, START, UNPRUNED, independent_columns, prefix_fits
+from .kernels_weighted import run_weighted
+from .model import FitDetails, MarsModel
+from .names import term_names
+from .native_prune import Pruning, prune
+
+__all__ = ["ForwardPass", "NativeFit", "fit", "fit_many", "fit_one", "forward_passes", "path_many"]
+
+BLOCK = 64  # responses that a thread takes at a time, at the most
+
+
+@dataclass(frozen=True)
+class ForwardPass:
+    """What a forward pass found, dependent columns dropped.
+
+    Attributes
+    ----------
+    dirs, cuts : (n_terms, p) arrays
+        Directions and knots of the terms.
+    bx : (n, n_terms) array
+        Basis columns, times the square root of the case weights where there are any.
+    steps : (n_terms,) array
+        The step of the pass that added each term; 0 for the intercept.
+    termcond : int
+        Why the pass stopped, R's number.
+    n_ties : int
+        Steps that rounding decided, taken in earth's own order of operations.
+    """
+
+    dirs: np.ndarray
+    cuts: np.ndarray
+    bx: np.ndarray
+    steps: np.ndarray
+    termcond: int
+    n_ties: int
+
+
+@dataclass(frozen=True)
+class NativeFit:
+    """A fit of one or several responses; names as in `MarsModel`.
+
+    `coef` and `fitted` have one column a response if there were several.
+    """
+
+    dirs: np.ndarray
+    cuts: np.ndarray
+    selected: np.ndarray
+    coef: np.ndarray
+    bx: np.ndarray
+    rss: float
+    rsq: float
+    gcv: float
+    grsq: float
+    rss_per_subset: np.ndarray
+    gcv_per_subset: np.ndarray
+    prune_terms: np.ndarray
+    termcond: int
+    fitted: np.ndarray
+    leverages: np.ndarray
+    n_ties: int
+
+
+def fit(X, y, options, weights=None, feature_names=None) -> NativeFit:
+    """Fit one response, or several (columns of y) with the same terms.
+
+    Parameters
+    ----------
+    X : (n, p) array
+    y : (n,) or (n, m) array
+    options : mapping
+        As `check_options` returns them.
+    weights : (n,) array, optional
+        Case weights.
+    feature_names : names of the columns of X, for an `allowed` function.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof.mars.options import OPTIONS
+    >>> options = {option.name: option.default for option in OPTIONS} | {"linpreds": ()}
+    >>> x = np.linspace(0, 1, 101)
+    >>> found = fit(x[:, None], np.maximum(0, x - 0.5), options)
+    >>> found.dirs.ravel().tolist(), found.cuts.ravel().round(6).tolist()
+    ([0, 1, -1], [0.0, 0.5, 0.5])
+    """
+    X = np.asarray(X, dtype=float)
+    Y = np.asarray(y, dtype=float).reshape(len(X), -1)
+    weights = setup.effective_weights(weights)
+    forward = forward_pass(X, Y, options, weights, feature_names)
+    root = np.ones(len(X)) if weights is None else np.sqrt(weights)
+    pruned = prune(forward.bx, Y * root[:, None], options)
+    columns = np.ascontiguousarray(forward.bx[:, pruned.selected].T)
+    coef, leverages = _least_squares(columns, Y * root[:, None])
+    bx = columns.T / root[:, None]
+    fitted = bx @ coef
+    single = np.ndim(y) == 1
+    return NativeFit(
+        dirs=forward.dirs,
+        cuts=forward.cuts,
+        coef=coef[:, 0] if single else coef,
+        bx=bx,
+        termcond=forward.termcond,
+        fitted=fitted[:, 0] if single else fitted,
+        leverages=leverages,
+        n_ties=forward.n_ties,
+        **_statistics(pruned),
+    )
+
+
+def _statistics(pruned: Pruning) -> dict:
+    rss, gcv = pruned.rss_per_subset.copy(), pruned.gcv_per_subset.copy()
+    rss[rss < 1e-10] = 0.0
+    gcv[gcv < 1e-10] = 0.0
+    last = len(pruned.selected) - 1
+    return {
+        "selected": pruned.selected,
+        "rss": float(rss[last]),
+        "rsq": _share(rss[last], rss[0]),
+        "gcv": float(gcv[last]),
+        "grsq": _share(gcv[last], gcv[0]),
+        "rss_per_subset": rss,
+        "gcv_per_subset": gcv,
+        "prune_terms": pruned.prune_terms,
+    }
+
+
+def _share(part: float, whole: float) -> float:
+    """1 - part/whole, with R's rounding of what is almost zero."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = 1 - np.float64(part) / np.float64(whole)
+    return 0.0 if -1e-5 < share < 1e-5 else float(share)
+
+
+def _least_squares(columns: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Coefficients and leverages of Y on the rows of `columns`."""
+    m, n = columns.shape
+    q, r = np.empty((m, n)), np.zeros((m, m))
+    independent_columns(columns, q, r)
+    coef = np.linalg.solve(r.T, q @ Y) if m > 1 else (q @ Y) / r[0, 0]
+    leverages = (q**2).sum(axis=0)
+    leverages[leverages < 1e-8] = 0.0
+    leverages[leverages > 1 - 1e-8] = 1.0
+    return coef, leverages
+
+
+def fit_one(X, y, feature_names, weights, options) -> tuple[MarsModel, FitDetails]:
+    """Fit one response; options as `check_options` returns them."""
+    found = fit(X, y, options, weights, feature_names)
+    settings = setup.resolve_settings(options, X.shape[1])
+    model = MarsModel(
+        feature_names=tuple(feature_names),
+        dirs=found.dirs.astype(float),
+        cuts=found.cuts,
+        term_names=term_names(found.dirs, found.cuts, feature_names, X),
+        selected=found.selected,
+        coef=found.coef,
+        rss=found.rss,
+        rsq=found.rsq,
+        gcv=found.gcv,
+        grsq=found.grsq,
+        rss_per_subset=found.rss_per_subset,
+        gcv_per_subset=found.gcv_per_subset,
+        prune_terms=found.prune_terms.astype(float),
+        degree=settings.degree,
+        penalty=settings.penalty,
+        nk=settings.nk,
+        thresh=settings.thresh,
+        pmethod=options["pmethod"],
+        termcond=found.termcond,
+        n_samples=len(y),
+        engine="native",
+        versions={"pyearthdof": __version__},
+    )
+    return model, FitDetails(found.bx, found.fitted, found.leverages, None)
+
+
+def forward_pass(X, Y, options, weights=None, feature_names=None, *, exact=False) -> ForwardPass:
+    """Run the forward pass; `exact` takes every step in earth's own order of operations."""
+    n, p = X.shape
+    settings = setup.resolve_settings(options, p)
+    if weights is not None and settings.newvar_penalty != 0:
+        raise setup.InvalidInputError(
+            f"newvar_penalty={settings.newvar_penalty:g} but it should be 0 with case weights, "
+            "for which earth does not have it"
+        )
+    design = setup.prepare_design(X)
+    work = setup.make_workspace(n, p, Y.shape[1], settings, options["linpreds"])
+    scaled, scale = setup.scale_responses(Y, setup.is_scaled(options, Y.shape[1]))
+    rows = np.ascontiguousarray(scaled.T)
+    allowed = setup.Allowed(options["allowed"], feature_names, settings.degree, work.terms)
+    if weights is None:
+        allowed.fill()
+        setup.run_block(
+            design, settings, work, rows[None], EXACTLY if exact else START, allowed.steps
+        )
+        while work.progress.count[CONDITION] == RUNNING:
+            allowed.fill()
+            setup.run_block(design, settings, work, rows[None], RESUME, allowed.steps)
+        return _collect(work)
+    start_pass(settings, work.terms, work.queue, work.progress, rows, True)
+    setup.start_weights(work, rows, weights)
+    weighted = np.ascontiguousarray((Y * np.sqrt(weights)[:, None] / scale).T)
+    while work.progress.count[CONDITION] == RUNNING:
+        allowed.fill()
+        run_weighted(
+            design,
+            settings,
+            work.terms,
+            work.queue,
+            work.basis,
+            work.progress,
+            weighted,
+            allowed.steps or 2 * settings.nk,
+        )
+    return _collect(work)
+
+
+def _collect(work: setup.Workspace) -> ForwardPass:
+    """The used terms of a finished pass without dependent columns."""
+    slots = np.flatnonzero(work.terms.used)
+    bx = np.ascontiguousarray(work.terms.bx[slots])
+    m, n = bx.shape
+    kept = independent_columns(bx, np.empty((m, n)), np.zeros((m, m)))
+    slots = slots[kept]
+    return ForwardPass(
+        dirs=work.terms.dirs[slots].astype(int),
+        cuts=work.terms.cuts[slots],
+        bx=bx[kept].T,
+        steps=(slots + 1) // 2,
+        termcond=int(work.progress.count[CONDITION]),
+        n_ties=int(work.progress.count[-1]),
+    )
+
+
+def forward_passes(X, Y, feature_names, options) -> Iterator[ForwardPass]:
+    """Yield the forward pass of every column of Y."""
+    X, Y = np.asarray(X, dtype=float), np.asarray(Y, dtype=float)
+    for j in range(Y.shape[1]):
+        yield forward_pass(X, Y[:, [j]], options, None, feature_names)
+
+
+def fit_many(X, Y, feature_names, options, n_threads=1) -> tuple[np.ndarray, np.ndarray]:
+    """Fitted values (n, m) and numbers of terms (m,) for every column of Y, in threads without the GIL.
+
+    Pruning is backward or none; other methods and an `allowed` function fit one response at a time.
+    """
+    X, Y = np.asarray(X, dtype=float), np.asarray(Y, dtype=float)
+    if options["pmethod"] not in ("none", "backward") or options["allowed"] is not None:
+        fits = [fit(X, y, options, None, feature_names) for y in Y.T]
+        return np.column_stack([f.fitted for f in fits]), np.array([len(f.selected) for f in fits])
+    batch = setup.Batch.prepare(X, Y, options)
+    fitted, n_terms = np.empty(batch.rows.shape), np.empty(len(batch.rows), dtype=np.int64)
+    task = UNPRUNED if options["pmethod"] == "none" else PRUNED
+    nprune = batch.settings.nk if options["nprune"] is None else int(options["nprune"])
+    size = max(1, min(BLOCK, len(batch.rows) // (4 * n_threads)))
+    blocks = iter([slice(i, i + size) for i in range(0, len(batch.rows), size)])
+    lock = threading.Lock()
+
+    def take_blocks():
+        work = batch.workspace(options)
+        while True:
+            with lock:
+                block = next(blocks, None)
+            if block is None:
+                return
+            setup.run_block(
+                batch.design, batch.settings, work, batch.scaled[block], task, None, batch.rows[block],
+                nprune, fitted[block], n_terms[block],
+            )  # fmt: skip
+
+    setup.run_threads(take_blocks, n_threads)
+    return fitted.T, n_terms
+
+
+def path_many(
+    X, Y, nks: Sequence[int], options, n_threads=1
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield, for every column of Y in turn, its unpruned fits at each nk from one forward pass.
+
+    Without a threshold the fit at nk = k is the beginning of the pass at any larger nk, so `thresh` must be
+    0 and `pmethod` none. Yields (fitted (n, len(nks)), n_terms (len(nks),)): the caller keeps what it needs.
+    """
+    X, Y = np.asarray(X, dtype=float), np.asarray(Y, dtype=float)
+    if options["thresh"] != 0 or options["pmethod"] != "none" or options["nprune"] is not None:
+        raise setup.InvalidInputError(
+            f"thresh={options['thresh']!r}, pmethod={options['pmethod']!r}, "
+            f"nprune={options['nprune']!r} but a path needs 0, 'none' and None"
+        )
+    if options["allowed"] is not None:
+        raise setup.InvalidInputError("allowed should be None for a path over many responses")
+    batch = setup.Batch.prepare(X, Y, dict(options) | {"nk": max(nks)})
+    n_steps = (max(nks) - 1) // 2
+    wanted = np.array([(nk - 1) // 2 for nk in nks])
+    works = [batch.workspace(options) for _ in range(max(1, n_threads))]
+
+    def one(work, j):
+        fitted = np.empty((n_steps + 1, len(X)))
+        n_terms = np.empty(n_steps + 1, dtype=np.int64)
+        setup.run_block(batch.design, batch.settings, work, batch.scaled[j : j + 1], START)
+        prefix_fits(work.terms, work.fast, work.progress, batch.rows[j], n_steps, fitted, n_terms)
+        return fitted[wanted].T, n_terms[wanted]
+
+    for first in range(0, len(batch.rows), len(works)):
+        chunk = range(first, min(first + len(works), len(batch.rows)))
+        results = [None] * len(chunk)
+
+        def take(i, chunk=chunk, results=results):
+            results[i] = one(works[i], chunk[i])
+
+        setup.run_each(take, len(chunk))
+        yield from results

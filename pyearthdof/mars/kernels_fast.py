@@ -1,0 +1,260 @@
+"""The search for a knot by updating: O(n) a (parent, predictor) pair and step, however many terms there are.
+
+The state of one response: the sums of all candidate knots (see `kernels_knots`), brought up to the model
+parent by parent when their turn comes, and an orthonormal basis of the model.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .._numba import kernel
+from .kernels import MIN_SUM_OF_SQUARES, is_new_form, span_limits
+from .kernels_knots import ALIVE, DEAD, DOUBTFUL, Knots, create_pair, set_response, update_parent
+from .kernels_sums import dot, orthogonalise
+
+# Two gains closer than this are a tie that rounding decides: relative, and against sqrt(gain * null RSS).
+# Both are what accumulated rounding reaches at the loosest tolerance (1e-5) that a knot may have.
+TIE_RELATIVE = 2e-9
+TIE_ABSOLUTE = 2e-11
+# A linear candidate that lost this part of its norm is recomputed; below the second part it is left to
+# the exact loops.
+LOST_DIGITS = 1e-7
+DEGENERATE = 1e-8
+
+# earth centres a basis column with its mean before normalisation, so columns as large as this leave a
+# mark on every gain, and only its own order of operations gives the same.
+LARGE = 3e5
+
+
+class Fast(NamedTuple):
+    """State of the updating search for one response."""
+
+    knots: Knots
+    open: np.ndarray  # (nk, p) whether the predictor may extend the parent
+    offset: np.ndarray  # (nk, p) first entry of a pair in `knots`, -1 if there is none yet
+    n_knots: np.ndarray  # (nk, p)
+    linear: np.ndarray  # (nk, p) ALIVE, DEAD or DOUBTFUL
+    synced: np.ndarray  # (nk,) basis columns that the sums of a parent know, 0 if there are none
+    gain: np.ndarray  # (nk, p) best gain of each pair in this step
+    knot: np.ndarray  # (nk, p) its knot, -1 for the linear candidate
+    need: np.ndarray  # (nk, p) whether the pair must be computed in earth's order of operations
+    filled: np.ndarray  # used length of `knots`, and the part of it that the intercept has
+    first_c: np.ndarray  # C of the intercept's pairs at the start
+    quality: np.ndarray  # (1,) least share of a basis column that was new when it came
+    q: np.ndarray  # (capacity, n) orthonormal basis
+    y: np.ndarray  # (n,) centred response
+    z: np.ndarray  # (capacity,) <y, q>
+    r: np.ndarray  # (capacity, capacity) triangular factor of the basis columns, a row a column
+    products: np.ndarray  # (n, 2) parent times two basis columns
+    column: np.ndarray  # (n,) work
+    running: np.ndarray  # (n, 2) work
+    state: np.ndarray  # (p,) of the linear candidates of one parent in this step
+    hinge: np.ndarray  # (2, most knots of a pair) work
+    score: np.ndarray  # (most knots of a pair) work
+
+
+@kernel
+def fast_append(fast, k, bx, slot):
+    """Basis column number k from row `slot` of bx; return the share of its centred square that is new."""
+    q, r, column = fast.q, fast.r, fast.column
+    n = len(column)
+    for i in range(n):
+        column[i] = bx[slot, i]
+    total = dot(column, column)
+    square = orthogonalise(q, k, column, r)
+    centred = total - r[k, 0] * r[k, 0]
+    if not (square > 0 and centred > 1e-12 * total):
+        fast.z[k] = r[k, k] = fast.quality[0] = 0.0
+        return 0.0
+    length = np.sqrt(square)
+    r[k, k] = length
+    for i in range(n):
+        q[k, i] = column[i] / length
+    fast.z[k] = dot(column, fast.y) / length
+    share = min(1.0, square / centred)
+    fast.quality[0] = min(fast.quality[0], share)
+    return share
+
+
+@kernel
+def fast_start(fast, y, y_mean):
+    """Empty state for a new response: the intercept is the only basis column."""
+    n = len(y)
+    for i in range(n):
+        fast.y[i] = y[i] - y_mean
+    total = 0.0
+    for i in range(n):
+        fast.q[0, i] = 1 / np.sqrt(float(n))
+        total += fast.q[0, i] * fast.y[i]
+    fast.r[0, 0] = np.sqrt(float(n))
+    fast.z[0] = total
+    fast.synced[:] = 0
+    fast.filled[0] = fast.filled[1]
+    fast.quality[0] = 1.0
+
+
+@kernel
+def tie_band(gain, rss_null):
+    return TIE_RELATIVE * gain + TIE_ABSOLUTE * np.sqrt(gain * rss_null)
+
+
+@kernel
+def is_clear(fast, slot, pred, linear, linear_only, tolerance, limit, bar):
+    """Whether one candidate of the pair, and only one, reaches `bar`, with no test near its limit."""
+    start, count = fast.offset[slot, pred], fast.n_knots[slot, pred]
+    v, a, b, c = fast.knots.v, fast.knots.a, fast.knots.b, fast.knots.c
+    base = slope = inverse = 0.0
+    if linear:
+        inverse = 1 / b[start + count]
+        slope = a[start + count] * inverse
+        base = a[start + count] * slope
+    reached = 1 if linear and base >= bar else 0
+    if linear_only:
+        return True
+    for e in range(start, start + count):
+        left = b[e] - c[e] * c[e] * inverse
+        if left <= tolerance * (1 - 1e-6) * v[e]:
+            continue
+        gain = a[e] - c[e] * slope
+        total = base + gain * gain / left
+        if total < bar or total >= limit * (1 + 1e-9):
+            continue
+        reached += 1
+        if left < tolerance * (1 + 1e-6) * v[e] or total > limit * (1 - 1e-9):
+            return False
+    return reached <= 1
+
+
+@kernel
+def check_linear(design, fast, terms, slot, pred, k):
+    """Recompute the square of a linear candidate that lost its digits, and say what it is worth."""
+    n = design.x.shape[1]
+    last = fast.offset[slot, pred] + fast.n_knots[slot, pred]
+    low = design.sorted_x[pred, n - 1]
+    raw = 0.0
+    for i in range(n):
+        base, x = terms.bx[slot, i], design.x[pred, i]
+        fast.column[i] = base * (x - low)
+        raw += (base * x) ** 2
+    square = orthogonalise(fast.q, k, fast.column, fast.r)
+    fast.knots.b[last] = square
+    # what rounding leaves of a column that lies in the model, with a basis that is not quite orthogonal
+    noise = 1e-29 * raw / fast.quality[0]
+    if noise > 0.1 * MIN_SUM_OF_SQUARES:
+        return DOUBTFUL
+    if square < 0.999 * MIN_SUM_OF_SQUARES:
+        return DEAD
+    if square < 1.001 * MIN_SUM_OF_SQUARES or square < DEGENERATE * fast.knots.v[last]:
+        return DOUBTFUL
+    return ALIVE
+
+
+@kernel
+def linear_states(design, terms, fast, slot, n_slots, k):
+    """Write into `fast.state` whether the pairs of a parent have a linear candidate: ALIVE, DEAD, DOUBTFUL.
+
+    DEAD in `fast.linear` is for good: what lies in the model stays there.
+    """
+    linear, state, b, v = fast.linear, fast.state, fast.knots.b, fast.knots.v
+    for j in range(design.x.shape[0]):
+        if not fast.open[slot, j]:
+            continue
+        if linear[slot, j] == DEAD or not is_new_form(terms.dirs, terms.used, n_slots, slot, j):
+            state[j] = DEAD
+            continue
+        last = fast.offset[slot, j] + fast.n_knots[slot, j]
+        if b[last] < LOST_DIGITS * v[last] or b[last] < 1.01 * MIN_SUM_OF_SQUARES:
+            linear[slot, j] = check_linear(design, fast, terms, slot, j, k)
+        state[j] = linear[slot, j]
+
+
+@kernel
+def is_large(design, terms, slot):
+    """Whether some product of the parent and a predictor may have a root mean square above LARGE."""
+    p, n = design.x.shape
+    square = largest = 0.0
+    for i in range(n):
+        value = abs(terms.bx[slot, i])
+        square += value * value
+        largest = max(largest, value)
+    size = np.sqrt(square / n)
+    for j in range(p):
+        reach = max(abs(design.sorted_x[j, 0]), abs(design.sorted_x[j, n - 1]))
+        if min(reach * size, largest * design.size[j]) > LARGE:
+            return True
+    return False
+
+
+@kernel
+def create_parent(design, settings, terms, fast, slot):
+    """Find the candidate knots of all pairs of a parent, with their sums of squares."""
+    p, n = design.x.shape
+    positive = 0
+    for i in range(n):
+        if terms.bx[slot, i] > 0:
+            positive += 1
+    spans = span_limits(n, p, positive, terms.degree[slot] + 1, settings)
+    if fast.filled[0] + p * fast.hinge.shape[1] > fast.knots.v.shape[0]:
+        fast.filled[0] = fast.filled[1]  # start over: parents that come back are computed again
+        fast.synced[1:] = 0
+    for j in range(p):
+        fast.open[slot, j] = terms.dirs[slot, j] == 0 and terms.allowed[slot, j]
+        if fast.open[slot, j]:
+            start = fast.filled[0]
+            count = create_pair(design, j, terms.bx, slot, spans, fast.knots, start)
+            fast.offset[slot, j] = start
+            fast.n_knots[slot, j] = count
+            fast.filled[0] = start + count + 1
+
+
+@kernel
+def start_parent(design, settings, terms, fast, slot):
+    """Sums of a parent's pairs against the intercept-only model.
+
+    Those of the intercept depend on X alone: they are kept from one response to the next.
+    """
+    if slot > 0:
+        create_parent(design, settings, terms, fast, slot)
+    elif fast.filled[1] == 0:
+        create_parent(design, settings, terms, fast, slot)
+        fast.filled[1] = fast.filled[0]
+        fast.first_c[: fast.filled[1]] = fast.knots.c[: fast.filled[1]]
+    for i in range(design.x.shape[1]):
+        fast.products[i, 0] = terms.bx[slot, i] * fast.y[i]
+        fast.products[i, 1] = 0.0
+    set_response(
+        design.order, design.sorted_x, fast.open[slot], fast.offset[slot], fast.n_knots[slot], fast.knots,
+        fast.products, fast.first_c if slot == 0 else fast.first_c[:0],
+    )  # fmt: skip
+    for j in range(design.x.shape[0]):
+        fast.linear[slot, j] = ALIVE
+    fast.synced[slot] = 1
+
+
+@kernel
+def prepare_parent(design, settings, terms, fast, slot, k):
+    """Bring the sums of all pairs of one parent up to the first k basis columns."""
+    n = design.x.shape[1]
+    if fast.synced[slot] == 0:
+        start_parent(design, settings, terms, fast, slot)
+    products, bx, q = fast.products, terms.bx, fast.q
+    for first in range(fast.synced[slot], k, 2):
+        second = first + 1
+        if second < k:
+            z = (fast.z[first], fast.z[second])
+            for i in range(n):
+                products[i, 0] = bx[slot, i] * q[first, i]
+                products[i, 1] = bx[slot, i] * q[second, i]
+        else:
+            z = (fast.z[first], 0.0)
+            for i in range(n):
+                products[i, 0] = bx[slot, i] * q[first, i]
+                products[i, 1] = 0.0
+        update_parent(
+            design.order, design.sorted_x, fast.open[slot], fast.offset[slot], fast.n_knots[slot],
+            fast.knots, products, z, fast.running, fast.hinge,
+        )  # fmt: skip
+    fast.synced[slot] = k

@@ -1,0 +1,296 @@
+"""The forward pass: step by step, add the term or pair of terms that lowers the RSS most."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .._numba import kernel
+from .kernels import (
+    MIN_GRSQ,
+    almost_zero,
+    count_positive,
+    gcv,
+    is_new_form,
+    rank_queue,
+    span_limits,
+)
+from .kernels_exact import append_column, exact_pair, start_basis
+from .kernels_fast import (
+    DEGENERATE,
+    fast_append,
+    is_clear,
+    is_large,
+    linear_states,
+    prepare_parent,
+    tie_band,
+)
+from .kernels_knots import ALIVE, knot_tolerance, score_parent
+
+# places in Progress.count
+SLOTS, USED, QUEUED, BASIS, EXACT_BASIS, CONDITION, EXACT, TIES = range(8)
+# places in Progress.value
+RSS_NULL, RSS, DELTA, RSQ = range(4)
+RUNNING = 0
+SATURATED = 1e-7  # share of the null RSS
+TIED = (False, (-1, -1, -1, 0.0, False, False))
+
+
+class Progress(NamedTuple):
+    """Where a forward pass stands, so that it can stop after any step and go on."""
+
+    count: np.ndarray
+    value: np.ndarray
+    column: np.ndarray  # slot of each basis column
+
+
+@kernel
+def start_pass(settings, terms, queue, progress, y, exact):
+    """Intercept only. `exact` asks for earth's order of operations in every step."""
+    n_resp, n = y.shape
+    null = 0.0
+    for r in range(n_resp):
+        total = 0.0
+        for i in range(n):
+            total += y[r, i]
+        mean = total / n
+        for i in range(n):
+            null += (y[r, i] - mean) * (y[r, i] - mean)
+        if null < 1e-8 * n:  # a constant response
+            null = 1e-8 * n
+            exact = True
+    terms.bx[0, :] = 1.0
+    terms.dirs[:] = 0
+    terms.cuts[:] = 0.0
+    terms.degree[:] = 0
+    terms.used[:] = False
+    terms.used[0] = True
+    terms.n_uses[:] = 0
+    queue.delta[:] = -1.0
+    queue.delta[0] = null
+    queue.when[0] = 1
+    queue.ranked[0] = 0
+    count, value = progress.count, progress.value
+    count[SLOTS] = count[USED] = count[QUEUED] = count[BASIS] = 1
+    count[EXACT_BASIS] = count[TIES] = 0
+    count[CONDITION] = RUNNING if settings.nk >= 3 else 1
+    # with these two options a step depends on the order in which candidates took the lead
+    special = settings.newvar_penalty != 0 or not settings.auto_linpreds
+    count[EXACT] = 1 if exact or special else 0
+    value[RSS_NULL] = value[RSS] = value[DELTA] = null
+    value[RSQ] = 0.0
+    progress.column[0] = 0
+
+
+@kernel
+def complete_basis(terms, basis, progress, y, y_mean):
+    """Bring the basis in earth's order of operations up to the model."""
+    count = progress.count
+    if count[EXACT_BASIS] == 0:
+        start_basis(basis, y, y_mean)
+        count[EXACT_BASIS] = 1
+    for k in range(count[EXACT_BASIS], count[BASIS]):
+        append_column(basis, k, terms.bx[progress.column[k]], 0.0, y, y_mean)
+    count[EXACT_BASIS] = count[BASIS]
+
+
+@kernel
+def find_exact(design, settings, terms, queue, basis, fast, progress, y, y_mean, limit):
+    """earth's search; in a pass that updates, only over the pairs that `fast.need` marks.
+
+    Returns (place, predictor, parent, gain, new form, linear); place -1 if nothing lowers the RSS.
+    """
+    p, n = design.x.shape
+    count = progress.count
+    complete_basis(terms, basis, progress, y, y_mean)
+    slots, k = count[SLOTS], count[BASIS]
+    place, pred, parent, gain, pair_form, linear = -1, -1, -1, 0.0, False, False
+    for entry in range(min(count[QUEUED], settings.fast_k)):
+        slot = queue.ranked[entry]
+        if terms.degree[slot] >= settings.degree:
+            continue
+        base = terms.bx[slot]
+        spans = span_limits(n, p, count_positive(base), terms.degree[slot] + 1, settings)
+        best_of_parent = -1.0
+        updated = False
+        for j in range(p):
+            if terms.dirs[slot, j] != 0 or not terms.allowed[slot, j]:
+                continue
+            if not count[EXACT] and not fast.need[slot, j]:
+                best_of_parent = max(best_of_parent, fast.gain[slot, j])
+                continue
+            fresh = terms.n_uses[j] == 0
+            adjust = 1 / (1 + (settings.newvar_penalty if fresh else 0.0))
+            form = is_new_form(terms.dirs, terms.used, slots, slot, j)
+            form, straight, knot, best = exact_pair(
+                design, basis, k, base, j, y, y_mean, spans, form, slots, adjust, limit,
+                terms.linear_only[j],
+            )  # fmt: skip
+            best_of_parent = max(best_of_parent, best)
+            if straight > gain:
+                updated = True
+                place, pred, parent, gain, linear = n - 1, j, slot, straight, True
+            if best > gain:
+                updated = True
+                place, pred, parent, gain, linear = knot, j, slot, best, False
+                pair_form = form
+        if updated and settings.newvar_penalty != 0 and terms.n_uses[pred] == 0:
+            gain *= 1 + settings.newvar_penalty
+        queue.when[slot] = slots
+        queue.delta[slot] = best_of_parent
+    return place, pred, parent, gain, pair_form, linear
+
+
+@kernel
+def mark_ties(design, settings, terms, queue, fast, progress, top, limit):
+    """Mark the pairs that rounding may decide between; return whether there are any.
+
+    `top` is (gain, slot, predictor, has a linear candidate) of the best pair.
+    """
+    p = design.x.shape[0]
+    count, null = progress.count, progress.value[RSS_NULL]
+    slots = count[SLOTS]
+    n_parents = min(count[QUEUED], settings.fast_k)
+    gain, top_slot, top_pred, linear = top
+    bar = gain - tie_band(gain, null)
+    # once parents are left out of the search, their order counts as well
+    truncated = count[QUEUED] + 2 > settings.fast_k
+    any_tie = False
+    for entry in range(n_parents):
+        slot = queue.ranked[entry]
+        if terms.degree[slot] >= settings.degree:
+            continue
+        parent_bar = np.inf
+        if truncated:
+            best = queue.delta[slot]
+            band = tie_band(max(best, 0.0), null)
+            for other in range(n_parents):
+                rival = queue.ranked[other]
+                usable = rival != slot and terms.degree[rival] < settings.degree
+                if usable and best > 0 and abs(queue.delta[rival] - best) <= band:
+                    parent_bar = best - band
+        for j in range(p):
+            if not fast.open[slot, j]:
+                continue
+            is_top = slot == top_slot and j == top_pred
+            need = fast.gain[slot, j] >= min(bar, parent_bar)
+            fast.need[slot, j] = need
+            if need and not is_top:
+                any_tie = True
+    if any_tie:
+        return True
+    return not is_clear(
+        fast, top_slot, top_pred, linear, terms.linear_only[top_pred],
+        knot_tolerance(slots + 1 if linear else slots), limit, bar,
+    )  # fmt: skip
+
+
+@kernel
+def find_fast(design, settings, terms, queue, fast, progress, limit):
+    """The same search by updating: (whether it is decided, what `find_exact` returns).
+
+    Candidates too close to call are marked for `find_exact`.
+    """
+    p = design.x.shape[0]
+    count = progress.count
+    slots, k = count[SLOTS], count[BASIS]
+    top, top_slot, top_pred, top_knot, top_linear = 0.0, -1, -1, -1, False
+    doubt = False
+    for entry in range(min(count[QUEUED], settings.fast_k)):
+        slot = queue.ranked[entry]
+        if terms.degree[slot] >= settings.degree:
+            continue
+        if fast.synced[slot] == 0 and is_large(design, terms, slot):
+            count[EXACT] = 1
+            return TIED
+        prepare_parent(design, settings, terms, fast, slot, k)
+        linear_states(design, terms, fast, slot, slots, k)
+        score_parent(
+            fast.open[slot], fast.state, fast.offset[slot], fast.n_knots[slot], fast.knots,
+            terms.linear_only, slots, limit, fast.score, fast.gain[slot], fast.knot[slot],
+        )  # fmt: skip
+        best_of_parent = -1.0
+        for j in range(p):
+            if not fast.open[slot, j]:
+                continue
+            gain = fast.gain[slot, j]
+            if gain == np.inf:
+                doubt = True
+                continue
+            if gain > top:
+                top, top_slot, top_pred, top_knot = gain, slot, j, fast.knot[slot, j]
+                top_linear = fast.state[j] == ALIVE
+            best_of_parent = max(best_of_parent, gain)
+        queue.when[slot] = slots
+        queue.delta[slot] = best_of_parent
+    if top_slot < 0 and not doubt:
+        return True, (-1, -1, -1, 0.0, False, False)
+    if mark_ties(
+        design, settings, terms, queue, fast, progress, (top, top_slot, top_pred, top_linear), limit
+    ):
+        count[TIES] += 1
+        return TIED
+    if top_knot < 0:
+        return True, (design.x.shape[1] - 1, top_pred, top_slot, top, False, True)
+    place = fast.knots.place[fast.offset[top_slot, top_pred] + top_knot]
+    return True, (place, top_pred, top_slot, top, top_linear, False)
+
+
+@kernel
+def extend_basis(terms, fast, progress, slot):
+    """Give the columns of the new slots their place in the basis."""
+    count = progress.count
+    for new in range(slot, slot + 2):
+        if not terms.used[new]:
+            continue
+        k = count[BASIS]
+        progress.column[k] = new
+        if not count[EXACT] and fast_append(fast, k, terms.bx, new) < DEGENERATE:
+            count[EXACT] = 1
+        count[BASIS] = k + 1
+
+
+@kernel
+def finish_step(
+    settings, terms, queue, progress, n, gcv_null, found, gain, new_form, linear, paired
+):
+    """Book the step: RSS, stopping rules, queue. A step that does not pay is taken back."""
+    count, value = progress.count, progress.value
+    slot = count[SLOTS]
+    thresh = settings.thresh
+    count[USED] += 2 if paired else 1
+    value[DELTA] = gain
+    value[RSS] = almost_zero(value[RSS] - gain)
+    score = gcv(value[RSS], count[USED], n, settings.penalty)
+    before = value[RSQ]
+    value[RSQ] = 1 - value[RSS] / value[RSS_NULL]
+    change = almost_zero(value[RSQ] - before)
+    grsq = 1 - score / gcv_null
+    poor = thresh != 0 and grsq < MIN_GRSQ
+    small = thresh != 0 and change < thresh
+    kept = found and not small and not poor
+    if kept:
+        now = slot
+        n_new = 2 if not linear and new_form else 1
+        for e in range(count[QUEUED], count[QUEUED] + n_new):
+            queue.delta[e] = np.inf
+            queue.when[e] = now
+        count[QUEUED] += n_new
+        rank_queue(queue, count[QUEUED], now, settings.fast_beta)
+        count[SLOTS] = slot + 2
+    elif found:
+        terms.used[slot] = terms.used[slot + 1] = False
+    full = kept and value[RSQ] >= 1 - thresh
+    if kept and not full and count[SLOTS] < settings.nk - 1:
+        return
+    if poor:
+        count[CONDITION] = 2 if grsq < -1000 else 3
+    elif small:
+        count[CONDITION] = 4
+    elif value[RSQ] >= 1 - thresh:
+        count[CONDITION] = 5
+    elif not found:
+        count[CONDITION] = 6
+    else:
+        count[CONDITION] = 7

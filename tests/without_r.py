@@ -11,7 +11,7 @@ def run_without_r(code: str, *args: str) -> str:
     environment["PATH"] = os.path.dirname(sys.executable)
     done = subprocess.run(
         [sys.executable, "-c", code, *args],
-        capture_output=True, text=True, env=environment, check=False, timeout=120,
+        capture_output=True, text=True, env=environment, check=False, timeout=600,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from sklearn.base import clone
 
 from .. import bridge
-from ..exceptions import InvalidInputError
+from ..exceptions import InvalidInputError, RWarning
 from ..procedures.base import Fits
 from . import engine_r
 from .data import check_training_data, check_weights
@@ -148,7 +150,16 @@ class Earth(MarsRegressor):
         names = self._feature_names(X.shape[1])
         weights = check_weights(sample_weight, len(y))
         options = check_options(self.get_params(), names, len(y))
-        self._learn(*self._resolve_engine().fit_one(X, y, names, weights, options))
+        engine = self._resolve_engine()
+        if engine is not engine_r and self.scale_y is not False and np.ptp(y) == 0:
+            # R's own warning, which comes by itself with R's engine.
+            warnings.warn(
+                f"Cannot scale y (values are all equal to {y[0]:g}) Use Scale.y=FALSE to silence this "
+                "warning",
+                RWarning,
+                stacklevel=2,
+            )
+        self._learn(*engine.fit_one(X, y, names, weights, options))
         return self
 
     def fit_many(self, X, Y) -> Fits:

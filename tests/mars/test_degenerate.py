@@ -1,0 +1,50 @@
+"""Degenerate data end with the native engine as they do with R: the same model and the same warnings."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from pyearthdof import Earth, bridge
+
+pytestmark = pytest.mark.skipif(not bridge.is_available("earth"), reason="R with earth is not here")
+
+RNG = np.random.default_rng(11)
+X = RNG.normal(size=(30, 3))
+Y = np.abs(X[:, 0]) + 0.1 * RNG.normal(size=30)
+DATA = {
+    "constant y": (X, np.full(30, 3.0)),
+    "zero y": (X, np.zeros(30)),
+    "constant column": (np.column_stack([X, np.ones(30)]), Y),
+    "only constant columns": (np.ones((30, 2)), Y),
+    "all columns equal": (np.repeat(X[:, :1], 4, axis=1), Y),
+    "two rows": (X[:2], Y[:2]),
+    "three rows": (X[:3], Y[:3]),
+    "more columns than rows": (RNG.normal(size=(12, 40)), RNG.normal(size=12)),
+    "binary": ((X > 0).astype(float), Y),
+    "integers with ties": (np.round(X), np.round(Y, 1)),
+    "huge": (X * 1e6, Y * 1e6),
+    "tiny": (X * 1e-3, Y * 1e-6),
+    "exact linear": (X, X @ [1.0, 2.0, 3.0]),
+}
+
+
+def fit(data, engine, **options):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = Earth(engine=engine, **options).fit(*data)
+    return model, [str(w.message) for w in caught]
+
+
+@pytest.mark.parametrize("options", [{}, {"degree": 2}, {"thresh": 0, "pmethod": "none"}], ids=str)
+@pytest.mark.parametrize("name", DATA)
+def test_same_as_r(name, options):
+    r, r_warnings = fit(DATA[name], "r", **options)
+    native, native_warnings = fit(DATA[name], "native", **options)
+    np.testing.assert_array_equal(native.dirs_, r.dirs_)
+    np.testing.assert_array_equal(native.cuts_, r.cuts_)
+    np.testing.assert_array_equal(native.selected_terms_, r.selected_terms_)
+    scale = np.abs(DATA[name][1]).max() or 1.0
+    np.testing.assert_allclose(native.fitted_values_, r.fitted_values_, atol=1e-8 * scale)
+    assert native.termcond_ == r.termcond_
+    assert native_warnings == r_warnings

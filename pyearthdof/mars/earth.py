@@ -243,4 +243,5 @@ class Earth(MarsRegressor):
             return engine_r
         from . import engine_native
 
+        engine_native.announce()
         return engine_native

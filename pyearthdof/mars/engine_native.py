@@ -5,22 +5,33 @@ One fit (`fit`, `fit_one`), many responses on one design (`fit_many`), a whole n
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from .._numba import is_compiled
 from .._version import __version__
 from . import native_setup as setup
 from .kernels_forward import CONDITION, RUNNING, start_pass
-from .kernels_many import EXACTLY, PRUNED, RESUME, START, UNPRUNED, independent_columns, prefix_fits
+from .kernels_many import (
+    EXACTLY,
+    PRUNED,
+    RESUME,
+    START,
+    UNPRUNED,
+    fit_block,
+    independent_columns,
+    prefix_fits,
+)
 from .kernels_weighted import run_weighted
 from .model import FitDetails, MarsModel
 from .names import term_names
 from .native_prune import Pruning, prune
 
-__all__ = ["ForwardPass", "NativeFit", "fit", "fit_many", "fit_one", "forward_passes", "path_many"]
+__all__ = ["ForwardPass", "NativeFit", "announce", "fit", "fit_many", "fit_one", "path_many"]
 
 BLOCK = 64  # responses that a thread takes at a time, at the most
 
@@ -97,7 +108,7 @@ def fit(X, y, options, weights=None, feature_names=None) -> NativeFit:
     >>> x = np.linspace(0, 1, 101)
     >>> found = fit(x[:, None], np.maximum(0, x - 0.5), options)
     >>> found.dirs.ravel().tolist(), found.cuts.ravel().round(6).tolist()
-    ([0, 1, -1], [0.0, 0.5, 0.5])
+    ([0, 1, -1], [0.0, 0.52, 0.52])
     """
     X = np.asarray(X, dtype=float)
     Y = np.asarray(y, dtype=float).reshape(len(X), -1)
@@ -157,6 +168,15 @@ def _least_squares(columns: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.n
     leverages[leverages < 1e-8] = 0.0
     leverages[leverages > 1 - 1e-8] = 1.0
     return coef, leverages
+
+
+def announce() -> None:
+    """Say on the error stream that the first use compiles, if it is going to."""
+    if not is_compiled(fit_block):
+        print(
+            "pyearthdof: compiling the native engine, once for this installation; about a minute ...",
+            file=sys.stderr,
+        )
 
 
 def fit_one(X, y, feature_names, weights, options) -> tuple[MarsModel, FitDetails]:
@@ -246,13 +266,6 @@ def _collect(work: setup.Workspace) -> ForwardPass:
         termcond=int(work.progress.count[CONDITION]),
         n_ties=int(work.progress.count[-1]),
     )
-
-
-def forward_passes(X, Y, feature_names, options) -> Iterator[ForwardPass]:
-    """Yield the forward pass of every column of Y."""
-    X, Y = np.asarray(X, dtype=float), np.asarray(Y, dtype=float)
-    for j in range(Y.shape[1]):
-        yield forward_pass(X, Y[:, [j]], options, None, feature_names)
 
 
 def fit_many(X, Y, feature_names, options, n_threads=1) -> tuple[np.ndarray, np.ndarray]:

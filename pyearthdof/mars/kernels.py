@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._numba import kernel
+from .._numba import lean_kernel
 
 MIN_SUM_OF_SQUARES = 0.01  # a linear candidate must leave more than this, in the raw units of X
 ALMOST_ZERO = 1e-10
@@ -70,7 +70,7 @@ class Queue(NamedTuple):
     age: np.ndarray
 
 
-@kernel
+@lean_kernel
 def span_limits(n, p, n_positive, new_degree, settings):
     """(start, minimum, end) spans of a parent with `n_positive` cases, for a term of `new_degree`.
 
@@ -102,19 +102,19 @@ def span_limits(n, p, n_positive, new_degree, settings):
     return max(1, end + start), minimum, end
 
 
-@kernel
+@lean_kernel
 def gcv(rss, n_terms, n, penalty):
     """Generalised cross-validation; infinite once the parameters are as many as the cases."""
     cost = 0.0 if penalty == -1 else (n_terms + penalty * ((n_terms - 1.0) / 2)) / n
     return np.inf if cost >= 1 else rss / (n * (1 - cost) ** 2)
 
 
-@kernel
+@lean_kernel
 def almost_zero(value):
     return 0.0 if -ALMOST_ZERO < value < ALMOST_ZERO else value
 
 
-@kernel
+@lean_kernel
 def is_new_form(dirs, used, n_slots, parent, pred):
     """Whether parent * predictor is taken as a new form, by earth's own (odd) rule.
 
@@ -133,7 +133,7 @@ def is_new_form(dirs, used, n_slots, parent, pred):
     return new
 
 
-@kernel
+@lean_kernel
 def rank_queue(queue, n_queue, now, beta):
     """Fill `queue.ranked`: by gain, then (beta > 0) by gain rank plus age; ties by gain, then index."""
     ranked, delta = queue.ranked, queue.delta
@@ -160,7 +160,7 @@ def rank_queue(queue, n_queue, now, beta):
         ranked[i] = e
 
 
-@kernel
+@lean_kernel
 def count_positive(column):
     count = 0
     for value in column:
@@ -169,29 +169,30 @@ def count_positive(column):
     return count
 
 
-@kernel
+@lean_kernel
 def add_columns(design, terms, slot, parent, pred, place, linear, new_form):
     """Write the terms of one step, with the knot at `place`, into `slot` and the slot after it."""
     mate = slot + 1
-    n = design.x.shape[1]
-    for j in range(design.x.shape[0]):
-        terms.dirs[slot, j] = terms.dirs[mate, j] = terms.dirs[parent, j]
-        terms.cuts[slot, j] = terms.cuts[mate, j] = terms.cuts[parent, j]
-    terms.degree[slot] = terms.degree[mate] = terms.degree[parent] + 1
+    dirs, cuts, bx, x = terms.dirs, terms.cuts, terms.bx, design.x
+    p, n = x.shape
+    for j in range(p):
+        dirs[slot, j] = dirs[mate, j] = dirs[parent, j]
+        cuts[slot, j] = cuts[mate, j] = cuts[parent, j]
     cut = design.sorted_x[pred, place]
-    terms.dirs[slot, pred] = 2 if linear else 1
-    terms.dirs[mate, pred] = -1
-    terms.cuts[slot, pred] = terms.cuts[mate, pred] = cut
-    for i in range(n):
-        base, x = terms.bx[parent, i], design.x[pred, i]
-        if linear:
-            terms.bx[slot, i] = base * x
-            terms.bx[mate, i] = 0.0
-        else:
-            terms.bx[slot, i] = base * (x - cut) if x > cut else 0.0
-            terms.bx[mate, i] = base * (cut - x) if x < cut else 0.0
+    dirs[slot, pred] = 2 if linear else 1
+    dirs[mate, pred] = -1
+    cuts[slot, pred] = cuts[mate, pred] = cut
+    if linear:
+        for i in range(n):
+            bx[slot, i] = bx[parent, i] * x[pred, i]
+            bx[mate, i] = 0.0
+    else:
+        for i in range(n):
+            distance = x[pred, i] - cut
+            bx[slot, i] = bx[parent, i] * distance if distance > 0 else 0.0
+            bx[mate, i] = bx[parent, i] * -distance if distance < 0 else 0.0
     terms.n_uses[pred] += 1
     terms.used[slot] = True
     terms.used[mate] = not linear and new_form
-    if not terms.used[mate]:
-        terms.degree[mate] = NO_PARENT
+    terms.degree[slot] = terms.degree[parent] + 1
+    terms.degree[mate] = terms.degree[slot] if terms.used[mate] else NO_PARENT

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._numba import kernel
+from .._numba import kernel, lean_kernel
 from .kernels import MIN_SUM_OF_SQUARES
 
 
@@ -25,7 +25,7 @@ class Basis(NamedTuple):
     slope: np.ndarray  # (capacity,) work
 
 
-@kernel
+@lean_kernel
 def running_mean(column):
     n = len(column)
     mean = 0.0
@@ -34,7 +34,7 @@ def running_mean(column):
     return mean
 
 
-@kernel
+@lean_kernel
 def start_basis(basis, y, y_mean):
     """The intercept: 1/sqrt(n) everywhere."""
     n = basis.q.shape[1]
@@ -44,7 +44,7 @@ def start_basis(basis, y, y_mean):
     _project_response(basis, 0, y, y_mean)
 
 
-@kernel
+@lean_kernel
 def append_column(basis, k, column, floor, y, y_mean):
     """Orthonormalise `column` to the first k columns and store it as number k.
 
@@ -57,7 +57,8 @@ def append_column(basis, k, column, floor, y, y_mean):
         for i in range(n):
             q[i] = column[i] - mean
     else:
-        q[:] = column
+        for i in range(n):
+            q[i] = column[i]
         for t in range(k):
             other = basis.q[t]
             beta = 0.0
@@ -82,7 +83,7 @@ def append_column(basis, k, column, floor, y, y_mean):
     return square
 
 
-@kernel
+@lean_kernel
 def _project_response(basis, k, y, y_mean):
     for r in range(y.shape[0]):
         total = 0.0
@@ -91,7 +92,7 @@ def _project_response(basis, k, y, y_mean):
         basis.yq[r, k] = total
 
 
-@kernel
+@lean_kernel
 def linear_gain(basis, k, y):
     gain = 0.0
     for r in range(y.shape[0]):

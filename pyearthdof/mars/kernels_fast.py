@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._numba import kernel
+from .._numba import lean_kernel
 from .kernels import MIN_SUM_OF_SQUARES, is_new_form, span_limits
 from .kernels_knots import ALIVE, DEAD, DOUBTFUL, Knots, create_pair, set_response, update_parent
 from .kernels_sums import dot, orthogonalise
@@ -56,7 +56,7 @@ class Fast(NamedTuple):
     score: np.ndarray  # (most knots of a pair) work
 
 
-@kernel
+@lean_kernel
 def fast_append(fast, k, bx, slot):
     """Basis column number k from row `slot` of bx; return the share of its centred square that is new."""
     q, r, column = fast.q, fast.r, fast.column
@@ -79,7 +79,7 @@ def fast_append(fast, k, bx, slot):
     return share
 
 
-@kernel
+@lean_kernel
 def fast_start(fast, y, y_mean):
     """Empty state for a new response: the intercept is the only basis column."""
     n = len(y)
@@ -96,12 +96,12 @@ def fast_start(fast, y, y_mean):
     fast.quality[0] = 1.0
 
 
-@kernel
+@lean_kernel
 def tie_band(gain, rss_null):
     return TIE_RELATIVE * gain + TIE_ABSOLUTE * np.sqrt(gain * rss_null)
 
 
-@kernel
+@lean_kernel
 def is_clear(fast, slot, pred, linear, linear_only, tolerance, limit, bar):
     """Whether one candidate of the pair, and only one, reaches `bar`, with no test near its limit."""
     start, count = fast.offset[slot, pred], fast.n_knots[slot, pred]
@@ -128,7 +128,7 @@ def is_clear(fast, slot, pred, linear, linear_only, tolerance, limit, bar):
     return reached <= 1
 
 
-@kernel
+@lean_kernel
 def check_linear(design, fast, terms, slot, pred, k):
     """Recompute the square of a linear candidate that lost its digits, and say what it is worth."""
     n = design.x.shape[1]
@@ -152,26 +152,28 @@ def check_linear(design, fast, terms, slot, pred, k):
     return ALIVE
 
 
-@kernel
+@lean_kernel
 def linear_states(design, terms, fast, slot, n_slots, k):
     """Write into `fast.state` whether the pairs of a parent have a linear candidate: ALIVE, DEAD, DOUBTFUL.
 
     DEAD in `fast.linear` is for good: what lies in the model stays there.
     """
     linear, state, b, v = fast.linear, fast.state, fast.knots.b, fast.knots.v
-    for j in range(design.x.shape[0]):
-        if not fast.open[slot, j]:
+    open_pairs, offset, n_knots = fast.open, fast.offset, fast.n_knots
+    dirs, used = terms.dirs, terms.used
+    for j in range(open_pairs.shape[1]):
+        if not open_pairs[slot, j]:
             continue
-        if linear[slot, j] == DEAD or not is_new_form(terms.dirs, terms.used, n_slots, slot, j):
+        if linear[slot, j] == DEAD or not is_new_form(dirs, used, n_slots, slot, j):
             state[j] = DEAD
             continue
-        last = fast.offset[slot, j] + fast.n_knots[slot, j]
+        last = offset[slot, j] + n_knots[slot, j]
         if b[last] < LOST_DIGITS * v[last] or b[last] < 1.01 * MIN_SUM_OF_SQUARES:
             linear[slot, j] = check_linear(design, fast, terms, slot, j, k)
         state[j] = linear[slot, j]
 
 
-@kernel
+@lean_kernel
 def is_large(design, terms, slot):
     """Whether some product of the parent and a predictor may have a root mean square above LARGE."""
     p, n = design.x.shape
@@ -188,7 +190,7 @@ def is_large(design, terms, slot):
     return False
 
 
-@kernel
+@lean_kernel
 def create_parent(design, settings, terms, fast, slot):
     """Find the candidate knots of all pairs of a parent, with their sums of squares."""
     p, n = design.x.shape
@@ -210,7 +212,7 @@ def create_parent(design, settings, terms, fast, slot):
             fast.filled[0] = start + count + 1
 
 
-@kernel
+@lean_kernel
 def start_parent(design, settings, terms, fast, slot):
     """Sums of a parent's pairs against the intercept-only model.
 
@@ -221,7 +223,8 @@ def start_parent(design, settings, terms, fast, slot):
     elif fast.filled[1] == 0:
         create_parent(design, settings, terms, fast, slot)
         fast.filled[1] = fast.filled[0]
-        fast.first_c[: fast.filled[1]] = fast.knots.c[: fast.filled[1]]
+        for e in range(fast.filled[1]):
+            fast.first_c[e] = fast.knots.c[e]
     for i in range(design.x.shape[1]):
         fast.products[i, 0] = terms.bx[slot, i] * fast.y[i]
         fast.products[i, 1] = 0.0
@@ -234,7 +237,7 @@ def start_parent(design, settings, terms, fast, slot):
     fast.synced[slot] = 1
 
 
-@kernel
+@lean_kernel
 def prepare_parent(design, settings, terms, fast, slot, k):
     """Bring the sums of all pairs of one parent up to the first k basis columns."""
     n = design.x.shape[1]

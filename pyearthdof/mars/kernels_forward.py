@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._numba import kernel
+from .._numba import kernel, lean_kernel
 from .kernels import (
     MIN_GRSQ,
     almost_zero,
@@ -45,7 +45,7 @@ class Progress(NamedTuple):
     column: np.ndarray  # slot of each basis column
 
 
-@kernel
+@lean_kernel
 def start_pass(settings, terms, queue, progress, y, exact):
     """Intercept only. `exact` asks for earth's order of operations in every step."""
     n_resp, n = y.shape
@@ -142,7 +142,7 @@ def find_exact(design, settings, terms, queue, basis, fast, progress, y, y_mean,
     return place, pred, parent, gain, pair_form, linear
 
 
-@kernel
+@lean_kernel
 def mark_ties(design, settings, terms, queue, fast, progress, top, limit):
     """Mark the pairs that rounding may decide between; return whether there are any.
 
@@ -153,29 +153,30 @@ def mark_ties(design, settings, terms, queue, fast, progress, top, limit):
     slots = count[SLOTS]
     n_parents = min(count[QUEUED], settings.fast_k)
     gain, top_slot, top_pred, linear = top
+    open_pairs, gains, needs = fast.open, fast.gain, fast.need
+    degree, ranked, delta = terms.degree, queue.ranked, queue.delta
     bar = gain - tie_band(gain, null)
-    # once parents are left out of the search, their order counts as well
-    truncated = count[QUEUED] + 2 > settings.fast_k
     any_tie = False
     for entry in range(n_parents):
-        slot = queue.ranked[entry]
-        if terms.degree[slot] >= settings.degree:
+        slot = ranked[entry]
+        if degree[slot] >= settings.degree:
             continue
+        # the order of parents counts as well: the first of two equal candidates wins, and late
+        # parents may be left out of the search
         parent_bar = np.inf
-        if truncated:
-            best = queue.delta[slot]
-            band = tie_band(max(best, 0.0), null)
-            for other in range(n_parents):
-                rival = queue.ranked[other]
-                usable = rival != slot and terms.degree[rival] < settings.degree
-                if usable and best > 0 and abs(queue.delta[rival] - best) <= band:
-                    parent_bar = best - band
+        best = delta[slot]
+        band = tie_band(max(best, 0.0), null)
+        for other in range(n_parents):
+            rival = ranked[other]
+            usable = rival != slot and degree[rival] < settings.degree
+            if usable and best > 0 and abs(delta[rival] - best) <= band:
+                parent_bar = best - band
         for j in range(p):
-            if not fast.open[slot, j]:
+            if not open_pairs[slot, j]:
                 continue
             is_top = slot == top_slot and j == top_pred
-            need = fast.gain[slot, j] >= min(bar, parent_bar)
-            fast.need[slot, j] = need
+            need = gains[slot, j] >= min(bar, parent_bar)
+            needs[slot, j] = need
             if need and not is_top:
                 any_tie = True
     if any_tie:
@@ -186,7 +187,7 @@ def mark_ties(design, settings, terms, queue, fast, progress, top, limit):
     )  # fmt: skip
 
 
-@kernel
+@lean_kernel
 def find_fast(design, settings, terms, queue, fast, progress, limit):
     """The same search by updating: (whether it is decided, what `find_exact` returns).
 
@@ -197,6 +198,7 @@ def find_fast(design, settings, terms, queue, fast, progress, limit):
     slots, k = count[SLOTS], count[BASIS]
     top, top_slot, top_pred, top_knot, top_linear = 0.0, -1, -1, -1, False
     doubt = False
+    open_pairs, gains, knots, state = fast.open, fast.gain, fast.knot, fast.state
     for entry in range(min(count[QUEUED], settings.fast_k)):
         slot = queue.ranked[entry]
         if terms.degree[slot] >= settings.degree:
@@ -212,15 +214,15 @@ def find_fast(design, settings, terms, queue, fast, progress, limit):
         )  # fmt: skip
         best_of_parent = -1.0
         for j in range(p):
-            if not fast.open[slot, j]:
+            if not open_pairs[slot, j]:
                 continue
-            gain = fast.gain[slot, j]
+            gain = gains[slot, j]
             if gain == np.inf:
                 doubt = True
                 continue
             if gain > top:
-                top, top_slot, top_pred, top_knot = gain, slot, j, fast.knot[slot, j]
-                top_linear = fast.state[j] == ALIVE
+                top, top_slot, top_pred, top_knot = gain, slot, j, knots[slot, j]
+                top_linear = state[j] == ALIVE
             best_of_parent = max(best_of_parent, gain)
         queue.when[slot] = slots
         queue.delta[slot] = best_of_parent
@@ -237,7 +239,7 @@ def find_fast(design, settings, terms, queue, fast, progress, limit):
     return True, (place, top_pred, top_slot, top, top_linear, False)
 
 
-@kernel
+@lean_kernel
 def extend_basis(terms, fast, progress, slot):
     """Give the columns of the new slots their place in the basis."""
     count = progress.count
@@ -251,7 +253,7 @@ def extend_basis(terms, fast, progress, slot):
         count[BASIS] = k + 1
 
 
-@kernel
+@lean_kernel
 def finish_step(
     settings, terms, queue, progress, n, gcv_null, found, gain, new_form, linear, paired
 ):

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._numba import kernel
+from .._numba import lean_kernel
 
 ALIVE, DEAD, DOUBTFUL = 0, 1, 2  # of a linear candidate
 
@@ -28,16 +28,17 @@ class Knots(NamedTuple):
     c: np.ndarray
 
 
-@kernel
+@lean_kernel
 def create_pair(design, pred, base, slot, spans, knots, start):
     """Find the candidate knots of a pair and their sums of squares against the intercept-only model.
 
     A case tied with the knot before is no new candidate. Returns the number of knots; the entry after the
     last stands for h_min.
     """
-    n = design.x.shape[1]
+    order, sorted_x = design.order, design.sorted_x
+    n = order.shape[1]
     wait, minimum, end = spans
-    top, low = design.sorted_x[pred, 0], design.sorted_x[pred, n - 1]
+    top, low = sorted_x[pred, 0], sorted_x[pred, n - 1]
     reach = max(abs(low), abs(top)) * (max(abs(low), abs(top)) + top - low)
     # sums of p and p^2 over the cases above, and their moments about the current x
     n0 = n1 = m0 = m1 = m2 = 0.0
@@ -47,8 +48,8 @@ def create_pair(design, pred, base, slot, spans, knots, start):
     entry = start
     last = np.inf
     for place in range(1, n):
-        p = base[slot, design.order[pred, place - 1]]
-        x0, x1 = design.sorted_x[pred, place], design.sorted_x[pred, place - 1]
+        p = base[slot, order[pred, place - 1]]
+        x0, x1 = sorted_x[pred, place], sorted_x[pred, place - 1]
         step = x1 - x0
         n0 += p
         m0 += p * p
@@ -89,7 +90,7 @@ def create_pair(design, pred, base, slot, spans, knots, start):
     return entry - start
 
 
-@kernel
+@lean_kernel
 def update_parent(order, sorted_x, open_pairs, offset, n_knots, knots, products, z, running, hinge):
     """Take two basis columns into account in all pairs of a parent.
 
@@ -143,7 +144,7 @@ def update_parent(order, sorted_x, open_pairs, offset, n_knots, knots, products,
             c[start + k] -= h0 * low0 + h1 * low1
 
 
-@kernel
+@lean_kernel
 def set_response(order, sorted_x, open_pairs, offset, n_knots, knots, products, first_c):
     """A of all pairs of a parent from its products with the response; B and C of the intercept anew."""
     place, v, a, b, c = knots.place, knots.v, knots.a, knots.b, knots.c
@@ -166,13 +167,13 @@ def set_response(order, sorted_x, open_pairs, offset, n_knots, knots, products, 
                 c[e] = first_c[e]
 
 
-@kernel
+@lean_kernel
 def knot_tolerance(new_column):
     """Least share of its variance that a knot's hinge must have left; columns are counted by slot."""
     return 0.01 if new_column < 15 else 1e-5
 
 
-@kernel
+@lean_kernel
 def score_parent(
     open_pairs, state, offset, n_knots, knots, linear_only, n_slots, limit, score, gain, knot
 ):

@@ -180,12 +180,12 @@ def fit_block(
                 start_pass(settings, terms, queue, progress, responses, True)
             elif place >= 0 and terms.used[slot]:
                 extend_basis(terms, fast, progress, slot)
-        if task == UNPRUNED:
+        if task >= UNPRUNED:
             m, _ = final_basis(terms, fast, progress)
-            n_terms[j] = fit_unpruned(fast, min(m, nprune), y[j], fitted[j])
-        elif task == PRUNED:
-            m, _ = final_basis(terms, fast, progress)
-            n_terms[j] = fit_pruned(settings, fast, m, y[j], nprune, fitted[j])
+            if task == PRUNED:
+                n_terms[j] = fit_pruned(settings, fast, m, y[j], nprune, fitted[j])
+            else:
+                n_terms[j] = fit_unpruned(fast, min(m, nprune), y[j], fitted[j])
 
 
 @kernel

@@ -2,19 +2,7 @@
 
 from __future__ import annotations
 
-import numba
-
-
-def reordering_kernel(function):
-    """As `kernel`, for sums whose order does not matter: they may then use vector instructions.
-
-    Measured: a forward pass with few cases takes half the time.
-    """
-    flags = {"reassoc", "contract", "nsz"}
-    try:
-        return numba.njit(cache=True, nogil=True, fastmath=flags)(function)
-    except RuntimeError:  # nowhere to keep the machine code
-        return numba.njit(nogil=True, fastmath=flags)(function)
+from .._numba import reordering_kernel
 
 
 @reordering_kernel

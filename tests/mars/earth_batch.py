@@ -1,0 +1,159 @@
+"""Many fits by R's earth in one plain R process, for paired tests by the thousand."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from pyearthdof.mars.options import OPTIONS, default_nk, default_penalty
+
+R_CODE = r"""
+suppressMessages(library(earth))
+folder <- commandArgs(TRUE)[1]
+cases <- read.csv(file.path(folder, "cases.csv"), stringsAsFactors = FALSE)
+data <- file(file.path(folder, "data.bin"), "rb")
+result <- file(file.path(folder, "result.bin"), "wb")
+for (i in seq_len(nrow(cases))) {
+  o <- cases[i, ]
+  x <- matrix(readBin(data, "double", o$n * o$p), o$n, o$p)
+  y <- readBin(data, "double", o$n)
+  w <- if (o$weighted) readBin(data, "double", o$n)
+  f <- tryCatch(suppressWarnings(earth(x, y, weights = w, degree = o$degree, nk = o$nk,
+    thresh = o$thresh, penalty = o$penalty, minspan = o$minspan, endspan = o$endspan,
+    newvar.penalty = o$newvar_penalty, fast.k = o$fast_k, fast.beta = o$fast_beta,
+    Adjust.endspan = o$adjust_endspan, Auto.linpreds = as.logical(o$auto_linpreds),
+    pmethod = o$pmethod, nprune = if (o$nprune > 0) o$nprune,
+    linpreds = if (o$linpred > 0) o$linpred else FALSE)), error = function(e) NULL)
+  if (is.null(f)) writeBin(-1, result)
+  else writeBin(as.double(c(nrow(f$dirs), f$dirs, f$cuts, length(f$selected.terms),
+    f$selected.terms, f$coefficients, f$rss, f$gcv, f$rsq, f$grsq, f$termcond,
+    length(f$rss.per.subset), f$rss.per.subset, f$gcv.per.subset, f$prune.terms, f$leverages)),
+    result)
+}
+close(result)
+"""
+COLUMNS = (
+    "degree", "nk", "thresh", "penalty", "minspan", "endspan", "newvar_penalty", "fast_k", "fast_beta",
+    "adjust_endspan", "auto_linpreds", "pmethod", "nprune",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Case:
+    """A problem for both engines; options by our names, with R's defaults filled in."""
+
+    X: np.ndarray
+    y: np.ndarray
+    options: dict
+    weights: np.ndarray | None = None
+    label: str = ""
+
+    @classmethod
+    def make(cls, X, y, weights=None, label="", **options) -> Case:
+        full = {option.name: option.default for option in OPTIONS} | {"linpreds": ()} | options
+        full["nk"] = default_nk(X.shape[1]) if full["nk"] is None else full["nk"]
+        if full["penalty"] is None:
+            full["penalty"] = default_penalty(full["degree"])
+        return cls(np.asarray(X, float), np.asarray(y, float), full, weights, label)
+
+
+def fit_in_r(cases: list[Case], timeout: float = 3600) -> list[dict | None]:
+    """Fit all cases; None where R stopped with an error."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        _write(folder, cases)
+        (folder / "batch.R").write_text(R_CODE)
+        subprocess.run(
+            ["Rscript", "--vanilla", str(folder / "batch.R"), name], check=True, timeout=timeout
+        )
+        values = _Reader(np.fromfile(folder / "result.bin"))
+        return [_read(values, case) for case in cases]
+
+
+def difference(found, wanted: dict, tolerance: float = 1e-8) -> str:
+    """The first thing in which a native fit differs from R's, or an empty string.
+
+    Numbers are compared relative to the largest of their kind; where all of them are zero but for
+    rounding (the mean of a response that sums to 0), to 1e-8 of the residuals.
+    """
+    for name in ("dirs", "cuts", "selected"):
+        if not np.array_equal(getattr(found, name), wanted[name]):
+            return name
+    if found.termcond != wanted["termcond"]:
+        return "termcond"
+    if not np.array_equal(found.prune_terms, wanted["prune_terms"]):
+        return "prune_terms"
+    for name in (
+        "coef",
+        "rss",
+        "gcv",
+        "rsq",
+        "grsq",
+        "rss_per_subset",
+        "gcv_per_subset",
+        "leverages",
+    ):
+        ours, theirs = np.ravel(getattr(found, name)), np.ravel(wanted[name])
+        finite = np.isfinite(theirs)
+        if not np.array_equal(finite, np.isfinite(ours)):
+            return name
+        size = np.abs(theirs[finite]).max(initial=1e-8 * np.sqrt(wanted["rss"]))
+        if np.abs(ours[finite] - theirs[finite]).max(initial=0) > tolerance * size:
+            return name
+    return ""
+
+
+def _write(folder: Path, cases: list[Case]) -> None:
+    lines = ["n,p,weighted,linpred," + ",".join(COLUMNS)]
+    with (folder / "data.bin").open("wb") as file:
+        for case in cases:
+            file.write(case.X.tobytes("F"))
+            file.write(case.y.tobytes())
+            if case.weights is not None:
+                file.write(np.asarray(case.weights, float).tobytes())
+            lin = case.options["linpreds"]
+            row = [*case.X.shape, int(case.weights is not None), lin[0] + 1 if lin else 0]
+            row += [_text(case.options[name]) for name in COLUMNS]
+            lines.append(",".join(map(str, row)))
+    (folder / "cases.csv").write_text("\n".join(lines) + "\n")
+
+
+def _text(value) -> str:
+    if value is None:
+        return "0"
+    return str(int(value)) if isinstance(value, bool) else str(value)
+
+
+class _Reader:
+    def __init__(self, values: np.ndarray):
+        self.values, self.at = values, 0
+
+    def take(self, count: int) -> np.ndarray:
+        self.at += count
+        return self.values[self.at - count : self.at]
+
+    def number(self) -> float:
+        return float(self.take(1)[0])
+
+
+def _read(values: _Reader, case: Case) -> dict | None:
+    n, p = case.X.shape
+    m = int(values.number())
+    if m < 0:
+        return None
+    found = {"dirs": values.take(m * p).reshape(p, m).T, "cuts": values.take(m * p).reshape(p, m).T}
+    size = int(values.number())
+    found["selected"] = values.take(size).astype(int) - 1
+    found["coef"] = values.take(size)
+    for name in ("rss", "gcv", "rsq", "grsq"):
+        found[name] = values.number()
+    found["termcond"] = int(values.number())
+    k = int(values.number())
+    found["rss_per_subset"], found["gcv_per_subset"] = values.take(k), values.take(k)
+    found["prune_terms"] = values.take(k * k).reshape(k, k).T
+    found["leverages"] = values.take(n)
+    return found

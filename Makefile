@@ -4,8 +4,9 @@ PYTHON := .venv/bin/python
 .PHONY: run test test-all lint setup bench clean
 
 run: .venv/.ready
-	@mkdir -p results
-	@.venv/bin/pyearthdof fit ozone --target O3 --degree 2 --save results/ozone.json
+	@.venv/bin/pyearthdof reproduce --size quick --out results --jobs 2
+	@.venv/bin/pyearthdof reproduce T-ozone --size paper --out results
+	@.venv/bin/pyearthdof report --out results
 
 test: .venv/.ready
 	@$(PYTHON) -m pytest -q -n 2

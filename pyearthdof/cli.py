@@ -1,36 +1,44 @@
-"""The command line: pyearthdof doctor | fit | predict."""
+"""The command line: pyearthdof doctor | fit | predict | crosscheck | correct | df | reproduce | report."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import pandas as pd
 import typer
 
 from ._version import __version__
+from .cli_df import df
+from .cli_reproduce import report, reproduce
 from .exceptions import InvalidInputError, PyEarthDofError
 
 app = typer.Typer(
     help="R's MARS in Python, and the degrees of freedom of any fitting procedure.",
+    epilog="Exit codes: 0 done; 1 `doctor` or `crosscheck` found a problem; 2 an argument or a table was "
+    "refused; 3 something is missing or failed (R, data, a folder in use); 130 interrupted.",
     no_args_is_help=True,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
 
+REFUSED, FAILED = 2, 3
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Target = Annotated[str, typer.Option(help="Name of the response column.")]
+Engine = Annotated[Literal["auto", "r", "native"], typer.Option(help="What computes the fit.")]
 
 
 def main() -> None:
-    """Run a command; a problem that we foresaw ends in one sentence and exit code 2."""
+    """Run a command; a problem that we foresaw ends in one sentence and an exit code of its kind."""
     try:
         app()
     except PyEarthDofError as error:
         print(f"pyearthdof: {error}", file=sys.stderr)
-        raise SystemExit(2) from None
+        raise SystemExit(REFUSED if isinstance(error, InvalidInputError) else FAILED) from None
 
 
 @app.callback(invoke_without_command=True)
@@ -57,23 +65,35 @@ def fit(
     degree: Annotated[int, typer.Option(help="Highest degree of interaction.")] = 1,
     penalty: Annotated[float | None, typer.Option(help="GCV penalty for each knot.")] = None,
     nk: Annotated[int | None, typer.Option(help="Most terms in the forward pass.")] = None,
+    corrected: Annotated[
+        bool, typer.Option("--corrected", help="Take the penalty that Algorithm 2 gives.")
+    ] = False,
+    engine: Engine = "auto",
     save: Annotated[Path | None, typer.Option(help="Write the model here, as JSON.")] = None,
     as_json: Json = False,
 ):
     """Fit MARS to a table.
 
     Example: `pyearthdof fit ozone --target O3 --degree 2 --save model.json`
+
+    Example: `pyearthdof fit data.csv --target y --corrected`
     """
     from .mars.earth import Earth
 
     if save is not None:
         check_writable(save)
+    if corrected and penalty is not None:
+        raise InvalidInputError("--penalty and --corrected were both given; pass one of them")
     X, y = split_target(read_table(data), target)
-    model = Earth(degree=degree, penalty=penalty, nk=nk).fit(X, y)
+    model = Earth(degree=degree, penalty=penalty, nk=nk, engine=engine)
+    with refusals():
+        model = model.corrected(X, y) if corrected else model.fit(X, y)
     if as_json:
         print(model.model_.to_json())
     else:
         print(model.summary())
+        if corrected:
+            print(f"Penalty corrected from {model.correction_.default_penalty:g}")
         print(f"Nominal df {model.nominal_df_:g} with penalty {model.penalty_:g}")
     if save is not None:
         model.model_.save(save)
@@ -105,16 +125,118 @@ def predict(
     print(json.dumps(predictions) if as_json else "\n".join(map(repr, predictions)))
 
 
+@app.command()
+def crosscheck(
+    data: Annotated[str, typer.Argument(help="A CSV file, or `ozone` for R's ozone1.")],
+    target: Target,
+    degree: Annotated[int, typer.Option(help="Highest degree of interaction.")] = 1,
+    penalty: Annotated[float | None, typer.Option(help="GCV penalty for each knot.")] = None,
+    nk: Annotated[int | None, typer.Option(help="Most terms in the forward pass.")] = None,
+    as_json: Json = False,
+):
+    """Fit MARS with R's earth and with the native engine, and say whether they agree.
+
+    Exit code 1 if they do not.
+
+    Example: `pyearthdof crosscheck ozone --target O3 --degree 2`
+    """
+    from .mars.crosscheck import crosscheck as check
+
+    X, y = split_target(read_table(data), target)
+    with refusals():
+        found = check(X, y, degree=degree, penalty=penalty, nk=nk)
+    print(json.dumps(found.to_dict()) if as_json else found)
+    raise typer.Exit(0 if found.same else 1)
+
+
+@app.command()
+def correct(
+    data: Annotated[str | None, typer.Argument(help="A CSV file, or `ozone`.")] = None,
+    target: Annotated[str | None, typer.Option(help="Name of the response column.")] = None,
+    n: Annotated[int | None, typer.Option(min=2, help="Number of rows, without a table.")] = None,
+    p: Annotated[int | None, typer.Option(min=1, help="Number of predictors.")] = None,
+    degree: Annotated[int, typer.Option(min=1, help="Highest degree of interaction.")] = 1,
+    nk: Annotated[int | None, typer.Option(min=1, help="Most terms in the forward pass.")] = None,
+    design: Annotated[
+        Literal["gaussian", "data"],
+        typer.Option(
+            help="Measure on Gaussian predictors of the table's shape, or on the table's."
+        ),
+    ] = "gaussian",
+    n_rep: Annotated[int, typer.Option(min=2, help="Responses drawn and fitted.")] = 100,
+    seed: Annotated[int, typer.Option(help="As in R's set.seed; 1234 is the authors'.")] = 1234,
+    engine: Engine = "auto",
+    jobs: Annotated[int, typer.Option(min=1, help="Number of workers.")] = 1,
+    as_json: Json = False,
+):
+    """Correct the penalty of MARS for a table, or for its size: the paper's Algorithm 2.
+
+    Example: `pyearthdof correct ozone --target O3`
+
+    Example: `pyearthdof correct --n 264 --p 9 --degree 1`
+    """
+    from .dof import correct_penalty
+    from .random import RDraws
+
+    found = correct_penalty(
+        _correction_design(data, target, n, p, design),
+        degree=degree,
+        nk=nk,
+        n_rep=n_rep,
+        draws=RDraws(seed),
+        engine=engine,
+        n_jobs=jobs,
+        progress=not as_json,
+    )
+    if as_json:
+        print(json.dumps(found.to_dict(), default=str))
+        return
+    print(f"penalty    {found.default_penalty:g} -> {found.penalty:.6g} ± {found.se:.2g}")
+    print(f"actual df  {found.df:.6g} ± {found.df_se:.2g}")
+    print(f"nominal df {found.nominal_df:.6g} at penalty {found.default_penalty:g}")
+    print(f"n = {found.n}, p = {found.p}, nk = {found.nk}, degree = {found.degree}, {n_rep} fits")
+
+
+def _correction_design(data, target, n, p, design):
+    """The shape or the predictors that Algorithm 2 is about."""
+    if data is None:
+        if n is None or p is None:
+            raise InvalidInputError("pass a table with --target, or its size with --n and --p")
+        return (n, p)
+    if n is not None or p is not None:
+        raise InvalidInputError("a table has its own size: pass the table, or --n and --p")
+    if target is None:
+        raise InvalidInputError("the table needs --target, the name of its response column")
+    from .mars.data import check_finite, refuse_bad_frame
+
+    X, _ = split_target(read_table(data), target)
+    refuse_bad_frame(X)
+    values = X.to_numpy(dtype=float)
+    check_finite(values, list(X.columns))
+    return X if design == "data" else values.shape
+
+
+@contextlib.contextmanager
+def refusals():
+    """Turn the refusals of scikit-learn's own checks into ours."""
+    try:
+        yield
+    except PyEarthDofError:
+        raise
+    except ValueError as error:
+        raise InvalidInputError(str(error).splitlines()[0]) from None
+
+
 def read_table(source: str) -> pd.DataFrame:
     """Read a CSV file or a data set by name."""
-    if source == "ozone" and not Path(source).exists():
-        from .datasets import load_ozone
+    from .datasets import load_ozone, read_csv
 
+    if source == "ozone" and not Path(source).exists():
         return load_ozone()
     if not Path(source).is_file():
         raise InvalidInputError(f"there is no file {source!r}")
     try:
-        table = pd.read_csv(source, float_precision="round_trip")
+        table = read_csv(source)
     except (ValueError, UnicodeDecodeError) as error:
         raise InvalidInputError(f"{source} is not a readable CSV file: {error}") from None
     if table.empty:
@@ -146,3 +268,8 @@ def check_writable(path: Path) -> None:
             if not path.parent.is_dir()
             else f"{str(path)!r} is a folder"
         )
+
+
+app.command()(df)
+app.command()(reproduce)
+app.command()(report)

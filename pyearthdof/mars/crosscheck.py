@@ -54,6 +54,14 @@ class CrossCheck:
         """Where they part: two candidates explain the same, and rounding decides. None: they don't."""
         return None if self.tie_gap is None else self.tie_gap < TIE
 
+    def to_dict(self) -> dict:
+        """Plain values, for JSON; the models as `MarsModel.to_dict` gives them."""
+        names = ("same_terms", "same_selected", "parts_at", "tie_gap", "coef_difference")
+        values = {
+            name: getattr(self, name) for name in (*names, "fit_difference", "same", "is_tie")
+        }
+        return values | {"r": self.r.to_dict(), "native": self.native.to_dict()}
+
     def __str__(self) -> str:
         lines = [
             f"R's earth:     {_describe(self.r)}",

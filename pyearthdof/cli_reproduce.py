@@ -1,0 +1,132 @@
+"""The commands `reproduce` and `report`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from .exceptions import PyEarthDofError
+
+__all__ = ["report", "reproduce"]
+
+INTERRUPTED = 130
+
+Out = Annotated[Path, typer.Option(help="Folder of the results.")]
+
+
+def _complete_name(incomplete: str) -> list[str]:
+    from .experiments import experiments
+
+    return [name for name in experiments() if name.lower().startswith(incomplete.lower())]
+
+
+def reproduce(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME]...",
+            help="Tables and figures, for example T-ozone or F-mars-df; all by default.",
+            autocompletion=_complete_name,
+        ),
+    ] = None,
+    size: Annotated[
+        Literal["quick", "paper"], typer.Option(help="The paper's repetitions, or few of them.")
+    ] = "quick",
+    out: Out = Path("results"),
+    jobs: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
+    engine: Annotated[
+        Literal["auto", "r", "native"], typer.Option(help="What fits MARS.")
+    ] = "auto",
+    fresh: Annotated[bool, typer.Option("--fresh", help="Compute again what is there.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+):
+    """Compute the paper's tables and figures again and compare them with the paper.
+
+    Writes NAME.csv (numbers not rounded), NAME.md, NAME.tex, NAME.png, NAME.svg and NAME.json (how it
+    was made) into the folder. A run that was stopped goes on where it was when started again. A
+    number that differs from the paper's does not change the exit code.
+
+    Example: `pyearthdof reproduce T-ozone --size paper`
+
+    Example: `pyearthdof reproduce --size paper --jobs 8 --out paper-results`
+    """
+    from .experiments.output import about_file, write_result
+    from .experiments.runner import run_experiments
+    from .experiments.store import CellStore, locked
+
+    chosen = _choose(names, engine)
+    summary = []
+    with locked(out):
+        results = run_experiments(
+            chosen,
+            size,
+            engine=engine,
+            n_jobs=jobs,
+            store=CellStore(out / "cells"),
+            fresh=fresh,
+            progress=True,
+        )
+        try:
+            for result in results:
+                files = write_result(result, out)
+                about = json.loads((out / about_file(result.experiment.name)).read_text("utf-8"))
+                summary.append(about | {"files": [str(file) for file in files]})
+                if not as_json:
+                    _print_result(result, files)
+        except KeyboardInterrupt:
+            print(
+                "pyearthdof: stopped; the same command goes on where this run was", file=sys.stderr
+            )
+            raise typer.Exit(INTERRUPTED) from None
+    if as_json:
+        print(json.dumps(summary, indent=1))
+    elif summary:
+        print(f"Results are in {out}; `pyearthdof report --out {out}` makes one page of them.")
+
+
+def report(out: Out = Path("results"), as_json: Annotated[bool, typer.Option("--json")] = False):
+    """Make one HTML page of all results in a folder, to read or to send to a colleague.
+
+    Example: `pyearthdof report --out results`
+    """
+    from .report import write_report
+
+    file = write_report(out)
+    print(json.dumps({"file": str(file)}) if as_json else f"Open {file}")
+
+
+def _choose(names: list[str] | None, engine: str) -> list:
+    """The experiments of those names; of all of them, those that can run here."""
+    from .experiments import experiment, experiments
+
+    if names:
+        chosen = list({e.name: e for e in map(experiment, names)}.values())
+        for e in chosen:
+            if reason := e.missing(engine):
+                raise PyEarthDofError(f"{e.name} cannot run here: {reason}")
+        return chosen
+    chosen = []
+    for e in experiments().values():
+        if reason := e.missing(engine):
+            print(f"pyearthdof: {e.name} is left out: {reason}", file=sys.stderr)
+        else:
+            chosen.append(e)
+    return chosen
+
+
+def _print_result(result, files) -> None:
+    from .experiments.base import comparison_table
+    from .experiments.output import as_text
+
+    e = result.experiment
+    comparisons = e.compare(result.frame)
+    judged = [c for c in comparisons if c.agrees is not None]
+    print(f"\n{e.name}: {e.title} ({result.size} size, {result.seconds:.1f} s of computing)\n")
+    print(as_text(comparison_table(comparisons)))
+    print(
+        f"\n{sum(c.agrees for c in judged)} of {len(judged)} agree with the paper; see {files[0]}"
+    )

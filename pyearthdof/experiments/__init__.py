@@ -1,0 +1,42 @@
+"""The paper's tables and figures, one file each.
+
+A file of this folder that has an `EXPERIMENT` is found by itself: adding an experiment is adding a
+file. `base` says what an experiment is, `store` keeps the finished parts, `runner` runs them.
+"""
+
+from __future__ import annotations
+
+import functools
+import pkgutil
+from importlib import import_module
+
+from ..exceptions import InvalidInputError
+from .base import Experiment
+from .verdict import Comparison
+
+__all__ = ["Comparison", "Experiment", "experiment", "experiments"]
+
+
+@functools.cache
+def experiments() -> dict[str, Experiment]:
+    """Every experiment by its name, in the paper's order.
+
+    Examples
+    --------
+    >>> from pyearthdof.experiments import experiments
+    >>> list(experiments())[:3]
+    ['T1', 'T2', 'T3']
+    """
+    modules = [import_module(f"{__name__}.{m.name}") for m in pkgutil.iter_modules(__path__)]
+    found = [m.EXPERIMENT for m in modules if hasattr(m, "EXPERIMENT")]
+    return {e.name: e for e in sorted(found, key=lambda e: (e.order, e.name))}
+
+
+def experiment(name: str) -> Experiment:
+    """The experiment of that name, upper or lower case."""
+    for known, found in experiments().items():
+        if known.lower() == name.lower():
+            return found
+    raise InvalidInputError(
+        f"there is no experiment {name!r}; the experiments are: {', '.join(experiments())}"
+    )

@@ -1,0 +1,135 @@
+"""F-mars-df: nominal against actual degrees of freedom of MARS, and what the correction does."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+
+from ..random import RDraws
+from .base import Experiment
+from .plots import BLUE, GREEN, diagonal, new_figure
+from .verdict import STANDARD_ERRORS, stated
+
+N = 100
+PANELS = tuple((p, degree) for degree in (1, 2) for p in (1, 10, 50))
+SEED = 1234  # the authors': these draws give the penalty
+FRESH_SEED = 4321  # the draws on which the corrected penalty is judged
+
+
+class MarsDf(Experiment):
+    name = "F-mars-df"
+    title = "MARS: nominal and actual degrees of freedom along nk"
+    question = (
+        "Does MARS use as many degrees of freedom as it counts? One forward pass without pruning for "
+        "each response, cut at nk = 1, ..., 100 terms; n = 100, mean 0. Self-consistent fits lie on "
+        "the dashed diagonal. Algorithm 2 puts its own draws there by algebra, so the corrected "
+        "penalties are judged on fresh responses on the same predictors."
+    )
+    order = 70
+    sizes: ClassVar = {
+        "quick": {"n_rep": 20, "nk": [1, 3, 7, 11, 21, 31, 41]},
+        "paper": {"n_rep": 100, "nk": list(range(1, 101))},
+    }
+    r_packages = ("earth",)
+
+    def cells(self, size):
+        seeds = {"seed": SEED, "fresh_seed": FRESH_SEED}
+        return [{"p": p, "degree": d, **seeds, **self.settings(size)} for p, d in reversed(PANELS)]
+
+    def compute(self, cell, engine):
+        from ..dof import self_consistency
+        from ..dof.noise import drawn_design
+        from ..dof.penalty import nominal
+
+        X = drawn_design((N, cell["p"]), RDraws(cell["seed"]), cell["n_rep"])
+        options = {k: cell[k] for k in ("degree", "nk", "n_rep")} | {"engine": engine}
+        # X is what the stream of the first draws gives after its responses, as the authors draw it.
+        first = self_consistency(X, draws=RDraws(cell["seed"]), **options)
+        fresh = self_consistency(X, draws=RDraws(cell["fresh_seed"]), **options)
+        columns = {
+            "nk": first.nk,
+            "n_terms": first.n_terms,
+            "df": first.df,
+            "df_se": first.se,
+            "nominal_df": first.nominal_df,
+            "penalty": first.penalty,
+            "fresh_n_terms": fresh.n_terms,
+            "fresh_df": fresh.df,
+            "fresh_df_se": fresh.se,
+            "corrected_nominal_df": nominal(fresh.n_terms, first.penalty),
+        }
+        rows = pd.DataFrame(columns).to_dict("records")
+        return [{"p": cell["p"], "degree": cell["degree"], **row} for row in rows]
+
+    def compare(self, frame):
+        lines = []
+        for p, degree in PANELS:
+            part = frame[(frame["p"] == p) & (frame["degree"] == degree)].sort_values("nk")
+            lines += [_default_line(p, degree, part), _corrected_line(p, degree, part)]
+        return lines
+
+    def plot(self, frame):
+        figure, axes = new_figure(2, 3)
+        for ax, (p, degree) in zip(axes.flat, PANELS, strict=True):
+            part = frame[(frame["p"] == p) & (frame["degree"] == degree)].sort_values("nk")
+            top = 1.05 * max(part[c].max() for c in ("df", "nominal_df", "fresh_df"))
+            diagonal(ax, top)
+            bars = {"linewidth": 0.9, "markersize": 3.5, "elinewidth": 0.6}
+            ax.errorbar(part["df"], part["nominal_df"], xerr=part["df_se"], fmt="^-", color=BLUE,
+                        label=f"default, c = {degree + 1}", **bars)  # fmt: skip
+            ax.errorbar(part["fresh_df"], part["corrected_nominal_df"], xerr=part["fresh_df_se"],
+                        fmt="o-", color=GREEN, label="corrected, on fresh draws", **bars)  # fmt: skip
+            ax.set(title=f"degree = {degree}, p = {p}", xlim=(0, top), ylim=(0, top))
+            ax.set_xlabel(r"actual degrees of freedom $\widehat{\mathrm{df}}$")
+            ax.set_ylabel(r"nominal degrees of freedom $\tilde C(M)$")
+            place = "upper left" if p == 50 else "lower right"
+            ax.legend(loc=place, title="± one s.e.", fontsize=9)
+        return figure
+
+
+def _corrected_line(p, degree, part):
+    """The corrected curve against the diagonal, in standard errors of both draws together."""
+    part = part[part["nk"] >= 3]  # below, there is no term whose penalty could be corrected
+    gap = (part["corrected_nominal_df"] - part["fresh_df"]).to_numpy()
+    error = np.hypot(part["df_se"], part["fresh_df_se"]).to_numpy()
+    worst = np.argmax(np.abs(gap) / error)
+    found = f"farthest at nk = {part['nk'].iloc[worst]}: {gap[worst]:.2g} ({error[worst]:.2g})"
+    holds = np.abs(gap[worst]) <= STANDARD_ERRORS * error[worst]
+    return stated(f"p = {p}, degree {degree}: corrected", "on the diagonal", found, holds)
+
+
+def _default_line(p, degree, part):
+    """Where the default penalty lies; above the diagonal is nominal > actual.
+
+    A point within error of the diagonal contradicts neither side.
+    """
+    nk = part["nk"].to_numpy()
+    gap = (part["nominal_df"] - part["df"]).to_numpy()
+    error = STANDARD_ERRORS * part["df_se"].to_numpy()
+    grown = nk >= 3  # below, the fit is the mean and both are 1
+    if p == 1:
+        paper, below, above = "above the diagonal", nk < 0, grown
+    elif p == 10:
+        paper, below, above = "below, above for nk beyond about 25", grown & (nk <= 15), nk >= 35
+    elif degree == 1:
+        paper, below, above = "below the diagonal", grown, nk < 0
+    else:
+        paper = "below to nk = 31, above from nk = 41"
+        below, above = grown & (nk <= 31), nk >= 41
+    holds = (gap[below] <= error[below]).all() and (gap[above] >= -error[above]).all()
+    found = _describe(nk[grown], gap[grown] > 0)
+    return stated(f"p = {p}, degree {degree}: default", paper, found, holds)
+
+
+def _describe(nk, above) -> str:
+    if above.all() or not above.any():
+        return f"{'above' if above[0] else 'below'} from nk = {nk[0]} to {nk[-1]}"
+    turns = nk[1:][above[1:] != above[:-1]]
+    return (
+        f"{'above' if above[0] else 'below'} at first, crosses at nk = {', '.join(map(str, turns))}"
+    )
+
+
+EXPERIMENT = MarsDf()

@@ -1,0 +1,133 @@
+"""What a finished experiment leaves in the folder: CSV, Markdown, LaTeX, PNG, SVG and a JSON about it."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import matplotlib
+import pandas as pd
+
+from .base import comparison_table
+from .runner import Result
+from .store import write_whole
+
+__all__ = ["about_file", "as_latex", "as_markdown", "as_text", "write_result"]
+
+
+def write_result(result: Result, folder: Path) -> list[Path]:
+    """Write all files of a result and return them, the CSV first.
+
+    The CSV holds the numbers unrounded and nothing that differs from run to run; how long it took
+    is in the JSON.
+    """
+    folder, name = Path(folder), result.experiment.name
+    comparisons = result.experiment.compare(result.frame)
+    table = result.experiment.table(result.frame)
+    beside = comparison_table(comparisons)
+    title = f"{name}. {result.experiment.title} ({result.size} size)"
+    files = {
+        f"{name}.csv": result.frame.to_csv(index=False),
+        f"{name}.md": f"# {title}\n\n{as_markdown(table)}\n\n{as_markdown(beside)}\n",
+        f"{name}.tex": f"% {title}\n{as_latex(table)}\n",
+        **_pictures(name, result.experiment.plot(result.frame)),
+        about_file(name): json.dumps(_about(result, table, comparisons), indent=1),
+    }
+    for file, content in files.items():
+        write_whole(folder / file, content)
+    return [folder / file for file in files]
+
+
+def about_file(name: str) -> str:
+    """The file that tells how an experiment was run."""
+    return f"{name}.json"
+
+
+def _about(result: Result, table: pd.DataFrame, comparisons) -> dict:
+    return {
+        "name": result.experiment.name,
+        "title": result.experiment.title,
+        "question": result.experiment.question,
+        "size": result.size,
+        "settings": result.experiment.settings(result.size),
+        "engine": result.engine,
+        "versions": result.versions,
+        "cells": result.n_cells,
+        "seconds": result.seconds,
+        "table": {"columns": list(table.columns), "rows": table.to_numpy().tolist()},
+        "comparisons": [c.to_dict() for c in comparisons],
+    }
+
+
+def _pictures(name: str, figure) -> dict[str, bytes]:
+    pictures = {}
+    # A fixed salt and no date: the same figure is the same file.
+    with matplotlib.rc_context({"svg.hashsalt": "pyearthdof"}):
+        for kind, options in (("png", {"dpi": 150}), ("svg", {"metadata": {"Date": None}})):
+            stream = io.BytesIO()
+            figure.savefig(stream, format=kind, **options)
+            pictures[f"{name}.{kind}"] = stream.getvalue()
+    return pictures
+
+
+def as_markdown(table: pd.DataFrame) -> str:
+    """A table in Markdown.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from pyearthdof.experiments.output import as_markdown
+    >>> print(as_markdown(pd.DataFrame({"p": [1], "df": ["5.71 (0.08)"]})))
+    | p | df |
+    |---|---|
+    | 1 | 5.71 (0.08) |
+    """
+    lines = [table.columns, ["---"] * table.shape[1], *table.to_numpy().tolist()]
+    rows = [
+        "|".join(["", *(f" {str(c).replace('|', chr(92) + '|')} " for c in line), ""])
+        for line in lines
+    ]
+    rows[1] = "|" + "---|" * table.shape[1]
+    return "\n".join(rows)
+
+
+_LATEX = {"&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "$": r"\$", "±": r"$\pm$",
+          "->": r"$\to$", "<": "$<$", ">": "$>$", "|": r"$|$", "λ": r"$\lambda$", "δ": r"$\delta$",
+          "≤": r"$\le$", "≥": r"$\ge$", "R²": "$R^2$", "✓": r"$\checkmark$", "✗": r"$\times$"}  # fmt: skip
+
+
+def as_latex(table: pd.DataFrame) -> str:
+    """A table in LaTeX, with the rules of the package booktabs."""
+    lines = [[_latex(c) for c in line] for line in (table.columns, *table.to_numpy().tolist())]
+    rows = [" & ".join(line) + r" \\" for line in lines]
+    return "\n".join(
+        [
+            rf"\begin{{tabular}}{{l{'r' * (table.shape[1] - 1)}}}",
+            r"\toprule",
+            rows[0],
+            r"\midrule",
+            *rows[1:],
+            r"\bottomrule",
+            r"\end{tabular}",
+        ]
+    )
+
+
+def _latex(value) -> str:
+    text, out = str(value), []
+    while text:
+        special = next((s for s in _LATEX if text.startswith(s)), text[0])
+        out.append(_LATEX.get(special, special))
+        text = text[len(special) :]
+    return "".join(out)
+
+
+def as_text(table: pd.DataFrame) -> str:
+    """A table for the terminal, columns aligned."""
+    lines = [[str(c) for c in line] for line in (table.columns, *table.to_numpy().tolist())]
+    widths = [max(len(line[j]) for line in lines) for j in range(table.shape[1])]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    )

@@ -1,0 +1,162 @@
+"""Runs the cells of experiments, in one process or many, and goes on where a run was stopped."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits
+from tqdm.auto import tqdm
+
+from .base import Experiment
+from .store import CellStore
+
+__all__ = ["Result", "run_experiments"]
+
+
+@dataclass(frozen=True)
+class Result:
+    """A finished experiment."""
+
+    experiment: Experiment
+    size: str
+    engine: str
+    frame: pd.DataFrame
+    versions: dict[str, str]
+    seconds: float  # computing time of all cells, whenever and wherever they were computed
+    n_cells: int
+
+
+def run_experiments(
+    experiments: Sequence[Experiment],
+    size: str,
+    *,
+    engine: str = "auto",
+    n_jobs: int = 1,
+    store: CellStore | None = None,
+    fresh: bool = False,
+    progress: bool = False,
+) -> Iterator[Result]:
+    """Yield each experiment when its last cell is there, whichever is finished first.
+
+    The cells of all experiments share the processes, so that none waits for the end of another.
+    A cell that the store has is not computed again unless `fresh`. A record is taken through JSON
+    whether it was kept or computed now, so a resumed run gives the bytes of an unbroken one.
+    """
+    work = [_Work(e, size, engine) for e in experiments]
+    pending = []
+    for number, part in enumerate(work):
+        for index, key in enumerate(part.keys):
+            if fresh and store is not None:
+                store.forget(key)
+            part.records[index] = None if store is None else store.get(key)
+            if part.records[index] is None:
+                pending.append((number, index))
+    total = sum(len(part.keys) for part in work)
+    waiting = set(range(len(work)))
+    with tqdm(
+        total=total, initial=total - len(pending), unit="cell", disable=None if progress else True
+    ) as bar:
+        yield from _finished(work, waiting)
+        jobs = (
+            delayed(_compute)(
+                work[number].experiment, work[number].keys[index], store, number, index, os.getpid()
+            )
+            for number, index in pending
+        )
+        run = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
+        for number, index, record in run(jobs) if pending else ():
+            work[number].records[index] = record
+            bar.set_postfix_str(work[number].experiment.name)
+            bar.update()
+            yield from _finished(work, waiting)
+
+
+class _Work:
+    """An experiment on its way: the keys of its cells and the records that are there."""
+
+    def __init__(self, experiment: Experiment, size: str, engine: str):
+        self.experiment, self.size, self.engine = experiment, size, engine
+        self.versions = _versions(experiment, engine)
+        self.keys = [
+            {
+                "experiment": experiment.name,
+                "cell": cell,
+                "engine": engine,
+                "versions": self.versions,
+            }
+            for cell in experiment.cells(size)
+        ]
+        self.records: list[dict | None] = [None] * len(self.keys)
+
+    def result(self) -> Result:
+        rows = [row for record in self.records for row in record["rows"]]
+        return Result(
+            self.experiment,
+            self.size,
+            self.engine,
+            pd.DataFrame(rows),
+            self.versions,
+            sum(record["seconds"] for record in self.records),
+            len(self.keys),
+        )
+
+
+def _finished(work: list[_Work], waiting: set[int]) -> Iterator[Result]:
+    for number in sorted(waiting):
+        if all(record is not None for record in work[number].records):
+            waiting.remove(number)
+            yield work[number].result()
+
+
+def _compute(experiment, key: dict, store, number: int, index: int, runner: int):
+    """Compute a cell and keep it at once.
+
+    One BLAS thread: sums in another order differ in the last bit, and the result must not depend on
+    how many processes share the machine.
+    """
+    _end_with(runner)
+    began = time.perf_counter()
+    with threadpool_limits(limits=1):
+        rows = experiment.compute(key["cell"], key["engine"])
+    record = {"rows": rows, "seconds": time.perf_counter() - began}
+    if store is not None:
+        store.put(key, record)
+    return number, index, json.loads(json.dumps(record))
+
+
+_watched: set[int] = set()
+
+
+def _end_with(runner: int) -> None:
+    """End this worker soon after the process that started it, also when that one was killed."""
+    if runner in _watched or os.getppid() != runner:
+        return
+    _watched.add(runner)
+
+    def watch():
+        while os.getppid() == runner:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _versions(experiment: Experiment, engine: str) -> dict[str, str]:
+    """Versions of everything that has a part in the numbers."""
+    from ..dof.empirical import package_versions
+
+    versions = package_versions() | {"numba": importlib.metadata.version("numba")}
+    if experiment.r_packages and engine != "native":
+        from .. import bridge
+
+        if engine == "r" or all(map(bridge.is_available, experiment.r_packages)):
+            versions |= bridge.r_versions()
+    return versions

@@ -1,0 +1,190 @@
+"""T1: the paper's overview, with numbers in place of its signs and ticks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+
+from .base import Experiment, seed_of
+from .plots import BLUE, GREEN, ORANGE, new_figure
+from .verdict import STANDARD_ERRORS, number, stated
+
+N = 100
+QUANTITIES = ("n_coef", "df", "trace", "sdf", "msdf")
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A procedure, its setting in words, and what the paper's table says of it (None: not in it)."""
+
+    setting: str
+    build: Callable
+    p: int = 0  # 0: x = 1, ..., 100
+    sparse: bool = False  # mean x1 + x2 + x3, else 0
+    sign: str | None = None  # n_coef compared with df
+    has_sdf: bool | None = None
+
+
+def _of(name: str, **arguments) -> Callable:
+    def build(engine):
+        from .. import procedures
+
+        return getattr(procedures, name)(**arguments)
+
+    return build
+
+
+def _mars(engine):
+    from ..mars.earth import Earth
+
+    return Earth(degree=1, nk=21, thresh=0.0, pmethod="none", engine=engine)
+
+
+LINES = {
+    "ridge": _Line("p = 10, λ = 10", _of("Ridge", lam=10.0), 10, False, ">", True),
+    "smoothing spline": _Line(
+        "λ = 0.01", _of("SmoothingSpline", lam=0.01, n_knots=N), 0, False, ">", False
+    ),
+    "monotone cubic spline": _Line(
+        "J = 10", _of("MonotoneCubicSpline", n_basis=10), 0, False, ">", False
+    ),
+    "monotone smoothing spline": _Line("λ = 0.01", _of("MonotoneSmoothingSpline", lam=0.01)),
+    "cubic spline": _Line("J = 10", _of("CubicSpline", n_basis=10), 0, False, "=", False),
+    "least squares": _Line("p = 10", _of("LeastSquares"), 10, False, "=", True),
+    "nearest neighbours": _Line("k = 5", _of("NearestNeighbors", k=5)),
+    "lasso": _Line("p = 20, λ = 40", _of("Lasso", lam=40.0), 20, True, "=", True),
+    "relaxed lasso": _Line("p = 20, λ = 40", _of("RelaxedLasso", lam=40.0), 20, True),
+    "best subset": _Line("p = 10, size 3", _of("BestSubset", size=3), 10, False, "<", True),
+    "regression tree": _Line(
+        "p = 5, depth 2", _of("RegressionTree", depth=2), 5, False, "<", False
+    ),
+    "MARS": _Line("p = 10, degree 1, nk = 21", _mars, 10, False, "<", False),
+}
+
+
+class Overview(Experiment):
+    name = "T1"
+    title = "Number of coefficients, degrees of freedom and search costs of twelve procedures"
+    question = (
+        "Is the number of free parameters larger than (>), equal to (=) or smaller than (<) the "
+        "degrees of freedom, and are the search cost sdf and the modified search cost msdf defined? "
+        "The paper prints signs and ticks; here are the numbers behind them. n = 100, sigma 1; mean 0, "
+        "but x1 + x2 + x3 for the lasso."
+    )
+    order = 10
+    sizes: ClassVar = {"quick": {"n_rep": 300}, "paper": {"n_rep": 1000}}
+    r_packages = ("earth",)
+
+    def cells(self, size):
+        return [{"procedure": name, **self.settings(size)} for name in LINES]
+
+    def compute(self, cell, engine):
+        from ..dof import degrees_of_freedom
+
+        name = cell["procedure"]
+        line = LINES[name]
+        rng = np.random.default_rng(seed_of(1, line.p))
+        X = rng.standard_normal((N, line.p)) if line.p else np.arange(1.0, N + 1)[:, None]
+        found = degrees_of_freedom(
+            line.build(engine),
+            X,
+            mu=X[:, :3].sum(axis=1) if line.sparse else None,
+            n_rep=cell["n_rep"],
+            random_state=seed_of(1, *name.encode()),
+            method="monte-carlo",
+        )
+        row = {"procedure": name, "setting": line.setting}
+        for quantity in QUANTITIES:
+            row[quantity] = getattr(found, quantity)
+            row[f"{quantity}_se"] = (
+                found.se if quantity == "df" else getattr(found, f"{quantity}_se")
+            )
+        return [row | {"n_rep": cell["n_rep"]}]
+
+    def compare(self, frame):
+        lines = []
+        for row in frame.itertuples():
+            line = LINES[row.procedure]
+            if line.sign is None:
+                continue
+            sign, gap = (
+                sign_of(row),
+                number(row.n_coef - row.df, np.hypot(row.n_coef_se, row.df_se)),
+            )
+            lines.append(
+                stated(
+                    f"{row.procedure}: coefficients and df",
+                    f"n_coef {line.sign} df",
+                    f"n_coef {sign} df, difference {gap}",
+                    sign == line.sign,
+                )
+            )
+            defined = not pd.isna(row.sdf)
+            lines.append(
+                stated(
+                    f"{row.procedure}: sdf, msdf",
+                    f"{_tick(line.has_sdf)}, {_tick(True)}",
+                    f"{_tick(defined)}, {_tick(not pd.isna(row.msdf))}",
+                    defined == line.has_sdf and not pd.isna(row.msdf),
+                )
+            )
+        return lines
+
+    def table(self, frame):
+        columns = {"procedure": frame["procedure"], "setting": frame["setting"]}
+        columns["n_coef"] = _shown(frame, "n_coef")
+        columns["sign"] = [sign_of(row) for row in frame.itertuples()]
+        columns["df"] = _shown(frame, "df")
+        columns["paper's sign"] = [LINES[name].sign or "-" for name in frame["procedure"]]
+        columns["E tr S(y)"] = _shown(frame, "trace")
+        columns["sdf"] = _shown(frame, "sdf")
+        columns["msdf"] = _shown(frame, "msdf")
+        return pd.DataFrame(columns)
+
+    def plot(self, frame):
+        figure, ax = new_figure(1, 1, width=8.4, height=4.8)
+        places = np.arange(len(frame))[::-1]
+        styles = (("n_coef", "s", ORANGE, 0.2, "number of coefficients"), ("df", "o", BLUE, 0.0, "df"),
+                  ("trace", "^", GREEN, -0.2, "E tr S(y)"))  # fmt: skip
+        for quantity, marker, colour, shift, label in styles:
+            ax.errorbar(
+                frame[quantity], places + shift, xerr=3 * frame[f"{quantity}_se"].fillna(0.0),
+                fmt=marker, color=colour, markersize=5, capsize=2, label=label,
+            )  # fmt: skip
+        ax.set_xscale("log")
+        ticks = [1, 2, 5, 10, 20, 50, 100]
+        ax.set_xticks(ticks, [str(t) for t in ticks])
+        ax.minorticks_off()
+        ax.set_yticks(places, frame["procedure"])
+        ax.set_xlabel("number of parameters (log scale); df − E tr S(y) is the search cost msdf")
+        ax.legend(title="± three s.e.", loc="upper left")
+        return figure
+
+
+def sign_of(row) -> str:
+    """Compare n_coef with df: equal up to three standard errors."""
+    gap, error = row.n_coef - row.df, np.hypot(row.n_coef_se, row.df_se)
+    if abs(gap) <= STANDARD_ERRORS * error:
+        return "="
+    return ">" if gap > 0 else "<"
+
+
+def _tick(defined: bool) -> str:
+    return "✓" if defined else "✗"
+
+
+def _shown(frame: pd.DataFrame, quantity: str) -> list[str]:
+    pairs = zip(frame[quantity], frame[f"{quantity}_se"], strict=True)
+    return [_tick(False) if pd.isna(v) else number(_clean(v), e) for v, e in pairs]
+
+
+def _clean(value: float) -> float:
+    """Rounding errors shown as the 0 that they stand for."""
+    return 0.0 if abs(value) < 1e-9 else value
+
+
+EXPERIMENT = Overview()

@@ -1,0 +1,164 @@
+"""T2: theoretical and empirical degrees of freedom of splines."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+
+from .base import Experiment, seed_of, with_error
+from .plots import new_figure, ours_and_paper
+from .verdict import measured, printed
+
+N = 100
+
+# Method -> name of its parameter, and for each value the paper's theory and estimate (s.e.).
+PAPER = {
+    "cubic spline": (
+        "J",
+        {5: ("5.0", 4.95, 0.033), 10: ("10.0", 9.99, 0.049), 15: ("15.0", 15.03, 0.052)},
+    ),
+    "smoothing spline": (
+        "λ",
+        {0.001: ("7.33", 7.31, 0.032), 0.01: ("4.56", 4.60, 0.026), 0.1: ("3.00", 3.01, 0.021)},
+    ),
+    "monotone cubic spline": (
+        "J",
+        {5: ("2.21", 2.08, 0.021), 10: ("2.78", 2.80, 0.020), 15: ("3.38", 3.21, 0.023)},
+    ),
+    "monotone smoothing spline": (
+        "λ",
+        {0.001: (None, 2.85, 0.020), 0.01: (None, 2.33, 0.017), 0.1: (None, 1.90, 0.018)},
+    ),
+}
+
+
+class Splines(Experiment):
+    name = "T2"
+    title = "Degrees of freedom of cubic, smoothing and monotone splines"
+    question = (
+        "Does Algorithm 1 find the degrees of freedom that theory gives for splines, and how many "
+        "does a monotone constraint take away? Theory is tr(S) for the linear smoothers, the mean "
+        "number of unique coefficients for the monotone cubic spline, and, where the paper has a "
+        "dash, the mean trace on the active set for the monotone smoothing spline. x = 1, ..., 100, "
+        "mean 0, 100 fits for an estimate."
+    )
+    order = 20
+    sizes: ClassVar = {
+        "quick": {"n_rep": 100, "n_estimates": 10},
+        "paper": {"n_rep": 100, "n_estimates": 100},
+    }
+
+    def cells(self, size):
+        return [
+            {"method": method, "parameter": value, **self.settings(size)}
+            for method, (_, values) in PAPER.items()
+            for value in values
+        ]
+
+    def compute(self, cell, engine):
+        from ..dof import degrees_of_freedom
+
+        x = np.arange(1.0, N + 1)[:, None]
+        procedure = _procedure(cell["method"], cell["parameter"])
+        which = (list(PAPER).index(cell["method"]), round(1000 * cell["parameter"]))
+        found = [
+            degrees_of_freedom(
+                procedure,
+                x,
+                n_rep=cell["n_rep"],
+                random_state=seed_of(2, *which, i),
+                method="monte-carlo",
+            )
+            for i in range(cell["n_estimates"])
+        ]
+        # In all four the statistic whose mean is the df is the trace: for the monotone cubic spline
+        # that is the number of unique coefficients (Proposition 2).
+        theory = np.array([f.trace for f in found])
+        df = np.array([f.df for f in found])
+        return [
+            {
+                "method": cell["method"],
+                "parameter": cell["parameter"],
+                "theory": float(theory.mean()),
+                "theory_se": _standard_error(theory),
+                "theory_se_of_one": float(np.mean([f.trace_se for f in found])),
+                "df": float(df.mean()),
+                "df_se": _standard_error(df),
+                "n_estimates": cell["n_estimates"],
+                "n_rep": cell["n_rep"],
+            }
+        ]
+
+    def compare(self, frame):
+        lines = []
+        for row in frame.itertuples():
+            symbol, values = PAPER[row.method]
+            theory, df, df_se = values[row.parameter]
+            label = f"{row.method}, {symbol} = {row.parameter:g}"
+            if row.theory_se_of_one < 1e-8:
+                lines.append(printed(f"{label}: theory", row.theory, theory))
+            else:  # the paper's is one run of 100 fits, as noisy as one of ours
+                paper = None if theory is None else float(theory)
+                errors = row.theory_se, paper, row.theory_se_of_one
+                lines.append(measured(f"{label}: theory", row.theory, *errors, shown=theory))
+            lines.append(measured(f"{label}: empirical", row.df, row.df_se, df, df_se))
+        return lines
+
+    def table(self, frame):
+        theirs = [PAPER[r.method][1][r.parameter] for r in frame.itertuples()]
+        return pd.DataFrame(
+            {
+                "method": frame["method"],
+                "parameter": [
+                    f"{PAPER[r.method][0]} = {r.parameter:g}" for r in frame.itertuples()
+                ],
+                "theory": with_error(frame["theory"], frame["theory_se"]),
+                "paper's theory": [t[0] or "-" for t in theirs],
+                "empirical": with_error(frame["df"], frame["df_se"]),
+                "paper's empirical": [f"{t[1]:.2f} ({t[2]:.3f})" for t in theirs],
+            }
+        )
+
+    def plot(self, frame):
+        figure, axes = new_figure(2, 2)
+        for ax, (method, (symbol, values)) in zip(axes.flat, PAPER.items(), strict=True):
+            part = frame[frame["method"] == method]
+            theirs = list(values.values())
+            labels = [f"{symbol} = {v:g}" for v in values]
+            ours_and_paper(
+                ax, labels, part["df"], part["df_se"], *zip(*(t[1:] for t in theirs), strict=True)
+            )
+            ax.plot(
+                range(len(labels)),
+                part["theory"],
+                "_",
+                color="black",
+                markersize=28,
+                label="theory",
+            )
+            ax.set(title=method, ylabel="degrees of freedom")
+        axes[0, 0].legend(title="± three s.e.", loc="upper left")
+        return figure
+
+
+def _procedure(method: str, value: float):
+    from .. import procedures as p
+
+    if method == "cubic spline":
+        return p.CubicSpline(n_basis=int(value))
+    if method == "smoothing spline":
+        return p.SmoothingSpline(lam=value, n_knots=N)
+    if method == "monotone cubic spline":
+        return p.MonotoneCubicSpline(n_basis=int(value))
+    return p.MonotoneSmoothingSpline(lam=value)
+
+
+def _standard_error(values: np.ndarray) -> float:
+    """sd / sqrt(m), and 0 where rounding alone makes the values differ."""
+    spread = values.std(ddof=1)
+    return float(spread / np.sqrt(len(values))) if spread > 1e-9 * abs(values.mean()) else 0.0
+
+
+EXPERIMENT = Splines()

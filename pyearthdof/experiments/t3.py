@@ -1,0 +1,111 @@
+"""T3: empirical degrees of freedom of regression trees."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+
+from .base import Experiment, seed_of
+from .plots import new_figure, ours_and_paper
+from .verdict import measured, number
+
+N = 100
+
+# p -> the paper's estimate and standard error for depth 0, 1, 2, 3, 4.
+PAPER = {
+    1: ((1.01, 0.05), (5.71, 0.08), (11.84, 0.20), (19.80, 0.18), (28.97, 0.29)),
+    5: ((1.02, 0.04), (8.71, 0.07), (18.38, 0.17), (30.14, 0.27), (42.06, 0.44)),
+    10: ((1.00, 0.05), (9.87, 0.10), (21.62, 0.22), (35.01, 0.35), (48.49, 0.35)),
+}
+
+
+class Trees(Experiment):
+    name = "T3"
+    title = "Degrees of freedom of regression trees"
+    question = (
+        "How many degrees of freedom does a regression tree use beyond its number of leaves, by "
+        "searching for the variable and the cut point of each split? Greedy trees complete to the "
+        "depth, without pruning; Gaussian predictors drawn afresh for each estimate; n = 100, mean "
+        "0, 100 fits for an estimate. A node of one observation cannot be split, so depth 4 has "
+        "fewer than 16 leaves."
+    )
+    order = 30
+    sizes: ClassVar = {
+        "quick": {"n_rep": 50, "n_estimates": 4},
+        "paper": {"n_rep": 100, "n_estimates": 10},
+    }
+
+    def cells(self, size):
+        return [
+            {"p": p, "depth": depth, **self.settings(size)}
+            for p, column in PAPER.items()
+            for depth in range(len(column))
+        ]
+
+    def compute(self, cell, engine):
+        from ..dof import degrees_of_freedom
+        from ..procedures import RegressionTree
+
+        p, depth = cell["p"], cell["depth"]
+        found = []
+        for i in range(cell["n_estimates"]):
+            design_seed, noise_seed = seed_of(3, p, depth, i, 0), seed_of(3, p, depth, i, 1)
+            X = np.random.default_rng(design_seed).standard_normal((N, p))
+            found.append(
+                degrees_of_freedom(
+                    RegressionTree(depth=depth), X, n_rep=cell["n_rep"], random_state=noise_seed
+                )
+            )
+        df = np.array([f.df for f in found])
+        leaves = np.array([f.n_coef for f in found])
+        root = np.sqrt(len(found))
+        return [
+            {
+                "p": p,
+                "depth": depth,
+                "leaves": float(leaves.mean()),
+                "leaves_se": float(leaves.std(ddof=1) / root),
+                "df": float(df.mean()),
+                "df_se": float(df.std(ddof=1) / root),
+                "msdf": float((df - leaves).mean()),
+                "msdf_se": float((df - leaves).std(ddof=1) / root),
+                "n_estimates": cell["n_estimates"],
+                "n_rep": cell["n_rep"],
+            }
+        ]
+
+    def compare(self, frame):
+        return [
+            measured(f"p = {r.p}, depth = {r.depth}", r.df, r.df_se, *PAPER[r.p][r.depth])
+            for r in frame.itertuples()
+        ]
+
+    def table(self, frame):
+        rows = []
+        for depth, part in frame.groupby("depth"):
+            row = [depth, number(part["leaves"].mean())]
+            for r in part.itertuples():
+                df, se = PAPER[r.p][depth]
+                row += [number(r.df, r.df_se), f"{df:.2f} ({se:.2f})"]
+            rows.append(row)
+        columns = [c for p in PAPER for c in (f"p = {p}", "paper")]
+        return pd.DataFrame(rows, columns=["depth", "mean leaves", *columns])
+
+    def plot(self, frame):
+        figure, axes = new_figure(1, 3, sharey=True)
+        for ax, p in zip(axes, PAPER, strict=True):
+            part = frame[frame["p"] == p].sort_values("depth")
+            ours_and_paper(
+                ax, part["depth"], part["df"], part["df_se"], *zip(*PAPER[p], strict=True)
+            )
+            ax.plot(range(len(part)), part["leaves"], "s--", color="#777777", markersize=4,
+                    linewidth=1, label="number of leaves")  # fmt: skip
+            ax.set(title=f"p = {p}", xlabel="depth")
+        axes[0].set_ylabel("degrees of freedom")
+        axes[0].legend(title="± three s.e.", loc="upper left")
+        return figure
+
+
+EXPERIMENT = Trees()

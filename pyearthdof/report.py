@@ -1,0 +1,216 @@
+"""All results of a folder as one HTML page that needs nothing beside it."""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+from pathlib import Path
+
+from ._version import __version__
+from .exceptions import InvalidInputError
+from .experiments.store import write_whole
+
+__all__ = ["PAGE", "write_report"]
+
+PAGE = "report.html"
+PAPER = (
+    "Lijun Wang, Hongyu Zhao and Xiaodan Fan, Degrees of Freedom: Search Cost and Self-consistency"
+)
+
+STYLE = """
+:root { color-scheme: light dark; --ink: #1c1e21; --soft: #5b6068; --page: #ffffff; --card: #f4f5f7;
+  --line: #d5d8dd; --link: #1f5fa8; --good: #1b6e4f; --bad: #a8400c; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6e7ea; --soft: #a2a7b0; --page: #16181c;
+  --card: #1f2227; --line: #383c44; --link: #7fb2ea; --good: #6fcaa3; --bad: #f0a071; } }
+* { box-sizing: border-box; }
+html { -webkit-text-size-adjust: 100%; scroll-behavior: smooth; }
+body { margin: 0 auto; padding: 1rem 1rem 4rem; max-width: 66rem; background: var(--page);
+  color: var(--ink); font: 1rem/1.55 system-ui, -apple-system, "Segoe UI", sans-serif; }
+h1 { font-size: 1.6rem; line-height: 1.25; margin: .5rem 0; }
+h2 { font-size: 1.2rem; line-height: 1.3; margin: 0 0 .5rem; }
+h2 small { color: var(--soft); font-weight: normal; }
+a { color: var(--link); }
+p { max-width: 46rem; }
+section { border-top: 1px solid var(--line); padding-top: 1.5rem; margin-top: 2rem; }
+nav ol { padding-left: 0; list-style: none; }
+nav li { padding: .25rem 0; }
+nav a { text-decoration: none; }
+nav a:hover, nav a:focus { text-decoration: underline; }
+nav b { display: inline-block; min-width: 8.5rem; }
+.scroll { overflow-x: auto; margin: 1rem 0; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem; }
+th, td { padding: .3rem .8rem .3rem 0; text-align: left; border-bottom: 1px solid var(--line);
+  vertical-align: top; }
+td { white-space: nowrap; }
+td.wrap { white-space: normal; min-width: 9rem; }
+th { color: var(--soft); font-weight: 600; }
+figure { margin: 1rem 0; background: #ffffff; border: 1px solid var(--line); border-radius: .5rem;
+  padding: .5rem; overflow-x: auto; }
+figure img { display: block; margin: 0 auto; width: 100%; min-width: calc(.6 * var(--drawn));
+  max-width: calc(1.2 * var(--drawn)); }
+.good { color: var(--good); } .bad { color: var(--bad); font-weight: 600; }
+.how { color: var(--soft); font-size: .85rem; }
+details summary { cursor: pointer; color: var(--link); }
+"""
+
+
+def write_report(folder: Path) -> Path:
+    """Write the page of all results in the folder and return its file.
+
+    Parameters
+    ----------
+    folder : path
+        Where `pyearthdof reproduce` wrote.
+
+    Raises
+    ------
+    InvalidInputError
+        There are no results in it.
+    """
+    folder = Path(folder)
+    results = _read(folder)
+    if not results:
+        raise InvalidInputError(
+            f"there are no results in {str(folder)!r}; run `pyearthdof reproduce --out {folder}` first"
+        )
+    write_whole(folder / PAGE, _page(folder, results))
+    return folder / PAGE
+
+
+def _read(folder: Path) -> list[dict]:
+    """What the results tell about themselves, in the paper's order."""
+    from .experiments import experiments
+
+    order = {name: e.order for name, e in experiments().items()}
+    results = []
+    for file in sorted(folder.glob("*.json")):
+        try:
+            about = json.loads(file.read_text(encoding="utf-8"))
+        except ValueError:
+            continue
+        if isinstance(about, dict) and {"name", "comparisons", "table"} <= about.keys():
+            results.append(about)
+    return sorted(results, key=lambda about: (order.get(about["name"], 1000), about["name"]))
+
+
+def _page(folder: Path, results: list[dict]) -> str:
+    judged = [c for about in results for c in about["comparisons"] if c["agrees"] is not None]
+    agreed = sum(c["agrees"] for c in judged)
+    body = "\n".join(_section(folder, about) for about in results)
+    entries = "\n".join(_entry(about) for about in results)
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Degrees of freedom: the paper's tables and figures again</title>
+<style>{STYLE}</style>
+</head>
+<body>
+<header>
+<h1>Degrees of freedom: the paper's tables and figures again</h1>
+<p>The tables and figures of {html.escape(PAPER)}, computed by pyearthdof {__version__} and set
+beside the paper's numbers. {agreed} of {len(judged)} comparisons agree with the paper.</p>
+<p class="how"><b>exact</b>: the digits that the paper prints. <b>within error</b>: at most three combined
+standard errors away. <b>holds</b>: what the paper says in words is so. Standard errors are in
+parentheses.</p>
+</header>
+<nav aria-label="Contents"><ol>
+{entries}
+</ol></nav>
+<main>
+{body}
+</main>
+</body>
+</html>
+"""
+
+
+def _entry(about: dict) -> str:
+    judged = [c for c in about["comparisons"] if c["agrees"] is not None]
+    agreed = sum(c["agrees"] for c in judged)
+    kind = "good" if agreed == len(judged) else "bad"
+    return (
+        f'<li><a href="#{about["name"]}"><b>{html.escape(about["name"])}</b> '
+        f'{html.escape(about["title"])}</a> <span class="{kind}">{agreed} of {len(judged)}</span></li>'
+    )
+
+
+def _section(folder: Path, about: dict) -> str:
+    name = html.escape(about["name"])
+    beside = {
+        "columns": ["quantity", "ours", "paper", "verdict"],
+        "rows": [
+            [c["quantity"], c["ours"], c["paper"], c["verdict"]] for c in about["comparisons"]
+        ],
+    }
+    marks = [c["agrees"] for c in about["comparisons"]]
+    own_table = "" if about["table"] == beside else _table(about["table"])
+    compared = _table(beside, marks)
+    if own_table:
+        compared = f"<details><summary>Each number beside the paper's</summary>{compared}</details>"
+    return f"""<section id="{name}">
+<h2>{name} <small>{html.escape(about["title"])}</small></h2>
+<p>{html.escape(about["question"])}</p>
+{own_table}{_figure(folder, about)}{compared}
+<p class="how">{_how(about)}</p>
+</section>"""
+
+
+def _table(table: dict, marks: list | None = None) -> str:
+    head = "".join(f"<th>{html.escape(str(c))}</th>" for c in table["columns"])
+    lines = []
+    for number, row in enumerate(table["rows"]):
+        cells = [f"<td{_wrap(c)}>{html.escape(str(c))}</td>" for c in row]
+        if marks is not None and marks[number] is not None:
+            kind = "good" if marks[number] else "bad"
+            cells[-1] = f'<td class="{kind}">{html.escape(str(row[-1]))}</td>'
+        lines.append(f"<tr>{''.join(cells)}</tr>")
+    return (
+        f'<div class="scroll" tabindex="0"><table><thead><tr>{head}</tr></thead>'
+        f"<tbody>{''.join(lines)}</tbody></table></div>\n"
+    )
+
+
+def _wrap(cell) -> str:
+    """Long words may wrap, numbers may not."""
+    return ' class="wrap"' if len(str(cell)) > 24 else ""
+
+
+def _figure(folder: Path, about: dict) -> str:
+    file = folder / f"{about['name']}.svg"
+    if not file.is_file():
+        return ""
+    picture = file.read_bytes()
+    data = base64.b64encode(picture).decode()
+    name, title = html.escape(about["name"]), html.escape(about["title"])
+    # On a phone a figure of three panels scrolls sideways instead of shrinking.
+    return (
+        f'<figure tabindex="0" style="--drawn: {_drawn_width(picture)}px"><img alt="{name}: {title}" '
+        f'src="data:image/svg+xml;base64,{data}"></figure>\n'
+    )
+
+
+def _drawn_width(svg: bytes) -> int:
+    """The width that the figure was drawn for, in pixels; matplotlib writes points."""
+    points = svg.split(b'width="', 1)[-1].split(b"pt", 1)[0]
+    return round(float(points) / 0.75)
+
+
+def _how(about: dict) -> str:
+    settings = ", ".join(f"{k} = {_short(v)}" for k, v in about["settings"].items())
+    versions = ", ".join(f"{k} {v}" for k, v in about["versions"].items())
+    return html.escape(
+        f"{about['size'].capitalize()} size ({settings}); {_duration(about['seconds'])} of computing in "
+        f"{about['cells']} cells; engine {about['engine']}; {versions}."
+    )
+
+
+def _short(value) -> str:
+    text = str(value)
+    return text if len(text) <= 40 else f"{text[:18]} ... {text[-12:]}"
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds < 120 else f"{seconds / 60:.0f} min"

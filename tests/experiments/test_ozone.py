@@ -1,0 +1,59 @@
+"""T-ozone: the digits of a plain R run."""
+
+import numpy as np
+import pytest
+from rscript import needs_rscript
+
+from pyearthdof.bridge.scripts import scripts_folder
+from pyearthdof.experiments import experiment
+from pyearthdof.experiments.t_ozone import METHODS, summary
+
+# degree -> error and its standard error, corrected penalty, corrected error and its standard error.
+DIGITS = {
+    1: ("16.65751", "2.294709", "2.99357", "16.61001", "2.266587"),
+    2: ("17.32851", "2.336629", "3.92098", "17.20663", "2.423364"),
+}
+
+
+@pytest.fixture(scope="module")
+def frame():
+    return experiment("T-ozone").run("paper")
+
+
+def rows(frame):
+    found = summary(frame)
+    for degree in DIGITS:
+        default, corrected = (found.loc[(degree, method)] for method in METHODS)
+        yield [
+            default["mse"],
+            default["se"],
+            corrected["penalty"],
+            corrected["mse"],
+            corrected["se"],
+        ]
+
+
+def test_every_digit(frame):
+    for ours, theirs in zip(rows(frame), DIGITS.values(), strict=True):
+        shown = tuple(
+            f"{value:.{len(t.split('.')[1])}f}" for value, t in zip(ours, theirs, strict=True)
+        )
+        assert shown == theirs
+
+
+def test_every_verdict_is_exact(frame):
+    comparisons = experiment("T-ozone").compare(frame)
+    assert len(comparisons) == 10
+    assert {c.verdict for c in comparisons} == {"exact"}
+
+
+@needs_rscript
+def test_plain_r_gives_the_same(frame):
+    import subprocess
+
+    script = scripts_folder() / "reference" / "ozone.R"
+    done = subprocess.run(
+        ["Rscript", "--vanilla", str(script)], capture_output=True, text=True, check=True
+    )
+    theirs = np.array([[float(v) for v in line.split()] for line in done.stdout.splitlines()])
+    np.testing.assert_allclose(list(rows(frame)), theirs, rtol=1e-10)

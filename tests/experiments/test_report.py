@@ -1,0 +1,116 @@
+"""The report page: complete, self-contained, and readable in a browser, on a phone, in the dark."""
+
+import html
+import json
+import re
+import shutil
+import subprocess
+
+import pytest
+from toy import Toy
+
+from pyearthdof.exceptions import InvalidInputError
+from pyearthdof.experiments import experiment
+from pyearthdof.experiments.output import write_result
+from pyearthdof.experiments.runner import run_experiments
+from pyearthdof.report import write_report
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium here")
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("results")
+    for result in run_experiments([Toy(), experiment("F-lasso-df")], "quick"):
+        write_result(result, folder)
+    (folder / "model.json").write_text('{"kind": "something else"}')
+    (folder / "broken.json").write_text("{")
+    return write_report(folder)
+
+
+def test_it_says_what_how_and_on_what(page):
+    text = html.unescape(page.read_text(encoding="utf-8"))
+    found = experiment("F-lasso-df")
+    assert found.title in text and found.question in text
+    for word in ("numpy", "python 3", "s of computing", "at most", "holds", "off by"):
+        assert word in text
+    assert text.count("<section") == 2 and text.count("<figure") == 2
+    assert 'href="#F-lasso-df"' in text and 'id="F-lasso-df"' in text
+
+
+def test_it_needs_nothing_beside_it(page):
+    text = page.read_text(encoding="utf-8")
+    links = re.findall(r'(?:src|href)="([^"]*)"', text)
+    assert links and all(link.startswith(("#", "data:image/svg+xml;base64,")) for link in links)
+    assert "<script" not in text and "@import" not in text and "url(" not in text
+
+
+def test_an_empty_folder_has_no_report(tmp_path):
+    with pytest.raises(InvalidInputError, match=r"no results in .*pyearthdof reproduce"):
+        write_report(tmp_path)
+    assert not (tmp_path / "report.html").exists()
+
+
+def browse(folder, page, width, *flags):
+    """Open the page in a frame of that width and return what a script sees there."""
+    probe = """
+<script>
+const frame = document.querySelector("iframe");
+frame.onload = () => setTimeout(() => {
+  const page = frame.contentDocument;
+  const images = [...page.images];
+  document.body.innerHTML = "<pre>" + JSON.stringify({
+    width: page.documentElement.scrollWidth,
+    images: images.map(image => image.complete && image.naturalWidth > 0),
+    ink: frame.contentWindow.getComputedStyle(page.body).color,
+    back: frame.contentWindow.getComputedStyle(page.body).backgroundColor,
+    sections: page.querySelectorAll("section").length,
+    targets: [...page.querySelectorAll("nav a")].every(a => page.querySelector(a.getAttribute("href"))),
+    smallest: Math.min(...[...page.querySelectorAll("p, td, li")].map(
+      e => parseFloat(frame.contentWindow.getComputedStyle(e).fontSize))),
+  }) + "</pre>";
+}, 500);
+</script>"""
+    source = html.escape(page.read_text(encoding="utf-8"))
+    wrapper = folder / f"wrapper-{width}.html"
+    wrapper.write_text(
+        f'<!doctype html><body><iframe width="{width}" height="800" style="border:0" srcdoc="{source}">'
+        f"</iframe>{probe}</body>",
+        encoding="utf-8",
+    )
+    profile = folder / f"profile-{width}-{len(flags)}"
+    command = [
+        CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+        "--disable-background-networking", "--disable-component-update", "--disable-sync",
+        f"--user-data-dir={profile}", "--virtual-time-budget=8000", "--window-size=1400,1000",
+        *flags, "--dump-dom", f"file://{wrapper}",
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, timeout=180, check=False)
+    found = re.search(r"<pre>(.*?)</pre>", done.stdout, re.DOTALL)
+    assert found, done.stderr[-2000:]
+    return json.loads(html.unescape(found.group(1)))
+
+
+@pytest.mark.slow
+@needs_browser
+@pytest.mark.parametrize("width", [360, 1200])
+def test_it_fits_a_phone_and_a_desk(tmp_path, page, width):
+    seen = browse(tmp_path, page, width)
+    assert seen["width"] <= width, "the page scrolls sideways"
+    assert seen["sections"] == 2 and seen["targets"]
+    assert len(seen["images"]) == 2 and all(seen["images"])
+    assert seen["smallest"] >= 13
+
+
+def brightness(colour):
+    return sum(int(v) for v in re.findall(r"\d+", colour)[:3]) / 3
+
+
+@pytest.mark.slow
+@needs_browser
+def test_light_and_dark(tmp_path, page):
+    light = browse(tmp_path, page, 800, "--blink-settings=preferredColorScheme=1")
+    dark = browse(tmp_path, page, 801, "--blink-settings=preferredColorScheme=0")
+    assert brightness(light["back"]) > 200 > 80 > brightness(light["ink"])
+    assert brightness(dark["back"]) < 80 < 200 < brightness(dark["ink"])

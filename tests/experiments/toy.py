@@ -1,0 +1,37 @@
+"""A small experiment for the tests of the machinery."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from pyearthdof.experiments import Experiment
+from pyearthdof.experiments.plots import new_figure
+from pyearthdof.experiments.verdict import printed
+
+
+class Toy(Experiment):
+    name = "T-toy"
+    title = "Means of normal numbers"
+    question = "What is the mean?"
+    order = 1
+    sizes: ClassVar = {"quick": {"n": 3}, "paper": {"n": 1000}}
+
+    def __init__(self, fail_at=None):
+        self.fail_at = fail_at
+
+    def cells(self, size):
+        return [{"seed": seed, **self.settings(size)} for seed in range(4)]
+
+    def compute(self, cell, engine):
+        if cell["seed"] == self.fail_at:
+            raise ArithmeticError("asked to fail")
+        values = np.random.default_rng(cell["seed"]).normal(size=cell["n"])
+        return [{"seed": cell["seed"], "mean": float(values.mean()), "nothing": None}]
+
+    def compare(self, frame):
+        return [printed("mean", frame["mean"].mean(), "9.9")]
+
+    def plot(self, frame):
+        figure, ax = new_figure()
+        ax.plot(frame["seed"], frame["mean"])
+        return figure

@@ -161,7 +161,8 @@ class Overview(Experiment):
         ax.minorticks_off()
         ax.set_yticks(places, frame["procedure"])
         ax.set_xlabel("number of parameters (log scale); df − E tr S(y) is the search cost msdf")
-        ax.legend(title="± three s.e.", loc="upper left")
+        # Above the axes: inside, it would hide the points of one procedure or another.
+        figure.legend(title="± three s.e.", loc="outside upper center", ncols=3)
         return figure
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Annotated, Literal
@@ -262,12 +263,16 @@ def split_target(table: pd.DataFrame, target: str) -> tuple[pd.DataFrame, pd.Ser
 
 def check_writable(path: Path) -> None:
     """Refuse a place that cannot be written before any work is done."""
-    if path.is_dir() or not path.parent.is_dir():
-        raise InvalidInputError(
-            f"{str(path)!r} cannot be written: its folder does not exist"
-            if not path.parent.is_dir()
-            else f"{str(path)!r} is a folder"
-        )
+    folder = path.parent
+    if path.is_dir():
+        problem = "it is a folder"
+    elif not folder.is_dir():
+        problem = "its folder does not exist"
+    elif not os.access(path if path.exists() else folder, os.W_OK):
+        problem = "it is read-only"
+    else:
+        return
+    raise InvalidInputError(f"{str(path)!r} cannot be written: {problem}")
 
 
 app.command()(df)

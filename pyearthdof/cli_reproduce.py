@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from .exceptions import PyEarthDofError
+from .exceptions import InvalidInputError, PyEarthDofError
 
 __all__ = ["report", "reproduce"]
 
@@ -47,8 +47,9 @@ def reproduce(
     """Compute the paper's tables and figures again and compare them with the paper.
 
     Writes NAME.csv (numbers not rounded), NAME.md, NAME.tex, NAME.png, NAME.svg and NAME.json (how it
-    was made) into the folder. A run that was stopped goes on where it was when started again. A
-    number that differs from the paper's does not change the exit code.
+    was made) into the folder, and report.html, one page of all results in it. A run that was stopped
+    goes on where it was when started again. A number that differs from the paper's does not change the
+    exit code.
 
     Example: `pyearthdof reproduce T-ozone --size paper`
 
@@ -57,10 +58,12 @@ def reproduce(
     from .experiments.output import about_file, write_result
     from .experiments.runner import run_experiments
     from .experiments.store import CellStore, locked
+    from .report import write_report
 
-    chosen = _choose(names, engine)
+    wanted = _named(names)
     summary = []
     with locked(out):
+        chosen = _possible(wanted, engine, asked_for=bool(names))
         results = run_experiments(
             chosen,
             size,
@@ -82,10 +85,11 @@ def reproduce(
                 "pyearthdof: stopped; the same command goes on where this run was", file=sys.stderr
             )
             raise typer.Exit(INTERRUPTED) from None
+        page = write_report(out) if summary else None
     if as_json:
         print(json.dumps(summary, indent=1))
-    elif summary:
-        print(f"Results are in {out}; `pyearthdof report --out {out}` makes one page of them.")
+    elif page is not None:
+        print(f"Results are in {out}; open {page}")
 
 
 def report(out: Out = Path("results"), as_json: Annotated[bool, typer.Option("--json")] = False):
@@ -93,28 +97,35 @@ def report(out: Out = Path("results"), as_json: Annotated[bool, typer.Option("--
 
     Example: `pyearthdof report --out results`
     """
+    from .experiments.store import locked
     from .report import write_report
 
-    file = write_report(out)
+    if not out.is_dir():
+        raise InvalidInputError(f"there are no results in {str(out)!r}: there is no such folder")
+    with locked(out):
+        file = write_report(out)
     print(json.dumps({"file": str(file)}) if as_json else f"Open {file}")
 
 
-def _choose(names: list[str] | None, engine: str) -> list:
-    """The experiments of those names; of all of them, those that can run here."""
+def _named(names: list[str] | None) -> list:
+    """The experiments of those names, each once; all of them without names."""
     from .experiments import experiment, experiments
 
-    if names:
-        chosen = list({e.name: e for e in map(experiment, names)}.values())
-        for e in chosen:
-            if reason := e.missing(engine):
-                raise PyEarthDofError(f"{e.name} cannot run here: {reason}")
-        return chosen
+    found = map(experiment, names) if names else experiments().values()
+    return list({e.name: e for e in found}.values())
+
+
+def _possible(wanted: list, engine: str, *, asked_for: bool) -> list:
+    """Those that can run here. One that was asked for by name and cannot is an error."""
     chosen = []
-    for e in experiments().values():
-        if reason := e.missing(engine):
-            print(f"pyearthdof: {e.name} is left out: {reason}", file=sys.stderr)
-        else:
+    for e in wanted:
+        reason = e.missing(engine)
+        if reason is None:
             chosen.append(e)
+        elif asked_for:
+            raise PyEarthDofError(f"{e.name} cannot run here: {reason}")
+        else:
+            print(f"pyearthdof: {e.name} is left out: {reason}", file=sys.stderr)
     return chosen
 
 

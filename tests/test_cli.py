@@ -212,3 +212,22 @@ def test_ozone_is_a_table_too(run):
     code, out, _ = run("fit", "ozone", "--target", "O3", "--degree", 2, "--json")
     names = json.loads(out)["feature_names"]
     assert code == 0 and names == [c for c in load_ozone().columns if c != "O3"]
+
+
+def test_a_read_only_place_is_refused_before_the_work(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("os.access", lambda path, mode: False)  # root may write anywhere
+    code, out, error = run("fit", "ozone", "--target", "O3", "--save", tmp_path / "model.json")
+    assert code == 2 and "cannot be written: it is read-only" in error and not out
+
+
+def test_a_report_of_nothing_leaves_no_folder(run, tmp_path):
+    code, _, error = run("report", "--out", tmp_path / "nowhere")
+    assert code == 2 and "there is no such folder" in error
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_crosscheck_says_whether_both_agree(run, table):
+    code, out, _ = run("crosscheck", table, "--target", "y", "--degree", "2")
+    assert code == 0 and "The same terms" in out
+    code, out, _ = run("crosscheck", table, "--target", "y", "--json")
+    assert code == 0 and json.loads(out)["same"] is True

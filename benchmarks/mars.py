@@ -1,7 +1,7 @@
 """How fast the native engine is beside the authors' loop over R's `earth()` and `predict()`.
 
 python benchmarks/mars.py              four sizes, one run, ratios; one fit of ozone; memory
-python benchmarks/mars.py --scaling    time against n, p and nk, with the log-log slope
+python benchmarks/mars.py --scaling [FILE.png]   time against n, p and nk, with the log-log slope
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ import time
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
+from matplotlib.figure import Figure
 
+from pyearthdof import Earth
 from pyearthdof.mars import engine_native as native
 from pyearthdof.mars.options import OPTIONS
 
@@ -38,8 +40,9 @@ cat(t[["elapsed"]] / a[5])
 """
 R_OZONE = """
 suppressMessages(library(earth)); data(ozone1)
-for (i in 1:3) earth(O3 ~ ., data = ozone1, degree = 2)
-cat(system.time(for (i in 1:20) earth(O3 ~ ., data = ozone1, degree = 2))[["elapsed"]] / 20)
+x <- as.matrix(ozone1[, -1]); y <- ozone1$O3
+for (i in 1:3) earth(x, y, degree = 2)
+cat(system.time(for (i in 1:20) earth(x, y, degree = 2))[["elapsed"]] / 20)
 """
 OZONE_DATA = "suppressMessages(library(earth)); data(ozone1); write.csv(ozone1, row.names = FALSE)"
 
@@ -93,15 +96,14 @@ def compare_ozone() -> None:
     import pandas as pd
 
     ozone = pd.read_csv(io.StringIO(run_rscript(OZONE_DATA)))
-    X, y = ozone.drop(columns="O3").to_numpy(float), ozone["O3"].to_numpy(float)
-    chosen = options(degree=2)
-    native.fit(X, y, chosen)
+    X, y = ozone.drop(columns="O3"), ozone["O3"]
+    model = Earth(degree=2, engine="native").fit(X, y)
     began = time.perf_counter()
     for _ in range(20):
-        native.fit(X, y, chosen)
+        model.fit(X, y)
     ours = (time.perf_counter() - began) / 20
     r = float(run_rscript(R_OZONE))
-    print(f"ozone, degree 2, one fit: R {1e3 * r:.1f} ms, native {1e3 * ours:.1f} ms")
+    print(f"ozone, one fit: earth() in R {1e3 * r:.1f} ms, Earth(degree=2).fit {1e3 * ours:.1f} ms")
 
 
 def show_memory() -> None:
@@ -110,24 +112,36 @@ def show_memory() -> None:
     print(f"peak memory with 100 responses at (3065, 57, 115, degree 2), 2 threads: {peak:.0f} MB")
 
 
-def show_scaling() -> None:
+def show_scaling(picture=None) -> None:
     base = {"n": 1000, "p": 20, "nk": 41, "degree": 2}
     grids = {"n": (500, 1000, 2000, 4000, 8000), "p": (5, 10, 20, 40), "nk": (11, 21, 41, 81)}
-    for name, values in grids.items():
+    figure = Figure(figsize=(10, 3.4), layout="constrained")
+    axes = figure.subplots(1, 3, sharey=True)
+    for ax, (name, values) in zip(axes, grids.items(), strict=True):
         times = []
         for value in values:
             size = base | {name: value}
-            times.append(seconds_of_native(*size.values(), 4, 1, repeats=2))
+            times.append(seconds_of_native(*size.values(), 4, 1, repeats=3))
         slope = np.polyfit(np.log(values), np.log(times), 1)[0]
         listed = ", ".join(f"{v}: {1e3 * t:.2f} ms" for v, t in zip(values, times, strict=True))
         print(f"{name}: {listed}; log-log slope {slope:.2f}")
+        rest = ", ".join(f"{k} = {v}" for k, v in base.items() if k != name)
+        ax.loglog(values, 1e3 * np.array(times), "o-")
+        ax.set(xlabel=name, title=f"{rest}\nslope {slope:.2f}", xticks=values)
+        ax.set_xticklabels(map(str, values))
+        ax.minorticks_off()
+        ax.grid(alpha=0.3)
+    axes[0].set_ylabel("ms a fit, one thread")
+    if picture:
+        figure.savefig(picture, dpi=150)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--scaling", action="store_true")
-    if parser.parse_args().scaling:
-        show_scaling()
+    parser.add_argument("--scaling", nargs="?", const="", metavar="FILE.png")
+    scaling = parser.parse_args().scaling
+    if scaling is not None:
+        show_scaling(scaling)
         return
     compare_sizes()
     compare_ozone()

@@ -7,9 +7,9 @@ import html
 import json
 from pathlib import Path
 
+from ._files import write_whole
 from ._version import __version__
 from .exceptions import InvalidInputError
-from .experiments.store import write_whole
 
 __all__ = ["PAGE", "write_report"]
 

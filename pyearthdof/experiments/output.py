@@ -9,9 +9,9 @@ from pathlib import Path
 import matplotlib
 import pandas as pd
 
+from .._files import write_whole
 from .base import comparison_table
 from .runner import Result
-from .store import write_whole
 
 __all__ = ["about_file", "as_latex", "as_markdown", "as_text", "write_result"]
 

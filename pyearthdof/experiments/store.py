@@ -7,12 +7,12 @@ import fcntl
 import hashlib
 import json
 import os
-import tempfile
 from pathlib import Path
 
+from .._files import write_whole
 from ..exceptions import FolderInUseError, InvalidInputError
 
-__all__ = ["CellStore", "locked", "write_whole"]
+__all__ = ["CellStore", "locked"]
 
 
 class CellStore:
@@ -45,26 +45,12 @@ class CellStore:
 
     def put(self, key: dict, record: dict) -> None:
         """Keep a record."""
+        self.folder.mkdir(parents=True, exist_ok=True)
         write_whole(self.file(key), json.dumps({"key": key, **record}, indent=1))
 
     def forget(self, key: dict) -> None:
         """Remove the record, if there is one."""
         self.file(key).unlink(missing_ok=True)
-
-
-def write_whole(file: Path, content: str | bytes) -> None:
-    """Write a temporary file beside it, then rename: a reader sees the old file or the new one."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    data = content.encode("utf-8") if isinstance(content, str) else content
-    handle, partial = tempfile.mkstemp(dir=file.parent, prefix=".partial-")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
-        os.chmod(partial, 0o644)
-        os.replace(partial, file)
-    except BaseException:
-        os.unlink(partial)
-        raise
 
 
 @contextlib.contextmanager

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from .._files import write_whole
 from ..exceptions import InvalidInputError
 
 __all__ = ["FitDetails", "MarsModel", "evaluate_term", "nominal_df"]
@@ -170,17 +170,7 @@ class MarsModel:
 
     def save(self, path: str | os.PathLike) -> None:
         """Write JSON to a file; an existing file is replaced whole or not at all."""
-        path = Path(path)
-        with tempfile.NamedTemporaryFile(
-            "w", dir=path.parent, prefix=path.name, suffix=".tmp", delete=False, encoding="utf-8"
-        ) as file:
-            try:
-                file.write(self.to_json())
-                file.close()
-                os.replace(file.name, path)
-            except BaseException:
-                os.unlink(file.name)
-                raise
+        write_whole(path, self.to_json())
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> MarsModel:

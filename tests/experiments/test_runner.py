@@ -5,10 +5,11 @@ import json
 import pytest
 from toy import Toy
 
+from pyearthdof._files import write_whole
 from pyearthdof.exceptions import FolderInUseError, InvalidInputError
 from pyearthdof.experiments import runner
 from pyearthdof.experiments.runner import run_experiments
-from pyearthdof.experiments.store import CellStore, locked, write_whole
+from pyearthdof.experiments.store import CellStore, locked
 
 
 def csv(experiment, **options):
@@ -96,6 +97,7 @@ def test_a_folder_is_held_by_one_run(tmp_path):
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path):
     file = tmp_path / "a" / "b.txt"
+    file.parent.mkdir()
     write_whole(file, "old")
     with pytest.raises(UnicodeEncodeError):
         write_whole(file, "\ud800")

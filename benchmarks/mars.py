@@ -131,7 +131,9 @@ def show_scaling(picture=None) -> None:
         ax.set_xticklabels(map(str, values))
         ax.minorticks_off()
         ax.grid(alpha=0.3)
-    axes[0].set_ylabel("ms a fit, one thread")
+    ticks = [1, 2, 5, 10, 20, 50]
+    axes[0].set(ylabel="ms a fit, one thread", yticks=ticks)
+    axes[0].set_yticklabels(map(str, ticks))
     if picture:
         figure.savefig(picture, dpi=150)
 

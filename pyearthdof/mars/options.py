@@ -19,7 +19,7 @@ PMETHODS = ("backward", "none", "exhaustive", "forward", "seqrep")
 
 @dataclass(frozen=True)
 class Option:
-    """One argument of earth. `check` returns the value as it goes on, or None if it is not allowed."""
+    """One argument of earth; `check` tells whether a value is allowed, `allowed` says it in words."""
 
     name: str
     r_name: str

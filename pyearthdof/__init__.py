@@ -10,6 +10,7 @@ from ._version import __version__
 _HOME = {
     "CrossCheck": ".mars.crosscheck",
     "Earth": ".mars.earth",
+    "EarthClassifier": ".mars.classifier",
     "Mars": ".mars.mda",
     "MarsModel": ".mars.model",
     "RDraws": ".random",
@@ -31,10 +32,12 @@ __all__ = [*_HOME, "__version__"]
 
 
 def __getattr__(name):
+    if name == "plots":
+        return import_module(".plots", __name__)
     if name not in _HOME:
         raise AttributeError(f"module 'pyearthdof' has no attribute {name!r}")
     return getattr(import_module(_HOME[name], __name__), name)
 
 
 def __dir__():
-    return sorted(__all__)
+    return sorted([*__all__, "plots"])

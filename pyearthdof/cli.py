@@ -6,9 +6,11 @@ import contextlib
 import json
 import os
 import sys
+import warnings
 from pathlib import Path
 from typing import Annotated, Literal
 
+import numpy as np
 import pandas as pd
 import typer
 
@@ -30,11 +32,16 @@ REFUSED, FAILED = 2, 3
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Target = Annotated[str, typer.Option(help="Name of the response column.")]
+Targets = Annotated[
+    list[str], typer.Option("--target", help="Name of the response column; repeat it for several.")
+]
 Engine = Annotated[Literal["auto", "r", "native"], typer.Option(help="What computes the fit.")]
 
 
 def main() -> None:
     """Run a command; a problem that we foresaw ends in one sentence and an exit code of its kind."""
+    # On a terminal a warning is a sentence; where in our code it arose does not help there.
+    warnings.formatwarning = lambda message, *_, **__: f"pyearthdof: warning: {message}\n"
     try:
         app()
     except PyEarthDofError as error:
@@ -62,31 +69,38 @@ def doctor(as_json: Json = False):
 @app.command()
 def fit(
     data: Annotated[str, typer.Argument(help="A CSV file, or `ozone` for R's ozone1.")],
-    target: Target,
+    target: Targets,
     degree: Annotated[int, typer.Option(help="Highest degree of interaction.")] = 1,
     penalty: Annotated[float | None, typer.Option(help="GCV penalty for each knot.")] = None,
     nk: Annotated[int | None, typer.Option(help="Most terms in the forward pass.")] = None,
+    family: Annotated[
+        str | None, typer.Option(help="Family of a generalised linear model on the terms; needs R.")
+    ] = None,
     corrected: Annotated[
         bool, typer.Option("--corrected", help="Take the penalty that Algorithm 2 gives.")
     ] = False,
     engine: Engine = "auto",
     save: Annotated[Path | None, typer.Option(help="Write the model here, as JSON.")] = None,
+    rds: Annotated[Path | None, typer.Option(help="Write the model here, for R's readRDS.")] = None,
     as_json: Json = False,
 ):
-    """Fit MARS to a table.
+    """Fit MARS to a table; columns of text are factors.
 
     Example: `pyearthdof fit ozone --target O3 --degree 2 --save model.json`
 
     Example: `pyearthdof fit data.csv --target y --corrected`
+
+    Example: `pyearthdof fit titanic.csv --target survived --family binomial`
     """
     from .mars.earth import Earth
 
-    if save is not None:
-        check_writable(save)
+    for path in (save, rds):
+        if path is not None:
+            check_writable(path)
     if corrected and penalty is not None:
         raise InvalidInputError("--penalty and --corrected were both given; pass one of them")
-    X, y = split_target(read_table(data), target)
-    model = Earth(degree=degree, penalty=penalty, nk=nk, engine=engine)
+    X, y = split_targets(read_table(data), target)
+    model = Earth(degree=degree, penalty=penalty, nk=nk, glm_family=family, engine=engine)
     with refusals():
         model = model.corrected(X, y) if corrected else model.fit(X, y)
     if as_json:
@@ -99,31 +113,41 @@ def fit(
     if save is not None:
         model.model_.save(save)
         print(f"Model written to {save}", file=sys.stderr if as_json else sys.stdout)
+    if rds is not None:
+        model.to_rds(rds)
+        print(f"Model for R written to {rds}", file=sys.stderr if as_json else sys.stdout)
 
 
 @app.command()
 def predict(
     model: Annotated[Path, typer.Argument(help="A model that `fit --save` wrote.")],
     data: Annotated[str, typer.Argument(help="A CSV file with the model's predictors.")],
+    scale: Annotated[
+        Literal["response", "link", "earth"],
+        typer.Option("--type", help="For a generalised linear model: what to predict."),
+    ] = "response",
     as_json: Json = False,
 ):
-    """Predict with a saved model; needs no R. Prints one number a line."""
-    from .mars.data import check_finite, refuse_bad_frame
+    """Predict with a saved model; needs no R. Prints one row a line, several responses side by side."""
     from .mars.model import MarsModel
 
     if not model.is_file():
         raise InvalidInputError(f"there is no file {str(model)!r}")
     mars = MarsModel.load(model)
     table = read_table(data)
-    missing = [name for name in mars.feature_names if name not in table.columns]
+    needed = mars.raw_names
+    missing = [name for name in needed if name not in table.columns]
     if missing:
         raise InvalidInputError(f"{data} lacks the column {missing[0]!r} that the model needs")
-    X = table[list(mars.feature_names)]
-    refuse_bad_frame(X)
-    values = X.to_numpy(dtype=float)
-    check_finite(values, mars.feature_names)
-    predictions = mars.predict(values).tolist()
-    print(json.dumps(predictions) if as_json else "\n".join(map(repr, predictions)))
+    X = table[list(needed)]
+    if mars.columns is None and mars.formula is None:
+        X = numbers_of(X)
+    predictions = mars.predict(X, scale).tolist()
+    if as_json:
+        print(json.dumps(predictions))
+        return
+    rows = [row if isinstance(row, list) else [row] for row in predictions]
+    print("\n".join("\t".join(map(repr, row)) for row in rows))
 
 
 @app.command()
@@ -208,13 +232,22 @@ def _correction_design(data, target, n, p, design):
         raise InvalidInputError("a table has its own size: pass the table, or --n and --p")
     if target is None:
         raise InvalidInputError("the table needs --target, the name of its response column")
-    from .mars.data import check_finite, refuse_bad_frame
-
     X, _ = split_target(read_table(data), target)
-    refuse_bad_frame(X)
-    values = X.to_numpy(dtype=float)
-    check_finite(values, list(X.columns))
+    values = numbers_of(X)
     return X if design == "data" else values.shape
+
+
+def numbers_of(table: pd.DataFrame) -> np.ndarray:
+    """The table as numbers; a column that does not hold finite ones is named."""
+    from .mars.columns import Columns
+    from .mars.data import check_finite
+
+    for column in Columns.learn(table).columns:
+        if column.kind != "number":
+            raise InvalidInputError(f"column {column.name!r} should hold numbers")
+    values = table.to_numpy(dtype=float)
+    check_finite(values, list(table.columns))
+    return values
 
 
 @contextlib.contextmanager
@@ -259,6 +292,14 @@ def split_target(table: pd.DataFrame, target: str) -> tuple[pd.DataFrame, pd.Ser
     if y.isna().any():
         raise InvalidInputError(f"the target {target!r} has missing values")
     return X, y
+
+
+def split_targets(table: pd.DataFrame, targets: list[str]):
+    """As `split_target`; several responses are a frame."""
+    X, y = table, {}
+    for target in targets:
+        X, y[target] = split_target(X, target)
+    return X, y[targets[0]] if len(targets) == 1 else pd.DataFrame(y)
 
 
 def check_writable(path: Path) -> None:

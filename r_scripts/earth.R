@@ -1,24 +1,70 @@
-# earth for one response. `options` is a named list in R's own names; what is absent has earth's default.
+# earth for one model. `options` is a named list in R's own names; what is absent has earth's default.
+# x is a matrix or, where there are factors, a data frame.
 
-fit.earth <- function(x, y, weights, options) {
-  args <- c(list(x = quote(x), y = quote(y)), options)
+fit.earth <- function(x, y, weights, options, seed = NULL, object = NULL) {
+  args <- c(list(x = quote(x), y = quote(y)), language.options(options, environment()))
   if (!is.null(weights)) args$weights <- quote(weights)
-  if (!is.null(options$allowed)) {
-    allowed <- allowed.function(options$allowed)
-    args$allowed <- quote(allowed)
+  if (!is.null(object)) args$Object <- quote(object)
+  # Cross-validation for pmethod "cv" makes earth call itself by the name in $call.
+  earth <- earth::earth
+  if (is.factor(y)) {
+    show.contrasts()
+    on.exit(detach("pyearthdof:contrasts", character.only = TRUE))
   }
   # Symbols, not values, so that $call stays short: a call with the data in it is slow to deparse.
-  eval(as.call(c(quote(earth::earth), args)))
+  with.seed(seed, eval(as.call(c(quote(earth::earth), args))))
+}
+
+# R looks for earth's contrasts of a factor response on the search path, where earth need not be.
+show.contrasts <- function()
+  attach(list(contr.earth.response = earth::contr.earth.response), name = "pyearthdof:contrasts",
+         warn.conflicts = FALSE)
+
+# Options as they stand in the call. What has no short text goes to `env` and stands there by its name.
+language.options <- function(options, env) {
+  if (!is.null(options$allowed)) {
+    env$allowed <- allowed.function(options$allowed)
+    options$allowed <- quote(allowed)
+  }
+  if (!is.null(options$glm)) options$glm <- glm.language(options$glm)
+  options
 }
 
 # A function from Python arrives as a number; earth wants the argument names that it documents.
 allowed.function <- function(number) {
+  force(number)
   function(degree, pred, parents, namesx, first)
     python.call(number, degree, pred, parents, namesx, first)
 }
 
-earth.one <- function(x, y, weights, options) {
-  fit <- fit.earth(x, y, weights, options)
+# list(family = "binomial"), or list(family = stats::binomial(link = "probit")) with a link.
+glm.language <- function(glm) {
+  if (!is.null(glm$link)) {
+    family <- call("::", quote(stats), as.name(glm$family))
+    glm$family <- as.call(list(family, link = glm$link))
+    glm$link <- NULL
+  }
+  as.call(c(quote(list), glm))
+}
+
+# Evaluate with R's own generators and a seed; guarded() puts the user's back afterwards.
+with.seed <- function(seed, expr) {
+  if (!is.null(seed))
+    set.seed(seed, kind = "default", normal.kind = "default", sample.kind = "default")
+  expr
+}
+
+earth.one <- function(x, y, weights, options, seed = NULL) {
+  fit <- fit.earth(x, y, weights, options, seed)
+  c(describe.earth(fit), list(object = serialize(fit, NULL)))
+}
+
+# The pruning pass again, without a forward pass. x, y and weights as in earth.one; for a formula its text
+# and its data, and the rows.
+earth.reprune <- function(object, x, y, weights, options, subset = NULL) {
+  object <- unserialize(object)
+  if (is.character(x)) return(earth.formula.one(x, y, weights, subset, options, object = object))
+  fit <- fit.earth(x, y, weights, options, object = object)
   c(describe.earth(fit), list(object = serialize(fit, NULL)))
 }
 
@@ -26,17 +72,61 @@ earth.one <- function(x, y, weights, options) {
 describe.earth <- function(fit) {
   list(
     dirs = unname(fit$dirs), cuts = unname(fit$cuts), term.names = rownames(fit$dirs),
-    selected = fit$selected.terms, coef = as.vector(fit$coefficients), bx = unname(fit$bx),
-    fitted = as.vector(fit$fitted.values), rss = fit$rss, rsq = fit$rsq, gcv = fit$gcv,
-    grsq = fit$grsq, rss.per.subset = fit$rss.per.subset, gcv.per.subset = fit$gcv.per.subset,
-    prune.terms = unname(fit$prune.terms), leverages = fit$leverages, nk = fit$nk,
-    penalty = fit$penalty, termcond = fit$termcond)
+    feature.names = colnames(fit$dirs), selected = fit$selected.terms,
+    coef = unname(as.matrix(fit$coefficients)), response.names = colnames(fit$coefficients),
+    bx = unname(fit$bx), fitted = unname(as.matrix(fit$fitted.values)),
+    residuals = unname(as.matrix(fit$residuals)), rss = fit$rss, rsq = fit$rsq, gcv = fit$gcv,
+    grsq = fit$grsq, rss.per.response = fit$rss.per.response,
+    rsq.per.response = fit$rsq.per.response, gcv.per.response = fit$gcv.per.response,
+    grsq.per.response = fit$grsq.per.response, rss.per.subset = fit$rss.per.subset,
+    gcv.per.subset = fit$gcv.per.subset, prune.terms = unname(fit$prune.terms),
+    leverages = fit$leverages, nk = fit$nk, penalty = fit$penalty, thresh = fit$thresh,
+    pmethod = fit$pmethod, termcond = fit$termcond, glm = describe.glm(fit), cv = describe.cv(fit))
+}
+
+describe.glm <- function(fit) {
+  if (is.null(fit$glm.list)) return(NULL)
+  each <- function(what) vapply(fit$glm.list, function(g) as.double(g[[what]]), 0)
+  family <- fit$glm.list[[1]]$family
+  list(family = family$family, link = family$link, coef = unname(fit$glm.coefficients),
+       null.deviance = each("null.deviance"), null.df = each("df.null"), deviance = each("deviance"),
+       df = each("df.residual"), aic = each("aic"), iterations = each("iter"),
+       converged = each("converged"))
+}
+
+# The tables of R's cross-validation, each with the names of its rows and columns.
+describe.cv <- function(fit) {
+  if (is.null(fit$cv.list)) return(NULL)
+  counts <- c("cv.nterms.selected.by.gcv", "cv.nvars.selected.by.gcv")
+  found <- fit[c(grep("^cv\\..*\\.tab$", names(fit), value = TRUE), intersect(counts, names(fit)))]
+  list(folds = names(fit$cv.list),
+       terms = vapply(fit$cv.list, function(fold) as.double(length(fold$selected.terms)), 0),
+       tables = lapply(Filter(Negate(is.null), found), describe.table))
+}
+
+describe.table <- function(tab) {
+  rows <- if (is.matrix(tab)) rownames(tab) else names(tab)
+  list(values = unname(as.matrix(tab)), rows = rows, columns = colnames(tab))
 }
 
 # R's own text of a fit that was kept as bytes.
 earth.summary <- function(object, ...) {
   fit <- unserialize(object)
   utils::capture.output(print(summary(fit, ...)))
+}
+
+# Prediction intervals of a fit with a variance model.
+earth.interval <- function(object, x, interval, level) {
+  fit <- unserialize(object)
+  # These variance models are regressions on the predictors, which want them in a data frame.
+  if (is.matrix(x) && grepl("^(const|x[.])", fit$varmod$method)) x <- as.data.frame(x)
+  found <- predict(fit, newdata = x, interval = interval, level = level)
+  list(values = unname(as.matrix(found)), columns = colnames(found))
+}
+
+# R's own predictions of a fit that was kept as bytes.
+earth.predict <- function(object, x, type) {
+  unname(as.matrix(predict(unserialize(object), newdata = x, type = type)))
 }
 
 # Seconds that one earth() call takes inside R, for the benchmark of the bridge.

@@ -15,7 +15,7 @@ mars.many <- function(x, Y, options) {
   fitted <- matrix(0, nrow(Y), ncol(Y))
   terms <- numeric(ncol(Y))
   for (j in seq_len(ncol(Y))) {
-    fit <- fit.mars(x, Y[, j], options)
+    fit <- at.column(j, fit.mars(x, Y[, j], options))
     fitted[, j] <- fit$fitted.values
     terms[j] <- length(fit$selected.terms)
   }

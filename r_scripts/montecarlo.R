@@ -1,12 +1,12 @@
 # Many responses on one design in a single crossing: the loop runs here, not in Python.
 
 # Fit every column of Y; return the fitted values and the number of terms of each.
-# A failing column stops the block and is named in the error.
+# A failing column stops the block, and the error knows which it was.
 earth.many <- function(x, Y, options) {
   fitted <- matrix(0, nrow(Y), ncol(Y))
   terms <- numeric(ncol(Y))
   for (j in seq_len(ncol(Y))) {
-    fit <- one.of.many(x, Y[, j], options, j)
+    fit <- at.column(j, fit.earth(x, Y[, j], NULL, options))
     fitted[, j] <- fit$fitted.values
     terms[j] <- length(fit$selected.terms)
   }
@@ -16,12 +16,8 @@ earth.many <- function(x, Y, options) {
 # One unpruned forward pass for every column of Y: its basis, directions, cuts and why it stopped.
 earth.passes <- function(x, Y, options) {
   lapply(seq_len(ncol(Y)), function(j) {
-    fit <- one.of.many(x, Y[, j], options, j)
+    fit <- at.column(j, fit.earth(x, Y[, j], NULL, options))
     list(bx = unname(fit$bx), dirs = unname(fit$dirs), cuts = unname(fit$cuts),
          termcond = fit$termcond)
   })
 }
-
-one.of.many <- function(x, y, options, j)
-  tryCatch(fit.earth(x, y, NULL, options),
-           error = function(e) stop("column ", j, ": ", conditionMessage(e), call. = FALSE))

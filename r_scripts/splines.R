@@ -20,7 +20,7 @@ regression.spline.predict <- function(object, x) {
 smoothing.spline <- function(x, Y, weights, options) {
   args <- c(list(x = x), if (!is.null(weights)) list(w = weights), options)
   fits <- lapply(seq_len(ncol(Y)), function(j)
-    do.call(stats::smooth.spline, c(args, list(y = Y[, j]))))
+    at.column(j, do.call(stats::smooth.spline, c(args, list(y = Y[, j])))))
   list(fitted = vapply(fits, function(f) stats::predict(f, x)$y, x),
        trace = vapply(fits, function(f) f$df, 0), n.coef = vapply(fits, function(f) f$fit$nk, 0),
        lambda = vapply(fits, function(f) f$lambda, 0),

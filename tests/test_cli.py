@@ -7,10 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pyearthdof import MarsModel
+from pyearthdof import Earth, MarsModel, bridge
 from pyearthdof.cli import main
 from pyearthdof.cli_df import PROCEDURES
 from pyearthdof.datasets import load_ozone, make_hinges
+from pyearthdof.exceptions import RWarning
 
 
 @pytest.fixture
@@ -129,7 +130,7 @@ def test_a_bad_argument_is_one_sentence(run, arguments, message):
     ("content", "message"),
     [
         ("y,a,b\n1,2,3\n2,,4\n3,4,5\n", "column 'a', row 1"),
-        ("y,a,b\n1,2,red\n2,3,blue\n3,4,red\n", "column 'b'"),
+        ("y,a,b\n1,2,red\n2,3,red\n3,4,red\n", "column 'b'"),
         ("y,a,b\n1,2,3\n,3,4\n3,4,5\n", "target 'y' has missing values"),
         ("y,a,b\nyes,2,3\nno,3,4\nyes,4,5\n", "target 'y' holds text"),
         ("y,a,b\n", "has no rows"),
@@ -148,6 +149,42 @@ def test_a_bad_table_is_one_sentence(run, tmp_path, content, message):
             continue  # Algorithm 2 asks for its own least number of rows
         assert code == 2 and message in err and out == "", command
         assert len(err.splitlines()) == 1
+
+
+FLOWERS = "y,z,size,kind\n" + "".join(
+    f"{k * 1.5},{-k},{k},{'red' if k % 2 else 'blue'}\n" for k in range(1, 21)
+)
+
+
+def test_text_is_a_factor_and_several_targets_are_one_model(run, tmp_path):
+    data, saved = tmp_path / "flowers.csv", tmp_path / "model.json"
+    data.write_text(FLOWERS)
+    code, _, _ = run("fit", data, "--target", "y", "--target", "z", "--save", saved)
+    assert code == 0
+    code, out, _ = run("predict", saved, data)
+    rows = [[float(v) for v in line.split("\t")] for line in out.splitlines()]
+    assert code == 0 and len(rows) == 20
+    assert rows[3] == pytest.approx([6.0, -4.0])
+    unseen = tmp_path / "unseen.csv"
+    unseen.write_text("size,kind\n1,green\n")
+    code, _, err = run("predict", saved, unseen)
+    assert code == 2 and "'kind'" in err and "'green'" in err
+
+
+def test_family_and_rds(run, tmp_path):
+    if not bridge.is_available("earth"):
+        pytest.skip("needs R with its package earth")
+    data, saved, rds = tmp_path / "d.csv", tmp_path / "model.json", tmp_path / "model.rds"
+    data.write_text(FLOWERS)
+    arguments = ("--target", "y", "--family", "poisson", "--save", saved, "--rds", rds)
+    with pytest.warns(RWarning):  # y is no count
+        code, out, _ = run("fit", data, *arguments)
+    assert code == 0 and "family poisson, link log" in out
+    assert Earth.from_r(rds).terms_ == MarsModel.load(saved).selected_names
+    links, means = (
+        run("predict", saved, data, "--type", t, "--json")[1] for t in ("link", "response")
+    )
+    assert np.exp(json.loads(links)) == pytest.approx(json.loads(means))
 
 
 def test_a_table_that_is_no_text(run, tmp_path):

@@ -9,9 +9,12 @@ int, float                     double of length 1              1-d float array
 str                            character of length 1           list of str
 list or tuple of str           character                       list of str (NA: None)
 1-d array                      double vector, no dim           1-d float array
+1-d array of bool              logical vector                  1-d float array
 2-d array                      double matrix                   2-d float array
 `NamedMatrix`                  double matrix with column names 2-d float array
-`Factor`                       factor                          list of str
+`Factor`                       factor, ordered where said      list of str
+`Frame`                        data.frame                      dict
+an object of rpy2              itself                          (depends on what it is)
 `RFunction`                    its number, for `python.call`   (does not come back)
 bytes                          raw                             bytes
 dict with str keys             named list                      dict
@@ -27,13 +30,15 @@ from __future__ import annotations
 
 import itertools
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-__all__ = ["Factor", "NamedMatrix", "RFunction", "dispatcher", "from_r", "to_r"]
+from ..exceptions import InvalidInputError
+
+__all__ = ["Factor", "Frame", "NamedMatrix", "RFunction", "dispatcher", "from_r", "to_r"]
 
 
 @dataclass(frozen=True)
@@ -50,6 +55,14 @@ class Factor:
 
     codes: np.ndarray
     levels: tuple[str, ...]
+    ordered: bool = False
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A data frame: columns of numbers, truth values or `Factor`s by name."""
+
+    columns: Mapping[str, np.ndarray | Factor]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,22 +95,26 @@ def to_r(value, ri):
     if isinstance(value, (int, float, np.number)):
         return ri.FloatSexpVector([float(value)])
     if isinstance(value, str):
-        return ri.StrSexpVector([value])
+        return _texts([value], ri)
     if isinstance(value, (bytes, bytearray)):
         return ri.ByteSexpVector.from_memoryview(memoryview(value))
     if isinstance(value, NamedMatrix):
         return _matrix(value.values, ri, value.columns)
     if isinstance(value, Factor):
         return _factor(value, ri)
+    if isinstance(value, Frame):
+        return _frame(value, ri)
     if isinstance(value, RFunction):
         return _register(value, ri)
+    if isinstance(value, ri.Sexp):
+        return value
     if isinstance(value, np.ndarray):
         return _array(value, ri)
     if isinstance(value, dict):
         return _named_list(value, ri)
     if isinstance(value, (list, tuple)):
         if value and all(isinstance(v, str) for v in value):
-            return ri.StrSexpVector(list(value))
+            return _texts(value, ri)
         return ri.ListSexpVector([to_r(v, ri) for v in value])
     raise TypeError(f"a {type(value).__name__} has no counterpart in R")
 
@@ -130,7 +147,26 @@ def from_r(value, ri):
     raise TypeError(f"an R {type(value).__name__} has no counterpart here")
 
 
+def _texts(texts, ri):
+    for text in texts:
+        if "\0" in text or not _has_utf8(text):
+            raise InvalidInputError(
+                f"the text {text!r} cannot go to R, which holds no NUL and no broken UTF-8"
+            )
+    return ri.StrSexpVector(list(texts))
+
+
+def _has_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _array(array, ri):
+    if array.ndim == 1 and array.dtype == bool:
+        return ri.BoolSexpVector(array.tolist())
     if array.ndim == 1:
         return _doubles(array, ri)
     if array.ndim == 2:
@@ -151,23 +187,35 @@ def _matrix(array, ri, columns=None):
     vector = ri.FloatSexpVector(_doubles(array.ravel(order="F"), ri))
     vector.do_slot_assign("dim", ri.IntSexpVector(list(array.shape)))
     if columns is not None:
-        vector.do_slot_assign(
-            "dimnames", ri.ListSexpVector([ri.NULL, ri.StrSexpVector(list(columns))])
-        )
+        vector.do_slot_assign("dimnames", ri.ListSexpVector([ri.NULL, _texts(columns, ri)]))
     return vector
 
 
 def _factor(factor, ri):
     codes = [ri.NA_Integer if code < 0 else int(code) + 1 for code in factor.codes]
     vector = ri.IntSexpVector(codes)
-    vector.do_slot_assign("levels", ri.StrSexpVector(list(factor.levels)))
-    vector.do_slot_assign("class", ri.StrSexpVector(["factor"]))
-    return vector
+    vector.do_slot_assign("levels", _texts(factor.levels, ri))
+    classes = ["ordered", "factor"] if factor.ordered else ["factor"]
+    return _classed(vector, classes, ri)
+
+
+def _frame(frame, ri):
+    vector = _named_list(frame.columns, ri)
+    first = next(iter(frame.columns.values()))
+    n_rows = len(first.codes if isinstance(first, Factor) else first)
+    # R's short form of the row names 1..n: NA and -n.
+    vector.do_slot_assign("row.names", ri.IntSexpVector([ri.NA_Integer, -n_rows]))
+    return _classed(vector, ["data.frame"], ri)
+
+
+def _classed(vector, classes, ri):
+    # By R itself: a class set as a slot is not seen by R's method dispatch.
+    return ri.baseenv["class<-"](vector, ri.StrSexpVector(classes))
 
 
 def _named_list(items, ri):
     vector = ri.ListSexpVector([to_r(v, ri) for v in items.values()])
-    vector.do_slot_assign("names", ri.StrSexpVector(list(items)))
+    vector.do_slot_assign("names", _texts(items, ri))
     return vector
 
 

@@ -3,18 +3,38 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import platform
-import shutil
 import subprocess
+import sys
 from dataclasses import dataclass
 
 from .._version import __version__
 from ..exceptions import RError, RNotAvailableError
-from .session import APT_COMMAND, PIP_COMMAND, call, find_r_home, require
+from .installation import (
+    APT_COMMAND_AGAIN,
+    PIP_COMMAND,
+    find_r_home,
+    package_remedy,
+    r_is_running,
+)
+from .session import call, require
 
 __all__ = ["Diagnosis", "Finding", "doctor"]
 
 RPY2_PARTS = ("rpy2", "rpy2-rinterface", "rpy2-robjects")
+PACKAGES = {"earth": True, "mda": False, "kernlab": False}  # and whether it is needed
+
+# Says what it tries before it tries it; whatever can be said in words is said later.
+_TRY_ALL = """
+import sys
+from pyearthdof.bridge import is_available
+print("R", flush=True)
+is_available(None)
+for package in sys.argv[1:]:
+    print(package, flush=True)
+    is_available(package)
+"""
 
 
 @dataclass(frozen=True)
@@ -67,18 +87,50 @@ class Diagnosis:
 
 
 def doctor() -> Diagnosis:
-    """Look at Python, R, rpy2 and the R packages. Starts R where that is possible."""
+    """Look at Python, R, rpy2 and the R packages. Starts R where that is possible.
+
+    Examples
+    --------
+    >>> from pyearthdof import doctor
+    >>> diagnosis = doctor()
+    >>> [finding.part for finding in diagnosis.findings[:3]]
+    ['pyearthdof', 'Python', 'R']
+    """
     findings = [
         Finding("pyearthdof", __version__),
         Finding("Python", f"{platform.python_version()} ({platform.system()})"),
         _r(),
         *(_rpy2_part(name) for name in RPY2_PARTS),
-        _bridge(),
     ]
+    deadly = None
+    if not r_is_running() and all(f.ok for f in findings if f.needed):
+        deadly = _deadly_part()
+    findings += [_bridge() if deadly is None else deadly]
     works = all(f.ok for f in findings if f.needed)
-    packages = (("earth", True), ("mda", False), ("kernlab", False))
-    findings += [_package(name, needed, works) for name, needed in packages]
+    findings += [_package(name, needed, works) for name, needed in PACKAGES.items()]
     return Diagnosis(tuple(findings))
+
+
+def _deadly_part() -> Finding | None:
+    """Use everything in a process of its own first: a crash there is a finding, here it is the end."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    done = subprocess.run(
+        [sys.executable, "-c", _TRY_ALL, *PACKAGES],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
+    )
+    if done.returncode == 0:
+        return None
+    steps = done.stdout.split()
+    package = steps[-1] if steps else "R"
+    if package == "R":
+        remedy, doing = APT_COMMAND_AGAIN, "started"
+    else:
+        remedy, doing = f"installing it again: {package_remedy(package)}", f"loaded {package!r}"
+    problem = f"R ended its process (exit code {done.returncode}) while it {doing}"
+    return Finding("bridge", "R crashes", problem, remedy)
 
 
 def _r() -> Finding:
@@ -86,11 +138,17 @@ def _r() -> Finding:
         home = find_r_home()
     except RNotAvailableError as error:
         return Finding("R", "not found", error.problem, error.remedy)
-    executable = shutil.which("R") or str(home / "bin" / "R")
-    done = subprocess.run([executable, "--version"], capture_output=True, text=True, check=False)
+    environment = {k: v for k, v in os.environ.items() if k != "R_HOME"}
+    done = subprocess.run(
+        [str(home / "bin" / "R"), "--version"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
+    )
     if done.returncode:
         return Finding(
-            "R", f"in {home}", f"`R --version` failed: {done.stderr.strip()}", APT_COMMAND
+            "R", f"in {home}", f"`R --version` failed: {done.stderr.strip()}", APT_COMMAND_AGAIN
         )
     return Finding("R", f"{done.stdout.split(' -- ')[0].removeprefix('R version ')}, home {home}")
 
@@ -116,11 +174,14 @@ def _bridge() -> Finding:
 
 
 def _package(name: str, needed: bool, r_works: bool) -> Finding:
-    remedy = f"sudo apt-get install r-cran-{name}, or in R: install.packages({name!r})"
+    part = f"R's {name}"
     if not r_works:
-        return Finding(f"R's {name}", "not looked for", "R does not work yet", remedy, needed)
+        remedy = package_remedy(name)
+        return Finding(part, "not looked for", "R does not work yet", remedy, needed)
     try:
         version = call("versions", [name], package=name)[1]
-    except (RNotAvailableError, RError) as error:
-        return Finding(f"R's {name}", "not found", str(error), remedy, needed)
-    return Finding(f"R's {name}", str(version))
+    except RNotAvailableError as error:
+        return Finding(part, "does not work", error.problem, error.remedy, needed)
+    except RError as error:
+        return Finding(part, "does not work", str(error), package_remedy(name), needed)
+    return Finding(part, str(version))

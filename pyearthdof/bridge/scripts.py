@@ -7,7 +7,16 @@ from pathlib import Path
 __all__ = ["SOURCED", "scripts_folder"]
 
 # The files that a session sources, in this order; each defines functions and runs nothing.
-SOURCED = ("guard.R", "data.R", "earth.R", "montecarlo.R", "mars.R", "splines.R")
+SOURCED = (
+    "guard.R",
+    "data.R",
+    "earth.R",
+    "formula.R",
+    "robject.R",
+    "montecarlo.R",
+    "mars.R",
+    "splines.R",
+)
 
 
 def scripts_folder() -> Path:

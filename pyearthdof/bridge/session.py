@@ -3,47 +3,53 @@
 R's rules that this file keeps so that nobody else needs to know them: R is single-threaded (one lock);
 an R that was forked must not be used (pid check); R's console must not reach the user's terminal
 (callbacks replaced for the time of a call); warnings are deferred by R (collected in guard.R and given
-again as Python warnings); Ctrl-C is honoured only where R looks for it (see `_interruptible`).
+again as Python warnings); Ctrl-C is honoured only where R looks for it (see `_interruptible`); what R
+holds of Python must be released before Python takes its modules down (see `_close`).
 """
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import functools
 import importlib.metadata
-import importlib.util
 import os
-import shutil
 import signal
-import subprocess
 import threading
 import warnings
-from pathlib import Path
 
 import numpy  # noqa: F401
 import scipy.linalg  # noqa: F401  numpy and scipy must load their BLAS before R loads its own
 
+from .._version import __version__
 from ..exceptions import RError, RForkedError, RNotAvailableError, RWarning
 from .convert import dispatcher, from_r, to_r
+from .installation import (
+    APT_COMMAND_AGAIN,
+    PIP_COMMAND_SELF,
+    import_rinterface,
+    package_remedy,
+    r_is_running,
+    r_was_forked,
+)
 from .scripts import SOURCED, scripts_folder
 
-__all__ = ["call", "find_r_home", "is_available", "r_versions", "require"]
-
-APT_COMMAND = "sudo apt-get install r-base-core r-base-dev r-cran-earth r-cran-mda r-cran-kernlab"
-# rpy2-rinterface 3.6.6 and later need R >= 4.5; the older one works with newer R too.
-PIP_COMMAND = "pip install 'pyearthdof[r]' 'rpy2-rinterface<=3.6.5'"
-PIP_COMMAND_OLD_R = "pip install --force-reinstall rpy2 'rpy2-rinterface<=3.6.5'"
+__all__ = ["call", "is_available", "r_versions", "require"]
 
 _lock = threading.RLock()
 _session: _Session | None = None
 _started_in: int | None = None
+_closed = False
 
 
-def call(function: str, *args, package: str | None = "earth"):
+def call(
+    function: str, *args, package: str | None = "earth", first_column: int | None = None
+) -> object:
     """Call a function of r_scripts/ by name and return its converted value.
 
     R's warnings come out as `RWarning`, an R error as `RError` with R's message. `package` is an R
-    package that the function needs; a missing one is a `RNotAvailableError`.
+    package that the function needs; a missing one is a `RNotAvailableError`. Where the function loops
+    over columns, `first_column` is the number of the first one sent, and an error names its column.
     """
     with _lock:
         session = _get_session()
@@ -55,8 +61,16 @@ def call(function: str, *args, package: str | None = "earth"):
     if result.get("interrupt"):
         raise KeyboardInterrupt
     if "error" in result:
-        raise RError(_tidy(result["error"][0]))
+        raise _error(result, first_column)
     return result["value"]
+
+
+def _error(result: dict, first_column: int | None) -> RError:
+    message = _tidy(result["error"][0]) or "R stopped without a message"
+    if first_column is None or result["column"] is None:
+        return RError(message)
+    column = first_column + int(result["column"][0]) - 1
+    return RError(f"column {column} (counted from 0): {message}")
 
 
 def require(package: str | None = "earth") -> None:
@@ -76,59 +90,65 @@ def is_available(package: str | None = "earth") -> bool:
     return True
 
 
-@functools.cache
 def r_versions() -> dict[str, str]:
-    """Versions of R, earth, mda and rpy2 that this session computes with."""
+    """Versions of this package, R, earth, mda and rpy2 that this session computes with."""
+    return dict(_r_versions())
+
+
+@functools.cache
+def _r_versions() -> dict[str, str]:
     found = call("versions", ["earth", "mda"], package=None)
     names = ("R", "earth", "mda")
     versions = {name: v for name, v in zip(names, found, strict=True) if v is not None}
-    return versions | {"rpy2": importlib.metadata.version("rpy2")}
-
-
-def find_r_home() -> Path:
-    """Return R's home folder, from R_HOME or from the R on the PATH."""
-    home = os.environ.get("R_HOME")
-    if home:
-        if not (Path(home) / "bin" / "R").exists():
-            raise RNotAvailableError(f"R_HOME is {home!r}, but there is no R in it", "unset R_HOME")
-        return Path(home)
-    executable = shutil.which("R")
-    if executable is None:
-        raise RNotAvailableError("R is not installed or not on the PATH", APT_COMMAND)
-    done = subprocess.run([executable, "RHOME"], capture_output=True, text=True, check=False)
-    if done.returncode or not done.stdout.strip():
-        raise RNotAvailableError(f"`{executable} RHOME` failed: {done.stderr.strip()}", APT_COMMAND)
-    return Path(done.stdout.strip())
+    return {"pyearthdof": __version__} | versions | {"rpy2": importlib.metadata.version("rpy2")}
 
 
 def _get_session() -> _Session:
     global _session, _started_in
-    if _started_in is not None and _started_in != os.getpid():
+    ours_was_forked = _started_in is not None and _started_in != os.getpid()
+    if ours_was_forked or (_session is None and r_was_forked()):
         raise RForkedError(
             "this process was forked after R had started, and a forked R gives wrong results; use "
             "processes that are started afresh (joblib's loky, or multiprocessing with 'spawn')"
         )
     if _session is None:
+        if _closed:
+            raise RNotAvailableError(
+                "Python is ending, and R with it", "fit before the program's last line"
+            )
         with _environment_kept("LD_LIBRARY_PATH"):
-            _session = _Session(_import_rinterface())
+            _session = _start()
         _started_in = os.getpid()
+        atexit.register(_close)
     return _session
 
 
-def _import_rinterface():
-    """Import rpy2's low-level interface, or say in one sentence what is wrong."""
-    if importlib.util.find_spec("rpy2") is None:
-        raise RNotAvailableError("rpy2 is not installed", PIP_COMMAND)
-    find_r_home()
+def _start() -> _Session:
+    modules = import_rinterface()
     try:
-        import rpy2.rinterface as ri
-        from rpy2.rinterface_lib import callbacks, openrlib
-    except Exception as error:  # rpy2 raises many kinds: ImportError, OSError, ffi errors
+        return _Session(modules)
+    except RNotAvailableError:
+        raise
+    except Exception as error:  # whatever rpy2 stumbled over, its own traceback helps nobody
         raise RNotAvailableError(
-            f"rpy2 does not work with the R that is here ({type(error).__name__}: {error})",
-            PIP_COMMAND_OLD_R,
-        ) from error
-    return ri, callbacks, openrlib
+            f"R does not start ({type(error).__name__}: {_tidy(error)})", APT_COMMAND_AGAIN
+        ) from None
+
+
+def _close() -> None:
+    """Release what R holds of Python while both are whole; rpy2 does it too late and complains.
+
+    A thread that is in the middle of a call at the end of the program keeps its session.
+    """
+    global _session, _closed
+    _closed = True
+    if _lock.acquire(blocking=False):
+        try:
+            if _session is not None:
+                _session.release()
+            _session = None
+        finally:
+            _lock.release()
 
 
 class _Session:
@@ -138,22 +158,45 @@ class _Session:
         self.ri, self.callbacks, self.openrlib = modules
         self.loaded: set[str] = set()
         with _quiet(self.callbacks):
-            self.ri.initr()
+            if not r_is_running():
+                _initialise(self.ri)
             base = self.ri.baseenv
-            self.environment = base["new.env"](parent=base)
-            for name in SOURCED:
-                base["sys.source"](str(scripts_folder() / name), envir=self.environment)
+            # earth evaluates calls of model.frame and the like where it was called from: stats is in
+            # sight there, and whatever the user has in the global environment comes after it.
+            self.environment = base["new.env"](parent=base["asNamespace"]("stats"))
+            self._source()
             self.environment["python.call"] = self.dispatcher = dispatcher(self.ri)
         self.guard = self.environment["guarded"]
+
+    def _source(self) -> None:
+        try:
+            folder = scripts_folder()
+            for name in SOURCED:
+                self.ri.baseenv["sys.source"](str(folder / name), envir=self.environment)
+        except Exception as error:
+            raise RNotAvailableError(
+                f"the R code of this package is damaged ({_tidy(error)})", PIP_COMMAND_SELF
+            ) from None
+
+    def release(self) -> None:
+        """Take the one R function that calls Python away from R."""
+        del self.environment["python.call"]
+        del self.dispatcher
 
     def load(self, package: str) -> None:
         if package in self.loaded:
             return
         result = self.guarded("load.package", (package,))
         if "error" in result:
+            found = self.guarded("find.installed", (package,))["value"]
+            if not found:
+                raise RNotAvailableError(
+                    f"R's package {package!r} is not installed", package_remedy(package)
+                )
             raise RNotAvailableError(
-                f"R's package {package!r} does not load ({_tidy(result['error'][0])})",
-                f"sudo apt-get install r-cran-{package}, or in R: install.packages({package!r})",
+                f"R's package {package!r} in {found[0]} does not load "
+                f"({_tidy(result['error'][0])})",
+                f"installing it again: {package_remedy(package)}",
             )
         self.loaded.add(package)
 
@@ -161,8 +204,27 @@ class _Session:
         """Run the function under guard.R's handlers; the R objects die before the lock is released."""
         with _quiet(self.callbacks), _interruptible(self.openrlib):
             converted = self.ri.ListSexpVector([to_r(a, self.ri) for a in args])
-            result = self.guard(self.environment[function], converted)
+            try:
+                result = self.guard(self.environment[function], converted)
+            except self.ri.embedded.RRuntimeError:
+                # Errors never get past guard.R; a jump to R's top level does, and it has no message.
+                return {"error": ["R jumped out of the call"], "column": None, "warnings": None}
             return from_r(result, self.ri)
+
+
+def _initialise(ri) -> None:
+    """Start R; the signal handlers stay, and so does the user's peace in a thread.
+
+    rpy2 gives SIGINT to Python's default handler. Outside the main thread it cannot, and warns that
+    Ctrl-C is lost, which it is not: R is started without signal handlers of its own.
+    """
+    main = threading.current_thread() is threading.main_thread()
+    handler = signal.getsignal(signal.SIGINT)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="R is not initialized by the main thread")
+        ri.initr()
+    if main and handler is not None:
+        signal.signal(signal.SIGINT, handler)
 
 
 @contextlib.contextmanager
@@ -190,25 +252,31 @@ def _interruptible(openrlib):
 
     Python runs its signal handlers only between byte codes, that is inside one of rpy2's callbacks,
     where an exception is printed and lost. So the handler only sets R's flag and remembers; R stops at
-    its next check (the handler of guard.R catches it), and the memory becomes the exception here.
+    its next check (the handler of guard.R catches it), and the memory becomes the exception here. A
+    handler of the user's own may want something else than to stop: it is called after the crossing.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    interrupted = []
+    before = signal.getsignal(signal.SIGINT)
+    if not callable(before):  # ignored, deadly, or not Python's: as somebody decided
+        yield
+        return
+    arrived = []
 
     def remember(signum, frame):
-        interrupted.append(signum)
-        openrlib.rlib.R_interrupts_pending = 1
+        arrived.append((signum, frame))
+        if before is signal.default_int_handler:
+            openrlib.rlib.R_interrupts_pending = 1
 
-    before = signal.signal(signal.SIGINT, remember)
+    signal.signal(signal.SIGINT, remember)
     try:
         yield
     finally:
         openrlib.rlib.R_interrupts_pending = 0
-        signal.signal(signal.SIGINT, before if before is not None else signal.default_int_handler)
-    if interrupted:
-        raise KeyboardInterrupt
+        signal.signal(signal.SIGINT, before)
+    if arrived:
+        before(*arrived[-1])
 
 
 @contextlib.contextmanager

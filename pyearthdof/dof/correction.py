@@ -7,7 +7,10 @@ from dataclasses import dataclass, field, fields
 
 import numpy as np
 import pandas as pd
+from sklearn.base import BaseEstimator
 
+from ..exceptions import InvalidInputError
+from ..mars.model import MarsModel
 from ..mars.options import default_nk
 from ..random import RDraws
 from .adapters import engine_of
@@ -40,6 +43,15 @@ class PenaltyCorrection:
         Mean number of terms r.
     n, p, nk, degree, n_rep : int
     settings, versions : dict
+
+    Examples
+    --------
+    >>> from pyearthdof import correct_penalty
+    >>> found = correct_penalty((50, 2), n_rep=20, engine="native")
+    >>> found.default_penalty, round(found.penalty, 4), round(found.se, 4)
+    (2.0, 0.7969, 0.2565)
+    >>> found.to_frame().shape
+    (1, 13)
     """
 
     penalty: float
@@ -78,7 +90,7 @@ class PenaltyCorrection:
 def correct_penalty(
     design,
     *,
-    degree=1,
+    degree=None,
     nk=None,
     n_rep=100,
     draws=None,
@@ -96,13 +108,14 @@ def correct_penalty(
 
     Parameters
     ----------
-    design : tuple (n, p), (n, p) array or DataFrame
+    design : tuple (n, p), (n, p) array, DataFrame, or fitted MARS model
         A tuple asks for a Gaussian design, drawn after the responses as the authors do. A matrix
-        measures the search on these predictors instead.
-    degree : int
-        Largest degree of interaction.
+        measures the search on these predictors instead. A model stands for its (n, p), factors
+        expanded, its degree and its nk, as in the authors' `correct_df(fit)`.
+    degree : int, optional
+        Largest degree of interaction; by default the model's, or 1.
     nk : int, optional
-        Most terms in the forward pass; by default the package's own for p predictors.
+        Most terms in the forward pass; by default the model's, or the package's own for p predictors.
     n_rep : int
         Number of responses drawn and fitted.
     draws : RDraws, optional
@@ -126,6 +139,7 @@ def correct_penalty(
     >>> correct_penalty((264, 9), degree=1)
     PenaltyCorrection(2 -> 2.99357 ± 0.096, df=40.9985, nominal_df=33.04, n_terms=17.02, n_rep=100)
     """
+    design, degree, nk = _read_model(design, degree, nk)
     degree = check_count("degree", degree, 1)
     n_rep = check_count("n_rep", n_rep, 2)
     design = check_design(design, "design")
@@ -161,6 +175,17 @@ def correct_penalty(
         settings=settings,
         versions=package_versions() | run.versions,
     )
+
+
+def _read_model(design, degree, nk):
+    """Shape, degree and nk of a fitted model; anything else as it is."""
+    model = getattr(design, "model_", design)
+    if not isinstance(model, MarsModel):
+        if isinstance(design, BaseEstimator):
+            raise InvalidInputError(f"design={design!r} is not fitted; call its fit first.")
+        return design, 1 if degree is None else degree, nk
+    shape = (model.n_samples, len(model.feature_names))
+    return shape, model.degree if degree is None else degree, model.nk if nk is None else nk
 
 
 def _default_nk(package: str, p: int) -> int:

@@ -105,8 +105,8 @@ def crosscheck(X, y, sample_weight=None, **options) -> CrossCheck:
     """
     r = Earth(**options, engine="r").fit(X, y, sample_weight)
     native = Earth(**options, engine="native").fit(X, y, sample_weight)
-    data = np.asarray(X, dtype=float)
-    return compare(r.model_, native.model_, data, np.asarray(y, dtype=float))
+    data = native._data
+    return compare(r.model_, native.model_, data.design.values, data.responses.values)
 
 
 def compare(r: MarsModel, native: MarsModel, X: np.ndarray, y: np.ndarray) -> CrossCheck:
@@ -137,7 +137,7 @@ def _first_difference(a: MarsModel, b: MarsModel) -> int | None:
 
 def _gap(r, native, X, y, at) -> float:
     """The smallest difference that one or two more terms from here make: a step adds one or two."""
-    total = float(np.sum((y - y.mean()) ** 2)) or 1.0
+    total = float(np.sum((y - y.mean(axis=0)) ** 2)) or 1.0
     left = [[_rss(m, X, y, at + k) / total for k in (1, 2)] for m in (r, native)]
     return min(abs(a - b) for a in left[0] for b in left[1])
 

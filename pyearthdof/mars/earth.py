@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from sklearn.base import clone
 
 from .. import bridge
-from ..exceptions import InvalidInputError, RWarning
+from ..exceptions import FittingError, InvalidInputError
 from ..procedures.base import Fits
-from . import engine_r
-from .data import check_training_data, check_weights
-from .options import check_options
+from . import robject
+from .data import check_design, check_responses, check_subset, check_weights, default_names
+from .earth_fit import EarthFit
+from .options import check_options, needs_r
 from .path import PathFits
 from .regressor import MarsRegressor
+from .training_data import FormulaData
 
 __all__ = ["Earth"]
 
-ENGINES = ("auto", "r", "native")
 
-
-class Earth(MarsRegressor):
+class Earth(EarthFit, MarsRegressor):
     """Multivariate adaptive regression splines, as R's package `earth` fits them.
 
     Every argument has the meaning and the default that it has in R; None lets earth compute its own.
@@ -49,8 +47,8 @@ class Earth(MarsRegressor):
         `allowed(degree, pred, parents, namesx, first) -> bool` says whether predictor `pred` (0-based)
         may multiply the parent term; `parents` holds one entry for each predictor, not 0 where the
         parent uses it.
-    pmethod : {"backward", "none", "exhaustive", "forward", "seqrep"}
-        Pruning method.
+    pmethod : {"backward", "none", "exhaustive", "forward", "seqrep", "cv"}
+        Pruning method; "cv" takes the size that cross-validation prefers and needs nfold and R.
     nprune : int, optional
         Most terms after pruning.
     adjust_endspan : float, default 2
@@ -58,7 +56,26 @@ class Earth(MarsRegressor):
     auto_linpreds : bool, default True
         A knot at the smallest value of a predictor becomes a linear term.
     scale_y : bool, optional
-        Scale y in the forward pass; default True.
+        Scale y in the forward pass; default True for one response, False for several.
+    response_weight : array, (m,), optional
+        Weights of several responses (R's `wp`).
+    glm_family : {"binomial", "poisson", "gamma", "gaussian", "inverse_gaussian", "quasibinomial", \
+"quasipoisson"}, optional
+        Fit a generalised linear model of this family on the terms; needs R.
+    glm_link, glm_maxit, glm_epsilon : optional
+        Link of the family, and limits of the iteration; R's defaults.
+    nfold, ncross, stratify : default 0, 1 and True
+        R's cross-validation: folds, repetitions, and folds balanced over the response; needs R.
+    varmod_method : {"none", "const", "lm", "rlm", "earth", "gam", "power", "power0", "x.lm", ...}
+        Variance model for `predict_interval`; needs nfold > 1, ncross > 2 and R.
+    varmod_exponent, varmod_conv, varmod_clamp, varmod_minspan
+        Its details, see R's `varmod`.
+    exhaustive_tol : float, default 1e-10
+        Terms closer to dependence than this are not pruned exhaustively but backward.
+    keepxy : bool, default False
+        Keep the training data in pickles; with nfold, also out-of-fold RSq for each size.
+    random_state : int, RandomState or None
+        Seed of R's cross-validation; a number is R's `set.seed`.
     engine : {"auto", "r", "native"}
         What computes the fit: R's own earth through rpy2, or compiled code of our own that gives the
         same terms without R. "auto" is R where it is, except for `fit_many` and `fit_path`, where the
@@ -68,12 +85,18 @@ class Earth(MarsRegressor):
     ----------
     model_ : MarsModel
         The fitted model as plain numpy.
-    coef_, terms_ : coefficients and names of the selected terms, the intercept first.
+    coef_, terms_ : coefficients and names of the selected terms, the intercept first; with m responses
+        `coef_` is (n_terms_, m).
     dirs_, cuts_ : (n_forward_terms, n_features) arrays, one row for each forward-pass term.
     selected_terms_ : 0-based indices of the selected terms.
     bx_ : (n, n_terms_) basis matrix of the training rows.
-    fitted_values_, leverages_ : (n,) arrays.
+    fitted_values_, residuals_ : (n,) or (n, m) arrays.
+    leverages_ : (n,) array.
     rss_, rsq_, gcv_, grsq_ : float
+    response_names_ : tuple of str
+    rss_per_response_, rsq_per_response_, gcv_per_response_, grsq_per_response_ : (m,) arrays
+    glm_, glm_coef_ : deviances and so on as a DataFrame, and coefficients; with glm_family only.
+    cv_, cv_tables_ : R's cross-validation, a row for each fold, and all of R's tables; with nfold only.
     rss_per_subset_, gcv_per_subset_ : along the pruning pass.
     n_terms_ : int; also `n_coef_` and `trace_`, the trace of the fit's projection matrix.
     nominal_df_ : float
@@ -90,83 +113,65 @@ class Earth(MarsRegressor):
     >>> x = np.linspace(0, 1, 101)
     >>> model = Earth().fit(x[:, None], np.maximum(0, x - 0.5))
     >>> model.terms_
-    ('(Intercept)', 'h(x-0.5)')
+    ('(Intercept)', 'h(x-0.52)', 'h(0.52-x)')
     >>> model.predict([[0.75]]).round(6)
-    array([0.25])
+    array([0.247224])
     """
 
     is_equivariant = True
+    takes_several_responses = True
 
-    def __init__(
-        self,
-        degree=1,
-        penalty=None,
-        nk=None,
-        thresh=0.001,
-        minspan=0,
-        endspan=0,
-        newvar_penalty=0.0,
-        fast_k=20,
-        fast_beta=1.0,
-        linpreds=None,
-        allowed=None,
-        pmethod="backward",
-        nprune=None,
-        adjust_endspan=2.0,
-        auto_linpreds=True,
-        scale_y=None,
-        engine="auto",
-    ):
-        self.degree = degree
-        self.penalty = penalty
-        self.nk = nk
-        self.thresh = thresh
-        self.minspan = minspan
-        self.endspan = endspan
-        self.newvar_penalty = newvar_penalty
-        self.fast_k = fast_k
-        self.fast_beta = fast_beta
-        self.linpreds = linpreds
-        self.allowed = allowed
-        self.pmethod = pmethod
-        self.nprune = nprune
-        self.adjust_endspan = adjust_endspan
-        self.auto_linpreds = auto_linpreds
-        self.scale_y = scale_y
-        self.engine = engine
-
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None, *, subset=None):
         """Fit the model.
 
         Parameters
         ----------
         X : array or DataFrame, (n, p)
-            Finite numbers; the column names of a frame name the terms.
-        y : array, (n,)
+            Finite numbers; in a frame also categories, strings and booleans, which expand as in R. The
+            column names of a frame name the terms.
+        y : array, Series or DataFrame, (n,) or (n, m)
+            One response, or several that share their terms.
         sample_weight : array, (n,), optional
             earth's case weights; not the same as repeating rows.
+        subset : mask or 0-based row numbers, optional
+            Fit on these rows only; the levels of factors are those of all rows.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import pandas as pd
+        >>> from pyearthdof import Earth
+        >>> frame = pd.DataFrame({"x": np.linspace(0, 1, 60), "kind": ["low", "high", "none"] * 20})
+        >>> y = frame["x"] + 3.0 * (frame["kind"] == "low")
+        >>> Earth(engine="native").fit(frame, y).terms_
+        ('(Intercept)', 'kindlow', 'x')
         """
-        X, y = check_training_data(self, X, y)
-        names = self._feature_names(X.shape[1])
-        weights = check_weights(sample_weight, len(y))
-        options = check_options(self.get_params(), names, len(y))
-        engine = self._resolve_engine()
-        if engine is not engine_r and self.scale_y is not False and np.ptp(y) == 0:
-            # R's own warning, which comes by itself with R's engine.
-            warnings.warn(
-                f"Cannot scale y (values are all equal to {y[0]:g}) Use Scale.y=FALSE to silence this "
-                "warning",
-                RWarning,
-                stacklevel=2,
-            )
-        self._learn(*engine.fit_one(X, y, names, weights, options))
+        design = check_design(self, X)
+        responses = check_responses(self, y, len(design.values))
+        weights = check_weights(sample_weight, len(design.values))
+        rows = check_subset(subset, len(design.values))
+        if rows is not None:
+            design = design.rows(rows)
+            responses = responses.rows(rows)
+            weights = None if weights is None else weights[rows]
+        self._fit(design, responses, weights)
         return self
 
     def fit_many(self, X, Y) -> Fits:
-        """Fit every column of Y on the same X, for Monte Carlo; the estimator stays as it was."""
+        """Fit every column of Y on the same X, for Monte Carlo; the estimator stays as it was.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyearthdof import Earth
+        >>> x = np.random.default_rng(0).normal(size=(100, 2))
+        >>> fits = Earth().fit_many(x, np.column_stack([x[:, 0], np.abs(x[:, 1])]))
+        >>> fits.fitted.shape, fits.n_coef.tolist()
+        ((100, 2), [2, 4])
+        """
         X, Y, names = self._check_many(X, Y)
-        options = check_options(self.get_params(), names, len(X))
-        fitted, terms = self._resolve_engine(monte_carlo=True).fit_many(X, Y, names, options)
+        options = self._check_many_options(self, names, len(X))
+        fitted, terms = self._resolve_engine(options, True).fit_many(X, Y, names, options)
         return Fits(fitted=fitted, trace=terms, n_coef=terms)
 
     def fit_path(self, X, Y, nks) -> PathFits:
@@ -174,6 +179,15 @@ class Earth(MarsRegressor):
 
         Needs thresh = 0, pmethod = "none" and neither nprune nor allowed: then the fit at a smaller nk
         is the beginning of the pass at a larger one. The estimator's own nk is not looked at.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyearthdof import Earth
+        >>> x = np.random.default_rng(0).normal(size=(100, 2))
+        >>> paths = Earth(thresh=0, pmethod="none").fit_path(x, np.abs(x[:, :1]), [3, 5])
+        >>> paths.n_terms.ravel().tolist()
+        [3.0, 4.0]
         """
         needed = {"thresh": 0, "pmethod": "none", "nprune": None, "allowed": None}
         for name, value in needed.items():
@@ -184,10 +198,10 @@ class Earth(MarsRegressor):
         nks = [int(nk) for nk in nks]
         longest = clone(self).set_params(nk=max(nks))
         X, Y, names = self._check_many(X, Y)
-        options = check_options(longest.get_params(), names, len(X))
+        options = self._check_many_options(longest, names, len(X))
         fitted = np.empty((len(nks), *Y.shape))
         n_terms = np.empty((len(nks), Y.shape[1]))
-        paths = self._resolve_engine(monte_carlo=True).path_many(X, Y, nks, options)
+        paths = self._resolve_engine(options, True).path_many(X, Y, nks, options)
         for j, (fits, sizes) in enumerate(paths):
             fitted[:, :, j] = fits.T
             n_terms[:, j] = sizes
@@ -223,25 +237,110 @@ class Earth(MarsRegressor):
 
         if design not in ("gaussian", "data"):
             raise InvalidInputError(f"design={design!r} but it should be 'gaussian' or 'data'")
-        probe, _ = check_training_data(clone(self), X, y)
+        probe = check_design(clone(self), X).values
         settings = {"degree": self.degree, "nk": self.nk, "engine": self.engine} | correction
         result = correct_penalty(probe if design == "data" else probe.shape, **settings)
         model = clone(self).set_params(penalty=result.penalty).fit(X, y, sample_weight)
         model.correction_ = result
         return model
 
-    def _resolve_engine(self, monte_carlo: bool = False):
-        """The module that fits. "auto": R where it is, but for many fits the native engine."""
-        if self.engine not in ENGINES:
-            raise InvalidInputError(
-                f"engine={self.engine!r} but it should be one of {', '.join(ENGINES)}"
-            )
-        if self.engine == "r":
-            bridge.require("earth")
-            return engine_r
-        if self.engine == "auto" and not monte_carlo and bridge.is_available("earth"):
-            return engine_r
-        from . import engine_native
+    @classmethod
+    def from_formula(cls, formula, data, sample_weight=None, *, subset=None, **options):
+        """Fit by R's formula; needs R, but predicting from the model does not.
 
-        engine_native.announce()
-        return engine_native
+        Parameters
+        ----------
+        formula : str
+            Such as "log(O3) ~ . - doy" or "cbind(a, b) ~ x * z + offset(w)". It may use the columns of
+            `data`, the operators + - * / : ^ and the functions I, log, log2, log10, log1p, exp, sqrt, abs,
+            poly, bs, ns, offset and cbind; anything else is refused before R evaluates it.
+        data : DataFrame
+        sample_weight, subset
+            As in `fit`.
+        **options
+            Arguments of the constructor.
+
+        Returns
+        -------
+        Earth
+            Fitted; `predict` takes frames with the same columns. Predictions are on the scale of the left
+            side: of log(O3), not of O3.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from pyearthdof import Earth
+        >>> data = pd.DataFrame({"x": range(1, 31), "y": [2.0 * k for k in range(1, 31)]})
+        >>> model = Earth.from_formula("y ~ log(x)", data)
+        >>> model.response_names_, model.model_.feature_names
+        (('y',), ('log(x)',))
+        """
+        estimator = cls(**options)
+        estimator._fit_formula(formula, data, sample_weight, subset)
+        return estimator
+
+    def _fit_formula(self, text, frame, sample_weight, subset) -> None:
+        robject.frame_for_r(frame, text)
+        if self.engine == "native":
+            raise InvalidInputError("engine='native' but a formula needs engine='r'")
+        weights = check_weights(sample_weight, len(frame))
+        data = FormulaData(text, frame, weights, check_subset(subset, len(frame)))
+        options = data.check_options(self)
+        bridge.require("earth")
+        seed = self._seed() if options["nfold"] > 1 else None
+        self._adopt(*data.fit(options, self.linpreds, seed), data.training_weights)
+        if not data.gives(self.model_, self.bx_):
+            raise FittingError(
+                f"the formula {text!r} gives other columns here than in R; please report it, and use a "
+                "matrix of predictors meanwhile"
+            )
+        self._data = data
+
+    def _adopt(self, model, details, weights=None) -> None:
+        """Become the estimator of a model that was not fitted from a design of ours."""
+        names = model.feature_names if model.formula is None else model.formula.names
+        if model.columns is not None:
+            names = model.columns.names
+        self.n_features_in_ = len(names)
+        if model.columns or model.formula or names != default_names(len(names)):
+            self.feature_names_in_ = np.array(names, dtype=object)
+        self._learn(model, details, weights)
+
+    @classmethod
+    def from_r(cls, source):
+        """Take over a model that somebody fitted with R's earth.
+
+        Parameters
+        ----------
+        source : path of an .rds file, or an earth object of rpy2
+            R reads the file, so it should come from somebody you trust: reading one can run code.
+
+        Returns
+        -------
+        Earth
+            Fitted, with R's numbers. It predicts from frames with the columns that the model was fitted on,
+            or from the matrix of `model_.feature_names` where its formula cannot be evaluated here.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import numpy as np
+        >>> from pyearthdof import Earth
+        >>> x = np.random.default_rng(0).normal(size=(100, 2))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     Earth().fit(x, np.abs(x[:, 0])).to_rds(f"{folder}/model.rds")
+        ...     model = Earth.from_r(f"{folder}/model.rds")
+        >>> model.predict([[-2.0, 0.0]]).round(2)
+        array([2.01])
+        """
+        model, details, params = robject.read_r(source)
+        estimator = cls(**params)
+        estimator._adopt(model, details, details.weights)
+        return estimator
+
+    @staticmethod
+    def _check_many_options(estimator, names, n_samples) -> dict:
+        options = check_options(estimator.get_params(), names, n_samples)
+        if needs_r(options):
+            raise InvalidInputError(f"{needs_r(options)} but fits of many responses are plain ones")
+        return options

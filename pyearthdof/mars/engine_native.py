@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -26,12 +26,23 @@ from .kernels_many import (
     independent_columns,
     prefix_fits,
 )
+from .kernels_regress import regress
 from .kernels_weighted import run_weighted
-from .model import FitDetails, MarsModel
+from .model import FitDetails, MarsModel, evaluate_term
 from .names import term_names
-from .native_prune import Pruning, prune
+from .native_prune import Pruning, gcv_of, prune
+from .options import default_penalty
 
-__all__ = ["ForwardPass", "NativeFit", "announce", "fit", "fit_many", "fit_one", "path_many"]
+__all__ = [
+    "ForwardPass",
+    "NativeFit",
+    "announce",
+    "fit",
+    "fit_many",
+    "fit_one",
+    "path_many",
+    "reprune",
+]
 
 BLOCK = 64  # responses that a thread takes at a time, at the most
 
@@ -85,6 +96,10 @@ class NativeFit:
     fitted: np.ndarray
     leverages: np.ndarray
     n_ties: int
+    rss_per_response: np.ndarray
+    rsq_per_response: np.ndarray
+    gcv_per_response: np.ndarray
+    grsq_per_response: np.ndarray
 
 
 def fit(X, y, options, weights=None, feature_names=None) -> NativeFit:
@@ -113,25 +128,64 @@ def fit(X, y, options, weights=None, feature_names=None) -> NativeFit:
     X = np.asarray(X, dtype=float)
     Y = np.asarray(y, dtype=float).reshape(len(X), -1)
     weights = setup.effective_weights(weights)
-    forward = forward_pass(X, Y, options, weights, feature_names)
-    root = np.ones(len(X)) if weights is None else np.sqrt(weights)
-    pruned = prune(forward.bx, Y * root[:, None], options)
+    importance = setup.response_importance(options["response_weight"], Y.shape[1])
+    forward = forward_pass(X, Y * importance, options, weights, feature_names)
+    found = _prune_and_solve(forward, Y, importance, weights, options)
+    return _one_column(found) if np.ndim(y) == 1 else found
+
+
+def _prune_and_solve(forward: ForwardPass, Y, importance, weights, options) -> NativeFit:
+    root = np.ones(len(Y)) if weights is None else np.sqrt(weights)
+    target = Y * importance * root[:, None]
+    pruned = prune(forward.bx, target, options)
     columns = np.ascontiguousarray(forward.bx[:, pruned.selected].T)
-    coef, leverages = _least_squares(columns, Y * root[:, None])
+    coef, leverages = _least_squares(columns, target)
     bx = columns.T / root[:, None]
+    if weights is not None:
+        # Weights that differ by many powers of ten: only R's order loses the digits that R loses.
+        rows = np.ascontiguousarray((bx * root[:, None]).T), np.ascontiguousarray(target.T)
+        ordered, _, _, is_independent = regress(*rows)
+        coef = ordered if is_independent else coef
+    coef = coef / importance
     fitted = bx @ coef
-    single = np.ndim(y) == 1
+    statistics = _statistics(pruned)
     return NativeFit(
         dirs=forward.dirs,
         cuts=forward.cuts,
-        coef=coef[:, 0] if single else coef,
+        coef=coef,
         bx=bx,
         termcond=forward.termcond,
-        fitted=fitted[:, 0] if single else fitted,
+        fitted=fitted,
         leverages=leverages,
         n_ties=forward.n_ties,
-        **_statistics(pruned),
+        **statistics,
+        **_per_response(Y, fitted, weights, len(pruned.selected), options, statistics),
     )
+
+
+def _one_column(found: NativeFit) -> NativeFit:
+    return replace(found, coef=found.coef[:, 0], fitted=found.fitted[:, 0])
+
+
+def _per_response(Y, fitted, weights, n_terms, options, statistics) -> dict[str, np.ndarray]:
+    """What each response by itself has of the fit, with earth's rules for weights."""
+    cases = np.ones(len(Y)) if weights is None else weights
+    means = (cases @ Y) / cases.sum()
+    rss = cases @ (Y - fitted) ** 2
+    total = cases @ (Y - means) ** 2
+    penalty = options["penalty"]
+    penalty = default_penalty(options["degree"]) if penalty is None else penalty
+    gcv = gcv_of(rss, n_terms, len(Y), penalty)
+    null = gcv_of(total, 1, len(Y), penalty)
+    grsq = [_share(g, g0) for g, g0 in zip(gcv, null, strict=True)]
+    if weights is not None and Y.shape[1] == 1:
+        grsq = [statistics["grsq"]]
+    return {
+        "rss_per_response": rss,
+        "rsq_per_response": np.array([_share(r, t) for r, t in zip(rss, total, strict=True)]),
+        "gcv_per_response": gcv,
+        "grsq_per_response": np.array(grsq),
+    }
 
 
 def _statistics(pruned: Pruning) -> dict:
@@ -179,35 +233,52 @@ def announce() -> None:
         )
 
 
-def fit_one(X, y, feature_names, weights, options) -> tuple[MarsModel, FitDetails]:
-    """Fit one response; options as `check_options` returns them."""
-    found = fit(X, y, options, weights, feature_names)
-    settings = setup.resolve_settings(options, X.shape[1])
+def fit_one(design, responses, weights, options, seed=None) -> tuple[MarsModel, FitDetails]:
+    """Fit one model; options as `check_options` returns them. There is nothing random: no seed."""
+    found = fit(design.values, responses.values, options, weights, design.names)
+    names = term_names(found.dirs, found.cuts, design.names, design.values)
+    return _build(found, names, design, responses, options)
+
+
+def reprune(model: MarsModel, design, responses, weights, options) -> tuple[MarsModel, FitDetails]:
+    """The pruning pass again, on the forward pass of a fitted model."""
+    Y = responses.matrix
+    weights = setup.effective_weights(weights)
+    root = np.ones(len(Y)) if weights is None else np.sqrt(weights)
+    terms = zip(model.dirs, model.cuts, strict=True)
+    bx = np.column_stack([evaluate_term(design.values, d, c) for d, c in terms]) * root[:, None]
+    forward = ForwardPass(
+        model.dirs.astype(int), model.cuts, bx, np.empty(0, dtype=int), model.termcond, 0
+    )
+    importance = setup.response_importance(options["response_weight"], Y.shape[1])
+    found = _prune_and_solve(forward, Y, importance, weights, options)
+    if responses.values.ndim == 1:
+        found = _one_column(found)
+    return _build(found, model.term_names, design, responses, options)
+
+
+def _build(found: NativeFit, names, design, responses, options) -> tuple[MarsModel, FitDetails]:
+    settings = setup.resolve_settings(options, design.values.shape[1])
+    shared = {f.name for f in fields(MarsModel)} & {f.name for f in fields(NativeFit)}
+    values = {name: getattr(found, name) for name in shared}
     model = MarsModel(
-        feature_names=tuple(feature_names),
-        dirs=found.dirs.astype(float),
-        cuts=found.cuts,
-        term_names=term_names(found.dirs, found.cuts, feature_names, X),
-        selected=found.selected,
-        coef=found.coef,
-        rss=found.rss,
-        rsq=found.rsq,
-        gcv=found.gcv,
-        grsq=found.grsq,
-        rss_per_subset=found.rss_per_subset,
-        gcv_per_subset=found.gcv_per_subset,
-        prune_terms=found.prune_terms.astype(float),
+        **values
+        | {"dirs": found.dirs.astype(float), "prune_terms": found.prune_terms.astype(float)},
+        feature_names=tuple(design.names),
+        term_names=tuple(names),
         degree=settings.degree,
         penalty=settings.penalty,
         nk=settings.nk,
         thresh=settings.thresh,
         pmethod=options["pmethod"],
-        termcond=found.termcond,
-        n_samples=len(y),
+        n_samples=len(responses.values),
         engine="native",
         versions={"pyearthdof": __version__},
+        response_names=responses.names,
+        columns=design.columns,
     )
-    return model, FitDetails(found.bx, found.fitted, found.leverages, None)
+    residuals = responses.values - found.fitted
+    return model, FitDetails(found.bx, found.fitted, residuals, found.leverages, None)
 
 
 def forward_pass(X, Y, options, weights=None, feature_names=None, *, exact=False) -> ForwardPass:

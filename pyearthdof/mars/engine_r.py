@@ -2,44 +2,129 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
+from dataclasses import fields, replace
 
 import numpy as np
 
 from .. import bridge
+from ..exceptions import FittingError
 from .data import default_names
+from .formula import Formula
+from .glm import GlmPart
 from .model import FitDetails, MarsModel
 from .options import r_options
 from .path import prefix_fits, step_of_terms, steps_allowed
 
-__all__ = ["fit_many", "fit_one", "path_many", "summary_text"]
+__all__ = ["fit_many", "fit_one", "path_many", "predict_interval", "reprune", "summary_text"]
 
+STATISTICS = ("rss", "rsq", "gcv", "grsq")
 REACHED_NK = 7  # earth's termination condition
 SECONDS_PER_CROSSING = 0.7  # Ctrl-C is honoured between crossings at the latest
 
 
-def fit_one(X, y, feature_names, weights, options) -> tuple[MarsModel, FitDetails]:
-    """Fit one response; options as `check_options` returns them."""
+def fit_one(design, responses, weights, options, seed=None) -> tuple[MarsModel, FitDetails]:
+    """Fit one model; options as `check_options` returns them."""
     passed, allowed = _passable(options)
-    design = bridge.NamedMatrix(X, feature_names)
     try:
-        found = bridge.call("earth.one", design, y, weights, passed)
+        found = bridge.call(
+            "earth.one", r_design(design), _r_responses(responses), weights, passed, seed
+        )
     finally:
         _raise_from_allowed(allowed)
-    return model_from(found, feature_names, len(y), options), details_from(found)
+    return _build(found, design, responses, options)
 
 
-def model_from(found, feature_names, n_samples, options) -> MarsModel:
+def fit_formula(text, frame, weights, rows, options, linpreds, seed=None, r_object=None):
+    """Fit by a formula in R; `frame` is a `bridge.Frame`, `rows` the 0-based subset or None.
+
+    With the bytes of an earlier fit only its pruning pass is done again.
+    """
+    passed, allowed = _passable(options)
+    if linpreds is not None and linpreds is not False:
+        passed["linpreds"] = _r_linpreds(linpreds)
+    subset = None if rows is None else rows + 1.0
+    try:
+        if r_object is None:
+            found = bridge.call("earth.formula.one", text, frame, weights, subset, passed, seed)
+        else:
+            found = bridge.call("earth.reprune", r_object, text, frame, weights, passed, subset)
+    finally:
+        _raise_from_allowed(allowed)
+    single = found["coef"].shape[1] == 1
+    model = model_from(found, len(found["fitted"]), options, single=single)
+    model = replace(model, formula=Formula.from_r(found["formula"]))
+    return model, details_from(found, single=single)
+
+
+def _r_linpreds(linpreds):
+    """For R, which takes 1-based indices, or patterns for names."""
+    if linpreds is True:
+        return True
+    values = [linpreds] if isinstance(linpreds, (str, int)) else list(linpreds)
+    if all(isinstance(value, str) for value in values):
+        return [f"^{re.escape(value)}$" for value in values]
+    return np.array(values, dtype=float) + 1
+
+
+def reprune(r_object, design, responses, weights, options) -> tuple[MarsModel, FitDetails]:
+    """The pruning pass again, on the forward pass of a fit that was kept as bytes."""
+    passed, _ = _passable(options | {"allowed": None})
+    found = bridge.call(
+        "earth.reprune", r_object, r_design(design), _r_responses(responses), weights, passed
+    )
+    return _build(found, design, responses, options)
+
+
+def _build(found, design, responses, options) -> tuple[MarsModel, FitDetails]:
+    if tuple(found["feature.names"]) != tuple(design.names):
+        raise FittingError(
+            f"R expanded the columns to {found['feature.names']}, not to {list(design.names)}"
+        )
+    # Two columns of counts are one response for a binomial model: successes and failures.
+    single = responses.values.ndim == 1 or found["coef"].shape[1] == 1
+    model = model_from(found, len(found["fitted"]), options, single=single)
+    return replace(model, columns=design.columns), details_from(found, single=single)
+
+
+def r_design(design):
+    """The predictors for R: a matrix, or a data frame where there are factors, which R then expands."""
+    if design.columns is None:
+        return bridge.NamedMatrix(design.values, design.names)
+    return bridge.Frame(
+        {column.name: _r_column(column, design.raw) for column in design.columns.columns}
+    )
+
+
+def _r_column(column, raw):
+    values = raw[column.name]
+    if column.kind == "number":
+        return values
+    if column.kind == "logical":
+        return values.astype(bool)
+    return bridge.Factor(values, column.levels, ordered=column.kind == "ordered")
+
+
+def _r_responses(responses):
+    if responses.classes is not None:
+        return bridge.Factor(responses.codes, responses.classes)
+    if responses.names == ("y",):
+        return responses.values
+    return bridge.NamedMatrix(responses.matrix, responses.names)
+
+
+def model_from(found, n_samples, options, *, single=True) -> MarsModel:
     """Build the model from what describe.earth in r_scripts/earth.R returned."""
     prune_terms = found["prune.terms"]
     return MarsModel(
-        feature_names=feature_names,
+        feature_names=tuple(found["feature.names"]),
         dirs=found["dirs"],
         cuts=found["cuts"],
         term_names=tuple(found["term.names"]),
         selected=found["selected"].astype(int) - 1,
-        coef=found["coef"],
+        coef=_per_response(found["coef"], single),
         rss=float(found["rss"][0]),
         rsq=float(found["rsq"][0]),
         gcv=float(found["gcv"][0]),
@@ -56,12 +141,42 @@ def model_from(found, feature_names, n_samples, options) -> MarsModel:
         n_samples=n_samples,
         engine="r",
         versions=bridge.r_versions(),
+        response_names=tuple(found["response.names"] or ("y",)),
+        **{f"{name}_per_response": _or_empty(found[f"{name}.per.response"]) for name in STATISTICS},
+        glm=_glm_from(found["glm"], single),
     )
 
 
-def details_from(found) -> FitDetails:
+def _glm_from(found, single) -> GlmPart | None:
+    if found is None:
+        return None
+    numbers = {f.name: found[f.name.replace("_", ".")] for f in fields(GlmPart)[3:]}
+    return GlmPart(
+        family=found["family"][0],
+        link=found["link"][0],
+        coef=_per_response(found["coef"], single),
+        **numbers,
+    )
+
+
+def _per_response(matrix, single):
+    return matrix[:, 0] if single else matrix
+
+
+def _or_empty(vector):
+    return np.empty(0) if vector is None else vector
+
+
+def details_from(found, *, single=True) -> FitDetails:
     """What the fit tells about its training rows."""
-    return FitDetails(found["bx"], found["fitted"], found["leverages"], found["object"])
+    return FitDetails(
+        bx=found["bx"],
+        fitted=_per_response(found["fitted"], single),
+        residuals=_per_response(found["residuals"], single),
+        leverages=found["leverages"],
+        r_object=found["object"],
+        cv=found["cv"],
+    )
 
 
 def fit_many(X, Y, feature_names, options) -> tuple[np.ndarray, np.ndarray]:
@@ -131,6 +246,12 @@ def summary_text(r_object: bytes) -> str:
     return "\n".join(bridge.call("earth.summary", r_object))
 
 
+def predict_interval(r_object: bytes, X, kind: str, level: float) -> tuple[np.ndarray, list[str]]:
+    """Intervals at new rows by R's variance model, and the names of their columns."""
+    found = bridge.call("earth.interval", r_object, X, kind, level)
+    return found["values"], found["columns"]
+
+
 def _crossings(function, X, Y, feature_names, passed, package, allowed):
     """Send the columns of Y in blocks of about SECONDS_PER_CROSSING, starting with a single one."""
     design = bridge.NamedMatrix(X, feature_names)
@@ -139,7 +260,10 @@ def _crossings(function, X, Y, feature_names, passed, package, allowed):
         columns = slice(start, min(start + size, Y.shape[1]))
         began = time.perf_counter()
         try:
-            found = bridge.call(function, design, Y[:, columns], passed, package=package)
+            first = start if Y.shape[1] > 1 else None
+            found = bridge.call(
+                function, design, Y[:, columns], passed, package=package, first_column=first
+            )
         finally:
             _raise_from_allowed(allowed)
         each = (time.perf_counter() - began) / (columns.stop - columns.start)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-__all__ = ["importance_table"]
+__all__ = ["feature_importances", "importance_table"]
 
 
 def importance_table(model, *, trim: bool = True, sqrt: bool = True) -> pd.DataFrame:
@@ -44,6 +44,20 @@ def importance_table(model, *, trim: bool = True, sqrt: bool = True) -> pd.DataF
     frame["used"] = used[order]
     frame["nsubsets"] = frame["nsubsets"].astype(int)
     return frame[frame["nsubsets"] > 0] if trim else frame
+
+
+def feature_importances(model) -> np.ndarray:
+    """Shares of the raw columns in the importance by GCV, before its square root; they add up to 1.
+
+    The columns of a factor count together; where nothing gains anything all shares are 0.
+    """
+    table = importance_table(model, trim=False, sqrt=False)
+    gains = table["gcv"].reindex(model.feature_names).clip(lower=0).to_numpy()
+    if model.columns is not None:
+        raw = [source.raw for source in model.columns.sources]
+        gains = np.array([gains[[r == name for r in raw]].sum() for name in model.columns.names])
+    total = gains.sum()
+    return gains / total if total > 0 else np.zeros(len(gains))
 
 
 def _scaled(values: np.ndarray, sqrt: bool) -> np.ndarray:

@@ -16,6 +16,7 @@ import numpy as np
 from .._numba import kernel
 
 SMALL = 5e-10  # part of the absolute sum of a column below which an entry counts as zero
+LARGE = 1e35  # a drop in RSS that costs more is never taken, which y beyond 1e17 may meet
 
 
 class Reduction(NamedTuple):
@@ -186,7 +187,7 @@ def record(reduction, size, rss):
 def cheapest_drop(reduction, last, work):
     """Place in 1..last whose column costs least if it leaves the first last + 1 columns."""
     d, u, t, small = reduction.d, reduction.u, reduction.t, reduction.small
-    least, where = np.inf, -1
+    least, where = LARGE, -1
     for j in range(1, last + 1):
         left = d[j]
         if np.sqrt(left) < small[j]:

@@ -21,114 +21,88 @@ from .kernels import (
 )
 from .kernels_exact import append_column, start_basis
 from .kernels_forward import BASIS, CONDITION, QUEUED, RSS, RSS_NULL, RUNNING, SLOTS, finish_step
-from .kernels_many import RANK_TOLERANCE
-from .kernels_sums import orthogonalise
+from .kernels_householder import (
+    BLOCK,
+    Model,
+    extend_model,
+    make_block,
+    make_model,
+    rss_of_candidates,
+    rss_of_model,
+)
 
 
 @kernel
-def drop_in_rss(q, k, column, residual, store):
-    """Drop in RSS when `column` joins the first k rows of q; (drop, whether it is independent).
+def best_knot(design, base, pred, spans, model, k, model_rss, best_rss, block):
+    """Best knot of one (parent, predictor) pair: (its RSS, its place).
 
-    With `store` the normalised column becomes row k.
+    The place is that of the smallest x if no knot beats `best_rss`.
     """
-    n_resp, n = residual.shape
-    size = 0.0
-    for i in range(n):
-        size += column[i] * column[i]
-    square = orthogonalise(q, k, column, np.empty((k + 1, k + 1)))
-    if not square > RANK_TOLERANCE * RANK_TOLERANCE * size:
-        return 0.0, False
-    drop = 0.0
-    for r in range(n_resp):
-        total = 0.0
+    n = len(base)
+    wait, minimum, end = spans
+    place = n - 1
+    x = design.x[pred]
+    knots = np.empty(BLOCK, dtype=np.int64)
+    width = 0
+    for knot in range(1, n - end):
+        if base[design.order[pred, knot - 1]] > 0:
+            wait -= 1
+            if wait == 0:
+                wait = minimum
+                knots[width] = knot
+                width += 1
+        if width == 0 or (width < BLOCK and knot < n - end - 1):
+            continue
         for i in range(n):
-            total += column[i] * residual[r, i]
-        drop += total * total / square
-    if store:
-        length = np.sqrt(square)
-        for i in range(n):
-            q[k, i] = column[i] / length
-    return drop, True
+            for c in range(width):
+                distance = x[i] - design.sorted_x[pred, knots[c]]
+                block.columns[i, c] = base[i] * distance if distance > 0 else 0.0
+        rss_of_candidates(model, k, block, width, model_rss)
+        for c in range(width):
+            if block.rss[c] < best_rss - ALMOST_ZERO:
+                best_rss, place = block.rss[c], knots[c]
+        width = 0
+    return best_rss, place
 
 
 @kernel
-def regress(bx, n_slots, y, q, residual):
-    """Residuals of y on the first rows of bx; returns (RSS, number of independent columns)."""
-    n_resp, n = y.shape
-    residual[:] = y
-    k = 0
-    for slot in range(n_slots):
-        column = bx[slot].copy()
-        if k == n:
-            break
-        _, independent = drop_in_rss(q, k, column, residual, True)
-        if independent:
-            for r in range(n_resp):
-                total = 0.0
-                for i in range(n):
-                    total += q[k, i] * residual[r, i]
-                for i in range(n):
-                    residual[r, i] -= total * q[k, i]
-            k += 1
-    rss = 0.0
-    for r in range(n_resp):
-        for i in range(n):
-            rss += residual[r, i] * residual[r, i]
-    return rss, k
+def find_weighted(design, settings, terms, queue, progress, model, k, block):
+    """Best term by regression; the same result as the other searches.
 
-
-@kernel
-def find_weighted(design, settings, terms, queue, progress, y, q, residual):
-    """Best term by regression; the same result as the other searches."""
+    The model holds the k independent columns of the table of terms.
+    """
     p, n = design.x.shape
     count = progress.count
     slots, before = count[SLOTS], progress.value[RSS]
-    model_rss, k = regress(terms.bx, slots, y, q, residual)
+    model_rss = rss_of_model(model, k, block)
+    with_linear = Model(model.reflections, np.empty_like(model.rotated))
     place, pred, parent, gain, pair_form, linear = -1, -1, -1, 0.0, False, False
-    column = np.empty(n)
     for entry in range(min(count[QUEUED], settings.fast_k)):
         slot = queue.ranked[entry]
         if terms.degree[slot] >= settings.degree:
             continue
         base = terms.bx[slot]
-        start, minimum, end = span_limits(
-            n, p, count_positive(base), terms.degree[slot] + 1, settings
-        )
+        spans = span_limits(n, p, count_positive(base), terms.degree[slot] + 1, settings)
         best_of_parent = -1.0
         for j in range(p):
             if terms.dirs[slot, j] != 0 or not terms.allowed[slot, j]:
                 continue
             form = is_new_form(terms.dirs, terms.used, slots, slot, j)
-            width, straight_rss, base_rss = k, before, model_rss
+            width, straight_rss, base_rss, start = k, before, model_rss, model
             if form:
                 for i in range(n):
-                    column[i] = base[i] * design.x[j, i]
-                drop, independent = drop_in_rss(q, k, column, residual, k < n)
-                base_rss = straight_rss = model_rss - drop
-                if independent and k < n:
-                    width = k + 1
+                    block.columns[i, 0] = base[i] * design.x[j, i]
+                start = with_linear
+                start.rotated[:] = model.rotated
+                width = extend_model(start, k, block)
+                straight_rss = base_rss = rss_of_model(start, width, block)
             best_rss, best_place = straight_rss, n - 1
             if not terms.linear_only[j]:
-                wait = start
-                for knot in range(1, n - end):
-                    if not base[design.order[j, knot - 1]] > 0:
-                        continue
-                    wait -= 1
-                    if wait != 0:
-                        continue
-                    wait = minimum
-                    cut = design.sorted_x[j, knot]
-                    for i in range(n):
-                        x = design.x[j, i]
-                        column[i] = base[i] * (x - cut) if x > cut else 0.0
-                    rss = base_rss
-                    if width < n:
-                        drop, _ = drop_in_rss(q, width, column, residual, False)
-                        rss -= drop
-                    if rss < best_rss - ALMOST_ZERO:
-                        best_rss, best_place = rss, knot
+                best_rss, best_place = best_knot(
+                    design, base, j, spans, start, width, base_rss, straight_rss, block
+                )
             straight = straight_rss <= best_rss
-            best = before - (straight_rss if straight else best_rss)
+            best = before - best_rss
             best_of_parent = max(best_of_parent, best)
             if best > gain:
                 place, pred, parent, gain = best_place, j, slot, best
@@ -145,15 +119,22 @@ def run_weighted(design, settings, terms, queue, basis, progress, y, max_steps):
     n_resp = y.shape[0]
     count, value = progress.count, progress.value
     gcv_null = gcv(value[RSS_NULL], 1, n, settings.penalty)
-    q, residual = np.empty((settings.nk + 2, n)), np.empty((n_resp, n))
     y_mean = np.zeros(n_resp)
+    model, block = make_model(settings.nk + 2, n_resp, n), make_block(n)
+    model.rotated[:] = y
+    rank = factored = 0
     for _ in range(max_steps):
         if count[CONDITION] != RUNNING:
             break
         if count[BASIS] == 1:
             start_basis(basis, y, y_mean)
+        for slot in range(factored, count[SLOTS]):
+            for i in range(n):
+                block.columns[i, 0] = terms.bx[slot, i]
+            rank = extend_model(model, rank, block)
+        factored = count[SLOTS]
         place, pred, parent, gain, new_form, linear = find_weighted(
-            design, settings, terms, queue, progress, y, q, residual
+            design, settings, terms, queue, progress, model, rank, block
         )
         slot = count[SLOTS]
         straight = linear

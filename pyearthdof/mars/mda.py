@@ -46,7 +46,7 @@ class Mars(MarsRegressor):
     >>> from pyearthdof import Mars
     >>> x = np.linspace(0, 1, 101)
     >>> Mars(nk=3, prune=False).fit(x[:, None], np.maximum(0, x - 0.5)).terms_
-    ('(Intercept)', 'h(x-0.5)', 'h(0.5-x)')
+    ('(Intercept)', 'h(x-0.51)', 'h(0.51-x)')
     """
 
     def __init__(self, degree=1, nk=None, penalty=None, thresh=0.001, prune=True):
@@ -66,7 +66,7 @@ class Mars(MarsRegressor):
         found = bridge.call("mars.one", design, y, options, package="mda")
         settings = {"degree": self.degree, "thresh": self.thresh}
         settings["pmethod"] = "backward" if self.prune else "none"
-        model = engine_r.model_from(found, names, len(y), settings)
+        model = engine_r.model_from(found, len(y), settings)
         self._learn(model, engine_r.details_from(found))
         self.mda_gcv_ = float(found["mars.gcv"][0])
         return self
@@ -88,7 +88,9 @@ class Mars(MarsRegressor):
         earth.n_features_in_ = self.n_features_in_
         if hasattr(self, "feature_names_in_"):
             earth.feature_names_in_ = self.feature_names_in_
-        details = FitDetails(self.bx_, self.fitted_values_, self.leverages_, self._r_object)
+        details = FitDetails(
+            self.bx_, self.fitted_values_, self.residuals_, self.leverages_, self._r_object
+        )
         earth._learn(self.model_, details)
         return earth
 

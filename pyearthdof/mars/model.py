@@ -7,7 +7,6 @@ A term is a product over predictors. `dirs[t, j]` says how predictor j enters te
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -15,15 +14,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from .._files import write_whole
 from ..exceptions import InvalidInputError
+from . import saved
+from .columns import Columns
+from .formula import Formula
+from .glm import GlmPart
 
 __all__ = ["FitDetails", "MarsModel", "evaluate_term", "nominal_df"]
 
 FORMAT = "pyearthdof.MarsModel"
 FORMAT_VERSION = 1
-MAX_ENTRIES = 10_000_000  # of dirs in a file; earth allows 1000 terms
+TYPES = ("response", "link", "earth")
 
 
 def nominal_df(n_terms: float, penalty: float) -> float:
@@ -45,18 +49,35 @@ class MarsModel:
 
     Attributes
     ----------
-    feature_names : names of the predictors.
+    feature_names : names of the predictors, factors expanded.
     dirs, cuts : (n_forward_terms, n_features) arrays, one row for each term of the forward pass.
     term_names : R's names of these terms.
     selected : 0-based indices of the terms that pruning kept, the intercept first.
-    coef : (n_selected,) coefficients in the order of `selected`.
-    rss, rsq, gcv, grsq : of the fit on its training data.
+    coef : (n_selected,) coefficients in the order of `selected`; (n_selected, m) for m responses.
+    rss, rsq, gcv, grsq : of the fit on its training data, over all responses.
     rss_per_subset, gcv_per_subset : along the pruning pass, by number of terms.
     prune_terms : 1-based terms of the best model of each size, as in R.
     degree, penalty, nk, thresh, pmethod : the settings, resolved.
     termcond : why the forward pass stopped, R's number.
     n_samples : rows it was fitted on.
     engine, versions : what computed it.
+    response_names : names of the responses.
+    rss_per_response, rsq_per_response, gcv_per_response, grsq_per_response : (m,) arrays.
+    columns : how raw columns became predictors; None where all of them are numbers.
+    formula : how a frame became predictors, for a model from a formula.
+    glm : the generalised linear model on the terms, where one was asked for.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof import Earth, MarsModel
+    >>> x = np.random.default_rng(0).normal(size=(100, 2))
+    >>> model = Earth(engine="native").fit(x, np.abs(x[:, 0]) + x[:, 1]).model_
+    >>> model.n_terms, model.nominal_df, model.used_features()
+    (5, 9.0, ('x1', 'x2'))
+    >>> again = MarsModel.from_json(model.to_json())
+    >>> bool((again.predict(x) == model.predict(x)).all())
+    True
     """
 
     feature_names: tuple[str, ...]
@@ -81,6 +102,14 @@ class MarsModel:
     n_samples: int
     engine: str
     versions: Mapping[str, str] = field(default_factory=dict)
+    response_names: tuple[str, ...] = ("y",)
+    rss_per_response: np.ndarray = field(default_factory=lambda: np.empty(0))
+    rsq_per_response: np.ndarray = field(default_factory=lambda: np.empty(0))
+    gcv_per_response: np.ndarray = field(default_factory=lambda: np.empty(0))
+    grsq_per_response: np.ndarray = field(default_factory=lambda: np.empty(0))
+    columns: Columns | None = None
+    formula: Formula | None = None
+    glm: GlmPart | None = None
 
     @property
     def n_terms(self) -> int:
@@ -97,21 +126,58 @@ class MarsModel:
         """Names of the selected terms."""
         return tuple(self.term_names[t] for t in self.selected)
 
-    def basis(self, X: np.ndarray) -> np.ndarray:
-        """Evaluate the selected terms at the rows of X: an (n, n_terms) matrix."""
+    def design(self, X) -> np.ndarray:
+        """Return the predictors as numbers: of a frame where the model knows factors or a formula."""
+        if isinstance(X, pd.DataFrame):
+            if self.formula is not None:
+                return self.formula.design(X)
+            if self.columns is not None:
+                return self.columns.expand(X)
         X = np.asarray(X, dtype=float)
         if X.ndim != 2 or X.shape[1] != len(self.feature_names):
             raise InvalidInputError(
                 f"X has shape {X.shape} but the model needs {len(self.feature_names)} columns"
             )
+        return X
+
+    def basis(self, X) -> np.ndarray:
+        """Evaluate the selected terms at the rows of X: an (n, n_terms) matrix."""
+        X = self.design(X)
         basis = np.empty((len(X), self.n_terms))
         for column, term in enumerate(self.selected):
             basis[:, column] = evaluate_term(X, self.dirs[term], self.cuts[term])
         return basis
 
-    def predict(self, X: np.ndarray) -> np.ndarray:
-        """Predict at the rows of X."""
-        return self.basis(X) @ self.coef
+    def predict(self, X, type: str = "response") -> np.ndarray:
+        """Predict at the rows of X, a frame or the matrix of `feature_names`.
+
+        Parameters
+        ----------
+        type : {"response", "link", "earth"}
+            For a generalised linear model: means, linear predictors, or the least-squares fit of the
+            terms. Without one all three are the same.
+        """
+        if type not in TYPES:
+            raise InvalidInputError(f"type={type!r} but it should be one of {', '.join(TYPES)}")
+        offset = self._offset(X)
+        if self.glm is None or type == "earth":
+            return _shifted(self.basis(X) @ self.coef, offset)
+        eta = _shifted(self.basis(X) @ self.glm.coef, offset)
+        return eta if type == "link" else self.glm.response(eta)
+
+    def _offset(self, X) -> np.ndarray | None:
+        if self.formula is None or not self.formula.has_offset:
+            return None
+        if not isinstance(X, pd.DataFrame):
+            raise InvalidInputError("X should be a DataFrame: the model's formula has an offset")
+        return self.formula.offset(X)
+
+    @property
+    def raw_names(self) -> tuple[str, ...]:
+        """Names of the columns that a frame for `predict` needs."""
+        if self.formula is not None:
+            return self.formula.names
+        return self.feature_names if self.columns is None else self.columns.names
 
     def used_features(self) -> tuple[str, ...]:
         """Names of the predictors that a selected term uses, in column order."""
@@ -135,7 +201,7 @@ class MarsModel:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the model as plain lists, numbers and strings, ready for JSON."""
-        entries = {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
+        entries = {f.name: saved.plain(getattr(self, f.name)) for f in fields(self)}
         return {"format": FORMAT, "format_version": FORMAT_VERSION} | entries
 
     @classmethod
@@ -175,7 +241,11 @@ class MarsModel:
     @classmethod
     def load(cls, path: str | os.PathLike) -> MarsModel:
         """Read a file that `save` wrote."""
-        return cls.from_json(Path(path).read_text(encoding="utf-8"))
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            raise InvalidInputError(f"{path} is not a saved MARS model: {error}") from error
+        return cls.from_json(text)
 
     def _check(self) -> None:
         shape = (len(self.term_names), len(self.feature_names))
@@ -193,10 +263,22 @@ class MarsModel:
             raise InvalidInputError(f"selected should hold indices from 0 to {n_terms - 1}")
         if len(set(self.selected.tolist())) != len(self.selected):
             raise InvalidInputError("selected holds an index twice")
-        if self.coef.shape != self.selected.shape:
+        self._check_responses()
+        if self.columns is not None and self.columns.feature_names != self.feature_names:
+            raise InvalidInputError("columns does not expand to feature_names")
+        if self.formula is not None and self.formula.n_columns != shape[1]:
+            raise InvalidInputError("formula does not expand to feature_names")
+
+    def _check_responses(self) -> None:
+        n_resp = len(self.response_names)
+        shape = (len(self.selected),) if self.coef.ndim == 1 else (len(self.selected), n_resp)
+        if self.coef.shape != shape or n_resp < 1 or (self.coef.ndim == 1 and n_resp > 1):
             raise InvalidInputError(
-                f"coef has shape {self.coef.shape} but there are {len(self.selected)} terms"
+                f"coef has shape {self.coef.shape} but there are {len(self.selected)} terms and "
+                f"{n_resp} response(s)"
             )
+        if self.glm is not None and self.glm.coef.shape != shape:
+            raise InvalidInputError(f"glm.coef has shape {self.glm.coef.shape}, not {shape}")
 
 
 @dataclass(frozen=True)
@@ -205,8 +287,10 @@ class FitDetails:
 
     bx: np.ndarray
     fitted: np.ndarray
+    residuals: np.ndarray
     leverages: np.ndarray | None
     r_object: bytes | None
+    cv: Mapping[str, Any] | None = None  # R's cross-validation, as describe.cv in earth.R tells it
 
 
 def evaluate_term(X: np.ndarray, dirs: np.ndarray, cuts: np.ndarray) -> np.ndarray:
@@ -220,80 +304,27 @@ def evaluate_term(X: np.ndarray, dirs: np.ndarray, cuts: np.ndarray) -> np.ndarr
     return values
 
 
-def _plain(value):
-    """JSON has no infinities: they travel as strings."""
-    if isinstance(value, np.ndarray):
-        return [_plain(v) for v in value.tolist()]
-    if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return repr(value)
-    return value
+def _shifted(values: np.ndarray, offset: np.ndarray | None) -> np.ndarray:
+    if offset is None:
+        return values
+    return values + (offset if values.ndim == 1 else offset[:, None])
 
 
-def _read_number(name, value) -> float:
-    if isinstance(value, str) and value in ("nan", "inf", "-inf"):
-        return float(value)
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise InvalidInputError(f"{name} holds {str(value)[:40]!r} where a number should be")
-    try:
-        return float(value)
-    except OverflowError:
-        raise InvalidInputError(f"{name} holds a number that is too large") from None
-
-
-def _read_integer(name, value) -> int:
-    number = _read_number(name, value)
-    if not number.is_integer() or abs(number) > 2**53:
-        raise InvalidInputError(f"{name}={value!r} but it should be an integer")
-    return int(number)
-
-
-def _read_text(name, value) -> str:
-    if not isinstance(value, str):
-        raise InvalidInputError(f"{name} holds {str(value)[:40]!r} where text should be")
-    return value
-
-
-def _read_texts(name, value) -> tuple[str, ...]:
-    return tuple(_read_text(name, v) for v in _read_list(name, value))
-
-
-def _read_list(name, value) -> list:
-    if not isinstance(value, list):
-        raise InvalidInputError(f"{name} should be a list")
-    return value
-
-
-def _read_vector(name, value) -> np.ndarray:
-    return np.array([_read_number(name, v) for v in _read_list(name, value)], dtype=float)
-
-
-def _read_indices(name, value) -> np.ndarray:
-    return np.array([_read_integer(name, v) for v in _read_list(name, value)], dtype=int)
-
-
-def _read_matrix(name, value) -> np.ndarray:
-    rows = [_read_vector(name, row) for row in _read_list(name, value)]
-    if len({len(row) for row in rows}) > 1 or sum(map(len, rows)) > MAX_ENTRIES:
-        raise InvalidInputError(f"{name} should be a list of rows of one length")
-    return np.array(rows, dtype=float).reshape(len(rows), -1 if rows else 0)
-
-
-def _read_versions(name, value) -> dict[str, str]:
-    if not isinstance(value, Mapping):
-        raise InvalidInputError(f"{name} should be a mapping")
-    return {_read_text(name, k): _read_text(name, v) for k, v in value.items()}
+def _optional(read):
+    return lambda name, value: None if value is None else read(value)
 
 
 _READERS = {
-    "feature_names": _read_texts, "dirs": _read_matrix, "cuts": _read_matrix,
-    "term_names": _read_texts, "selected": _read_indices, "coef": _read_vector,
-    "rss": _read_number, "rsq": _read_number, "gcv": _read_number, "grsq": _read_number,
-    "rss_per_subset": _read_vector, "gcv_per_subset": _read_vector, "prune_terms": _read_matrix,
-    "degree": _read_integer, "penalty": _read_number, "nk": _read_integer,
-    "thresh": _read_number, "pmethod": _read_text, "termcond": _read_integer,
-    "n_samples": _read_integer, "engine": _read_text, "versions": _read_versions,
+    "feature_names": saved.read_texts, "dirs": saved.read_matrix, "cuts": saved.read_matrix,
+    "term_names": saved.read_texts, "selected": saved.read_indices, "coef": saved.read_coefficients,
+    "rss": saved.read_number, "rsq": saved.read_number, "gcv": saved.read_number,
+    "grsq": saved.read_number, "rss_per_subset": saved.read_vector,
+    "gcv_per_subset": saved.read_vector, "prune_terms": saved.read_matrix,
+    "degree": saved.read_integer, "penalty": saved.read_number, "nk": saved.read_integer,
+    "thresh": saved.read_number, "pmethod": saved.read_text, "termcond": saved.read_integer,
+    "n_samples": saved.read_integer, "engine": saved.read_text, "versions": saved.read_versions,
+    "response_names": saved.read_texts, "rss_per_response": saved.read_vector,
+    "rsq_per_response": saved.read_vector, "gcv_per_response": saved.read_vector,
+    "grsq_per_response": saved.read_vector, "columns": _optional(Columns.from_dict),
+    "formula": _optional(Formula.from_dict), "glm": _optional(GlmPart.from_dict),
 }  # fmt: skip

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..exceptions import InvalidInputError
+from ..exceptions import InvalidInputError, RWarning
 from .kernels_many import independent_columns
 from .kernels_prune import (
     Reduction,
@@ -18,11 +18,12 @@ from .kernels_prune import (
     reduce_cases,
     start_search,
 )
+from .kernels_regress import eliminate_backward
 from .options import default_penalty
 
-__all__ = ["Pruning", "gcv_of_sizes", "prune"]
+__all__ = ["Pruning", "gcv_of", "gcv_of_sizes", "prune"]
 
-ILL_CONDITIONED = 1e-10
+LM_TOLERANCE = 1e-7
 SEARCHES = {
     "backward": prune_backward,
     "none": prune_backward,
@@ -51,11 +52,11 @@ def prune(bx: np.ndarray, Y: np.ndarray, options) -> Pruning:
         raise InvalidInputError(
             f"pmethod={method!r} but it should be 'backward' or 'none' with several responses"
         )
-    if method == "exhaustive" and not _is_well_conditioned(bx):
+    kept = largest if method == "exhaustive" else m
+    if method == "exhaustive" and not _is_well_conditioned(bx, options["exhaustive_tol"]):
         method = "backward"
     if m <= 2 and method != "none":
         method = "backward"
-    kept = largest if method == "exhaustive" else m
     columns = np.ascontiguousarray(bx.T)
     if Y.shape[1] > 1:
         rss, best = _backward_several(columns, Y)
@@ -69,14 +70,19 @@ def prune(bx: np.ndarray, Y: np.ndarray, options) -> Pruning:
     else:
         size = int(np.argmin(gcv[:largest])) + 1
         selected = best[size - 1, :size].copy()
+    _refuse_singular(columns[selected])
     return Pruning(selected, rss, gcv, np.tril(best + 1))
 
 
 def gcv_of_sizes(rss: np.ndarray, n: int, penalty: float) -> np.ndarray:
     """GCV of the subsets of 1, 2, ... terms."""
-    size = np.arange(1, len(rss) + 1)
-    cost = np.zeros(len(rss)) if penalty < 0 else size + penalty * (size - 1) / 2
-    with np.errstate(divide="ignore"):
+    return gcv_of(rss, np.arange(1, len(rss) + 1), n, penalty)
+
+
+def gcv_of(rss, n_terms, n: int, penalty: float) -> np.ndarray:
+    """GCV of models with these residual sums of squares and numbers of terms on n rows."""
+    cost = 0.0 * n_terms if penalty < 0 else n_terms + penalty * (n_terms - 1) / 2
+    with np.errstate(divide="ignore", invalid="ignore"):  # 0/0 where cost is n and the fit is exact
         return np.where(cost >= n, np.inf, rss / (n * (1 - cost / n) ** 2))
 
 
@@ -93,17 +99,43 @@ def _search(columns, y, method, kept) -> tuple[np.ndarray, np.ndarray]:
         best=np.zeros((kept, kept), dtype=np.int64),
     )
     start_search(reduction, reduce_cases(reduction, columns, y))
+    if method == "exhaustive":
+        _refuse_nearly_dependent(reduction, kept)
     SEARCHES[method](reduction)
     return reduction.best_rss, reduction.best
 
 
-def _is_well_conditioned(bx: np.ndarray) -> bool:
+def _refuse_singular(columns: np.ndarray) -> None:
+    """earth's last regression is R's lm(), which asks for more independence than the forward pass."""
+    m, n = columns.shape
+    r = np.zeros((m, m))
+    kept = independent_columns(columns, np.empty((m, n)), r)
+    if not kept.all() or (np.diag(r) <= LM_TOLERANCE * np.sqrt((r**2).sum(axis=1))).any():
+        raise InvalidInputError(
+            "the selected terms are nearly dependent (R: singular fit encountered): leave out predictors "
+            "that are almost the same, or use a larger thresh or penalty"
+        )
+
+
+def _refuse_nearly_dependent(reduction: Reduction, kept: int) -> None:
+    """earth stops here too. It compares a square with a length, so the units of X matter."""
+    if kept < 2:
+        raise InvalidInputError(
+            "nprune=1 but it should be 2 or more with pmethod='exhaustive': one term leaves no choice"
+        )
+    if (reduction.d[1:kept] <= reduction.small[1:kept]).any():
+        raise InvalidInputError(
+            "pmethod='exhaustive' but the terms are too nearly dependent for it: use 'backward'"
+        )
+
+
+def _is_well_conditioned(bx: np.ndarray, tolerance: float) -> bool:
     values = np.linalg.svd(bx, compute_uv=False)
-    if values[-1] / values[0] >= ILL_CONDITIONED:
+    if values[-1] / values[0] >= tolerance:
         return True
     warnings.warn(
-        f"forced pmethod='backward' (bx is ill conditioned, singular value ratio "
-        f"{values[-1] / values[0]:.2g})",
+        f'forced pmethod="backward" (bx is ill conditioned, sing val ratio {values[-1] / values[0]:.2g})',
+        RWarning,
         stacklevel=5,
     )
     return False
@@ -111,8 +143,10 @@ def _is_well_conditioned(bx: np.ndarray) -> bool:
 
 def _backward_several(columns, Y) -> tuple[np.ndarray, np.ndarray]:
     """Backward elimination for several responses: drop the term with the least sum of RSS increases."""
+    rss, best, is_independent = eliminate_backward(columns, np.ascontiguousarray(Y.T))
+    if is_independent:
+        return rss, best
     m, n = columns.shape
-    rss, best = np.empty(m), np.zeros((m, m), dtype=np.int64)
     present = list(range(m))
     for size in range(m, 0, -1):
         q, r = np.empty((size, n)), np.zeros((size, size))

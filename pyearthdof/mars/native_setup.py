@@ -21,6 +21,7 @@ from .options import default_nk, default_penalty
 __all__ = ["Batch", "InvalidInputError", "Workspace", "make_workspace", "prepare_design"]
 
 POOL_ENTRIES = 4_000_000  # candidate knots that one response keeps at a time: 144 MB at the most
+SIZES = (1e-75, 1e75)  # of the largest value of a column: products of sums of squares are numbers
 _last_design: tuple[bytes, Design] | None = None
 
 
@@ -45,6 +46,7 @@ def prepare_design(X: np.ndarray) -> Design:
     cached = _last_design
     if cached is not None and cached[0] == key:
         return cached[1]
+    refuse_sizes("X", X)
     x = np.ascontiguousarray(X.T)
     order = np.argsort(x, axis=1, kind="stable")[:, ::-1]
     sorted_x = np.take_along_axis(x, order, axis=1)
@@ -86,6 +88,10 @@ def most_knots(n: int, p: int, settings: Settings) -> int:
 
 def make_workspace(n: int, p: int, n_resp: int, settings: Settings, linpreds) -> Workspace:
     """Allocate; memory that is not touched costs nothing."""
+    if settings.endspan > n:
+        raise InvalidInputError(
+            f"endspan={settings.endspan} but it should be at most the number of rows, {n}"
+        )
     nk = settings.nk
     knots = most_knots(n, p, settings) + 1
     parents = 1 if settings.degree == 1 else nk
@@ -170,8 +176,29 @@ def run_block(
 
 
 def is_scaled(options, n_resp: int) -> bool:
-    """Whether the responses are scaled for the forward pass; by default only a single one is."""
-    return n_resp == 1 if options["scale_y"] is None else bool(options["scale_y"])
+    """Whether the responses are scaled for the forward pass; by default a single one without weight is."""
+    if options["scale_y"] is None:
+        return n_resp == 1 and options["response_weight"] is None
+    return bool(options["scale_y"])
+
+
+def response_importance(response_weight, n_resp: int) -> np.ndarray:
+    """Factors of the responses: the root of earth's weights relative to their mean."""
+    if response_weight is None:
+        return np.ones(n_resp)
+    weights = np.maximum(response_weight, response_weight.mean() / 1e8)
+    return np.sqrt(weights / weights.mean())
+
+
+def refuse_sizes(name: str, values: np.ndarray) -> None:
+    """Refuse columns whose sums of squares overflow or vanish when multiplied: earth may never end."""
+    largest = np.abs(values).max(axis=0)
+    bad = (largest > SIZES[1]) | ((largest < SIZES[0]) & (largest > 0))
+    if bad.any():
+        raise InvalidInputError(
+            f"{name} has a column with values up to {largest[bad][0]:g}, whose squares are too "
+            f"{'large' if largest[bad][0] > 1 else 'small'} for a double: scale it"
+        )
 
 
 def scale_responses(Y: np.ndarray, scale: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -179,6 +206,7 @@ def scale_responses(Y: np.ndarray, scale: bool) -> tuple[np.ndarray, np.ndarray]
 
     A constant response stays as it is, which leaves all responses of the fit as they are.
     """
+    refuse_sizes("y", Y)
     if not scale:
         return Y, np.ones(Y.shape[1])
     n = len(Y)
@@ -198,7 +226,19 @@ def effective_weights(weights) -> np.ndarray | None:
     weights = np.asarray(weights, dtype=float)
     if not (np.abs(weights - weights[0]) > 1e-8).any():
         return None
-    return np.maximum(weights, weights.mean() / 1e8)
+    return np.maximum(weights, _r_mean(weights) / 1e8)
+
+
+def _r_mean(values: np.ndarray) -> float:
+    """R's mean(): in extended precision, with a second round for what the first one lost."""
+    extended = values.astype(np.longdouble)
+    first = np.add.accumulate(extended)[-1] / len(values)
+    return float(first + np.add.accumulate(extended - first)[-1] / len(values))
+
+
+def sum_in_order(values: np.ndarray) -> float:
+    """The sum of one value after the other, which is how earth adds; numpy's own sum adds in pairs."""
+    return float(np.add.accumulate(values)[-1])
 
 
 def start_weights(work: Workspace, rows: np.ndarray, weights: np.ndarray) -> None:
@@ -211,8 +251,9 @@ def start_weights(work: Workspace, rows: np.ndarray, weights: np.ndarray) -> Non
     n = rows.shape[1]
     null = 0.0
     for row in rows:
-        mean = (weights * row).sum() / weights.sum()
-        null = max(null + (weights * (row - mean) ** 2).sum(), 1e-8 * n)
+        mean = sum_in_order(weights * row) / sum_in_order(weights)
+        null = sum_in_order(np.append(null, weights * (row - mean) ** 2))
+        null = max(null, 1e-8 * n)
     work.terms.bx[0] = np.sqrt(weights)
     work.queue.delta[0] = null
     work.progress.value[[RSS_NULL, RSS, DELTA]] = null

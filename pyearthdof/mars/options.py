@@ -11,10 +11,22 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import InvalidInputError
+from .glm import FAMILIES, LINKS
 
-__all__ = ["OPTIONS", "PMETHODS", "check_options", "default_nk", "default_penalty", "r_options"]
+__all__ = [
+    "OPTIONS",
+    "PMETHODS",
+    "check_options",
+    "default_nk",
+    "default_penalty",
+    "needs_r",
+    "r_options",
+]
 
-PMETHODS = ("backward", "none", "exhaustive", "forward", "seqrep")
+PMETHODS = ("backward", "none", "exhaustive", "forward", "seqrep", "cv")
+VARMODS = (
+    "none", "const", "lm", "rlm", "earth", "gam", "power", "power0", "x.lm", "x.rlm", "x.earth", "x.gam",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -26,6 +38,7 @@ class Option:
     default: Any
     allowed: str
     check: Callable[[Any], bool]
+    only_r: bool = False  # what differs from the default is for R's engine alone
 
 
 def _number(low: float = -math.inf, high: float = math.inf, *, below_high: bool = False):
@@ -49,6 +62,14 @@ def _or_none(check):
 
 def _flag(value):
     return isinstance(value, (bool, np.bool_))
+
+
+def _positive(value):
+    return _number(0)(value) and value > 0
+
+
+def _family(value):
+    return isinstance(value, str) and value in FAMILIES
 
 
 def _penalty(value):
@@ -75,23 +96,103 @@ OPTIONS = (
     Option("allowed", "allowed", None, "None or a function", _or_none(callable)),
     # linpreds needs the column names, so it is checked by `linear_predictors`.
     Option("linpreds", "linpreds", None, "None, True, names or indices", lambda value: True),
-)
+    # response_weight needs the number of responses, so it is checked by `response_weights`.
+    Option("response_weight", "wp", None, "None or a number for each response", lambda value: True),
+    Option("exhaustive_tol", "Exhaustive.tol", 1e-10, "a number, 0 or more", _number(0)),
+    Option("keepxy", "keepxy", False, "True or False", _flag),
+    # The glm options become one argument in R, see `_glm`.
+    Option("glm_family", "glm", None, "None or one of " + ", ".join(FAMILIES), _or_none(_family), True),
+    Option("glm_link", "", None, "None or one of " + ", ".join(LINKS), _or_none(LINKS.__contains__), True),
+    Option("glm_maxit", "", None, "None or an integer, 1 or more", _or_none(_integer(1)), True),
+    Option("glm_epsilon", "", None, "None or a number above 0", _or_none(_positive), True),
+    Option("nfold", "nfold", 0, "an integer, 0 or more", _integer(0), True),
+    Option("ncross", "ncross", 1, "an integer, 1 or more", _integer(1), True),
+    Option("stratify", "stratify", True, "True or False", _flag, True),
+    Option("varmod_method", "varmod.method", "none", "one of " + ", ".join(VARMODS),
+           VARMODS.__contains__, True),
+    Option("varmod_exponent", "varmod.exponent", 1.0, "a number above 0", _positive, True),
+    Option("varmod_conv", "varmod.conv", 1.0, "a number", _number(), True),
+    Option("varmod_clamp", "varmod.clamp", 0.1, "a number from 0 to 10", _number(0, 10), True),
+    Option("varmod_minspan", "varmod.minspan", -3, "an integer", _integer(), True),
+)  # fmt: skip
 
 
-def check_options(params: dict[str, Any], feature_names: Sequence[str], n_samples: int) -> dict:
+def check_options(
+    params: dict[str, Any], feature_names: Sequence[str], n_samples: int, n_resp: int = 1
+) -> dict:
     """Return the checked options by our names, linpreds as a sorted tuple of 0-based indices."""
     checked = {}
     for option in OPTIONS:
         value = params[option.name]
-        if not option.check(value):
+        if not _passes(option, value):
             raise InvalidInputError(f"{option.name}={value!r} but it should be {option.allowed}")
         checked[option.name] = value
-    if checked["minspan"] > n_samples:
-        raise InvalidInputError(
-            f"minspan={checked['minspan']} but it should be at most the number of rows, {n_samples}"
-        )
+    for name in ("minspan", "endspan"):
+        if checked[name] > n_samples:
+            raise InvalidInputError(
+                f"{name}={checked[name]} but it should be at most the number of rows, {n_samples}"
+            )
     checked["linpreds"] = linear_predictors(params["linpreds"], feature_names)
+    checked["response_weight"] = response_weights(params["response_weight"], n_resp)
+    _check_together(checked, n_resp)
     return checked
+
+
+def _passes(option: Option, value) -> bool:
+    try:
+        return bool(option.check(value))
+    except TypeError:  # what cannot be hashed or compared is not allowed either
+        return False
+
+
+def _check_together(options: dict[str, Any], n_resp: int) -> None:
+    """Options that only make sense together, R's rules in our names."""
+    given = {name for name in ("glm_link", "glm_maxit", "glm_epsilon") if options[name] is not None}
+    if given and options["glm_family"] is None:
+        raise InvalidInputError(f"{min(given)} is given but glm_family is None")
+    folds = options["nfold"] > 1
+    if options["pmethod"] == "cv" and not folds:
+        raise InvalidInputError(f"nfold={options['nfold']} but pmethod='cv' needs 2 or more")
+    if options["varmod_method"] != "none":
+        if not folds or options["ncross"] < 3:
+            raise InvalidInputError(
+                f"nfold={options['nfold']}, ncross={options['ncross']} but varmod_method="
+                f"{options['varmod_method']!r} needs nfold of 2 and ncross of 3 or more"
+            )
+        if n_resp > 1:
+            raise InvalidInputError("varmod_method should be 'none' with several responses")
+    if options["pmethod"] not in ("backward", "none", "cv") and n_resp > 1:
+        raise InvalidInputError(
+            f"pmethod={options['pmethod']!r} but it should be 'backward', 'none' or 'cv' with several "
+            "responses"
+        )
+    if options["response_weight"] is not None and options["scale_y"]:
+        raise InvalidInputError("scale_y=True but it should be None or False with response_weight")
+
+
+def needs_r(options: dict[str, Any]) -> str | None:
+    """The first option, as text, for which there is only R's engine; None if there is none."""
+    for option in OPTIONS:
+        if option.only_r and not _is_default(options[option.name], option.default):
+            return f"{option.name}={options[option.name]!r}"
+    return "pmethod='cv'" if options["pmethod"] == "cv" else None
+
+
+def response_weights(weights, n_resp: int) -> np.ndarray | None:
+    """Weights of the responses as a vector, or None."""
+    if weights is None:
+        return None
+    try:
+        vector = np.atleast_1d(np.asarray(weights, dtype=float))
+    except (TypeError, ValueError):
+        vector = np.empty(0)
+    if vector.shape != (n_resp,) or not np.isfinite(vector).all() or (vector < 0).any():
+        raise InvalidInputError(
+            f"response_weight={weights!r} but it should be {n_resp} number(s), 0 or more"
+        )
+    if vector.mean() < 1e-8:
+        raise InvalidInputError(f"response_weight={weights!r} but one at least should be above 0")
+    return vector
 
 
 def linear_predictors(linpreds, feature_names: Sequence[str]) -> tuple[int, ...]:
@@ -133,13 +234,27 @@ def r_options(options: dict[str, Any]) -> dict[str, Any]:
         value = options[option.name]
         if option.name == "linpreds":
             value = np.array(value, dtype=float) + 1 if value else None
-        if value is not None and not _is_default(value, option.default):
+        if option.name == "glm_family":
+            value = _glm(options)
+        if option.r_name and value is not None and not _is_default(value, option.default):
             result[option.r_name] = value
     return result
 
 
+def _glm(options: dict[str, Any]) -> dict[str, Any] | None:
+    if options["glm_family"] is None:
+        return None
+    given = {"family": FAMILIES[options["glm_family"]]}
+    for name in ("link", "maxit", "epsilon"):
+        if options[f"glm_{name}"] is not None:
+            given[name] = options[f"glm_{name}"]
+    return given
+
+
 def _is_default(value, default) -> bool:
-    return not isinstance(value, np.ndarray) and default is not None and value == default
+    if value is None or default is None:
+        return value is default
+    return not isinstance(value, np.ndarray) and value == default
 
 
 def default_penalty(degree: int) -> float:

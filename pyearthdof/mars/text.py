@@ -8,7 +8,7 @@ import numpy as np
 
 from .importance import importance_table
 
-__all__ = ["model_summary", "r_format"]
+__all__ = ["anova_order", "coef_matrix", "model_summary", "r_format"]
 
 DIGITS = 7  # R's getOption("digits")
 LINE = 80  # R's getOption("width")
@@ -17,6 +17,8 @@ LINE = 80  # R's getOption("width")
 def model_summary(model, call: str) -> str:
     """The text of a fitted model; `call` stands for R's call in its first line."""
     lines = [f"Call: {call}", "", *_coefficients(model), ""]
+    if model.glm is not None:
+        lines += [*_glm_statistics(model), ""]
     lines.append(_selection(model))
     lines.append(f"Termination condition: {_termination(model)}")
     lines.append(_importance(model))
@@ -25,23 +27,102 @@ def model_summary(model, call: str) -> str:
     kind = {1: " (intercept only model)", 2: " (additive model)"}.get(len(counts), "")
     per_degree = " ".join(map(str, counts))
     lines.append(f"Number of terms at each degree of interaction: {per_degree}{kind}")
-    statistics = [("GCV", model.gcv), ("RSS", model.rss), ("GRSq", model.grsq), ("RSq", model.rsq)]
-    lines.append("    ".join(f"{name} {r_format([value])[0]}" for name, value in statistics))
+    several = len(model.response_names) > 1
+    lines += _statistics_of_all(model) if several else [_statistics(model)]
     return "\n".join(lines)
 
 
+def coef_matrix(coef: np.ndarray) -> np.ndarray:
+    """Coefficients with one column a response, also where there is only one."""
+    return coef.reshape(len(coef), -1)
+
+
 def _coefficients(model) -> list[str]:
-    order = _anova_order(model.dirs[model.selected], model.cuts[model.selected])
+    order = anova_order(model.dirs[model.selected], model.cuts[model.selected])
     names = [_spaced(model.selected_names[k]) for k in order]
-    values = model.coef[order]
-    if len(values) >= 3:
-        values = _zapped(values)
-    texts = r_format(values)
-    title = "coefficients"
-    width = max(map(len, names))
-    right = max(len(title), *map(len, texts))
-    rows = [f"{name:<{width}} {text:>{right}}" for name, text in zip(names, texts, strict=True)]
-    return [f"{'':<{width}} {title:>{right}}", *rows]
+    if model.glm is not None:
+        values, titles, heading = model.glm.coef, model.response_names, ["GLM coefficients"]
+    elif len(model.response_names) > 1:
+        values, titles, heading = model.coef, model.response_names, []
+    else:
+        values, titles, heading = model.coef, ["coefficients"], []
+    columns = [r_format(_fixed_point(column)) for column in coef_matrix(values)[order].T]
+    return heading + _table(names, titles, columns)
+
+
+def _glm_statistics(model) -> list[str]:
+    """The deviances, rounded as earth rounds them: its digits differ from column to column."""
+    glm = model.glm
+    several = len(model.response_names) > 1
+    converged = np.asarray(glm.converged, dtype=float)
+    columns = [
+        ("nulldev", _signif(glm.null_deviance, DIGITS)),
+        ("df", glm.null_df),
+        ("      dev", _signif(glm.deviance, DIGITS)),
+        ("df", glm.df),
+        ("  devratio", _signif(_deviance_ratio(glm.null_deviance, glm.deviance), DIGITS - 4)),
+        ("    AIC", _signif(glm.aic, DIGITS - 3)),
+        ("iters", glm.iterations),
+        ("converged", converged),
+    ]
+    if np.isnan(glm.aic[0]):  # the quasi families have none
+        columns[5:7] = [("   iters", glm.iterations)]
+    titles, values = zip(*columns, strict=True)
+    texts = [r_format(np.atleast_1d(column), DIGITS - 1) for column in values]
+    table = _table(model.response_names if several else [""], titles, texts)
+    limit = next(
+        (f", maxit={n:g}" for n, ok in zip(glm.iterations, converged, strict=True) if not ok), ""
+    )
+    return [f"GLM (family {glm.family}, link {glm.link}{limit}):", *table]
+
+
+def _deviance_ratio(null_deviance, deviance) -> np.ndarray:
+    ratio = (np.asarray(null_deviance) - deviance) / null_deviance
+    return np.where(ratio < 1e-4, 0.0, ratio)
+
+
+def _statistics(model) -> str:
+    statistics = [("GCV", model.gcv), ("RSS", model.rss), ("GRSq", model.grsq), ("RSq", model.rsq)]
+    text = "    ".join(f"{name} {r_format([value])[0]}" for name, value in statistics)
+    return text if model.glm is None else f"Earth {text}"
+
+
+def _statistics_of_all(model) -> list[str]:
+    columns = {
+        "GCV": [*model.gcv_per_response, model.gcv],
+        "RSS": [*model.rss_per_response, model.rss],
+        "GRSq": [*model.grsq_per_response, model.grsq],
+        "RSq": [*model.rsq_per_response, model.rsq],
+    }
+    texts = [r_format(_fixed_point(np.array(column))) for column in columns.values()]
+    heading = [""] if model.glm is None else ["", "Earth"]
+    return heading + _table([*model.response_names, "All"], columns, texts)
+
+
+def _table(rows, titles, columns) -> list[str]:
+    """A matrix as R prints it: names to the left, numbers to the right, columns in blocks of a line."""
+    label = max(map(len, rows))
+    cells = []
+    for title, texts in zip(titles, columns, strict=True):
+        width = max(len(title), *map(len, texts))
+        cells.append([text.rjust(width) for text in (title, *texts)])
+    lines = []
+    while cells:
+        block, cells = _first_block(cells, LINE - label)
+        for name, *texts in zip(("", *rows), *block, strict=True):
+            lines.append(" ".join([name.ljust(label), *texts]))
+    return lines
+
+
+def _first_block(cells, room) -> tuple[list, list]:
+    """Split the columns after those that fit, and never before the first."""
+    used = count = 0
+    for column in cells:
+        used += 1 + len(column[0])
+        if count and used > room:
+            break
+        count += 1
+    return cells[:count], cells[count:]
 
 
 def _spaced(name: str) -> str:
@@ -52,29 +133,29 @@ def _degrees(dirs: np.ndarray) -> np.ndarray:
     return np.count_nonzero(dirs, axis=1)
 
 
-def _anova_order(dirs: np.ndarray, cuts: np.ndarray) -> list[int]:
-    """By degree, linear ones first, then by predictors, cut, and direction of the first hinge."""
+def anova_order(dirs: np.ndarray, cuts: np.ndarray) -> list[int]:
+    """Positions by degree, linear ones first, then by predictors, cut, and direction of the first hinge."""
 
     def key(t):
         used = np.flatnonzero(dirs[t])
         if len(used) == 0:
-            return (0, 0, (), 0.0, 0)
+            return (0, 0, 0, 0.0, 0)
         first = used[0]
-        return (
-            len(used),
-            -int(np.sum(dirs[t] == 2)),
-            tuple(used[:3]),
-            cuts[t, first],
-            int(dirs[t, first] == 1),
+        # earth sorts the first three predictors as one number with three digits to each.
+        predictors = sum(
+            (j + 1) * weight for j, weight in zip(used, (10**6, 10**3, 1), strict=False)
         )
+        linear = np.sum(dirs[t] == 2)
+        return (len(used), -int(linear), int(predictors), cuts[t, first], int(dirs[t, first] == 1))
 
     return sorted(range(len(dirs)), key=key)
 
 
 def _selection(model) -> str:
     used = len(model.used_features())
+    verb = "Selected" if model.glm is None else "Earth selected"
     text = (
-        f"Selected {model.n_terms} of {len(model.dirs)} terms, and {used} of "
+        f"{verb} {model.n_terms} of {len(model.dirs)} terms, and {used} of "
         f"{len(model.feature_names)} predictors"
     )
     return text if model.pmethod == "backward" else f'{text} (pmethod="{model.pmethod}")'
@@ -106,13 +187,19 @@ def _importance(model) -> str:
     return text
 
 
-def _zapped(values: np.ndarray) -> np.ndarray:
-    """R's zapsmall: what is small beside the largest is rounded away."""
+def _fixed_point(values: np.ndarray) -> np.ndarray:
+    """R's zapsmall on three or more: what is small beside the largest is rounded away."""
+    if len(values) < 3:
+        return values
     largest = np.abs(values).max()
     digits = DIGITS + 1
     if largest > 0:
         digits = max(0, math.floor(digits - math.log10(largest) + 0.5))
     return np.round(values, digits)
+
+
+def _signif(values, digits: int) -> np.ndarray:
+    return np.array([float(f"{value:.{digits - 1}e}") for value in np.atleast_1d(values)])
 
 
 def r_format(values, digits: int = DIGITS) -> list[str]:
@@ -125,7 +212,8 @@ def r_format(values, digits: int = DIGITS) -> list[str]:
     >>> r_format([1e-10])
     ['1e-10']
     """
-    finite = [float(v) for v in values if math.isfinite(v)]
+    values = [float(v) + 0.0 for v in values]  # R shows no negative zero
+    finite = [v for v in values if math.isfinite(v)]
     parts = [_significant(v, digits) for v in finite]
     decimals = max((max(0, used - 1 - exponent) for used, exponent in parts), default=0)
     mantissa = max((used for used, _ in parts), default=1)
@@ -133,7 +221,7 @@ def r_format(values, digits: int = DIGITS) -> list[str]:
     exponent_width = max((max(2, len(str(abs(e)))) for _, e in parts), default=2)
     science_width = mantissa + (mantissa > 1) + 2 + exponent_width + any(v < 0 for v in finite)
     scientific = fixed_width > science_width
-    return [_text(float(v), scientific, mantissa, decimals) for v in values]
+    return [_text(v, scientific, mantissa, decimals) for v in values]
 
 
 def _text(value: float, scientific: bool, mantissa: int, decimals: int) -> str:

@@ -5,6 +5,7 @@ import subprocess
 import numpy as np
 import pytest
 from rscript import needs_rscript, run_r
+from versions import golden
 
 from pyearthdof.bridge.scripts import scripts_folder
 from pyearthdof.experiments import experiment
@@ -38,6 +39,7 @@ def figures_of_r(*arguments):
 
 
 @needs_rscript
+@golden(glmnet="4.1.6", leaps="3.1")
 def test_the_listed_figures_are_those_of_r():
     assert np.array_equal(figures_of_r().round(3), [LASSO_NONZEROS, LASSO_DF, SUBSET_DF])
 

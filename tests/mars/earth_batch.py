@@ -20,13 +20,14 @@ result <- file(file.path(folder, "result.bin"), "wb")
 for (i in seq_len(nrow(cases))) {
   o <- cases[i, ]
   x <- matrix(readBin(data, "double", o$n * o$p), o$n, o$p)
-  y <- readBin(data, "double", o$n)
+  y <- drop(matrix(readBin(data, "double", o$n * o$responses), o$n, o$responses))
   w <- if (o$weighted) readBin(data, "double", o$n)
   f <- tryCatch(suppressWarnings(earth(x, y, weights = w, degree = o$degree, nk = o$nk,
     thresh = o$thresh, penalty = o$penalty, minspan = o$minspan, endspan = o$endspan,
     newvar.penalty = o$newvar_penalty, fast.k = o$fast_k, fast.beta = o$fast_beta,
     Adjust.endspan = o$adjust_endspan, Auto.linpreds = as.logical(o$auto_linpreds),
     pmethod = o$pmethod, nprune = if (o$nprune > 0) o$nprune,
+    Scale.y = if (o$scale_y >= 0) as.logical(o$scale_y),
     linpreds = if (o$linpred > 0) o$linpred else FALSE)), error = function(e) NULL)
   if (is.null(f)) writeBin(-1, result)
   else writeBin(as.double(c(nrow(f$dirs), f$dirs, f$cuts, length(f$selected.terms),
@@ -44,7 +45,10 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Case:
-    """A problem for both engines; options by our names, with R's defaults filled in."""
+    """A problem for both engines; options by our names, with R's defaults filled in.
+
+    `y` has a column a response where there are several.
+    """
 
     X: np.ndarray
     y: np.ndarray
@@ -59,6 +63,10 @@ class Case:
         if full["penalty"] is None:
             full["penalty"] = default_penalty(full["degree"])
         return cls(np.asarray(X, float), np.asarray(y, float), full, weights, label)
+
+    @property
+    def n_responses(self) -> int:
+        return 1 if self.y.ndim == 1 else self.y.shape[1]
 
 
 def fit_in_r(cases: list[Case], timeout: float = 3600) -> list[dict | None]:
@@ -108,15 +116,16 @@ def difference(found, wanted: dict, tolerance: float = 1e-8) -> str:
 
 
 def _write(folder: Path, cases: list[Case]) -> None:
-    lines = ["n,p,weighted,linpred," + ",".join(COLUMNS)]
+    lines = ["n,p,responses,weighted,linpred,scale_y," + ",".join(COLUMNS)]
     with (folder / "data.bin").open("wb") as file:
         for case in cases:
             file.write(case.X.tobytes("F"))
-            file.write(case.y.tobytes())
+            file.write(case.y.tobytes("F"))
             if case.weights is not None:
                 file.write(np.asarray(case.weights, float).tobytes())
-            lin = case.options["linpreds"]
-            row = [*case.X.shape, int(case.weights is not None), lin[0] + 1 if lin else 0]
+            lin, scale = case.options["linpreds"], case.options["scale_y"]
+            row = [*case.X.shape, case.n_responses, int(case.weights is not None)]
+            row += [lin[0] + 1 if lin else 0, -1 if scale is None else int(scale)]
             row += [_text(case.options[name]) for name in COLUMNS]
             lines.append(",".join(map(str, row)))
     (folder / "cases.csv").write_text("\n".join(lines) + "\n")
@@ -148,7 +157,8 @@ def _read(values: _Reader, case: Case) -> dict | None:
     found = {"dirs": values.take(m * p).reshape(p, m).T, "cuts": values.take(m * p).reshape(p, m).T}
     size = int(values.number())
     found["selected"] = values.take(size).astype(int) - 1
-    found["coef"] = values.take(size)
+    coef = values.take(size * case.n_responses).reshape(case.n_responses, size).T
+    found["coef"] = coef[:, 0] if case.y.ndim == 1 else coef
     for name in ("rss", "gcv", "rsq", "grsq"):
         found[name] = values.number()
     found["termcond"] = int(values.number())

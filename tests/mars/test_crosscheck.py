@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from pyearthdof import Earth, bridge, crosscheck
@@ -25,6 +26,16 @@ def test_the_same_model():
 def test_weights_and_options_go_to_both():
     found = crosscheck(X, Y, RNG.uniform(0.5, 2, size=80), nk=7, penalty=0)
     assert found.same and found.r.nk == found.native.nk == 7
+
+
+def test_factors_and_several_responses():
+    frame = pd.DataFrame(
+        {"a": X[:, 0], "kind": np.where(X[:, 1] > 0, "up", "down"), "on": X[:, 2] > 1}
+    )
+    assert crosscheck(frame, Y, degree=2).same
+    found = crosscheck(X, np.column_stack([Y, Y**2]), degree=2)
+    assert found.same and found.coef_difference < 1e-8
+    assert crosscheck(frame, pd.DataFrame({"u": Y, "v": X[:, 2]}), response_weight=[1, 3]).same
 
 
 def test_where_they_part_and_whether_it_is_a_tie():

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from cases import CASES, r_results
-from rscript import needs_rscript, r_version
+from rscript import needs_rscript
+from versions import golden
 
 from pyearthdof import Earth
 
@@ -77,9 +78,8 @@ def ozone():
     return pd.DataFrame(data["x"], columns=data["names"]), data["y"]
 
 
+@golden(earth="5.3.2")
 def test_published_figures_of_ozone(ozone):
-    if r_version("earth") != "5.3.2":
-        pytest.skip(f"the figures hold for earth 5.3.2, this is {r_version('earth')}")
     one, two = Earth().fit(*ozone), Earth(degree=2).fit(*ozone)
     assert (one.n_terms_, len(one.dirs_)) == (12, 20)
     assert f"{one.gcv_:.5f} {one.rsq_:.7f}" == "14.61004 0.8023874"
@@ -88,6 +88,7 @@ def test_published_figures_of_ozone(ozone):
     assert two.nominal_df_ == 12 + 3 * 11 / 2
 
 
+@golden(earth="5.3.2")
 def test_summary_is_rs_own_text(ozone):
     text = Earth(degree=2).fit(*ozone).summary()
     assert text.startswith("Call: earth(x=x, y=y, degree=2)")

@@ -9,6 +9,7 @@ from rscript import needs_rscript, run_r
 
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.mars import engine_native as native
+from pyearthdof.mars.data import Design, Responses
 
 
 def smooth(n, p, seed, noise=0.5):
@@ -221,7 +222,8 @@ def test_refusals():
 
 def test_models_know_their_engine():
     X, y = smooth(50, 2, 48)
-    model, details = native.fit_one(X, y, ("a", "b"), None, Case.make(X, y).options)
+    design, responses = Design(X, ("a", "b")), Responses(y, ("y",))
+    model, details = native.fit_one(design, responses, None, Case.make(X, y).options)
     assert model.engine == "native"
     assert model.term_names[0] == "(Intercept)"
     np.testing.assert_allclose(model.predict(X), details.fitted, atol=1e-10)

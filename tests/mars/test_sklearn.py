@@ -1,4 +1,4 @@
-"""scikit-learn's own checks of Earth."""
+"""scikit-learn's own checks of Earth and EarthClassifier."""
 
 import numpy as np
 from sklearn.base import clone
@@ -6,7 +6,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from pyearthdof import Earth
+from pyearthdof import Earth, EarthClassifier
 
 EXPECTED = {
     "check_sample_weight_equivalence_on_dense_data": "earth's case weights are not repetitions of rows",
@@ -14,7 +14,8 @@ EXPECTED = {
 
 
 @parametrize_with_checks(
-    [Earth(engine="r"), Earth(engine="native")], expected_failed_checks=lambda estimator: EXPECTED
+    [Earth(engine="r"), Earth(engine="native"), EarthClassifier()],
+    expected_failed_checks=lambda estimator: EXPECTED,
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

@@ -1,0 +1,131 @@
+"""Where R and rpy2 are, whether they go together, and the command that mends what does not."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from ..exceptions import RNotAvailableError
+
+__all__ = ["find_r_home", "import_rinterface", "package_remedy", "r_is_running", "r_was_forked"]
+
+APT_COMMAND = "sudo apt-get install r-base-core r-base-dev r-cran-earth r-cran-mda r-cran-kernlab"
+APT_COMMAND_AGAIN = "sudo apt-get install --reinstall r-base-core"
+# rpy2-rinterface 3.6.6 and later need R >= 4.5; the older one works with newer R too.
+PIP_COMMAND = "pip install 'pyearthdof[r]' 'rpy2-rinterface<=3.6.5'"
+PIP_COMMAND_OLD_R = "pip install --force-reinstall rpy2 'rpy2-rinterface<=3.6.5'"
+PIP_COMMAND_SELF = "pip install --force-reinstall --no-deps pyearthdof"
+
+# Without these R ends the whole process while it starts, or rpy2 stumbles over their absence.
+_PARTS_OF_R = ("bin/Rscript", "library/base/R/base.rdb")
+
+
+def find_r_home() -> Path:
+    """Return R's home folder, from R_HOME or from the R on the PATH, after a look at what is in it."""
+    named = os.environ.get("R_HOME")
+    home = _named_home(named) if named else _home_on_path()
+    for part in _PARTS_OF_R:
+        if not (home / part).is_file():
+            raise RNotAvailableError(
+                f"the R in {home} is incomplete, {part} is missing", APT_COMMAND_AGAIN
+            )
+    return home
+
+
+def import_rinterface():
+    """Import rpy2's low-level interface, or say in one sentence what is wrong."""
+    if not _is_installed("rpy2"):
+        raise RNotAvailableError("rpy2 is not installed", PIP_COMMAND)
+    if not r_is_running():
+        find_r_home()
+    try:
+        import rpy2.rinterface as ri
+        from rpy2.rinterface_lib import callbacks, openrlib
+    except Exception as error:  # rpy2 raises many kinds: ImportError, OSError, ffi errors
+        raise RNotAvailableError(
+            f"rpy2 does not work with the R that is here ({type(error).__name__}: {error})",
+            PIP_COMMAND_OLD_R,
+        ) from None
+    return ri, callbacks, openrlib
+
+
+def r_is_running() -> bool:
+    """Tell whether somebody has started R in this process through rpy2."""
+    embedded = sys.modules.get("rpy2.rinterface_lib.embedded")
+    return embedded is not None and embedded.isinitialized()
+
+
+def r_was_forked() -> bool:
+    """Tell whether the R that runs here was started by a process that this one was forked from."""
+    # rpy2 notes "current_pid=<number>:..." when it starts R.
+    noted = re.search(r"current_pid=(\d+)", os.environ.get("PYTHON_SESSION_INITIALIZED", ""))
+    return r_is_running() and noted is not None and int(noted[1]) != os.getpid()
+
+
+def package_remedy(package: str) -> str:
+    """The command that installs an R package."""
+    return f"sudo apt-get install r-cran-{package}, or in R: install.packages({package!r})"
+
+
+def _named_home(named: str) -> Path:
+    remedy = "unset R_HOME"
+    executable = Path(named) / "bin" / "R"
+    if not executable.is_file():
+        raise RNotAvailableError(f"R_HOME is {named!r}, but there is no R in it", remedy)
+    try:
+        home = _ask_home(executable)
+    except OSError as error:
+        raise RNotAvailableError(
+            f"R_HOME is {named!r}, but the R in it does not run ({error})", remedy
+        ) from None
+    if home.resolve() != Path(named).resolve():
+        # R would start with the files of one and the settings of the other.
+        raise RNotAvailableError(f"R_HOME is {named!r}, but the R in it is that of {home}", remedy)
+    return Path(named)
+
+
+def _home_on_path() -> Path:
+    executable = shutil.which("R")
+    if executable is None:
+        raise RNotAvailableError("R is not installed or not on the PATH", APT_COMMAND)
+    try:
+        return _ask_home(executable)
+    except OSError as error:
+        raise RNotAvailableError(
+            f"the R on the PATH, {executable}, does not run ({error})", APT_COMMAND
+        ) from None
+
+
+def _ask_home(executable) -> Path:
+    """What `R RHOME` prints; OSError if it fails in whatever way."""
+    # The variable would make R warn that it takes no notice of it.
+    environment = {k: v for k, v in os.environ.items() if k != "R_HOME"}
+    try:
+        done = subprocess.run(
+            [executable, "RHOME"],
+            capture_output=True,
+            text=True,
+            check=False,
+            env=environment,
+            timeout=60,
+        )
+    except subprocess.TimeoutExpired:
+        raise OSError("no answer for a minute") from None
+    if done.returncode or not done.stdout.strip():
+        said = " ".join(done.stderr.split())
+        raise OSError(f"exit code {done.returncode}" + (f": {said}" if said else ""))
+    return Path(done.stdout.strip())
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except (
+        ValueError
+    ):  # somebody put None in sys.modules, which is Python's way to forbid an import
+        return False

@@ -1,0 +1,143 @@
+"""EarthClassifier: R's earth with a binomial model on its terms, as a scikit-learn classifier."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from ..exceptions import InvalidInputError
+from .columns import level_text
+from .data import Responses, check_design, check_new_data, check_subset, check_weights
+from .earth_fit import EarthFit
+
+__all__ = ["EarthClassifier"]
+
+
+class EarthClassifier(ClassifierMixin, EarthFit, BaseEstimator):
+    """Classification by MARS, as R's earth does it with `glm=list(family=binomial)`; needs R to fit.
+
+    Two classes are one binomial model of the second class. More are one binomial model for each class on
+    the same terms, whose probabilities do not add up to 1: `predict_proba` divides them by their sum,
+    `predict_raw_proba` has R's own.
+
+    Parameters
+    ----------
+    glm_family : {"binomial", "quasibinomial", "gaussian", ...}, default None
+        None means "binomial"; "gaussian" is least squares on 0 and 1, as earth without `glm`.
+    others
+        As in `Earth`.
+
+    Attributes
+    ----------
+    classes_ : the classes, sorted.
+    others
+        As in `Earth`; there is a response for each class, or one for two classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof import EarthClassifier
+    >>> x = np.random.default_rng(0).normal(size=(200, 2))
+    >>> noise = np.random.default_rng(1).normal(size=200)
+    >>> y = np.where(3 * np.maximum(0, x[:, 0]) + noise > 1, "out", "in")
+    >>> model = EarthClassifier(nprune=2).fit(x, y)
+    >>> model.classes_.tolist()
+    ['in', 'out']
+    >>> model.predict_proba([[0.0, 0.0], [3.0, 0.0]]).round(3)
+    array([[0.761, 0.239],
+           [0.   , 1.   ]])
+    """
+
+    def fit(self, X, y, sample_weight=None, *, subset=None):
+        """Fit the model; arguments as in `Earth.fit`, y being classes of any type.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyearthdof import EarthClassifier
+        >>> x = np.random.default_rng(0).normal(size=(100, 2))
+        >>> noise = np.random.default_rng(1).normal(size=100)
+        >>> EarthClassifier().fit(x, x[:, 0] + noise > 0).classes_
+        array([False,  True])
+        """
+        design = check_design(self, X)
+        codes = self._learn_classes(y, len(design.values))
+        weights = check_weights(sample_weight, len(codes))
+        rows = check_subset(subset, len(codes))
+        if rows is not None:
+            design, codes = design.rows(rows), codes[rows]
+            weights = None if weights is None else weights[rows]
+        self._fit(design, self._indicators(codes), weights)
+        return self
+
+    def predict(self, X):
+        """The most probable class of each row; of two, the second if it has more than one half."""
+        check_is_fitted(self)
+        raw = self.predict_raw_proba(X)
+        chosen = (raw > 0.5).astype(int) if raw.ndim == 1 else raw.argmax(axis=1)
+        return self.classes_[chosen]
+
+    def predict_proba(self, X):
+        """Probabilities of the classes, (n, n_classes); they add up to 1 in each row."""
+        raw = np.clip(self.predict_raw_proba(X), 0.0, 1.0)
+        if raw.ndim == 1:
+            return np.column_stack([1 - raw, raw])
+        total = raw.sum(axis=1, keepdims=True)
+        return np.where(total > 0, raw / np.where(total > 0, total, 1.0), 1 / raw.shape[1])
+
+    def predict_log_proba(self, X):
+        """Logarithms of `predict_proba`."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def predict_raw_proba(self, X):
+        """R's own probabilities: (n,) of the second of two classes, else (n, n_classes).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyearthdof import EarthClassifier
+        >>> x = np.random.default_rng(0).normal(size=(100, 2))
+        >>> noise = np.random.default_rng(1).normal(size=100)
+        >>> model = EarthClassifier().fit(x, np.digitize(x[:, 0] + noise, [-1, 1]))
+        >>> model.predict_raw_proba([[2.0, 0.0]]).round(2), model.predict_proba([[2.0, 0.0]]).round(2)
+        (array([[0.  , 0.71, 0.55]]), array([[0.  , 0.56, 0.44]]))
+        """
+        check_is_fitted(self)
+        return self.model_.predict(check_new_data(self, X), "response")
+
+    def decision_function(self, X):
+        """Linear predictors: (n,) for two classes, positive for the second; else (n, n_classes)."""
+        check_is_fitted(self)
+        eta = self.model_.predict(check_new_data(self, X), "link")
+        return eta - 0.5 if self.model_.glm.link == "identity" else eta
+
+    def _learn_classes(self, y, n_samples: int) -> np.ndarray:
+        if y is None:
+            raise InvalidInputError("requires y to be passed, but the target y is None")
+        check_classification_targets(y)
+        y = column_or_1d(y, warn=True)
+        if len(y) != n_samples:
+            raise InvalidInputError(
+                f"y has {len(y)} rows but X has {n_samples}: inconsistent numbers of samples"
+            )
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise InvalidInputError(
+                f"y holds one class only, {self.classes_[0]!r}, but a classifier needs two or more"
+            )
+        return codes
+
+    def _indicators(self, codes: np.ndarray) -> Responses:
+        """0 and 1 for two classes, else a column for each class, as earth expands a factor."""
+        names = tuple(level_text(c) for c in self.classes_.tolist())
+        if len(names) == 2:
+            return Responses(codes.astype(float), names[1:], names)
+        values = (codes[:, None] == np.arange(len(names))).astype(float)
+        return Responses(values, names, names)
+
+    def _check_options(self, design, responses) -> dict:
+        options = super()._check_options(design, responses)
+        return options | {"glm_family": options["glm_family"] or "binomial"}

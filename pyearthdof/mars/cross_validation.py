@@ -1,0 +1,50 @@
+"""R's cross-validation of earth as frames."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+__all__ = ["cv_frames"]
+
+COUNTS = {"nterms.selected.by.gcv": "nterms", "nvars.selected.by.gcv": "nvars"}
+PER_FOLD = (
+    "rsq", "maxerr", "class_rate", "auc", "cor", "deviance", "calib_int", "calib_slope",
+)  # fmt: skip
+
+
+def cv_frames(found) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
+    """Make one frame with a row for each fold, and all of R's tables by name.
+
+    The last row of the first is R's mean over the folds. With several responses it has R's mean (for
+    the error: the largest) over them, and one more column for each, such as `rsq_y1`.
+    """
+    tables = {_short(name): _table(table) for name, table in found["tables"].items()}
+    frame = pd.DataFrame({"nterms": found["terms"]}, index=found["folds"])
+    if "nterms" in tables:
+        counts = {name: tables.pop(name).iloc[:, 0] for name in COUNTS.values()}
+        frame = pd.DataFrame(counts)
+    for name in PER_FOLD:
+        if name in tables:
+            frame = frame.join(_columns(name, tables[name], list(frame.index)))
+    return frame, tables
+
+
+def _short(name: str) -> str:
+    """cv.class.rate.tab is class_rate."""
+    name = name.removeprefix("cv.").removesuffix(".tab")
+    return COUNTS.get(name, name.replace(".", "_"))
+
+
+def _table(table) -> pd.DataFrame:
+    return pd.DataFrame(table["values"], index=table["rows"], columns=table["columns"])
+
+
+def _columns(name: str, table: pd.DataFrame, rows: list[str]) -> pd.DataFrame:
+    """The overall column under the table's name, and one for each response if there are several."""
+    values = table.set_axis(
+        rows, axis=0
+    )  # R leaves rows unnamed in one table, and calls a mean "all"
+    columns = {name: values.iloc[:, -1]}
+    if values.shape[1] > 2:
+        columns |= {f"{name}_{response}": values[response] for response in values.columns[:-1]}
+    return pd.DataFrame(columns)

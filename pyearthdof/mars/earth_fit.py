@@ -1,0 +1,317 @@
+"""What Earth and EarthClassifier share: the options, the choice of an engine, the fit and what follows it."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from .. import bridge
+from ..exceptions import InvalidInputError, RWarning
+from . import engine_r, robject
+from .data import Design, Responses, check_new_data
+from .fitted import FittedMars
+from .options import check_options, needs_r
+from .training_data import FormulaData, TrainingData
+
+__all__ = ["EarthFit"]
+
+ENGINES = ("auto", "r", "native")
+INTERVALS = {"prediction": "pint", "confidence": "cint"}
+
+
+class EarthFit(FittedMars):
+    """The arguments of earth, and a fit with them."""
+
+    def __init__(
+        self,
+        degree=1,
+        penalty=None,
+        nk=None,
+        thresh=0.001,
+        minspan=0,
+        endspan=0,
+        newvar_penalty=0.0,
+        fast_k=20,
+        fast_beta=1.0,
+        linpreds=None,
+        allowed=None,
+        pmethod="backward",
+        nprune=None,
+        adjust_endspan=2.0,
+        auto_linpreds=True,
+        scale_y=None,
+        response_weight=None,
+        glm_family=None,
+        glm_link=None,
+        glm_maxit=None,
+        glm_epsilon=None,
+        nfold=0,
+        ncross=1,
+        stratify=True,
+        varmod_method="none",
+        varmod_exponent=1.0,
+        varmod_conv=1.0,
+        varmod_clamp=0.1,
+        varmod_minspan=-3,
+        exhaustive_tol=1e-10,
+        keepxy=False,
+        random_state=None,
+        engine="auto",
+    ):
+        self.degree = degree
+        self.penalty = penalty
+        self.nk = nk
+        self.thresh = thresh
+        self.minspan = minspan
+        self.endspan = endspan
+        self.newvar_penalty = newvar_penalty
+        self.fast_k = fast_k
+        self.fast_beta = fast_beta
+        self.linpreds = linpreds
+        self.allowed = allowed
+        self.pmethod = pmethod
+        self.nprune = nprune
+        self.adjust_endspan = adjust_endspan
+        self.auto_linpreds = auto_linpreds
+        self.scale_y = scale_y
+        self.response_weight = response_weight
+        self.glm_family = glm_family
+        self.glm_link = glm_link
+        self.glm_maxit = glm_maxit
+        self.glm_epsilon = glm_epsilon
+        self.nfold = nfold
+        self.ncross = ncross
+        self.stratify = stratify
+        self.varmod_method = varmod_method
+        self.varmod_exponent = varmod_exponent
+        self.varmod_conv = varmod_conv
+        self.varmod_clamp = varmod_clamp
+        self.varmod_minspan = varmod_minspan
+        self.exhaustive_tol = exhaustive_tol
+        self.keepxy = keepxy
+        self.random_state = random_state
+        self.engine = engine
+
+    def reprune(self, *, penalty=None, nprune=None, pmethod=None):
+        """Return a new estimator: the same forward pass, pruned again (R's `update` with ponly).
+
+        Parameters
+        ----------
+        penalty, nprune, pmethod
+            As in the constructor; what is None stays as it is.
+
+        Notes
+        -----
+        There is no cross-validation in it. The training data are needed: a fitted estimator refers to
+        them, but leaves them out when it is pickled, unless it was made with keepxy=True.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyearthdof import Earth
+        >>> x = np.random.default_rng(0).normal(size=(100, 2))
+        >>> model = Earth().fit(x, np.abs(x[:, 0]) + x[:, 1])
+        >>> model.reprune(nprune=2).n_terms_
+        2
+        """
+        check_is_fitted(self)
+        data = self._training_data()
+        given = {"penalty": penalty, "nprune": nprune, "pmethod": pmethod}
+        given = {name: value for name, value in given.items() if value is not None}
+        again = clone(self).set_params(nfold=0, ncross=1, varmod_method="none", **given)
+        options = data.check_options(again)
+        if self.engine_ == "r" and self._r_object is not None:
+            bridge.require("earth")
+            found = data.prune_in_r(self._r_object, options, self.linpreds)
+        else:
+            from . import engine_native
+
+            found = engine_native.reprune(
+                self.model_, data.design, data.responses, data.training_weights, options
+            )
+        for name in ("n_features_in_", "feature_names_in_", "classes_"):
+            if hasattr(self, name):
+                setattr(again, name, getattr(self, name))
+        again._learn(*found, self.weights_)
+        again._data = data
+        return again
+
+    def predict_interval(self, X=None, level=0.95, kind="prediction") -> pd.DataFrame:
+        """Intervals by R's variance model; needs R, and a fit with `varmod_method`.
+
+        Parameters
+        ----------
+        X : array or DataFrame, optional
+            New rows; None means the training rows, the only ones for which R has confidence intervals.
+        level : float
+            Coverage, between 0 and 1.
+        kind : {"prediction", "confidence"}
+            For a new observation, or for its mean.
+
+        Returns
+        -------
+        DataFrame
+            `fit`, `lower` and `upper`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyearthdof import Earth
+        >>> rng = np.random.default_rng(0)
+        >>> x = rng.uniform(size=(100, 1))
+        >>> y = x[:, 0] + x[:, 0] * rng.normal(size=100) / 9
+        >>> model = Earth(nfold=5, ncross=5, varmod_method="lm", random_state=1).fit(x, y)
+        >>> model.predict_interval([[0.2], [0.8]]).round(3)
+             fit  lower  upper
+        0  0.201  0.149  0.253
+        1  0.724  0.572  0.877
+        """
+        check_is_fitted(self)
+        if kind not in INTERVALS:
+            raise InvalidInputError(f"kind={kind!r} but it should be one of {', '.join(INTERVALS)}")
+        if isinstance(level, bool) or not np.isreal(level) or not 0 < level < 1:
+            raise InvalidInputError(f"level={level!r} but it should be between 0 and 1")
+        if self.varmod_method == "none" or self._r_object is None:
+            raise InvalidInputError(
+                f"varmod_method={self.varmod_method!r} but intervals need a variance model: fit with "
+                "varmod_method='lm', nfold and ncross"
+            )
+        if kind == "confidence" and X is not None:
+            raise InvalidInputError("X should be None for confidence intervals, R has no others")
+        rows = None if X is None else self._rows_for_r(check_new_data(self, X))
+        values, columns = engine_r.predict_interval(self._r_object, rows, INTERVALS[kind], level)
+        names = {"lwr": "lower", "upr": "upper"}
+        index = X.index if isinstance(X, pd.DataFrame) else None
+        return pd.DataFrame(values, columns=[names.get(c, c) for c in columns], index=index)
+
+    def to_rds(self, path) -> None:
+        """Write the model as an .rds file, which `readRDS` makes an earth object in R again.
+
+        A model that R's engine fitted needs no R for that; another one is rebuilt in R first.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import numpy as np
+        >>> from pyearthdof import Earth
+        >>> x = np.random.default_rng(0).normal(size=(100, 2))
+        >>> model = Earth().fit(x, np.abs(x[:, 0]))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.to_rds(f"{folder}/model.rds")
+        ...     again = Earth.from_r(f"{folder}/model.rds")
+        >>> again.terms_ == model.terms_
+        True
+        """
+        check_is_fitted(self)
+        robject.write_rds(self, path)
+
+    def _fit(self, design: Design, responses: Responses, weights) -> None:
+        """Check the options, fit, and set what was learned."""
+        options = self._check_options(design, responses)
+        engine = self._resolve_engine(options)
+        if engine is not engine_r:
+            _warn_if_constant(responses, options)
+        seed = self._seed() if options["nfold"] > 1 else None
+        model, details = engine.fit_one(design, responses, weights, options, seed)
+        self._learn(model, details, _weights_of_pairs(model, responses, weights))
+        self._data = TrainingData(design, responses, weights)
+
+    def _check_options(self, design: Design, responses: Responses) -> dict:
+        names, columns = design.names, design.columns
+        params = self.get_params()
+        params["linpreds"] = _expanded_names(params["linpreds"], columns)
+        n_resp = responses.matrix.shape[1]
+        return check_options(params, names, len(responses.values), n_resp)
+
+    def _seed(self) -> int:
+        """The seed of R's cross-validation: random_state itself if it is a number."""
+        if isinstance(self.random_state, (int, np.integer)):
+            return int(self.random_state)
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _rows_for_r(self, X):
+        model = self.model_
+        if model.formula is not None:
+            return robject.frame_for_r(X)
+        if model.columns is None:
+            return bridge.NamedMatrix(X, model.feature_names)
+        design = Design(
+            model.columns.expand(X), model.feature_names, model.columns, model.columns.values(X)
+        )
+        return engine_r.r_design(design)
+
+    def _training_data(self) -> TrainingData | FormulaData:
+        data = getattr(self, "_data", None)
+        if data is None:
+            raise InvalidInputError(
+                "the training data are not here: this model was loaded from a file or from R; fit again, "
+                "or fit with keepxy=True before saving"
+            )
+        if not data.gives(self.model_, self.bx_):
+            raise InvalidInputError(
+                "the training data were changed in place since the fit; fit again"
+            )
+        return data
+
+    def _resolve_engine(self, options: dict | None = None, monte_carlo: bool = False):
+        """The module that fits. "auto": R where it is, but for many fits the native engine."""
+        if self.engine not in ENGINES:
+            raise InvalidInputError(
+                f"engine={self.engine!r} but it should be one of {', '.join(ENGINES)}"
+            )
+        only_r = needs_r(self.get_params() if options is None else options)
+        if self.engine == "native" and only_r:
+            raise InvalidInputError(f"engine='native' but {only_r} needs engine='r'")
+        if self.engine == "r" or only_r:
+            bridge.require("earth")
+            return engine_r
+        if self.engine == "auto" and not monte_carlo and bridge.is_available("earth"):
+            return engine_r
+        from . import engine_native
+
+        engine_native.announce()
+        return engine_native
+
+    def __getstate__(self):
+        state = dict(super().__getstate__())
+        if not self.keepxy:
+            state.pop("_data", None)
+        return state
+
+
+def _weights_of_pairs(model, responses: Responses, weights):
+    """Case weights; successes and failures of a binomial model weigh a row by their number, too."""
+    if responses.matrix.shape[1] == len(model.response_names):
+        return weights
+    numbers = responses.matrix.sum(axis=1)
+    return numbers if weights is None else numbers * weights
+
+
+def _expanded_names(linpreds, columns):
+    """Names of raw factors in linpreds stand for all their columns."""
+    if columns is None or linpreds is None or isinstance(linpreds, (bool, int)):
+        return linpreds
+    values = [linpreds] if isinstance(linpreds, str) else list(linpreds)
+    expanded = []
+    for value in values:
+        pairs = zip(columns.feature_names, columns.sources, strict=True)
+        of_factor = [name for name, source in pairs if source.raw == value]
+        expanded += of_factor or [value]
+    return expanded
+
+
+def _warn_if_constant(responses: Responses, options: dict) -> None:
+    """R's own warning, which comes by itself with R's engine."""
+    y = responses.values
+    if y.ndim == 1 and options["scale_y"] is not False and np.ptp(y) == 0:
+        warnings.warn(
+            f"Cannot scale y (values are all equal to {y[0]:g}) Use Scale.y=FALSE to silence this "
+            "warning",
+            RWarning,
+            stacklevel=4,
+        )

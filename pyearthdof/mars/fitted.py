@@ -1,0 +1,242 @@
+"""What every fitted MARS estimator has, whoever computed the fit and whatever it predicts."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from .. import bridge
+from .._version import __version__
+from . import engine_r
+from .anova import anova_table
+from .cross_validation import cv_frames
+from .data import check_new_data
+from .export import to_python, to_sql, to_sympy
+from .format import format_model
+from .importance import feature_importances, importance_table
+from .text import model_summary
+
+__all__ = ["FittedMars"]
+
+
+class FittedMars(TransformerMixin):
+    """Basis, texts, importance and learned attributes of a fitted `MarsModel`."""
+
+    def transform(self, X):
+        """Evaluate the selected terms at the rows of X: an (n, n_terms_) matrix; needs no R.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyearthdof import Earth
+        >>> x = np.random.default_rng(0).normal(size=(100, 2))
+        >>> model = Earth(engine="native").fit(x, x[:, 0])
+        >>> model.terms_, model.transform([[3.0, 0.0]])
+        (('(Intercept)', 'x1'), array([[1., 3.]]))
+        """
+        check_is_fitted(self)
+        return self.model_.basis(check_new_data(self, X))
+
+    def get_feature_names_out(self, input_features=None):
+        """Names of the columns of `transform`: R's names of the selected terms.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyearthdof import Earth
+        >>> x = np.random.default_rng(0).normal(size=(100, 2))
+        >>> Earth(engine="native").fit(x, x[:, 0]).get_feature_names_out()
+        array(['(Intercept)', 'x1'], dtype=object)
+        """
+        check_is_fitted(self)
+        return np.array(self.terms_, dtype=object)
+
+    def summary(self) -> str:
+        """R's own summary of the model; where there is no R, the same layout by us.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyearthdof import Earth
+        >>> x = np.random.default_rng(0).normal(size=(100, 2))
+        >>> print(Earth().fit(x, x[:, 0] + 0.1 * x[:, 1] ** 2).summary())  # doctest: +ELLIPSIS
+        Call: ...
+        <BLANKLINE>
+                         coefficients
+        (Intercept)         0.8604269
+        h(0.916655-x1)     -0.9998561
+        h(x1-0.916655)      0.9995384
+        h(-0.049801-x2)     0.2026489
+        h(x2- -0.049801)    0.1749666
+        <BLANKLINE>
+        Selected 5 of 5 terms, and 2 of 2 predictors
+        Termination condition: RSq changed by less than 0.001 at 5 terms
+        Importance: x1, x2
+        Number of terms at each degree of interaction: 1 4 (additive model)
+        GCV 0.001413273    RSS 0.1170331    GRSq 0.9985615    RSq 0.9987846
+        """
+        check_is_fitted(self)
+        if self._r_object is not None and bridge.is_available():
+            return engine_r.summary_text(self._r_object)
+        return model_summary(self.model_, repr(self))
+
+    def format(self, style="h", *, decomp="anova", digits=7, use_names=True, colon_char=":") -> str:
+        """The model as a formula, the text of R's `format(fit, style)`.
+
+        Parameters
+        ----------
+        style : {"h", "pmax", "max", "C", "bf"}
+            Hinges as h(x-c), as R's pmax, as max, as C code, or as a list of basis functions.
+        decomp : {"anova", "none"}
+            Order of the terms: by degree and predictor, or as they were found.
+        digits : int
+            Significant digits.
+        use_names : bool
+            Names of the predictors, or x[,1], x[,2], ...
+        colon_char : str
+            What stands for the colon in names of interactions.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyearthdof import Earth
+        >>> x = np.random.default_rng(0).normal(size=(100, 2))
+        >>> print(Earth(engine="native").fit(x, 2 + x[:, 0]).format("pmax", digits=3).strip())
+        2
+          + 1 * x1
+        """
+        check_is_fitted(self)
+        return format_model(
+            self.model_,
+            style,
+            decomp=decomp,
+            digits=digits,
+            use_names=use_names,
+            colon_char=colon_char,
+        )
+
+    def to_python(self, name="predict", type="response") -> str:
+        """Source of a plain Python function that predicts one row; it imports nothing but math.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyearthdof import Earth
+        >>> x = np.random.default_rng(0).normal(size=(100, 2))
+        >>> model = Earth(engine="native").fit(x, np.abs(x[:, 0]))
+        >>> scope = {}
+        >>> exec(model.to_python("f"), scope)
+        >>> bool(abs(scope["f"](1.0, 2.0) - model.predict([[1.0, 2.0]])[0]) < 1e-12)
+        True
+        """
+        check_is_fitted(self)
+        return to_python(self.model_, name, type=type)
+
+    def to_sympy(self, type="response"):
+        """The model as a sympy expression; needs the package sympy (an example is in `export`)."""
+        check_is_fitted(self)
+        return to_sympy(self.model_, type=type)
+
+    def to_sql(self, type="response"):
+        """The model as one SQL expression for a SELECT; a list of them for several responses.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyearthdof import Earth
+        >>> x = np.random.default_rng(0).normal(size=(100, 2))
+        >>> model = Earth(engine="native", linpreds=True).fit(x, x[:, 0])
+        >>> '"x1"' in model.to_sql()
+        True
+        """
+        check_is_fitted(self)
+        return to_sql(self.model_, type=type)
+
+    def importance(self, *, trim=True, sqrt=True):
+        """Importance of the predictors as a DataFrame, R's `evimp`: nsubsets, gcv, rss, used.
+
+        Parameters
+        ----------
+        trim : bool
+            Leave out predictors that are in no subset of the pruning pass.
+        sqrt : bool
+            Take the square root of gcv and rss before scaling them to 100.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyearthdof import Earth
+        >>> x = np.random.default_rng(0).normal(size=(100, 2))
+        >>> Earth(engine="native").fit(x, x[:, 0] + 0.1 * x[:, 1]).importance().round(1)
+            nsubsets    gcv    rss  used
+        x1         3  100.0  100.0  True
+        x2         1    9.8    9.4  True
+        """
+        check_is_fitted(self)
+        return importance_table(self.model_, trim=trim, sqrt=sqrt)
+
+    @property
+    def feature_importances_(self):
+        """Share of each column of X in the importance by GCV; a factor's columns are added up."""
+        check_is_fitted(self)
+        return feature_importances(self.model_)
+
+    def anova(self):
+        """Friedman's decomposition: terms grouped by the predictors they use.
+
+        Returns
+        -------
+        DataFrame
+            One row for each group: its `terms`, the standard deviation `sd` of what it adds to the fit at
+            the training rows, and the `gcv` of the model without it; the model's own GCV is `gcv_`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyearthdof import Earth
+        >>> x = np.random.default_rng(0).normal(size=(100, 2))
+        >>> table = Earth(engine="native").fit(x, np.abs(x[:, 0]) + x[:, 1]).anova()
+        >>> list(table.index), list(table.columns)
+        (['x1', 'x2'], ['terms', 'sd', 'gcv'])
+        """
+        check_is_fitted(self)
+        responses = self.fitted_values_ + self.residuals_
+        return anova_table(self.model_, self.bx_, responses, self.weights_)
+
+    def _learn(self, model, details, weights=None) -> None:
+        """Set the learned attributes that scikit-learn users look for."""
+        self.model_ = model
+        self.bx_ = details.bx
+        self.fitted_values_, self.residuals_ = details.fitted, details.residuals
+        self.leverages_ = details.leverages
+        self.weights_ = weights
+        self._r_object = details.r_object
+        self.coef_ = model.coef
+        self.terms_ = model.selected_names
+        self.dirs_, self.cuts_ = model.dirs, model.cuts
+        self.selected_terms_ = model.selected
+        self.rss_, self.rsq_, self.gcv_, self.grsq_ = model.rss, model.rsq, model.gcv, model.grsq
+        self.response_names_ = model.response_names
+        self.rss_per_response_ = model.rss_per_response
+        self.rsq_per_response_ = model.rsq_per_response
+        self.gcv_per_response_ = model.gcv_per_response
+        self.grsq_per_response_ = model.grsq_per_response
+        self.rss_per_subset_ = model.rss_per_subset
+        self.gcv_per_subset_ = model.gcv_per_subset
+        self.prune_terms_ = model.prune_terms
+        self.n_terms_ = self.n_coef_ = model.n_terms
+        self.trace_ = float(model.n_terms)
+        self.nominal_df_ = model.nominal_df
+        self.nk_, self.penalty_ = model.nk, model.penalty
+        self.termcond_ = model.termcond
+        self.engine_ = model.engine
+        self.versions_ = {"pyearthdof": __version__} | dict(model.versions)
+        if model.glm is not None:
+            self.glm_coef_ = model.glm.coef
+            self.glm_ = model.glm.to_frame(model.response_names)
+        if details.cv is not None:
+            self.cv_, self.cv_tables_ = cv_frames(details.cv)
+
+    def __str__(self) -> str:
+        return str(self.model_) if hasattr(self, "model_") else repr(self)

@@ -1,0 +1,93 @@
+"""Coefficients, and backward elimination for several responses, in R's order of operations.
+
+Ill-conditioned fits (weights that differ by many powers of ten) lose digits in R's way only so, and the
+rounding that is left of a perfect fit decides how many of its terms are pruned.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._numba import kernel
+from .kernels_householder import extend_model, make_block, make_model, rss_of_model
+
+
+@kernel
+def regress(columns, y):
+    """Regress each row of y on the rows of `columns`.
+
+    Returns (coefficients (m, n_resp), RSS of all responses, triangle (m, m), whether the columns are
+    independent). Row j of the triangle makes column j out of the orthonormal basis. Where a column
+    depends on those before it there are no numbers.
+    """
+    m, n = columns.shape
+    n_resp = y.shape[0]
+    model, block = make_model(m, n_resp, n), make_block(n)
+    model.rotated[:] = y
+    triangle, coef = np.zeros((m, m)), np.zeros((m, n_resp))
+    for j in range(m):
+        for i in range(n):
+            block.columns[i, 0] = columns[j, i]
+        if extend_model(model, j, block) == j:
+            return coef, 0.0, triangle, False
+        for t in range(j):
+            triangle[j, t] = block.columns[t, 0]
+        triangle[j, j] = block.pivot[0]
+    for r in range(n_resp):
+        for j in range(m):
+            coef[j, r] = model.rotated[r, j]
+        solve_triangle(triangle, m, coef[:, r])
+    return coef, rss_of_model(model, m, block), triangle, True
+
+
+@kernel
+def solve_triangle(triangle, m, values):
+    """Solve for the coefficients in place, from the last column to the first."""
+    for j in range(m - 1, -1, -1):
+        values[j] /= triangle[j, j]
+        for t in range(j):
+            values[t] += -values[j] * triangle[j, t]
+
+
+@kernel
+def inverse_diagonal(triangle):
+    """Diagonal of the inverse of the cross-products."""
+    m = len(triangle)
+    inverse = np.zeros((m, m))  # row j: column j of the inverse triangle
+    for j in range(m):
+        inverse[j, j] = 1.0
+        solve_triangle(triangle, j + 1, inverse[j])
+    diagonal = np.zeros(m)
+    for t in range(m):
+        for j in range(t, m):
+            diagonal[t] += inverse[j, t] * inverse[j, t]
+    return diagonal
+
+
+@kernel
+def eliminate_backward(columns, y):
+    """Drop the column that raises the RSS least, until the first is alone.
+
+    Returns (RSS of each size, columns of each size (a row a size, padded with zeros), whether the
+    columns are independent).
+    """
+    m = len(columns)
+    rss, best = np.empty(m), np.zeros((m, m), dtype=np.int64)
+    present = np.arange(m)
+    for size in range(m, 0, -1):
+        coef, rss[size - 1], triangle, independent = regress(columns[present], y)
+        if not independent:
+            return rss, best, False
+        best[size - 1, :size] = present
+        if size == 1:
+            break
+        diagonal = inverse_diagonal(triangle)
+        drop, least = -1, np.inf
+        for t in range(1, size):
+            increase = 0.0
+            for r in range(len(y)):
+                increase += coef[t, r] * coef[t, r] / diagonal[t]
+            if increase < least:
+                drop, least = t, increase
+        present = np.delete(present, drop)
+    return rss, best, True

@@ -1,0 +1,109 @@
+"""Reading saved models: plain JSON values back to arrays, everything unexpected refused by name."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from ..exceptions import InvalidInputError
+
+__all__ = [
+    "plain",
+    "read_coefficients",
+    "read_indices",
+    "read_integer",
+    "read_matrix",
+    "read_number",
+    "read_text",
+    "read_texts",
+    "read_vector",
+    "read_versions",
+]
+
+MAX_ENTRIES = 10_000_000  # of a matrix in a file; earth allows 1000 terms
+
+
+def plain(value):
+    """Lists, numbers and strings of a value; JSON has no infinities, so they travel as strings."""
+    if hasattr(value, "to_dict"):
+        return plain(value.to_dict())
+    if isinstance(value, np.ndarray):
+        return [plain(v) for v in value.tolist()]
+    if isinstance(value, Mapping):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(v) for v in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return repr(value)
+    return value
+
+
+def read_number(name, value) -> float:
+    """A number, or one of the strings that stand for NaN and infinities."""
+    if isinstance(value, str) and value in ("nan", "inf", "-inf"):
+        return float(value)
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise InvalidInputError(f"{name} holds {str(value)[:40]!r} where a number should be")
+    try:
+        return float(value)
+    except OverflowError:
+        raise InvalidInputError(f"{name} holds a number that is too large") from None
+
+
+def read_integer(name, value) -> int:
+    """A whole number that a double can hold."""
+    number = read_number(name, value)
+    if not number.is_integer() or abs(number) > 2**53:
+        raise InvalidInputError(f"{name}={str(value)[:40]} but it should be an integer")
+    return int(number)
+
+
+def read_text(name, value) -> str:
+    """A string."""
+    if not isinstance(value, str):
+        raise InvalidInputError(f"{name} holds {str(value)[:40]!r} where text should be")
+    return value
+
+
+def read_texts(name, value) -> tuple[str, ...]:
+    """A list of strings."""
+    return tuple(read_text(name, v) for v in _read_list(name, value))
+
+
+def read_vector(name, value) -> np.ndarray:
+    """A list of numbers."""
+    return np.array([read_number(name, v) for v in _read_list(name, value)], dtype=float)
+
+
+def read_indices(name, value) -> np.ndarray:
+    """A list of whole numbers."""
+    return np.array([read_integer(name, v) for v in _read_list(name, value)], dtype=int)
+
+
+def read_matrix(name, value) -> np.ndarray:
+    """A list of rows of one length."""
+    rows = [read_vector(name, row) for row in _read_list(name, value)]
+    if len({len(row) for row in rows}) > 1 or sum(map(len, rows)) > MAX_ENTRIES:
+        raise InvalidInputError(f"{name} should be a list of rows of one length")
+    return np.array(rows, dtype=float).reshape(len(rows), -1 if rows else 0)
+
+
+def read_coefficients(name, value) -> np.ndarray:
+    """A list of numbers, or of rows with one number for each response."""
+    nested = isinstance(value, list) and bool(value) and isinstance(value[0], list)
+    return (read_matrix if nested else read_vector)(name, value)
+
+
+def read_versions(name, value) -> dict[str, str]:
+    """A mapping of texts."""
+    if not isinstance(value, Mapping):
+        raise InvalidInputError(f"{name} should be a mapping")
+    return {read_text(name, k): read_text(name, v) for k, v in value.items()}
+
+
+def _read_list(name, value) -> list:
+    if not isinstance(value, list):
+        raise InvalidInputError(f"{name} should be a list")
+    return value

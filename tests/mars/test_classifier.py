@@ -1,0 +1,181 @@
+"""EarthClassifier beside R's earth with glm=list(family=binomial)."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from earth_cases import R_DATA, read_frames
+from rscript import needs_rscript, run_r
+from without_r import run_without_r
+
+from pyearthdof import EarthClassifier, bridge
+from pyearthdof.exceptions import InvalidInputError
+from pyearthdof.mars.model import MarsModel
+
+needs_r = pytest.mark.skipif(not bridge.is_available("earth"), reason="R with earth is not here")
+pytestmark = [needs_rscript, needs_r, pytest.mark.filterwarnings("ignore")]
+
+# data, predictors, class, R's arguments: ours
+CASES = {
+    ("titanic", "pclass|age|sibsp", "sex", ""): {},
+    ("titanic", "sex|age|sibsp|parch", "pclass", "degree=2"): {"degree": 2},
+    ("titanic", "pclass|sex|age", "child", ""): {},
+    ("titanic", "pclass|sex|age", "survived", "degree=2"): {"degree": 2},
+    ("titanic", "sex|age", "text", ""): {},
+    ("iris", "Sepal.Length|Sepal.Width", "Species", ""): {},
+    ("iris", "Sepal.Length|Sepal.Width", "Species", "degree=2, nk=9"): {"degree": 2, "nk": 9},
+    ("warp", "breaks|wool", "tension", ""): {},
+}
+R_RUN = """
+split.names <- function(text) strsplit(text, "|", fixed = TRUE)[[1]]
+for (i in seq_along(args)) {
+  d <- frames[[data[i]]]
+  x <- d[, split.names(xs[i]), drop = FALSE]
+  y <- d[[ys[i]]]
+  if (!is.logical(y)) y <- factor(as.character(y))  # sorted, as classes are in scikit-learn
+  fit <- suppressWarnings(eval(parse(text =
+    paste0("earth(x, y, glm=list(family=binomial)", if (nzchar(args[i])) ", ", args[i], ")"))))
+  put <- function(name, value) out[[paste("case", i, name, sep = "|")]] <<- value
+  new <- news[[data[i]]][, names(x), drop = FALSE]
+  put("coef", fit$glm.coefficients)
+  put("deviance", vapply(fit$glm.list, function(g) g$deviance, 0))
+  put("response", unname(as.matrix(predict(fit, new, type = "response"))))
+  put("link", unname(as.matrix(predict(fit, new, type = "link"))))
+  put("class", as.character(predict(fit, new, type = "class")))
+  put("names", colnames(fit$coefficients))
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def found():
+    columns = list(zip(*CASES, strict=True))
+    names = dict(zip(("data", "xs", "ys", "args"), map(list, columns), strict=True))
+    result = run_r(R_DATA + R_RUN, packages=("earth",), **names)
+    return result, read_frames(result)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_same_as_plain_r(found, case):
+    number = list(CASES).index(case) + 1
+    r = {key.split("|")[2]: v for key, v in found[0].items() if key.startswith(f"case|{number}|")}
+    data, x, y, _ = case
+    frame, new = found[1]["frame"][data], found[1]["new"][data][x.split("|")]
+    model = EarthClassifier(**CASES[case]).fit(frame[x.split("|")], frame[y])
+    np.testing.assert_array_equal(model.glm_coef_.ravel(), r["coef"].ravel())
+    np.testing.assert_array_equal(model.glm_["deviance"], r["deviance"])
+    assert list(model.response_names_) == (
+        [as_r(model.classes_[1])] if y == "child" else r["names"]
+    )
+    raw, link = model.predict_raw_proba(new), model.decision_function(new)
+    np.testing.assert_allclose(raw.reshape(r["response"].shape), r["response"], rtol=1e-12)
+    scale = np.abs(r["link"]).max()
+    np.testing.assert_allclose(link.reshape(r["link"].shape), r["link"], 1e-12, 1e-12 * scale)
+    assert [as_r(c) for c in model.predict(new)] == r["class"]
+    proba = model.predict_proba(new)
+    assert proba.shape == (len(new), len(model.classes_))
+    np.testing.assert_allclose(proba.sum(axis=1), 1, rtol=1e-14)
+    np.testing.assert_array_equal(np.log(proba), model.predict_log_proba(new))
+    if len(model.classes_) > 2:
+        np.testing.assert_allclose(proba, raw / raw.sum(axis=1, keepdims=True), rtol=1e-14)
+    else:
+        np.testing.assert_array_equal(proba[:, 1], raw)
+    assert MarsModel.from_json(model.model_.to_json()) == model.model_
+    assert model.score(frame[x.split("|")], frame[y]) > 0.3
+
+
+def as_r(value) -> str:
+    """R's text of a predicted class."""
+    if isinstance(value, (bool, np.bool_)):
+        return "TRUE" if value else "FALSE"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(90, 2))
+CODES = np.digitize(np.abs(X[:, 0]) + 0.5 * RNG.normal(size=90), [0.6, 1.0])
+
+
+@pytest.mark.parametrize(
+    "classes",
+    [["b", "c", "a"], [7, -2, 3], [2.0, 1.0, 3.0], np.array(["x", "y", "z"], dtype=object)],
+)
+def test_classes_of_any_type(classes):
+    y = np.asarray(classes)[CODES]
+    model = EarthClassifier().fit(X, y)
+    np.testing.assert_array_equal(model.classes_, np.unique(y))
+    assert model.classes_.dtype == np.unique(y).dtype == model.predict(X).dtype
+    # The order of the classes is their sorting: the models of the classes are the same.
+    plain = EarthClassifier().fit(X, np.unique(y, return_inverse=True)[1])
+    np.testing.assert_array_equal(model.predict_proba(X), plain.predict_proba(X))
+
+
+def test_two_classes_of_truth_values_and_categories():
+    truth = EarthClassifier().fit(X, CODES > 0)
+    category = EarthClassifier().fit(
+        X, pd.Series(CODES > 0).map({True: "u", False: "d"}).astype("category")
+    )
+    assert truth.classes_.tolist() == [False, True] and list(category.classes_) == ["d", "u"]
+    np.testing.assert_array_equal(truth.predict_proba(X), category.predict_proba(X))
+    eta = truth.decision_function(X)
+    np.testing.assert_array_equal(truth.predict(X), eta > 0)
+
+
+def test_gaussian_family_is_least_squares_on_indicators():
+    model = EarthClassifier(glm_family="gaussian").fit(X, CODES)
+    np.testing.assert_allclose(model.glm_coef_, model.coef_, rtol=1e-10, atol=1e-12)
+    assert ((model.predict_proba(X) >= 0) & (model.predict_proba(X) <= 1)).all()
+
+
+def test_weights_and_subset():
+    weights = RNG.uniform(0.5, 2, 90)
+    rows = np.arange(0, 90, 2)
+    part = EarthClassifier().fit(X, CODES, weights, subset=rows)
+    alone = EarthClassifier().fit(X[rows], CODES[rows], weights[rows])
+    np.testing.assert_array_equal(part.glm_coef_, alone.glm_coef_)
+
+
+def test_repruned_classifier_predicts_classes():
+    model = EarthClassifier(degree=2).fit(X, CODES)
+    small = model.reprune(nprune=2)
+    assert small.n_terms_ == 2
+    full = EarthClassifier(degree=2, nprune=2).fit(X, CODES)
+    np.testing.assert_array_equal(small.predict_proba(X), full.predict_proba(X))
+
+
+def test_without_r(tmp_path):
+    frame = pd.DataFrame({"x": X[:, 0], "kind": np.where(X[:, 1] > 0, "up", "down")})
+    model = EarthClassifier().fit(frame, np.array(["b", "c", "a"])[CODES])
+    (tmp_path / "model.pickle").write_bytes(pickle.dumps((model, frame)))
+    code = """
+import pickle, sys
+model, frame = pickle.load(open(sys.argv[1], "rb"))
+print(float(model.predict_proba(frame).sum()), "".join(model.predict(frame)))
+print(model.summary())
+"""
+    lines = run_without_r(code, str(tmp_path / "model.pickle")).splitlines()
+    assert lines[0] == f"{float(model.predict_proba(frame).sum())} {''.join(model.predict(frame))}"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert "GLM" in "\n".join(lines) or "binomial" in "\n".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (np.zeros(90), "y holds one class only"),
+        (RNG.normal(size=90), "Unknown label type"),
+        (CODES[:80], "inconsistent numbers of samples"),
+        (None, "target y is None"),
+    ],
+)
+def test_bad_classes(y, message):
+    with pytest.raises(ValueError, match=message):
+        EarthClassifier().fit(X, y)
+
+
+def test_native_engine_is_refused():
+    with pytest.raises(InvalidInputError, match="engine='native' but glm_family"):
+        EarthClassifier(engine="native").fit(X, CODES)

@@ -1,0 +1,161 @@
+"""Pruning again without a new forward pass: R's update(ponly=TRUE), and a full refit where R's is one."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from earth_cases import R_DATA, read_frames
+from rscript import needs_rscript, run_r
+
+from pyearthdof import Earth, bridge
+from pyearthdof.exceptions import InvalidInputError
+
+pytestmark = [
+    needs_rscript,
+    pytest.mark.filterwarnings("ignore::pyearthdof.exceptions.RWarning"),
+    pytest.mark.skipif(not bridge.is_available("earth"), reason="R with earth is not here"),
+]
+
+# data, predictors, responses, R's arguments, R's change: our arguments, our change
+CASES = {
+    ("ozone", "temp|ibh|doy|vis", "O3", "", "penalty=6"): ({}, {"penalty": 6}),
+    ("ozone", "temp|ibh|doy|vis", "O3", "degree=2", "penalty=0"): ({"degree": 2}, {"penalty": 0}),
+    ("ozone", "temp|ibh|doy|vis", "O3", "degree=2", "nprune=4"): ({"degree": 2}, {"nprune": 4}),
+    ("ozone", "temp|ibh|doy|vis", "O3", "degree=2", 'pmethod="none"'): (
+        {"degree": 2}, {"pmethod": "none"}),
+    ("ozone", "temp|ibh|doy|vis", "O3", "", 'pmethod="exhaustive"'): ({}, {"pmethod": "exhaustive"}),
+    ("ozone", "temp|ibh|doy|vis", "O3", "weights=w", "penalty=5"): ({}, {"penalty": 5}),
+    ("ozone", "temp|ibh|doy|vis", "O3", "weights=w, degree=2", "nprune=3"): (
+        {"degree": 2}, {"nprune": 3}),
+    ("ozone", "temp|ibh|doy|vis", "O3|wind", "degree=2", "penalty=8"): (
+        {"degree": 2}, {"penalty": 8}),
+    ("ozone", "temp|ibh|doy|vis", "O3|wind", "weights=w", "nprune=4"): ({}, {"nprune": 4}),
+    ("titanic", "pclass|sex|parch", "age", "degree=2", "penalty=10"): (
+        {"degree": 2}, {"penalty": 10}),
+    ("titanic", "pclass|sex|age", "survived", "glm=list(family=binomial)", "nprune=3"): (
+        {"glm_family": "binomial"}, {"nprune": 3}),
+    ("beetles", "dose|kind", "killed|alive", "glm=list(family=binomial)", "nprune=2"): (
+        {"glm_family": "binomial"}, {"nprune": 2}),
+}  # fmt: skip
+R_RUN = """
+split.names <- function(text) strsplit(text, "|", fixed = TRUE)[[1]]
+for (i in seq_along(args)) {
+  d <- frames[[data[i]]]
+  x <- d[, split.names(xs[i]), drop = FALSE]
+  y <- as.matrix(d[, split.names(ys[i]), drop = FALSE])
+  w <- weights.all[seq_len(nrow(d))]
+  fit <- suppressWarnings(eval(parse(text = paste0(
+    "earth(x, y, keepxy=TRUE", if (nzchar(args[i])) ", ", args[i], ")"))))
+  again <- suppressWarnings(eval(parse(text = paste0("update(fit, ponly=TRUE, ", changes[i], ")"))))
+  for (name in c("coefficients", "selected.terms", "gcv", "rss", "grsq", "rsq", "rss.per.subset",
+                 "gcv.per.subset", "dirs", "cuts", "fitted.values", "glm.coefficients", "penalty"))
+    if (!is.null(again[[name]])) out[[paste("case", i, name, sep = "|")]] <- again[[name]]
+}
+"""
+NUMBERS = {
+    "coefficients": "coef_", "gcv": "gcv_", "rss": "rss_", "grsq": "grsq_", "rsq": "rsq_",
+    "rss.per.subset": "rss_per_subset_", "gcv.per.subset": "gcv_per_subset_",
+    "fitted.values": "fitted_values_", "glm.coefficients": "glm_coef_", "penalty": "penalty_",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def found():
+    columns = list(zip(*CASES, strict=True))
+    names = dict(zip(("data", "xs", "ys", "args", "changes"), map(list, columns), strict=True))
+    result = run_r(R_DATA + R_RUN, packages=("earth",), **names)
+    return result, read_frames(result)
+
+
+def data_of(found, case):
+    frame = found[1]["frame"][case[0]]
+    y = case[2].split("|")
+    weights = found[0]["weights.all"][: len(frame)] if "weights" in case[3] else None
+    return frame[case[1].split("|")], frame[y if len(y) > 1 else y[0]], weights
+
+
+def check(model, expected, tolerance):
+    np.testing.assert_array_equal(model.selected_terms_ + 1, expected["selected.terms"])
+    np.testing.assert_array_equal(model.dirs_, expected["dirs"])
+    np.testing.assert_array_equal(model.cuts_, expected["cuts"])
+    for name, attribute in NUMBERS.items():
+        if name in expected:
+            ours = np.asarray(getattr(model, attribute)).ravel(order="F")
+            r = expected[name].ravel(order="F")
+            scale = np.abs(r[np.isfinite(r)]).max()
+            np.testing.assert_allclose(ours, r, tolerance, tolerance * scale, err_msg=name)
+
+
+@pytest.mark.parametrize("engine", ["r", "native"])
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_same_as_rs_update_and_as_a_full_fit(found, case, engine):
+    options, change = CASES[case]
+    if engine == "native" and "glm_family" in options:
+        pytest.skip("generalised linear models are R's")
+    number = list(CASES).index(case) + 1
+    expected = {
+        key.split("|")[2]: v for key, v in found[0].items() if key.startswith(f"case|{number}|")
+    }
+    X, y, weights = data_of(found, case)
+    first = Earth(engine=engine, **options).fit(X, y, weights)
+    before = first.model_.to_json()
+    again = first.reprune(**change)
+    check(again, expected, 0 if engine == "r" else 1e-8)
+    assert first.model_.to_json() == before
+    full = Earth(engine=engine, **(options | change)).fit(X, y, weights)
+    np.testing.assert_array_equal(again.selected_terms_, full.selected_terms_)
+    np.testing.assert_allclose(again.coef_, full.coef_, rtol=1e-10)
+    np.testing.assert_allclose(again.predict(X), full.predict(X), rtol=1e-10, atol=1e-10)
+    assert again.engine_ == engine and again.get_params() == full.get_params()
+
+
+def test_subset_is_kept(found):
+    X, y, _ = data_of(found, ("ozone", "temp|ibh", "O3", ""))
+    rows = np.arange(0, len(X), 2)
+    again = Earth(engine="r").fit(X, y, subset=rows).reprune(nprune=3)
+    np.testing.assert_array_equal(
+        again.coef_, Earth(nprune=3, engine="r").fit(X.iloc[rows], y.iloc[rows]).coef_
+    )
+
+
+def test_formula_models_are_pruned_again(found):
+    frame = found[1]["frame"]["titanic"]
+    weights = found[0]["weights.all"][: len(frame)]
+    rows = np.arange(0, len(frame), 2)
+    text = "age ~ pclass * sex + poly(parch, 2)"
+    for sent in ({}, {"sample_weight": weights}, {"sample_weight": weights, "subset": rows}):
+        again = Earth.from_formula(text, frame, degree=2, **sent).reprune(nprune=3)
+        full = Earth.from_formula(text, frame, degree=2, nprune=3, **sent)
+        assert again.n_terms_ == 3 and again.model_.formula == full.model_.formula
+        np.testing.assert_array_equal(again.coef_, full.coef_)
+        np.testing.assert_array_equal(again.predict(frame), full.predict(frame))
+
+
+def test_training_data_are_needed(found):
+    X, y, _ = data_of(found, ("ozone", "temp|ibh", "O3", ""))
+    model = Earth(engine="r").fit(X, y)
+    with pytest.raises(InvalidInputError, match="training data are not here"):
+        pickle.loads(pickle.dumps(model)).reprune(nprune=3)
+    kept = pickle.loads(pickle.dumps(Earth(engine="r", keepxy=True).fit(X, y)))
+    np.testing.assert_array_equal(kept.reprune(nprune=3).coef_, model.reprune(nprune=3).coef_)
+
+
+def test_data_changed_in_place_are_noticed(found):
+    X, y, _ = data_of(found, ("ozone", "temp|ibh", "O3", ""))
+    values = X.to_numpy().copy()
+    model = Earth(engine="native").fit(values, y)
+    values[:] = values[::-1].copy()
+    with pytest.raises(InvalidInputError, match="changed in place"):
+        model.reprune(nprune=3)
+
+
+@pytest.mark.parametrize(
+    "change", [{"penalty": -3}, {"nprune": 0}, {"pmethod": "best"}, {"pmethod": "cv"}]
+)
+def test_bad_changes_are_refused(found, change):
+    X, y, _ = data_of(found, ("ozone", "temp|ibh", "O3", ""))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(InvalidInputError):
+            Earth(engine="native").fit(X, y).reprune(**change)

@@ -1,0 +1,77 @@
+"""Numbers written down in a test hold for the versions that gave them.
+
+`@golden(earth="5.3.2")` skips a test where another version of earth is installed, and says which; where
+earth is not installed at all nothing can have given another number, and the test runs. Names are R,
+R's packages, and Python's (`numpy`, `scikit_learn`).
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+import shutil
+
+import pytest
+from rscript import run_r
+
+R_PACKAGES = ("earth", "mda", "kernlab", "glmnet", "leaps", "mvtnorm", "quadprog")
+
+
+def golden(**versions: str):
+    """Decorate a test, or a class of tests' methods, whose numbers hold for these versions."""
+    unknown = [name for name in versions if not _is_known(name)]
+    if unknown:
+        raise ValueError(f"no such thing to have a version: {', '.join(unknown)}")
+
+    def decorate(test):
+        @functools.wraps(test)
+        def guarded(*args, **kwargs):
+            skip_unless(**versions)
+            return test(*args, **kwargs)
+
+        return guarded
+
+    return decorate
+
+
+def skip_unless(**versions: str) -> None:
+    """Skip the running test unless what is installed has the versions given; "4.2" is any 4.2.x."""
+    reasons = [
+        f"{name} {wanted}, this is {installed(name)}"
+        for name, wanted in versions.items()
+        if installed(name) is not None and not _fits(installed(name), wanted)
+    ]
+    if reasons:
+        pytest.skip(f"the numbers hold for {'; '.join(reasons)}")
+
+
+def installed(name: str) -> str | None:
+    """The installed version, None without."""
+    if name == "R" or name in R_PACKAGES:
+        return _r_versions().get(name)
+    try:
+        return importlib.metadata.version(name.replace("_", "-"))
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _is_known(name: str) -> bool:
+    return name == "R" or name in R_PACKAGES or installed(name) is not None
+
+
+def _fits(found: str, wanted: str) -> bool:
+    parts = wanted.split(".")
+    return found.split(".")[: len(parts)] == parts
+
+
+@functools.cache
+def _r_versions() -> dict[str, str]:
+    """Of R and its packages, by one plain R run."""
+    if shutil.which("Rscript") is None:
+        return {}
+    code = """
+version <- function(p) tryCatch(as.character(packageVersion(p)), error = function(e) "")
+out <- list(found = c(as.character(getRversion()), vapply(names, version, "")))
+"""
+    found = run_r(code, names=list(R_PACKAGES))["found"]
+    return {name: v for name, v in zip(("R", *R_PACKAGES), found, strict=True) if v}

@@ -1,0 +1,12 @@
+"""Pictures of a fitted MARS model: what R's plot.earth, plotmo and plot.evimp draw.
+
+Each function draws into the Axes it is given, or into a new pyplot figure, and returns its Axes; none
+of them shows or saves anything. matplotlib is imported by the first picture, not before.
+"""
+
+from .effects import plot_effects
+from .importance import plot_importance
+from .residuals import plot_residuals
+from .selection import plot_model_selection
+
+__all__ = ["plot_effects", "plot_importance", "plot_model_selection", "plot_residuals"]

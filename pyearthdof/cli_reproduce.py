@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
+import warnings
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -55,6 +57,7 @@ def reproduce(
 
     Example: `pyearthdof reproduce --size paper --jobs 8 --out paper-results`
     """
+    from ._files import FileNotWrittenError
     from .experiments.output import about_file, write_result
     from .experiments.runner import run_experiments
     from .experiments.store import CellStore, locked
@@ -62,34 +65,58 @@ def reproduce(
 
     wanted = _named(names)
     summary = []
-    with locked(out):
-        chosen = _possible(wanted, engine, asked_for=bool(names))
-        results = run_experiments(
-            chosen,
-            size,
-            engine=engine,
-            n_jobs=jobs,
-            store=CellStore(out / "cells"),
-            fresh=fresh,
-            progress=True,
-        )
-        try:
+    try:
+        with locked(out), _plain_warnings():
+            chosen = _possible(wanted, engine, asked_for=bool(names))
+            results = run_experiments(
+                chosen,
+                size,
+                engine=engine,
+                n_jobs=jobs,
+                store=CellStore(out / "cells"),
+                fresh=fresh,
+                progress=True,
+            )
             for result in results:
                 files = write_result(result, out)
                 about = json.loads((out / about_file(result.experiment.name)).read_text("utf-8"))
                 summary.append(about | {"files": [str(file) for file in files]})
                 if not as_json:
                     _print_result(result, files)
-        except KeyboardInterrupt:
-            print(
-                "pyearthdof: stopped; the same command goes on where this run was", file=sys.stderr
-            )
-            raise typer.Exit(INTERRUPTED) from None
-        page = write_report(out) if summary else None
+            page = write_report(out) if summary else None
+    except KeyboardInterrupt:
+        print("pyearthdof: stopped; the same command goes on where this run was", file=sys.stderr)
+        raise typer.Exit(INTERRUPTED) from None
+    except FileNotWrittenError as error:
+        raise PyEarthDofError(
+            f"{error}; once that is mended, the same command goes on where this run was"
+        ) from None
     if as_json:
         print(json.dumps(summary, indent=1))
     elif page is not None:
         print(f"Results are in {out}; open {page}")
+
+
+@contextlib.contextmanager
+def _plain_warnings():
+    """Print our own warnings as one line each, without the place in our source."""
+    from ._workers import WorkerDiedWarning
+    from .experiments.store import DamagedCellWarning
+
+    ours = (DamagedCellWarning, WorkerDiedWarning)
+    others = warnings.showwarning
+
+    def show(message, category, *place):
+        if issubclass(category, ours):
+            print(f"pyearthdof: {message}", file=sys.stderr)
+        else:
+            others(message, category, *place)
+
+    with warnings.catch_warnings():
+        for category in ours:
+            warnings.simplefilter("always", category)
+        warnings.showwarning = show
+        yield
 
 
 def report(out: Out = Path("results"), as_json: Annotated[bool, typer.Option("--json")] = False):

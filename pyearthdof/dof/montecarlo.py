@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
+import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
-from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 from tqdm.auto import tqdm
 
+from .._workers import WorkersDied, run_tasks
 from ..exceptions import FittingError, InvalidInputError, RForkedError, RNotAvailableError
 from ..procedures.base import Fits
 from .adapters import engine_of
@@ -34,9 +36,15 @@ __all__ = [
 _MIN_BLOCKS = 16  # enough to keep eight workers evenly busy
 _MAX_COLUMNS = 64
 _MAX_VALUES = 1 << 20  # responses of a block: 8 MB
+_PIECE = 0.25  # seconds
+
+
+class _RunStopped(Exception):
+    """Nobody waits for this block any more."""
+
 
 # What no other response would change is not a failure of one repetition.
-_GENERAL = (InvalidInputError, RNotAvailableError, RForkedError)
+_GENERAL = (InvalidInputError, RNotAvailableError, RForkedError, _RunStopped)
 
 
 def block_edges(n: int, n_rep: int, width: int = 1) -> list[int]:
@@ -86,64 +94,144 @@ class Block:
 def run_blocks(
     work, X, responses, edges, *, n_jobs=None, progress=False, description="fits"
 ) -> Iterator[Block]:
-    """Yield the blocks in order. `work(X, Y)` does one; its `procedure` says how it may run."""
-    waiting: dict[int, np.ndarray] = {}
+    """Yield the blocks in order. `work(X, Y)` does one; its `procedure` says how it may run.
+
+    The blocks of a worker that died are computed again, and come out the same.
+    """
     source = repr(responses.draws)
     prefer = "threads" if engine_of(work.procedure) == "native" else "processes"
-
-    def tasks():
-        for start, Y in zip(edges, responses.blocks(edges), strict=False):
-            waiting[start] = Y
-            # One tuple: dask scatters bare arrays, and they are lost with the worker that has them.
-            yield delayed(_do_block)((work, X, Y, start, edges[-1], source))
-
-    # No memory maps: they are read-only, which compiled kernels take for another type.
-    parallel = Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator", max_nbytes=None)
-    with _one_blas_thread(), _bar(edges[-1], description, progress) as bar:
-        results = parallel(tasks())
-        for start, (result, versions) in zip(edges, results, strict=False):
-            Y = waiting.pop(start)
-            yield Block(start, Y, result, versions)
-            bar.update(Y.shape[1])
-
-
-def _bar(total: int, description: str, progress: bool) -> tqdm:
-    return tqdm(total=total, desc=description, unit="fit", disable=not progress)
+    run = uuid.uuid4().hex
+    tasks = (
+        _Task(work, X, Y, start, edges[-1], source, run)
+        for start, Y in zip(edges, responses.blocks(edges), strict=False)
+    )
+    try:
+        with _one_blas_thread(), _bar(edges[-1], description, progress) as advance:
+            for task, (result, versions) in run_tasks(
+                _do_block, tasks, n_jobs=n_jobs, prefer=prefer
+            ):
+                yield Block(task.start, task.Y, result, versions)
+                advance(task.Y.shape[1])
+    except WorkersDied as error:
+        raise _lost(error) from error
+    except BaseException:
+        _stopped.add(run)
+        raise
 
 
-def _do_block(task):
-    work, X, Y, start, n_rep, source = task
+@contextlib.contextmanager
+def _bar(total: int, description: str, progress: bool):
+    """Show a bar if wanted; yield a function that moves it on.
+
+    A hidden bar would do, but it makes locks, and a worker that is ended with locks complains.
+    """
+    if not progress:
+        yield lambda n: None
+        return
+    with tqdm(total=total, desc=description, unit="fit") as bar:
+        yield bar.update
+
+
+@dataclass(frozen=True)
+class _Task:
+    """A block on its way to a worker, all that it needs in one object."""
+
+    work: object
+    X: object
+    Y: np.ndarray
+    start: int
+    n_rep: int
+    source: str
+    run: str
+
+
+# Runs that were given up. A thread cannot be ended from outside, so it looks here between two pieces.
+_stopped: set[str] = set()
+
+
+def _do_block(task: _Task):
+    work = task.work
     with _one_blas_thread():
         try:
-            return work(X, Y), _r_versions(work.procedure)
+            native = engine_of(work.procedure) == "native"
+            result = _in_pieces(task) if native else work(task.X, task.Y)
+            return result, _r_versions(work.procedure)
         except _GENERAL:
             raise
         except Exception as error:
-            raise _failure(work, X, Y, start, n_rep, source, error) from error
+            raise _failure(task, error) from error
 
 
-def _failure(work, X, Y, start, n_rep, source, error) -> FittingError:
+def _in_pieces(task: _Task):
+    """Do a block in pieces of about _PIECE seconds: compiled code does not see Ctrl-C.
+
+    For the native engine only, whose columns have nothing to do with each other. A piece has two
+    columns at least, because the memory order of a single one is not defined, and sums depend on it.
+    """
+    m = task.Y.shape[1]
+    pieces = []
+    start, size = 0, 2
+    while start < m:
+        if task.run in _stopped:
+            raise _RunStopped
+        stop = m if m - start - size < 2 else start + size
+        began = time.perf_counter()
+        pieces.append(task.work(task.X, np.ascontiguousarray(task.Y[:, start:stop])))
+        each = (time.perf_counter() - began) / (stop - start)
+        start, size = stop, max(2, min(4 * size, int(_PIECE / max(each, 1e-9))))
+    return pieces[0] if len(pieces) == 1 else _joined(pieces)
+
+
+def _joined(pieces):
+    """One result of many: the last axis of every array counts the repetitions."""
+    first = pieces[0]
+    names = first._fields if isinstance(first, tuple) else [f.name for f in fields(first)]
+    parts = {name: [getattr(piece, name) for piece in pieces] for name in names}
+    return type(first)(
+        **{
+            name: None if values[0] is None else np.concatenate(values, axis=-1)
+            for name, values in parts.items()
+        }
+    )
+
+
+def _failure(task: _Task, error) -> FittingError:
     """Find the repetition that failed by fitting the block's columns one by one."""
+    start, Y = task.start, task.Y
     for j in range(Y.shape[1]):
         try:
-            work(X, Y[:, j : j + 1])
+            task.work(task.X, Y[:, j : j + 1])
         except Exception as single:
-            where = f"repetition {start + j} of {n_rep} (counted from 0)"
-            return _fitting_error(where, single, source, start + j, Y[:, j].copy())
-    where = (
-        f"repetitions {start} to {start + Y.shape[1] - 1} of {n_rep} (counted from 0), together,"
-    )
-    return _fitting_error(where, error, source, start, Y.copy())
+            where = f"repetition {start + j} of {task.n_rep} (counted from 0)"
+            return _fitting_error(where, single, task.source, start + j, Y[:, j].copy())
+    where = f"repetitions {start} to {start + Y.shape[1] - 1} of {task.n_rep} (counted from 0), together,"
+    return _fitting_error(where, error, task.source, start, Y.copy())
 
 
 def _fitting_error(where, error, source, repetition, y) -> FittingError:
-    failure = FittingError(
+    message = (
         f"{where} failed with {type(error).__name__}: {error} [random numbers: {source}; the "
         "response is the attribute y of this error]"
     )
-    failure.repetition = repetition
-    failure.draws = source
-    failure.y = y
+    return _with_replay(FittingError(message), repetition, source, y)
+
+
+def _lost(error: WorkersDied) -> FittingError:
+    """Say that workers died, and at which repetitions it may have been."""
+    first, last = error.tasks[0], error.tasks[-1]
+    end = last.start + last.Y.shape[1] - 1
+    message = (
+        f"worker processes died again and again ({error}) at one of the repetitions {first.start} to "
+        f"{end} of {first.n_rep} (counted from 0); pass a smaller n_jobs if memory was short, or "
+        "n_jobs=1 to see whether the procedure itself crashes [random numbers: "
+        f"{first.source}; the responses are the attribute y of this error]"
+    )
+    y = np.hstack([task.Y for task in error.tasks])
+    return _with_replay(FittingError(message), first.start, first.source, y)
+
+
+def _with_replay(failure: FittingError, repetition: int, draws: str, y) -> FittingError:
+    failure.repetition, failure.draws, failure.y = repetition, draws, y
     return failure
 
 

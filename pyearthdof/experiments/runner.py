@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
-import os
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
-from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 from tqdm.auto import tqdm
 
+from .._workers import WorkersDied, run_tasks
+from ..exceptions import FittingError
 from .base import Experiment
 from .store import CellStore
 
@@ -65,18 +64,37 @@ def run_experiments(
         total=total, initial=total - len(pending), unit="cell", disable=None if progress else True
     ) as bar:
         yield from _finished(work, waiting)
-        jobs = (
-            delayed(_compute)(
-                work[number].experiment, work[number].keys[index], store, number, index, os.getpid()
-            )
+        cells = (
+            _Cell(work[number].experiment, work[number].keys[index], store, number, index)
             for number, index in pending
         )
-        run = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
-        for number, index, record in run(jobs) if pending else ():
-            work[number].records[index] = record
-            bar.set_postfix_str(work[number].experiment.name)
-            bar.update()
-            yield from _finished(work, waiting)
+        try:
+            for cell, record in run_tasks(_compute, cells, n_jobs=n_jobs, ordered=False):
+                work[cell.number].records[cell.index] = record
+                bar.set_postfix_str(cell.experiment.name)
+                bar.update()
+                yield from _finished(work, waiting)
+        except WorkersDied as error:
+            raise _lost(error) from error
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """A cell on its way to a worker."""
+
+    experiment: Experiment
+    key: dict
+    store: CellStore | None
+    number: int
+    index: int
+
+
+def _lost(error: WorkersDied) -> FittingError:
+    names = sorted({cell.experiment.name for cell in error.tasks})
+    return FittingError(
+        f"worker processes died again and again ({error}) in {', '.join(names)}; finished cells are "
+        "kept, so run it again, with fewer processes if memory was short"
+    )
 
 
 class _Work:
@@ -116,37 +134,19 @@ def _finished(work: list[_Work], waiting: set[int]) -> Iterator[Result]:
             yield work[number].result()
 
 
-def _compute(experiment, key: dict, store, number: int, index: int, runner: int):
+def _compute(cell: _Cell) -> dict:
     """Compute a cell and keep it at once.
 
     One BLAS thread: sums in another order differ in the last bit, and the result must not depend on
     how many processes share the machine.
     """
-    _end_with(runner)
     began = time.perf_counter()
     with threadpool_limits(limits=1):
-        rows = experiment.compute(key["cell"], key["engine"])
+        rows = cell.experiment.compute(cell.key["cell"], cell.key["engine"])
     record = {"rows": rows, "seconds": time.perf_counter() - began}
-    if store is not None:
-        store.put(key, record)
-    return number, index, json.loads(json.dumps(record))
-
-
-_watched: set[int] = set()
-
-
-def _end_with(runner: int) -> None:
-    """End this worker soon after the process that started it, also when that one was killed."""
-    if runner in _watched or os.getppid() != runner:
-        return
-    _watched.add(runner)
-
-    def watch():
-        while os.getppid() == runner:
-            time.sleep(0.5)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
+    if cell.store is not None:
+        cell.store.put(cell.key, record)
+    return json.loads(json.dumps(record))
 
 
 def _versions(experiment: Experiment, engine: str) -> dict[str, str]:

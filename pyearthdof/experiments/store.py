@@ -7,12 +7,17 @@ import fcntl
 import hashlib
 import json
 import os
+import warnings
 from pathlib import Path
 
-from .._files import write_whole
+from .._files import FileNotWrittenError, remove_partial_files, write_whole
 from ..exceptions import FolderInUseError, InvalidInputError
 
-__all__ = ["CellStore", "locked"]
+__all__ = ["CellStore", "DamagedCellWarning", "locked"]
+
+
+class DamagedCellWarning(UserWarning):
+    """A stored cell cannot be used and is computed again."""
 
 
 class CellStore:
@@ -20,7 +25,8 @@ class CellStore:
 
     The name of a file is a hash of the experiment, the cell's settings, the engine and the versions
     of all that computed it. So a result of another version of earth is never taken for one of
-    this version: it simply is not found.
+    this version: it simply is not found. A hash of the contents is kept with them, so that a file that
+    was damaged is never taken for a result.
     """
 
     def __init__(self, folder: Path):
@@ -35,34 +41,72 @@ class CellStore:
         )
 
     def get(self, key: dict) -> dict | None:
-        """The record kept under the key, or None. A file that does not read as ours is ignored."""
+        """The record kept under the key, or None; a damaged one is reported as a warning."""
+        file = self.file(key)
         try:
-            record = json.loads(self.file(key).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            text = file.read_text(encoding="utf-8")
+        except FileNotFoundError:
             return None
-        same = isinstance(record, dict) and record.get("key") == key
-        return record if same and "rows" in record else None
+        except (OSError, ValueError) as error:
+            text, problem = "", f"cannot be read ({error})"
+        else:
+            problem = _problem(text, key)
+        if problem is None:
+            return json.loads(text)
+        warnings.warn(
+            f"the stored cell {str(file)!r} {problem} and is computed again",
+            DamagedCellWarning,
+            stacklevel=2,
+        )
+        return None
 
     def put(self, key: dict, record: dict) -> None:
         """Keep a record."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        write_whole(self.file(key), json.dumps({"key": key, **record}, indent=1))
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise FileNotWrittenError(
+                f"the folder {str(self.folder)!r} cannot be made: {error.strerror or error}"
+            ) from error
+        whole = {"key": key, **record}
+        write_whole(self.file(key), json.dumps({**whole, "digest": _digest(whole)}, indent=1))
 
     def forget(self, key: dict) -> None:
         """Remove the record, if there is one."""
-        self.file(key).unlink(missing_ok=True)
+        try:
+            self.file(key).unlink(missing_ok=True)
+        except OSError as error:
+            raise FileNotWrittenError(
+                f"{str(self.file(key))!r} cannot be removed: {error.strerror or error}"
+            ) from error
+
+
+def _problem(text: str, key: dict) -> str | None:
+    """What is wrong with the text of a stored cell; None if it is whole and the one of the key."""
+    try:
+        record = json.loads(text)
+    except (ValueError, RecursionError):
+        return "is not whole" if text else "is empty"
+    if not isinstance(record, dict) or not {"key", "rows", "seconds", "digest"} <= record.keys():
+        return "is not a record of a cell"
+    if record["key"] != json.loads(json.dumps(key)):
+        return "holds a cell of other settings"
+    if record.pop("digest") != _digest(record):
+        return "was changed after it was written"
+    return None
+
+
+def _digest(record: dict) -> str:
+    """A hash of everything in a record, the same before and after a way through JSON."""
+    text = json.dumps(json.loads(json.dumps(record)), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 @contextlib.contextmanager
 def locked(folder: Path):
     """Hold the folder; a second run into it is refused. The lock ends with the process, however that ends."""
     folder = Path(folder)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        stream = open(folder / ".lock", "a+", encoding="utf-8")  # noqa: SIM115  closed below
-    except OSError as error:
-        raise InvalidInputError(f"the folder {str(folder)!r} cannot be written: {error}") from None
-    with stream:
+    with _open_lock(folder) as stream:
         try:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -71,7 +115,34 @@ def locked(folder: Path):
                 f"another run (process {stream.read().strip() or 'unknown'}) is writing into "
                 f"{str(folder)!r}; wait for it, or pass another folder with --out"
             ) from None
-        stream.truncate(0)
-        stream.write(str(os.getpid()))
-        stream.flush()
+        with _said(folder):
+            # Not through the stream, whose close would try a failed write once more.
+            os.ftruncate(stream.fileno(), 0)
+            os.write(stream.fileno(), str(os.getpid()).encode())
+        _remove_partial(folder)
+        try:
+            yield
+        finally:
+            _remove_partial(folder)
+
+
+def _open_lock(folder: Path):
+    with _said(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        return open(folder / ".lock", "a+", encoding="utf-8")
+
+
+@contextlib.contextmanager
+def _said(folder: Path):
+    """Turn the system's error into a sentence about the folder."""
+    try:
         yield
+    except OSError as error:
+        raise InvalidInputError(
+            f"the folder {str(folder)!r} cannot be written: {error.strerror or error}"
+        ) from None
+
+
+def _remove_partial(folder: Path) -> None:
+    for place in (folder, folder / "cells"):
+        remove_partial_files(place)

@@ -1,0 +1,78 @@
+"""Programs that the tests of interrupts start, stop in the middle, and look at afterwards.
+
+`python interruptible.py NAME` computes something once, says "ready", computes it again until Ctrl-C, says
+"stopped", computes it once more and says whether the numbers are those of the first time.
+"""
+
+import contextlib
+import sys
+import time
+
+import numpy as np
+
+from pyearthdof.dof import degrees_of_freedom
+from pyearthdof.mars.earth import Earth
+from pyearthdof.random import RDraws
+
+X = RDraws(1).normal(200 * 10).reshape(200, 10)
+LARGE = RDraws(1).normal(20_000 * 10).reshape(20_000, 10)
+
+
+def r_batch(much):
+    """One long batch of fits through the bridge."""
+    Y = RDraws(2).normal(200 * 2000).reshape(2000, 200).T
+    return Earth(engine="r", nk=21).fit_many(X, Y[:, : 2000 if much else 3]).fitted[:, :3]
+
+
+def r_processes(much):
+    """Two processes, each with its own R."""
+    found = degrees_of_freedom(
+        Earth(engine="r", nk=21),
+        X,
+        n_rep=20_000 if much else 20,
+        random_state=1,
+        n_jobs=2,
+    )
+    return np.array([found.df, found.se])
+
+
+def native_threads(much):
+    """Two threads in compiled code."""
+    found = degrees_of_freedom(
+        Earth(engine="native", nk=15),
+        LARGE if much else X,
+        n_rep=2000 if much else 20,
+        random_state=1,
+        n_jobs=2,
+    )
+    return np.array([found.df, found.se])
+
+
+def native_alone(much):
+    """Compiled code in the main thread."""
+    found = degrees_of_freedom(
+        Earth(engine="native", nk=15),
+        LARGE if much else X,
+        n_rep=2000 if much else 20,
+        random_state=1,
+    )
+    return np.array([found.df, found.se])
+
+
+def main(name):
+    compute = {f.__name__: f for f in (r_batch, r_processes, native_threads, native_alone)}[name]
+    first = compute(False)
+    print("ready", flush=True)
+    with contextlib.suppress(KeyboardInterrupt):
+        compute(True)
+        print("not interrupted", flush=True)
+    print("stopped", flush=True)
+    time.sleep(1.5)  # a thread that was given up ends its piece of work
+    before = time.process_time()
+    time.sleep(0.5)
+    print("busy" if time.process_time() - before > 0.25 else "idle", flush=True)
+    print("same" if np.array_equal(first, compute(False)) else "different", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

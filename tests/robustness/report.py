@@ -1,0 +1,136 @@
+"""docs/reliability.md from what the tests of this folder and the soak run measured. Run by `make soak`.
+
+python tests/robustness/report.py figures.jsonl soak.json docs/reliability.md
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+PAGE = """# Reliability
+
+What happens when something goes wrong, with figures. `make soak` makes this page: it runs the tests in
+`tests/robustness`, the slow ones too, which inject the faults and write down what they measured, and then
+random problems against R. {versions}.
+
+## The same model as R, or the same refusal
+
+{cases:,} made-up problems: shapes from 2 rows on, ties, constant, duplicate and collinear columns, tiny and
+huge scales, whole numbers, case weights, every option of the passes, and values that are not allowed. Each is
+fitted by plain R in a process of its own, through the bridge, and by the native engine. The bridge must agree
+to the last bit, the native engine in all terms and to 1e-8 in its numbers.
+
+| | through the bridge | native engine |
+|---|---|---|
+{soak}
+
+A problem counts as refused where both say no, or where we say no before R sees it. Where rounding alone
+decides between two equal candidates, the engines may part: such a tie is counted, and shown to be one.
+
+## When a process dies
+
+A killed worker's part is computed again; the numbers come out the same to the last bit, or there is one clear
+error, never a wrong number and never a wait without end.
+
+{deaths}
+
+## When the disk fails
+
+A run keeps each finished cell in a file of its own, written whole or not at all. A damaged cell is computed
+again, the others stay as they are.
+
+{disk}
+
+## Ctrl-C
+
+Seconds from the signal until the program says that it stops, on two busy cores.
+
+{interrupts}
+
+## When R is missing, broken or somebody else's
+
+{r}
+
+## Memory
+
+{memory}
+
+## Files and text from strangers
+
+{strangers}
+
+Model files are JSON and run no code, whatever they hold. A pickle runs code when it is loaded: load only
+those that you trust. The same holds for `.rds` files, which R reads. A formula is the only text that reaches
+R as code: it is parsed, looked through and refused unless it holds nothing but known functions and the data's
+columns.
+"""
+
+
+def main() -> None:
+    """Read both files, write the page."""
+    figures, soak, page = map(Path, sys.argv[1:])
+    records = [json.loads(line) for line in figures.read_text(encoding="utf-8").splitlines()]
+    numbers = json.loads(soak.read_text(encoding="utf-8"))
+    versions = ", ".join(f"{name} {v}" for name, v in numbers["versions"].items())
+    text = PAGE.format(
+        versions=versions,
+        cases=numbers["cases"],
+        soak=soak_table(numbers),
+        deaths=table(records, ("loky", "dask", "main process", "process of")),
+        disk=table(records, ("disk", "folder", "stored cell")),
+        interrupts=table(records, ("Ctrl-C",)),
+        r=table(records, ("faults injected", "an R of", "habits", "ends of a process")),
+        memory=table(records, ("memory",)),
+        strangers=table(records, ("mutated", "names that", "places", "formula")),
+    )
+    page.write_text(text, encoding="utf-8")
+
+
+def soak_table(numbers: dict) -> str:
+    """A line for each kind of verdict."""
+    kinds = dict.fromkeys(
+        key.partition(" ")[2] for key in numbers if key.startswith(("r ", "native "))
+    )
+    rows = [
+        f"| {kind} | {numbers.get(f'r {kind}', 0):,} | {numbers.get(f'native {kind}', 0):,} |"
+        for kind in kinds
+    ]
+    if "native different" not in numbers and "r different" not in numbers:
+        rows.append("| different | 0 | 0 |")
+    return "\n".join(rows)
+
+
+def table(records: list[dict], prefixes: tuple[str, ...]) -> str:
+    """A line for each name: how often, and its figures, added up or at their worst."""
+    groups = defaultdict(list)
+    for record in records:
+        if record["name"].startswith(prefixes):
+            groups[record["name"]].append(record)
+    rows = ["| fault or check | times | measured |", "|---|---|---|"]
+    for name, group in groups.items():
+        rows.append(f"| {name} | {len(group)} | {summary(group)} |")
+    return "\n".join(rows)
+
+
+def summary(group: list[dict]) -> str:
+    """Counts are added up; seconds, megabytes and shares are the largest."""
+    parts = []
+    for key in dict.fromkeys(key for record in group for key in record if key != "name"):
+        values = [record[key] for record in group if key in record]
+        label = key.replace("_", " ")
+        if isinstance(values[0], bool):
+            parts.append(f"{label}: {'yes' if all(values) else 'no'}")
+        elif isinstance(values[0], str):
+            parts.append(", ".join(dict.fromkeys(values)))
+        elif key.startswith(("seconds", "mb", "growth", "kinds")):
+            parts.append(f"{label} {max(values):.3g}")
+        else:
+            parts.append(f"{label} {sum(values):,}")
+    return "; ".join(parts)
+
+
+if __name__ == "__main__":
+    main()

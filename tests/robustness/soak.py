@@ -1,0 +1,202 @@
+"""Thousands of made-up cases by plain R and by both engines, and a report. Run by `make soak`.
+
+    python tests/robustness/soak.py --cases 10000 --json soak.json
+
+The engines run in a process of their own: one that crashes or hangs is a difference like another, is told
+with its case, and the next case goes on in a new process. The exit code is 1 if there was any.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import re
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
+
+import numpy as np  # noqa: E402
+from cases_strategy import Case, distinct_cases  # noqa: E402
+from judge import DIFFERENT, KINDS, LOOSER_THAN_R, STRICTER_THAN_R, TIED, Verdict, judge  # noqa: E402
+from minimise import minimise  # noqa: E402
+from rserver import Died, Refused, RServer  # noqa: E402
+
+from pyearthdof import bridge  # noqa: E402
+
+ENGINES = ("r", "native")
+COMPILING = 600.0  # seconds
+SHOWN = 20  # differences that are minimised
+
+
+class Engines:
+    """Both engines in a process that may crash."""
+
+    def __init__(self, timeout: float):
+        self.timeout = timeout
+        self.starts = 0
+        self._process = None
+
+    def judge(self, case: Case, r, engine: str) -> Verdict:
+        """The verdict, or a difference if the process ended or hung."""
+        if self._process is None:
+            self._start()
+        try:
+            self._pipe.send((case, r, engine))
+            if self._pipe.poll(self.timeout):
+                return self._pipe.recv()
+            what = f"no answer within {self.timeout:g} s"
+        except (EOFError, OSError):  # the pipe is closed or broken
+            self._process.join(10)
+            what = f"the process ended with code {self._process.exitcode}"
+        self.close()
+        return Verdict(DIFFERENT, engine, what)
+
+    def close(self) -> None:
+        """End the process."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.join()
+            self._pipe.close()
+            self._process = None
+
+    def _start(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._pipe, theirs = context.Pipe()
+        self._process = context.Process(target=serve, args=(theirs,), daemon=True)
+        self._process.start()
+        theirs.close()
+        self.starts += 1
+        for weights in (None, np.arange(1.0, 21.0)):  # the first use may compile for a minute
+            self._pipe.send(
+                (Case(np.eye(20), np.arange(20.0), weights), Refused("warm-up"), "native")
+            )
+            if self._pipe.poll(COMPILING):
+                self._pipe.recv()
+
+
+def serve(pipe) -> None:
+    """Judge what comes through the pipe until it closes."""
+    while True:
+        try:
+            pipe.send(judge(*pipe.recv()))
+        except EOFError:
+            return
+
+
+class Soak:
+    """The run: counts, and the cases that were not agreed on."""
+
+    def __init__(self, server: RServer, engines: Engines):
+        self.server, self.engines = server, engines
+        self.counts = Counter()
+        self.found: list[tuple[Verdict, Case]] = []
+        self.ties: list[tuple[Verdict, Case]] = []
+        self.r_died = []
+
+    def try_case(self, case: Case) -> None:
+        """Fit a case everywhere and count."""
+        self.counts["cases"] += 1
+        r = self.server.fit(case)
+        if isinstance(r, Died):
+            self.counts["plain R died"] += 1
+            self.r_died.append((r.message, case))
+            return
+        for engine in ENGINES:
+            verdict = self.engines.judge(case, r, engine)
+            self.counts[f"{engine} {verdict.kind}"] += 1
+            if verdict.kind == DIFFERENT:
+                self.found.append((verdict, case))
+            elif verdict.kind == TIED:
+                self.ties.append((verdict, case))
+
+    def smallest(self) -> list[tuple[str, Case]]:
+        """One minimised case for each kind of difference."""
+        kinds = {}
+        for verdict, case in self.found:
+            kinds.setdefault((verdict.engine, family(verdict)), (verdict, case))
+        shown = list(kinds.values())[:SHOWN]
+        return [(f"{v.engine}: {v.what}", self._smallest(v, case)) for v, case in shown]
+
+    def _smallest(self, verdict: Verdict, case: Case) -> Case:
+        def shows(smaller):
+            r = self.server.fit(smaller)
+            if isinstance(r, Died):
+                return False
+            found = self.engines.judge(smaller, r, verdict.engine)
+            return found.kind == DIFFERENT and family(found) == family(verdict)
+
+        return minimise(case, shows)
+
+
+def family(verdict: Verdict) -> str:
+    """What kind of difference it is, without its numbers."""
+    return re.sub(r"[-+.\d]+(e[-+]?\d+)?", "#", verdict.what)[:60]
+
+
+def main() -> int:
+    """Parse the arguments, run, report."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--cases", type=int, default=int(os.environ.get("SOAK_CASES", "10000")))
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--timeout", type=float, default=60.0, help="seconds for a case")
+    parser.add_argument("--json", type=Path, help="write the numbers here")
+    arguments = parser.parse_args()
+    bridge.require("earth")
+    began = time.monotonic()
+
+    engines = Engines(arguments.timeout)
+    try:
+        with RServer(arguments.timeout) as server:
+            soak = Soak(server, engines)
+            for done, case in enumerate(distinct_cases(arguments.cases, arguments.seed), 1):
+                soak.try_case(case)
+                if done % 250 == 0:
+                    seconds = time.monotonic() - began
+                    print(
+                        f"{done} cases, {len(soak.found)} differences, {seconds:.0f} s",
+                        file=sys.stderr,
+                    )
+            report(soak, time.monotonic() - began, arguments)
+    finally:
+        engines.close()
+    return 1 if soak.found else 0
+
+
+def report(soak: Soak, seconds: float, arguments) -> None:
+    """Print what was found, and write it for the documentation."""
+    counts = soak.counts
+    print(f"{counts['cases']} cases in {seconds:.0f} s, seed {arguments.seed}")
+    print(f"plain R ended or hung: {counts['plain R died']}")
+    for engine in ENGINES:
+        print(f"{engine:>7}: " + ", ".join(f"{k} {counts[f'{engine} {k}']}" for k in KINDS))
+    print("Refused by us although R fits (stricter):")
+    for known in STRICTER_THAN_R:
+        print(f"  {known.message:34} {known.reason}")
+    print("Fitted by the native engine although R fails (looser):")
+    for known in LOOSER_THAN_R:
+        print(f"  {known.message:34} {known.reason}")
+    for verdict, case in soak.ties[:SHOWN]:
+        print(f"tie: {verdict.what}; X {case.X.shape}, {case.options}")
+    for message, case in soak.r_died:
+        print(f"plain R died: {message[:300]}\n  {case!r}")
+    smallest = soak.smallest()
+    for what, case in smallest:
+        print(f"difference: {what}\n  {case!r}")
+    if arguments.json:
+        numbers = dict(sorted(counts.items())) | {
+            "seed": arguments.seed,
+            "seconds": round(seconds),
+            "versions": dict(bridge.r_versions()),
+            "differences": [what for what, _ in smallest],
+        }
+        arguments.json.write_text(json.dumps(numbers, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,224 @@
+"""Formulas from strangers: nothing but the known functions is ever run, and every refusal says why."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rscript import needs_rscript, run_r
+
+from pyearthdof import Earth, bridge
+from pyearthdof.bridge.scripts import scripts_folder
+from pyearthdof.exceptions import PyEarthDofError
+
+needs_r = pytest.mark.skipif(not bridge.is_available("earth"), reason="R with earth is not here")
+
+REFUSED = [
+    ('y ~ system("touch canary")', "it calls system, which is not one of"),
+    ('y ~ I(system("touch canary"))', "it calls system, which is not one of"),
+    ('y ~ x + log(system("touch canary"))', "it calls system"),
+    ('get("system")("touch canary") ~ .', r'it calls get("system"), which is no function'),
+    ('y ~ `system`("touch canary")', "it calls system"),
+    ('y ~ "system"("touch canary")', "it calls system"),
+    ('y ~ (system)("touch canary")', "it calls (system), which is no function"),
+    ('y ~ I(I)(system("touch canary"))', "it calls I(I), which is no function"),
+    ('y ~ base::system("touch canary")', "it calls base::system, which is no function"),
+    ('y ~ x + base:::.Internal(1)', "it calls base:::.Internal"),
+    ("y ~ stats::lm(x)", "it calls stats::lm, which is no function"),
+    ("stats::lm(y ~ x) ~ x", "it calls stats::lm"),
+    ('y ~ do.call("system", list("touch canary"))', "it calls do.call"),
+    ('y ~ eval(parse(text = "1"))', "it calls eval"),
+    ('y ~ (function() system("touch canary"))()', "it calls (function() system"),
+    (r"y ~ \(x) x", "it calls function"),
+    ("y ~ function(x) x", "it calls function"),
+    ("y ~ x$y", "it calls $"),
+    ("y ~ x[1]", "it calls [,"),
+    ("y ~ x[[1]]", "it calls [["),
+    ("y ~ x@y", "it calls @"),
+    ("y ~ {x}", "it calls {"),
+    ("y ~ if (TRUE) x", "it calls if"),
+    ("y ~ while (TRUE) x", "it calls while"),
+    ("y ~ (x <- 5)", "it calls <-"),
+    ("y ~ I(x <<- 5)", "it calls <<-"),
+    ("y <- x ~ z", "it should have a response, a ~ and predictors"),
+    ("y = x", "it should have a response, a ~ and predictors"),
+    ('assign("y", 5) ~ x', "it calls assign"),
+    ('y ~ x; system("touch canary")', "it holds 2 expressions"),
+    ('y ~ x\nsystem("touch canary")', "it holds 2 expressions"),
+    ("", "it holds 0 expressions"),
+    ("y ~", "R cannot read it"),
+    ("y ~ x ~ z", "it calls ~"),
+    ("~ x", "it should have a response, a ~ and predictors"),
+    ("y", "it should have a response, a ~ and predictors"),
+    ("y ~ nobody", "the data has no column 'nobody'"),
+    ("y ~ T", "the data has no column 'T'"),
+    ("y ~ ...", "the data has no column '...'"),
+    ("y ~ .GlobalEnv", "the data has no column '.GlobalEnv'"),
+    ('y ~ "x"', 'it holds "x" where'),
+    ("y ~ log(x, base = z)", "it uses z where a number should be"),
+    ("y ~ bs(x, knots = z)", "it uses z where a number should be"),
+    ('y ~ bs(x, knots = system("touch canary"))', "it calls system"),
+    ('y ~ poly(x, degree = system("touch canary"))', "degree of poly is system("),
+    ("y ~ poly(x, 1e9)", "degree of poly is 1e+09 but it should be a number from 0 to 1000"),
+    ("y ~ poly(x, z, degree = 500)", "too many columns"),
+    ("y ~ poly(x, 2, simple = TRUE)", "poly takes variables, degree and raw"),
+    ("y ~ bs(x, df = 1e9)", "df of bs is 1e+09"),
+    ("y ~ bs(x, warn = 1)", "unused argument"),
+    ("y ~ (x + z)^1e9", "an exponent of terms is 1e+09 but it should be a number from 0 to 100"),
+    ("y ~ log(poly(x, 2))", "poly may not stand inside another function"),
+    ("y ~ I(offset(x))", "offset may not stand inside another function"),
+    ("y ~ I(1:9)", ": may not stand inside another function"),
+    ("y ~ c(x, z)", "c may not stand as a term"),
+    ("bs(y) ~ x", "bs may not stand as the response"),
+    (". ~ x", "a dot may only be a term on the right-hand side"),
+    ("y ~ log(.)", "a dot may only be a term on the right-hand side"),
+    ("y ~ log(f)", "the column 'f' is a factor"),
+    ("y ~ I(f)", "the column 'f' is a factor"),
+    ("y ~ `+`(x, z, x)", "+ has 3 argument(s)"),
+    ("y ~ log()", "log has 0 argument(s)"),
+    ("y ~ cbind(x, )", "an argument of a function is empty"),
+    ("y ~ cbind(x, deparse.level = 0)", "cbind takes columns only"),
+    ("y ~ 5", "a number as a term should be 0 or 1"),
+    ("y ~ 1", "it has no predictors"),
+    ("y ~ x - x", "it has no predictors"),
+    ("y ~ " + "x" * 50_000, "it is longer than 50000 characters"),
+    ("y ~ " + "x + " * 3_000 + "x", "it is nested too deeply or has too many terms"),
+    ("y ~ I(" + "-" * 5_000 + "x)", "it is nested too deeply or has too many terms"),
+    ("y ~ " + "(" * 5_000 + "x" + ")" * 5_000, "R cannot read it"),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def data() -> pd.DataFrame:
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"x": rng.uniform(1, 3, 40), "z": rng.uniform(1, 3, 40)})
+    frame["f"] = rng.choice(["u", "v"], 40)
+    frame["y"] = 5 + frame["x"] * frame["z"] + rng.normal(0, 0.1, 40)
+    return frame
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """An empty folder to work in; what a formula may leave there would be found."""
+    before = Path.cwd()
+    os.chdir(tmp_path)
+    yield tmp_path
+    os.chdir(before)
+
+
+@needs_r
+@pytest.mark.parametrize(("text", "reason"), REFUSED, ids=[text[:40] for text, _ in REFUSED])
+def test_refused_with_its_reason(data, folder, text, reason):
+    with pytest.raises(PyEarthDofError) as caught:
+        Earth.from_formula(text, data)
+    message = str(caught.value)
+    assert message.startswith("formula is refused: ")
+    assert reason in message
+    assert "\n" not in message
+    assert list(folder.iterdir()) == []
+
+
+@needs_r
+def test_a_column_cannot_take_the_place_of_a_function(data):
+    plain = Earth.from_formula("y ~ log(x) + bs(z, knots = c(1.5, 2))", data)
+    masked = data.assign(log=0.5, c=7.0, bs=data["x"], list=1.0, I=2.0)
+    model = Earth.from_formula("y ~ log(x) + bs(z, knots = c(1.5, 2))", masked)
+    np.testing.assert_array_equal(model.predict(masked), plain.predict(data))
+
+
+@needs_r
+def test_weights_are_not_a_column_of_that_name(data):
+    weights = np.linspace(0.5, 2, len(data))
+    plain = Earth.from_formula("y ~ x + z", data, weights)
+    shadowing = {name: 1.0 for name in ("weights", "case weights", "(weights)", "subset")}
+    model = Earth.from_formula("y ~ x + z", data.assign(**shadowing), weights)
+    np.testing.assert_array_equal(model.model_.coef, plain.model_.coef)
+    assert not np.array_equal(Earth.from_formula("y ~ x + z", data).model_.coef, plain.model_.coef)
+
+
+@needs_r
+def test_the_search_path_stays_as_it_was(data):
+    """A factor as response needs a function of earth there, for the time of the fit."""
+    import rpy2.rinterface as ri
+
+    three = data.assign(kind=np.resize(["a", "b", "c"], len(data)), late=[np.nan, *data["x"][1:]])
+    before = list(ri.baseenv["search"]())
+    model = Earth.from_formula("kind ~ x + z", three)
+    assert model.response_names_ == ("a", "b", "c")
+    with pytest.raises(PyEarthDofError):
+        Earth.from_formula("kind ~ late", three)
+    assert list(ri.baseenv["search"]()) == before
+
+
+@needs_rscript
+def test_a_formula_is_evaluated_where_nothing_else_exists(folder):
+    """Behind the list of names stands an environment with these functions and without a parent."""
+    script = (scripts_folder() / "formula.R").as_posix()
+    code = """
+sys.source(script, envir = environment())
+env <- environment(checked.formula("y ~ log(x)", c("x", "y")))
+tried <- vapply(c("system('touch canary')", "get('x')", "base::system('touch canary')", "T"),
+                function(text) inherits(try(eval(str2lang(text), env), silent = TRUE), "try-error"), NA)
+out <- list(names = ls(env, all.names = TRUE), all = ls(formula.functions(), all.names = TRUE),
+            failed = tried,
+            is.last = identical(parent.env(env), emptyenv()))
+"""
+    out = run_r(code, script=script)
+    assert out["is.last"] == [1.0]
+    assert out["failed"].all()
+    assert set(out["names"]) == {"~", "log", "list"}
+    assert set(out["all"]) == {
+        "~", "+", "-", "*", "/", "^", "(", "I", "log", "log2", "log10", "log1p", "exp", "sqrt", "abs",
+        "poly", "bs", "ns", "offset", "cbind", "c", "list",
+    }  # fmt: skip
+    assert list(folder.iterdir()) == []
+
+
+def _mostly(fine, odd):
+    """Three of four from what may be fitted, so that both ways are tried."""
+    return st.integers(0, 3).flatmap(lambda k: st.sampled_from(odd if k == 3 else fine))
+
+
+PIECES = _mostly(
+    ["x", "z", "f", ".", "2", "`x`"],
+    ["y", "1", "-3", "nobody", '"x"', 'system("touch canary")', 'get("system")', "I", "log", "poly", "bs",
+     "NULL", "TRUE", "function(x) x", "c(1.5, 2)"],
+)  # fmt: skip
+
+
+def _grown(inner):
+    operator = _mostly(["+", "-", "*", ":"], ["/", "^", "%in%", "$", "<-", "|", "~", ";", "\n"])
+    function = _mostly(
+        ["I", "log", "sqrt", "abs", "poly", "bs", ""],
+        ["ns", "exp", "offset", "cbind", "system", "-", "c"],
+    )
+    return st.one_of(
+        st.tuples(inner, operator, inner).map(" ".join),
+        st.tuples(function, inner).map(lambda t: f"{t[0]}({t[1]})"),
+        st.tuples(function, inner, inner).map(lambda t: f"{t[0]}({t[1]}, {t[2]})"),
+    )
+
+
+EXPRESSIONS = st.recursive(PIECES, _grown, max_leaves=6)
+
+
+@needs_r
+@pytest.mark.filterwarnings("ignore::pyearthdof.exceptions.RWarning")
+@settings(
+    max_examples=250, deadline=None, derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)  # fmt: skip
+@given(left=st.one_of(st.just("y"), st.just("log(y)"), EXPRESSIONS), right=EXPRESSIONS)
+def test_any_text_is_fitted_or_refused(data, folder, left, right):
+    """Whatever is fitted predicts its training data without R as R did; nothing is ever run."""
+    try:
+        model = Earth.from_formula(f"{left} ~ {right}", data)
+    except PyEarthDofError as error:
+        assert str(error)
+        assert "please report it" not in str(error)
+    else:
+        assert np.isfinite(model.predict(data)).all()
+    assert list(folder.iterdir()) == []

@@ -1,0 +1,117 @@
+"""What fuzzing found, made small: each case was once a crash, a stray warning or another model than R's."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from cases_strategy import Case
+from judge import AGREED, LOOSER, REFUSED, STRICTER, judge
+from rscript import needs_rscript
+from rserver import Died, RServer
+
+from pyearthdof import Earth, bridge
+from pyearthdof.exceptions import InvalidInputError, RWarning
+from pyearthdof.mars.native_prune import gcv_of_sizes
+
+needs_r = [
+    needs_rscript,
+    pytest.mark.skipif(not bridge.is_available("earth"), reason="R with earth is not here"),
+]
+
+X = np.array([0.24, 0.29, 0.35, 0.41, 0.47, 0.59, 0.65, 0.71])[:, None]
+Y = np.array([1.0, 1.2, 1.7, 1.7, 2.1, 2.6, 2.2, 2.6])
+WAVES = np.random.default_rng(0).normal(size=(50, 2))
+WAVE = np.sin(3 * WAVES[:, 0]) + 0.1 * np.cos(np.arange(50.0))
+NEARLY_CONSTANT = 0.69551977 + 1e-9 * np.array([-0.8, 2.7, 2.8, -0.1, 0.2, -0.2, 0.4])
+FAR_AWAY = 1e6 + np.array([1.6, 0.1, 0.02, -0.9, -0.7, 0.9])[:, None]
+LOST_DIGITS = np.array([
+    [1000001.6004440151, 0.0], [1000000.1262357834, 0.0], [1000000.0234612677, -1.2000000000000002],
+    [999999.1236216105, -0.5], [999999.326015401, 1.2], [1000000.9001776659, -1.4],
+])  # fmt: skip
+
+# name: case, verdict on R through the bridge, verdict on the native engine
+FOUND = {
+    # Backward elimination starts from 1e35 in R, so it keeps every term of a y beyond 1e17.
+    "large y": (Case(X, 1e20 * Y), AGREED, AGREED),
+    # R stops in the exhaustive search; the native engine went on.
+    "nearly dependent terms": (
+        Case(NEARLY_CONSTANT[:, None], np.array([2.2, 1.6, 2.0, 2.3, 1.7, 2.1, 2.0]),
+             options={"pmethod": "exhaustive"}),
+        REFUSED, REFUSED,
+    ),
+    "exhaustive search for one term": (
+        Case(WAVES, WAVE, options={"pmethod": "exhaustive", "nprune": 1}), REFUSED, REFUSED,
+    ),
+    # The exhaustive search that is turned into a backward one still looks at nprune terms only.
+    "ill-conditioned terms": (
+        Case(WAVES[:, [0, 0]] * [1.0, 1e15], WAVE, options={"pmethod": "exhaustive", "nprune": 2}),
+        AGREED, AGREED,
+    ),
+    # lm() asks for more independence than the forward pass.
+    "singular fit": (
+        Case(LOST_DIGITS, np.array([1.0, 1.0, 0.1, 1.0, -2.0, -1.0]),
+             options={"degree": 4, "penalty": -1}),
+        REFUSED, REFUSED,
+    ),
+    "endspan beyond the data": (Case(X, Y, options={"endspan": 9}), REFUSED, REFUSED),
+    "endspan beyond R's integers": (Case(X, Y, options={"endspan": 10**10}), REFUSED, REFUSED),
+    # Sums of squares that vanish divided by zero; those that overflow gave numpy's warnings.
+    "tiny X": (Case(1e-151 * X, Y), AGREED, STRICTER),
+    "huge X": (Case(1e300 * X, Y), AGREED, STRICTER),
+    "tiny y": (Case(X, 1e-151 * Y), AGREED, STRICTER),
+    "huge y": (Case(X, 1e160 * Y), REFUSED, REFUSED),
+    # R's scaling of a constant y stops with an error about R's own code, with weights only.
+    "constant y with weights": (
+        Case(X, np.full(8, 3.0), weights=np.arange(1.0, 9.0)), REFUSED, LOOSER,
+    ),
+    # The coefficients are rounding but for the units: they are compared by what they add to a fit.
+    "a line far from zero": (
+        Case(FAR_AWAY, -3.8794e-8 * FAR_AWAY[:, 0]), AGREED, AGREED,
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def server():
+    with RServer() as running:
+        yield running
+
+
+class TestAgainstR:
+    pytestmark = needs_r
+
+    @pytest.mark.parametrize("name", FOUND)
+    def test_same_as_r(self, server, name):
+        case, by_r, by_native = FOUND[name]
+        r = server.fit(case)
+        assert not isinstance(r, Died)
+        assert judge(case, r, "r").kind == by_r
+        verdict = judge(case, r, "native")
+        assert verdict.kind == by_native, verdict
+
+    def test_the_warning_about_ill_conditioned_terms_is_rs(self):
+        case, _, _ = FOUND["ill-conditioned terms"]
+        messages = {}
+        for engine in ("r", "native"):
+            with pytest.warns(RWarning, match="forced pmethod") as caught:
+                Earth(engine=engine, **case.options).fit(case.X, case.y)
+            messages[engine] = [str(w.message).split(", sing val ratio")[0] for w in caught]
+        assert messages["native"] == messages["r"]
+
+
+def test_gcv_of_an_exact_fit_with_as_many_parameters_as_rows_is_infinite():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        gcv = gcv_of_sizes(np.array([4.0, 0.0, 0.0]), n=3, penalty=0.0).round(9)
+    assert gcv.tolist() == [3.0, 0.0, np.inf]
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "message"),
+    [(1e-151 * X, Y, "too small"), (1e300 * X, Y, "too large"), (X, 1e160 * Y, "too large")],
+)
+def test_sizes_that_overflow_are_refused_with_what_to_do(x, y, message):
+    with pytest.raises(InvalidInputError, match=f"{message} for a double: scale it"):
+        Earth(engine="native").fit(x, y)

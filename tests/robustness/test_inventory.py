@@ -1,0 +1,219 @@
+"""Every place that starts a process, or runs text or data as code, with the reason why it may.
+
+A place that is not in the tables fails the test: either it can do without, or its reason is written here.
+"""
+
+from pathlib import Path
+
+import pytest
+from figures import record
+from source_scan import scan_python, scan_r
+
+import pyearthdof
+from pyearthdof.bridge.scripts import SOURCED, scripts_folder
+
+PACKAGE = Path(pyearthdof.__file__).resolve().parent
+
+LAZY = "imports a module of this package whose name is in a table of the source"
+TO_CHILD = "hands tasks to joblib's workers; they are our own functions, pickled by joblib itself"
+DOWNLOAD = "fetches a file whose checksum is in the source"
+
+# (file, function): {what: why}
+PYTHON = {
+    ("__init__.py", "__getattr__"): {"importlib.import_module": LAZY},
+    ("procedures/__init__.py", "__getattr__"): {"importlib.import_module": LAZY},
+    ("experiments/__init__.py", "experiments"): {
+        "importlib.import_module": "imports the modules that lie in its own folder"
+    },
+    ("cli_df.py", "_build"): {"importlib.import_module": LAZY},
+    ("procedures/linear.py", "_neighbour_weights"): {".query": "asks a k-d tree, no text"},
+    ("bridge/installation.py", "_ask_home"): {
+        "subprocess.run": "`R RHOME`: a list, no shell; R from R_HOME or the PATH",
+        "subprocess.TimeoutExpired": "when that does not answer",
+    },
+    ("bridge/installation.py", "import_rinterface"): {
+        "rpy2.rinterface": "the one import of rpy2",
+        "rpy2.rinterface_lib.callbacks": "R's console, to keep it quiet",
+        "rpy2.rinterface_lib.openrlib": "R's interrupt flag",
+    },
+    ("bridge/doctor.py", "_r"): {"subprocess.run": "`R --version`: a list, no shell"},
+    ("bridge/doctor.py", "_deadly_part"): {
+        "subprocess.run": "this Python with a fixed text, to see whether R crashes"
+    },
+    ("bridge/doctor.py", "_bridge"): {
+        "rpy2.rinterface_lib.openrlib.cffi_mode": "a word for the diagnosis"
+    },
+    ("bridge/session.py", "__init__"): {
+        "R's new.env": "the environment of our R functions",
+        "R's asNamespace": "its parent, stats",
+        "R's guarded": "the function of guard.R that makes every call",
+    },
+    ("bridge/session.py", "_source"): {"R's sys.source": "our own files of r_scripts/, by name"},
+    ("bridge/convert.py", "dispatcher"): {
+        ".rternalize": "one fixed function of ours that R may call by number"
+    },
+    ("bridge/convert.py", "_classed"): {"R's class<-": "sets one of our own class names"},
+    ("datasets.py", "cache_folder"): {"pooch.os_cache": "the name of a folder"},
+    ("datasets.py", "_local_split"): {"pooch.file_hash": "a checksum"},
+    ("datasets.py", "_downloaded_split"): {
+        "pooch.retrieve": DOWNLOAD,
+        "pooch.HTTPDownloader": DOWNLOAD,
+    },
+    ("_workers.py", "run_tasks"): {
+        "joblib.delayed": TO_CHILD,
+        "joblib.parallel.get_active_backend": "asks which backend the user chose",
+        "concurrent.futures.BrokenExecutor": "what a dead worker is told by",
+    },
+    ("_workers.py", "_on_joblib"): {"joblib.Parallel": TO_CHILD},
+    ("_workers.py", "_watch"): {"multiprocessing.connection.wait": "looks whether a worker lives"},
+    ("_workers.py", "_result"): {
+        "distributed.CancelledError": "what a dead worker is told by",
+        "distributed.KilledWorker": "what a dead worker is told by",
+    },
+}
+
+CALL = "builds a call of a fixed function from values, so that $call stays short"
+OWN_BYTES = (
+    "revives an R object that is kept with a fitted model; as unsafe as a pickle, and only there"
+)
+PARSED = "walks the parsed formula, of which nothing has been evaluated"
+
+R = {
+    ("guard.R", "guarded"): {
+        "do.call": "calls one of our own functions with values, which are quoted",
+        "get0": ".Random.seed, a fixed name",
+    },
+    ("guard.R", "put.back.seed"): {"assign": ".Random.seed, a fixed name"},
+    ("guard.R", "load.package"): {"loadNamespace": "a package named in our source"},
+    ("guard.R", "check.installed"): {"readRDS": "the index of an installed package"},
+    ("earth.R", "fit.earth"): {"eval": CALL, "as.call": CALL},
+    ("earth.R", "show.contrasts"): {"attach": "functions of earth's own, for the time of one fit"},
+    ("earth.R", "glm.language"): {
+        "as.call": CALL,
+        "as.name": "a family from the table in the source",
+        "call": CALL,
+    },
+    ("earth.R", "allowed.function"): {"python.call": "the user's own Python function"},
+    ("earth.R", "earth.reprune"): {"unserialize": OWN_BYTES},
+    ("earth.R", "earth.summary"): {"unserialize": OWN_BYTES},
+    ("earth.R", "earth.interval"): {"unserialize": OWN_BYTES},
+    ("earth.R", "earth.predict"): {"unserialize": OWN_BYTES},
+    ("earth.R", "earth.importance"): {"unserialize": OWN_BYTES},
+    ("mars.R", "fit.mars"): {"eval": CALL, "as.call": CALL},
+    ("splines.R", "smoothing.spline"): {"do.call": "stats::smooth.spline, with values"},
+    ("splines.R", "regression.spline.predict"): {"unserialize": OWN_BYTES},
+    ("splines.R", "smoothing.spline.predict"): {"unserialize": OWN_BYTES},
+    ("robject.R", "earth.read"): {"readRDS": "a file that the user names, documented as trusted"},
+    ("robject.R", "earth.build"): {"call": "a fixed call as a label of the model"},
+    # The guarded path of formulas: the only text of the user's that R parses.
+    ("formula.R", "parsed.formula"): {"parse": "the formula, which is then walked and checked"},
+    ("formula.R", "formula.functions"): {
+        "assign": "fixed names into the environment that a formula is evaluated in",
+        "get": "functions of base on the list of allowed ones",
+    },
+    ("formula.R", "earth.formula.one"): {
+        "eval": "earth with the checked formula, whose environment holds only allowed functions",
+        "as.call": CALL,
+        "as.name": "a name of our own for the weights",
+        "assign": "the weights, under that name",
+    },
+    ("formula.R", "response.contrasts"): {
+        "attach": "two functions of earth's own, for the time of one fit"
+    },
+    ("formula.R", "describe.poly"): {"do.call": "rbind, with values"},
+    ("formula.R", "check.call"): {"call": PARSED},
+    ("formula.R", "check.arguments"): {"call": PARSED},
+    ("formula.R", "check.power"): {"call": PARSED},
+    ("formula.R", "matched.arguments"): {"call": PARSED},
+    ("formula.R", "named.arguments"): {"call": PARSED},
+    ("formula.R", "poly.arguments"): {"call": PARSED},
+    # Not sourced by the package: run by hand or by the tests, with Rscript.
+    ("install.R", "file"): {
+        "install.packages": "what it is for; a fixed list",
+        "requireNamespace": "a fixed list",
+    },
+    ("reference/f_subset.R", "file"): {"library": "a plain R run"},
+    ("reference/ozone.R", "file"): {"library": "a plain R run"},
+}
+
+
+def listed(table):
+    return {(*place, what) for place, reasons in table.items() for what in reasons}
+
+
+def compare(found, table):
+    new, gone = sorted(found - listed(table)), sorted(listed(table) - found)
+    assert not new, f"places without a reason in this file's tables: {new}"
+    assert not gone, f"reasons for places that are gone: {gone}"
+
+
+def test_python_starts_and_evaluates_nothing_else():
+    found = {
+        (path.relative_to(PACKAGE).as_posix(), *place)
+        for path in sorted(PACKAGE.rglob("*.py"))
+        for place in scan_python(path)
+    }
+    compare(found, PYTHON)
+    record("places that start a process or evaluate, in Python", places=len(found), unexplained=0)
+
+
+def test_r_starts_and_evaluates_nothing_else():
+    folder = scripts_folder()
+    found = {
+        (path.relative_to(folder).as_posix(), *place)
+        for path in sorted(folder.rglob("*.R"))
+        for place in scan_r(path)
+    }
+    compare(found, R)
+    record("places that start a process or evaluate, in R", places=len(found), unexplained=0)
+
+
+def test_what_is_sourced_defines_and_runs_nothing():
+    """Every top-level expression of a sourced file gives a name to something."""
+    for name in SOURCED:
+        for line in (scripts_folder() / name).read_text(encoding="utf-8").splitlines():
+            if line and not line[0].isspace() and line[0] not in "#})":
+                assert " <- " in line or line.startswith("else"), f"{name}: {line}"
+
+
+@pytest.mark.parametrize(
+    ("source", "what"),
+    [
+        ("import subprocess\ndef f(): subprocess.Popen(['ls'])", ("f", "subprocess.Popen")),
+        ("from subprocess import run as go\ngo(['ls'])", ("module", "subprocess.run")),
+        ("import os.path, os as o\no.system('ls')", ("module", "os.system")),
+        ("import os\no = os.execvp", ("module", "os.execvp")),
+        ("eval('1')", ("module", "eval")),
+        ("run = exec", ("module", "exec")),
+        ("import numpy as np\nnp.load('x', allow_pickle=True)", ("module", "allow_pickle=")),
+        ("import numpy as np\nnp.load('x')", ("module", "numpy.load")),
+        ("import pickle\ndef f(): pickle.loads(b'')", ("f", "pickle.loads")),
+        ("from joblib import load\nload('x')", ("module", "joblib.load")),
+        ("def f(frame): frame.query('a > 1')", ("f", ".query")),
+        ("import rpy2.robjects as ro\nro.r('q()')", ("module", "rpy2.robjects.r")),
+        ("def f(ri, text): ri.parse(text)", ("f", ".parse")),
+        ("def f(ri, text): ri.baseenv['eval'](text)", ("f", "R's eval")),
+        ("f(['x'], shell=True)", ("module", "shell=")),
+    ],
+)
+def test_the_scan_sees_python(tmp_path, source, what):
+    (tmp_path / "x.py").write_text(source)
+    assert what in scan_python(tmp_path / "x.py")
+
+
+@pytest.mark.parametrize(
+    ("source", "what"),
+    [
+        ("f <- function(x) eval(parse(text = x))", {("f", "eval"), ("f", "parse")}),
+        ("f <- function(x)\n  base::system(x)", {("f", "system")}),
+        ("f <- function(x) lapply(x, str2lang)", {("f", "str2lang")}),
+        ("x <- get(name)(1)", {("file", "get")}),
+        ("f <- function(x) do.call(x, list())", {("f", "do.call")}),
+        ("f <- function(x) match.fun(x)('eval(1) # source')", {("f", "match.fun")}),
+        ("# eval(x)\nf <- function() 'system(1)'", set()),
+        ("f <- function(x, source = 1) x$eval + my.system", set()),
+    ],
+)
+def test_the_scan_sees_r(tmp_path, source, what):
+    (tmp_path / "x.R").write_text(source)
+    assert scan_r(tmp_path / "x.R") == what

@@ -1,0 +1,104 @@
+"""Monte Carlo over MARS: the authors' loop in R, our R engine and the native one, with one worker and two."""
+
+from __future__ import annotations
+
+import numpy as np
+from compare import Comparison, Rival, timed
+from stopwatch import r_stopwatch
+
+from pyearthdof import Earth, correct_penalty, self_consistency
+from pyearthdof.dof.consistency import unpruned_mars
+
+__all__ = ["comparisons"]
+
+SIZES = {(100, 10, 21, 1): 100, (100, 50, 100, 2): 20, (3065, 57, 115, 1): 8, (3065, 57, 115, 2): 4}
+AUTHORS = """
+for (j in seq_len(ncol(Y))) {{
+  fit <- earth(X, Y[, j], nk = {nk}, pmethod = "none", thresh = 0, degree = {degree},
+               penalty = {degree} + 1)
+  fitted <- predict(fit)
+}}
+"""
+
+
+def comparisons():
+    """Fits alone, the whole estimate of df with workers, and the nk path."""
+    for size, responses in SIZES.items():
+        yield from _fits(*size, responses)
+    yield from _estimates(1000, 20, 41, 2, 64)
+    yield from _path(100, 10, 2, 60, 10)
+
+
+def _fits(n, p, nk, degree, responses):
+    rng = np.random.default_rng(1)
+    X, Y = rng.normal(size=(n, p)), rng.normal(size=(n, responses))
+    loop = r_stopwatch(
+        "suppressMessages(library(earth))", AUTHORS.format(nk=nk, degree=degree), X=X, Y=Y
+    )
+    many = np.tile(Y, 4)
+
+    def native(n_threads):
+        from pyearthdof.mars import engine_native
+        from pyearthdof.mars.options import check_options
+
+        earth = Earth(nk=nk, degree=degree, penalty=degree + 1.0, thresh=0.0, pmethod="none")
+        names = tuple(f"x{j + 1}" for j in range(p))
+        options = check_options(earth.get_params(), names, n)
+        run = timed(lambda: engine_native.fit_many(X, many, names, options, n_threads))
+        return lambda: run() / 4  # four times the responses of the loop, a time to be measured
+
+    rivals = (
+        Rival("authors' loop in R", loop.seconds),
+        Rival("native engine, 1 thread", native(1)),
+        Rival("native engine, 2 threads", native(2)),
+    )
+    yield Comparison(
+        "Many MARS fits", f"n = {n}, p = {p}, nk = {nk}, degree {degree}", rivals, responses
+    )
+    loop.close()
+
+
+def _estimates(n, p, nk, degree, n_rep):
+    """`correct_penalty` as a whole: drawing, fitting, covariances."""
+    rng = np.random.default_rng(1)
+    X, Y = rng.normal(size=(n, p)), rng.normal(size=(n, n_rep))
+    loop = r_stopwatch(
+        "suppressMessages(library(earth))", AUTHORS.format(nk=nk, degree=degree), X=X, Y=Y
+    )
+
+    def ours(engine, n_jobs):
+        settings = {"degree": degree, "nk": nk, "n_rep": n_rep, "engine": engine, "n_jobs": n_jobs}
+        return timed(lambda: correct_penalty((n, p), **settings))
+
+    rivals = (
+        Rival("authors' loop in R", loop.seconds),
+        Rival("R engine, 1 worker", ours("r", 1)),
+        Rival("R engine, 2 workers", ours("r", 2)),
+        Rival("native engine, 1 thread", ours("native", 1)),
+        Rival("native engine, 2 threads", ours("native", 2)),
+    )
+    work = f"correct_penalty(({n}, {p}), nk={nk}, degree={degree}, n_rep={n_rep})"
+    yield Comparison("Corrected penalty", work, rivals, n_rep)
+    loop.close()
+
+
+def _path(n, p, degree, top, n_rep):
+    """All nk from one forward pass, beside a fit at every nk."""
+    rng = np.random.default_rng(2)
+    X, Y = rng.normal(size=(n, p)), rng.normal(size=(n, n_rep))
+
+    def refits():
+        for nk in range(1, top + 1):
+            unpruned_mars("earth", degree, nk, "r").fit_many(X, Y)
+
+    def path(engine):
+        settings = {"degree": degree, "n_rep": n_rep, "engine": engine}
+        return timed(lambda: self_consistency((n, p), nk=range(1, top + 1), **settings))
+
+    rivals = (
+        Rival("R engine, a fit at every nk", timed(refits)),
+        Rival("self_consistency, R engine", path("r")),
+        Rival("self_consistency, native engine", path("native")),
+    )
+    work = f"n = {n}, p = {p}, degree {degree}, nk = 1..{top}, {n_rep} responses"
+    yield Comparison("The nk path", work, rivals, top * n_rep)

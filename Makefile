@@ -49,4 +49,4 @@ image-test:
 	@bash .ci/setup
 
 clean:
-	rm -rf .venv .venv-others docs/_build docs/auto_examples results dist .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-others docs/_build docs/gallery docs/api/generated results dist .pytest_cache .ruff_cache .hypothesis

@@ -35,7 +35,15 @@ SPLIT_SITES = (
 
 
 class Simulation(NamedTuple):
-    """Simulated data: the predictors, the response and its true mean."""
+    """Simulated data: the predictors, the response and its true mean.
+
+    Examples
+    --------
+    >>> from pyearthdof.datasets import make_hinges
+    >>> X, y, mean = make_hinges(n=50, p=3, random_state=0)
+    >>> X.shape, y.shape, mean.shape
+    ((50, 3), (50,), (50,))
+    """
 
     X: np.ndarray
     y: np.ndarray

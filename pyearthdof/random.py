@@ -57,15 +57,37 @@ class RDraws:
         return f"RDraws({self.seed})"
 
     def copy(self) -> RDraws:
-        """A second stream that goes on from here by itself."""
+        """A second stream that goes on from here by itself.
+
+        Examples
+        --------
+        >>> from pyearthdof.random import RDraws
+        >>> draws = RDraws(1)
+        >>> bool(draws.copy().uniform(1) == draws.uniform(1))
+        True
+        """
         return copy.deepcopy(self)
 
     def uniform(self, n: int) -> np.ndarray:
-        """R's `runif(n)`."""
+        """R's `runif(n)`.
+
+        Examples
+        --------
+        >>> from pyearthdof.random import RDraws
+        >>> RDraws(1).uniform(3).round(4)
+        array([0.2655, 0.3721, 0.5729])
+        """
         return _uniforms(self._words(_checked_count("n", n)))
 
     def normal(self, n: int) -> np.ndarray:
-        """R's `rnorm(n)`: two uniforms make one of 2^-59 resolution, then Wichura's AS241."""
+        """R's `rnorm(n)`: two uniforms make one of 2^-59 resolution, then Wichura's AS241.
+
+        Examples
+        --------
+        >>> from pyearthdof.random import RDraws
+        >>> RDraws(1).normal(3).round(4)
+        array([-0.6265,  0.1836, -0.8356])
+        """
         n = _checked_count("n", n)
         values = np.empty(n)
         for start in range(0, n, _CHUNK):
@@ -77,7 +99,16 @@ class RDraws:
         return values
 
     def skip_normals(self, n: int) -> None:
-        """Go on as if n normals had been drawn."""
+        """Go on as if n normals had been drawn.
+
+        Examples
+        --------
+        >>> from pyearthdof.random import RDraws
+        >>> draws = RDraws(1)
+        >>> draws.skip_normals(2)
+        >>> draws.normal(1).round(4)
+        array([-0.8356])
+        """
         left = 2 * _checked_count("n", n)
         while left:
             left -= len(self._words(min(left, 2 * _CHUNK)))
@@ -93,6 +124,14 @@ class RDraws:
             How many; all of them by default.
         replace : bool
             With replacement.
+
+        Examples
+        --------
+        >>> from pyearthdof.random import RDraws
+        >>> RDraws(1).sample(5)
+        array([1, 4, 3, 5, 2])
+        >>> RDraws(1).sample(["a", "b", "c"], size=2).tolist()
+        ['a', 'b']
         """
         if np.ndim(x) == 0:
             n, pool = _checked_count("x", x), None

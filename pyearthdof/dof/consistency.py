@@ -120,6 +120,15 @@ class SelfConsistency:
     default_penalty : float
     n_rep : int
     settings, versions : dict
+
+    Examples
+    --------
+    >>> from pyearthdof import self_consistency
+    >>> path = self_consistency((50, 2), nk=[1, 5, 9], n_rep=20, engine="native")
+    >>> path
+    SelfConsistency(nk=1..9, df=1.236..10.95, largest gap to nominal=1.751, n_rep=20)
+    >>> path.plot().get_xlabel()
+    'actual df'
     """
 
     nk: np.ndarray

@@ -50,6 +50,17 @@ class DegreesOfFreedom:
     n_rep : int
         Number of fits; 0 where none was needed.
     settings, versions : dict
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof import degrees_of_freedom
+    >>> from pyearthdof.procedures import NearestNeighbors
+    >>> found = degrees_of_freedom(NearestNeighbors(k=2), np.arange(10.0)[:, None])
+    >>> found.df, found.se, found.msdf, found.sdf
+    (5.0, 0.0, 0.0, None)
+    >>> found.to_frame()["quantity"].tolist()
+    ['df', 'trace', 'n_coef', 'msdf']
     """
 
     df: float

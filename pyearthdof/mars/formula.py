@@ -126,6 +126,16 @@ class Formula:
         )
 
     @property
+    def owners(self) -> tuple[frozenset[str], ...]:
+        """The raw columns from which each column of `design` is made."""
+        owners = []
+        for term in self.terms:
+            variables = [(self.variables[v], coding) for v, coding in term]
+            names = frozenset(name for v, _ in variables for name in v.expression.raw_names())
+            owners += [names] * math.prod(v.width(coding) for v, coding in variables)
+        return tuple(owners)
+
+    @property
     def has_offset(self) -> bool:
         """Whether something is added to the model."""
         return self.offset_variable is not None

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from ..exceptions import InvalidInputError
+
 __all__ = ["feature_importances", "importance_table"]
 
 
@@ -21,6 +23,11 @@ def importance_table(model, *, trim: bool = True, sqrt: bool = True) -> pd.DataF
     trim : bool
         Leave out predictors that are in no subset.
     """
+    if model.n_terms > 1 and model.prune_terms.size == 0:
+        raise InvalidInputError(
+            "this model keeps no record of its pruning pass (mda's do not), so nothing tells the "
+            "importance of its predictors"
+        )
     p = len(model.feature_names)
     used = np.any(model.dirs[model.selected] != 0, axis=0)
     scores = np.zeros((p, 3))
@@ -49,15 +56,18 @@ def importance_table(model, *, trim: bool = True, sqrt: bool = True) -> pd.DataF
 def feature_importances(model) -> np.ndarray:
     """Shares of the raw columns in the importance by GCV, before its square root; they add up to 1.
 
-    The columns of a factor count together; where nothing gains anything all shares are 0.
+    The columns of a factor count together, and one made of several raw columns for each of them in
+    equal parts; where nothing gains anything all shares are 0.
     """
     table = importance_table(model, trim=False, sqrt=False)
     gains = table["gcv"].reindex(model.feature_names).clip(lower=0).to_numpy()
-    if model.columns is not None:
-        raw = [source.raw for source in model.columns.sources]
-        gains = np.array([gains[[r == name for r in raw]].sum() for name in model.columns.names])
+    gains = np.array([_share_of(name, gains, model.owners) for name in model.raw_names])
     total = gains.sum()
     return gains / total if total > 0 else np.zeros(len(gains))
+
+
+def _share_of(name: str, gains: np.ndarray, owners) -> float:
+    return sum(g / len(names) for g, names in zip(gains, owners, strict=True) if name in names)
 
 
 def _scaled(values: np.ndarray, sqrt: bool) -> np.ndarray:

@@ -179,6 +179,16 @@ class MarsModel:
             return self.formula.names
         return self.feature_names if self.columns is None else self.columns.names
 
+    @property
+    def owners(self) -> tuple[frozenset[str], ...]:
+        """The raw columns from which each predictor is made."""
+        if self.formula is not None:
+            return self.formula.owners
+        names = self.feature_names
+        if self.columns is not None:
+            names = [source.raw for source in self.columns.sources]
+        return tuple(frozenset([name]) for name in names)
+
     def used_features(self) -> tuple[str, ...]:
         """Names of the predictors that a selected term uses, in column order."""
         used = np.any(self.dirs[self.selected] != 0, axis=0)

@@ -102,7 +102,7 @@ def levels_of(values: pd.Series) -> list:
 
 def used_columns(model, predictors: Predictors) -> list[str]:
     """Columns that a term of the model uses, in the order of X."""
-    used = set().union(*_columns_of_terms(model, predictors))
+    used = set().union(*_columns_of_terms(model))
     return [name for name in predictors.names if name in used]
 
 
@@ -110,36 +110,17 @@ def interacting_pairs(model, predictors: Predictors) -> list[tuple[str, str]]:
     """Pairs of columns that meet in a term of the model, in the order of X."""
     met = {
         pair
-        for columns in _columns_of_terms(model, predictors)
+        for columns in _columns_of_terms(model)
         for pair in combinations([name for name in predictors.names if name in columns], 2)
     }
     return [pair for pair in combinations(predictors.names, 2) if pair in met]
 
 
-def _columns_of_terms(model, predictors) -> list[set[str]]:
+def _columns_of_terms(model) -> list[set[str]]:
     """For each selected term the columns of X that it uses; a factor is one column."""
-    owners = _owners(model, predictors)
+    owners = model.model_.owners
     dirs = np.asarray(model.dirs_)[np.asarray(model.selected_terms_)]
     return [set().union(*(owners[j] for j in np.flatnonzero(row))) for row in dirs]
-
-
-def _owners(model, predictors) -> list[set[str]]:
-    """The columns of X from which each of the model's own columns is made."""
-    formula, columns = model.model_.formula, model.model_.columns
-    if formula is not None:
-        return _owners_by_formula(formula)
-    if columns is not None:
-        return [{source.raw} for source in columns.sources]
-    return [{name} for name in predictors.names]
-
-
-def _owners_by_formula(formula) -> list[set[str]]:
-    owners = []
-    for term in formula.terms:
-        variables = [(formula.variables[place], coding) for place, coding in term]
-        names = {name for variable, _ in variables for name in variable.expression.raw_names()}
-        owners += [names] * math.prod(variable.width(coding) for variable, coding in variables)
-    return owners
 
 
 def _named_frame(model, X: pd.DataFrame) -> pd.DataFrame:

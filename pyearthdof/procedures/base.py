@@ -27,6 +27,14 @@ class Fits:
         rank(X_A) of the active set; None where there is no active set.
     refitted : (n, m) array or None
         Least-squares fit on the active set, for the search cost `sdf`; None where there is none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof.procedures import Ridge
+    >>> fits = Ridge(lam=1.0).fit_many(np.eye(3)[:, :2], np.ones((3, 4)))
+    >>> fits.fitted.shape, fits.trace.round(6).tolist()
+    ((3, 4), [1.0, 1.0, 1.0, 1.0])
     """
 
     fitted: np.ndarray
@@ -50,6 +58,25 @@ class Procedure(RegressorMixin, BaseEstimator):
         Shifting or scaling y shifts or scales the fit, and a constant y is fitted exactly.
     df_statistic
         The name of the field of `Fits` whose mean over y is the df (None: unknown).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof import degrees_of_freedom
+    >>> from pyearthdof.procedures import Procedure
+    >>> class ShrunkenMean(Procedure):
+    ...     is_linear = True
+    ...     def __init__(self, factor):
+    ...         self.factor = factor
+    ...     def fit(self, X, y):
+    ...         self.mean_ = self.factor * np.mean(y)
+    ...         self.fitted_values_ = np.full(len(y), self.mean_)
+    ...         self.trace_, self.n_coef_ = self.factor, 1
+    ...         return self
+    ...     def predict(self, X):
+    ...         return np.full(len(X), self.mean_)
+    >>> degrees_of_freedom(ShrunkenMean(factor=0.5), np.zeros((10, 1)))
+    DegreesOfFreedom(df=0.5, trace=0.5, n_coef=1, msdf=0, n_rep=0)
     """
 
     is_linear: ClassVar[bool] = False

@@ -37,7 +37,7 @@ class IterativeRidge(Procedure):
     lam : float
         The lasso's penalty beside the unhalved residual sum of squares, positive.
     tol : float or None
-        Smallest |beta_j| in the weights, and the change of the coefficients at which the iteration
+        Smallest ``|beta_j|`` in the weights, and the change of the coefficients at which the iteration
         ends, in the units of the coefficients. None is eps^(1/3), about 6e-6, which comes within
         about 5e-3 of the lasso on data of unit scale; 1e-8 comes within 1e-4.
     max_iter : int

@@ -141,6 +141,14 @@ class LassoPath:
     n_nonzero : (L,) array
     trace, delta : (L,) arrays
         tr S(y) and the search cost; `trace + delta` equals `n_nonzero`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof.procedures import lasso_path
+    >>> path = lasso_path(np.eye(3), [3.0, 1.0, 0.2], lams=[4.0, 1.0])
+    >>> path.lam.tolist(), path.coef.round(6).tolist(), path.n_nonzero.tolist()
+    ([4.0, 1.0], [[1.0, 0.0, 0.0], [2.5, 0.5, 0.0]], [1, 2])
     """
 
     lam: np.ndarray

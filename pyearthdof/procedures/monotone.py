@@ -172,7 +172,7 @@ class MonotoneCubicSpline(_MonotoneSpline):
 class MonotoneSmoothingSpline(_MonotoneSpline):
     """A smoothing spline with coefficients in order.
 
-    Minimises |y - B g|^2 + lam g' Omega g with x scaled to [0, 1], knots as R's `smooth.spline`
+    Minimises ``|y - B g|^2 + lam g' Omega g`` with x scaled to [0, 1], knots as R's `smooth.spline`
     chooses them, and the paper's small ridge eps^(1/3) on the diagonal of Omega. Outside the data
     it goes on as a straight line, still monotone.
 

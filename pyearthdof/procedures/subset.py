@@ -44,6 +44,14 @@ class BestSubsets:
     coef : (sizes, p) array
         Least-squares coefficients, zero outside the subset.
     intercept : (sizes,) array
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof.procedures import best_subsets
+    >>> found = best_subsets(np.eye(3), [3.0, 1.0, 2.0])
+    >>> found.rss.round(6).tolist(), found.coef[2].round(6).tolist()
+    ([14.0, 5.0, 1.0, 0.0], [3.0, 0.0, 2.0])
     """
 
     subsets: tuple[np.ndarray, ...]

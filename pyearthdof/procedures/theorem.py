@@ -36,6 +36,14 @@ class TheoremOne:
         tr S(y).
     delta : float
         The search cost: `trace + delta` equals `n_nonzero`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof.procedures import theorem_one
+    >>> found = theorem_one(np.eye(2), np.array([2.0, 0.0]), lam=2.0)
+    >>> found.n_nonzero, round(found.trace, 6), round(found.delta, 6)
+    (1, 0.666667, 0.333333)
     """
 
     n_nonzero: int
@@ -48,6 +56,13 @@ def lasso_derivative(X, coef) -> np.ndarray:
 
     The signs and the active set do not change with a small change of y, so beta_A moves as
     (X_A'X_A)^-1 X_A' dy.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof.procedures.theorem import lasso_derivative
+    >>> lasso_derivative(np.eye(3), [0.0, 2.0, 0.0]).tolist()
+    [[0.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]
     """
     X, coef = np.asarray(X, dtype=float), np.asarray(coef, dtype=float)
     active = np.flatnonzero(coef)

@@ -1,6 +1,7 @@
 """Friedman's decomposition beside plain R's least squares on the same terms."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from earth_cases import R_DATA, read_frames
 from rscript import needs_rscript, run_r
@@ -63,3 +64,26 @@ def test_groups_are_measured(found, number):
     spreads = ["sd"] if len(y) == 1 else [f"sd_{name}" for name in y]
     assert list(table.columns) == ["terms", *spreads, "gcv"]
     assert (np.diff([name.count(" ") for name in table.index]) >= 0).all()
+
+
+def test_importance_of_raw_columns_adds_up_to_one():
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame(
+        {
+            "a": rng.normal(size=120),
+            "f": rng.choice(["u", "v", "w"], 120),
+            "z": rng.normal(size=120),
+        }
+    )
+    y = np.abs(frame["a"]) + 2.0 * (frame["f"] == "w")
+    shares = Earth(engine="native").fit(frame, y).feature_importances_
+    assert shares.shape == (3,) and shares.sum() == pytest.approx(1) and shares[:2].min() > 0.1
+
+
+def test_importance_of_the_columns_of_a_formula():
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame({"a": rng.normal(size=120), "b": rng.normal(size=120)})
+    frame["y"] = np.abs(frame["a"]) * frame["b"]
+    model = Earth.from_formula("y ~ a * b", frame)
+    assert model.feature_importances_.shape == (model.n_features_in_,) == (2,)
+    assert model.feature_importances_.sum() == pytest.approx(1)

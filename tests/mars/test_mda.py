@@ -114,3 +114,9 @@ def test_scikit_learn_checks(estimator, check):
 def test_bad_argument(name, value):
     with pytest.raises(InvalidInputError, match=name):
         Mars(**{name: value}).fit(*DATA["noise"])
+
+
+def test_importance_is_refused_in_a_sentence():
+    x = np.random.default_rng(0).normal(size=(60, 2))
+    with pytest.raises(InvalidInputError, match="no record of its pruning pass"):
+        Mars().fit(x, np.abs(x[:, 0])).importance()

@@ -1,0 +1,40 @@
+"""
+Best subset: three columns that cost seven
+============================================
+
+The best subset of a given size is a least-squares fit, so its trace is its size. But it was chosen among all
+subsets, and that is paid for.
+"""
+
+# %%
+# Here the two definitions of the search cost agree (the paper's first proposition): the fit is the refit on
+# its active set.
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from pyearthdof import degrees_of_freedom
+from pyearthdof.procedures import BestSubset
+
+X = np.random.default_rng(0).normal(size=(100, 10))
+sizes = range(11)
+found = [
+    degrees_of_freedom(BestSubset(size=k), X, n_rep=1000, random_state=1, method="monte-carlo")
+    for k in sizes
+]
+for k in (1, 3, 10):
+    print(k, found[k])
+
+# %%
+# No search for none of the columns or all of them; the most expensive is in between.
+
+df = np.array([f.df for f in found])
+se = np.array([f.se for f in found])
+figure, ax = plt.subplots(figsize=(6.0, 3.8), layout="constrained")
+ax.plot(sizes, sizes, "--", color="0.45", label="number of coefficients")
+ax.errorbar(sizes, df, yerr=2 * se, marker="o", markersize=4, color="#1f5fa8", label="df")
+ax.fill_between(sizes, sizes, df, color="#d95f02", alpha=0.2, label="search cost, sdf = msdf")
+ax.set(xlabel="size of the subset of 10 columns", ylabel="degrees of freedom")
+ax.grid(alpha=0.25)
+ax.legend()
+plt.show()

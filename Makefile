@@ -33,7 +33,6 @@ docs: .venv/.ready-docs
 	@echo "open docs/_build/html/index.html"
 
 dist: .venv/.ready
-	@$(PYTHON) -m pip install -q build
 	@$(PYTHON) -m build --outdir dist
 
 image:

@@ -139,15 +139,14 @@ def _prune_and_solve(forward: ForwardPass, Y, importance, weights, options) -> N
     target = Y * importance * root[:, None]
     pruned = prune(forward.bx, target, options)
     columns = np.ascontiguousarray(forward.bx[:, pruned.selected].T)
-    coef, leverages = _least_squares(columns, target)
+    coef, fitted, leverages = _least_squares(columns, target)
     bx = columns.T / root[:, None]
-    if weights is not None:
-        # Weights that differ by many powers of ten: only R's order loses the digits that R loses.
-        rows = np.ascontiguousarray((bx * root[:, None]).T), np.ascontiguousarray(target.T)
-        ordered, _, _, is_independent = regress(*rows)
-        coef = ordered if is_independent else coef
+    # R's order of operations: where terms are almost dependent only it loses the digits that R loses.
+    rows = np.ascontiguousarray((bx * root[:, None]).T), np.ascontiguousarray(target.T)
+    ordered, _, _, is_independent = regress(*rows)
+    coef = ordered if is_independent else coef
     coef = coef / importance
-    fitted = bx @ coef
+    fitted = fitted / root[:, None] / importance
     statistics = _statistics(pruned)
     return NativeFit(
         dirs=forward.dirs,
@@ -212,8 +211,8 @@ def _share(part: float, whole: float) -> float:
     return 0.0 if -1e-5 < share < 1e-5 else float(share)
 
 
-def _least_squares(columns: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Coefficients and leverages of Y on the rows of `columns`."""
+def _least_squares(columns: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Coefficients, fitted values and leverages of Y on the rows of `columns`."""
     m, n = columns.shape
     q, r = np.empty((m, n)), np.zeros((m, m))
     independent_columns(columns, q, r)
@@ -221,7 +220,8 @@ def _least_squares(columns: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.n
     leverages = (q**2).sum(axis=0)
     leverages[leverages < 1e-8] = 0.0
     leverages[leverages > 1 - 1e-8] = 1.0
-    return coef, leverages
+    # Not from the coefficients, which may cancel each other to the last digit.
+    return coef, q.T @ (q @ Y), leverages
 
 
 def announce() -> None:

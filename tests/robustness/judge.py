@@ -197,11 +197,12 @@ def numbers_that_differ(case: Case, ours: Fitted, r: Fitted, basis: np.ndarray) 
     left = _rounding(case, r)
     units = {"coef": np.abs(basis).max(axis=0), "fitted": _root_weights(case)}
     tolerance = {"coef": max(TOLERANCE, EPSILON * _condition(case, basis))}
+    null = _cut("rss", r.parts["rss_per_subset"])[0]
     for name in NUMBERS:
-        if name in ("rsq", "grsq") and r.parts["rss_per_subset"][0] <= left["rss"]:
+        if name in ("rsq", "grsq") and null <= left["rss"]:
             continue  # 0/0 but for rounding
         unit = units.get(name, 1.0)
-        mine, theirs = unit * ours.parts[name].ravel(), unit * r.parts[name].ravel()
+        mine, theirs = (unit * _cut(name, fit.parts[name].ravel()) for fit in (ours, r))
         finite = np.isfinite(theirs)
         if not np.array_equal(finite, np.isfinite(mine)):
             return name
@@ -210,6 +211,13 @@ def numbers_that_differ(case: Case, ours: Fitted, r: Fitted, basis: np.ndarray) 
         if (np.abs(mine[finite] - theirs[finite]) > np.resize(allowed, len(finite))[finite]).any():
             return name
     return "" if ours.term_names == r.term_names else "term_names"
+
+
+def _cut(name: str, values: np.ndarray) -> np.ndarray:
+    """earth sets sums of squares below 1e-10 to 0; at 1e-10 itself rounding decides."""
+    if not name.startswith(("rss", "gcv")):
+        return values
+    return np.where(np.abs(values / 1e-10 - 1) < TOLERANCE, 0.0, values)
 
 
 def _condition(case: Case, basis: np.ndarray) -> float:
@@ -259,6 +267,9 @@ def tie(case: Case, r: Fitted, ours: Fitted, model) -> float | None:
     Where the forward passes part, the candidates of that step explain the same. Where they do not and
     pruning parts, the subsets of every size have the same sums of squares.
     """
+    mine, wanted = (np.asarray(a.parts["rss_per_subset"]) for a in (ours, r))
+    if np.ptp(case.y) <= ROUNDING * np.abs(case.y).max():
+        return 0.0  # y is constant but for rounding, and so are all its sums of squares
     with np.errstate(over="ignore", invalid="ignore"):
         found = compare(_as_model(model, r), model, case.X, case.y)
     if found.parts_at is not None:
@@ -268,11 +279,8 @@ def tie(case: Case, r: Fitted, ours: Fitted, model) -> float | None:
         return gap if gap < TIE else None
     if all(np.array_equal(ours.parts[name], r.parts[name]) for name in ("prune_terms", "selected")):
         return None
-    mine, wanted = (np.asarray(a.parts["rss_per_subset"]) for a in (ours, r))
     if mine.shape != wanted.shape:
         return None
-    if wanted[0] <= ROUNDING * np.sum(case.y**2):
-        return 0.0  # y is constant but for rounding, and so are all its sums of squares
     gap = float(np.abs(mine - wanted).max() / wanted[0])
     return gap if gap < TIE else None
 

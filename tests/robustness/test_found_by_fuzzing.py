@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 from cases_strategy import Case
-from judge import AGREED, LOOSER, REFUSED, STRICTER, judge
+from judge import AGREED, LOOSER, REFUSED, STRICTER, TIED, judge
 from rscript import needs_rscript
 from rserver import Died, RServer
 
@@ -29,6 +29,13 @@ FAR_AWAY = 1e6 + np.array([1.6, 0.1, 0.02, -0.9, -0.7, 0.9])[:, None]
 LOST_DIGITS = np.array([
     [1000001.6004440151, 0.0], [1000000.1262357834, 0.0], [1000000.0234612677, -1.2000000000000002],
     [999999.1236216105, -0.5], [999999.326015401, 1.2], [1000000.9001776659, -1.4],
+])  # fmt: skip
+
+CANCELLING = np.array([
+    [9.999996053739667e+17, 1.6280329622829746, 100000123340692.9],
+    [1.0000013156073203e+18, 1.6005374101512653, 100000291614473.05],
+    [9.999989734439031e+17, 0.3489677162141161, 99999932241161.94],
+    [1.0000006097012111e+18, -5.681153654123811, 99999492854755.7],
 ])  # fmt: skip
 
 # name: case, verdict on R through the bridge, verdict on the native engine
@@ -54,6 +61,21 @@ FOUND = {
         Case(LOST_DIGITS, np.array([1.0, 1.0, 0.1, 1.0, -2.0, -1.0]),
              options={"degree": 4, "penalty": -1}),
         REFUSED, REFUSED,
+    ),
+    # The coefficients cancel each other; a fit that is computed from them keeps no digit.
+    "cancelling terms": (
+        Case(CANCELLING, np.array([1.9e-08, 2.2e-08, 1.9e-08, 2.2e-08]),
+             options={"degree": 3, "penalty": -1}),
+        AGREED, AGREED,
+    ),
+    # The sum of squares is the 1e-10 below which earth takes it as 0.
+    "sum of squares at the limit": (
+        Case(np.array([[0.0], [0.2], [0.5], [0.8]]), np.array([1e-05, 1e-05, 0.0, 0.0])),
+        AGREED, AGREED,
+    ),
+    # All candidates explain what rounding leaves of nothing.
+    "large constant y": (
+        Case((np.arange(34.0) % 7 - 3)[:, None], np.full(34, 7.339237370466922e59)), AGREED, TIED,
     ),
     "endspan beyond the data": (Case(X, Y, options={"endspan": 9}), REFUSED, REFUSED),
     "endspan beyond R's integers": (Case(X, Y, options={"endspan": 10**10}), REFUSED, REFUSED),

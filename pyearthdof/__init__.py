@@ -16,6 +16,8 @@ _HOME = {
     "RDraws": ".random",
     "DegreesOfFreedom": ".dof",
     "PenaltyCorrection": ".dof",
+    "PenaltyEstimate": ".dof.penalty_table",
+    "PenaltyTable": ".dof.penalty_table",
     "SelfConsistency": ".dof",
     "aic": ".dof",
     "bic": ".dof",
@@ -24,6 +26,8 @@ _HOME = {
     "degrees_of_freedom": ".dof",
     "gcv": ".dof",
     "nominal_df": ".dof",
+    "penalty_table": ".dof.penalty_table",
+    "quick_penalty": ".dof.penalty_table",
     "self_consistency": ".dof",
     "doctor": ".bridge.doctor",
 }

@@ -192,6 +192,9 @@ def correct(
     seed: Annotated[int, typer.Option(help="As in R's set.seed; 1234 is the authors'.")] = 1234,
     engine: Engine = "auto",
     jobs: Annotated[int, typer.Option(min=1, help="Number of workers.")] = 1,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Look it up in a table, with an error bar; no fits.")
+    ] = False,
     as_json: Json = False,
 ):
     """Correct the penalty of MARS for a table, or for its size: the paper's Algorithm 2.
@@ -199,12 +202,18 @@ def correct(
     Example: `pyearthdof correct ozone --target O3`
 
     Example: `pyearthdof correct --n 264 --p 9 --degree 1`
+
+    Example: `pyearthdof correct --n 264 --p 9 --quick`
     """
     from .dof import correct_penalty
     from .random import RDraws
 
+    measured = _correction_design(data, target, n, p, design)
+    if quick:
+        _print_quick(measured, degree, nk, as_json)
+        return
     found = correct_penalty(
-        _correction_design(data, target, n, p, design),
+        measured,
         degree=degree,
         nk=nk,
         n_rep=n_rep,
@@ -220,6 +229,19 @@ def correct(
     print(f"actual df  {found.df:.6g} ± {found.df_se:.2g}")
     print(f"nominal df {found.nominal_df:.6g} at penalty {found.default_penalty:g}")
     print(f"n = {found.n}, p = {found.p}, nk = {found.nk}, degree = {found.degree}, {n_rep} fits")
+
+
+def _print_quick(measured, degree, nk, as_json) -> None:
+    from .dof.penalty_table import quick_penalty
+
+    if not isinstance(measured, tuple):
+        raise InvalidInputError("--quick knows Gaussian predictors only, not --design data")
+    found = quick_penalty(measured, degree=degree, nk=nk)
+    if as_json:
+        print(json.dumps(found.to_dict(), default=str))
+        return
+    print(f"penalty    {found.default_penalty:g} -> {found.penalty:.3g} ± {found.error:.2g}")
+    print(f"n = {found.n}, p = {found.p}, nk = {found.nk}, degree = {found.degree}, {found.method}")
 
 
 def _correction_design(data, target, n, p, design):

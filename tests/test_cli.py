@@ -151,6 +151,15 @@ def test_a_bad_table_is_one_sentence(run, tmp_path, content, message):
         assert len(err.splitlines()) == 1
 
 
+def test_correct_quickly(run):
+    code, out, _ = run("correct", "--n", 264, "--p", 9, "--quick")
+    assert code == 0 and out.startswith("penalty    2 -> 3.0") and "interpolation" in out
+    code, out, _ = run("correct", "--n", 264, "--p", 9, "--quick", "--json")
+    assert json.loads(out)["penalty"] == pytest.approx(3.0, abs=0.1)
+    code, _, err = run("correct", "--n", 9, "--p", 9, "--quick")
+    assert code == 2 and "correct_penalty" in err
+
+
 FLOWERS = "y,z,size,kind\n" + "".join(
     f"{k * 1.5},{-k},{k},{'red' if k % 2 else 'blue'}\n" for k in range(1, 21)
 )

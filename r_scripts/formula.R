@@ -228,8 +228,8 @@ earth.formula.one <- function(text, data, weights, subset, options, seed = NULL,
   # Cross-validation for pmethod "cv" makes earth call itself by the name in $call.
   earth <- earth::earth
   if (any(all.vars(formula[[2]]) %in% factors)) {
-    attached <- response.contrasts()
-    on.exit(detach(attached, character.only = TRUE))
+    show.contrasts()
+    on.exit(detach("pyearthdof:contrasts", character.only = TRUE))
   }
   advice <- if (is.sum(formula[[2]])) sum.advice(formula[[2]])
   fit <- tryCatch(with.seed(seed, eval(as.call(c(quote(earth::earth), args)))), error = function(e)
@@ -237,15 +237,6 @@ earth.formula.one <- function(text, data, weights, subset, options, seed = NULL,
   found <- describe.formula(fit, text)
   if (!is.null(found$reason)) stop(found$reason, advice, call. = FALSE)
   c(describe.earth(fit), list(object = serialize(fit, NULL), formula = found))
-}
-
-# earth codes a factor as response by a function of its own that R looks for on the search path, where earth
-# need not be. Returns the name under which it is there now.
-response.contrasts <- function() {
-  name <- "pyearthdof:contrasts"
-  functions <- list(contr.earth.response = earth::contr.earth.response)
-  attach(functions, name = name, warn.conflicts = FALSE)
-  name
 }
 
 is.sum <- function(expression) is.call(expression) && identical(expression[[1]], quote(`+`))

@@ -87,7 +87,7 @@ R = {
     ("guard.R", "load.package"): {"loadNamespace": "a package named in our source"},
     ("guard.R", "check.installed"): {"readRDS": "the index of an installed package"},
     ("earth.R", "fit.earth"): {"eval": CALL, "as.call": CALL},
-    ("earth.R", "show.contrasts"): {"attach": "functions of earth's own, for the time of one fit"},
+    ("earth.R", "show.contrasts"): {"attach": "a function of earth's own, for the time of one fit"},
     ("earth.R", "glm.language"): {
         "as.call": CALL,
         "as.name": "a family from the table in the source",
@@ -116,9 +116,6 @@ R = {
         "as.call": CALL,
         "as.name": "a name of our own for the weights",
         "assign": "the weights, under that name",
-    },
-    ("formula.R", "response.contrasts"): {
-        "attach": "two functions of earth's own, for the time of one fit"
     },
     ("formula.R", "describe.poly"): {"do.call": "rbind, with values"},
     ("formula.R", "check.call"): {"call": PARSED},

@@ -241,7 +241,9 @@ def dispatcher(ri):
 
 
 def _integers(vector):
-    raw = np.array(vector.memoryview(), dtype=np.int64)
+    # Not by vector.memoryview(), which drops a reference to None each time: after some thousand fits
+    # Python itself would end.
+    raw = np.array(vector, dtype=np.int64)
     return np.where(raw == -(2**31), np.nan, raw.astype(float))
 
 

@@ -143,8 +143,9 @@ def _prune_and_solve(forward: ForwardPass, Y, importance, weights, options) -> N
     bx = columns.T / root[:, None]
     # R's order of operations: where terms are almost dependent only it loses the digits that R loses.
     rows = np.ascontiguousarray((bx * root[:, None]).T), np.ascontiguousarray(target.T)
-    ordered, _, _, is_independent = regress(*rows)
-    coef = ordered if is_independent else coef
+    ordered, _, _, is_independent, residuals = regress(*rows)
+    if is_independent:
+        coef, fitted = ordered, target - residuals.T
     coef = coef / importance
     fitted = fitted / root[:, None] / importance
     statistics = _statistics(pruned)

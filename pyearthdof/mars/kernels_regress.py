@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._numba import kernel
-from .kernels_householder import extend_model, make_block, make_model, rss_of_model
+from .kernels_householder import add_squares, extend_model, make_block, make_model
 
 
 @kernel
@@ -17,19 +17,20 @@ def regress(columns, y):
     """Regress each row of y on the rows of `columns`.
 
     Returns (coefficients (m, n_resp), RSS of all responses, triangle (m, m), whether the columns are
-    independent). Row j of the triangle makes column j out of the orthonormal basis. Where a column
-    depends on those before it there are no numbers.
+    independent, residuals (n_resp, n)). Row j of the triangle makes column j out of the orthonormal
+    basis. Where a column depends on those before it there are no numbers.
     """
     m, n = columns.shape
     n_resp = y.shape[0]
     model, block = make_model(m, n_resp, n), make_block(n)
     model.rotated[:] = y
     triangle, coef = np.zeros((m, m)), np.zeros((m, n_resp))
+    residuals = np.zeros((n_resp, n))
     for j in range(m):
         for i in range(n):
             block.columns[i, 0] = columns[j, i]
         if extend_model(model, j, block) == j:
-            return coef, 0.0, triangle, False
+            return coef, 0.0, triangle, False, residuals
         for t in range(j):
             triangle[j, t] = block.columns[t, 0]
         triangle[j, j] = block.pivot[0]
@@ -37,7 +38,13 @@ def regress(columns, y):
         for j in range(m):
             coef[j, r] = model.rotated[r, j]
         solve_triangle(triangle, m, coef[:, r])
-    return coef, rss_of_model(model, m, block), triangle, True
+    block.rss[0] = 0.0
+    for r in range(n_resp):
+        for i in range(n):
+            block.residuals[i, 0] = model.rotated[r, i]
+        add_squares(model, m, block, 1)
+        residuals[r] = block.residuals[:, 0]
+    return coef, block.rss[0], triangle, True, residuals
 
 
 @kernel
@@ -75,7 +82,7 @@ def eliminate_backward(columns, y):
     rss, best = np.empty(m), np.zeros((m, m), dtype=np.int64)
     present = np.arange(m)
     for size in range(m, 0, -1):
-        coef, rss[size - 1], triangle, independent = regress(columns[present], y)
+        coef, rss[size - 1], triangle, independent, _ = regress(columns[present], y)
         if not independent:
             return rss, best, False
         best[size - 1, :size] = present

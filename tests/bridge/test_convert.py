@@ -1,5 +1,7 @@
 """Every row of the mapping table, there and back."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -63,3 +65,32 @@ def test_what_has_no_counterpart_is_refused():
         there_and_back(np.ones((2, 2, 2)))
     with pytest.raises((RError, KeyError, LookupError)):
         bridge.call("no.such.function", package=None)
+
+
+def test_no_conversion_takes_references_to_none():
+    """A C extension that does ends Python after some thousand calls."""
+    factor = bridge.Factor(np.array([0, 1, 0]), ("a", "b"))
+    frame = bridge.Frame({"x": np.arange(3.0), "f": factor, "b": np.array([True, False, True])})
+    values = [
+        None, True, 1.0, "a", ["a", "b"], np.arange(3.0), np.eye(2), b"bytes", factor, frame,
+        bridge.NamedMatrix(np.eye(2), ("a", "b")), {"a": 1, "b": None}, [1.0, "a"],
+    ]  # fmt: skip
+
+    def cross():
+        for value in values:
+            bridge.call("echo", value, package=None)
+
+    cross()
+    before = sys.getrefcount(None)
+    for _ in range(100):
+        cross()
+    assert abs(sys.getrefcount(None) - before) < 50
+
+
+def test_integers_and_truth_values_with_na():
+    found = bridge.call("describe.value", np.array([True, False]), package=None)
+    assert found["type"] == ["logical"]
+    assert bridge.call("echo", bridge.Factor(np.array([1, -1]), ("a", "b")), package=None) == [
+        "b",
+        None,
+    ]

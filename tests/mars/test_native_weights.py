@@ -134,7 +134,7 @@ def problem(seed, n, m, n_resp):
 @needs_rscript
 def test_coefficients_are_those_of_r_to_the_last_bit():
     columns, y = problem(5, n=60, m=12, n_resp=3)
-    coef, rss, _, independent = regress(columns, y)
+    coef, rss, _, independent, residuals = regress(columns, y)
     found = run_r(
         "f <- lm.fit(x, y, tol = 1e-8); out <- list(coef = unname(f$coefficients), e = f$residuals)",
         x=columns.T,
@@ -142,6 +142,7 @@ def test_coefficients_are_those_of_r_to_the_last_bit():
     )
     assert independent
     assert np.array_equal(coef, found["coef"])
+    assert np.array_equal(residuals.T, found["e"])
     assert rss == np.add.accumulate((found["e"].T ** 2).ravel())[-1]
 
 

@@ -196,7 +196,8 @@ def numbers_that_differ(case: Case, ours: Fitted, r: Fitted, basis: np.ndarray) 
             return name
     left = _rounding(case, r)
     units = {"coef": np.abs(basis).max(axis=0), "fitted": _root_weights(case)}
-    tolerance = {"coef": max(TOLERANCE, EPSILON * _condition(case, basis))}
+    known = max(TOLERANCE, EPSILON * _condition(case, basis))
+    tolerance = {"coef": known, "leverages": known}
     null = _cut("rss", r.parts["rss_per_subset"])[0]
     for name in NUMBERS:
         if name in ("rsq", "grsq") and null <= left["rss"]:
@@ -221,7 +222,7 @@ def _cut(name: str, values: np.ndarray) -> np.ndarray:
 
 
 def _condition(case: Case, basis: np.ndarray) -> float:
-    """Condition number of the regression: no arithmetic knows coefficients better than this allows."""
+    """Condition number of the regression: no arithmetic knows coefficients and leverages any better."""
     weighted = _root_weights(case)[:, None] * basis
     with np.errstate(all="ignore"):
         weighted = weighted / np.linalg.norm(weighted, axis=0)

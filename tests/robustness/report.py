@@ -18,17 +18,19 @@ random problems against R. {versions}.
 
 ## The same model as R, or the same refusal
 
-{cases:,} made-up problems: shapes from 2 rows on, ties, constant, duplicate and collinear columns, tiny and
-huge scales, whole numbers, case weights, every option of the passes, and values that are not allowed. Each is
-fitted by plain R in a process of its own, through the bridge, and by the native engine. The bridge must agree
-to the last bit, the native engine in all terms and to 1e-8 in its numbers.
+{cases:,} made-up problems (seed {seed}): shapes from 2 rows on, ties, constant, duplicate and collinear
+columns, tiny and huge scales, whole numbers, case weights, every option of the passes, and values that are
+not allowed. Each is fitted by plain R in a process of its own, through the bridge, and by the native engine.
+The bridge must agree to the last bit, the native engine in all terms and to 1e-8 in its numbers.
 
 | | through the bridge | native engine |
 |---|---|---|
 {soak}
 
-A problem counts as refused where both say no, or where we say no before R sees it. Where rounding alone
-decides between two equal candidates, the engines may part: such a tie is counted, and shown to be one.
+"Refused" is a problem that both refuse. "Stricter" is one that R fits and we refuse on purpose, "looser" one
+that R fails on and the native engine fits; `tests/robustness/judge.py` lists every such kind with its reason.
+"Tied": rounding alone decides between equal candidates, whose difference is shown to be nothing.
+Coefficients and leverages of almost dependent terms are compared to what their condition number allows.
 
 ## When a process dies
 
@@ -78,6 +80,7 @@ def main() -> None:
     text = PAGE.format(
         versions=versions,
         cases=numbers["cases"],
+        seed=numbers["seed"],
         soak=soak_table(numbers),
         deaths=table(records, ("loky", "dask", "main process", "process of")),
         disk=table(records, ("disk", "folder", "stored cell")),
@@ -119,7 +122,9 @@ def summary(group: list[dict]) -> str:
     """Counts are added up; seconds, megabytes and shares are the largest."""
     parts = []
     for key in dict.fromkeys(key for record in group for key in record if key != "name"):
-        values = [record[key] for record in group if key in record]
+        values = [record[key] for record in group if record.get(key) is not None]
+        if not values:
+            continue
         label = key.replace("_", " ")
         if isinstance(values[0], bool):
             parts.append(f"{label}: {'yes' if all(values) else 'no'}")

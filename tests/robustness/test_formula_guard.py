@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from figures import record
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rscript import needs_rscript, run_r
@@ -119,6 +120,7 @@ def test_refused_with_its_reason(data, folder, text, reason):
     assert reason in message
     assert "\n" not in message
     assert list(folder.iterdir()) == []
+    record("formula that is no formula", tried=1, run=0)
 
 
 @needs_r

@@ -10,6 +10,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from figures import record
 
 from pyearthdof import Earth, MarsModel
 from pyearthdof.exceptions import InvalidInputError
@@ -170,7 +171,9 @@ def test_mutated_files(models, events, tmp_path):
         else:
             works += 1
             assert_works(found)
-    print(f"{MUTATIONS} mutated files: {refused} refused, {works} read as models that work")
+    record(
+        "mutated model files", files=MUTATIONS, refused=refused, working_models=works, code_run=0
+    )
     assert refused > MUTATIONS // 3
     assert works > MUTATIONS // 50
 

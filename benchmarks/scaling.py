@@ -23,11 +23,12 @@ GRIDS = {
     "n_rep": (8, 16, 32, 64),
 }
 MEMORY = """
-import resource, sys
+from pathlib import Path
 import numpy as np
 from pyearthdof import Earth, correct_penalty
 {work}
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+status = Path("/proc/self/status").read_text().split()
+print(int(status[status.index("VmHWM:") + 1]) / 1024)
 """
 MEMORY_WORK = {
     "import alone": "",

@@ -71,7 +71,7 @@ def write_page(folder, rows: list[Row], scaling, memory: dict[str, float]) -> No
 
 
 def _versions() -> str:
-    names = ("pyearthdof", "numpy", "scikit-learn", "numba")
+    names = ("numpy", "scikit-learn", "numba")
     parts = [f"Python {platform.python_version()}", *(f"{n} {version(n)}" for n in names)]
     parts += [f"{name} {v}" for name, v in bridge.r_versions().items()]
     return ", ".join(parts)

@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from .._numba import lean_kernel
-from .kernels import MIN_SUM_OF_SQUARES, is_new_form, span_limits
-from .kernels_knots import ALIVE, DEAD, DOUBTFUL, Knots, create_pair, set_response, update_parent
+from .kernels import MIN_SUM_OF_SQUARES, count_positive, is_new_form, span_limits
+from .kernels_knots import ALIVE, DEAD, DOUBTFUL, Knots, linear_gain_of, update_parent
+from .kernels_places import create_pair, list_places
 from .kernels_sums import dot, orthogonalise
 
 # Two gains closer than this are a tie that rounding decides: relative, and against sqrt(gain * null RSS).
@@ -37,23 +38,23 @@ class Fast(NamedTuple):
     offset: np.ndarray  # (nk, p) first entry of a pair in `knots`, -1 if there is none yet
     n_knots: np.ndarray  # (nk, p)
     linear: np.ndarray  # (nk, p) ALIVE, DEAD or DOUBTFUL
+    places: np.ndarray  # of the cases in which a parent is not zero, for all pairs, end to end
+    first: np.ndarray  # (nk, p) first entry of a pair in `places`
     synced: np.ndarray  # (nk,) basis columns that the sums of a parent know, 0 if there are none
     gain: np.ndarray  # (nk, p) best gain of each pair in this step
-    knot: np.ndarray  # (nk, p) its knot, -1 for the linear candidate
     need: np.ndarray  # (nk, p) whether the pair must be computed in earth's order of operations
-    filled: np.ndarray  # used length of `knots`, and the part of it that the intercept has
+    filled: np.ndarray  # used lengths of `knots` and `places`, and the parts that the intercept has
     first_c: np.ndarray  # C of the intercept's pairs at the start
     quality: np.ndarray  # (1,) least share of a basis column that was new when it came
     q: np.ndarray  # (capacity, n) orthonormal basis
     y: np.ndarray  # (n,) centred response
     z: np.ndarray  # (capacity,) <y, q>
     r: np.ndarray  # (capacity, capacity) triangular factor of the basis columns, a row a column
-    products: np.ndarray  # (n, 2) parent times two basis columns
+    products: np.ndarray  # (n, 2) parent times two columns
     column: np.ndarray  # (n,) work
-    running: np.ndarray  # (n, 2) work
+    counted: np.ndarray  # (n,) work
     state: np.ndarray  # (p,) of the linear candidates of one parent in this step
     hinge: np.ndarray  # (2, most knots of a pair) work
-    score: np.ndarray  # (most knots of a pair) work
 
 
 @lean_kernel
@@ -91,8 +92,8 @@ def fast_start(fast, y, y_mean):
         total += fast.q[0, i] * fast.y[i]
     fast.r[0, 0] = np.sqrt(float(n))
     fast.z[0] = total
-    fast.synced[:] = 0
-    fast.filled[0] = fast.filled[1]
+    clear_parents(fast)  # the intercept's knots depend on X alone: they stay, their sums do not
+    fast.synced[0] = 0
     fast.quality[0] = 1.0
 
 
@@ -102,18 +103,18 @@ def tie_band(gain, rss_null):
 
 
 @lean_kernel
-def is_clear(fast, slot, pred, linear, linear_only, tolerance, limit, bar):
-    """Whether one candidate of the pair, and only one, reaches `bar`, with no test near its limit."""
+def clear_winner(fast, slot, pred, linear, linear_only, tolerance, limit, bar):
+    """(whether at most one candidate of the pair reaches `bar`, with no test near its limit; its knot).
+
+    The knot is -1 for the linear candidate.
+    """
     start, count = fast.offset[slot, pred], fast.n_knots[slot, pred]
     v, a, b, c = fast.knots.v, fast.knots.a, fast.knots.b, fast.knots.c
-    base = slope = inverse = 0.0
-    if linear:
-        inverse = 1 / b[start + count]
-        slope = a[start + count] * inverse
-        base = a[start + count] * slope
-    reached = 1 if linear and base >= bar else 0
+    base, slope, inverse = linear_gain_of(fast.knots, start + count, linear)
+    knot = -1
     if linear_only:
-        return True
+        return True, knot
+    reached = 1 if linear and base >= bar else 0
     for e in range(start, start + count):
         left = b[e] - c[e] * c[e] * inverse
         if left <= tolerance * (1 - 1e-6) * v[e]:
@@ -123,9 +124,10 @@ def is_clear(fast, slot, pred, linear, linear_only, tolerance, limit, bar):
         if total < bar or total >= limit * (1 + 1e-9):
             continue
         reached += 1
+        knot = e - start
         if left < tolerance * (1 + 1e-6) * v[e] or total > limit * (1 - 1e-9):
-            return False
-    return reached <= 1
+            return False, knot
+    return reached <= 1, knot
 
 
 @lean_kernel
@@ -191,73 +193,92 @@ def is_large(design, terms, slot):
 
 
 @lean_kernel
+def clear_parents(fast):
+    """Forget all parents but the intercept."""
+    fast.filled[0] = fast.filled[2]
+    fast.filled[1] = fast.filled[3]
+    fast.synced[1:] = 0
+
+
+@lean_kernel
 def create_parent(design, settings, terms, fast, slot):
     """Find the candidate knots of all pairs of a parent, with their sums of squares."""
     p, n = design.x.shape
-    positive = 0
-    for i in range(n):
-        if terms.bx[slot, i] > 0:
-            positive += 1
+    filled, knots, places = fast.filled, fast.knots, fast.places
+    positive = count_positive(terms.bx[slot])
     spans = span_limits(n, p, positive, terms.degree[slot] + 1, settings)
-    if fast.filled[0] + p * fast.hinge.shape[1] > fast.knots.v.shape[0]:
-        fast.filled[0] = fast.filled[1]  # start over: parents that come back are computed again
-        fast.synced[1:] = 0
+    full = filled[0] + p * fast.hinge.shape[1] > len(knots.v) or filled[1] + p * n > len(places)
+    if slot > 0 and full:
+        clear_parents(fast)  # those that come back are computed again
     for j in range(p):
         fast.open[slot, j] = terms.dirs[slot, j] == 0 and terms.allowed[slot, j]
-        if fast.open[slot, j]:
-            start = fast.filled[0]
-            count = create_pair(design, j, terms.bx, slot, spans, fast.knots, start)
-            fast.offset[slot, j] = start
-            fast.n_knots[slot, j] = count
-            fast.filled[0] = start + count + 1
+        if not fast.open[slot, j]:
+            continue
+        start, first = filled[0], filled[1]
+        n_places = list_places(design.order, j, terms.bx, slot, places, first)
+        count = create_pair(
+            design, j, terms.bx, slot, spans, knots, start, places, first, n_places, fast.counted
+        )
+        fast.offset[slot, j] = start
+        fast.n_knots[slot, j] = count
+        fast.first[slot, j] = first
+        filled[0] = start + count + 1
+        if slot > 0:  # the intercept is zero nowhere: one list serves all predictors
+            filled[1] = first + n_places
 
 
 @lean_kernel
 def start_parent(design, settings, terms, fast, slot):
-    """Sums of a parent's pairs against the intercept-only model.
-
-    Those of the intercept depend on X alone: they are kept from one response to the next.
-    """
+    """Sums of a parent's pairs against the intercept-only model, still without the response."""
+    filled, knots = fast.filled, fast.knots
     if slot > 0:
         create_parent(design, settings, terms, fast, slot)
-    elif fast.filled[1] == 0:
+    elif filled[2] == 0:
         create_parent(design, settings, terms, fast, slot)
-        fast.filled[1] = fast.filled[0]
-        for e in range(fast.filled[1]):
-            fast.first_c[e] = fast.knots.c[e]
-    for i in range(design.x.shape[1]):
-        fast.products[i, 0] = terms.bx[slot, i] * fast.y[i]
-        fast.products[i, 1] = 0.0
-    set_response(
-        design.order, design.sorted_x, fast.open[slot], fast.offset[slot], fast.n_knots[slot], fast.knots,
-        fast.products, fast.first_c if slot == 0 else fast.first_c[:0],
-    )  # fmt: skip
+        filled[1] = design.x.shape[1]
+        filled[2], filled[3] = filled[0], filled[1]
+        for e in range(filled[2]):
+            fast.first_c[e] = knots.c[e]
+    else:
+        for e in range(filled[2]):
+            knots.a[e] = 0.0
+            knots.b[e] = knots.v[e]
+            knots.c[e] = fast.first_c[e]
     for j in range(design.x.shape[0]):
         fast.linear[slot, j] = ALIVE
-    fast.synced[slot] = 1
+
+
+@lean_kernel
+def multiply(base, slot, column, row, products, lane):
+    for i in range(len(products)):
+        products[i, lane] = base[slot, i] * column[row, i]
 
 
 @lean_kernel
 def prepare_parent(design, settings, terms, fast, slot, k):
-    """Bring the sums of all pairs of one parent up to the first k basis columns."""
-    n = design.x.shape[1]
+    """Bring the sums of all pairs of one parent up to the response and the first k basis columns.
+
+    Two columns at a time. The response takes the place of column 0: the sums of a new parent have the
+    intercept already, and <h, y> is to be added to A where <h, q> z is to be subtracted.
+    """
     if fast.synced[slot] == 0:
         start_parent(design, settings, terms, fast, slot)
-    products, bx, q = fast.products, terms.bx, fast.q
-    for first in range(fast.synced[slot], k, 2):
-        second = first + 1
-        if second < k:
-            z = (fast.z[first], fast.z[second])
-            for i in range(n):
-                products[i, 0] = bx[slot, i] * q[first, i]
-                products[i, 1] = bx[slot, i] * q[second, i]
+    products, z = fast.products, fast.z
+    for column in range(fast.synced[slot], k, 2):
+        weights, z0, z1 = (1.0, 1.0), z[column], 0.0
+        if column == 0:
+            weights, z0 = (0.0, 1.0), -1.0
+            for i in range(len(products)):
+                products[i, 0] = terms.bx[slot, i] * fast.y[i]
         else:
-            z = (fast.z[first], 0.0)
-            for i in range(n):
-                products[i, 0] = bx[slot, i] * q[first, i]
-                products[i, 1] = 0.0
+            multiply(terms.bx, slot, fast.q, column, products, 0)
+        if column + 1 < k:
+            z1 = z[column + 1]
+            multiply(terms.bx, slot, fast.q, column + 1, products, 1)
+        else:
+            products[:, 1] = 0.0
         update_parent(
-            design.order, design.sorted_x, fast.open[slot], fast.offset[slot], fast.n_knots[slot],
-            fast.knots, products, z, fast.running, fast.hinge,
+            design, fast.places, fast.first[slot], fast.open[slot], fast.offset[slot],
+            fast.n_knots[slot], fast.knots, products, (z0, z1), weights, fast.hinge,
         )  # fmt: skip
     fast.synced[slot] = k

@@ -19,8 +19,8 @@ from .kernels import (
 from .kernels_exact import append_column, exact_pair, start_basis
 from .kernels_fast import (
     DEGENERATE,
+    clear_winner,
     fast_append,
-    is_clear,
     is_large,
     linear_states,
     prepare_parent,
@@ -144,7 +144,7 @@ def find_exact(design, settings, terms, queue, basis, fast, progress, y, y_mean,
 
 @lean_kernel
 def mark_ties(design, settings, terms, queue, fast, progress, top, limit):
-    """Mark the pairs that rounding may decide between; return whether there are any.
+    """Mark the pairs that rounding may decide between; return (whether there are any, knot of the best).
 
     `top` is (gain, slot, predictor, has a linear candidate) of the best pair.
     """
@@ -180,11 +180,12 @@ def mark_ties(design, settings, terms, queue, fast, progress, top, limit):
             if need and not is_top:
                 any_tie = True
     if any_tie:
-        return True
-    return not is_clear(
+        return True, -1
+    clear, knot = clear_winner(
         fast, top_slot, top_pred, linear, terms.linear_only[top_pred],
         knot_tolerance(slots + 1 if linear else slots), limit, bar,
     )  # fmt: skip
+    return not clear, knot
 
 
 @lean_kernel
@@ -196,9 +197,9 @@ def find_fast(design, settings, terms, queue, fast, progress, limit):
     p = design.x.shape[0]
     count = progress.count
     slots, k = count[SLOTS], count[BASIS]
-    top, top_slot, top_pred, top_knot, top_linear = 0.0, -1, -1, -1, False
+    top, top_slot, top_pred, top_linear = 0.0, -1, -1, False
     doubt = False
-    open_pairs, gains, knots, state = fast.open, fast.gain, fast.knot, fast.state
+    open_pairs, gains, state = fast.open, fast.gain, fast.state
     for entry in range(min(count[QUEUED], settings.fast_k)):
         slot = queue.ranked[entry]
         if terms.degree[slot] >= settings.degree:
@@ -210,7 +211,7 @@ def find_fast(design, settings, terms, queue, fast, progress, limit):
         linear_states(design, terms, fast, slot, slots, k)
         score_parent(
             fast.open[slot], fast.state, fast.offset[slot], fast.n_knots[slot], fast.knots,
-            terms.linear_only, slots, limit, fast.score, fast.gain[slot], fast.knot[slot],
+            terms.linear_only, slots, limit, fast.gain[slot],
         )  # fmt: skip
         best_of_parent = -1.0
         for j in range(p):
@@ -221,21 +222,22 @@ def find_fast(design, settings, terms, queue, fast, progress, limit):
                 doubt = True
                 continue
             if gain > top:
-                top, top_slot, top_pred, top_knot = gain, slot, j, knots[slot, j]
-                top_linear = state[j] == ALIVE
+                top, top_slot, top_pred, top_linear = gain, slot, j, state[j] == ALIVE
             best_of_parent = max(best_of_parent, gain)
         queue.when[slot] = slots
         queue.delta[slot] = best_of_parent
     if top_slot < 0 and not doubt:
         return True, (-1, -1, -1, 0.0, False, False)
-    if mark_ties(
-        design, settings, terms, queue, fast, progress, (top, top_slot, top_pred, top_linear), limit
-    ):
+    if top_slot > 0 and fast.synced[top_slot] == 0:  # a later parent took its memory
+        prepare_parent(design, settings, terms, fast, top_slot, k)
+    best = (top, top_slot, top_pred, top_linear)
+    tied, knot = mark_ties(design, settings, terms, queue, fast, progress, best, limit)
+    if tied:
         count[TIES] += 1
         return TIED
-    if top_knot < 0:
+    if knot < 0:
         return True, (design.x.shape[1] - 1, top_pred, top_slot, top, False, True)
-    place = fast.knots.place[fast.offset[top_slot, top_pred] + top_knot]
+    place = fast.knots.place[fast.offset[top_slot, top_pred] + knot]
     return True, (place, top_pred, top_slot, top, top_linear, False)
 
 

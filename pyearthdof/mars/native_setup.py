@@ -20,7 +20,8 @@ from .options import default_nk, default_penalty
 
 __all__ = ["Batch", "InvalidInputError", "Workspace", "make_workspace", "prepare_design"]
 
-POOL_ENTRIES = 4_000_000  # candidate knots that one response keeps at a time: 144 MB at the most
+MOST_KNOTS = 4_000_000  # candidate knots that one response keeps at a time: 192 MB at the most
+MOST_PLACES = 24_000_000  # and places of cases: 96 MB
 SIZES = (1e-75, 1e75)  # of the largest value of a column: products of sums of squares are numbers
 _last_design: tuple[bytes, Design] | None = None
 
@@ -95,7 +96,12 @@ def make_workspace(n: int, p: int, n_resp: int, settings: Settings, linpreds) ->
     nk = settings.nk
     knots = most_knots(n, p, settings) + 1
     parents = 1 if settings.degree == 1 else nk
-    room = min(parents * p * knots, max(POOL_ENTRIES, 2 * p * knots)) if n_resp == 1 else 0
+    room = 0, 0
+    if n_resp == 1:
+        room = (
+            min(parents * p * knots, max(MOST_KNOTS, 2 * p * knots)),
+            n + min((parents - 1) * p * n, max(MOST_PLACES, 2 * p * n)),
+        )
     linear_only = np.zeros(p, dtype=np.bool_)
     linear_only[list(linpreds)] = True
     terms = Terms(
@@ -127,18 +133,20 @@ def make_workspace(n: int, p: int, n_resp: int, settings: Settings, linpreds) ->
     return Workspace(terms, queue, basis, _fast_state(n, p, nk, knots, room), progress)
 
 
-def _fast_state(n: int, p: int, nk: int, knots: int, room: int) -> Fast:
+def _fast_state(n: int, p: int, nk: int, knots: int, room: tuple[int, int]) -> Fast:
+    whole = (np.empty(room[0], dtype=np.int32) for _ in range(2))
     return Fast(
-        knots=Knots(np.empty(room, dtype=np.int32), *(np.empty(room) for _ in range(4))),
+        knots=Knots(*whole, *(np.empty(room[0]) for _ in range(5))),
         open=np.zeros((nk, p), dtype=np.bool_),
         offset=np.zeros((nk, p), dtype=np.int64),
         n_knots=np.zeros((nk, p), dtype=np.int64),
         linear=np.zeros((nk, p), dtype=np.int8),
+        places=np.empty(room[1], dtype=np.uint32),
+        first=np.zeros((nk, p), dtype=np.int64),
         synced=np.zeros(nk, dtype=np.int64),
         gain=np.zeros((nk, p)),
-        knot=np.zeros((nk, p), dtype=np.int64),
         need=np.zeros((nk, p), dtype=np.bool_),
-        filled=np.zeros(2, dtype=np.int64),
+        filled=np.zeros(4, dtype=np.int64),
         first_c=np.empty(p * knots),
         quality=np.ones(1),
         q=np.empty((nk + 1, n)),
@@ -147,10 +155,9 @@ def _fast_state(n: int, p: int, nk: int, knots: int, room: int) -> Fast:
         r=np.zeros((nk + 1, nk + 1)),
         products=np.empty((n, 2)),
         column=np.empty(n),
-        running=np.zeros((n, 2)),
+        counted=np.zeros(n, dtype=np.bool_),
         state=np.zeros(p, dtype=np.int8),
         hinge=np.empty((2, knots)),
-        score=np.empty(knots),
     )
 
 

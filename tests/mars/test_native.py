@@ -9,6 +9,7 @@ from rscript import needs_rscript, run_r
 
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.mars import engine_native as native
+from pyearthdof.mars import native_setup
 from pyearthdof.mars.data import Design, Responses
 
 
@@ -191,6 +192,17 @@ def test_updating_takes_the_same_terms_as_earths_own_order(kind, degree):
     exact = native.forward_pass(X, y[:, None], options, exact=True)
     np.testing.assert_array_equal(fast.dirs, exact.dirs)
     np.testing.assert_array_equal(fast.cuts, exact.cuts)
+
+
+def test_parents_that_memory_has_no_room_for_are_computed_again(monkeypatch):
+    X, _ = smooth(120, 6, 47)
+    Y = np.random.default_rng(48).normal(size=(120, 3))
+    options = Case.make(X, Y[:, 0], degree=3, pmethod="none", thresh=0.0, nk=41).options
+    wanted, _ = native.fit_many(X, Y, None, options)
+    monkeypatch.setattr(native_setup, "MOST_KNOTS", 0)
+    monkeypatch.setattr(native_setup, "MOST_PLACES", 0)
+    found, _ = native.fit_many(X, Y, None, options)
+    np.testing.assert_allclose(found, wanted, atol=1e-12)
 
 
 @needs_rscript

@@ -15,7 +15,7 @@ import numpy as np
 from .._numba import is_compiled
 from .._version import __version__
 from . import native_setup as setup
-from .kernels_forward import CONDITION, RUNNING, start_pass
+from .kernels_forward import CONDITION, RUNNING, TIES, start_pass
 from .kernels_many import (
     EXACTLY,
     PRUNED,
@@ -336,7 +336,7 @@ def _collect(work: setup.Workspace) -> ForwardPass:
         bx=bx[kept].T,
         steps=(slots + 1) // 2,
         termcond=int(work.progress.count[CONDITION]),
-        n_ties=int(work.progress.count[-1]),
+        n_ties=int(work.progress.count[TIES]),
     )
 
 

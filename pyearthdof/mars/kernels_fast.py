@@ -12,22 +12,23 @@ import numpy as np
 
 from .._numba import lean_kernel
 from .kernels import MIN_SUM_OF_SQUARES, count_positive, is_new_form, span_limits
-from .kernels_knots import ALIVE, DEAD, DOUBTFUL, Knots, linear_gain_of, update_parent
+from .kernels_knots import (
+    ALIVE,
+    DEAD,
+    DOUBTFUL,
+    Knots,
+    linear_gain_of,
+    pair_noise,
+    update_parent,
+)
+from .kernels_noise import column_noise, gain_error, tolerance_band, variance_noise
 from .kernels_places import create_pair, list_places
 from .kernels_sums import dot, orthogonalise
 
-# Two gains closer than this are a tie that rounding decides: relative, and against sqrt(gain * null RSS).
-# Both are what accumulated rounding reaches at the loosest tolerance (1e-5) that a knot may have.
-TIE_RELATIVE = 2e-9
-TIE_ABSOLUTE = 2e-11
 # A linear candidate that lost this part of its norm is recomputed; below the second part it is left to
 # the exact loops.
 LOST_DIGITS = 1e-7
 DEGENERATE = 1e-8
-
-# earth centres a basis column with its mean before normalisation, so columns as large as this leave a
-# mark on every gain, and only its own order of operations gives the same.
-LARGE = 3e5
 
 
 class Fast(NamedTuple):
@@ -42,9 +43,14 @@ class Fast(NamedTuple):
     first: np.ndarray  # (nk, p) first entry of a pair in `places`
     synced: np.ndarray  # (nk,) basis columns that the sums of a parent know, 0 if there are none
     gain: np.ndarray  # (nk, p) best gain of each pair in this step
+    upper: np.ndarray  # (nk, p) what it may be at the most
+    size: np.ndarray  # (nk, p) upper bound of the norm of parent times predictor
+    rounding: np.ndarray  # (nk, p) noise of |h|^2
+    spread: np.ndarray  # (nk,) how far the best gain of a parent may be off
     need: np.ndarray  # (nk, p) whether the pair must be computed in earth's order of operations
     filled: np.ndarray  # used lengths of `knots` and `places`, and the parts that the intercept has
     first_c: np.ndarray  # C of the intercept's pairs at the start
+    noise: np.ndarray  # (1,) square of the model's noise, see `kernels_noise`
     quality: np.ndarray  # (1,) least share of a basis column that was new when it came
     q: np.ndarray  # (capacity, n) orthonormal basis
     y: np.ndarray  # (n,) centred response
@@ -75,6 +81,7 @@ def fast_append(fast, k, bx, slot):
     for i in range(n):
         q[k, i] = column[i] / length
     fast.z[k] = dot(column, fast.y) / length
+    fast.noise[0] += column_noise(np.sqrt(total), length) ** 2
     share = min(1.0, square / centred)
     fast.quality[0] = min(fast.quality[0], share)
     return share
@@ -94,40 +101,41 @@ def fast_start(fast, y, y_mean):
     fast.z[0] = total
     clear_parents(fast)  # the intercept's knots depend on X alone: they stay, their sums do not
     fast.synced[0] = 0
+    fast.noise[0] = 0.0
     fast.quality[0] = 1.0
 
 
 @lean_kernel
-def tie_band(gain, rss_null):
-    return TIE_RELATIVE * gain + TIE_ABSOLUTE * np.sqrt(gain * rss_null)
-
-
-@lean_kernel
-def clear_winner(fast, slot, pred, linear, linear_only, tolerance, limit, bar):
-    """(whether at most one candidate of the pair reaches `bar`, with no test near its limit; its knot).
+def clear_winner(fast, slot, pred, linear, linear_only, tolerance, limit, bar, rss_null):
+    """(whether one candidate of the pair and no other may reach `bar`, with no test in doubt; its knot;
+    how far its gain may be off).
 
     The knot is -1 for the linear candidate.
     """
     start, count = fast.offset[slot, pred], fast.n_knots[slot, pred]
     v, a, b, c = fast.knots.v, fast.knots.a, fast.knots.b, fast.knots.c
     base, slope, inverse = linear_gain_of(fast.knots, start + count, linear)
-    knot = -1
+    noise = pair_noise(fast, slot, pred, linear)
+    knot, doubt = -1, gain_error(0.0, 1.0, noise, rss_null)
     if linear_only:
-        return True, knot
-    reached = 1 if linear and base >= bar else 0
+        return True, knot, doubt
+    low, high = tolerance_band(tolerance, noise)
+    reached = 1 if linear and base + doubt >= bar else 0
     for e in range(start, start + count):
         left = b[e] - c[e] * c[e] * inverse
-        if left <= tolerance * (1 - 1e-6) * v[e]:
+        if left <= low * v[e]:
             continue
-        gain = a[e] - c[e] * slope
-        total = base + gain * gain / left
-        if total < bar or total >= limit * (1 + 1e-9):
+        part = a[e] - c[e] * slope
+        gain = part * part / left
+        error = gain_error(gain, v[e] / left, noise, rss_null)
+        margin = error + 1e-9 * limit
+        if base + gain + error < bar or base + gain - margin >= limit:
             continue
         reached += 1
-        knot = e - start
-        if left < tolerance * (1 + 1e-6) * v[e] or total > limit * (1 - 1e-9):
-            return False, knot
-    return reached <= 1, knot
+        knot, doubt = e - start, error
+        if left < high * v[e] or base + gain + margin > limit:
+            return False, knot, doubt
+    return reached == 1, knot, doubt
 
 
 @lean_kernel
@@ -176,20 +184,24 @@ def linear_states(design, terms, fast, slot, n_slots, k):
 
 
 @lean_kernel
-def is_large(design, terms, slot):
-    """Whether some product of the parent and a predictor may have a root mean square above LARGE."""
+def measure_pairs(design, terms, fast, slot):
+    """Size and rounding of the products of a parent and each predictor, for `kernels_noise`."""
     p, n = design.x.shape
     square = largest = 0.0
     for i in range(n):
         value = abs(terms.bx[slot, i])
         square += value * value
         largest = max(largest, value)
-    size = np.sqrt(square / n)
     for j in range(p):
-        reach = max(abs(design.sorted_x[j, 0]), abs(design.sorted_x[j, n - 1]))
-        if min(reach * size, largest * design.size[j]) > LARGE:
-            return True
-    return False
+        if not fast.open[slot, j]:
+            continue
+        top, low = design.sorted_x[j, 0], design.sorted_x[j, n - 1]
+        reach = max(abs(top), abs(low))
+        fast.size[slot, j] = min(
+            reach * np.sqrt(square), largest * design.size[j] * np.sqrt(float(n))
+        )
+        last = fast.offset[slot, j] + fast.n_knots[slot, j]
+        fast.rounding[slot, j] = variance_noise(n, square, top, low, fast.knots.v[last])
 
 
 @lean_kernel
@@ -225,6 +237,7 @@ def create_parent(design, settings, terms, fast, slot):
         filled[0] = start + count + 1
         if slot > 0:  # the intercept is zero nowhere: one list serves all predictors
             filled[1] = first + n_places
+    measure_pairs(design, terms, fast, slot)
 
 
 @lean_kernel

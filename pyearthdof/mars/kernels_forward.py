@@ -21,19 +21,19 @@ from .kernels_fast import (
     DEGENERATE,
     clear_winner,
     fast_append,
-    is_large,
     linear_states,
     prepare_parent,
-    tie_band,
 )
 from .kernels_knots import ALIVE, knot_tolerance, score_parent
+from .kernels_noise import MOST_NOISE, tie_band
 
 # places in Progress.count
-SLOTS, USED, QUEUED, BASIS, EXACT_BASIS, CONDITION, EXACT, TIES = range(8)
+SLOTS, USED, QUEUED, BASIS, EXACT_BASIS, CONDITION, EXACT, UPDATED, TIES = range(9)
 # places in Progress.value
 RSS_NULL, RSS, DELTA, RSQ = range(4)
 RUNNING = 0
 SATURATED = 1e-7  # share of the null RSS
+SETTLED = 1e-9  # the same: a gain that may be off by more is computed as earth does, to book it
 TIED = (False, (-1, -1, -1, 0.0, False, False))
 
 
@@ -73,7 +73,7 @@ def start_pass(settings, terms, queue, progress, y, exact):
     queue.ranked[0] = 0
     count, value = progress.count, progress.value
     count[SLOTS] = count[USED] = count[QUEUED] = count[BASIS] = 1
-    count[EXACT_BASIS] = count[TIES] = 0
+    count[EXACT_BASIS] = count[UPDATED] = count[TIES] = 0
     count[CONDITION] = RUNNING if settings.nk >= 3 else 1
     # with these two options a step depends on the order in which candidates took the lead
     special = settings.newvar_penalty != 0 or not settings.auto_linpreds
@@ -144,18 +144,22 @@ def find_exact(design, settings, terms, queue, basis, fast, progress, y, y_mean,
 
 @lean_kernel
 def mark_ties(design, settings, terms, queue, fast, progress, top, limit):
-    """Mark the pairs that rounding may decide between; return (whether there are any, knot of the best).
+    """Mark the pairs that rounding may decide between.
 
-    `top` is (gain, slot, predictor, has a linear candidate) of the best pair.
+    Returns (whether there are any, knot of the best pair, how far its gain may be off).
+
+    `top` is (gain, slot, predictor, has a linear candidate) of the best pair, which is marked in any case.
     """
     p = design.x.shape[0]
     count, null = progress.count, progress.value[RSS_NULL]
     slots = count[SLOTS]
     n_parents = min(count[QUEUED], settings.fast_k)
     gain, top_slot, top_pred, linear = top
-    open_pairs, gains, needs = fast.open, fast.gain, fast.need
-    degree, ranked, delta = terms.degree, queue.ranked, queue.delta
-    bar = gain - tie_band(gain, null)
+    open_pairs, upper, needs = fast.open, fast.upper, fast.need
+    degree, ranked, delta, spread = terms.degree, queue.ranked, queue.delta, fast.spread
+    bar = 0.0  # if no candidate is sure to gain anything, all that may are in doubt
+    if top_slot >= 0:
+        bar = 2 * gain - upper[top_slot, top_pred] - tie_band(gain, null)
     any_tie = False
     for entry in range(n_parents):
         slot = ranked[entry]
@@ -165,27 +169,28 @@ def mark_ties(design, settings, terms, queue, fast, progress, top, limit):
         # parents may be left out of the search
         parent_bar = np.inf
         best = delta[slot]
-        band = tie_band(max(best, 0.0), null)
+        band = spread[slot] + tie_band(max(best, 0.0), null)
+        gains = best + spread[slot] > 0
         for other in range(n_parents):
             rival = ranked[other]
             usable = rival != slot and degree[rival] < settings.degree
-            if usable and best > 0 and abs(delta[rival] - best) <= band:
+            if usable and gains and abs(delta[rival] - best) <= band + spread[rival]:
                 parent_bar = best - band
         for j in range(p):
             if not open_pairs[slot, j]:
                 continue
             is_top = slot == top_slot and j == top_pred
-            need = gains[slot, j] >= min(bar, parent_bar)
+            need = upper[slot, j] > 0 and upper[slot, j] >= min(bar, parent_bar)
             needs[slot, j] = need
             if need and not is_top:
                 any_tie = True
-    if any_tie:
-        return True, -1
-    clear, knot = clear_winner(
+    if any_tie or top_slot < 0:
+        return any_tie, -1, 0.0
+    clear, knot, error = clear_winner(
         fast, top_slot, top_pred, linear, terms.linear_only[top_pred],
-        knot_tolerance(slots + 1 if linear else slots), limit, bar,
+        knot_tolerance(slots + 1 if linear else slots), limit, bar, null,
     )  # fmt: skip
-    return not clear, knot
+    return not clear, knot, error
 
 
 @lean_kernel
@@ -195,46 +200,46 @@ def find_fast(design, settings, terms, queue, fast, progress, limit):
     Candidates too close to call are marked for `find_exact`.
     """
     p = design.x.shape[0]
-    count = progress.count
+    count, null = progress.count, progress.value[RSS_NULL]
     slots, k = count[SLOTS], count[BASIS]
     top, top_slot, top_pred, top_linear = 0.0, -1, -1, False
-    doubt = False
-    open_pairs, gains, state = fast.open, fast.gain, fast.state
+    open_pairs, gains, upper, state = fast.open, fast.gain, fast.upper, fast.state
+    if fast.noise[0] > MOST_NOISE * MOST_NOISE:
+        count[EXACT] = 1
+        return TIED
     for entry in range(min(count[QUEUED], settings.fast_k)):
         slot = queue.ranked[entry]
         if terms.degree[slot] >= settings.degree:
             continue
-        if fast.synced[slot] == 0 and is_large(design, terms, slot):
-            count[EXACT] = 1
-            return TIED
         prepare_parent(design, settings, terms, fast, slot, k)
         linear_states(design, terms, fast, slot, slots, k)
-        score_parent(
-            fast.open[slot], fast.state, fast.offset[slot], fast.n_knots[slot], fast.knots,
-            terms.linear_only, slots, limit, fast.gain[slot],
-        )  # fmt: skip
-        best_of_parent = -1.0
+        score_parent(fast, slot, terms.linear_only, slots, limit, null)
+        best_of_parent = most_of_parent = -1.0
         for j in range(p):
             if not open_pairs[slot, j]:
                 continue
             gain = gains[slot, j]
-            if gain == np.inf:
-                doubt = True
+            if upper[slot, j] == np.inf:
                 continue
             if gain > top:
                 top, top_slot, top_pred, top_linear = gain, slot, j, state[j] == ALIVE
             best_of_parent = max(best_of_parent, gain)
+            most_of_parent = max(most_of_parent, upper[slot, j])
         queue.when[slot] = slots
         queue.delta[slot] = best_of_parent
-    if top_slot < 0 and not doubt:
-        return True, (-1, -1, -1, 0.0, False, False)
+        fast.spread[slot] = most_of_parent - best_of_parent
     if top_slot > 0 and fast.synced[top_slot] == 0:  # a later parent took its memory
         prepare_parent(design, settings, terms, fast, top_slot, k)
     best = (top, top_slot, top_pred, top_linear)
-    tied, knot = mark_ties(design, settings, terms, queue, fast, progress, best, limit)
+    tied, knot, error = mark_ties(design, settings, terms, queue, fast, progress, best, limit)
     if tied:
         count[TIES] += 1
         return TIED
+    if top_slot < 0:
+        return True, (-1, -1, -1, 0.0, False, False)
+    if error > SETTLED * null:
+        return TIED
+    count[UPDATED] = 1
     if knot < 0:
         return True, (design.x.shape[1] - 1, top_pred, top_slot, top, False, True)
     place = fast.knots.place[fast.offset[top_slot, top_pred] + knot]

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._numba import fusing_kernel, lean_kernel, searching_kernel
+from .kernels_noise import MOST_NOISE, TIGHT, column_noise, gain_error, tolerance_band
 
 ALIVE, DEAD, DOUBTFUL = 0, 1, 2  # of a linear candidate
 
@@ -86,7 +87,7 @@ def knot_tolerance(new_column):
 
 @lean_kernel
 def linear_gain_of(knots, last, linear):
-    """(gain, A/B, 1/B) of the linear candidate at entry `last`; zeros if it has none."""
+    """(gain, A/B, 1/B) of the linear candidate at entry `last`; zeros if there is none."""
     if not linear:
         return 0.0, 0.0, 0.0
     inverse = 1 / knots.b[last]
@@ -94,35 +95,88 @@ def linear_gain_of(knots, last, linear):
     return knots.a[last] * slope, slope, inverse
 
 
+@lean_kernel
+def pair_noise(fast, slot, pred, linear):
+    """Noise of the model, of |h|^2 and of the pair's linear candidate if there is one."""
+    square = fast.noise[0] + fast.rounding[slot, pred] ** 2
+    if linear:
+        last = fast.offset[slot, pred] + fast.n_knots[slot, pred]
+        square += column_noise(fast.size[slot, pred], np.sqrt(fast.knots.b[last])) ** 2
+    return np.sqrt(square)
+
+
 @searching_kernel
-def best_knot_gain(knots, start, count, slope, inverse, tolerance, ceiling):
-    """Largest gain below `ceiling` that a knot of the pair adds to the linear candidate's."""
+def best_knot_gain(knots, start, count, slope, inverse, low, ceiling):
+    """Largest gain below `ceiling` that a knot adds to the linear candidate's."""
     stretch = slice(start, start + count)
     v, a, b, c = knots.v[stretch], knots.a[stretch], knots.b[stretch], knots.c[stretch]
     best = 0.0
     for k in range(count):
         left = b[k] - c[k] * c[k] * inverse
         part = a[k] - c[k] * slope
-        usable = left > tolerance * v[k]
-        gain = part * part / (left if usable else 1.0)
-        best = max(best, gain if usable and gain < ceiling else 0.0)
+        may = left > low * v[k]
+        gain = part * part / (left if may else 1.0)
+        best = max(best, gain if may and gain < ceiling else 0.0)
     return best
 
 
+@searching_kernel
+def bound_knot_gain(knots, start, count, slope, inverse, band, ceiling, noise, rss_null):
+    """(largest gain that a knot surely adds, largest that one may add); takes twice the time."""
+    stretch = slice(start, start + count)
+    v, a, b, c = knots.v[stretch], knots.a[stretch], knots.b[stretch], knots.c[stretch]
+    low, high = band
+    best = upper = 0.0
+    for k in range(count):
+        left = b[k] - c[k] * c[k] * inverse
+        may = left > low * v[k]
+        sure = left > high * v[k]
+        part = a[k] - c[k] * slope if may else 0.0
+        loss = 1 / (left if may else 1.0)
+        gain = part * part * loss
+        error = gain_error(gain, v[k] * loss, noise, rss_null)
+        best = max(best, gain if sure & (gain + error < ceiling) else 0.0)
+        upper = max(upper, gain + error if may & (gain - error < ceiling) else 0.0)
+    return best, upper
+
+
 @lean_kernel
-def score_parent(open_pairs, state, offset, n_knots, knots, linear_only, n_slots, limit, gain):
-    """Best gain of each pair of a parent (an upper bound, by a hair)."""
+def score_knots(knots, start, count, slope, inverse, tolerance, ceiling, noise, rss_null):
+    """Gain of the best knot, and what it may be at the most.
+
+    A bound for all knots at once will do where it is tight.
+    """
+    low, high = tolerance_band(tolerance, noise)
+    if noise > TIGHT * tolerance:
+        return bound_knot_gain(
+            knots, start, count, slope, inverse, (low, high), ceiling, noise, rss_null
+        )
+    best = best_knot_gain(knots, start, count, slope, inverse, low, ceiling * (1 + 1e-6))
+    return best, best + gain_error(best, 1 / low, noise, rss_null) if best > 0 else 0.0
+
+
+@lean_kernel
+def score_parent(fast, slot, linear_only, n_slots, limit, rss_null):
+    """Gain of the best candidate of each pair of a parent, and what it may be at the most."""
+    open_pairs, state, knots = fast.open[slot], fast.state, fast.knots
+    gain, upper = fast.gain[slot], fast.upper[slot]
     for j in range(len(open_pairs)):
         if not open_pairs[j]:
             continue
-        if state[j] == DOUBTFUL:
-            gain[j] = np.inf
-            continue
-        start, count = offset[j], n_knots[j]
+        start, count = fast.offset[slot, j], fast.n_knots[slot, j]
         linear = state[j] == ALIVE
+        noise = pair_noise(fast, slot, j, linear)
+        if state[j] == DOUBTFUL or noise > MOST_NOISE:
+            gain[j], upper[j] = 0.0, np.inf
+            continue
         base, slope, inverse = linear_gain_of(knots, start + count, linear)
-        gain[j] = base
+        gain[j], upper[j] = base, 0.0
+        if linear:
+            upper[j] = base + gain_error(0.0, 1.0, noise, rss_null)
         if not linear_only[j]:
-            tolerance = knot_tolerance(n_slots + 1 if linear else n_slots) * (1 - 1e-6)
-            ceiling = limit * (1 + 1e-9) - base
-            gain[j] += best_knot_gain(knots, start, count, slope, inverse, tolerance, ceiling)
+            best, most = score_knots(
+                knots, start, count, slope, inverse, knot_tolerance(n_slots + 1 if linear else n_slots),
+                limit - base, noise, rss_null,
+            )  # fmt: skip
+            gain[j] += best
+            upper[j] = max(upper[j], base + most)

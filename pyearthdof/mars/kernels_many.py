@@ -18,6 +18,7 @@ from .kernels_forward import (
     RUNNING,
     SATURATED,
     SLOTS,
+    UPDATED,
     extend_basis,
     find_exact,
     find_fast,
@@ -175,7 +176,7 @@ def fit_block(
                 linear,
                 paired,
             )
-            if value[RSS] < SATURATED * value[RSS_NULL] and not count[EXACT]:
+            if value[RSS] < SATURATED * value[RSS_NULL] and count[UPDATED]:
                 # what is left is the rounding of all steps so far: take them again as earth does
                 start_pass(settings, terms, queue, progress, responses, True)
             elif place >= 0 and terms.used[slot]:

@@ -128,7 +128,7 @@ def make_workspace(n: int, p: int, n_resp: int, settings: Settings, linpreds) ->
         slope=np.empty(nk + 1),
     )
     progress = Progress(
-        count=np.zeros(8, dtype=np.int64), value=np.zeros(4), column=np.zeros(nk, dtype=np.int64)
+        count=np.zeros(9, dtype=np.int64), value=np.zeros(4), column=np.zeros(nk, dtype=np.int64)
     )
     return Workspace(terms, queue, basis, _fast_state(n, p, nk, knots, room), progress)
 
@@ -145,9 +145,14 @@ def _fast_state(n: int, p: int, nk: int, knots: int, room: tuple[int, int]) -> F
         first=np.zeros((nk, p), dtype=np.int64),
         synced=np.zeros(nk, dtype=np.int64),
         gain=np.zeros((nk, p)),
+        upper=np.zeros((nk, p)),
+        size=np.zeros((nk, p)),
+        rounding=np.zeros((nk, p)),
+        spread=np.zeros(nk),
         need=np.zeros((nk, p), dtype=np.bool_),
         filled=np.zeros(4, dtype=np.int64),
         first_c=np.empty(p * knots),
+        noise=np.zeros(1),
         quality=np.ones(1),
         q=np.empty((nk + 1, n)),
         y=np.empty(n),

@@ -31,10 +31,17 @@ def duplicated(n, p, seed):
     return X, y
 
 
+def raw(n, p, seed):
+    """Columns far from zero, in units of their own."""
+    X, y = smooth(n, p, seed)
+    return (X + 10 ** np.linspace(0, 4, p)) * 10 ** np.linspace(3, -2, p), y
+
+
 def options_cases():
     yield "default", smooth(100, 10, 1), {}
     yield "degree 2", smooth(100, 10, 2), {"degree": 2}
     yield "degree 3", smooth(200, 5, 3), {"degree": 3, "nk": 41}
+    yield "raw", raw(150, 5, 3), {"degree": 2, "nk": 41, "thresh": 0.0}
     yield "no thresh", smooth(100, 10, 4), {"nk": 21, "thresh": 0.0, "pmethod": "none"}
     yield "even nk", smooth(60, 3, 5), {"nk": 10, "thresh": 0.0}
     yield "nk 1", smooth(60, 3, 5), {"nk": 1}
@@ -183,7 +190,7 @@ def test_path_is_the_fit_at_every_nk(degree):
         np.testing.assert_array_equal([path[1][i] for path in paths], n_terms)
 
 
-@pytest.mark.parametrize("kind", [smooth, rounded, duplicated])
+@pytest.mark.parametrize("kind", [smooth, rounded, duplicated, raw])
 @pytest.mark.parametrize("degree", [1, 2, 3])
 def test_updating_takes_the_same_terms_as_earths_own_order(kind, degree):
     X, y = kind(80, 5, 46)

@@ -12,7 +12,7 @@ from rscript import needs_rscript
 
 from pyearthdof.mars import engine_native as native
 
-ORDINARY, NASTY = 2000, 3200
+ORDINARY, NASTY = 2000, 4000
 
 
 def ordinary_design(rng, n, p):
@@ -41,6 +41,16 @@ def scaled(rng, X):
     return X * 10 ** rng.uniform(-3, 6)
 
 
+def shifted(rng, X):
+    return X + 10 ** rng.uniform(0, 5)
+
+
+def in_various_units(rng, X):
+    """As raw data are: dollars, years and degrees side by side."""
+    p = X.shape[1]
+    return (X + 10 ** rng.uniform(-1, 3, size=p)) * 10 ** rng.uniform(-2, 4, size=p)
+
+
 def heavy_tailed(rng, X):
     return rng.standard_t(1.5, size=X.shape)
 
@@ -51,7 +61,7 @@ def whole_numbers(rng, X):
 
 TRICKS = (
     with_ties, with_binary_column, with_duplicate_column, all_binary, scaled, heavy_tailed,
-    whole_numbers,
+    whole_numbers, shifted, in_various_units,
 )  # fmt: skip
 
 

@@ -45,6 +45,9 @@ __all__ = [
 ]
 
 BLOCK = 64  # responses that a thread takes at a time, at the most
+# Compiled code does not hear Ctrl-C: this many (cases x predictors), times the terms for a block of
+# responses, are about a tenth of a second at the most.
+INTERRUPTIBLE = 50_000_000
 
 
 @dataclass(frozen=True)
@@ -296,14 +299,15 @@ def forward_pass(X, Y, options, weights=None, feature_names=None, *, exact=False
     scaled, scale = setup.scale_responses(Y, setup.is_scaled(options, Y.shape[1]))
     rows = np.ascontiguousarray(scaled.T)
     allowed = setup.Allowed(options["allowed"], feature_names, settings.degree, work.terms)
+    # one step at a time where the user is to be asked in between, or might press Ctrl-C
+    is_long = weights is not None or n * p * settings.nk > INTERRUPTIBLE
+    steps = 1 if is_long or options["allowed"] else None
     if weights is None:
         allowed.fill()
-        setup.run_block(
-            design, settings, work, rows[None], EXACTLY if exact else START, allowed.steps
-        )
+        setup.run_block(design, settings, work, rows[None], EXACTLY if exact else START, steps)
         while work.progress.count[CONDITION] == RUNNING:
             allowed.fill()
-            setup.run_block(design, settings, work, rows[None], RESUME, allowed.steps)
+            setup.run_block(design, settings, work, rows[None], RESUME, steps)
         return _collect(work)
     start_pass(settings, work.terms, work.queue, work.progress, rows, True)
     setup.start_weights(work, rows, weights)
@@ -318,7 +322,7 @@ def forward_pass(X, Y, options, weights=None, feature_names=None, *, exact=False
             work.basis,
             work.progress,
             weighted,
-            allowed.steps or 2 * settings.nk,
+            steps,
         )
     return _collect(work)
 
@@ -353,7 +357,8 @@ def fit_many(X, Y, feature_names, options, n_threads=1) -> tuple[np.ndarray, np.
     fitted, n_terms = np.empty(batch.rows.shape), np.empty(len(batch.rows), dtype=np.int64)
     task = UNPRUNED if options["pmethod"] == "none" else PRUNED
     nprune = batch.settings.nk if options["nprune"] is None else int(options["nprune"])
-    size = max(1, min(BLOCK, len(batch.rows) // (4 * n_threads)))
+    patience = INTERRUPTIBLE // (X.size * batch.settings.nk)
+    size = max(1, min(BLOCK, len(batch.rows) // (4 * n_threads), patience))
     blocks = iter([slice(i, i + size) for i in range(0, len(batch.rows), size)])
     lock = threading.Lock()
 
@@ -369,7 +374,12 @@ def fit_many(X, Y, feature_names, options, n_threads=1) -> tuple[np.ndarray, np.
                 nprune, fitted[block], n_terms[block],
             )  # fmt: skip
 
-    setup.run_threads(take_blocks, n_threads)
+    try:
+        setup.run_threads(take_blocks, n_threads)
+    except BaseException:
+        with lock:
+            list(blocks)  # nothing is left for the other threads
+        raise
     return fitted.T, n_terms
 
 

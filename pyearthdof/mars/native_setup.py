@@ -283,11 +283,6 @@ class Allowed:
     def __post_init__(self):
         self._known = {}
 
-    @property
-    def steps(self) -> int | None:
-        """Steps to take between two questions: one, or all where there is no rule."""
-        return 1 if self.function else None
-
     def fill(self) -> None:
         """Write the answers for all terms that could be parents."""
         if self.function is None:

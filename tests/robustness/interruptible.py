@@ -59,8 +59,36 @@ def native_alone(much):
     return np.array([found.df, found.se])
 
 
+def native_fit(much):
+    """One long fit, all in compiled code."""
+    data = np.random.default_rng(1).normal(size=(300_000, 20)) if much else X
+    y = np.sin(data[:, 0]) + RDraws(2).normal(len(data))
+    return Earth(engine="native", degree=2, nk=101, thresh=0.0).fit(data, y).coef_
+
+
+def native_weights(much):
+    """The same with case weights."""
+    data = LARGE[:2000] if much else X[:50, :3]
+    y = np.sin(data[:, 0]) + RDraws(2).normal(len(data))
+    model = Earth(engine="native", degree=2, nk=101 if much else 21, thresh=0.0)
+    return model.fit(data, y, sample_weight=1 + data[:, 0] ** 2).coef_
+
+
+def native_many(much):
+    """One long batch."""
+    data = LARGE if much else X
+    Y = RDraws(2).normal(len(data) * 20).reshape(len(data), 20)
+    model = Earth(engine="native", degree=2, nk=61, thresh=0.0, pmethod="none")
+    return model.fit_many(data, np.tile(Y, 20) if much else Y).fitted
+
+
+PROGRAMS = (
+    r_batch, r_processes, native_threads, native_alone, native_fit, native_weights, native_many,
+)  # fmt: skip
+
+
 def main(name):
-    compute = {f.__name__: f for f in (r_batch, r_processes, native_threads, native_alone)}[name]
+    compute = {f.__name__: f for f in PROGRAMS}[name]
     first = compute(False)
     print("ready", flush=True)
     with contextlib.suppress(KeyboardInterrupt):

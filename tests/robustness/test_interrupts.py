@@ -68,6 +68,9 @@ def wait_until_dead(pids) -> None:
         pytest.param("r_processes", marks=[needs_r, pytest.mark.slow]),
         "native_threads",
         pytest.param("native_alone", marks=pytest.mark.slow),
+        "native_fit",
+        pytest.param("native_weights", marks=pytest.mark.slow),
+        pytest.param("native_many", marks=pytest.mark.slow),
     ],
 )
 def test_a_run_stops_and_the_session_goes_on(name):

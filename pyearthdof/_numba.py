@@ -64,8 +64,9 @@ def _compiled(function, **options):
     """numba picks `NUMBA_CACHE_DIR`, the folder of the source, or the user's cache folder.
 
     Where none of them is writable it refuses to decorate at all, and then the function is compiled for
-    this process only.
+    this process only. A function takes from its callers what it does not say itself: so all is said.
     """
+    options = {"fastmath": False, "error_model": "python"} | options
     try:
         return numba.njit(cache=True, nogil=True, **options)(function)
     except RuntimeError:

@@ -102,6 +102,18 @@ def final_basis(terms, fast, progress):
 
 
 @kernel
+def centre(y, out):
+    """out = y less its mean; returns the mean."""
+    mean = 0.0
+    for value in y:
+        mean += value
+    mean /= len(y)
+    for i in range(len(y)):
+        out[i] = y[i] - mean
+    return mean
+
+
+@kernel
 def add_projection(q, y, out):
     """out += q <q, y>"""
     z = dot(q, y)
@@ -192,13 +204,7 @@ def fit_block(
 @kernel
 def fit_unpruned(fast, m, y, fitted):
     """Least squares on the first m basis columns."""
-    mean = 0.0
-    for value in y:
-        mean += value
-    mean /= len(y)
-    for i in range(len(y)):
-        fast.y[i] = y[i] - mean
-        fitted[i] = mean
+    fitted[:] = centre(y, fast.y)
     for k in range(1, m):
         add_projection(fast.q[k], fast.y, fitted)
     return m
@@ -208,13 +214,7 @@ def fit_unpruned(fast, m, y, fitted):
 def prefix_fits(terms, fast, progress, y, n_steps, fitted, n_terms):
     """Fitted values (n_steps + 1, n) and number of terms after 0, 1, ... steps of a finished pass."""
     m, step = final_basis(terms, fast, progress)
-    mean = 0.0
-    for value in y:
-        mean += value
-    mean /= len(y)
-    for i in range(len(y)):
-        fast.y[i] = y[i] - mean
-    fitted[0, :] = mean
+    fitted[0, :] = centre(y, fast.y)
     n_terms[0] = 1
     k = 1
     for s in range(1, n_steps + 1):
@@ -229,13 +229,8 @@ def prefix_fits(terms, fast, progress, y, n_steps, fitted, n_terms):
 def fit_pruned(settings, fast, m, y, nprune, fitted):
     """Backward pruning and least squares; returns the number of terms."""
     n = len(y)
-    mean = 0.0
-    for value in y:
-        mean += value
-    mean /= n
+    mean = centre(y, fast.y)
     z = np.empty(m)
-    for i in range(n):
-        fast.y[i] = y[i] - mean
     for k in range(m):
         z[k] = dot(fast.q[k], fast.y)
     z[0] += mean * fast.r[0, 0]

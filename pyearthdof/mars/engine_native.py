@@ -26,7 +26,7 @@ from .kernels_many import (
     independent_columns,
     prefix_fits,
 )
-from .kernels_regress import regress
+from .kernels_regress import hat_values, regress
 from .kernels_weighted import run_weighted
 from .model import FitDetails, MarsModel, evaluate_term
 from .names import term_names
@@ -142,13 +142,8 @@ def _prune_and_solve(forward: ForwardPass, Y, importance, weights, options) -> N
     target = Y * importance * root[:, None]
     pruned = prune(forward.bx, target, options)
     columns = np.ascontiguousarray(forward.bx[:, pruned.selected].T)
-    coef, fitted, leverages = _least_squares(columns, target)
     bx = columns.T / root[:, None]
-    # R's order of operations: where terms are almost dependent only it loses the digits that R loses.
-    rows = np.ascontiguousarray((bx * root[:, None]).T), np.ascontiguousarray(target.T)
-    ordered, _, _, is_independent, residuals = regress(*rows)
-    if is_independent:
-        coef, fitted = ordered, target - residuals.T
+    coef, fitted, leverages = _least_squares(np.ascontiguousarray((bx * root[:, None]).T), target)
     coef = coef / importance
     fitted = fitted / root[:, None] / importance
     statistics = _statistics(pruned)
@@ -216,16 +211,24 @@ def _share(part: float, whole: float) -> float:
 
 
 def _least_squares(columns: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Coefficients, fitted values and leverages of Y on the rows of `columns`."""
-    m, n = columns.shape
-    q, r = np.empty((m, n)), np.zeros((m, m))
-    independent_columns(columns, q, r)
-    coef = np.linalg.solve(r.T, q @ Y) if m > 1 else (q @ Y) / r[0, 0]
-    leverages = (q**2).sum(axis=0)
+    """Coefficients, fitted values and leverages of Y on the rows of `columns`.
+
+    In R's order of operations: where terms are almost dependent only it loses the digits that R loses.
+    """
+    found = regress(columns, np.ascontiguousarray(Y.T))
+    if found.is_independent:
+        coef, fitted = found.coef, Y - found.residuals.T
+        leverages = hat_values(found.reflections)
+    else:
+        m, n = columns.shape
+        q, r = np.empty((m, n)), np.zeros((m, m))
+        independent_columns(columns, q, r)
+        coef = np.linalg.solve(r.T, q @ Y) if m > 1 else (q @ Y) / r[0, 0]
+        # Not from the coefficients, which may cancel each other to the last digit.
+        fitted, leverages = q.T @ (q @ Y), (q**2).sum(axis=0)
     leverages[leverages < 1e-8] = 0.0
     leverages[leverages > 1 - 1e-8] = 1.0
-    # Not from the coefficients, which may cancel each other to the last digit.
-    return coef, q.T @ (q @ Y), leverages
+    return coef, fitted, leverages
 
 
 def announce() -> None:
@@ -370,7 +373,7 @@ def fit_many(X, Y, feature_names, options, n_threads=1) -> tuple[np.ndarray, np.
             if block is None:
                 return
             setup.run_block(
-                batch.design, batch.settings, work, batch.scaled[block], task, None, batch.rows[block],
+                batch.design, batch.settings, work, batch.scaled(block), task, None, batch.rows[block],
                 nprune, fitted[block], n_terms[block],
             )  # fmt: skip
 
@@ -407,7 +410,7 @@ def path_many(
     def one(work, j):
         fitted = np.empty((n_steps + 1, len(X)))
         n_terms = np.empty(n_steps + 1, dtype=np.int64)
-        setup.run_block(batch.design, batch.settings, work, batch.scaled[j : j + 1], START)
+        setup.run_block(batch.design, batch.settings, work, batch.scaled(slice(j, j + 1)), START)
         prefix_fits(work.terms, work.fast, work.progress, batch.rows[j], n_steps, fitted, n_terms)
         return fitted[wanted].T, n_terms[wanted]
 

@@ -29,7 +29,7 @@ class Design(NamedTuple):
     x: np.ndarray  # (p, n)
     order: np.ndarray  # (p, n) cases by descending x; unsigned, which saves a test at each access
     sorted_x: np.ndarray  # (p, n) descending
-    size: np.ndarray  # (p,) root mean square
+    mean_square: np.ndarray  # (p,)
 
 
 class Settings(NamedTuple):

@@ -44,8 +44,8 @@ class Fast(NamedTuple):
     synced: np.ndarray  # (nk,) basis columns that the sums of a parent know, 0 if there are none
     gain: np.ndarray  # (nk, p) best gain of each pair in this step
     upper: np.ndarray  # (nk, p) what it may be at the most
-    size: np.ndarray  # (nk, p) upper bound of the norm of parent times predictor
-    rounding: np.ndarray  # (nk, p) noise of |h|^2
+    square: np.ndarray  # (nk, p) upper bound of that of parent times predictor
+    rounding: np.ndarray  # (nk, p) square of the noise of |h|^2
     spread: np.ndarray  # (nk,) how far the best gain of a parent may be off
     need: np.ndarray  # (nk, p) whether the pair must be computed in earth's order of operations
     filled: np.ndarray  # used lengths of `knots` and `places`, and the parts that the intercept has
@@ -56,6 +56,7 @@ class Fast(NamedTuple):
     y: np.ndarray  # (n,) centred response
     z: np.ndarray  # (capacity,) <y, q>
     r: np.ndarray  # (capacity, capacity) triangular factor of the basis columns, a row a column
+    zeros: np.ndarray  # (n,) in place of a second column
     products: np.ndarray  # (n, 2) parent times two columns
     column: np.ndarray  # (n,) work
     counted: np.ndarray  # (n,) work
@@ -81,7 +82,7 @@ def fast_append(fast, k, bx, slot):
     for i in range(n):
         q[k, i] = column[i] / length
     fast.z[k] = dot(column, fast.y) / length
-    fast.noise[0] += column_noise(np.sqrt(total), length) ** 2
+    fast.noise[0] += column_noise(total, square)
     share = min(1.0, square / centred)
     fast.quality[0] = min(fast.quality[0], share)
     return share
@@ -185,7 +186,7 @@ def linear_states(design, terms, fast, slot, n_slots, k):
 
 @lean_kernel
 def measure_pairs(design, terms, fast, slot):
-    """Size and rounding of the products of a parent and each predictor, for `kernels_noise`."""
+    """Squares and rounding of the products of a parent and each predictor, for `kernels_noise`."""
     p, n = design.x.shape
     square = largest = 0.0
     for i in range(n):
@@ -197,8 +198,8 @@ def measure_pairs(design, terms, fast, slot):
             continue
         top, low = design.sorted_x[j, 0], design.sorted_x[j, n - 1]
         reach = max(abs(top), abs(low))
-        fast.size[slot, j] = min(
-            reach * np.sqrt(square), largest * design.size[j] * np.sqrt(float(n))
+        fast.square[slot, j] = min(
+            reach * reach * square, largest * largest * design.mean_square[j] * n
         )
         last = fast.offset[slot, j] + fast.n_knots[slot, j]
         fast.rounding[slot, j] = variance_noise(n, square, top, low, fast.knots.v[last])
@@ -262,12 +263,6 @@ def start_parent(design, settings, terms, fast, slot):
 
 
 @lean_kernel
-def multiply(base, slot, column, row, products, lane):
-    for i in range(len(products)):
-        products[i, lane] = base[slot, i] * column[row, i]
-
-
-@lean_kernel
 def prepare_parent(design, settings, terms, fast, slot, k):
     """Bring the sums of all pairs of one parent up to the response and the first k basis columns.
 
@@ -277,19 +272,17 @@ def prepare_parent(design, settings, terms, fast, slot, k):
     if fast.synced[slot] == 0:
         start_parent(design, settings, terms, fast, slot)
     products, z = fast.products, fast.z
+    base = terms.bx[slot]
     for column in range(fast.synced[slot], k, 2):
         weights, z0, z1 = (1.0, 1.0), z[column], 0.0
+        first, second = fast.q[column], fast.zeros
         if column == 0:
-            weights, z0 = (0.0, 1.0), -1.0
-            for i in range(len(products)):
-                products[i, 0] = terms.bx[slot, i] * fast.y[i]
-        else:
-            multiply(terms.bx, slot, fast.q, column, products, 0)
+            weights, z0, first = (0.0, 1.0), -1.0, fast.y
         if column + 1 < k:
-            z1 = z[column + 1]
-            multiply(terms.bx, slot, fast.q, column + 1, products, 1)
-        else:
-            products[:, 1] = 0.0
+            z1, second = z[column + 1], fast.q[column + 1]
+        for i in range(len(products)):
+            products[i, 0] = base[i] * first[i]
+            products[i, 1] = base[i] * second[i]
         update_parent(
             design, fast.places, fast.first[slot], fast.open[slot], fast.offset[slot],
             fast.n_knots[slot], fast.knots, products, (z0, z1), weights, fast.hinge,

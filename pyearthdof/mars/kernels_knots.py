@@ -98,10 +98,10 @@ def linear_gain_of(knots, last, linear):
 @lean_kernel
 def pair_noise(fast, slot, pred, linear):
     """Noise of the model, of |h|^2 and of the pair's linear candidate if there is one."""
-    square = fast.noise[0] + fast.rounding[slot, pred] ** 2
+    square = fast.noise[0] + fast.rounding[slot, pred]
     if linear:
         last = fast.offset[slot, pred] + fast.n_knots[slot, pred]
-        square += column_noise(fast.size[slot, pred], np.sqrt(fast.knots.b[last])) ** 2
+        square += column_noise(fast.square[slot, pred], fast.knots.b[last])
     return np.sqrt(square)
 
 

@@ -25,6 +25,7 @@ from .kernels_forward import (
     finish_step,
     start_pass,
 )
+from .kernels_knots import DEAD
 from .kernels_prune import Reduction, prune_backward, reduce_factor, start_search
 from .kernels_sums import dot, orthogonalise
 
@@ -193,6 +194,8 @@ def fit_block(
                 start_pass(settings, terms, queue, progress, responses, True)
             elif place >= 0 and terms.used[slot]:
                 extend_basis(terms, fast, progress, slot)
+                if terms.used[slot + 1]:  # both hinges: the line lies in the model for good
+                    fast.linear[parent, pred] = DEAD
         if task >= UNPRUNED:
             m, _ = final_basis(terms, fast, progress)
             if task == PRUNED:

@@ -6,20 +6,28 @@ rounding that is left of a perfect fit decides how many of its terms are pruned.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from .._numba import kernel
-from .kernels_householder import add_squares, extend_model, make_block, make_model
+from .kernels_householder import BLOCK, add_squares, extend_model, make_block, make_model, reflect
+
+
+class Regression(NamedTuple):
+    """Responses regressed on columns; without numbers if a column depends on those before it."""
+
+    is_independent: bool
+    coef: np.ndarray  # (m, n_resp)
+    rss: float  # of all responses
+    residuals: np.ndarray  # (n_resp, n)
+    triangle: np.ndarray  # (m, m): row j makes column j out of the orthonormal basis
+    reflections: np.ndarray  # (m, n)
 
 
 @kernel
 def regress(columns, y):
-    """Regress each row of y on the rows of `columns`.
-
-    Returns (coefficients (m, n_resp), RSS of all responses, triangle (m, m), whether the columns are
-    independent, residuals (n_resp, n)). Row j of the triangle makes column j out of the orthonormal
-    basis. Where a column depends on those before it there are no numbers.
-    """
+    """Regress each row of y on the rows of `columns`."""
     m, n = columns.shape
     n_resp = y.shape[0]
     model, block = make_model(m, n_resp, n), make_block(n)
@@ -30,7 +38,7 @@ def regress(columns, y):
         for i in range(n):
             block.columns[i, 0] = columns[j, i]
         if extend_model(model, j, block) == j:
-            return coef, 0.0, triangle, False, residuals
+            return Regression(False, coef, 0.0, residuals, triangle, model.reflections)
         for t in range(j):
             triangle[j, t] = block.columns[t, 0]
         triangle[j, j] = block.pivot[0]
@@ -44,7 +52,26 @@ def regress(columns, y):
             block.residuals[i, 0] = model.rotated[r, i]
         add_squares(model, m, block, 1)
         residuals[r] = block.residuals[:, 0]
-    return coef, block.rss[0], triangle, True, residuals
+    return Regression(True, coef, block.rss[0], residuals, triangle, model.reflections)
+
+
+@kernel
+def hat_values(reflections):
+    """Diagonal of the projection on the columns that were reflected: the squares of the basis, by case."""
+    m, n = reflections.shape
+    block = make_block(n)
+    values = np.zeros(n)
+    for first in range(0, m, BLOCK):
+        width = min(BLOCK, m - first)
+        block.columns[:] = 0.0
+        for c in range(width):
+            block.columns[first + c, c] = 1.0
+        for t in range(min(m, n - 1) - 1, -1, -1):
+            reflect(reflections[t], t, block.columns, width, block.sums)
+        for i in range(n):
+            for c in range(width):
+                values[i] += block.columns[i, c] * block.columns[i, c]
+    return values
 
 
 @kernel
@@ -82,18 +109,19 @@ def eliminate_backward(columns, y):
     rss, best = np.empty(m), np.zeros((m, m), dtype=np.int64)
     present = np.arange(m)
     for size in range(m, 0, -1):
-        coef, rss[size - 1], triangle, independent, _ = regress(columns[present], y)
-        if not independent:
+        fit = regress(columns[present], y)
+        if not fit.is_independent:
             return rss, best, False
+        rss[size - 1] = fit.rss
         best[size - 1, :size] = present
         if size == 1:
             break
-        diagonal = inverse_diagonal(triangle)
+        diagonal = inverse_diagonal(fit.triangle)
         drop, least = -1, np.inf
         for t in range(1, size):
             increase = 0.0
             for r in range(len(y)):
-                increase += coef[t, r] * coef[t, r] / diagonal[t]
+                increase += fit.coef[t, r] * fit.coef[t, r] / diagonal[t]
             if increase < least:
                 drop, least = t, increase
         present = np.delete(present, drop)

@@ -51,8 +51,9 @@ def prepare_design(X: np.ndarray) -> Design:
     x = np.ascontiguousarray(X.T)
     order = np.argsort(x, axis=1, kind="stable")[:, ::-1]
     sorted_x = np.take_along_axis(x, order, axis=1)
-    size = np.sqrt(np.mean(x**2, axis=1))
-    design = Design(x, np.ascontiguousarray(order, dtype=np.uint32), sorted_x, size)
+    design = Design(
+        x, np.ascontiguousarray(order, dtype=np.uint32), sorted_x, np.mean(x**2, axis=1)
+    )
     _last_design = (key, design)
     return design
 
@@ -146,7 +147,7 @@ def _fast_state(n: int, p: int, nk: int, knots: int, room: tuple[int, int]) -> F
         synced=np.zeros(nk, dtype=np.int64),
         gain=np.zeros((nk, p)),
         upper=np.zeros((nk, p)),
-        size=np.zeros((nk, p)),
+        square=np.zeros((nk, p)),
         rounding=np.zeros((nk, p)),
         spread=np.zeros(nk),
         need=np.zeros((nk, p), dtype=np.bool_),
@@ -158,6 +159,7 @@ def _fast_state(n: int, p: int, nk: int, knots: int, room: tuple[int, int]) -> F
         y=np.empty(n),
         z=np.empty(nk + 1),
         r=np.zeros((nk + 1, nk + 1)),
+        zeros=np.zeros(n),
         products=np.empty((n, 2)),
         column=np.empty(n),
         counted=np.zeros(n, dtype=np.bool_),
@@ -309,19 +311,26 @@ class Allowed:
 
 @dataclass(frozen=True)
 class Batch:
-    """Many responses on one design: `rows` (m, n) and, for the forward passes, `scaled` (m, 1, n)."""
+    """Many responses on one design, as the rows of an (m, n) array."""
 
     design: Design
     settings: Settings
     rows: np.ndarray
-    scaled: np.ndarray
+    is_scaled: bool
 
     @classmethod
     def prepare(cls, X: np.ndarray, Y: np.ndarray, options) -> Batch:
+        refuse_sizes("y", Y)
         settings = resolve_settings(options, X.shape[1])
         rows = np.ascontiguousarray(Y.T)
-        scaled = np.ascontiguousarray(scale_columns(Y).T) if is_scaled(options, 1) else rows
-        return cls(prepare_design(X), settings, rows, scaled[:, None, :])
+        return cls(prepare_design(X), settings, rows, is_scaled(options, 1))
+
+    def scaled(self, block: slice) -> np.ndarray:
+        """Some responses as the forward passes take them: (responses, 1, n). The threads share the work."""
+        rows = self.rows[block]
+        if self.is_scaled:
+            rows = np.ascontiguousarray(scale_columns(rows.T).T)
+        return rows[:, None, :]
 
     def workspace(self, options) -> Workspace:
         p, n = self.design.x.shape

@@ -12,7 +12,7 @@ from rscript import needs_rscript, run_r
 from test_native_sweep import TRICKS, ordinary_design
 
 from pyearthdof.mars import engine_native as native
-from pyearthdof.mars.kernels_regress import eliminate_backward, regress
+from pyearthdof.mars.kernels_regress import eliminate_backward, hat_values, regress
 
 FEW, MANY = 100, 3000
 
@@ -134,16 +134,18 @@ def problem(seed, n, m, n_resp):
 @needs_rscript
 def test_coefficients_are_those_of_r_to_the_last_bit():
     columns, y = problem(5, n=60, m=12, n_resp=3)
-    coef, rss, _, independent, residuals = regress(columns, y)
-    found = run_r(
-        "f <- lm.fit(x, y, tol = 1e-8); out <- list(coef = unname(f$coefficients), e = f$residuals)",
+    found = regress(columns, y)
+    wanted = run_r(
+        "f <- lm.fit(x, y, tol = 1e-8); q <- qr.qy(f$qr, diag(1, nrow(x), ncol(x)))\n"
+        "out <- list(coef = unname(f$coefficients), e = f$residuals, hat = rowSums(q^2))",
         x=columns.T,
         y=y.T,
     )
-    assert independent
-    assert np.array_equal(coef, found["coef"])
-    assert np.array_equal(residuals.T, found["e"])
-    assert rss == np.add.accumulate((found["e"].T ** 2).ravel())[-1]
+    assert found.is_independent
+    assert np.array_equal(found.coef, wanted["coef"])
+    assert np.array_equal(found.residuals.T, wanted["e"])
+    assert found.rss == np.add.accumulate((wanted["e"].T ** 2).ravel())[-1]
+    np.testing.assert_allclose(hat_values(found.reflections), wanted["hat"], rtol=1e-14)
 
 
 def test_backward_elimination_drops_the_least_useful_column():
@@ -163,5 +165,5 @@ def test_backward_elimination_drops_the_least_useful_column():
 def test_dependent_columns_are_reported():
     columns, y = problem(7, n=30, m=4, n_resp=1)
     columns = np.vstack([columns, columns[1] + columns[2]])
-    assert not regress(columns, y)[3]
+    assert not regress(columns, y).is_independent
     assert not eliminate_backward(columns, y)[2]

@@ -30,6 +30,9 @@ from .kernels_sums import dot, orthogonalise
 LOST_DIGITS = 1e-7
 DEGENERATE = 1e-8
 
+# places in Fast.filled: used lengths, and the parts of them that the intercept has
+KNOTS, PLACES, OWN_KNOTS, OWN_PLACES = range(4)
+
 
 class Fast(NamedTuple):
     """State of the updating search for one response."""
@@ -48,7 +51,7 @@ class Fast(NamedTuple):
     rounding: np.ndarray  # (nk, p) square of the noise of |h|^2
     spread: np.ndarray  # (nk,) how far the best gain of a parent may be off
     need: np.ndarray  # (nk, p) whether the pair must be computed in earth's order of operations
-    filled: np.ndarray  # used lengths of `knots` and `places`, and the parts that the intercept has
+    filled: np.ndarray  # used lengths of `knots` and `places`
     first_c: np.ndarray  # C of the intercept's pairs at the start
     noise: np.ndarray  # (1,) square of the model's noise, see `kernels_noise`
     quality: np.ndarray  # (1,) least share of a basis column that was new when it came
@@ -208,8 +211,8 @@ def measure_pairs(design, terms, fast, slot):
 @lean_kernel
 def clear_parents(fast):
     """Forget all parents but the intercept."""
-    fast.filled[0] = fast.filled[2]
-    fast.filled[1] = fast.filled[3]
+    fast.filled[KNOTS] = fast.filled[OWN_KNOTS]
+    fast.filled[PLACES] = fast.filled[OWN_PLACES]
     fast.synced[1:] = 0
 
 
@@ -220,14 +223,14 @@ def create_parent(design, settings, terms, fast, slot):
     filled, knots, places = fast.filled, fast.knots, fast.places
     positive = count_positive(terms.bx[slot])
     spans = span_limits(n, p, positive, terms.degree[slot] + 1, settings)
-    full = filled[0] + p * fast.hinge.shape[1] > len(knots.v) or filled[1] + p * n > len(places)
-    if slot > 0 and full:
+    full = filled[KNOTS] + p * fast.hinge.shape[1] > len(knots.v)
+    if slot > 0 and (full or filled[PLACES] + p * n > len(places)):
         clear_parents(fast)  # those that come back are computed again
     for j in range(p):
         fast.open[slot, j] = terms.dirs[slot, j] == 0 and terms.allowed[slot, j]
         if not fast.open[slot, j]:
             continue
-        start, first = filled[0], filled[1]
+        start, first = filled[KNOTS], filled[PLACES]
         n_places = list_places(design.order, j, terms.bx, slot, places, first)
         count = create_pair(
             design, j, terms.bx, slot, spans, knots, start, places, first, n_places, fast.counted
@@ -235,9 +238,9 @@ def create_parent(design, settings, terms, fast, slot):
         fast.offset[slot, j] = start
         fast.n_knots[slot, j] = count
         fast.first[slot, j] = first
-        filled[0] = start + count + 1
+        filled[KNOTS] = start + count + 1
         if slot > 0:  # the intercept is zero nowhere: one list serves all predictors
-            filled[1] = first + n_places
+            filled[PLACES] = first + n_places
     measure_pairs(design, terms, fast, slot)
 
 
@@ -247,14 +250,14 @@ def start_parent(design, settings, terms, fast, slot):
     filled, knots = fast.filled, fast.knots
     if slot > 0:
         create_parent(design, settings, terms, fast, slot)
-    elif filled[2] == 0:
+    elif filled[OWN_KNOTS] == 0:
         create_parent(design, settings, terms, fast, slot)
-        filled[1] = design.x.shape[1]
-        filled[2], filled[3] = filled[0], filled[1]
-        for e in range(filled[2]):
+        filled[PLACES] = design.x.shape[1]
+        filled[OWN_KNOTS], filled[OWN_PLACES] = filled[KNOTS], filled[PLACES]
+        for e in range(filled[OWN_KNOTS]):
             fast.first_c[e] = knots.c[e]
     else:
-        for e in range(filled[2]):
+        for e in range(filled[OWN_KNOTS]):
             knots.a[e] = 0.0
             knots.b[e] = knots.v[e]
             knots.c[e] = fast.first_c[e]

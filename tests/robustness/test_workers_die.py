@@ -291,6 +291,13 @@ def is_running(pid) -> bool:
         return False
 
 
+def kill_at_work(pid) -> None:
+    """Kill a process a moment after its R has loaded earth."""
+    wait_until(lambda: "earth.so" in Path(f"/proc/{pid}/maps").read_text())
+    time.sleep(0.2)
+    os.kill(pid, signal.SIGKILL)
+
+
 @pytest.mark.slow
 class TestDask:
     @pytest.fixture
@@ -309,7 +316,7 @@ class TestDask:
         run = functools.partial(degrees_of_freedom, procedure, (200, 10), n_rep=300, random_state=1)
         expected = run()
         pid = next(iter(cluster.run(os.getpid).values()))
-        threading.Timer(4.0, os.kill, (pid, signal.SIGKILL)).start()
+        threading.Thread(target=kill_at_work, args=(pid,)).start()
         began = time.monotonic()
         with joblib.parallel_config("dask"):
             found = run()

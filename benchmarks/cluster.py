@@ -36,7 +36,7 @@ COUNTS = (100, 1000)
 FACTORS = ("n", "p", "nk", "degree")
 # CPU seconds a repetition, exp(INTERCEPT) n^a p^b nk^c degree^d, as `costs` printed them; their errors are in
 # docs/scale.md.
-INTERCEPT, POWERS = -12.35, {"n": 0.505, "p": 0.331, "nk": 0.572, "degree": 0.936}
+INTERCEPT, POWERS = -11.77, {"n": 0.481, "p": 0.242, "nk": 0.421, "degree": 0.633}
 
 
 def main() -> None:

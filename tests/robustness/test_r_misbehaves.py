@@ -97,7 +97,7 @@ def test_the_r_on_the_path(tmp_path, kind):
 
 def test_rpy2_missing(tmp_path):
     """Every installed package but rpy2, by links."""
-    for folder in site.getsitepackages():
+    for folder in filter(os.path.isdir, site.getsitepackages()):
         for item in Path(folder).iterdir():
             if not item.name.lower().startswith(("rpy2", "_rinterface")):
                 (tmp_path / item.name).symlink_to(item)

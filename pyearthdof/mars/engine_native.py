@@ -45,8 +45,7 @@ __all__ = [
 ]
 
 BLOCK = 64  # responses that a thread takes at a time, at the most
-# Compiled code does not hear Ctrl-C: this many (cases x predictors), times the terms for a block of
-# responses, are about a tenth of a second at the most.
+# Compiled code does not hear Ctrl-C: so many cases x predictors x terms take about a tenth of a second.
 INTERRUPTIBLE = 50_000_000
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from .._numba import lean_kernel
 
-# Three times the largest that was met in fits of 600 made-up data sets, with values from 1e-3 to 1e10 that
+# Three times the largest that was met in fits of 480 made-up data sets, with values from 1e-3 to 1e10 that
 # lie up to 1e5 standard deviations from zero, and of the ozone data.
 MEAN_NOISE = 4e-15
 DIRECTION_NOISE = 1e-15

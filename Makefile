@@ -23,7 +23,8 @@ soak: .venv/.ready
 	@rm -f .reliability.jsonl
 	@PYEARTHDOF_RELIABILITY=$(CURDIR)/.reliability.jsonl $(PYTHON) -m pytest -q tests/robustness -m "slow or not slow"
 	@$(PYTHON) tests/robustness/soak.py --cases 10000 --json .soak.json
-	@$(PYTHON) tests/robustness/report.py .reliability.jsonl .soak.json docs/reliability.md
+	@$(PYTHON) tests/robustness/soak.py --data --cases 20000 --json .soak-data.json
+	@$(PYTHON) tests/robustness/report.py .reliability.jsonl .soak.json .soak-data.json docs/reliability.md
 
 bench: .venv/.ready
 	@$(PYTHON) benchmarks/run.py

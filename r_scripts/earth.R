@@ -1,9 +1,10 @@
 # earth for one model. `options` is a named list in R's own names; what is absent has earth's default.
 # x is a matrix or, where there are factors, a data frame.
 
-fit.earth <- function(x, y, weights, options, seed = NULL, object = NULL) {
+fit.earth <- function(x, y, weights, options, seed = NULL, object = NULL, subset = NULL) {
   args <- c(list(x = quote(x), y = quote(y)), language.options(options, environment()))
   if (!is.null(weights)) args$weights <- quote(weights)
+  if (!is.null(subset)) args$subset <- quote(subset)
   if (!is.null(object)) args$Object <- quote(object)
   # Cross-validation for pmethod "cv" makes earth call itself by the name in $call.
   earth <- earth::earth
@@ -54,17 +55,17 @@ with.seed <- function(seed, expr) {
   expr
 }
 
-earth.one <- function(x, y, weights, options, seed = NULL) {
-  fit <- fit.earth(x, y, weights, options, seed)
+earth.one <- function(x, y, weights, subset, options, seed = NULL) {
+  fit <- fit.earth(x, y, weights, options, seed, subset = subset)
   c(describe.earth(fit), list(object = serialize(fit, NULL)))
 }
 
 # The pruning pass again, without a forward pass. x, y and weights as in earth.one; for a formula its text
 # and its data, and the rows.
-earth.reprune <- function(object, x, y, weights, options, subset = NULL) {
+earth.reprune <- function(object, x, y, weights, subset, options) {
   object <- unserialize(object)
   if (is.character(x)) return(earth.formula.one(x, y, weights, subset, options, object = object))
-  fit <- fit.earth(x, y, weights, options, object = object)
+  fit <- fit.earth(x, y, weights, options, object = object, subset = subset)
   c(describe.earth(fit), list(object = serialize(fit, NULL)))
 }
 

@@ -11,6 +11,7 @@ from ..exceptions import InvalidInputError
 from .columns import level_text
 from .data import Responses, check_design, check_new_data, check_subset, check_weights
 from .earth_fit import EarthFit
+from .training_data import TrainingData
 
 __all__ = ["EarthClassifier"]
 
@@ -66,10 +67,7 @@ class EarthClassifier(ClassifierMixin, EarthFit, BaseEstimator):
         codes = self._learn_classes(y, len(design.values))
         weights = check_weights(sample_weight, len(codes))
         rows = check_subset(subset, len(codes))
-        if rows is not None:
-            design, codes = design.rows(rows), codes[rows]
-            weights = None if weights is None else weights[rows]
-        self._fit(design, self._indicators(codes), weights)
+        self._fit(TrainingData(design, self._indicators(codes), weights, rows))
         return self
 
     def predict(self, X):

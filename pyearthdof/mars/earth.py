@@ -14,7 +14,7 @@ from .earth_fit import EarthFit
 from .options import check_options, needs_r
 from .path import PathFits
 from .regressor import MarsRegressor
-from .training_data import FormulaData
+from .training_data import FormulaData, TrainingData
 
 __all__ = ["Earth"]
 
@@ -70,6 +70,9 @@ class Earth(EarthFit, MarsRegressor):
         Variance model for `predict_interval`; needs nfold > 1, ncross > 2 and R.
     varmod_exponent, varmod_conv, varmod_clamp, varmod_minspan
         Its details, see R's `varmod`.
+    force_weights : bool, default False
+        Search as for case weights although there are none, or all are equal: slower, and now and then
+        other terms.
     exhaustive_tol : float, default 1e-10
         Terms closer to dependence than this are not pruned exhaustively but backward.
     keepxy : bool, default False
@@ -150,11 +153,7 @@ class Earth(EarthFit, MarsRegressor):
         responses = check_responses(self, y, len(design.values))
         weights = check_weights(sample_weight, len(design.values))
         rows = check_subset(subset, len(design.values))
-        if rows is not None:
-            design = design.rows(rows)
-            responses = responses.rows(rows)
-            weights = None if weights is None else weights[rows]
-        self._fit(design, responses, weights)
+        self._fit(TrainingData(design, responses, weights, rows))
         return self
 
     def fit_many(self, X, Y) -> Fits:

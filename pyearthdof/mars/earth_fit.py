@@ -58,6 +58,7 @@ class EarthFit(FittedMars):
         varmod_conv=1.0,
         varmod_clamp=0.1,
         varmod_minspan=-3,
+        force_weights=False,
         exhaustive_tol=1e-10,
         keepxy=False,
         random_state=None,
@@ -92,6 +93,7 @@ class EarthFit(FittedMars):
         self.varmod_conv = varmod_conv
         self.varmod_clamp = varmod_clamp
         self.varmod_minspan = varmod_minspan
+        self.force_weights = force_weights
         self.exhaustive_tol = exhaustive_tol
         self.keepxy = keepxy
         self.random_state = random_state
@@ -131,9 +133,7 @@ class EarthFit(FittedMars):
         else:
             from . import engine_native
 
-            found = engine_native.reprune(
-                self.model_, data.design, data.responses, data.training_weights, options
-            )
+            found = engine_native.reprune(self.model_, data, options)
         for name in ("n_features_in_", "feature_names_in_", "classes_"):
             if hasattr(self, name):
                 setattr(again, name, getattr(self, name))
@@ -210,16 +210,16 @@ class EarthFit(FittedMars):
         check_is_fitted(self)
         robject.write_rds(self, path)
 
-    def _fit(self, design: Design, responses: Responses, weights) -> None:
+    def _fit(self, data: TrainingData) -> None:
         """Check the options, fit, and set what was learned."""
-        options = self._check_options(design, responses)
+        options = self._check_options(data.design, data.responses)
         engine = self._resolve_engine(options)
         if engine is not engine_r:
-            _warn_if_constant(responses, options)
+            _warn_if_constant(data.responses, options)
         seed = self._seed() if options["nfold"] > 1 else None
-        model, details = engine.fit_one(design, responses, weights, options, seed)
-        self._learn(model, details, _weights_of_pairs(model, responses, weights))
-        self._data = TrainingData(design, responses, weights)
+        model, details = engine.fit_one(data, options, seed)
+        self._learn(model, details, _weights_of_pairs(model, data))
+        self._data = data
 
     def _check_options(self, design: Design, responses: Responses) -> dict:
         names, columns = design.names, design.columns
@@ -284,11 +284,12 @@ class EarthFit(FittedMars):
         return state
 
 
-def _weights_of_pairs(model, responses: Responses, weights):
+def _weights_of_pairs(model, data: TrainingData):
     """Case weights; successes and failures of a binomial model weigh a row by their number, too."""
-    if responses.matrix.shape[1] == len(model.response_names):
+    weights, responses = data.training_weights, data.responses.matrix
+    if responses.shape[1] == len(model.response_names):
         return weights
-    numbers = responses.matrix.sum(axis=1)
+    numbers = responses.sum(axis=1)
     return numbers if weights is None else numbers * weights
 
 

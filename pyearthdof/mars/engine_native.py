@@ -15,6 +15,7 @@ import numpy as np
 from .._numba import is_compiled
 from .._version import __version__
 from . import native_setup as setup
+from .data import default_names
 from .kernels_forward import CONDITION, RUNNING, TIES, start_pass
 from .kernels_many import (
     EXACTLY,
@@ -30,8 +31,12 @@ from .kernels_regress import hat_values, regress
 from .kernels_weighted import run_weighted
 from .model import FitDetails, MarsModel, evaluate_term
 from .names import term_names
+from .native_allowed import Allowed
 from .native_prune import Pruning, gcv_of, prune
 from .options import default_penalty
+from .r_sums import r_mean, r_sum, r_weighted_mean
+from .training_data import taken
+from .weights import effective_weights
 
 __all__ = [
     "ForwardPass",
@@ -104,7 +109,7 @@ class NativeFit:
     grsq_per_response: np.ndarray
 
 
-def fit(X, y, options, weights=None, feature_names=None) -> NativeFit:
+def fit(X, y, options, weights=None, feature_names=None, subset=None) -> NativeFit:
     """Fit one response, or several (columns of y) with the same terms.
 
     Parameters
@@ -116,6 +121,7 @@ def fit(X, y, options, weights=None, feature_names=None) -> NativeFit:
     weights : (n,) array, optional
         Case weights.
     feature_names : names of the columns of X, for an `allowed` function.
+    subset : rows to fit on, optional
 
     Examples
     --------
@@ -129,22 +135,23 @@ def fit(X, y, options, weights=None, feature_names=None) -> NativeFit:
     """
     X = np.asarray(X, dtype=float)
     Y = np.asarray(y, dtype=float).reshape(len(X), -1)
-    weights = setup.effective_weights(weights)
+    weights = effective_weights(weights, len(X), options)
+    X, Y, weights = taken(X, subset), taken(Y, subset), taken(weights, subset)
     importance = setup.response_importance(options["response_weight"], Y.shape[1])
-    forward = forward_pass(X, Y * importance, options, weights, feature_names)
+    forward = forward_pass(X, Y, options, weights, feature_names)
     found = _prune_and_solve(forward, Y, importance, weights, options)
     return _one_column(found) if np.ndim(y) == 1 else found
 
 
 def _prune_and_solve(forward: ForwardPass, Y, importance, weights, options) -> NativeFit:
-    root = np.ones(len(Y)) if weights is None else np.sqrt(weights)
-    target = Y * importance * root[:, None]
-    pruned = prune(forward.bx, target, options)
-    columns = np.ascontiguousarray(forward.bx[:, pruned.selected].T)
-    bx = columns.T / root[:, None]
-    coef, fitted, leverages = _least_squares(np.ascontiguousarray((bx * root[:, None]).T), target)
+    # each product in R's order: rounding decides ties, and whether the fit of a constant is exact
+    root = np.ones((len(Y), 1)) if weights is None else np.sqrt(weights)[:, None]
+    pruned = prune(forward.bx, root * Y * importance, options)
+    bx = forward.bx[:, pruned.selected] / root
+    columns = np.ascontiguousarray((bx * root).T)
+    coef, residuals, leverages = _least_squares(columns, Y * importance * root)
+    fitted = (Y * importance - residuals / root) / importance
     coef = coef / importance
-    fitted = fitted / root[:, None] / importance
     statistics = _statistics(pruned)
     return NativeFit(
         dirs=forward.dirs,
@@ -156,7 +163,7 @@ def _prune_and_solve(forward: ForwardPass, Y, importance, weights, options) -> N
         leverages=leverages,
         n_ties=forward.n_ties,
         **statistics,
-        **_per_response(Y, fitted, weights, len(pruned.selected), options, statistics),
+        **_per_response(Y * importance / importance, fitted, weights, options, statistics),
     )
 
 
@@ -164,25 +171,33 @@ def _one_column(found: NativeFit) -> NativeFit:
     return replace(found, coef=found.coef[:, 0], fitted=found.fitted[:, 0])
 
 
-def _per_response(Y, fitted, weights, n_terms, options, statistics) -> dict[str, np.ndarray]:
+def _per_response(Y, fitted, weights, options, statistics) -> dict[str, np.ndarray]:
     """What each response by itself has of the fit, with earth's rules for weights."""
-    cases = np.ones(len(Y)) if weights is None else weights
-    means = (cases @ Y) / cases.sum()
-    rss = cases @ (Y - fitted) ** 2
-    total = cases @ (Y - means) ** 2
-    penalty = options["penalty"]
-    penalty = default_penalty(options["degree"]) if penalty is None else penalty
-    gcv = gcv_of(rss, n_terms, len(Y), penalty)
-    null = gcv_of(total, 1, len(Y), penalty)
-    grsq = [_share(g, g0) for g, g0 in zip(gcv, null, strict=True)]
-    if weights is not None and Y.shape[1] == 1:
-        grsq = [statistics["grsq"]]
+    n, m = Y.shape
+    cases = np.ones(n) if weights is None else weights
+    penalty, n_terms = _penalty(options), len(statistics["selected"])
+    rss, rsq, gcv, grsq = np.empty((4, m))
+    for j, (y, fit) in enumerate(zip(Y.T, fitted.T, strict=True)):
+        total = r_sum(cases * (y - r_weighted_mean(y, cases)) ** 2)
+        rss[j] = r_sum(cases * (y - fit) ** 2)
+        rsq[j] = _share(rss[j], total)
+        if weights is None and m == 1:
+            total = r_sum((y - r_mean(y)) ** 2)
+        gcv[j] = gcv_of(rss[j], n_terms, n, penalty)
+        grsq[j] = _share(gcv[j], gcv_of(total, 1, n, penalty))
+    if weights is not None and m == 1:
+        grsq[0] = statistics["grsq"]
     return {
         "rss_per_response": rss,
-        "rsq_per_response": np.array([_share(r, t) for r, t in zip(rss, total, strict=True)]),
+        "rsq_per_response": rsq,
         "gcv_per_response": gcv,
-        "grsq_per_response": np.array(grsq),
+        "grsq_per_response": grsq,
     }
+
+
+def _penalty(options) -> float:
+    given = options["penalty"]
+    return default_penalty(options["degree"]) if given is None else float(given)
 
 
 def _statistics(pruned: Pruning) -> dict:
@@ -210,13 +225,13 @@ def _share(part: float, whole: float) -> float:
 
 
 def _least_squares(columns: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Coefficients, fitted values and leverages of Y on the rows of `columns`.
+    """Coefficients, residuals and leverages of Y on the rows of `columns`.
 
     In R's order of operations: where terms are almost dependent only it loses the digits that R loses.
     """
     found = regress(columns, np.ascontiguousarray(Y.T))
     if found.is_independent:
-        coef, fitted = found.coef, Y - found.residuals.T
+        coef, residuals = found.coef, found.residuals.T
         leverages = hat_values(found.reflections)
     else:
         m, n = columns.shape
@@ -224,10 +239,10 @@ def _least_squares(columns: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, ...]
         independent_columns(columns, q, r)
         coef = np.linalg.solve(r.T, q @ Y) if m > 1 else (q @ Y) / r[0, 0]
         # Not from the coefficients, which may cancel each other to the last digit.
-        fitted, leverages = q.T @ (q @ Y), (q**2).sum(axis=0)
+        residuals, leverages = Y - q.T @ (q @ Y), (q**2).sum(axis=0)
     leverages[leverages < 1e-8] = 0.0
     leverages[leverages > 1 - 1e-8] = 1.0
-    return coef, fitted, leverages
+    return coef, residuals, leverages
 
 
 def announce() -> None:
@@ -239,17 +254,22 @@ def announce() -> None:
         )
 
 
-def fit_one(design, responses, weights, options, seed=None) -> tuple[MarsModel, FitDetails]:
-    """Fit one model; options as `check_options` returns them. There is nothing random: no seed."""
-    found = fit(design.values, responses.values, options, weights, design.names)
-    names = term_names(found.dirs, found.cuts, design.names, design.values)
-    return _build(found, names, design, responses, options)
+def fit_one(data, options, seed=None) -> tuple[MarsModel, FitDetails]:
+    """Fit one model to a `TrainingData`; options as `check_options` returns them.
+
+    There is nothing random: no seed.
+    """
+    X, y, names = data.all_design.values, data.all_responses.values, data.design.names
+    found = fit(X, y, options, data.all_weights, names, data.subset)
+    terms = term_names(found.dirs, found.cuts, names, data.design.values)
+    return _build(found, terms, data.design, data.responses, options)
 
 
-def reprune(model: MarsModel, design, responses, weights, options) -> tuple[MarsModel, FitDetails]:
+def reprune(model: MarsModel, data, options) -> tuple[MarsModel, FitDetails]:
     """The pruning pass again, on the forward pass of a fitted model."""
-    Y = responses.matrix
-    weights = setup.effective_weights(weights)
+    design, responses, Y = data.design, data.responses, data.responses.matrix
+    weights = effective_weights(data.all_weights, len(data.all_design.values), options)
+    weights = taken(weights, data.subset)
     root = np.ones(len(Y)) if weights is None else np.sqrt(weights)
     terms = zip(model.dirs, model.cuts, strict=True)
     bx = np.column_stack([evaluate_term(design.values, d, c) for d, c in terms]) * root[:, None]
@@ -298,24 +318,28 @@ def forward_pass(X, Y, options, weights=None, feature_names=None, *, exact=False
         )
     design = setup.prepare_design(X)
     work = setup.make_workspace(n, p, Y.shape[1], settings, options["linpreds"])
-    scaled, scale = setup.scale_responses(Y, setup.is_scaled(options, Y.shape[1]))
+    importance = setup.response_importance(options["response_weight"], Y.shape[1])
+    scaled, scale = setup.scale_responses(Y * importance, setup.is_scaled(options, Y.shape[1]))
     rows = np.ascontiguousarray(scaled.T)
-    allowed = setup.Allowed(options["allowed"], feature_names, settings.degree, work.terms)
+    allowed = None
+    if options["allowed"] is not None:
+        allowed = Allowed(options["allowed"], feature_names or default_names(p), settings)
     # one step at a time where the user is to be asked in between, or might press Ctrl-C
     is_long = weights is not None or n * p * settings.nk > INTERRUPTIBLE
-    steps = 1 if is_long or options["allowed"] else None
+    steps = 1 if is_long or allowed else None
     if weights is None:
-        allowed.fill()
-        setup.run_block(design, settings, work, rows[None], EXACTLY if exact else START, steps)
+        setup.run_block(design, settings, work, rows[None], EXACTLY if exact else START, 0)
         while work.progress.count[CONDITION] == RUNNING:
-            allowed.fill()
+            if allowed:
+                allowed.ask(work)
             setup.run_block(design, settings, work, rows[None], RESUME, steps)
         return _collect(work)
     start_pass(settings, work.terms, work.queue, work.progress, rows, True)
     setup.start_weights(work, rows, weights)
-    weighted = np.ascontiguousarray((Y * np.sqrt(weights)[:, None] / scale).T)
+    weighted = np.ascontiguousarray((np.sqrt(weights)[:, None] * Y * importance / scale).T)
     while work.progress.count[CONDITION] == RUNNING:
-        allowed.fill()
+        if allowed:
+            allowed.ask(work)
         run_weighted(
             design,
             settings,

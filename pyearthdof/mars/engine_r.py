@@ -25,16 +25,26 @@ REACHED_NK = 7  # earth's termination condition
 SECONDS_PER_CROSSING = 0.7  # Ctrl-C is honoured between crossings at the latest
 
 
-def fit_one(design, responses, weights, options, seed=None) -> tuple[MarsModel, FitDetails]:
-    """Fit one model; options as `check_options` returns them."""
+def fit_one(data, options, seed=None) -> tuple[MarsModel, FitDetails]:
+    """Fit one model to a `TrainingData`; options as `check_options` returns them."""
     passed, allowed = _passable(options)
     try:
-        found = bridge.call(
-            "earth.one", r_design(design), _r_responses(responses), weights, passed, seed
-        )
+        found = bridge.call("earth.one", *_r_data(data, options), passed, seed)
     finally:
         _raise_from_allowed(allowed)
-    return _build(found, design, responses, options)
+    return _build(found, data, options)
+
+
+def _r_data(data, options) -> tuple:
+    """Predictors, responses, weights and 1-based rows for R, which cross-validates no subset."""
+    if data.subset is None or options["nfold"] > 1:
+        return r_design(data.design), _r_responses(data.responses), data.training_weights, None
+    return (
+        r_design(data.all_design),
+        _r_responses(data.all_responses),
+        data.all_weights,
+        data.subset + 1.0,
+    )
 
 
 def fit_formula(text, frame, weights, rows, options, linpreds, seed=None, r_object=None):
@@ -50,7 +60,7 @@ def fit_formula(text, frame, weights, rows, options, linpreds, seed=None, r_obje
         if r_object is None:
             found = bridge.call("earth.formula.one", text, frame, weights, subset, passed, seed)
         else:
-            found = bridge.call("earth.reprune", r_object, text, frame, weights, passed, subset)
+            found = bridge.call("earth.reprune", r_object, text, frame, weights, subset, passed)
     finally:
         _raise_from_allowed(allowed)
     single = found["coef"].shape[1] == 1
@@ -69,16 +79,15 @@ def _r_linpreds(linpreds):
     return np.array(values, dtype=float) + 1
 
 
-def reprune(r_object, design, responses, weights, options) -> tuple[MarsModel, FitDetails]:
+def reprune(r_object, data, options) -> tuple[MarsModel, FitDetails]:
     """The pruning pass again, on the forward pass of a fit that was kept as bytes."""
     passed, _ = _passable(options | {"allowed": None})
-    found = bridge.call(
-        "earth.reprune", r_object, r_design(design), _r_responses(responses), weights, passed
-    )
-    return _build(found, design, responses, options)
+    found = bridge.call("earth.reprune", r_object, *_r_data(data, options), passed)
+    return _build(found, data, options)
 
 
-def _build(found, design, responses, options) -> tuple[MarsModel, FitDetails]:
+def _build(found, data, options) -> tuple[MarsModel, FitDetails]:
+    design, responses = data.design, data.responses
     if tuple(found["feature.names"]) != tuple(design.names):
         raise FittingError(
             f"R expanded the columns to {found['feature.names']}, not to {list(design.names)}"

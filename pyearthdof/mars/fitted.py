@@ -16,6 +16,7 @@ from .export import to_python, to_sql, to_sympy
 from .format import format_model
 from .importance import feature_importances, importance_table
 from .text import model_summary
+from .weights import differ
 
 __all__ = ["FittedMars"]
 
@@ -77,9 +78,21 @@ class FittedMars(TransformerMixin):
         GCV 0.001413273    RSS 0.1170331    GRSq 0.9985615    RSq 0.9987846
         """
         check_is_fitted(self)
-        if self._r_object is not None and bridge.is_available():
+        # R's own summary stops where a GCV is infinite
+        infinite = not np.isfinite(self.model_.gcv_per_subset).all()
+        if self._r_object is not None and bridge.is_available() and not infinite:
             return engine_r.summary_text(self._r_object)
-        return model_summary(self.model_, repr(self))
+        nprune = getattr(self, "nprune", None)
+        return model_summary(self.model_, repr(self), nprune, self._weights_shown())
+
+    def _weights_shown(self) -> np.ndarray | None:
+        """The weights that R keeps with a fit: as they were given, of all rows, unless all are equal."""
+        weights = self.weights_
+        if self.model_.glm is None:
+            weights = getattr(getattr(self, "_data", None), "all_weights", weights)
+        if getattr(self, "force_weights", False):
+            return np.ones(self.model_.n_samples) if weights is None else weights
+        return None if weights is None or not differ(weights) else weights
 
     def format(self, style="h", *, decomp="anova", digits=7, use_names=True, colon_char=":") -> str:
         """The model as a formula, the text of R's `format(fit, style)`.

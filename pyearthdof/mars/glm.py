@@ -75,8 +75,9 @@ class GlmPart:
 
     @property
     def deviance_ratio(self) -> np.ndarray:
-        """Share of the null deviance that the model explains."""
-        return 1 - self.deviance / self.null_deviance
+        """Share of the null deviance that the model explains; not finite where there is none."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return 1 - self.deviance / self.null_deviance
 
     def to_frame(self, response_names) -> pd.DataFrame:
         """One row for each response."""

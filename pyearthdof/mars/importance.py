@@ -28,6 +28,13 @@ def importance_table(model, *, trim: bool = True, sqrt: bool = True) -> pd.DataF
             "this model keeps no record of its pruning pass (mda's do not), so nothing tells the "
             "importance of its predictors"
         )
+    with np.errstate(
+        invalid="ignore"
+    ):  # an infinite GCV says nothing of any predictor: NaN, as in R
+        return _importance_table(model, trim, sqrt)
+
+
+def _importance_table(model, trim: bool, sqrt: bool) -> pd.DataFrame:
     p = len(model.feature_names)
     used = np.any(model.dirs[model.selected] != 0, axis=0)
     scores = np.zeros((p, 3))
@@ -57,10 +64,11 @@ def feature_importances(model) -> np.ndarray:
     """Shares of the raw columns in the importance by GCV, before its square root; they add up to 1.
 
     The columns of a factor count together, and one made of several raw columns for each of them in
-    equal parts; where nothing gains anything all shares are 0.
+    equal parts; where nothing gains anything all shares are 0. Where the GCV is infinite, RSS counts.
     """
     table = importance_table(model, trim=False, sqrt=False)
-    gains = table["gcv"].reindex(model.feature_names).clip(lower=0).to_numpy()
+    measure = "gcv" if np.isfinite(table["gcv"]).all() else "rss"
+    gains = table[measure].reindex(model.feature_names).clip(lower=0).to_numpy()
     gains = np.array([_share_of(name, gains, model.owners) for name in model.raw_names])
     total = gains.sum()
     return gains / total if total > 0 else np.zeros(len(gains))

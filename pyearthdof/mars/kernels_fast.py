@@ -21,7 +21,7 @@ from .kernels_knots import (
     pair_noise,
     update_parent,
 )
-from .kernels_noise import column_noise, gain_error, tolerance_band, variance_noise
+from .kernels_noise import column_noise, gain_error, tolerance_band
 from .kernels_places import create_pair, list_places
 from .kernels_sums import dot, orthogonalise
 
@@ -188,27 +188,6 @@ def linear_states(design, terms, fast, slot, n_slots, k):
 
 
 @lean_kernel
-def measure_pairs(design, terms, fast, slot):
-    """Squares and rounding of the products of a parent and each predictor, for `kernels_noise`."""
-    p, n = design.x.shape
-    square = largest = 0.0
-    for i in range(n):
-        value = abs(terms.bx[slot, i])
-        square += value * value
-        largest = max(largest, value)
-    for j in range(p):
-        if not fast.open[slot, j]:
-            continue
-        top, low = design.sorted_x[j, 0], design.sorted_x[j, n - 1]
-        reach = max(abs(top), abs(low))
-        fast.square[slot, j] = min(
-            reach * reach * square, largest * largest * design.mean_square[j] * n
-        )
-        last = fast.offset[slot, j] + fast.n_knots[slot, j]
-        fast.rounding[slot, j] = variance_noise(n, square, top, low, fast.knots.v[last])
-
-
-@lean_kernel
 def clear_parents(fast):
     """Forget all parents but the intercept."""
     fast.filled[KNOTS] = fast.filled[OWN_KNOTS]
@@ -223,6 +202,11 @@ def create_parent(design, settings, terms, fast, slot):
     filled, knots, places = fast.filled, fast.knots, fast.places
     positive = count_positive(terms.bx[slot])
     spans = span_limits(n, p, positive, terms.degree[slot] + 1, settings)
+    square = largest = 0.0
+    for i in range(n):
+        value = abs(terms.bx[slot, i])
+        square += value * value
+        largest = max(largest, value)
     full = filled[KNOTS] + p * fast.hinge.shape[1] > len(knots.v)
     if slot > 0 and (full or filled[PLACES] + p * n > len(places)):
         clear_parents(fast)  # those that come back are computed again
@@ -232,16 +216,20 @@ def create_parent(design, settings, terms, fast, slot):
             continue
         start, first = filled[KNOTS], filled[PLACES]
         n_places = list_places(design.order, j, terms.bx, slot, places, first)
-        count = create_pair(
-            design, j, terms.bx, slot, spans, knots, start, places, first, n_places, fast.counted
-        )
+        count, fast.rounding[slot, j] = create_pair(
+            design, j, terms.bx, slot, square, spans, knots, start, places, first, n_places,
+            fast.counted,
+        )  # fmt: skip
         fast.offset[slot, j] = start
         fast.n_knots[slot, j] = count
         fast.first[slot, j] = first
         filled[KNOTS] = start + count + 1
         if slot > 0:  # the intercept is zero nowhere: one list serves all predictors
             filled[PLACES] = first + n_places
-    measure_pairs(design, terms, fast, slot)
+        reach = max(abs(design.sorted_x[j, 0]), abs(design.sorted_x[j, n - 1]))
+        fast.square[slot, j] = min(
+            reach * reach * square, largest * largest * design.mean_square[j] * n
+        )
 
 
 @lean_kernel

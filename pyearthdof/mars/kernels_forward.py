@@ -19,10 +19,12 @@ from .kernels import (
 from .kernels_exact import append_column, exact_pair, start_basis
 from .kernels_fast import (
     DEGENERATE,
+    OWN_KNOTS,
     clear_winner,
     fast_append,
     linear_states,
     prepare_parent,
+    start_parent,
 )
 from .kernels_knots import ALIVE, knot_tolerance, score_parent
 from .kernels_noise import MOST_NOISE, tie_band
@@ -207,6 +209,8 @@ def find_fast(design, settings, terms, queue, fast, progress, limit):
     if fast.noise[0] > MOST_NOISE * MOST_NOISE:
         count[EXACT] = 1
         return TIED
+    if fast.filled[OWN_KNOTS] == 0:  # the intercept's knots come before those of all other parents
+        start_parent(design, settings, terms, fast, 0)
     for entry in range(min(count[QUEUED], settings.fast_k)):
         slot = queue.ranked[entry]
         if terms.degree[slot] >= settings.degree:

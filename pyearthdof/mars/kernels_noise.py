@@ -44,15 +44,24 @@ def column_noise(square, left):
 
 
 @lean_kernel
-def variance_noise(n, square, top, low, variance):
+def hinge_noise(square, extent, variance):
+    """What earth's running |h|^2 loses of its digits, for `variance_noise`.
+
+    `square` is that of the parent and `extent` the largest value of the hinge, both over the cases above the
+    knot; `variance` is |h|^2. A hinge between two almost equal values is lost altogether.
+    """
+    if not extent > 0:
+        return 0.0
+    return square * extent / variance if variance > 0 else np.inf
+
+
+@lean_kernel
+def variance_noise(n, loss, reach):
     """Square of the noise of earth's running |h|^2, which rounds x itself, not differences of x.
 
-    `square` is that of the parent, `variance` the |h|^2 of the linear candidate.
+    `loss` is the worst `hinge_noise` of a pair, `reach` the largest |x|.
     """
-    spread = square * (top - low)
-    if not variance > 1e-20 * spread * (top - low):  # there is no hinge at all
-        return 0.0
-    return n * (VARIANCE_NOISE * spread * max(abs(top), abs(low)) / variance) ** 2
+    return n * (VARIANCE_NOISE * loss * reach) ** 2
 
 
 @lean_kernel

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._numba import fusing_kernel, lean_kernel
+from .kernels_noise import hinge_noise, variance_noise
 
 
 @lean_kernel
@@ -24,16 +25,18 @@ def list_places(order, pred, base, slot, places, first):
 
 
 @lean_kernel
-def mark_counted(design, pred, base, slot, start, stop, counted):
+def mark_counted(design, pred, base, slot, square, start, stop, counted):
     """Write for the places from `start` on whether earth's running variance is above zero after them.
 
     Its sign decides, down to the rounding, when earth begins to count cases, so this must not be fused or
-    re-ordered. Returns the place from which on it is surely above zero.
+    re-ordered. Returns the place from which on it is surely above zero, whatever the cases below are:
+    `square` is that of the parent over all of them.
     """
     order, sorted_x = design.order, design.sorted_x
     n = order.shape[1]
     top, low = sorted_x[pred, 0], sorted_x[pred, n - 1]
-    reach = max(abs(low), abs(top)) * (max(abs(low), abs(top)) + top - low)
+    largest = max(abs(low), abs(top))
+    sure = 2e-10 * square * largest * (largest + top - low)
     variance = sum_b = sum_bb = sum_bbx = sum_bx = hinge_sum = 0.0
     for place in range(start, stop):
         p = base[slot, order[pred, place]]
@@ -49,18 +52,20 @@ def mark_counted(design, pred, base, slot, start, stop, counted):
             step * (2 * sum_bbx - sum_bb * (x0 + x1))
             + (previous * previous - hinge_sum * hinge_sum) / n
         )
-        if variance > 1e-10 * (sum_bb + sum_b * sum_b / n) * reach:
+        if variance > sure:
             return place
         counted[place] = variance > 0
     return stop
 
 
 @fusing_kernel
-def create_pair(design, pred, base, slot, spans, knots, start, places, first, n_places, counted):
+def create_pair(
+    design, pred, base, slot, square, spans, knots, start, places, first, n_places, counted
+):
     """Find the candidate knots of a pair and their sums of squares against the intercept-only model.
 
-    A case tied with the knot before is no new candidate. Returns the number of knots; the entry after the
-    last stands for h_min.
+    `square` is that of the parent. A case tied with the knot before is no new candidate. Returns the number
+    of knots and the square of their `variance_noise`; the entry after the last stands for h_min.
     """
     order, sorted_x = design.order, design.sorted_x
     n = order.shape[1]
@@ -69,12 +74,16 @@ def create_pair(design, pred, base, slot, spans, knots, start, places, first, n_
     last_place = n - end - 1  # of a case that may still be counted
     sure = 0
     if n_places:
-        sure = mark_counted(design, pred, base, slot, places[first], last_place, counted)
+        sure = mark_counted(design, pred, base, slot, square, places[first], last_place, counted)
     # sums of p and p^2 over the cases so far, and their moments about x
     n0 = n1 = m0 = m1 = m2 = 0.0
     x = sorted_x[pred, 0]
     entry = start
     previous = np.inf
+    highest = (
+        sorted_x[pred, places[first]] if n_places else x
+    )  # of a case in which the parent is not zero
+    worst = 0.0
     for i in range(n_places):
         place = places[first + i]
         p = base[slot, order[pred, place]]
@@ -98,17 +107,18 @@ def create_pair(design, pred, base, slot, spans, knots, start, places, first, n_
         step = x - knot
         slope = m1 + step * m0
         total = n1 + step * n0
-        square = m2 + step * (m1 + slope)
+        hinge_square = m2 + step * (m1 + slope)
         knots.place[entry] = place + 1
         knots.stop[entry] = i + 1
         knots.x[entry] = knot
-        knots.v[entry] = square - total * total / n
+        knots.v[entry] = hinge_square - total * total / n
         knots.b[entry] = total  # until that of h_min is known
-        knots.c[entry] = square + (knot - low) * slope
+        knots.c[entry] = hinge_square + (knot - low) * slope
+        worst = max(worst, hinge_noise(m0, highest - knot, knots.v[entry]))
         entry += 1
     step = x - low
     total = n1 + step * n0
-    square = m2 + step * (2 * m1 + step * m0)
+    hinge_square = m2 + step * (2 * m1 + step * m0)
     knots.a[start : entry + 1] = 0.0
     for e in range(start, entry):
         knots.c[e] -= knots.b[e] * total / n
@@ -116,5 +126,6 @@ def create_pair(design, pred, base, slot, spans, knots, start, places, first, n_
     knots.place[entry] = n - 1
     knots.stop[entry] = n_places
     knots.x[entry] = low
-    knots.v[entry] = knots.b[entry] = knots.c[entry] = square - total * total / n
-    return entry - start
+    knots.v[entry] = knots.b[entry] = knots.c[entry] = hinge_square - total * total / n
+    worst = max(worst, hinge_noise(m0, highest - low, knots.v[entry]))
+    return entry - start, variance_noise(n, worst, max(abs(sorted_x[pred, 0]), abs(low)))

@@ -81,6 +81,7 @@ def gcv_of_sizes(rss: np.ndarray, n: int, penalty: float) -> np.ndarray:
 
 def gcv_of(rss, n_terms, n: int, penalty: float) -> np.ndarray:
     """GCV of models with these residual sums of squares and numbers of terms on n rows."""
+    rss = np.asarray(rss, dtype=float)  # whose division by zero is infinite
     cost = 0.0 * n_terms if penalty < 0 else n_terms + penalty * (n_terms - 1) / 2
     with np.errstate(divide="ignore", invalid="ignore"):  # 0/0 where cost is n and the fit is exact
         return np.where(cost >= n, np.inf, rss / (n * (1 - cost / n) ** 2))

@@ -17,6 +17,7 @@ from .kernels_forward import DELTA, RSS, RSS_NULL, Progress
 from .kernels_knots import Knots
 from .kernels_many import fit_block
 from .options import default_nk, default_penalty
+from .r_sums import r_mean, sum_in_order
 
 __all__ = ["Batch", "InvalidInputError", "Workspace", "make_workspace", "prepare_design"]
 
@@ -35,6 +36,11 @@ class Workspace:
     basis: Basis
     fast: Fast
     progress: Progress
+
+    def forget_knots(self) -> None:
+        """Have the candidate knots of all parents found again."""
+        self.fast.synced[:] = 0
+        self.fast.filled[:] = 0
 
 
 def prepare_design(X: np.ndarray) -> Design:
@@ -200,8 +206,8 @@ def response_importance(response_weight, n_resp: int) -> np.ndarray:
     """Factors of the responses: the root of earth's weights relative to their mean."""
     if response_weight is None:
         return np.ones(n_resp)
-    weights = np.maximum(response_weight, response_weight.mean() / 1e8)
-    return np.sqrt(weights / weights.mean())
+    weights = np.maximum(response_weight, r_mean(response_weight) / 1e8)
+    return np.sqrt(weights / r_mean(weights))
 
 
 def refuse_sizes(name: str, values: np.ndarray) -> None:
@@ -233,28 +239,6 @@ def scale_responses(Y: np.ndarray, scale: bool) -> tuple[np.ndarray, np.ndarray]
     return centred / spread, spread
 
 
-def effective_weights(weights) -> np.ndarray | None:
-    """earth's weights: none if they are all equal, and nothing below a hundred millionth of the mean."""
-    if weights is None:
-        return None
-    weights = np.asarray(weights, dtype=float)
-    if not (np.abs(weights - weights[0]) > 1e-8).any():
-        return None
-    return np.maximum(weights, _r_mean(weights) / 1e8)
-
-
-def _r_mean(values: np.ndarray) -> float:
-    """R's mean(): in extended precision, with a second round for what the first one lost."""
-    extended = values.astype(np.longdouble)
-    first = np.add.accumulate(extended)[-1] / len(values)
-    return float(first + np.add.accumulate(extended - first)[-1] / len(values))
-
-
-def sum_in_order(values: np.ndarray) -> float:
-    """The sum of one value after the other, which is how earth adds; numpy's own sum adds in pairs."""
-    return float(np.add.accumulate(values)[-1])
-
-
 def start_weights(work: Workspace, rows: np.ndarray, weights: np.ndarray) -> None:
     """Put the weights into the intercept and the null RSS; `rows` are the unweighted responses."""
     if (weights < ALMOST_ZERO).any():
@@ -271,42 +255,6 @@ def start_weights(work: Workspace, rows: np.ndarray, weights: np.ndarray) -> Non
     work.terms.bx[0] = np.sqrt(weights)
     work.queue.delta[0] = null
     work.progress.value[[RSS_NULL, RSS, DELTA]] = null
-
-
-@dataclass
-class Allowed:
-    """The user's rule for interactions, asked once for each parent and predictor."""
-
-    function: Callable | None
-    feature_names: tuple[str, ...] | None
-    max_degree: int
-    terms: Terms
-
-    def __post_init__(self):
-        self._known = {}
-
-    def fill(self) -> None:
-        """Write the answers for all terms that could be parents."""
-        if self.function is None:
-            return
-        terms = self.terms
-        for slot in np.flatnonzero(terms.used & (terms.degree < self.max_degree)):
-            parents = terms.dirs[slot].astype(int)
-            for pred in np.flatnonzero(parents == 0):
-                terms.allowed[slot, pred] = self._ask(parents, int(pred))
-
-    def _ask(self, parents: np.ndarray, pred: int) -> bool:
-        key = (parents.tobytes(), pred)
-        if key not in self._known:
-            names = self.feature_names
-            if names is None:
-                names = tuple(f"x{j + 1}" for j in range(len(parents)))
-            degree = 1 + int(np.count_nonzero(parents))
-            first = not self._known
-            self._known[key] = bool(
-                self.function(degree, pred, parents.copy(), tuple(names), first)
-            )
-        return self._known[key]
 
 
 @dataclass(frozen=True)

@@ -14,14 +14,19 @@ DIGITS = 7  # R's getOption("digits")
 LINE = 80  # R's getOption("width")
 
 
-def model_summary(model, call: str) -> str:
-    """The text of a fitted model; `call` stands for R's call in its first line."""
+def model_summary(model, call: str, nprune: int | None = None, weights=None) -> str:
+    """The text of a fitted model; `call` stands for R's call in its first line.
+
+    `nprune` and the case `weights` are those of the fit, which the model itself does not keep.
+    """
     lines = [f"Call: {call}", "", *_coefficients(model), ""]
     if model.glm is not None:
         lines += [*_glm_statistics(model), ""]
-    lines.append(_selection(model))
+    lines.append(_selection(model) + ("" if nprune is None else f" (nprune={nprune:g})"))
     lines.append(f"Termination condition: {_termination(model)}")
     lines.append(_importance(model))
+    if weights is not None:
+        lines.append(_weights(weights))
     degrees = _degrees(model.dirs[model.selected])
     counts = [int(np.sum(degrees == d)) for d in range(int(degrees.max()) + 1)]
     kind = {1: " (intercept only model)", 2: " (additive model)"}.get(len(counts), "")
@@ -115,11 +120,11 @@ def _table(rows, titles, columns) -> list[str]:
 
 
 def _first_block(cells, room) -> tuple[list, list]:
-    """Split the columns after those that fit, and never before the first."""
+    """Split the columns after those that leave room in a line, and never before the first."""
     used = count = 0
     for column in cells:
         used += 1 + len(column[0])
-        if count and used > room:
+        if count and used >= room:
             break
         count += 1
     return cells[:count], cells[count:]
@@ -185,6 +190,15 @@ def _importance(model) -> str:
             return f"{text}, ..."
         text = longer
     return text
+
+
+def _weights(weights) -> str:
+    """The first weights, cut where the line ends."""
+    text = ", ".join(r_format([w])[0] for w in weights[:30])
+    room = LINE - len("Weights: ") - 5
+    if len(text) > room:
+        text = text[: room - 3].removesuffix(".") + "..."
+    return f"Weights: {text}"
 
 
 def _fixed_point(values: np.ndarray) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -11,16 +12,36 @@ from . import engine_r, robject
 from .data import Design, Responses
 from .options import check_options
 
-__all__ = ["FormulaData", "TrainingData"]
+__all__ = ["FormulaData", "TrainingData", "taken"]
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingData:
-    """Predictors, responses and case weights; they are not copied."""
+    """Predictors, responses and case weights of all rows, and 0-based numbers of the rows to fit on.
 
-    design: Design
-    responses: Responses
-    training_weights: np.ndarray | None
+    They are not copied. earth judges the weights of all rows before it takes the subset, so the engines
+    get both.
+    """
+
+    all_design: Design
+    all_responses: Responses
+    all_weights: np.ndarray | None = None
+    subset: np.ndarray | None = None
+
+    @cached_property
+    def design(self) -> Design:
+        """Of the rows to fit on."""
+        return self.all_design if self.subset is None else self.all_design.rows(self.subset)
+
+    @cached_property
+    def responses(self) -> Responses:
+        """Of the rows to fit on."""
+        return self.all_responses if self.subset is None else self.all_responses.rows(self.subset)
+
+    @property
+    def training_weights(self) -> np.ndarray | None:
+        """Of the rows to fit on."""
+        return taken(self.all_weights, self.subset)
 
     def check_options(self, estimator) -> dict:
         """The estimator's options, checked for these data."""
@@ -32,9 +53,7 @@ class TrainingData:
 
     def prune_in_r(self, r_object, options, linpreds):
         """The pruning pass again, by R."""
-        return engine_r.reprune(
-            r_object, self.design, self.responses, self.training_weights, options
-        )
+        return engine_r.reprune(r_object, self, options)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,10 +67,8 @@ class FormulaData:
 
     @property
     def training_weights(self) -> np.ndarray | None:
-        """Weights of the rows to fit on."""
-        return (
-            self.weights if self.weights is None or self.rows is None else self.weights[self.rows]
-        )
+        """Of the rows to fit on."""
+        return taken(self.weights, self.rows)
 
     def check_options(self, estimator) -> dict:
         """The estimator's options; R alone knows the predictors, so it checks linpreds."""
@@ -75,6 +92,11 @@ class FormulaData:
     def prune_in_r(self, r_object, options, linpreds):
         """The pruning pass again, by R."""
         return self.fit(options, linpreds, r_object=r_object)
+
+
+def taken(values: np.ndarray | None, rows: np.ndarray | None) -> np.ndarray | None:
+    """Some of the values, all where no rows are named, None where there are none."""
+    return values if values is None or rows is None else values[rows]
 
 
 def _same(basis: np.ndarray, bx: np.ndarray) -> bool:

@@ -7,46 +7,15 @@ be slow, and the faults of a MARS engine hang on the structure: ties, dependent 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 import numpy as np
+from case import Case
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-__all__ = ["Case", "bad_cases", "cases", "distinct_cases", "good_cases"]
+__all__ = ["bad_cases", "cases", "distinct_cases", "good_cases"]
 
 FRESH = 10  # cases of a run of hypothesis
-
-
-@dataclass(frozen=True, eq=False)
-class Case:
-    """A problem for all engines; options by our names, those that have earth's default left out."""
-
-    X: np.ndarray
-    y: np.ndarray
-    weights: np.ndarray | None = None
-    options: dict = field(default_factory=dict)
-
-    @property
-    def X_new(self) -> np.ndarray:
-        """Rows to predict at: between the training rows, some of them outside."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            moved = self.X + 0.25 * (self.X - self.X[::-1])
-        return np.where(np.isfinite(moved), moved, 0.0)
-
-    def __repr__(self) -> str:
-        """Python code that makes the case again, bit for bit."""
-        parts = [_code(self.X), _code(self.y)]
-        if self.weights is not None:
-            parts.append(f"weights={_code(self.weights)}")
-        if self.options:
-            parts.append(f"options={self.options!r}")
-        return f"Case({', '.join(parts)})"
-
-
-def _code(array: np.ndarray) -> str:
-    text = repr(array.tolist()).replace("nan", "np.nan").replace("inf", "np.inf")
-    return f"np.array({text})"
 
 
 def _integers(rng, n):

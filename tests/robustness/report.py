@@ -1,6 +1,6 @@
 """docs/reliability.md from what the tests of this folder and the soak run measured. Run by `make soak`.
 
-python tests/robustness/report.py figures.jsonl soak.json docs/reliability.md
+python tests/robustness/report.py figures.jsonl soak.json data.json docs/reliability.md
 """
 
 from __future__ import annotations
@@ -26,6 +26,14 @@ The bridge must agree to the last bit, the native engine in all terms and to 1e-
 | | through the bridge | native engine |
 |---|---|---|
 {soak}
+
+And {data_cases:,} problems as people have them (seed {data_seed}): ordered and unordered factors, values that
+differ by rounding only, several responses and their weights, case weights, subsets, generalised linear models
+and classes, each pruned again after the fit:
+
+| | through the bridge | native engine |
+|---|---|---|
+{data}
 
 "Refused" is a problem that both refuse. "Stricter" is one that R fits and we refuse on purpose, "looser" one
 that R fails on and the native engine fits; `tests/robustness/judge.py` lists every such kind with its reason.
@@ -73,15 +81,18 @@ columns.
 
 def main() -> None:
     """Read both files, write the page."""
-    figures, soak, page = map(Path, sys.argv[1:])
+    figures, soak, data, page = map(Path, sys.argv[1:])
     records = [json.loads(line) for line in figures.read_text(encoding="utf-8").splitlines()]
-    numbers = json.loads(soak.read_text(encoding="utf-8"))
+    numbers, of_data = (json.loads(f.read_text(encoding="utf-8")) for f in (soak, data))
     versions = ", ".join(f"{name} {v}" for name, v in numbers["versions"].items())
     text = PAGE.format(
         versions=versions,
         cases=numbers["cases"],
         seed=numbers["seed"],
         soak=soak_table(numbers),
+        data_cases=of_data["cases"],
+        data_seed=of_data["seed"],
+        data=soak_table(of_data),
         deaths=table(records, ("loky", "dask", "main process", "process of")),
         disk=table(records, ("disk", "folder", "stored cell")),
         interrupts=table(records, ("Ctrl-C",)),

@@ -6,23 +6,51 @@ requests <- file("stdin", "rb")
 answers <- file(file.path("/dev/fd", commandArgs(trailingOnly = TRUE)[1]), "wb")
 
 read.numbers <- function(count) readBin(requests, "double", count, endian = "little")
+read.vector <- function() read.numbers(read.numbers(1))
 
 read.text <- function() {
   bytes <- readBin(requests, "raw", read.numbers(1))
-  rawToChar(bytes)
+  text <- rawToChar(bytes)
+  Encoding(text) <- "UTF-8"
+  text
+}
+
+read.texts <- function() vapply(seq_len(read.numbers(1)), function(i) read.text(), "")
+
+# Data are a matrix, a factor, or a frame of such columns.
+read.data <- function() {
+  kind <- read.text()
+  switch(kind,
+    none = NULL,
+    vector = read.vector(),
+    matrix = {
+      size <- read.numbers(2)
+      matrix(read.numbers(prod(size)), size[1], size[2])
+    },
+    factor = , ordered = {
+      codes <- read.vector() + 1
+      levels <- read.texts()
+      factor(levels[codes], levels, ordered = kind == "ordered")
+    },
+    frame = {
+      names <- read.texts()
+      columns <- lapply(names, function(name) read.data())
+      structure(columns, names = names, class = "data.frame", row.names = seq_along(columns[[1]]))
+    })
 }
 
 # An argument is its name, its kind and its values.
-read.arguments <- function(count) {
+read.arguments <- function() {
   arguments <- list()
-  for (i in seq_len(count)) {
+  for (i in seq_len(read.numbers(1))) {
     name <- read.text()
     kind <- read.text()
     arguments[[name]] <- switch(kind,
       text = read.text(),
       flag = read.numbers(1) != 0,
-      numbers = read.numbers(read.numbers(1)))
+      numbers = read.vector())
   }
+  if (!is.null(arguments$glm)) arguments$glm <- list(family = arguments$glm)
   arguments
 }
 
@@ -49,32 +77,46 @@ write.parts <- function(parts) {
 }
 
 parts.of <- function(fit, x.new) {
-  list(
+  parts <- list(
     dirs = fit$dirs, cuts = fit$cuts, selected = fit$selected.terms, coef = fit$coefficients,
     rss = fit$rss, rsq = fit$rsq, gcv = fit$gcv, grsq = fit$grsq,
     rss_per_subset = fit$rss.per.subset, gcv_per_subset = fit$gcv.per.subset,
     prune_terms = fit$prune.terms, fitted = fit$fitted.values, leverages = fit$leverages,
     nk = fit$nk, penalty = fit$penalty, termcond = fit$termcond,
-    predicted = predict(fit, x.new))
+    predicted = predict(fit, x.new, type = "earth"),
+    rss_per_response = fit$rss.per.response, rsq_per_response = fit$rsq.per.response,
+    gcv_per_response = fit$gcv.per.response, grsq_per_response = fit$grsq.per.response)
+  if (is.null(fit$glm.list)) return(parts)
+  each <- function(what) vapply(fit$glm.list, function(g) as.double(g[[what]]), 0)
+  c(parts, list(
+    glm_coef = fit$glm.coefficients, deviance = each("deviance"),
+    null_deviance = each("null.deviance"), aic = each("aic"), iterations = each("iter"),
+    converged = each("converged"), response = predict(fit, x.new, type = "response")))
 }
 
 repeat {
-  size <- read.numbers(4) # rows, columns, 1 if there are weights, arguments
-  if (length(size) < 4) break
-  x <- matrix(read.numbers(size[1] * size[2]), size[1], size[2])
-  y <- read.numbers(size[1])
+  x <- read.data()
+  if (is.null(x)) break
+  y <- read.data()
+  weights <- read.data()
+  rows <- read.data()
   arguments <- list(x = quote(x), y = quote(y))
-  if (size[3] == 1) {
-    weights <- read.numbers(size[1])
-    arguments$weights <- quote(weights)
-  }
-  arguments <- c(arguments, read.arguments(size[4]))
-  x.new <- matrix(read.numbers(size[1] * size[2]), size[1], size[2])
+  if (!is.null(weights)) arguments$weights <- quote(weights)
+  if (!is.null(rows)) arguments$subset <- quote(rows + 1)
+  arguments <- c(arguments, read.arguments())
+  changes <- read.arguments()
+  x.new <- read.data()
   warned <- character(0)
   answer <- tryCatch(
     withCallingHandlers({
       fit <- do.call("earth", arguments)
-      list(names = rownames(fit$dirs), parts = parts.of(fit, x.new))
+      parts <- parts.of(fit, x.new)
+      if (length(changes)) {
+        again <- do.call("update", c(list(fit, ponly = TRUE), changes))
+        more <- parts.of(again, x.new)
+        parts <- c(parts, structure(more, names = paste("again", names(more))))
+      }
+      list(names = rownames(fit$dirs), parts = parts)
     }, warning = function(w) {
       warned <<- c(warned, conditionMessage(w))
       invokeRestart("muffleWarning")

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 SCRIPT = Path(__file__).with_name("rserver.R")
 # R's names of the arguments, written down here again so that a slip in the package's table shows.
@@ -23,7 +24,10 @@ R_NAMES = {
     "endspan": "endspan", "newvar_penalty": "newvar.penalty", "fast_k": "fast.k",
     "fast_beta": "fast.beta", "linpreds": "linpreds", "pmethod": "pmethod", "nprune": "nprune",
     "adjust_endspan": "Adjust.endspan", "auto_linpreds": "Auto.linpreds", "scale_y": "Scale.y",
+    "response_weight": "wp", "glm_family": "glm", "force_weights": "Force.weights",
 }  # fmt: skip
+AGAIN = "again "  # before the names of what the second pruning pass gave
+R_FAMILIES = {"gamma": "Gamma", "inverse_gaussian": "inverse.gaussian"}
 
 
 @dataclass(frozen=True)
@@ -69,13 +73,13 @@ class RServer:
         self.close()
 
     def fit(self, case) -> Fitted | Refused | Died:
-        """Fit a case with X, y, weights (or None), options and X_new."""
+        """Fit a `Case`."""
         if self._process is None:
             self._start()
         self._deadline = time.monotonic() + self.timeout
         try:
             self._send(_encode(case))
-            return self._answer(*case.X.shape)
+            return self._answer()
         except TimeoutError:
             self.close()
             return Died(f"R did not answer within {self.timeout:g} s")
@@ -151,7 +155,7 @@ class RServer:
     def _texts(self) -> tuple[str, ...]:
         return tuple(self._text() for _ in range(self._count()))
 
-    def _answer(self, n: int, p: int) -> Fitted | Refused:
+    def _answer(self) -> Fitted | Refused:
         if self._text() == "refused":
             return Refused(self._text())
         names, warned = self._texts(), self._texts()
@@ -159,24 +163,74 @@ class RServer:
         for _ in range(self._count()):
             name = self._text()
             parts[name] = self._numbers(self._count())
-        parts["selected"] = parts["selected"].astype(int) - 1
-        for name in ("dirs", "cuts"):
-            parts[name] = parts[name].reshape(p, -1).T
-        size = len(parts["rss_per_subset"])
-        parts["prune_terms"] = parts["prune_terms"].reshape(size, -1).T
+        _shape(parts, "", len(names))
+        if AGAIN + "coef" in parts:
+            _shape(parts, AGAIN, len(names))
         return Fitted(parts, names, warned)
 
 
+def _shape(parts: dict[str, np.ndarray], prefix: str, n_forward: int) -> None:
+    """Make matrices of what R sent column by column: of the fit, or of the second pruning pass."""
+    selected = parts[prefix + "selected"].astype(int) - 1
+    n_responses = len(parts[prefix + "coef"]) // len(selected)
+    rows = {"dirs": n_forward, "cuts": n_forward, "coef": len(selected), "glm_coef": len(selected)}
+    rows["prune_terms"] = len(parts[prefix + "rss_per_subset"])
+    for name, n_rows in rows.items():
+        if prefix + name in parts:
+            parts[prefix + name] = parts[prefix + name].reshape(-1, n_rows).T
+    for name in ("fitted", "predicted", "response"):
+        if prefix + name in parts:
+            parts[prefix + name] = parts[prefix + name].reshape(n_responses, -1).T
+    parts[prefix + "selected"] = selected
+
+
 def _encode(case) -> bytes:
-    n, p = case.X.shape
-    options = {name: value for name, value in case.options.items() if value is not None}
-    pieces = [struct.pack("<4d", n, p, case.weights is not None, len(options))]
-    arrays = [case.X, case.y] if case.weights is None else [case.X, case.y, case.weights]
-    pieces += [np.asarray(a, dtype="<f8").tobytes("F") for a in arrays]
-    for name, value in options.items():
+    return b"".join([
+        _data(case.X), _responses(case), _data(case.weights), _data(case.subset),
+        _arguments(case.r_options), _arguments(case.reprune), _data(case.X_new),
+    ])  # fmt: skip
+
+
+def _data(data) -> bytes:
+    if data is None:
+        return _text("none")
+    if isinstance(data, pd.DataFrame):
+        columns = [_column(data[name]) for name in data.columns]
+        return b"".join([_text("frame"), _text_list(map(str, data.columns)), *columns])
+    if data.ndim == 1:
+        return _text("vector") + _vector(data)
+    return _text("matrix") + struct.pack("<2d", *data.shape) + _bytes(data)
+
+
+def _column(column: pd.Series) -> bytes:
+    if not isinstance(column.dtype, pd.CategoricalDtype):
+        return _data(column.to_numpy())
+    kind = "ordered" if column.cat.ordered else "factor"
+    return _factor(kind, column.cat.codes, column.cat.categories)
+
+
+def _factor(kind: str, codes, levels) -> bytes:
+    return _text(kind) + _vector(codes) + _text_list(map(str, levels))
+
+
+def _responses(case) -> bytes:
+    return _factor("factor", case.y, case.classes) if case.classes else _data(case.y)
+
+
+def _arguments(options: dict) -> bytes:
+    given = {name: value for name, value in options.items() if value is not None}
+    pieces = [struct.pack("<d", len(given))]
+    for name, value in given.items():
         pieces += [_text(R_NAMES[name]), _argument(name, value)]
-    pieces.append(np.asarray(case.X_new, dtype="<f8").tobytes("F"))
     return b"".join(pieces)
+
+
+def _bytes(values) -> bytes:
+    return np.asarray(values, dtype="<f8").tobytes("F")
+
+
+def _vector(values) -> bytes:
+    return struct.pack("<d", len(values)) + _bytes(values)
 
 
 def _text(text: str) -> bytes:
@@ -184,12 +238,17 @@ def _text(text: str) -> bytes:
     return struct.pack("<d", len(data)) + data
 
 
+def _text_list(texts) -> bytes:
+    texts = list(texts)
+    return struct.pack("<d", len(texts)) + b"".join(map(_text, texts))
+
+
 def _argument(name: str, value) -> bytes:
     if isinstance(value, str):
-        return _text("text") + _text(value)
+        return _text("text") + _text(R_FAMILIES.get(value, value))
     if isinstance(value, bool):
         return _text("flag") + struct.pack("<d", value)
     values = np.atleast_1d(np.asarray(value, dtype="<f8"))
     if name == "linpreds":
         values = values + 1  # R counts from one
-    return _text("numbers") + struct.pack("<d", len(values)) + values.tobytes()
+    return _text("numbers") + _vector(values)

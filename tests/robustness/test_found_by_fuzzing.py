@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from cases_strategy import Case
+from case import Case
 from judge import AGREED, LOOSER, REFUSED, STRICTER, TIED, judge
 from rscript import needs_rscript
 from rserver import Died, RServer

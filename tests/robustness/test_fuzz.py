@@ -10,8 +10,11 @@ import signal
 from collections import Counter
 
 import numpy as np
+import pandas as pd
 import pytest
-from cases_strategy import Case, distinct_cases
+from case import Case
+from cases_strategy import distinct_cases
+from data_cases import data_cases
 from judge import AGREED, DIFFERENT, KINDS, REFUSED, TIED, judge
 from minimise import minimise
 from rscript import needs_rscript
@@ -63,6 +66,19 @@ class TestAgainstR:
         assert counts["r", TIED] == 0
         assert counts["native", TIED] <= CASES // 50
 
+    def test_the_data_that_people_have(self, server):
+        counts = Counter()
+        for number, case in enumerate(data_cases(CASES)):
+            r = server.fit(case)
+            assert not isinstance(r, Died), f"case {number}: {r}"
+            for engine in ENGINES if not case.needs_glm else ("r",):
+                verdict = judge(case, r, engine)
+                counts[engine, verdict.kind] += 1
+                assert verdict.kind != DIFFERENT, f"case {number}: {verdict}"
+        for engine in ENGINES:
+            assert counts[engine, AGREED] > CASES // 2
+            assert counts[engine, TIED] == 0
+
     def test_a_wrong_engine_would_be_noticed(self, server):
         case = next(c for c in distinct_cases(CASES) if len(c.y) > 60)
         r = server.fit(case)
@@ -99,8 +115,8 @@ def test_a_crash_of_an_engine_is_told_and_survived():
 
 
 def test_a_case_prints_as_code_that_makes_it_again():
-    for case in distinct_cases(20, 1):
-        again = eval(repr(case), {"Case": Case, "np": np})
+    for case in (*distinct_cases(20, 1), *data_cases(20, 1)):
+        again = eval(repr(case), {"Case": Case, "np": np, "pd": pd})
         np.testing.assert_array_equal(again.X, case.X)
         np.testing.assert_array_equal(again.y, case.y)
         assert repr(again) == repr(case)

@@ -1,0 +1,29 @@
+"""Sums that round as R's do: one value after the other, in extended precision where R has it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+__all__ = ["r_mean", "r_sum", "r_weighted_mean", "sum_in_order"]
+
+
+def r_sum(values: np.ndarray) -> float:
+    """R's sum(): in extended precision."""
+    return float(np.add.accumulate(values.astype(np.longdouble))[-1])
+
+
+def r_mean(values: np.ndarray) -> float:
+    """R's mean(): in extended precision, with a second round for what the first one lost."""
+    extended = values.astype(np.longdouble)
+    first = np.add.accumulate(extended)[-1] / len(values)
+    return float(first + np.add.accumulate(extended - first)[-1] / len(values))
+
+
+def r_weighted_mean(values: np.ndarray, weights: np.ndarray) -> float:
+    """R's weighted.mean()."""
+    return r_sum(values * weights) / r_sum(weights)
+
+
+def sum_in_order(values: np.ndarray) -> float:
+    """The sum in double precision, which is how earth's own code adds; numpy's sum adds in pairs."""
+    return float(np.add.accumulate(values)[-1])

@@ -1,0 +1,94 @@
+"""A problem for all engines: data, weights, rows, options, and a second pruning pass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+__all__ = ["Case"]
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """Data and arguments by our names; what has earth's default is left out.
+
+    Attributes
+    ----------
+    X : matrix, or a frame of numbers and categories
+    y : (n,) or (n, m) numbers, or codes where there are `classes`
+    weights, subset : None, or case weights and 0-based rows
+    options : arguments of `Earth`
+    reprune : arguments of `reprune`, which follows the fit unless it is empty
+    classes : levels of y for `EarthClassifier`, empty for `Earth`
+    """
+
+    X: np.ndarray | pd.DataFrame
+    y: np.ndarray
+    weights: np.ndarray | None = None
+    options: dict = field(default_factory=dict)
+    subset: np.ndarray | None = None
+    reprune: dict = field(default_factory=dict)
+    classes: tuple[str, ...] = ()
+
+    @property
+    def X_new(self) -> np.ndarray | pd.DataFrame:
+        """Rows to predict at: between the training rows, some of them outside."""
+        if isinstance(self.X, np.ndarray):
+            return _moved(self.X)
+        new = self.X.iloc[::-1].reset_index(drop=True)
+        for name in new.columns:
+            if not isinstance(new[name].dtype, pd.CategoricalDtype):
+                new[name] = _moved(self.X[name].to_numpy())
+        return new
+
+    @property
+    def rows(self) -> np.ndarray:
+        """The rows that are fitted."""
+        return np.arange(len(self.y)) if self.subset is None else self.subset
+
+    @property
+    def r_options(self) -> dict:
+        """The options, with the family that classes imply."""
+        return self.options | ({"glm_family": "binomial"} if self.classes else {})
+
+    @property
+    def needs_glm(self) -> bool:
+        """Whether a generalised linear model is part of it."""
+        return bool(self.classes) or "glm_family" in self.options
+
+    def __repr__(self) -> str:
+        """Python code that makes the case again, bit for bit."""
+        parts = [_code(self.X), _code(self.y)]
+        parts += [f"{n}={_code(getattr(self, n))}" for n in ("weights", "subset") if self.has(n)]
+        parts += [
+            f"{n}={getattr(self, n)!r}" for n in ("options", "reprune", "classes") if self.has(n)
+        ]
+        return f"Case({', '.join(parts)})"
+
+    def has(self, name: str) -> bool:
+        """Whether a part is there: given, and not empty."""
+        value = getattr(self, name)
+        return value is not None and len(value) > 0
+
+
+def _moved(values: np.ndarray) -> np.ndarray:
+    with np.errstate(over="ignore", invalid="ignore"):
+        moved = values + 0.25 * (values - values[::-1])
+    return np.where(np.isfinite(moved), moved, 0.0)
+
+
+def _code(data) -> str:
+    if isinstance(data, pd.DataFrame):
+        columns = ", ".join(f"{name!r}: {_column_code(data[name])}" for name in data.columns)
+        return f"pd.DataFrame({{{columns}}})"
+    text = repr(data.tolist()).replace("nan", "np.nan").replace("inf", "np.inf")
+    return f"np.array({text})"
+
+
+def _column_code(column: pd.Series) -> str:
+    if not isinstance(column.dtype, pd.CategoricalDtype):
+        return _code(column.to_numpy())
+    codes, levels = column.cat.codes.tolist(), column.cat.categories.tolist()
+    return f"pd.Categorical.from_codes({codes}, {levels!r}, ordered={column.cat.ordered})"

@@ -1,0 +1,223 @@
+"""Two answers to one case, compared: to the bit, up to rounding, or as a tie."""
+
+from __future__ import annotations
+
+import numpy as np
+from case import Case
+from rserver import AGAIN, Fitted
+
+from pyearthdof import MarsModel
+from pyearthdof.mars.crosscheck import TIE
+from pyearthdof.mars.model import evaluate_term, nominal_df
+
+__all__ = ["bits_that_differ", "numbers_that_differ", "tie"]
+
+TOLERANCE = 1e-8
+EPSILON = 10 * np.finfo(float).eps
+ROUNDING = 1e-13  # of the sum of squares of y
+EXACT = ("dirs", "cuts", "selected", "prune_terms", "termcond", "nk", "penalty")
+NUMBERS = (
+    "coef", "rss", "rsq", "gcv", "grsq", "rss_per_subset", "gcv_per_subset", "fitted", "leverages",
+    "rss_per_response", "rsq_per_response", "gcv_per_response", "grsq_per_response",
+)  # fmt: skip
+GLM = ("glm_coef", "deviance", "null_deviance", "aic", "iterations", "converged")
+
+
+def bits_that_differ(ours: Fitted, r: Fitted) -> str:
+    """The first thing that is not R's to the last bit, or an empty string."""
+    if set(ours.parts) != set(r.parts):
+        return f"parts {set(ours.parts) ^ set(r.parts)}"
+    for prefix in _prefixes(r):
+        names = [prefix + name for name in (*EXACT, *NUMBERS, *GLM) if prefix + name in r.parts]
+        for name in names:
+            if not np.array_equal(ours.parts[name], r.parts[name], equal_nan=True):
+                return name
+        if not _same_prediction(ours.parts[prefix + "predicted"], r, prefix + "predicted"):
+            return prefix + "predicted"
+        # glm coefficients of classes that separate grow without bound, and cancel each other
+        separate = np.abs(r.parts.get(prefix + "glm_coef", np.full(1, np.inf))).max() > 1e4
+        name = prefix + "response"
+        if not separate and not _same_prediction(ours.parts[name], r, name):
+            return name
+    if ours.term_names != r.term_names:
+        return "term_names"
+    if _plain(ours.warnings) != _plain(r.warnings):
+        return f"warnings {ours.warnings} {r.warnings}"
+    return ""
+
+
+def numbers_that_differ(case: Case, ours: Fitted, r: Fitted, model: MarsModel) -> str:
+    """The first thing that is not R's up to rounding, or an empty string."""
+    if ours.term_names != r.term_names:
+        return "term_names"
+    scale = _Scale(case, model)
+    for prefix in _prefixes(r):
+        what = _numbers_that_differ(ours.parts, r.parts, prefix, scale)
+        if what:
+            return prefix + what
+    return ""
+
+
+def _prefixes(r: Fitted) -> tuple[str, ...]:
+    return ("", AGAIN) if AGAIN + "coef" in r.parts else ("",)
+
+
+class _Scale:
+    """What a case tells about the accuracy that any arithmetic can have."""
+
+    def __init__(self, case: Case, model: MarsModel):
+        X = case.X.iloc[case.rows] if hasattr(case.X, "iloc") else case.X[case.rows]
+        self.design = model.design(X)
+        self.Y = case.y[case.rows].reshape(len(X), -1)
+        self.root = _root_weights(case)
+        with np.errstate(over="ignore"):
+            self.squares = ROUNDING * np.sum(self.Y**2, axis=0)
+        self.values = 1e-14 * np.abs(self.Y).max(axis=0)
+
+    def basis(self, dirs, cuts) -> np.ndarray:
+        terms = zip(dirs, cuts, strict=True)
+        return np.column_stack([evaluate_term(self.design, d, c) for d, c in terms])
+
+    def condition(self, basis: np.ndarray) -> float:
+        """Of the regression: no arithmetic knows coefficients and leverages any better."""
+        weighted = self.root[:, None] * basis
+        with np.errstate(all="ignore"):
+            weighted = weighted / np.linalg.norm(weighted, axis=0)
+        return float(np.linalg.cond(weighted)) if np.isfinite(weighted).all() else 1.0
+
+    def rounding(self, parts: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """What may be left in place of a zero where equal numbers were subtracted."""
+        n, penalty, total = len(self.Y), parts["penalty"][0], self.squares.sum()
+        df = np.array([nominal_df(k + 1, penalty) for k in range(len(parts["rss_per_subset"]))])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            factor = 1 / (n * (1 - df / n) ** 2)
+        last = factor[len(parts["selected"]) - 1]
+        return {
+            "coef": self.values,
+            "fitted": self.values,
+            "rss": total,
+            "rss_per_subset": total,
+            "gcv": total * last,
+            "gcv_per_subset": total * factor,
+            "rss_per_response": self.squares,
+            "gcv_per_response": self.squares * last,
+        }
+
+
+def _numbers_that_differ(ours, r, prefix: str, scale: _Scale) -> str:
+    """Numbers are compared relative to the largest of their kind, or to what rounding leaves of y: a
+    coefficient by what it adds to a fit, a fitted value by the weight that it has in the regression.
+    """
+    mine = {name: ours[prefix + name] for name in (*EXACT, *NUMBERS)}
+    theirs = {name: r[prefix + name] for name in (*EXACT, *NUMBERS)}
+    for name in EXACT:
+        if not np.array_equal(mine[name], theirs[name]):
+            return name
+    chosen = theirs["selected"]
+    basis = scale.basis(theirs["dirs"][chosen], theirs["cuts"][chosen])
+    left = scale.rounding(theirs)
+    units = {"coef": np.abs(basis).max(axis=0)[:, None], "fitted": scale.root[:, None]}
+    known = max(TOLERANCE, EPSILON * scale.condition(basis))
+    for name in NUMBERS:
+        if _is_nothing_by_nothing(name, theirs, left):
+            continue
+        tolerance = known if name in ("coef", "leverages") else TOLERANCE
+        a, b = (units.get(name, 1.0) * _cut(name, part[name]) for part in (mine, theirs))
+        if _differ(a, b, tolerance, left.get(name, 0.0)):
+            return name
+    return ""
+
+
+def _is_nothing_by_nothing(name: str, parts, left) -> bool:
+    """Whether a share of the variance is 0/0 but for rounding."""
+    if name in ("rsq", "grsq"):
+        return bool(_cut("rss", parts["rss_per_subset"])[0] <= left["rss"])
+    return False
+
+
+def _differ(a: np.ndarray, b: np.ndarray, tolerance: float, left) -> bool:
+    finite = np.isfinite(b)
+    if not np.array_equal(finite, np.isfinite(a)) or not np.array_equal(np.isnan(a), np.isnan(b)):
+        return True
+    relative = tolerance * np.abs(b[finite]).max(initial=0)
+    allowed = np.broadcast_to(np.maximum(relative, left), b.shape)
+    return bool((np.abs(a[finite] - b[finite]) > allowed[finite]).any())
+
+
+def _cut(name: str, values: np.ndarray) -> np.ndarray:
+    """earth sets sums of squares below 1e-10 to 0; at 1e-10 itself rounding decides."""
+    if not name.startswith(("rss", "gcv")):
+        return values
+    return np.where(np.abs(values / 1e-10 - 1) < TOLERANCE, 0.0, values)
+
+
+def _root_weights(case: Case) -> np.ndarray:
+    if case.weights is None:
+        return np.ones(len(case.rows))
+    weights = case.weights[case.rows]
+    weights = np.maximum(weights, weights.mean() / 1e8)  # earth's way with zeros
+    return np.sqrt(weights / weights.max())
+
+
+def _plain(messages) -> list[str]:
+    """Messages on one line each: the bridge takes R's line breaks out."""
+    return [" ".join(message.split()) for message in messages]
+
+
+def _same_prediction(mine: np.ndarray, r: Fitted, name: str) -> bool:
+    theirs = r.parts[name]
+    with np.errstate(over="ignore", invalid="ignore"):
+        size = max(np.abs(theirs).max(), np.abs(r.parts["coef"]).max())
+        close = np.abs(mine - theirs) <= 1e-10 * size
+    same = ~np.isfinite(theirs) & (np.isfinite(mine) == np.isfinite(theirs))
+    return bool((close | same).all())
+
+
+def tie(case: Case, r: Fitted, ours: Fitted, model: MarsModel) -> float | None:
+    """The gap between the two choices as a share of the total sum of squares, if rounding decides it.
+
+    Where the forward passes part, the candidates of that step explain the same. Where they do not and
+    pruning parts, the subsets of every size have the same sums of squares.
+    """
+    scale = _Scale(case, model)
+    if (np.ptp(scale.Y, axis=0) <= ROUNDING * np.abs(scale.Y).max(axis=0)).all():
+        return 0.0  # y is constant but for rounding, and so are all its sums of squares
+    at = _first_difference(ours.parts, r.parts)
+    if at is not None:
+        gap = _gap(scale, case, r.parts, ours.parts, at)
+        return gap if gap < TIE else None
+    for prefix in _prefixes(r):
+        names = [prefix + name for name in ("prune_terms", "selected")]
+        if all(np.array_equal(ours.parts[name], r.parts[name]) for name in names):
+            continue
+        mine, wanted = (a.parts[prefix + "rss_per_subset"] for a in (ours, r))
+        if mine.shape != wanted.shape:
+            return None
+        gap = float(np.abs(mine - wanted).max() / wanted[0])
+        return gap if gap < TIE else None
+    return None
+
+
+def _first_difference(a, b) -> int | None:
+    shared = min(len(a["dirs"]), len(b["dirs"]))
+    differ = [(a[name][:shared] != b[name][:shared]).any(axis=1) for name in ("dirs", "cuts")]
+    rows = np.flatnonzero(differ[0] | differ[1])
+    if len(rows):
+        return int(rows[0])
+    return None if len(a["dirs"]) == len(b["dirs"]) else shared
+
+
+def _gap(scale: _Scale, case: Case, r, ours, at: int) -> float:
+    """The measure of `crosscheck`, with all weights: one or two more terms from where they part."""
+    importance = np.sqrt(np.asarray(case.options.get("response_weight", 1.0)))
+    Y = scale.root[:, None] * scale.Y * importance
+
+    def rss(parts, n_terms):
+        basis = scale.root[:, None] * scale.basis(parts["dirs"][:n_terms], parts["cuts"][:n_terms])
+        basis = basis / np.linalg.norm(basis, axis=0)
+        return float(np.sum((Y - basis @ np.linalg.lstsq(basis, Y, rcond=None)[0]) ** 2))
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = rss(r, 1) or 1.0
+        left = [[rss(parts, at + k) / total for k in (1, 2)] for parts in (r, ours)]
+    return min(abs(a - b) for a in left[0] for b in left[1])

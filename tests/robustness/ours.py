@@ -1,0 +1,69 @@
+"""What the package answers to a case, in the shape of R's answer."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from case import Case
+from rserver import AGAIN, Died, Fitted, Refused
+
+from pyearthdof import Earth, EarthClassifier, MarsModel
+from pyearthdof.exceptions import RWarning
+
+__all__ = ["fit_ours"]
+
+OF_MODEL = (
+    "dirs", "cuts", "selected", "prune_terms", "termcond", "nk", "penalty", "coef", "rss", "rsq", "gcv",
+    "grsq", "rss_per_subset", "gcv_per_subset", "rss_per_response", "rsq_per_response",
+    "gcv_per_response", "grsq_per_response",
+)  # fmt: skip
+OF_GLM = ("deviance", "null_deviance", "aic", "iterations", "converged")
+
+
+def fit_ours(case: Case, engine: str) -> tuple[Fitted | Refused | Died, MarsModel | None]:
+    """Our answer, and the model; any error but a ValueError counts as a crash."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            fit = _fit(case, engine)
+            parts = _parts(fit, case)
+            if case.reprune:
+                again = _parts(fit.reprune(**case.reprune), case)
+                parts |= {AGAIN + name: values for name, values in again.items()}
+        except ValueError as error:
+            return Refused(str(error)), None
+        except Exception as error:
+            return Died(f"{type(error).__name__}: {error}"), None
+    warned = tuple(str(w.message) for w in caught if issubclass(w.category, RWarning))
+    others = [w for w in caught if not issubclass(w.category, RWarning)]
+    if others:
+        return Died(f"a stray warning: {others[0].category.__name__}: {others[0].message}"), None
+    return Fitted(parts, fit.model_.term_names, warned), fit.model_
+
+
+def _fit(case: Case, engine: str):
+    if not case.classes:
+        estimator, y = Earth(engine=engine, **case.options), case.y
+    else:
+        estimator = EarthClassifier(engine=engine, **case.options)
+        y = np.array(case.classes)[case.y.astype(int)]
+    return estimator.fit(case.X, y, case.weights, subset=case.subset)
+
+
+def _parts(fit, case: Case) -> dict[str, np.ndarray]:
+    model = fit.model_
+    parts = {name: np.atleast_1d(getattr(model, name)) for name in OF_MODEL}
+    parts |= {"fitted": fit.fitted_values_, "leverages": fit.leverages_}
+    with np.errstate(over="ignore", invalid="ignore"):
+        parts["predicted"] = model.predict(case.X_new, "earth")
+        if model.glm is not None:
+            parts |= {name: getattr(model.glm, name) for name in OF_GLM}
+            parts |= {
+                "glm_coef": model.glm.coef,
+                "response": model.predict(case.X_new, "response"),
+            }
+    for name in ("coef", "fitted", "predicted", "glm_coef", "response"):
+        if name in parts:
+            parts[name] = parts[name].reshape(len(parts[name]), -1)
+    return parts

@@ -1,0 +1,303 @@
+// The native engine of MARS for Python.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+
+#include "../mars/design.hpp"
+#include "../mars/forward.hpp"
+#include "../mars/many.hpp"
+#include "../mars/prune.hpp"
+#include "../mars/regress.hpp"
+#include "../mars/weighted.hpp"
+#include "arrays.hpp"
+#include "calls.hpp"
+
+namespace earthdof {
+
+namespace {
+
+using Columns = std::vector<std::size_t>;
+
+std::unique_ptr<Design> make_design(const Strided2& X, int n_threads) {
+  return in_threads(n_threads, [&](Team& team) {
+    return std::make_unique<Design>(X.data(), X.shape(0), X.shape(1), static_cast<std::size_t>(X.stride(0)),
+                                    static_cast<std::size_t>(X.stride(1)), team);
+  });
+}
+
+// What a finished pass found, dependent columns dropped.
+nb::dict collect(const Pass& pass, std::size_t n_ties) {
+  const Terms& terms = pass.terms();
+  const std::size_t n = pass.design().n, p = pass.design().p;
+  std::vector<std::size_t> slots = terms.used_slots();
+  Out<double> bx = make_array<double>({slots.size(), n});
+  {
+    nb::gil_scoped_release release;
+    Table<double> q(slots.size(), n), r(slots.size(), slots.size());
+    for (std::size_t k = 0; k < slots.size(); ++k) std::copy_n(terms.bx[slots[k]], n, bx.data() + k * n);
+    const Columns kept = independent_columns({bx.data(), slots.size(), n}, q, r);
+    Columns kept_slots;
+    for (std::size_t k = 0; k < kept.size(); ++k) {
+      kept_slots.push_back(slots[kept[k]]);
+      if (kept[k] != k) std::copy_n(terms.bx[slots[kept[k]]], n, bx.data() + k * n);
+    }
+    slots = kept_slots;
+  }
+  const std::size_t m = slots.size();
+  Out<std::int64_t> dirs = make_array<std::int64_t>({m, p}), steps = make_array<std::int64_t>({m});
+  Out<double> cuts = make_array<double>({m, p});
+  for (std::size_t k = 0; k < m; ++k) {
+    std::copy_n(terms.dirs[slots[k]], p, dirs.data() + k * p);
+    std::copy_n(terms.cuts[slots[k]], p, cuts.data() + k * p);
+    steps.data()[k] = static_cast<std::int64_t>((slots[k] + 1) / 2);
+  }
+  nb::dict found;
+  found["dirs"] = dirs;
+  found["cuts"] = cuts;
+  found["columns"] = m == bx.shape(0) ? bx : copied<double>(bx.data(), {m, n});
+  found["steps"] = steps;
+  found["termcond"] = static_cast<int>(pass.condition());
+  found["n_ties"] = n_ties;
+  return found;
+}
+
+nb::dict forward_pass(const Design& design, const Settings& settings, const Columns& linpreds, const In2<double>& y,
+                      bool exact, int n_threads) {
+  std::unique_ptr<ForwardPass> pass;
+  in_threads(n_threads, [&](Team& team) {
+    pass = std::make_unique<ForwardPass>(design, settings, linpreds, y.shape(0), team);
+    pass->start(rows(y), exact);
+    pass->run(static_cast<std::size_t>(-1));
+    return 0;
+  });
+  return collect(*pass, pass->n_ties());
+}
+
+nb::dict weighted_pass(const Design& design, const Settings& settings, const Columns& linpreds, const In2<double>& y,
+                       const In1<double>& weights, double rss_null, int n_threads) {
+  std::unique_ptr<WeightedPass> pass;
+  in_threads(n_threads, [&](Team& team) {
+    pass = std::make_unique<WeightedPass>(design, settings, linpreds, y.shape(0), team);
+    pass->start(rows(y), weights.data(), rss_null);
+    pass->run(static_cast<std::size_t>(-1));
+    return 0;
+  });
+  return collect(*pass, 0);
+}
+
+// A pass that is taken step by step, by the calling thread alone: where the user is asked between the steps, and in
+// tests.
+class Steps {
+ public:
+  Steps(const Design& design, const Settings& settings, const Columns& linpreds, const In2<double>& y, bool exact)
+      : team_(1, &signals_), y_(y.shape(0), y.shape(1)),
+        forward_(std::make_unique<ForwardPass>(design, settings, linpreds, y.shape(0), team_)) {
+    keep(y);
+    forward_->start({y_.data(), y_.rows(), y_.width()}, exact);
+  }
+  Steps(const Design& design, const Settings& settings, const Columns& linpreds, const In2<double>& y,
+        const In1<double>& weights, double rss_null)
+      : team_(1, &signals_), y_(y.shape(0), y.shape(1)),
+        weighted_(std::make_unique<WeightedPass>(design, settings, linpreds, y.shape(0), team_)) {
+    keep(y);
+    weighted_->start({y_.data(), y_.rows(), y_.width()}, weights.data(), rss_null);
+  }
+
+  bool is_running() const { return pass().is_running(); }
+  bool is_exact() const { return !forward_ || forward_->is_exact(); }
+  std::size_t n_slots() const { return pass().n_slots(); }
+  double rss_null() const { return pass().rss_null(); }
+
+  void run(std::size_t most) {
+    try {
+      nb::gil_scoped_release release;
+      forward_ ? forward_->run(most) : weighted_->run(most);
+    } catch (const Interrupted&) {
+      throw nb::python_error();
+    }
+  }
+
+  // The parents of the next step in the order in which they are searched, and what each of them uses.
+  std::vector<std::tuple<std::size_t, Out<std::int8_t>>> parents() const {
+    std::vector<std::tuple<std::size_t, Out<std::int8_t>>> found;
+    const Terms& terms = pass().terms();
+    for (std::size_t entry = 0; entry < pass().queue().considered(pass().settings()); ++entry) {
+      const std::size_t slot = pass().queue().ranked[entry];
+      if (terms.degree[slot] < pass().settings().degree)
+        found.emplace_back(slot, copied<std::int8_t>(terms.dirs[slot], {terms.dirs.width()}));
+    }
+    return found;
+  }
+  // Say whether a predictor may extend a parent.
+  void allow(std::size_t slot, std::size_t pred, bool answer) {
+    char& allowed = pass().terms().allowed[slot][pred];
+    if (allowed == static_cast<char>(answer)) return;
+    allowed = static_cast<char>(answer);
+    if (forward_) forward_->forget_knots();
+  }
+
+  nb::dict collect() const { return earthdof::collect(pass(), forward_ ? forward_->n_ties() : 0); }
+
+  // (slot, predictor, gain, what it may be at the most) of the pairs of the last step.
+  std::vector<std::tuple<std::size_t, std::size_t, double, double>> gains() const {
+    std::vector<std::tuple<std::size_t, std::size_t, double, double>> found;
+    for (std::size_t slot = 0; slot < pass().n_slots(); ++slot)
+      for (std::size_t j = 0; j < pass().design().p; ++j) {
+        const Pair& pair = forward_->updating().pair(slot, j);
+        if (pair.open) found.emplace_back(slot, j, pair.gain, pair.upper);
+      }
+    return found;
+  }
+  // Best gain of a pair in the next step, as earth computes it.
+  double exact_gain(std::size_t slot, std::size_t pred) { return forward_->exact_pair(slot, pred).gain; }
+
+ private:
+  void keep(const In2<double>& y) { std::copy_n(y.data(), y.size(), y_.data()); }
+  Pass& pass() { return forward_ ? static_cast<Pass&>(*forward_) : *weighted_; }
+  const Pass& pass() const { return forward_ ? static_cast<const Pass&>(*forward_) : *weighted_; }
+
+  Signals signals_;
+  Team team_;
+  Table<double> y_;
+  std::unique_ptr<ForwardPass> forward_;
+  std::unique_ptr<WeightedPass> weighted_;
+};
+
+std::tuple<Out<double>, Out<std::int64_t>> many(const Design& design, const Settings& settings,
+                                                const Columns& linpreds, const In2<double>& Y, bool scaled,
+                                                bool pruned, std::size_t nprune, int n_threads) {
+  const ManyOptions options{settings, linpreds, scaled, pruned, nprune};
+  Out<double> fitted = make_array<double>({Y.shape(0), Y.shape(1)});
+  Out<std::int64_t> n_terms = make_array<std::int64_t>({Y.shape(0)});
+  const Rows<double> out{fitted.data(), Y.shape(0), Y.shape(1)};
+  in_threads(n_threads, [&](Team& team) {
+    fit_many(design, options, rows(Y), out, n_terms.data(), team);
+    return 0;
+  });
+  return {fitted, n_terms};
+}
+
+std::tuple<Out<double>, Out<std::int64_t>> paths(const Design& design, const Settings& settings,
+                                                 const Columns& linpreds, const In2<double>& Y, bool scaled,
+                                                 const Columns& steps, int n_threads) {
+  const ManyOptions options{settings, linpreds, scaled, false, static_cast<std::size_t>(-1)};
+  Out<double> fitted = make_array<double>({Y.shape(0), steps.size(), Y.shape(1)});
+  Out<std::int64_t> n_terms = make_array<std::int64_t>({Y.shape(0), steps.size()});
+  const Rows<double> out{fitted.data(), Y.shape(0) * steps.size(), Y.shape(1)};
+  in_threads(n_threads, [&](Team& team) {
+    fit_paths(design, options, rows(Y), steps, out, n_terms.data(), team);
+    return 0;
+  });
+  return {fitted, n_terms};
+}
+
+nb::dict search_subsets(const In2<double>& columns, const In1<double>& y, const std::string& method,
+                        std::size_t largest) {
+  Reduction reduction(columns.shape(0), largest);
+  bool nearly_dependent = false;
+  in_threads(1, [&](Team& team) {
+    reduction.reduce_cases(rows(columns), y.data(), team);
+    nearly_dependent = reduction.is_nearly_dependent();
+    if (method == "forward")
+      reduction.forward();
+    else if (method == "seqrep")
+      reduction.replace();
+    else if (method != "exhaustive")
+      reduction.backward();
+    else if (!nearly_dependent)
+      reduction.exhaustive();
+    return 0;
+  });
+  nb::dict found;
+  found["rss"] = copied<double>(reduction.best_rss().data(), {largest});
+  found["best"] = copied<std::int64_t>(reduction.best(0), {largest, largest});
+  found["nearly_dependent"] = nearly_dependent;
+  return found;
+}
+
+nb::dict regression(const In2<double>& columns, const In2<double>& y, bool leverages, int n_threads) {
+  Regression fit;
+  Buffer<double> hat;
+  in_threads(n_threads, [&](Team& team) {
+    fit = regress(rows(columns), rows(y), team);
+    if (leverages && fit.is_independent) hat = hat_values(fit.reflections, team);
+    return 0;
+  });
+  nb::dict found;
+  found["is_independent"] = fit.is_independent;
+  found["coef"] = copied(fit.coef);
+  found["residuals"] = copied(fit.residuals);
+  found["rss"] = fit.rss;
+  found["leverages"] = leverages && fit.is_independent ? nb::cast(copied<double>(hat.data(), {hat.size()})) : nb::none();
+  return found;
+}
+
+nb::dict backward_elimination(const In2<double>& columns, const In2<double>& y, int n_threads) {
+  Elimination found = in_threads(
+      n_threads, [&](Team& team) { return eliminate_backward(rows(columns), rows(y), team); });
+  nb::dict result;
+  result["is_independent"] = found.is_independent;
+  result["rss"] = copied<double>(found.rss.data(), {found.rss.size()});
+  result["best"] = copied<std::int64_t>(found.best.data(), {found.best.rows(), found.best.width()});
+  return result;
+}
+
+std::tuple<Columns, Out<double>, Out<double>> orthonormal(const In2<double>& columns) {
+  const std::size_t m = columns.shape(0), n = columns.shape(1);
+  Table<double> q(m, n), r(m, m, 0.0);
+  Columns kept = independent_columns(rows(columns), q, r);
+  return {kept, copied<double>(q.data(), {kept.size(), n}), copied(r)};
+}
+
+std::tuple<Out<double>, Out<double>> scale_rows(const In2<double>& Y) {
+  const std::size_t m = Y.shape(0), n = Y.shape(1);
+  Out<double> scaled = make_array<double>({m, n}), divisor = make_array<double>({m});
+  for (std::size_t i = 0; i < m; ++i)
+    divisor.data()[i] = scale_response(Y.data() + i * n, n, scaled.data() + i * n);
+  return {scaled, divisor};
+}
+
+}  // namespace
+
+void bind_mars(nb::module_& m) {
+  using namespace nb::literals;
+  nb::class_<Settings>(m, "Settings", "Options of the forward pass, all resolved to numbers.")
+      .def(nb::init<int, std::size_t, double, double, int, int, double, std::size_t, double, double, bool>(),
+           nb::kw_only(), "degree"_a, "nk"_a, "penalty"_a, "thresh"_a, "minspan"_a, "endspan"_a, "newvar_penalty"_a,
+           "fast_k"_a, "fast_beta"_a, "adjust_endspan"_a, "auto_linpreds"_a);
+  nb::class_<Design>(m, "Design", "What depends on X alone: its columns, sorted.")
+      .def(nb::new_(&make_design), "X"_a, "n_threads"_a = 1);
+  nb::class_<Steps>(m, "Steps", "A forward pass that is taken step by step.")
+      .def(nb::init<const Design&, const Settings&, const Columns&, const In2<double>&, bool>(), "design"_a,
+           "settings"_a, "linpreds"_a, "y"_a, "exact"_a, nb::keep_alive<1, 2>())
+      .def(nb::init<const Design&, const Settings&, const Columns&, const In2<double>&, const In1<double>&, double>(),
+           "design"_a, "settings"_a, "linpreds"_a, "y"_a, "weights"_a, "rss_null"_a, nb::keep_alive<1, 2>())
+      .def_prop_ro("is_running", &Steps::is_running)
+      .def_prop_ro("is_exact", &Steps::is_exact)
+      .def_prop_ro("n_slots", &Steps::n_slots)
+      .def_prop_ro("rss_null", &Steps::rss_null)
+      .def("run", &Steps::run, "most"_a)
+      .def("parents", &Steps::parents)
+      .def("allow", &Steps::allow, "slot"_a, "pred"_a, "answer"_a)
+      .def("collect", &Steps::collect)
+      .def("gains", &Steps::gains)
+      .def("exact_gain", &Steps::exact_gain, "slot"_a, "pred"_a);
+  m.def("forward_pass", &forward_pass, "design"_a, "settings"_a, "linpreds"_a, "y"_a, "exact"_a = false,
+        "n_threads"_a = 1);
+  m.def("weighted_pass", &weighted_pass, "design"_a, "settings"_a, "linpreds"_a, "y"_a, "weights"_a, "rss_null"_a,
+        "n_threads"_a = 1);
+  m.def("fit_many", &many, "design"_a, "settings"_a, "linpreds"_a, "Y"_a, "scaled"_a, "pruned"_a, "nprune"_a,
+        "n_threads"_a = 1);
+  m.def("fit_paths", &paths, "design"_a, "settings"_a, "linpreds"_a, "Y"_a, "scaled"_a, "steps"_a,
+        "n_threads"_a = 1);
+  m.def("search_subsets", &search_subsets, "columns"_a, "y"_a, "method"_a, "largest"_a);
+  m.def("regress", &regression, "columns"_a, "y"_a, "leverages"_a = false, "n_threads"_a = 1);
+  m.def("eliminate_backward", &backward_elimination, "columns"_a, "y"_a, "n_threads"_a = 1);
+  m.def("independent_columns", &orthonormal, "columns"_a);
+  m.def("scale_rows", &scale_rows, "Y"_a);
+}
+
+}  // namespace earthdof

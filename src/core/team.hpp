@@ -1,0 +1,69 @@
+// Threads that share the work of one call and end with it.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace earthdof {
+
+// Thrown by the calling thread where the user pressed Ctrl-C.
+struct Interrupted {};
+
+// Asks now and then whether to stop. Only the calling thread may ask.
+class Patience {
+ public:
+  virtual ~Patience() = default;
+  virtual bool is_over() = 0;
+};
+
+// A number of threads, the calling one among them. Which thread takes which job does not matter to any
+// result: each job writes to places of its own.
+class Team {
+ public:
+  Team(int n_threads, Patience* patience);
+  ~Team();
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+
+  int size() const { return static_cast<int>(threads_.size()) + 1; }
+
+  // job(i, thread) for all i below count. Throws Interrupted, or what a job threw.
+  template <class Job>
+  void run(std::size_t count, Job&& job) {
+    if (!threads_.empty() && count > 1) return share(count, job);
+    for (std::size_t i = 0; i < count; ++i) {
+      job(i, 0);
+      check();
+    }
+  }
+
+  // Throws Interrupted if the user wants to stop.
+  void check() {
+    if (patience_ != nullptr && patience_->is_over()) throw Interrupted{};
+  }
+
+ private:
+  void share(std::size_t count, const std::function<void(std::size_t, int)>& job);
+  void serve(int thread);
+  void work(int thread);
+
+  Patience* patience_;
+  std::vector<std::thread> threads_;
+  std::mutex mutex_;
+  std::condition_variable wake_, done_;
+  const std::function<void(std::size_t, int)>* job_ = nullptr;
+  std::size_t count_ = 0;
+  std::atomic<std::size_t> next_{0};
+  std::atomic<bool> stop_{false};
+  std::exception_ptr error_;
+  std::size_t round_ = 0;
+  int busy_ = 0;
+  bool ends_ = false;
+};
+
+}  // namespace earthdof

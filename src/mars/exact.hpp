@@ -1,0 +1,85 @@
+// The search for a knot with earth's own order of operations, for near-ties and degenerate data.
+//
+// Where two candidates are equal on paper, rounding decides which of them earth takes. These loops therefore sum one
+// case after the other, from high x to low, on the same centred orthonormal basis, and must not be re-associated or
+// fused. They cost O(n * terms) a pair, as in earth.
+#pragma once
+
+#include <vector>
+
+#include "../core/buffer.hpp"
+#include "design.hpp"
+#include "terms.hpp"
+
+namespace earthdof {
+
+// The mean as earth takes it: a sum of values over n.
+double running_mean(const double* column, std::size_t n);
+
+// earth's running sum of squares of a hinge, less its mean, while the knot moves down.
+struct RunningVariance {
+  double variance = 0.0;
+
+  // The case at x1 comes in with the parent's value b, and the knot moves to x0.
+  void add(double b, double x0, double x1, double n) {
+    const double step = x1 - x0, square = b * b;
+    sum_b += b;
+    sum_bb += square;
+    sum_bx += b * x1;
+    sum_bbx += square * x1;
+    const double previous = hinge;
+    hinge = sum_bx - sum_b * x0;
+    variance += step * (2 * sum_bbx - sum_bb * (x0 + x1)) + (previous * previous - hinge * hinge) / n;
+  }
+
+ private:
+  double sum_b = 0.0, sum_bb = 0.0, sum_bbx = 0.0, sum_bx = 0.0, hinge = 0.0;
+};
+
+// A basis column in the making, and the work space of one thread.
+struct Trial {
+  Buffer<double> column, q, centred, yq;
+  Buffer<double> covariance, slope, y_slope, y_hinge;
+
+  Trial(std::size_t n, std::size_t capacity, std::size_t n_resp)
+      : column(n), q(n), centred(n), yq(n_resp), covariance(capacity), slope(capacity), y_slope(n_resp),
+        y_hinge(n_resp) {}
+};
+
+// Best candidate of one (parent, predictor) pair; gains are adjusted for a new variable.
+struct ExactPair {
+  bool new_form;
+  double linear;            // gain of the linear candidate
+  std::ptrdiff_t place;     // of the best knot, -1 if there is none
+  double gain;              // of the best candidate
+};
+
+// Orthonormal basis by modified Gram-Schmidt, in the order in which the terms came.
+class ExactBasis {
+ public:
+  ExactBasis(std::size_t n, std::size_t capacity, std::size_t n_resp);
+
+  // The intercept only, for responses as rows and their means.
+  void start(Rows<const double> y, const std::vector<double>& y_mean);
+  // Add a column. At or below `floor` what is stored is zero. Returns the residual sum of squares.
+  double append(const double* column, double floor);
+  std::size_t size() const { return size_; }
+  void truncate(std::size_t size) { size_ = size; }
+
+  ExactPair search(const Design& design, const double* base, std::size_t pred, const Spans& spans, bool new_form,
+                   std::size_t slot, double adjust, double limit, bool linear_only, Trial& trial) const;
+
+ private:
+  double orthonormalise(const double* column, double floor, double* q, double* centred, double* yq) const;
+  void project(const double* q, double* yq) const;
+
+  std::size_t n_, size_ = 0;
+  Table<double> q_;        // a row a column
+  Table<double> centred_;  // a row a case: q less its mean
+  Table<double> yq_;       // a row a column: <y - mean y, q> of each response
+  Buffer<double> work_q_, work_centred_;
+  Rows<const double> y_{nullptr, 0, 0};
+  std::vector<double> y_mean_;
+};
+
+}  // namespace earthdof

@@ -1,0 +1,223 @@
+#include "../core/numbers.hpp"
+#include "forward.hpp"
+
+#include <cmath>
+
+#include "noise.hpp"
+
+namespace earthdof {
+
+namespace {
+
+constexpr double kSaturated = 1e-7;  // share of the null RSS: what is left is rounding
+
+}  // namespace
+
+Pass::Pass(const Design& design, const Settings& settings, const std::vector<std::size_t>& linpreds)
+    : design_(design), settings_(settings), terms_(settings.nk + 2, design.n, design.p), queue_(settings.nk + 2) {
+  for (std::size_t j : linpreds) terms_.linear_only[j] = 1;
+}
+
+void Pass::begin(double rss_null) {
+  terms_.start(design_.n);
+  queue_.start(rss_null);
+  slots_ = used_ = 1;
+  condition_ = settings_.nk >= 3 ? kRunning : kTooFewSlots;
+  rss_null_ = rss_ = delta_ = rss_null;
+  rsq_ = 0.0;
+}
+
+double Pass::limit() const { return smaller(1.01 * rss_, 10 * delta_); }
+
+void Pass::finish_step(const Candidate& step, bool paired) {
+  const double n = static_cast<double>(design_.n), thresh = settings_.thresh;
+  used_ += paired ? 2 : 1;
+  delta_ = step.gain;
+  rss_ = almost_zero(rss_ - step.gain);
+  const double gcv_null = gcv_of(rss_null_, 1.0, n, settings_.penalty);
+  const double score = gcv_of(rss_, static_cast<double>(used_), n, settings_.penalty);
+  const double before = rsq_;
+  rsq_ = 1 - rss_ / rss_null_;
+  const double change = almost_zero(rsq_ - before), grsq = 1 - score / gcv_null;
+  const bool poor = thresh != 0 && grsq < kMinGrsq, small = thresh != 0 && change < thresh;
+  const bool kept = step.found() && !small && !poor;
+  if (kept) {
+    queue_.add(!step.linear && step.new_form ? 2 : 1, slots_);
+    queue_.rank(slots_, settings_.fast_beta);
+    slots_ += 2;
+  } else if (step.found()) {
+    terms_.used[slots_] = terms_.used[slots_ + 1] = 0;
+  }
+  const bool full = kept && rsq_ >= 1 - thresh;
+  if (kept && !full && slots_ + 1 < settings_.nk) return;
+  if (poor)
+    condition_ = grsq < -1000 ? kGrsqLow : kGrsqPoor;
+  else if (small)
+    condition_ = kSmallChange;
+  else if (rsq_ >= 1 - thresh)
+    condition_ = kFull;
+  else
+    condition_ = step.found() ? kReachedNk : kNothing;
+}
+
+ForwardPass::ForwardPass(const Design& design, const Settings& settings, const std::vector<std::size_t>& linpreds,
+                         std::size_t n_resp, Team& team, std::size_t n_mates)
+    : Pass(design, settings, linpreds), team_(team), n_resp_(n_resp),
+      updating_(design_, settings_, settings.nk + 2, team, n_mates), trials_(team.size()) {}
+
+void ForwardPass::start(Rows<const double> y, bool exact) {
+  y_ = y;
+  y_mean_.clear();
+  for (std::size_t r = 0; r < y.rows; ++r) y_mean_.push_back(running_mean(y[r], design_.n));
+  // with these two options a step depends on the order in which candidates took the lead
+  const bool special = settings_.newvar_penalty != 0 || !settings_.auto_linpreds;
+  restart(exact || special || y.rows > 1);
+  updating_.start(y[0], y_mean_[0]);
+}
+
+void ForwardPass::restart(bool exact) {
+  const double n = static_cast<double>(design_.n);
+  double null = 0.0;
+  exact_ = exact;
+  for (std::size_t r = 0; r < y_.rows; ++r) {
+    double total = 0.0;
+    for (std::size_t i = 0; i < design_.n; ++i) total += y_[r][i];
+    const double mean = total / n;
+    for (std::size_t i = 0; i < design_.n; ++i) null += (y_[r][i] - mean) * (y_[r][i] - mean);
+    if (null < 1e-8 * n) {  // a constant response
+      null = 1e-8 * n;
+      exact_ = true;
+    }
+  }
+  begin(null);
+  columns_.assign(1, 0);
+  if (basis_) basis_->truncate(0);
+  updated_ = false;
+  ties_ = 0;
+}
+
+void ForwardPass::run(std::size_t most) {
+  for (; most > 0 && is_running(); --most) {
+    step();
+    team_.check();
+  }
+}
+
+void ForwardPass::step() {
+  Decision decision;
+  if (!exact_ && updating_.is_too_noisy()) exact_ = true;
+  if (!exact_) {
+    decision = updating_.search(terms_, queue_, slots_, limit(), rss_null_);
+    ties_ += decision.tied ? 1 : 0;
+    updated_ |= decision.decided && decision.candidate.found();
+  }
+  Candidate found = decision.decided ? decision.candidate : search_exact();
+  const std::size_t slot = slots_;
+  const bool paired = found.new_form && !found.linear;
+  if (found.found()) {
+    if (!settings_.auto_linpreds && !terms_.linear_only[found.pred]) found.linear = false;
+    terms_.add(design_, slot, found);
+  }
+  finish_step(found, paired);
+  if (rss_ < kSaturated * rss_null_ && updated_) {
+    restart(true);  // what is left is the rounding of all steps so far: take them again as earth does
+  } else if (found.found() && terms_.used[slot]) {
+    extend_basis(slot);
+    if (terms_.used[slot + 1])  // both hinges: the line lies in the model for good
+      updating_.set_linear_dead(found.parent, found.pred);
+  }
+}
+
+// Bring the basis in earth's order of operations up to the model.
+void ForwardPass::complete_basis() {
+  if (!basis_) {
+    basis_ = std::make_unique<ExactBasis>(design_.n, settings_.nk + 2, n_resp_);
+    for (auto& trial : trials_) trial = std::make_unique<Trial>(design_.n, settings_.nk + 3, n_resp_);
+  }
+  if (basis_->size() == 0) basis_->start(y_, y_mean_);
+  while (basis_->size() < columns_.size()) basis_->append(terms_.bx[columns_[basis_->size()]], 0.0);
+}
+
+ExactPair ForwardPass::exact_pair(std::size_t slot, std::size_t pred) {
+  complete_basis();
+  return exact_pair(slot, pred, spans_of(slot), *trials_[0]);
+}
+
+Spans ForwardPass::spans_of(std::size_t slot) const {
+  return span_limits(design_.n, design_.p, terms_.count_positive(slot), terms_.degree[slot] + 1, settings_);
+}
+
+ExactPair ForwardPass::exact_pair(std::size_t slot, std::size_t pred, const Spans& spans, Trial& trial) const {
+  const double adjust = 1 / (1 + (terms_.n_uses[pred] == 0 ? settings_.newvar_penalty : 0.0));
+  return basis_->search(design_, terms_.bx[slot], pred, spans, terms_.is_new_form(slots_, slot, pred), slots_, adjust,
+                        limit(), terms_.linear_only[pred], trial);
+}
+
+// earth's search; in a pass that updates, only over the pairs that are marked.
+Candidate ForwardPass::search_exact() {
+  complete_basis();
+  struct Job {
+    std::size_t slot, pred;
+    Spans spans;
+    ExactPair found;
+  };
+  std::vector<Job> jobs;
+  const std::size_t considered = queue_.considered(settings_);
+  for (std::size_t entry = 0; entry < considered; ++entry) {
+    const std::size_t slot = queue_.ranked[entry];
+    if (terms_.degree[slot] >= settings_.degree) continue;
+    const Spans spans = spans_of(slot);
+    for (std::size_t j = 0; j < design_.p; ++j)
+      if (terms_.may_extend(slot, j) && (exact_ || updating_.pair(slot, j).need)) jobs.push_back({slot, j, spans, {}});
+  }
+  team_.run(jobs.size(), [&](std::size_t i, int thread) {
+    Job& job = jobs[i];
+    job.found = exact_pair(job.slot, job.pred, job.spans, *trials_[thread]);
+  });
+
+  Candidate best;
+  auto job = jobs.begin();
+  for (std::size_t entry = 0; entry < considered; ++entry) {
+    const std::size_t slot = queue_.ranked[entry];
+    if (terms_.degree[slot] >= settings_.degree) continue;
+    double best_of_parent = -1.0;
+    bool leads = false;
+    for (std::size_t j = 0; j < design_.p; ++j) {
+      if (!terms_.may_extend(slot, j)) continue;
+      if (job == jobs.end() || job->slot != slot || job->pred != j) {
+        best_of_parent = larger(best_of_parent, updating_.pair(slot, j).gain);
+        continue;
+      }
+      const ExactPair& found = (job++)->found;
+      best_of_parent = larger(best_of_parent, found.gain);
+      if (found.linear > best.gain) {
+        leads = true;
+        best.place = static_cast<std::ptrdiff_t>(design_.n - 1);
+        best.pred = j;
+        best.parent = slot;
+        best.gain = found.linear;
+        best.linear = true;
+      }
+      if (found.gain > best.gain) {
+        leads = true;
+        best = {found.place, j, slot, found.gain, found.new_form, false};
+      }
+    }
+    if (leads && settings_.newvar_penalty != 0 && terms_.n_uses[best.pred] == 0)
+      best.gain *= 1 + settings_.newvar_penalty;
+    queue_.when[slot] = slots_;
+    queue_.delta[slot] = best_of_parent;
+  }
+  return best;
+}
+
+// Give the columns of the new slots their place in the basis.
+void ForwardPass::extend_basis(std::size_t slot) {
+  for (std::size_t added = slot; added < slot + 2; ++added) {
+    if (!terms_.used[added]) continue;
+    columns_.push_back(added);
+    if (!exact_ && updating_.append(terms_, added) < Updating::kDegenerate) exact_ = true;
+  }
+}
+
+}  // namespace earthdof

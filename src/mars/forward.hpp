@@ -1,0 +1,94 @@
+// The forward pass: step by step, add the term or pair of terms that lowers the RSS most.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "../core/buffer.hpp"
+#include "../core/team.hpp"
+#include "design.hpp"
+#include "exact.hpp"
+#include "terms.hpp"
+#include "updating.hpp"
+
+namespace earthdof {
+
+// Why a pass stopped: earth's numbers, and kRunning while it goes on.
+enum Condition { kRunning = 0, kTooFewSlots = 1, kGrsqLow = 2, kGrsqPoor = 3, kSmallChange = 4, kFull = 5, kNothing = 6,
+                 kReachedNk = 7 };
+
+// The passes with and without case weights have all this in common.
+class Pass {
+ public:
+  Pass(const Design& design, const Settings& settings, const std::vector<std::size_t>& linpreds);
+
+  bool is_running() const { return condition_ == kRunning; }
+  Condition condition() const { return condition_; }
+  double rss() const { return rss_; }
+  double rss_null() const { return rss_null_; }
+  const Terms& terms() const { return terms_; }
+  Terms& terms() { return terms_; }
+  const Queue& queue() const { return queue_; }
+  const Settings& settings() const { return settings_; }
+  const Design& design() const { return design_; }
+  std::size_t n_slots() const { return slots_; }
+
+ protected:
+  void begin(double rss_null);
+  // A knot must gain less than this.
+  double limit() const;
+  // Book a step: RSS, stopping rules, queue. A step that does not pay is taken back.
+  void finish_step(const Candidate& step, bool paired);
+
+  const Design& design_;
+  Settings settings_;
+  Terms terms_;
+  Queue queue_;
+  std::size_t slots_ = 0, used_ = 0;
+  Condition condition_ = kRunning;
+  double rss_null_ = 0.0, rss_ = 0.0, delta_ = 0.0, rsq_ = 0.0;
+};
+
+// A pass without case weights, over one or several responses.
+class ForwardPass : public Pass {
+ public:
+  ForwardPass(const Design& design, const Settings& settings, const std::vector<std::size_t>& linpreds,
+              std::size_t n_resp, Team& team, std::size_t n_mates = 1);
+
+  // Begin with responses as rows, scaled. `exact` asks for earth's order of operations in every step.
+  void start(Rows<const double> y, bool exact);
+  // Take up to `most` steps.
+  void run(std::size_t most);
+  // What the user allows has changed.
+  void forget_knots() { updating_.forget_knots(); }
+
+  std::size_t n_ties() const { return ties_; }
+  bool is_exact() const { return exact_; }
+  Updating& updating() { return updating_; }
+  const Updating& updating() const { return updating_; }
+  // The best of a pair in the next step as earth computes it.
+  ExactPair exact_pair(std::size_t slot, std::size_t pred);
+  std::size_t n_columns() const { return columns_.size(); }
+
+ private:
+  void restart(bool exact);
+  void step();
+  Candidate search_exact();
+  ExactPair exact_pair(std::size_t slot, std::size_t pred, const Spans& spans, Trial& trial) const;
+  Spans spans_of(std::size_t slot) const;
+  void complete_basis();
+  void extend_basis(std::size_t slot);
+
+  Team& team_;
+  std::size_t n_resp_;
+  Updating updating_;
+  std::unique_ptr<ExactBasis> basis_;  // made when it is first needed
+  std::vector<std::unique_ptr<Trial>> trials_;
+  std::vector<std::size_t> columns_;  // slot of each basis column
+  Rows<const double> y_{nullptr, 0, 0};
+  std::vector<double> y_mean_;
+  bool exact_ = false, updated_ = false;
+  std::size_t ties_ = 0;
+};
+
+}  // namespace earthdof

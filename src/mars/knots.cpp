@@ -1,0 +1,152 @@
+#include "../core/numbers.hpp"
+#include "knots.hpp"
+
+#include <cmath>
+#include <vector>
+
+#include "exact.hpp"
+#include "noise.hpp"
+
+namespace earthdof {
+
+ParentColumn::ParentColumn(const double* column, std::size_t n) : base(column), position(n) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const double value = std::fabs(base[i]);
+    square += value * value;
+    largest = larger(largest, value);
+    position[i] = value != 0 ? static_cast<std::uint32_t>(support.size()) : kZero;
+    if (value == 0) continue;
+    support.push_back(static_cast<std::uint32_t>(i));
+    values.push_back(base[i]);
+  }
+}
+
+namespace {
+
+// Whether earth counts a case, which it does once its running variance is above zero: the sign decides, down to
+// the rounding.
+class Counting {
+ public:
+  Counting(const Design& design, std::size_t pred, const ParentColumn& parent)
+      : order_(design.order[pred]), sorted_(design.sorted[pred]), base_(parent.base),
+        n_(static_cast<double>(design.n)),
+        sure_(2e-10 * parent.square * design.reach(pred) * (design.reach(pred) + design.top(pred) - design.low(pred))) {
+  }
+
+  // Places must come in their order.
+  bool counts(std::size_t place) {
+    if (is_sure_) return true;
+    for (; next_ <= place; ++next_) running_.add(base_[order_[next_]], sorted_[next_ + 1], sorted_[next_], n_);
+    // from here on it is above zero whatever the cases below are
+    is_sure_ = running_.variance > sure_;
+    return running_.variance > 0;
+  }
+
+ private:
+  const std::uint32_t* order_;
+  const double *sorted_, *base_;
+  double n_, sure_;
+  RunningVariance running_;
+  std::size_t next_ = 0;
+  bool is_sure_ = false;
+};
+
+// Moments of p and p^2 about a knot, over the cases above it.
+struct Moments {
+  double n0 = 0.0, n1 = 0.0, m0 = 0.0, m1 = 0.0, m2 = 0.0;
+
+  void move(double step) {
+    n1 += step * n0;
+    m2 += step * (2 * m1 + step * m0);
+    m1 += step * m0;
+  }
+  void add(const Moments& other) {
+    n0 += other.n0;
+    n1 += other.n1;
+    m0 += other.m0;
+    m1 += other.m1;
+    m2 += other.m2;
+  }
+};
+
+// Cases by themselves, so that no sum waits for those of the cases before.
+Moments moments_of(const double* x, const std::uint32_t* row, const std::vector<double>& values, std::size_t begin,
+                   std::size_t end, double knot) {
+  Moments sums;
+  for (std::size_t i = begin; i < end; ++i) {
+    const double p = values[row[i]], distance = x[i] - knot, square = p * p, slope = square * distance;
+    sums.n0 += p;
+    sums.n1 += p * distance;
+    sums.m0 += square;
+    sums.m1 += slope;
+    sums.m2 += slope * distance;
+  }
+  return sums;
+}
+
+// The cases in which the parent is not zero, by descending x. Without a branch: which they are cannot be foreseen.
+std::size_t list_cases(const Design& design, std::size_t pred, const ParentColumn& parent, std::uint32_t* places,
+                       double* x, std::uint32_t* rows) {
+  const std::uint32_t *order = design.order[pred], *position = parent.position.data();
+  const double* sorted = design.sorted[pred];
+  std::size_t count = 0;
+  for (std::size_t place = 0; place + 1 < design.n; ++place) {
+    const std::uint32_t row = position[order[place]];
+    places[count] = static_cast<std::uint32_t>(place);
+    x[count] = sorted[place];
+    rows[count] = row;
+    count += row != ParentColumn::kZero;
+  }
+  return count;
+}
+
+}  // namespace
+
+NewPair create_pair(const Design& design, std::size_t pred, const ParentColumn& parent, const Spans& spans,
+                    Knots& knots, std::size_t start, Cases* cases, std::size_t first, PairWork& work) {
+  double* x = cases != nullptr ? cases->x.data() + first : work.x.data();
+  std::uint32_t* row = cases != nullptr ? cases->row.data() + first : work.row.data();
+  const std::size_t n_cases = list_cases(design, pred, parent, work.place.data(), x, row);
+  const double *sorted = design.sorted[pred], n = static_cast<double>(design.n), low = design.low(pred);
+  const auto last_place = static_cast<std::ptrdiff_t>(design.n) - spans.end - 1;  // of a case that may still be counted
+  Counting counting(design, pred, parent);
+  Moments sums;
+  const double highest = n_cases > 0 ? x[0] : low;
+  double worst = 0.0, above = highest;
+  std::size_t entry = start, begin = 0;
+  int wait = spans.start;
+  const auto write = [&](double knot, std::size_t end) {
+    sums.move(above - knot);
+    sums.add(moments_of(x, row, parent.values, begin, end, knot));
+    above = knot;
+    begin = end;
+    knots.x[entry] = knot;
+    knots.stop[entry] = static_cast<std::int32_t>(cases != nullptr || end == 0 ? end : work.place[end - 1] + 1);
+    knots.v[entry] = sums.m2 - sums.n1 * sums.n1 / n;
+    knots.b[entry] = sums.n1;  // until that of h_min is known
+    knots.c[entry] = sums.m2 + (knot - low) * sums.m1;
+    worst = larger(worst, hinge_noise(sums.m0, highest - knot, knots.v[entry]));
+  };
+  for (std::size_t i = 0; i < n_cases; ++i) {
+    const std::size_t place = work.place[i];
+    if (static_cast<std::ptrdiff_t>(place) >= last_place) break;
+    if (!(parent.values[row[i]] > 0) || !counting.counts(place) || --wait != 0) continue;
+    wait = spans.minimum;
+    const double knot = sorted[place + 1];
+    if (entry > start && knot == above) continue;  // tied with the knot before: no new candidate
+    knots.place[entry] = static_cast<std::int32_t>(place + 1);
+    write(knot, i + 1);
+    ++entry;
+  }
+  write(low, n_cases);
+  knots.place[entry] = static_cast<std::int32_t>(design.n - 1);
+  for (std::size_t e = start; e <= entry; ++e) {
+    knots.a[e] = 0.0;
+    knots.c[e] -= knots.b[e] * sums.n1 / n;
+    knots.b[e] = knots.v[e];
+  }
+  knots.c[entry] = knots.v[entry];
+  return {entry - start, n_cases, variance_noise(n, worst, design.reach(pred))};
+}
+
+}  // namespace earthdof

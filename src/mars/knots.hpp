@@ -1,0 +1,72 @@
+// Candidate knots, and their sums against a model.
+//
+// For every (parent, predictor) pair and candidate knot k, with h_k the parent times the hinge at that knot and the
+// sums taken after orthogonalising to the model, we keep A_k = <h_k, y>, B_k = |h_k|^2 and C_k = <h_k, h_min>, where
+// h_min, the hinge at the smallest x, is the linear candidate. A new basis column q changes them by products of
+// <h_k, q>, and one walk over the sorted cases gives all <h_k, q> of a pair.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "../core/buffer.hpp"
+#include "../simd/loops.hpp"
+#include "design.hpp"
+#include "terms.hpp"
+
+namespace earthdof {
+
+// Of all pairs, end to end; the last of a pair stands for h_min.
+struct Knots {
+  Buffer<std::int32_t> place, stop;  // place in the descending order; how many of the parent's cases lie above
+  Buffer<double> x;
+  Buffer<double> v, a, b, c;  // v: |h|^2 against the intercept-only model
+
+  explicit Knots(std::size_t room) : place(room), stop(room), x(room), v(room), a(room), b(room), c(room) {}
+  std::size_t room() const { return x.size(); }
+  Sums sums(std::size_t start) { return {v.data() + start, a.data() + start, b.data() + start, c.data() + start}; }
+};
+
+// The cases of pairs by descending x, end to end: their x, and their rows in a table of products.
+struct Cases {
+  Buffer<double> x;
+  Buffer<std::uint32_t> row;
+
+  explicit Cases(std::size_t room) : x(room), row(room) {}
+  std::size_t room() const { return x.size(); }
+};
+
+// A parent's column. Most are zero in many cases: those are left out of every sum.
+struct ParentColumn {
+  static constexpr std::uint32_t kZero = 0xffffffff;
+
+  const double* base = nullptr;
+  double square = 0.0, largest = 0.0;
+  std::vector<std::uint32_t> support;   // cases in which it is not zero
+  std::vector<std::uint32_t> position;  // of each case in `support`, kZero where there is none
+  std::vector<double> values;           // of the cases in `support`
+
+  ParentColumn(const double* base, std::size_t n);
+};
+
+// What one thread writes to while it makes a pair.
+struct PairWork {
+  std::vector<std::uint32_t> place;  // of each case in the descending order
+  std::vector<double> x;             // used where the cases are not kept
+  std::vector<std::uint32_t> row;
+
+  explicit PairWork(std::size_t n) : place(n), x(n), row(n) {}
+};
+
+struct NewPair {
+  std::size_t n_knots, n_cases;
+  double noise;  // square of the `variance_noise` of its hinges
+};
+
+// Find the candidate knots of a pair and their sums of squares against the intercept-only model. They are written
+// from `start` on, and the cases from `first` on where lists of them are kept, which takes one entry more than there are
+// cases. The case of the smallest x is left out: no hinge is positive there.
+NewPair create_pair(const Design& design, std::size_t pred, const ParentColumn& parent, const Spans& spans,
+                    Knots& knots, std::size_t start, Cases* cases, std::size_t first, PairWork& work);
+
+}  // namespace earthdof

@@ -1,0 +1,243 @@
+#include "many.hpp"
+
+#include <cmath>
+#include <limits>
+#include <memory>
+
+#include "../simd/loops.hpp"
+#include "gram_schmidt.hpp"
+#include "prune.hpp"
+#include "regress.hpp"
+
+namespace earthdof {
+
+namespace {
+
+// One thread's fits: a forward pass, and the least squares on what it found.
+class Fitter {
+ public:
+  Fitter(const Design& design, const ManyOptions& options, std::size_t n_mates)
+      : design_(design), options_(options), alone_(1, nullptr),
+        pass_(design, options.settings, options.linpreds, 1, alone_, n_mates), scaled_(design.n), centred_(design.n) {}
+
+  void start(const double* y) {
+    const double* used = y;
+    if (options_.scaled) {
+      scale_response(y, design_.n, scaled_.data());
+      used = scaled_.data();
+    }
+    pass_.start({used, 1, design_.n}, false);
+    y_ = y;
+  }
+
+  ForwardPass& pass() { return pass_; }
+
+  // After the pass: the updating search then holds a basis of its independent columns.
+  void finish() {
+    find_basis();
+    const double* y = y_;
+    mean_ = 0.0;
+    for (std::size_t i = 0; i < design_.n; ++i) mean_ += y[i];
+    mean_ /= static_cast<double>(design_.n);
+    for (std::size_t i = 0; i < design_.n; ++i) centred_[i] = y[i] - mean_;
+  }
+
+  std::size_t fit_unpruned(double* fitted) const {
+    const std::size_t m = std::min(steps_.size(), options_.nprune);
+    std::fill(fitted, fitted + design_.n, mean_);
+    for (std::size_t k = 1; k < m; ++k) add_projection(k, fitted);
+    return m;
+  }
+
+  std::size_t fit_pruned(double* fitted);
+
+  // Fits after each number of steps, which ascend.
+  void fit_path(const std::vector<std::size_t>& steps, Rows<double> fitted, std::int64_t* n_terms) const {
+    Buffer<double> fit(design_.n, mean_);
+    std::size_t k = 1;
+    for (std::size_t s = 0; s < steps.size(); ++s) {
+      for (; k < steps_.size() && steps_[k] <= steps[s]; ++k) add_projection(k, fit.data());
+      std::copy(fit.begin(), fit.end(), fitted[s]);
+      n_terms[s] = static_cast<std::int64_t>(k);
+    }
+  }
+
+ private:
+  void add_projection(std::size_t k, double* out) const {
+    const Loops& l = loops();
+    const double* q = pass_.updating().q(k);
+    l.add_scaled(out, l.dot(q, centred_.data(), design_.n), q, design_.n);
+  }
+
+  // The independent columns of the pass and the step that each came with. Their basis is that of the updating search,
+  // unless it may be too inaccurate.
+  void find_basis() {
+    const std::vector<std::size_t> slots = pass_.terms().used_slots();
+    steps_.clear();
+    for (std::size_t slot : slots) steps_.push_back((slot + 1) / 2);
+    if (!pass_.is_exact() && has_full_rank()) return;
+    Table<double> columns(slots.size(), design_.n);
+    for (std::size_t k = 0; k < slots.size(); ++k)
+      std::copy_n(pass_.terms().bx[slots[k]], design_.n, columns[k]);
+    const std::vector<std::size_t> kept = independent_columns({columns.data(), slots.size(), design_.n},
+                                                              pass_.updating().basis(), pass_.updating().triangle());
+    std::vector<std::size_t> steps;
+    for (std::size_t k : kept) steps.push_back(steps_[k]);
+    steps_ = steps;
+  }
+
+  // Whether the basis columns are safely independent, far from the tolerance of the rank test.
+  bool has_full_rank() const {
+    for (std::size_t k = 0; k < steps_.size(); ++k) {
+      const double* r = pass_.updating().r(k);
+      double total = 0.0;
+      for (std::size_t t = 0; t <= k; ++t) total += r[t] * r[t];
+      if (!(r[k] * r[k] > 1e4 * kDependent * kDependent * total)) return false;
+    }
+    return true;
+  }
+
+  const Design& design_;
+  const ManyOptions& options_;
+  Team alone_;
+  ForwardPass pass_;
+  const double* y_ = nullptr;
+  Buffer<double> scaled_, centred_;
+  double mean_ = 0.0;
+  std::vector<std::size_t> steps_;
+};
+
+// Backward pruning and least squares; returns the number of terms.
+std::size_t Fitter::fit_pruned(double* fitted) {
+  const Loops& l = loops();
+  const std::size_t m = steps_.size(), n = design_.n;
+  const Updating& basis = pass_.updating();
+  std::vector<double> z(m);
+  Buffer<double> residual(n);
+  std::copy(centred_.begin(), centred_.end(), residual.data());
+  for (std::size_t k = 0; k < m; ++k) {
+    z[k] = l.dot(basis.q(k), centred_.data(), n);
+    if (k > 0) l.add_scaled(residual.data(), -z[k], basis.q(k), n);
+  }
+  z[0] += mean_ * basis.r(0)[0];
+  Reduction reduction(m, m);
+  reduction.reduce_factor(pass_.updating().triangle(), z, l.dot(residual.data(), residual.data(), n));
+  reduction.backward();
+  double best = std::numeric_limits<double>::infinity();
+  std::size_t size = 1;
+  for (std::size_t k = 0; k < std::min(m, options_.nprune); ++k) {
+    const double score = gcv_of(reduction.best_rss()[k], static_cast<double>(k + 1), static_cast<double>(n),
+                                options_.settings.penalty);
+    if (score < best) {
+      best = score;
+      size = k + 1;
+    }
+  }
+  // project on the chosen columns, in the coordinates of the basis
+  std::vector<std::size_t> chosen(reduction.best(size - 1), reduction.best(size - 1) + size);
+  std::sort(chosen.begin(), chosen.end());
+  Table<double> columns(size, m, 0.0), q(size, m), r(size, size);
+  for (std::size_t k = 0; k < size; ++k) std::copy_n(basis.r(chosen[k]), chosen[k] + 1, columns[k]);
+  const std::size_t kept = independent_columns({columns.data(), size, m}, q, r).size();
+  std::vector<double> weight(m, 0.0);
+  for (std::size_t k = 0; k < kept; ++k) l.add_scaled(weight.data(), l.dot(q[k], z.data(), m), q[k], m);
+  std::fill(fitted, fitted + n, 0.0);
+  for (std::size_t k = 0; k < m; ++k) l.add_scaled(fitted, weight[k], basis.q(k), n);
+  return size;
+}
+
+// Responses that one thread fits side by side. Additive models have the intercept as their only parent, with the same
+// cases and knots for all responses: one walk over them does for a whole group. With interactions that does not pay
+// (measured: a seventh slower), because the knots of all other parents fall out of the cache meanwhile.
+class Group {
+ public:
+  // the two columns of a step of four responses fill the lanes of a walk
+  static std::size_t size_for(const Settings& settings) { return settings.degree == 1 ? 4 : 1; }
+
+  Group(const Design& design, const ManyOptions& options) {
+    const std::size_t size = size_for(options.settings);
+    for (std::size_t i = 0; i < size; ++i) fitters_.push_back(std::make_unique<Fitter>(design, options, size));
+  }
+
+  // done(i, fitter) for each of `count` responses from `first` on.
+  template <class Done>
+  void fit(Rows<const double> Y, std::size_t first, std::size_t count, Done&& done) {
+    for (std::size_t i = 0; i < count; ++i) fitters_[i]->start(Y[first + i]);
+    for (bool any = true; any;) {
+      if (count > 1) prepare(count);
+      any = false;
+      for (std::size_t i = 0; i < count; ++i) {
+        ForwardPass& pass = fitters_[i]->pass();
+        pass.run(count > 1 ? 1 : std::numeric_limits<std::size_t>::max());
+        any |= pass.is_running();
+      }
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      fitters_[i]->finish();
+      done(first + i, *fitters_[i]);
+    }
+  }
+
+ private:
+  void prepare(std::size_t count) {
+    searches_.clear();
+    for (std::size_t i = 0; i < count; ++i) {
+      ForwardPass& pass = fitters_[i]->pass();
+      if (pass.is_running() && !pass.is_exact() && pass.updating().wants_intercept(pass.queue()))
+        searches_.push_back(&pass.updating());
+    }
+    if (searches_.size() > 1) Updating::prepare_intercepts(searches_, fitters_[0]->pass().terms());
+  }
+
+  std::vector<std::unique_ptr<Fitter>> fitters_;
+  std::vector<Updating*> searches_;
+};
+
+// done(i, fitter) for each row of Y, in any order and by any thread.
+template <class Done>
+void fit_each(const Design& design, const ManyOptions& options, Rows<const double> Y, Team& team, Done&& done) {
+  std::vector<std::unique_ptr<Group>> groups(team.size());
+  const std::size_t size = Group::size_for(options.settings);
+  team.run((Y.rows + size - 1) / size, [&](std::size_t i, int thread) {
+    if (!groups[thread]) groups[thread] = std::make_unique<Group>(design, options);
+    groups[thread]->fit(Y, i * size, std::min(size, Y.rows - i * size), done);
+  });
+}
+
+}  // namespace
+
+double scale_response(const double* y, std::size_t n, double* scaled) {
+  long double total = 0.0L;
+  for (std::size_t i = 0; i < n; ++i) total += y[i];
+  const double mean = static_cast<double>(total / static_cast<long double>(n));
+  total = 0.0L;
+  for (std::size_t i = 0; i < n; ++i) {
+    scaled[i] = y[i] - mean;
+    total += scaled[i] * scaled[i];
+  }
+  const double spread = std::sqrt(static_cast<double>(total) / static_cast<double>(std::max<std::size_t>(1, n - 1)));
+  if (spread == 0) {
+    std::copy(y, y + n, scaled);
+    return 0.0;
+  }
+  for (std::size_t i = 0; i < n; ++i) scaled[i] /= spread;
+  return spread;
+}
+
+void fit_many(const Design& design, const ManyOptions& options, Rows<const double> Y, Rows<double> fitted,
+              std::int64_t* n_terms, Team& team) {
+  fit_each(design, options, Y, team, [&](std::size_t i, Fitter& fitter) {
+    n_terms[i] = static_cast<std::int64_t>(options.pruned ? fitter.fit_pruned(fitted[i])
+                                                          : fitter.fit_unpruned(fitted[i]));
+  });
+}
+
+void fit_paths(const Design& design, const ManyOptions& options, Rows<const double> Y,
+               const std::vector<std::size_t>& steps, Rows<double> fitted, std::int64_t* n_terms, Team& team) {
+  const std::size_t count = steps.size();
+  fit_each(design, options, Y, team, [&](std::size_t i, Fitter& fitter) {
+    fitter.fit_path(steps, {fitted[i * count], count, fitted.width}, n_terms + i * count);
+  });
+}
+
+}  // namespace earthdof

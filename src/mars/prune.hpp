@@ -1,0 +1,66 @@
+// The pruning pass: subsets of the basis columns, searched on a triangular reduction.
+//
+// The columns are reduced once to bx = Q D^(1/2) U with U a unit upper triangle (Gentleman's rotations without square
+// roots, as in Miller's algorithm AS 274). The RSS of the first k columns is the error sum of squares plus d t^2 of the
+// rows beyond k. Moving a column to another place is a chain of rotations between neighbours, and costs O(terms^2)
+// whatever the number of cases. For every size the best subset met on the way is kept, in the order of its columns at
+// that moment: earth reports its terms in this order.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "../core/buffer.hpp"
+#include "../core/team.hpp"
+
+namespace earthdof {
+
+class Reduction {
+ public:
+  // `largest` is the largest size of a subset that is looked for.
+  Reduction(std::size_t m, std::size_t largest);
+
+  // Reduce all cases one after the other, as earth does. `columns` has a row a column.
+  void reduce_cases(Rows<const double> columns, const double* y, Team& team);
+  // The same reduction from an orthonormal factor: row k of r holds the coefficients of column k, and z is Q'y.
+  void reduce_factor(const Table<double>& r, const std::vector<double>& z, double error);
+
+  void backward();    // drop the cheapest column, again and again
+  void forward();     // take the most helpful column, again and again
+  void replace();     // sequential replacement: for each size, exchange columns while one exchange lowers the RSS
+  void exhaustive();  // leaps and bounds over all subsets
+
+  std::size_t size() const { return d_.size(); }
+  const std::vector<double>& best_rss() const { return best_rss_; }
+  // Columns of the best subset of k + 1.
+  const std::size_t* best(std::size_t k) const { return best_[k]; }
+  // Whether a column is so nearly dependent that earth refuses the exhaustive search. It compares a square with a
+  // length, so the units of X matter.
+  bool is_nearly_dependent() const;
+
+ private:
+  struct Addition {
+    std::ptrdiff_t where;
+    double drop;
+  };
+
+  void start(double error);
+  void swap_neighbours(std::size_t i);
+  void move(std::size_t source, std::size_t target);
+  void record(std::size_t size, double rss);
+  void record_addition(std::size_t place, const Addition& addition);
+  std::ptrdiff_t cheapest_drop(std::size_t last);
+  Addition best_addition(std::size_t first, std::size_t last);
+
+  std::vector<double> d_;        // squared row scales
+  Table<double> u_;              // unit upper triangle
+  std::vector<double> t_;        // projected response over the row scale
+  std::vector<double> rss_;      // of the first k + 1 columns
+  std::vector<std::size_t> order_;
+  std::vector<double> small_;    // size below which an entry of a column is zero
+  std::vector<double> best_rss_;
+  Table<std::size_t> best_;
+  std::vector<double> work_, product_;
+};
+
+}  // namespace earthdof

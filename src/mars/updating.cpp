@@ -1,0 +1,434 @@
+#include "../core/numbers.hpp"
+#include "updating.hpp"
+
+#include <cmath>
+
+#include "gram_schmidt.hpp"
+#include "noise.hpp"
+
+namespace earthdof {
+
+namespace {
+
+constexpr std::size_t kLanes = 8;                   // columns that are taken into account at a time, at the most
+constexpr std::size_t kMostKnots = 4'000'000;       // candidate knots that a thread keeps: 192 MB at the most
+constexpr std::size_t kMostCases = 16'000'000;      // and entries of cases: 192 MB
+constexpr double kLostDigits = 1e-7;                // a linear candidate that lost this part of its norm is recomputed
+constexpr double kSettled = 1e-9;                   // share of the null RSS: a gain that may be off by more is computed
+                                                    // as earth does, to book it
+
+std::size_t room_for_knots(const Design& design, const Settings& settings, std::size_t most, std::size_t n_mates) {
+  const std::size_t parents = settings.degree == 1 ? 1 : settings.nk;
+  return std::min(parents * design.p * most, std::max(kMostKnots / n_mates, 2 * design.p * most));
+}
+
+// Lists of cases are for interactions, and only where those of one parent fit.
+std::size_t room_for_cases(const Design& design, const Settings& settings, std::size_t n_mates) {
+  const std::size_t one = design.p * (design.n + 1);
+  if (settings.degree == 1 || one > kMostCases / n_mates) return 0;
+  return std::min((settings.nk - 1) * one, kMostCases / n_mates);
+}
+
+std::size_t lanes_for(std::size_t columns) { return columns > 4 ? 8 : columns > 2 ? 4 : columns; }
+
+}  // namespace
+
+Updating::Updating(const Design& design, const Settings& settings, std::size_t capacity, Team& team,
+                   std::size_t n_mates)
+    : design_(design), settings_(settings), team_(team), most_knots_(most_knots(design.n, design.p, settings) + 1),
+      knots_(room_for_knots(design, settings, most_knots_, n_mates)), cases_(room_for_cases(design, settings, n_mates)),
+      first_c_(design.p * most_knots_), pairs_(capacity * design.p), parents_(capacity),
+      q_(capacity + 1, design.n), r_(capacity + 1, capacity + 1), y_(design.n), z_(capacity + 1),
+      products_(kLanes * design.n), hinges_(team.size(), kLanes * most_knots_), columns_(team.size(), design.n),
+      coefficients_(team.size(), capacity + 1) {
+  for (int thread = 0; thread < team.size(); ++thread) pair_work_.emplace_back(design.n);
+}
+
+void Updating::start(const double* y, double y_mean) {
+  const std::size_t n = design_.n;
+  const double length = 1 / std::sqrt(static_cast<double>(n));
+  double total = 0.0;
+  for (std::size_t i = 0; i < n; ++i) {
+    y_[i] = y[i] - y_mean;
+    q_[0][i] = length;
+    total += length * y_[i];
+  }
+  r_[0][0] = std::sqrt(static_cast<double>(n));
+  z_[0] = total;
+  size_ = 1;
+  clear_parents();  // the intercept's knots depend on X alone: they stay, their sums do not
+  parents_[0].synced = 0;
+  noise_ = 0.0;
+  quality_ = 1.0;
+}
+
+double Updating::append(const Terms& terms, std::size_t slot) {
+  const Loops& l = loops();
+  const std::size_t n = design_.n, k = size_;
+  double *column = q_[k], *r = r_[k];
+  std::copy(terms.bx[slot], terms.bx[slot] + n, column);
+  const double total = l.dot(column, column, n);
+  const double square = orthogonalise(q_, k, column, r);
+  const double centred = total - r[0] * r[0];
+  ++size_;
+  if (!(square > 0 && centred > 1e-12 * total)) {
+    z_[k] = r[k] = quality_ = 0.0;
+    return 0.0;
+  }
+  const double length = std::sqrt(square), inverse = 1 / length;
+  r[k] = length;
+  for (std::size_t i = 0; i < n; ++i) column[i] *= inverse;
+  z_[k] = l.dot(column, y_.data(), n);
+  noise_ += column_noise(total, square);
+  const double share = smaller(1.0, square / centred);
+  quality_ = smaller(quality_, share);
+  return share;
+}
+
+bool Updating::is_too_noisy() const { return noise_ > kMostNoise * kMostNoise; }
+
+void Updating::clear_parents() {
+  knots_filled_ = own_knots_;
+  cases_filled_ = 0;
+  for (std::size_t slot = 1; slot < parents_.size(); ++slot) parents_[slot].synced = 0;
+}
+
+void Updating::forget_knots() {
+  own_knots_ = 0;
+  clear_parents();
+  parents_[0].synced = 0;
+}
+
+void Updating::create_parent(const Terms& terms, std::size_t slot) {
+  const std::size_t p = design_.p, n = design_.n;
+  const Spans spans = span_limits(n, p, terms.count_positive(slot), terms.degree[slot] + 1, settings_);
+  const bool listed = slot > 0 && cases_.room() > 0;
+  const bool full = knots_filled_ + p * most_knots_ > knots_.room() || (listed && cases_filled_ + p * (n + 1) > cases_.room());
+  if (slot > 0 && full) clear_parents();  // those that come back are computed again
+  ParentColumn column(terms.bx[slot], n);
+  const std::size_t width = listed ? column.support.size() + 1 : 0;
+  // each pair has room for the most that it may need, so that they can be made at the same time
+  std::vector<NewPair> made(p);
+  const std::size_t start = knots_filled_, first = cases_filled_;
+  team_.run(p, [&](std::size_t j, int thread) {
+    Pair& own = pair_at(slot, j);
+    own.open = terms.may_extend(slot, j);
+    if (!own.open) return;
+    own.offset = start + j * most_knots_;
+    own.first = first + j * width;
+    made[j] = create_pair(design_, j, column, spans, knots_, own.offset, listed ? &cases_ : nullptr, own.first,
+                          pair_work_[thread]);
+    own.n_knots = made[j].n_knots;
+    own.rounding = made[j].noise;
+    const double reach = design_.reach(j);
+    own.square = smaller(reach * reach * column.square,
+                           column.largest * column.largest * design_.mean_square[j] * static_cast<double>(n));
+  });
+  knots_filled_ = start + p * most_knots_;
+  cases_filled_ = first + p * width;
+  parents_[slot].listed = listed;
+  parents_[slot].support = std::move(column.support);
+}
+
+void Updating::start_parent(const Terms& terms, std::size_t slot) {
+  if (slot > 0) {
+    create_parent(terms, slot);
+  } else if (own_knots_ == 0) {
+    create_parent(terms, slot);
+    own_knots_ = knots_filled_;
+    for (std::size_t j = 0; j < design_.p; ++j) {
+      const Pair& own = pair(0, j);
+      if (own.open) std::copy_n(knots_.c.data() + own.offset, own.n_knots + 1, first_c_.data() + own.offset);
+    }
+  } else {
+    for (std::size_t j = 0; j < design_.p; ++j) {
+      const Pair& own = pair(0, j);
+      if (!own.open) continue;
+      const std::size_t count = own.n_knots + 1;
+      std::fill_n(knots_.a.data() + own.offset, count, 0.0);
+      std::copy_n(knots_.v.data() + own.offset, count, knots_.b.data() + own.offset);
+      std::copy_n(first_c_.data() + own.offset, count, knots_.c.data() + own.offset);
+    }
+  }
+  for (std::size_t j = 0; j < design_.p; ++j) pair_at(slot, j).linear = Linear::kAlive;
+}
+
+// Bring the sums of all pairs of a parent up to the response and the basis.
+void Updating::prepare_parent(const Terms& terms, std::size_t slot) {
+  if (parents_[slot].synced == 0) start_parent(terms, slot);
+  for (std::size_t column = parents_[slot].synced; column < size_;) {
+    const std::size_t count = std::min(kLanes, size_ - column);
+    take_columns(terms, slot, column, count);
+    column += count;
+  }
+  parents_[slot].synced = size_;
+}
+
+bool Updating::wants_intercept(const Queue& queue) const {
+  const auto end = queue.ranked.begin() + static_cast<std::ptrdiff_t>(queue.considered(settings_));
+  return std::find(queue.ranked.begin(), end, std::size_t{0}) != end;
+}
+
+// Several searches on the same X and options: the intercept's cases and knots are the same in all of them, so that one
+// walk does for all.
+void Updating::prepare_intercepts(const std::vector<Updating*>& searches, const Terms& terms) {
+  struct Lane {
+    Updating* search;
+    std::size_t column;
+  };
+  std::vector<Lane> lanes;
+  for (Updating* search : searches) {
+    if (search->parents_[0].synced == 0) search->start_parent(terms, 0);
+    for (std::size_t column = search->parents_[0].synced; column < search->size_; ++column)
+      lanes.push_back({search, column});
+  }
+  if (lanes.empty()) return;
+  Updating& first = *searches[0];
+  const Design& design = first.design_;
+  for (std::size_t begin = 0; begin < lanes.size(); begin += kLanes) {
+    const std::size_t count = std::min(kLanes, lanes.size() - begin), width = lanes_for(count);
+    for (std::size_t w = 0; w < width; ++w) {
+      const Lane* lane = w < count ? &lanes[begin + w] : nullptr;
+      const double* column = lane ? lane->search->column(lane->column) : nullptr;
+      for (std::size_t i = 0; i < design.n; ++i) first.products_[i * width + w] = lane ? column[i] : 0.0;
+    }
+    for (std::size_t j = 0; j < design.p; ++j) {
+      if (!first.pair(0, j).open) continue;
+      first.walk_pair(0, j, width, first.hinges_[0]);
+      const std::size_t n_knots = first.pair(0, j).n_knots + 1;
+      for (std::size_t w = 0; w < count;) {
+        const Lane& lane = lanes[begin + w];
+        std::size_t own = 1;
+        while (w + own < count && lanes[begin + w + own].search == lane.search) ++own;
+        lane.search->update_sums(0, j, lane.column, own, first.hinges_[0] + w * n_knots);
+        w += own;
+      }
+    }
+  }
+  for (Updating* search : searches) search->parents_[0].synced = search->size_;
+}
+
+void Updating::take_columns(const Terms& terms, std::size_t slot, std::size_t first, std::size_t count) {
+  const std::size_t lanes = lanes_for(count);
+  const Parent& parent = parents_[slot];
+  const double* base = terms.bx[slot];
+  for (std::size_t w = 0; w < lanes; ++w) {
+    const double* column = this->column(first + w);
+    double* out = products_.data() + w;
+    if (w >= count)
+      for (std::size_t i = 0, m = parent.listed ? parent.support.size() : design_.n; i < m; ++i) out[i * lanes] = 0.0;
+    else if (parent.listed)
+      for (std::size_t i = 0; i < parent.support.size(); ++i)
+        out[i * lanes] = base[parent.support[i]] * column[parent.support[i]];
+    else
+      for (std::size_t i = 0; i < design_.n; ++i) out[i * lanes] = base[i] * column[i];
+  }
+  team_.run(design_.p, [&](std::size_t j, int thread) {
+    if (!pair(slot, j).open) return;
+    walk_pair(slot, j, lanes, hinges_[thread]);
+    update_sums(slot, j, first, count, hinges_[thread]);
+  });
+}
+
+// <h_k, column> of every knot of a pair and of as many columns as the products have.
+void Updating::walk_pair(std::size_t slot, std::size_t pred, std::size_t lanes, double* hinge) const {
+  const Loops& l = loops();
+  const Pair& own = pair(slot, pred);
+  const bool listed = parents_[slot].listed;
+  const std::size_t n_knots = own.n_knots + 1;
+  const Walk walk{listed ? cases_.x.data() + own.first : design_.sorted[pred],
+                  listed ? cases_.row.data() + own.first : design_.order[pred], knots_.stop.data() + own.offset,
+                  knots_.x.data() + own.offset, n_knots};
+  const auto step = lanes == 8 ? l.walk8 : lanes == 4 ? l.walk4 : lanes == 2 ? l.walk2 : l.walk1;
+  step(walk, products_.data(), hinge, n_knots);
+}
+
+// Take columns into account whose <h_k, column> are known.
+void Updating::update_sums(std::size_t slot, std::size_t pred, std::size_t first, std::size_t count,
+                           const double* hinge) {
+  const Pair& own = pair(slot, pred);
+  double z[kLanes], weight[kLanes];
+  for (std::size_t w = 0; w < count; ++w) {
+    // <h, y> is added to A where <h, q> z is subtracted
+    const bool response = first + w == 0;
+    z[w] = response ? -1.0 : z_[first + w];
+    weight[w] = response ? 0.0 : 1.0;
+  }
+  loops().update(knots_.sums(own.offset), hinge, own.n_knots + 1, count, z, weight);
+}
+
+Linear Updating::check_linear(const Terms& terms, std::size_t slot, std::size_t pred, int thread) {
+  // Recompute the square of a linear candidate that lost its digits, and say what it is worth.
+  const std::size_t last = pair(slot, pred).offset + pair(slot, pred).n_knots;
+  const double *base = terms.bx[slot], *x = design_.x[pred], low = design_.low(pred);
+  double *column = columns_[thread], raw = 0.0;
+  for (std::size_t i = 0; i < design_.n; ++i) {
+    column[i] = base[i] * (x[i] - low);
+    raw += (base[i] * x[i]) * (base[i] * x[i]);
+  }
+  const double square = orthogonalise(q_, size_, column, coefficients_[thread]);
+  knots_.b[last] = square;
+  // what rounding leaves of a column that lies in the model, with a basis that is not quite orthogonal
+  const double noise = 1e-29 * raw / quality_;
+  if (noise > 0.1 * kMinSumOfSquares) return Linear::kDoubtful;
+  if (square < 0.999 * kMinSumOfSquares) return Linear::kDead;
+  if (square < 1.001 * kMinSumOfSquares || square < kDegenerate * knots_.v[last]) return Linear::kDoubtful;
+  return Linear::kAlive;
+}
+
+Linear Updating::linear_state(const Terms& terms, std::size_t slot, std::size_t pred, std::size_t n_slots,
+                              int thread) {
+  Pair& own = pair_at(slot, pred);
+  if (own.linear == Linear::kDead || !terms.is_new_form(n_slots, slot, pred)) return Linear::kDead;
+  const std::size_t last = own.offset + own.n_knots;
+  const double b = knots_.b[last];
+  if (b < kLostDigits * knots_.v[last] || b < 1.01 * kMinSumOfSquares)
+    own.linear = check_linear(terms, slot, pred, thread);
+  return own.linear;
+}
+
+// Noise of the model, of |h|^2 and of the pair's linear candidate if there is one.
+double Updating::pair_noise(const Pair& own, bool linear) const {
+  double square = noise_ + own.rounding;
+  if (linear) square += column_noise(own.square, knots_.b[own.offset + own.n_knots]);
+  return std::sqrt(square);
+}
+
+void Updating::score_pair(const Terms& terms, std::size_t slot, std::size_t pred, std::size_t n_slots, double limit,
+                          double rss_null, int thread) {
+  const Loops& l = loops();
+  Pair& own = pair_at(slot, pred);
+  own.state = linear_state(terms, slot, pred, n_slots, thread);
+  const bool linear = own.state == Linear::kAlive;
+  const double noise = pair_noise(own, linear);
+  if (own.state == Linear::kDoubtful || noise > kMostNoise) {
+    own.gain = 0.0;
+    own.upper = INFINITY;
+    return;
+  }
+  const std::size_t last = own.offset + own.n_knots;
+  const double inverse = linear ? 1 / knots_.b[last] : 0.0, slope = linear ? knots_.a[last] * inverse : 0.0;
+  const double base = linear ? knots_.a[last] * slope : 0.0;
+  own.gain = base;
+  own.upper = linear ? base + gain_error(0.0, 1.0, noise, rss_null) : 0.0;
+  if (terms.linear_only[pred]) return;
+  const double tolerance = knot_tolerance(linear ? n_slots + 1 : n_slots);
+  Query query{slope, inverse, surely_out(tolerance, noise), surely_in(tolerance, noise), limit - base, noise, rss_null};
+  Bounds found;
+  if (noise > kTight * tolerance) {
+    found = l.bound_gain(knots_.sums(own.offset), own.n_knots, query);
+  } else {  // a bound for all knots at once will do where it is tight
+    query.ceiling *= 1 + 1e-6;
+    found.sure = l.best_gain(knots_.sums(own.offset), own.n_knots, query);
+    found.most = found.sure > 0 ? found.sure + gain_error(found.sure, 1 / query.low, noise, rss_null) : 0.0;
+  }
+  own.gain += found.sure;
+  own.upper = larger(own.upper, base + found.most);
+}
+
+Decision Updating::search(const Terms& terms, Queue& queue, std::size_t n_slots, double limit, double rss_null) {
+  if (own_knots_ == 0) start_parent(terms, 0);  // the intercept's knots come before those of all other parents
+  Top top;
+  for (std::size_t entry = 0; entry < queue.considered(settings_); ++entry) {
+    const std::size_t slot = queue.ranked[entry];
+    if (terms.degree[slot] >= settings_.degree) continue;
+    prepare_parent(terms, slot);
+    team_.run(design_.p, [&](std::size_t j, int thread) {
+      if (pair(slot, j).open) score_pair(terms, slot, j, n_slots, limit, rss_null, thread);
+    });
+    double best = -1.0, most = -1.0;
+    for (std::size_t j = 0; j < design_.p; ++j) {
+      const Pair& own = pair(slot, j);
+      if (!own.open || own.upper == INFINITY) continue;
+      if (own.gain > top.gain)
+        top = {own.gain, static_cast<std::ptrdiff_t>(slot), j, own.state == Linear::kAlive};
+      best = larger(best, own.gain);
+      most = larger(most, own.upper);
+    }
+    queue.when[slot] = n_slots;
+    queue.delta[slot] = best;
+    parents_[slot].spread = most - best;
+  }
+  if (top.slot > 0 && parents_[top.slot].synced == 0)  // a later parent took its memory
+    prepare_parent(terms, top.slot);
+  double bar = 0.0;
+  if (mark_ties(terms, queue, top, rss_null, bar)) return {false, true, {}};
+  if (top.slot < 0) return {true, false, {}};
+  const Winner winner = clear_winner(terms, top, n_slots, limit, bar, rss_null);
+  if (!winner.clear) return {false, true, {}};
+  if (winner.error > kSettled * rss_null) return {false, false, {}};
+  Candidate found;
+  found.pred = top.pred;
+  found.parent = static_cast<std::size_t>(top.slot);
+  found.gain = top.gain;
+  found.linear = winner.knot < 0;
+  found.new_form = !found.linear && top.linear;
+  found.place = found.linear ? static_cast<std::ptrdiff_t>(design_.n - 1)
+                             : knots_.place[pair(top.slot, top.pred).offset + winner.knot];
+  return {true, false, found};
+}
+
+// Mark the pairs that rounding may decide between, and the best one in any case. True if there are any others.
+bool Updating::mark_ties(const Terms& terms, const Queue& queue, const Top& top, double rss_null, double& bar) {
+  // if no candidate is sure to gain anything, all that may are in doubt
+  bar = 0.0;
+  if (top.slot >= 0) bar = 2 * top.gain - pair(top.slot, top.pred).upper - tie_band(top.gain, rss_null);
+  bool any = false;
+  const std::size_t considered = queue.considered(settings_);
+  for (std::size_t entry = 0; entry < considered; ++entry) {
+    const std::size_t slot = queue.ranked[entry];
+    if (terms.degree[slot] >= settings_.degree) continue;
+    // the order of parents counts as well: the first of two equal candidates wins, and late parents may be left
+    // out of the search
+    double parent_bar = INFINITY;
+    const double best = queue.delta[slot], spread = parents_[slot].spread;
+    const double band = spread + tie_band(larger(best, 0.0), rss_null);
+    if (best + spread > 0)
+      for (std::size_t other = 0; other < considered; ++other) {
+        const std::size_t rival = queue.ranked[other];
+        if (rival != slot && terms.degree[rival] < settings_.degree &&
+            std::fabs(queue.delta[rival] - best) <= band + parents_[rival].spread)
+          parent_bar = best - band;
+      }
+    for (std::size_t j = 0; j < design_.p; ++j) {
+      Pair& own = pair_at(slot, j);
+      if (!own.open) continue;
+      const bool is_top = static_cast<std::ptrdiff_t>(slot) == top.slot && j == top.pred;
+      own.need = own.upper > 0 && own.upper >= smaller(bar, parent_bar);
+      any |= own.need && !is_top;
+    }
+  }
+  return any;
+}
+
+// Whether one candidate of the pair and no other may reach the bar, with no test in doubt.
+Updating::Winner Updating::clear_winner(const Terms& terms, const Top& top, std::size_t n_slots, double limit,
+                                        double bar, double rss_null) const {
+  const Pair& own = pair(top.slot, top.pred);
+  const std::size_t last = own.offset + own.n_knots;
+  const double inverse = top.linear ? 1 / knots_.b[last] : 0.0, slope = top.linear ? knots_.a[last] * inverse : 0.0;
+  const double base = top.linear ? knots_.a[last] * slope : 0.0, noise = pair_noise(own, top.linear);
+  Winner winner{true, -1, gain_error(0.0, 1.0, noise, rss_null)};
+  if (terms.linear_only[top.pred]) return winner;
+  const double tolerance = knot_tolerance(top.linear ? n_slots + 1 : n_slots);
+  const double low = surely_out(tolerance, noise), high = surely_in(tolerance, noise);
+  int reached = top.linear && base + winner.error >= bar ? 1 : 0;
+  for (std::size_t e = own.offset; e < last; ++e) {
+    const double v = knots_.v[e], c = knots_.c[e], left = knots_.b[e] - c * c * inverse;
+    if (left <= low * v) continue;
+    const double part = knots_.a[e] - c * slope, gain = part * part / left;
+    const double error = gain_error(gain, v / left, noise, rss_null), margin = error + 1e-9 * limit;
+    if (base + gain + error < bar || base + gain - margin >= limit) continue;
+    ++reached;
+    winner.knot = static_cast<std::ptrdiff_t>(e - own.offset);
+    winner.error = error;
+    if (left < high * v || base + gain + margin > limit) {
+      winner.clear = false;
+      return winner;
+    }
+  }
+  winner.clear = reached == 1;
+  return winner;
+}
+
+}  // namespace earthdof

@@ -1,0 +1,134 @@
+// The search for a knot by updating: O(n) a (parent, predictor) pair and step, however many terms there are.
+//
+// The state of one response: the sums of all candidate knots, brought up to the model parent by parent when their turn
+// comes, and an orthonormal basis of the model.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "../core/buffer.hpp"
+#include "../core/team.hpp"
+#include "design.hpp"
+#include "knots.hpp"
+#include "terms.hpp"
+
+namespace earthdof {
+
+// Of a linear candidate: it is there, it lies in the model for good, or only earth's own arithmetic can tell.
+enum class Linear : std::uint8_t { kAlive, kDead, kDoubtful };
+
+struct Pair {
+  std::size_t offset = 0;   // first entry in the knots
+  std::size_t n_knots = 0;
+  std::size_t first = 0;    // first entry in the cases
+  double gain = 0.0;        // of its best candidate in this step
+  double upper = 0.0;       // what it may be at the most
+  double square = 0.0;      // upper bound of that of parent times predictor
+  double rounding = 0.0;    // square of the noise of |h|^2
+  bool open = false;        // whether the predictor may extend the parent
+  bool need = false;        // whether the pair must be computed in earth's order of operations
+  Linear linear = Linear::kAlive;
+  Linear state = Linear::kAlive;  // the same in this step, in which it may also be no new form
+};
+
+// The candidate that the updating search takes, if rounding cannot decide otherwise.
+struct Decision {
+  bool decided = false, tied = false;
+  Candidate candidate;
+};
+
+class Updating {
+ public:
+  // `capacity` is the number of slots, `n_mates` that of the searches which share the memory of a thread.
+  Updating(const Design& design, const Settings& settings, std::size_t capacity, Team& team, std::size_t n_mates);
+
+  // Begin with a new response: the intercept is the only basis column.
+  void start(const double* y, double y_mean);
+  // Give row `slot` of the terms its place in the basis; returns the share of its centred square that is new.
+  double append(const Terms& terms, std::size_t slot);
+  // Drop all that was known of candidate knots, as after a change of what is allowed.
+  void forget_knots();
+  // The best candidate of all parents in the queue, whose gains are written there. Pairs that are too close to
+  // call are marked.
+  Decision search(const Terms& terms, Queue& queue, std::size_t n_slots, double limit, double rss_null);
+  // Whether the next search looks at the intercept's pairs.
+  bool wants_intercept(const Queue& queue) const;
+  // Bring the intercept's pairs of several searches on the same X up to their bases, all in one go.
+  static void prepare_intercepts(const std::vector<Updating*>& searches, const Terms& terms);
+  // The line of a pair lies in the model for good.
+  void set_linear_dead(std::size_t slot, std::size_t pred) { pair_at(slot, pred).linear = Linear::kDead; }
+
+  const Pair& pair(std::size_t slot, std::size_t pred) const { return pairs_[slot * design_.p + pred]; }
+  bool is_too_noisy() const;
+  double noise() const { return noise_; }
+  std::size_t size() const { return size_; }
+  const double* q(std::size_t k) const { return q_[k]; }
+  const double* r(std::size_t k) const { return r_[k]; }
+  // For those who make a basis of their own.
+  Table<double>& basis() { return q_; }
+  Table<double>& triangle() { return r_; }
+
+  static constexpr double kDegenerate = 1e-8;  // a smaller share is left to the exact loops
+
+ private:
+  struct Parent {
+    std::size_t synced = 0;  // basis columns that its sums know, 0 if it has none
+    bool listed = false;
+    double spread = 0.0;     // how far its best gain may be off
+    std::vector<std::uint32_t> support;
+  };
+  struct Top {
+    double gain = 0.0;
+    std::ptrdiff_t slot = -1;
+    std::size_t pred = 0;
+    bool linear = false;
+  };
+  struct Winner {
+    bool clear;
+    std::ptrdiff_t knot;  // -1 for the linear candidate
+    double error;         // how far its gain may be off
+  };
+
+  Pair& pair_at(std::size_t slot, std::size_t pred) { return pairs_[slot * design_.p + pred]; }
+  void clear_parents();
+  void start_parent(const Terms& terms, std::size_t slot);
+  void create_parent(const Terms& terms, std::size_t slot);
+  void prepare_parent(const Terms& terms, std::size_t slot);
+  void take_columns(const Terms& terms, std::size_t slot, std::size_t first, std::size_t count);
+  void walk_pair(std::size_t slot, std::size_t pred, std::size_t lanes, double* hinge) const;
+  void update_sums(std::size_t slot, std::size_t pred, std::size_t first, std::size_t count, const double* hinge);
+  // The response takes the place of column 0: the sums of a new parent have the intercept already.
+  const double* column(std::size_t k) const { return k == 0 ? y_.data() : q_[k]; }
+  void score_pair(const Terms& terms, std::size_t slot, std::size_t pred, std::size_t n_slots, double limit,
+                  double rss_null, int thread);
+  Linear linear_state(const Terms& terms, std::size_t slot, std::size_t pred, std::size_t n_slots, int thread);
+  Linear check_linear(const Terms& terms, std::size_t slot, std::size_t pred, int thread);
+  double pair_noise(const Pair& pair, bool linear) const;
+  bool mark_ties(const Terms& terms, const Queue& queue, const Top& top, double rss_null, double& bar);
+  Winner clear_winner(const Terms& terms, const Top& top, std::size_t n_slots, double limit, double bar,
+                      double rss_null) const;
+
+  const Design& design_;
+  const Settings& settings_;
+  Team& team_;
+  std::size_t most_knots_;  // of a pair, with h_min
+  Knots knots_;
+  Cases cases_;
+  std::size_t knots_filled_ = 0, cases_filled_ = 0;
+  std::size_t own_knots_ = 0;      // those of the intercept, which come first and stay
+  Buffer<double> first_c_;         // C of the intercept's pairs at the start
+  std::vector<Pair> pairs_;
+  std::vector<Parent> parents_;
+  double noise_ = 0.0;    // square of the model's noise, see noise.hpp
+  double quality_ = 1.0;  // least share of a basis column that was new when it came
+  std::size_t size_ = 0;
+  Table<double> q_;       // orthonormal basis
+  Table<double> r_;       // triangular factor of the basis columns, a row a column
+  Buffer<double> y_, z_;  // centred response, <y, q>
+  Buffer<double> products_;
+  std::vector<PairWork> pair_work_;                // a thread each
+  Table<double> hinges_, columns_, coefficients_;  // work, a row a thread
+};
+
+}  // namespace earthdof

@@ -1,0 +1,42 @@
+// R's random numbers: Mersenne-Twister and normals by inversion.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "../core/team.hpp"
+
+namespace earthdof {
+
+// The state of R's generator: 624 words, and how many of them are used up.
+class Twister {
+ public:
+  static constexpr std::size_t kWords = 624;
+
+  explicit Twister(std::uint32_t seed);  // what set.seed makes of a seed
+
+  std::uint32_t next() {
+    if (at_ == kWords) refill();
+    return temper(words_[at_++]);
+  }
+  void skip(std::uint64_t count);
+
+ private:
+  void refill();
+  static std::uint32_t temper(std::uint32_t word);
+
+  std::uint32_t words_[kWords];
+  std::size_t at_ = kWords;
+};
+
+// R's runif: a word over 2^32, never 0.
+double uniform(std::uint32_t word);
+
+// The quantile of the standard normal by Wichura's AS 241 (PPND16), as R computes it.
+double normal_quantile(double p);
+
+// R's rnorm(n): two uniforms make one of 2^-59 resolution, then the quantile. The words come one after the other, the
+// quantiles are shared by the threads.
+void draw_normals(Twister& twister, double* values, std::size_t n, Team& team);
+
+}  // namespace earthdof

@@ -1,0 +1,88 @@
+// The loops that use vector instructions, compiled once for each instruction set.
+//
+// A sum whose order does not matter has kParts partial sums, added up at the end in a fixed order; no product
+// is fused with a sum. So all versions of a loop give the same bits, whatever the width of their vectors.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace earthdof {
+
+// The cases of a (parent, predictor) pair by descending x, and the knots between them.
+struct Walk {
+  const double* x;            // of each case
+  const std::uint32_t* row;   // of each case: its row in the products
+  const std::int32_t* stop;   // of each knot: how many cases lie above it
+  const double* knot;         // of each knot: its x
+  std::size_t count;          // knots
+};
+
+// Sums of the knots of a pair against a model, see mars/knots.hpp.
+struct Sums {
+  double *v, *a, *b, *c;
+};
+
+// What the best knot of a pair is looked for with.
+struct Query {
+  double slope, inverse;  // A/B and 1/B of the linear candidate, 0 without one
+  double low, high;       // shares of |h|^2: below the first a knot is out, above the second it is in
+  double ceiling;         // gains from here on do not count
+  double noise, rss_null;
+};
+
+struct Bounds {
+  double sure, most;
+};
+
+struct Loops {
+  const char* name;
+
+  // <u, v>
+  double (*dot)(const double* u, const double* v, std::size_t n);
+  // column -= factor q; returns <next, column> with the new column
+  double (*take_out)(double* column, double factor, const double* q, const double* next, std::size_t n);
+  // column -= factor q; returns |column|^2
+  double (*take_out_last)(double* column, double factor, const double* q, std::size_t n);
+  // out += factor v
+  void (*add_scaled)(double* out, double factor, const double* v, std::size_t n);
+
+  // <h_k, column> of every knot k and of 1, 2, 4 or 8 columns at a time. `products` has a row a case, `hinge` a
+  // row of `stride` numbers a column.
+  void (*walk1)(const Walk&, const double* products, double* hinge, std::size_t stride);
+  void (*walk2)(const Walk&, const double* products, double* hinge, std::size_t stride);
+  void (*walk4)(const Walk&, const double* products, double* hinge, std::size_t stride);
+  void (*walk8)(const Walk&, const double* products, double* hinge, std::size_t stride);
+
+  // Take columns into account, one after the other, in the sums of all knots: their <h_k, q> (a row of `count` numbers a
+  // column), <y, q>, and |q|^2, 0 or 1.
+  void (*update)(const Sums&, const double* hinge, std::size_t count, std::size_t columns, const double* z,
+                 const double* weight);
+  // Largest gain below the ceiling that a knot adds to the linear candidate's.
+  double (*best_gain)(const Sums&, std::size_t count, const Query&);
+  // Largest gain that a knot surely adds, and the largest that one may add.
+  Bounds (*bound_gain)(const Sums&, std::size_t count, const Query&);
+
+  // first = base max(x - cut, 0), second = base max(cut - x, 0)
+  void (*hinges)(const double* base, const double* x, double cut, double* first, double* second, std::size_t n);
+
+  // slope += b row; covariance += step slope: one case of earth's own walk.
+  void (*exact_case)(double* slope, double* covariance, const double* row, double b, double step,
+                     std::size_t k);
+  // upper' = cosine upper + sine lower; lower' = lower - x upper: one rotation of a row.
+  void (*rotate)(double* upper, double* lower, double x, double cosine, double sine, std::size_t n);
+  // sums += element row, for each of n rows of `width` numbers, `stride` apart
+  void (*lane_sums)(const double* element, const double* rows, std::size_t n, std::size_t stride,
+                    std::size_t width, double* sums);
+  // rows += element sums
+  void (*lane_add)(const double* element, double* rows, std::size_t n, std::size_t stride,
+                   std::size_t width, const double* sums);
+};
+
+// The version for this processor, or for less if PYEARTHDOF_INSTRUCTIONS names less.
+const Loops& loops();
+
+// Choose a version by name ("sse2", "avx2", "avx512", "plain"); false if this processor or build lacks it.
+bool choose_loops(const char* name);
+
+}  // namespace earthdof

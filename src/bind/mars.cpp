@@ -28,64 +28,64 @@ std::unique_ptr<Design> make_design(const Strided2& X, int n_threads) {
   });
 }
 
-// What a finished pass found, dependent columns dropped.
-nb::dict collect(const Pass& pass, std::size_t n_ties) {
-  const Terms& terms = pass.terms();
-  const std::size_t n = pass.design().n, p = pass.design().p;
-  std::vector<std::size_t> slots = terms.used_slots();
-  Out<double> bx = make_array<double>({slots.size(), n});
-  {
-    nb::gil_scoped_release release;
-    Table<double> q(slots.size(), n), r(slots.size(), slots.size());
-    for (std::size_t k = 0; k < slots.size(); ++k) std::copy_n(terms.bx[slots[k]], n, bx.data() + k * n);
-    const Columns kept = independent_columns({bx.data(), slots.size(), n}, q, r);
-    Columns kept_slots;
-    for (std::size_t k = 0; k < kept.size(); ++k) {
-      kept_slots.push_back(slots[kept[k]]);
-      if (kept[k] != k) std::copy_n(terms.bx[slots[kept[k]]], n, bx.data() + k * n);
-    }
-    slots = kept_slots;
-  }
-  const std::size_t m = slots.size();
-  Out<std::int64_t> dirs = make_array<std::int64_t>({m, p}), steps = make_array<std::int64_t>({m});
-  Out<double> cuts = make_array<double>({m, p});
-  for (std::size_t k = 0; k < m; ++k) {
-    std::copy_n(terms.dirs[slots[k]], p, dirs.data() + k * p);
-    std::copy_n(terms.cuts[slots[k]], p, cuts.data() + k * p);
-    steps.data()[k] = static_cast<std::int64_t>((slots[k] + 1) / 2);
-  }
-  nb::dict found;
-  found["dirs"] = dirs;
-  found["cuts"] = cuts;
-  found["columns"] = m == bx.shape(0) ? bx : copied<double>(bx.data(), {m, n});
-  found["steps"] = steps;
-  found["termcond"] = static_cast<int>(pass.condition());
-  found["n_ties"] = n_ties;
-  return found;
+// A table becomes an array without a copy.
+Out<double> handed_over(Table<double>&& table) {
+  auto* owned = new Table<double>(std::move(table));
+  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<Table<double>*>(p); });
+  const std::size_t shape[2] = {owned->rows(), owned->width()};
+  return Out<double>(owned->data(), 2, shape, owner);
 }
+
+// What a finished pass found, dependent columns dropped.
+struct Collected {
+  Table<double> columns;
+  const Pass& pass;
+  std::size_t n_ties;
+
+  nb::dict to_dict() {
+    const Terms& terms = pass.terms();
+    const std::size_t p = pass.design().p, m = columns.rows();
+    Out<std::int64_t> dirs = make_array<std::int64_t>({m, p}), steps = make_array<std::int64_t>({m});
+    Out<double> cuts = make_array<double>({m, p});
+    for (std::size_t k = 0; k < m; ++k) {
+      const std::size_t slot = pass.independent_slots()[k];
+      std::copy_n(terms.dirs[slot], p, dirs.data() + k * p);
+      std::copy_n(terms.cuts[slot], p, cuts.data() + k * p);
+      steps.data()[k] = static_cast<std::int64_t>((slot + 1) / 2);
+    }
+    nb::dict found;
+    found["dirs"] = dirs;
+    found["cuts"] = cuts;
+    found["columns"] = handed_over(std::move(columns));
+    found["steps"] = steps;
+    found["termcond"] = static_cast<int>(pass.condition());
+    found["n_ties"] = n_ties;
+    return found;
+  }
+};
 
 nb::dict forward_pass(const Design& design, const Settings& settings, const Columns& linpreds, const In2<double>& y,
                       bool exact, int n_threads) {
   std::unique_ptr<ForwardPass> pass;
-  in_threads(n_threads, [&](Team& team) {
+  Table<double> columns = in_threads(n_threads, [&](Team& team) {
     pass = std::make_unique<ForwardPass>(design, settings, linpreds, y.shape(0), team);
     pass->start(rows(y), exact);
     pass->run(static_cast<std::size_t>(-1));
-    return 0;
+    return pass->independent_columns(team);
   });
-  return collect(*pass, pass->n_ties());
+  return Collected{std::move(columns), *pass, pass->n_ties()}.to_dict();
 }
 
 nb::dict weighted_pass(const Design& design, const Settings& settings, const Columns& linpreds, const In2<double>& y,
                        const In1<double>& weights, double rss_null, int n_threads) {
   std::unique_ptr<WeightedPass> pass;
-  in_threads(n_threads, [&](Team& team) {
+  Table<double> columns = in_threads(n_threads, [&](Team& team) {
     pass = std::make_unique<WeightedPass>(design, settings, linpreds, y.shape(0), team);
     pass->start(rows(y), weights.data(), rss_null);
     pass->run(static_cast<std::size_t>(-1));
-    return 0;
+    return pass->independent_columns(team);
   });
-  return collect(*pass, 0);
+  return Collected{std::move(columns), *pass, 0}.to_dict();
 }
 
 // A pass that is taken step by step, by the calling thread alone: where the user is asked between the steps, and in
@@ -139,7 +139,10 @@ class Steps {
     if (forward_) forward_->forget_knots();
   }
 
-  nb::dict collect() const { return earthdof::collect(pass(), forward_ ? forward_->n_ties() : 0); }
+  nb::dict collect() {
+    Table<double> columns = pass().independent_columns(team_);
+    return Collected{std::move(columns), pass(), forward_ ? forward_->n_ties() : 0}.to_dict();
+  }
 
   // (slot, predictor, gain, what it may be at the most) of the pairs of the last step.
   std::vector<std::tuple<std::size_t, std::size_t, double, double>> gains() const {
@@ -194,35 +197,28 @@ std::tuple<Out<double>, Out<std::int64_t>> paths(const Design& design, const Set
   return {fitted, n_terms};
 }
 
-nb::dict search_subsets(const In2<double>& columns, const In1<double>& y, const std::string& method,
-                        std::size_t largest) {
-  Reduction reduction(columns.shape(0), largest);
-  bool nearly_dependent = false;
-  in_threads(1, [&](Team& team) {
-    reduction.reduce_cases(rows(columns), y.data(), team);
-    nearly_dependent = reduction.is_nearly_dependent();
-    if (method == "forward")
-      reduction.forward();
-    else if (method == "seqrep")
-      reduction.replace();
-    else if (method != "exhaustive")
-      reduction.backward();
-    else if (!nearly_dependent)
-      reduction.exhaustive();
-    return 0;
-  });
+nb::dict subsets(const In2<double>& columns, const In1<double>& y, const std::string& method, std::size_t largest) {
+  const PruneMethod how = method == "forward"      ? PruneMethod::kForward
+                          : method == "seqrep"     ? PruneMethod::kReplace
+                          : method == "exhaustive" ? PruneMethod::kExhaustive
+                                                   : PruneMethod::kBackward;
+  SubsetSearch search =
+      in_threads(1, [&](Team& team) { return search_subsets(rows(columns), y.data(), how, largest, team); });
   nb::dict found;
-  found["rss"] = copied<double>(reduction.best_rss().data(), {largest});
-  found["best"] = copied<std::int64_t>(reduction.best(0), {largest, largest});
-  found["nearly_dependent"] = nearly_dependent;
+  const std::size_t size = search.rss.size();
+  found["rss"] = copied<double>(search.rss.data(), {size});
+  found["best"] = copied<std::int64_t>(search.best.data(), {size, size});
+  found["dependent"] = search.dependent;
+  found["nearly_dependent"] = search.nearly_dependent;
   return found;
 }
 
-nb::dict regression(const In2<double>& columns, const In2<double>& y, bool leverages, int n_threads) {
+nb::dict regression(const In2<double>& columns, const In2<double>& y, double tolerance, bool leverages,
+                    int n_threads) {
   Regression fit;
   Buffer<double> hat;
   in_threads(n_threads, [&](Team& team) {
-    fit = regress(rows(columns), rows(y), team);
+    fit = regress(rows(columns), rows(y), tolerance, team);
     if (leverages && fit.is_independent) hat = hat_values(fit.reflections, team);
     return 0;
   });
@@ -245,11 +241,8 @@ nb::dict backward_elimination(const In2<double>& columns, const In2<double>& y, 
   return result;
 }
 
-std::tuple<Columns, Out<double>, Out<double>> orthonormal(const In2<double>& columns) {
-  const std::size_t m = columns.shape(0), n = columns.shape(1);
-  Table<double> q(m, n), r(m, m, 0.0);
-  Columns kept = independent_columns(rows(columns), q, r);
-  return {kept, copied<double>(q.data(), {kept.size(), n}), copied(r)};
+Columns independent(const In2<double>& columns, double tolerance, int n_threads) {
+  return in_threads(n_threads, [&](Team& team) { return find_independent(rows(columns), tolerance, team); });
 }
 
 std::tuple<Out<double>, Out<double>> scale_rows(const In2<double>& Y) {
@@ -293,10 +286,10 @@ void bind_mars(nb::module_& m) {
         "n_threads"_a = 1);
   m.def("fit_paths", &paths, "design"_a, "settings"_a, "linpreds"_a, "Y"_a, "scaled"_a, "steps"_a,
         "n_threads"_a = 1);
-  m.def("search_subsets", &search_subsets, "columns"_a, "y"_a, "method"_a, "largest"_a);
-  m.def("regress", &regression, "columns"_a, "y"_a, "leverages"_a = false, "n_threads"_a = 1);
+  m.def("search_subsets", &subsets, "columns"_a, "y"_a, "method"_a, "largest"_a);
+  m.def("regress", &regression, "columns"_a, "y"_a, "tolerance"_a = kLmTolerance, "leverages"_a = false, "n_threads"_a = 1);
   m.def("eliminate_backward", &backward_elimination, "columns"_a, "y"_a, "n_threads"_a = 1);
-  m.def("independent_columns", &orthonormal, "columns"_a);
+  m.def("find_independent", &independent, "columns"_a, "tolerance"_a = kRankTolerance, "n_threads"_a = 1);
   m.def("scale_rows", &scale_rows, "Y"_a);
 }
 

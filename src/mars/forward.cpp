@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "noise.hpp"
+#include "regress.hpp"
 
 namespace earthdof {
 
@@ -28,6 +29,20 @@ void Pass::begin(double rss_null) {
 }
 
 double Pass::limit() const { return smaller(1.01 * rss_, 10 * delta_); }
+
+Table<double> Pass::independent_columns(Team& team) {
+  const std::vector<std::size_t> slots = terms_.used_slots();
+  const std::size_t n = design_.n;
+  Table<double> columns(slots.size(), n);
+  for (std::size_t k = 0; k < slots.size(); ++k) std::copy_n(terms_.bx[slots[k]], n, columns[k]);
+  const std::vector<std::size_t> kept = find_independent({columns.data(), slots.size(), n}, kRankTolerance, team);
+  independent_.clear();
+  for (std::size_t k : kept) independent_.push_back(slots[k]);
+  if (kept.size() == slots.size()) return columns;
+  Table<double> fewer(kept.size(), n);
+  for (std::size_t k = 0; k < kept.size(); ++k) std::copy_n(columns[kept[k]], n, fewer[k]);
+  return fewer;
+}
 
 void Pass::finish_step(const Candidate& step, bool paired) {
   const double n = static_cast<double>(design_.n), thresh = settings_.thresh;

@@ -32,6 +32,9 @@ class Pass {
   const Settings& settings() const { return settings_; }
   const Design& design() const { return design_; }
   std::size_t n_slots() const { return slots_; }
+  // The columns of the used terms that do not depend on others, a row each, and where they are in the table of terms.
+  Table<double> independent_columns(Team& team);
+  const std::vector<std::size_t>& independent_slots() const { return independent_; }
 
  protected:
   void begin(double rss_null);
@@ -47,6 +50,7 @@ class Pass {
   std::size_t slots_ = 0, used_ = 0;
   Condition condition_ = kRunning;
   double rss_null_ = 0.0, rss_ = 0.0, delta_ = 0.0, rsq_ = 0.0;
+  std::vector<std::size_t> independent_;
 };
 
 // A pass without case weights, over one or several responses.

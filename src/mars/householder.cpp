@@ -4,12 +4,12 @@
 #include <cmath>
 
 #include "../simd/loops.hpp"
+#include "regress.hpp"
 
 namespace earthdof {
 
 namespace {
 
-constexpr double kRankTolerance = 1e-8;  // R's for lm()
 constexpr double kInaccurate = 1e-6;     // share of a squared norm below which it is summed again
 
 // Norms of the columns from case `first` on.

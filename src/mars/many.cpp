@@ -76,14 +76,10 @@ class Fitter {
     steps_.clear();
     for (std::size_t slot : slots) steps_.push_back((slot + 1) / 2);
     if (!pass_.is_exact() && has_full_rank()) return;
-    Table<double> columns(slots.size(), design_.n);
-    for (std::size_t k = 0; k < slots.size(); ++k)
-      std::copy_n(pass_.terms().bx[slots[k]], design_.n, columns[k]);
-    const std::vector<std::size_t> kept = independent_columns({columns.data(), slots.size(), design_.n},
-                                                              pass_.updating().basis(), pass_.updating().triangle());
-    std::vector<std::size_t> steps;
-    for (std::size_t k : kept) steps.push_back(steps_[k]);
-    steps_ = steps;
+    const Table<double> columns = pass_.independent_columns(alone_);
+    steps_.clear();
+    for (std::size_t slot : pass_.independent_slots()) steps_.push_back((slot + 1) / 2);
+    orthonormalise({columns.data(), columns.rows(), design_.n}, pass_.updating().basis(), pass_.updating().triangle());
   }
 
   // Whether the basis columns are safely independent, far from the tolerance of the rank test.
@@ -92,7 +88,7 @@ class Fitter {
       const double* r = pass_.updating().r(k);
       double total = 0.0;
       for (std::size_t t = 0; t <= k; ++t) total += r[t] * r[t];
-      if (!(r[k] * r[k] > 1e4 * kDependent * kDependent * total)) return false;
+      if (!(r[k] * r[k] > 1e4 * kRankTolerance * kRankTolerance * total)) return false;
     }
     return true;
   }
@@ -138,9 +134,9 @@ std::size_t Fitter::fit_pruned(double* fitted) {
   std::sort(chosen.begin(), chosen.end());
   Table<double> columns(size, m, 0.0), q(size, m), r(size, size);
   for (std::size_t k = 0; k < size; ++k) std::copy_n(basis.r(chosen[k]), chosen[k] + 1, columns[k]);
-  const std::size_t kept = independent_columns({columns.data(), size, m}, q, r).size();
+  orthonormalise({columns.data(), size, m}, q, r);
   std::vector<double> weight(m, 0.0);
-  for (std::size_t k = 0; k < kept; ++k) l.add_scaled(weight.data(), l.dot(q[k], z.data(), m), q[k], m);
+  for (std::size_t k = 0; k < size; ++k) l.add_scaled(weight.data(), l.dot(q[k], z.data(), m), q[k], m);
   std::fill(fitted, fitted + n, 0.0);
   for (std::size_t k = 0; k < m; ++k) l.add_scaled(fitted, weight[k], basis.q(k), n);
   return size;

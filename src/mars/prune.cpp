@@ -18,29 +18,43 @@ Reduction::Reduction(std::size_t m, std::size_t largest)
     : d_(m, 0.0), u_(m, m, 0.0), t_(m, 0.0), rss_(m), order_(m), small_(m), best_rss_(largest),
       best_(largest, largest, 0), work_(m), product_(m) {}
 
-void Reduction::reduce_cases(Rows<const double> columns, const double* y, Team& team) {
+std::vector<std::size_t> Reduction::reduce_cases(Rows<const double> columns, const double* y, Team& team) {
   const std::size_t m = size(), n = columns.width;
-  const auto rotate = loops().rotate;
   std::vector<double> row(m);
   double error = 0.0;
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t k = 0; k < m; ++k) row[k] = columns[k][i];
-    double weight = 1.0, value = y[i];
-    for (std::size_t k = 0; k < m && weight != 0.0; ++k) {
-      const double x = row[k];
-      if (x == 0.0) continue;
-      const double wx = weight * x, total = d_[k] + wx * x, cosine = d_[k] / total, sine = wx / total;
-      weight = cosine * weight;
-      d_[k] = total;
-      rotate(u_[k] + k + 1, row.data() + k + 1, x, cosine, sine, m - k - 1);
-      const double old = value;
-      value = old - x * t_[k];
-      t_[k] = cosine * t_[k] + sine * old;
-    }
-    if (weight != 0.0) error += weight * value * value;
+    error += include(0, 1.0, row.data(), y[i]);
     if (i % 16384 == 0) team.check();
   }
-  start(error);
+  return start(error);
+}
+
+double Reduction::include(std::size_t first, double weight, double* row, double value) {
+  const std::size_t m = size();
+  const auto rotate = loops().rotate;
+  for (std::size_t k = first; k < m; ++k) {
+    if (weight == 0.0) return 0.0;
+    const double x = row[k];
+    if (x == 0.0) continue;
+    const double wx = weight * x, total = d_[k] + wx * x, cosine = d_[k] / total, sine = wx / total;
+    weight = cosine * weight;
+    d_[k] = total;
+    rotate(u_[k] + k + 1, row + k + 1, x, cosine, sine, m - k - 1);
+    const double old = value;
+    value = old - x * t_[k];
+    t_[k] = cosine * t_[k] + sine * old;
+  }
+  return weight * value * value;
+}
+
+// RSS of the first 1, 2, ... columns.
+void Reduction::sum_squares(double error) {
+  rss_[size() - 1] = error;
+  for (std::size_t k = size() - 1; k > 0; --k) {
+    error += d_[k] * (t_[k] * t_[k]);
+    rss_[k - 1] = error;
+  }
 }
 
 void Reduction::reduce_factor(const Table<double>& r, const std::vector<double>& z, double error) {
@@ -54,8 +68,9 @@ void Reduction::reduce_factor(const Table<double>& r, const std::vector<double>&
 }
 
 // Set up tolerances, RSS, and the subsets that the present order contains.
-void Reduction::start(double error) {
+std::vector<std::size_t> Reduction::start(double error) {
   const std::size_t m = size();
+  std::vector<std::size_t> dependent;
   std::vector<double> scale(m);
   for (std::size_t k = 0; k < m; ++k) scale[k] = std::sqrt(d_[k]);
   for (std::size_t col = 0; col < m; ++col) {
@@ -63,19 +78,27 @@ void Reduction::start(double error) {
     for (std::size_t row = 0; row < col; ++row) total += std::fabs(u_[row][col]) * scale[row];
     small_[col] = kSmall * total;
   }
-  rss_[m - 1] = error;
-  for (std::size_t k = m - 1; k > 0; --k) {
-    error += d_[k] * (t_[k] * t_[k]);
-    rss_[k - 1] = error;
-  }
-  for (std::size_t col = 0; col < m; ++col)
+  sum_squares(error);
+  for (std::size_t col = 0; col < m; ++col) {
     for (std::size_t row = 0; row < col; ++row)
       if (std::fabs(u_[row][col]) * scale[row] < small_[col]) u_[row][col] = 0.0;
+    if (scale[col] > small_[col]) continue;
+    // what is left of the column goes to those below it, as one more case
+    dependent.push_back(col);
+    std::vector<double> row(u_[col], u_[col] + m);
+    const double weight = d_[col];
+    d_[col] = scale[col] = 0.0;
+    error += include(col + 1, weight, row.data(), t_[col]);
+    std::fill(u_[col] + col + 1, u_[col] + m, 0.0);
+    t_[col] = 0.0;
+  }
+  if (!dependent.empty()) sum_squares(error);
   std::iota(order_.begin(), order_.end(), std::size_t{0});
   for (std::size_t k = 0; k < best_rss_.size(); ++k) {
     best_rss_[k] = rss_[k];
     std::iota(best_[k], best_[k] + k + 1, std::size_t{0});
   }
+  return dependent;
 }
 
 bool Reduction::is_nearly_dependent() const {
@@ -194,6 +217,38 @@ void Reduction::record_addition(std::size_t place, const Addition& addition) {
   order_[place] = order_[static_cast<std::size_t>(addition.where)];
   record(place + 1, rss);
   order_[place] = kept;
+}
+
+SubsetSearch search_subsets(Rows<const double> columns, const double* y, PruneMethod method, std::size_t largest,
+                            Team& team) {
+  const std::size_t m = columns.rows, n = columns.width;
+  SubsetSearch found;
+  Reduction reduction(m, largest);
+  found.dependent = reduction.reduce_cases(columns, y, team);
+  if (!found.dependent.empty()) {
+    Table<double> reordered(m, n);
+    std::size_t front = 0, back = m - found.dependent.size();
+    for (std::size_t k = 0; k < m; ++k) {
+      const bool last = std::binary_search(found.dependent.begin(), found.dependent.end(), k);
+      std::copy_n(columns[k], n, reordered[last ? back++ : front++]);
+    }
+    const Rows<const double> again{reordered.data(), m, n};
+    std::vector<std::size_t> dependent = Reduction(m, largest).reduce_cases(again, y, team);
+    std::size_t last_safe = m;
+    for (; !dependent.empty() && dependent.back() == last_safe - 1; dependent.pop_back()) --last_safe;
+    largest = std::min(largest, last_safe);
+    reduction = Reduction(m, largest);
+    reduction.reduce_cases(again, y, team);
+  }
+  found.nearly_dependent = method == PruneMethod::kExhaustive && reduction.is_nearly_dependent();
+  if (method == PruneMethod::kForward) reduction.forward();
+  if (method == PruneMethod::kReplace) reduction.replace();
+  if (method == PruneMethod::kBackward) reduction.backward();
+  if (method == PruneMethod::kExhaustive && !found.nearly_dependent) reduction.exhaustive();
+  found.rss = reduction.best_rss();
+  found.best = Table<std::size_t>(largest, largest);
+  std::copy_n(reduction.best(0), largest * largest, found.best[0]);
+  return found;
 }
 
 void Reduction::backward() {

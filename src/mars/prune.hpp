@@ -20,8 +20,9 @@ class Reduction {
   // `largest` is the largest size of a subset that is looked for.
   Reduction(std::size_t m, std::size_t largest);
 
-  // Reduce all cases one after the other, as earth does. `columns` has a row a column.
-  void reduce_cases(Rows<const double> columns, const double* y, Team& team);
+  // Reduce all cases one after the other, as earth does. `columns` has a row a column. Returns those that depend on
+  // columns before them, by the rule of AS 274.
+  std::vector<std::size_t> reduce_cases(Rows<const double> columns, const double* y, Team& team);
   // The same reduction from an orthonormal factor: row k of r holds the coefficients of column k, and z is Q'y.
   void reduce_factor(const Table<double>& r, const std::vector<double>& z, double error);
 
@@ -44,7 +45,10 @@ class Reduction {
     double drop;
   };
 
-  void start(double error);
+  // Rotate one case into the rows from `first` on; returns what it adds to the error sum of squares.
+  double include(std::size_t first, double weight, double* row, double value);
+  void sum_squares(double error);
+  std::vector<std::size_t> start(double error);
   void swap_neighbours(std::size_t i);
   void move(std::size_t source, std::size_t target);
   void record(std::size_t size, double rss);
@@ -62,5 +66,19 @@ class Reduction {
   Table<std::size_t> best_;
   std::vector<double> work_, product_;
 };
+
+enum class PruneMethod { kBackward, kForward, kReplace, kExhaustive };
+
+struct SubsetSearch {
+  std::vector<double> rss;              // of the best subset of each size
+  Table<std::size_t> best;              // its columns, a row a size
+  std::vector<std::size_t> dependent;   // columns that depend on others, which are in no subset
+  bool nearly_dependent = false;        // the exhaustive search was refused
+};
+
+// Search the subsets of the rows of `columns` up to a largest size. Columns that depend on others go last; earth's leaps
+// then numbers the columns by their new places.
+SubsetSearch search_subsets(Rows<const double> columns, const double* y, PruneMethod method, std::size_t largest,
+                            Team& team);
 
 }  // namespace earthdof

@@ -11,6 +11,12 @@
 
 namespace earthdof {
 
+constexpr double kRankTolerance = 1e-8;  // of earth's regressions
+constexpr double kLmTolerance = 1e-7;    // of R's lm(), earth's last one
+
+// Which rows of `columns` do not depend on those before them, as R's QR decides it.
+std::vector<std::size_t> find_independent(Rows<const double> columns, double tolerance, Team& team);
+
 // Responses regressed on columns; without numbers if a column depends on those before it.
 struct Regression {
   bool is_independent = false;
@@ -22,7 +28,7 @@ struct Regression {
 };
 
 // Regress each row of y on the rows of `columns`.
-Regression regress(Rows<const double> columns, Rows<const double> y, Team& team);
+Regression regress(Rows<const double> columns, Rows<const double> y, double tolerance, Team& team);
 
 // Diagonal of the projection on the columns that were reflected: the squares of the basis, by case.
 Buffer<double> hat_values(const Table<double>& reflections, Team& team);
@@ -36,10 +42,7 @@ struct Elimination {
 // Drop the column that raises the RSS least, until the first is alone.
 Elimination eliminate_backward(Rows<const double> columns, Rows<const double> y, Team& team);
 
-// Orthonormal basis of the rows of `columns` in turn, into q and r (row k holds the coefficients of the k-th column that
-// is kept); a dependent one is left out. Returns those that are kept.
-std::vector<std::size_t> independent_columns(Rows<const double> columns, Table<double>& q, Table<double>& r);
-
-constexpr double kDependent = 1e-8;  // tolerance of the pivoting QR that drops dependent columns
+// Orthonormal basis q of the rows of `columns`, which are independent; row k of r makes row k of them.
+void orthonormalise(Rows<const double> columns, Table<double>& q, Table<double>& r);
 
 }  // namespace earthdof

@@ -28,7 +28,7 @@ def multiple(tests: int, dof: float = math.inf) -> float:
     --------
     >>> from pyearthdof.experiments.errors import multiple
     >>> round(multiple(20), 2), round(multiple(20, dof=9), 2)
-    (4.06, 7.29)
+    (4.06, 7.22)
     """
     return float(t.isf(FALSE_ALARMS / (2 * tests), dof))
 
@@ -39,7 +39,7 @@ def welch(se: float, dof: float, other_se: float, other_dof: float) -> float:
     Examples
     --------
     >>> from pyearthdof.experiments.errors import welch
-    >>> welch(0.1, 9, 0.1, 9), welch(0.1, 9, 0.0, 99)
+    >>> welch(1.0, 9, 1.0, 9), welch(1.0, 9, 0.0, 99)
     (18.0, 9.0)
     """
     if se == 0 and other_se == 0:

@@ -38,7 +38,7 @@ class MarsMse(Experiment):
     )
     order = 80
     sizes: ClassVar = {
-        "quick": {"p": [2, 20, 50], "n_rep": 100, "replications": 16},
+        "quick": {"p": [2, 20, 50], "n_rep": 100, "replications": 24},
         "paper": {"p": [2, 10, 20, 30, 40, 50, 60], "n_rep": 100, "replications": 10},
     }
     r_packages = ("earth",)

@@ -19,6 +19,8 @@ from .store import CellStore
 
 __all__ = ["Result", "run_experiments"]
 
+ROWS = 2  # raised when the rows of a cell change, so that those of before are computed again
+
 
 @dataclass(frozen=True)
 class Result:
@@ -111,6 +113,7 @@ class _Work:
         self.keys = [
             {
                 "experiment": experiment.name,
+                "rows": ROWS,
                 "cell": cell,
                 "engine": engine,
                 "versions": self.versions,

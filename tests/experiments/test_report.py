@@ -11,7 +11,7 @@ from toy import Toy
 
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.experiments import experiment
-from pyearthdof.experiments.output import write_result
+from pyearthdof.experiments.output import read_left_out, write_left_out, write_result
 from pyearthdof.experiments.runner import run_experiments
 from pyearthdof.report import write_report
 
@@ -114,3 +114,61 @@ def test_light_and_dark(tmp_path, page):
     dark = browse(tmp_path, page, 801, "--blink-settings=preferredColorScheme=0")
     assert brightness(light["back"]) > 200 > 80 > brightness(light["ink"])
     assert brightness(dark["back"]) < 80 < 200 < brightness(dark["ink"])
+
+
+def contents(page):
+    text = html.unescape(page.read_text(encoding="utf-8"))
+    return text.split("<nav")[1].split("</nav>")[0]
+
+
+def test_what_was_left_out_is_named_with_its_reason(tmp_path):
+    [result] = run_experiments([experiment("F-lasso-df")], "quick")
+    write_result(result, tmp_path)
+    reason = "there is no <b>spam</b> on this planet"
+    write_left_out(tmp_path, ["F-lasso-df", "T-spam"], {"T-spam": reason})
+    page = write_report(tmp_path)
+    lines = [line for line in contents(page).splitlines() if "<li>" in line]
+    assert len(lines) == 10
+    assert [line for line in lines if "T-spam" in line and f"left out: {reason}" in line]
+    assert "<b>spam" not in page.read_text(encoding="utf-8")
+    assert sum("not run" in line for line in lines) == 8
+
+
+def test_a_reason_stays_until_the_experiment_runs(tmp_path):
+    write_left_out(tmp_path, ["T-spam", "T-ozone"], {"T-spam": "no data", "T-ozone": "no R"})
+    write_left_out(tmp_path, ["T1"], {})
+    assert read_left_out(tmp_path) == {"T-spam": "no data", "T-ozone": "no R"}
+    write_left_out(tmp_path, ["T-ozone"], {})
+    assert read_left_out(tmp_path) == {"T-spam": "no data"}
+    (tmp_path / "left-out.json").write_text("[1")
+    assert read_left_out(tmp_path) == {}
+    (tmp_path / "left-out.json").write_text('{"T1": 3, "T2": "no"}')
+    assert read_left_out(tmp_path) == {"T2": "no"}
+
+
+def test_an_older_result_of_what_is_left_out_now(tmp_path):
+    [result] = run_experiments([experiment("F-lasso-df")], "quick")
+    write_result(result, tmp_path)
+    write_left_out(tmp_path, ["F-lasso-df"], {"F-lasso-df": "no lasso"})
+    assert "these numbers are older: no lasso" in contents(write_report(tmp_path))
+
+
+def test_the_numbers_of_r_are_counted_apart(tmp_path):
+    for result in run_experiments([experiment("F-subset"), experiment("F-lasso-df")], "quick"):
+        write_result(result, tmp_path)
+    text = html.unescape(write_report(tmp_path).read_text(encoding="utf-8"))
+    assert "7 of 7 agree with the paper, 20 of 20 agree with R." in text
+    assert "the paper 1 of 1; R 20 of 20" in text and "27 of 27" not in text
+    assert text.count("<th>R reference</th>") == 1
+
+
+def test_a_page_of_results_from_before_r_had_a_column(tmp_path):
+    [result] = run_experiments([Toy()], "quick")
+    write_result(result, tmp_path)
+    file = tmp_path / "T-toy.json"
+    about = json.loads(file.read_text(encoding="utf-8"))
+    del about["seed"]
+    for line in about["comparisons"]:
+        del line["reference"]
+    file.write_text(json.dumps(about), encoding="utf-8")
+    assert "0 of 1 agree with the paper" in write_report(tmp_path).read_text(encoding="utf-8")

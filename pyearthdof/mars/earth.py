@@ -85,8 +85,8 @@ class Earth(EarthFit, MarsRegressor):
     ----------
     model_ : MarsModel
         The fitted model as plain numpy.
-    coef_, terms_ : coefficients and names of the selected terms, the intercept first; with m responses
-        `coef_` is (n_terms_, m).
+    term_coef_, terms_ : coefficients and names of the selected terms, the intercept first; with m responses
+        `term_coef_` is (n_terms_, m). There is no `coef_`.
     dirs_, cuts_ : (n_forward_terms, n_features) arrays, one row for each forward-pass term.
     selected_terms_ : 0-based indices of the selected terms.
     bx_ : (n, n_terms_) basis matrix of the training rows.

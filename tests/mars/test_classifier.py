@@ -125,7 +125,7 @@ def test_two_classes_of_truth_values_and_categories():
 
 def test_gaussian_family_is_least_squares_on_indicators():
     model = EarthClassifier(glm_family="gaussian").fit(X, CODES)
-    np.testing.assert_allclose(model.glm_coef_, model.coef_, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(model.glm_coef_, model.term_coef_, rtol=1e-10, atol=1e-12)
     assert ((model.predict_proba(X) >= 0) & (model.predict_proba(X) <= 1)).all()
 
 

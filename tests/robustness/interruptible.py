@@ -63,7 +63,7 @@ def native_fit(much):
     """One long fit, all in compiled code."""
     data = np.random.default_rng(1).normal(size=(300_000, 20)) if much else X
     y = np.sin(data[:, 0]) + RDraws(2).normal(len(data))
-    return Earth(engine="native", degree=2, nk=101, thresh=0.0).fit(data, y).coef_
+    return Earth(engine="native", degree=2, nk=101, thresh=0.0).fit(data, y).term_coef_
 
 
 def native_weights(much):
@@ -71,7 +71,7 @@ def native_weights(much):
     data = LARGE[:2000] if much else X[:50, :3]
     y = np.sin(data[:, 0]) + RDraws(2).normal(len(data))
     model = Earth(engine="native", degree=2, nk=101 if much else 21, thresh=0.0)
-    return model.fit(data, y, sample_weight=1 + data[:, 0] ** 2).coef_
+    return model.fit(data, y, sample_weight=1 + data[:, 0] ** 2).term_coef_
 
 
 def native_many(much):

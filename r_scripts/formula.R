@@ -247,10 +247,11 @@ sum.advice <- function(left)
 
 # How the formula of a fit makes predictors of a data frame: its variables with the numbers that R found
 # for them (predvars), and its terms as products of variables. list(reason = ) where it uses more than is
-# known here.
+# known here, and whether there is an offset.
 describe.formula <- function(fit, text = NULL) {
-  if (is.null(fit$terms)) return(list(reason = "the model was fitted without a formula"))
-  tryCatch(describe.terms(fit, text), error = function(e) list(reason = conditionMessage(e)))
+  if (is.null(fit$terms)) return(list(reason = "the model was fitted without a formula", offset = FALSE))
+  tryCatch(describe.terms(fit, text), error = function(e)
+    list(reason = conditionMessage(e), offset = length(attr(fit$terms, "offset")) > 0))
 }
 
 describe.terms <- function(fit, text) {

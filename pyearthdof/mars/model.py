@@ -159,13 +159,14 @@ class MarsModel:
         """
         if type not in TYPES:
             raise InvalidInputError(f"type={type!r} but it should be one of {', '.join(TYPES)}")
-        offset = self._offset(X)
+        offset = self.offset(X)
         if self.glm is None or type == "earth":
             return _shifted(self.basis(X) @ self.coef, offset)
         eta = _shifted(self.basis(X) @ self.glm.coef, offset)
         return eta if type == "link" else self.glm.response(eta)
 
-    def _offset(self, X) -> np.ndarray | None:
+    def offset(self, X) -> np.ndarray | None:
+        """What a formula adds to the model at the rows of X, or None."""
         if self.formula is None or not self.formula.has_offset:
             return None
         if not isinstance(X, pd.DataFrame):

@@ -30,10 +30,10 @@ class _Adopted(FitDetails):
     weights: np.ndarray | None = None
 
 
-def frame_for_r(data, text: str = ".") -> bridge.Frame:
+def frame_for_r(data, text: str) -> bridge.Frame:
     """A pandas frame for R: numbers, truth values, factors. Columns of other types stay here.
 
-    `text` is the formula that will be used: one that takes all columns is told of an odd one.
+    `text` is the formula that will be used: one that needs an odd column is told what is wrong with it.
     """
     if not isinstance(data, pd.DataFrame):
         raise InvalidInputError(f"data is a {type(data).__name__} but it should be a DataFrame")
@@ -48,13 +48,24 @@ def frame_for_r(data, text: str = ".") -> bridge.Frame:
         try:
             column = Columns.learn(values.to_frame(name)).columns[0]
         except InvalidInputError:
-            if "." in text:
+            if _may_use(text, name):
                 raise
             continue
         columns[name] = _for_r(column, values)
     if not columns or len(data) == 0:
         raise InvalidInputError("data has no rows or no columns that R could use")
     return bridge.Frame(columns)
+
+
+def _may_use(text: str, name: str) -> bool:
+    """Whether a formula names a column, or has a dot as a term, which stands for all of them."""
+    quoted = r"`(?:[^`\\]|\\.)*`"
+    if f"`{name}`" in re.findall(quoted, text):
+        return True
+    plain = re.sub(quoted, " ", text)
+    return any(
+        re.search(rf"(?<![\w.]){re.escape(word)}(?![\w.]|\s*\()", plain) for word in (".", name)
+    )
 
 
 def _for_r(column: Column, values: pd.Series):
@@ -131,7 +142,14 @@ def _degree(found) -> int:
 
 def _formula_from(found) -> Formula | None:
     described = found["formula"]
-    return None if described is None else Formula.from_r(described)
+    if described is None:
+        return None
+    if described.get("reason") is not None and described["offset"]:
+        raise InvalidInputError(
+            "the model adds an offset, but its formula cannot be evaluated here: "
+            + described["reason"][0]
+        )
+    return Formula.from_r(described)
 
 
 def _arguments(found, model) -> dict:

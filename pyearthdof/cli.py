@@ -10,13 +10,12 @@ import warnings
 from pathlib import Path
 from typing import Annotated, Literal
 
-import numpy as np
-import pandas as pd
 import typer
 
 from ._version import __version__
 from .cli_df import df
 from .cli_reproduce import report, reproduce
+from .cli_table import numbers_of, read_table, split_target, split_targets
 from .exceptions import InvalidInputError, PyEarthDofError
 
 app = typer.Typer(
@@ -259,19 +258,6 @@ def _correction_design(data, target, n, p, design):
     return X if design == "data" else values.shape
 
 
-def numbers_of(table: pd.DataFrame) -> np.ndarray:
-    """The table as numbers; a column that does not hold finite ones is named."""
-    from .mars.columns import Columns
-    from .mars.data import check_finite
-
-    for column in Columns.learn(table).columns:
-        if column.kind != "number":
-            raise InvalidInputError(f"column {column.name!r} should hold numbers")
-    values = table.to_numpy(dtype=float)
-    check_finite(values, list(table.columns))
-    return values
-
-
 @contextlib.contextmanager
 def refusals():
     """Turn the refusals of scikit-learn's own checks into ours."""
@@ -281,47 +267,6 @@ def refusals():
         raise
     except ValueError as error:
         raise InvalidInputError(str(error).splitlines()[0]) from None
-
-
-def read_table(source: str) -> pd.DataFrame:
-    """Read a CSV file or a data set by name."""
-    from .datasets import load_ozone, read_csv
-
-    if source == "ozone" and not Path(source).exists():
-        return load_ozone()
-    if not Path(source).is_file():
-        raise InvalidInputError(f"there is no file {source!r}")
-    try:
-        table = read_csv(source)
-    except (ValueError, UnicodeDecodeError) as error:
-        raise InvalidInputError(f"{source} is not a readable CSV file: {error}") from None
-    if table.empty:
-        raise InvalidInputError(f"{source} has no rows")
-    return table
-
-
-def split_target(table: pd.DataFrame, target: str) -> tuple[pd.DataFrame, pd.Series]:
-    """Separate the response from the predictors, or say which columns there are."""
-    if target not in table.columns:
-        raise InvalidInputError(
-            f"there is no column {target!r}; the columns are: {', '.join(map(str, table.columns))}"
-        )
-    X, y = table.drop(columns=target), table[target]
-    if X.shape[1] == 0:
-        raise InvalidInputError(f"there is no column beside the target {target!r}")
-    if not pd.api.types.is_numeric_dtype(y):
-        raise InvalidInputError(f"the target {target!r} holds text but it should hold numbers")
-    if y.isna().any():
-        raise InvalidInputError(f"the target {target!r} has missing values")
-    return X, y
-
-
-def split_targets(table: pd.DataFrame, targets: list[str]):
-    """As `split_target`; several responses are a frame."""
-    X, y = table, {}
-    for target in targets:
-        X, y[target] = split_target(X, target)
-    return X, y[targets[0]] if len(targets) == 1 else pd.DataFrame(y)
 
 
 def check_writable(path: Path) -> None:

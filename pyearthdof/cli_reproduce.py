@@ -11,11 +11,10 @@ from typing import Annotated, Literal
 
 import typer
 
+from ._terminal import INTERRUPTED, stopping_in_order
 from .exceptions import InvalidInputError, PyEarthDofError
 
 __all__ = ["report", "reproduce"]
-
-INTERRUPTED = 130
 
 Out = Annotated[Path, typer.Option(help="Folder of the results.")]
 
@@ -66,7 +65,7 @@ def reproduce(
     wanted = _named(names)
     summary = []
     try:
-        with locked(out), _plain_warnings():
+        with stopping_in_order(), locked(out), _plain_warnings():
             chosen = _possible(wanted, engine, asked_for=bool(names))
             results = run_experiments(
                 chosen,

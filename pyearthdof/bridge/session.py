@@ -116,10 +116,10 @@ def _get_session() -> _Session:
             raise RNotAvailableError(
                 "Python is ending, and R with it", "fit before the program's last line"
             )
-        with _environment_kept("LD_LIBRARY_PATH"):
+        with _environment_kept("LD_LIBRARY_PATH"), _interrupts_kept():
             _session = _start()
-        _started_in = os.getpid()
-        atexit.register(_close)
+            _started_in = os.getpid()
+            atexit.register(_close)
     return _session
 
 
@@ -247,6 +247,28 @@ def _quiet(callbacks):
 
 
 @contextlib.contextmanager
+def _interrupts_kept():
+    """Let Ctrl-C wait until R has started: half an R is of no use, and its callbacks lose exceptions.
+
+    Blocked, too, because programs that rpy2 starts meanwhile inherit that, and would stop otherwise.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield
+        return
+    arrived = []
+    signal.signal(signal.SIGINT, lambda *signalled: arrived.append(signalled))
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, before)
+        if arrived:
+            before(*arrived[-1])
+
+
+@contextlib.contextmanager
 def _interruptible(openrlib):
     """Turn Ctrl-C during a call into R's own interrupt, then into KeyboardInterrupt.
 
@@ -262,11 +284,12 @@ def _interruptible(openrlib):
     if not callable(before):  # ignored, deadly, or not Python's: as somebody decided
         yield
         return
+    stops = before is signal.default_int_handler or hasattr(before, "raises_keyboard_interrupt")
     arrived = []
 
     def remember(signum, frame):
         arrived.append((signum, frame))
-        if before is signal.default_int_handler:
+        if stops:
             openrlib.rlib.R_interrupts_pending = 1
 
     signal.signal(signal.SIGINT, remember)

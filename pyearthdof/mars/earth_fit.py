@@ -223,10 +223,14 @@ class EarthFit(FittedMars):
 
     def _check_options(self, design: Design, responses: Responses) -> dict:
         names, columns = design.names, design.columns
-        params = self.get_params()
+        params = self._params()
         params["linpreds"] = _expanded_names(params["linpreds"], columns)
         n_resp = responses.matrix.shape[1]
         return check_options(params, names, len(responses.values), n_resp)
+
+    def _params(self) -> dict:
+        """The arguments as they count."""
+        return self.get_params()
 
     def _seed(self) -> int:
         """The seed of R's cross-validation: random_state itself if it is a number."""

@@ -20,6 +20,7 @@ from ..exceptions import InvalidInputError
 from . import saved
 from .columns import KINDS, Column, Columns, polynomial_contrasts
 from .formula_expression import Expression, RawColumn, read_expression
+from .kinds import column_names
 
 __all__ = ["Formula", "Variable"]
 
@@ -243,6 +244,8 @@ def _checked_frame(frame, names) -> pd.DataFrame:
         raise InvalidInputError(
             f"X is a {type(frame).__name__} but it should be a DataFrame with the formula's columns"
         )
+    if isinstance(frame.columns, pd.MultiIndex):
+        column_names("X", frame)
     labels = pd.Index([str(label) for label in frame.columns])
     twice = sorted(names & set(labels[labels.duplicated()]))
     if twice:

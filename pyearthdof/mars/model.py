@@ -22,6 +22,7 @@ from . import saved
 from .columns import Columns
 from .formula import Formula
 from .glm import GlmPart
+from .kinds import check_kind
 
 __all__ = ["FitDetails", "MarsModel", "evaluate_term", "nominal_df"]
 
@@ -133,6 +134,7 @@ class MarsModel:
                 return self.formula.design(X)
             if self.columns is not None:
                 return self.columns.expand(X)
+        check_kind("X", X)
         X = np.asarray(X, dtype=float)
         if X.ndim != 2 or X.shape[1] != len(self.feature_names):
             raise InvalidInputError(

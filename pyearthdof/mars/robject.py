@@ -18,6 +18,7 @@ from . import engine_r
 from .columns import Column, Columns
 from .formula import Formula
 from .glm import FAMILIES
+from .kinds import column_names
 from .model import FitDetails
 
 __all__ = ["frame_for_r", "read_r", "write_rds"]
@@ -39,6 +40,8 @@ def frame_for_r(data, text: str) -> bridge.Frame:
         raise InvalidInputError(f"data is a {type(data).__name__} but it should be a DataFrame")
     if not isinstance(text, str):
         raise InvalidInputError(f"formula={text!r} but it should be text such as 'y ~ x'")
+    if isinstance(data.columns, pd.MultiIndex):
+        column_names("data", data)
     names = [str(name) for name in data.columns]
     if len(set(names)) < len(names):
         raise InvalidInputError("data has two columns of one name")

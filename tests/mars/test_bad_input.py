@@ -46,7 +46,7 @@ def spoilt(value):
         (
             X,
             pd.DataFrame({"a": Y, "b": Y}).set_axis(["a", "a"], axis=1),
-            "y has two columns of one name",
+            "y has two columns named 'a'",
         ),
         (np.array([["a"], ["b"]]), [1.0, 2.0], "could not convert string to float"),
         (pd.DataFrame({"a": list("uu")}), [1.0, 2.0], "column 'a' of X has 1 level"),

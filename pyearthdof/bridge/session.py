@@ -22,7 +22,14 @@ import numpy  # noqa: F401
 import scipy.linalg  # noqa: F401  numpy and scipy must load their BLAS before R loads its own
 
 from .._version import __version__
-from ..exceptions import RError, RForkedError, RNotAvailableError, RWarning
+from ..exceptions import (
+    InvalidInputError,
+    PyEarthDofError,
+    RError,
+    RForkedError,
+    RNotAvailableError,
+    RWarning,
+)
 from .convert import dispatcher, from_r, to_r
 from .installation import (
     APT_COMMAND_AGAIN,
@@ -65,8 +72,10 @@ def call(
     return result["value"]
 
 
-def _error(result: dict, first_column: int | None) -> RError:
+def _error(result: dict, first_column: int | None) -> PyEarthDofError:
     message = _tidy(result["error"][0]) or "R stopped without a message"
+    if result.get("refused"):
+        return InvalidInputError(message)
     if first_column is None or result["column"] is None:
         return RError(message)
     column = first_column + int(result["column"][0]) - 1

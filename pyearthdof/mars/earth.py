@@ -253,7 +253,8 @@ class Earth(EarthFit, MarsRegressor):
         formula : str
             Such as "log(O3) ~ . - doy" or "cbind(a, b) ~ x * z + offset(w)". It may use the columns of
             `data`, the operators + - * / : ^ and the functions I, log, log2, log10, log1p, exp, sqrt, abs,
-            poly, bs, ns, offset and cbind; anything else is refused before R evaluates it.
+            poly, bs, ns, offset and cbind; anything else is refused before R evaluates it, and so is one
+            that would make more than 2,000 terms, or columns of functions and products.
         data : DataFrame
         sample_weight, subset
             As in `fit`.

@@ -29,6 +29,7 @@ __all__ = ["FitDetails", "MarsModel", "evaluate_term", "nominal_df"]
 FORMAT = "pyearthdof.MarsModel"
 FORMAT_VERSION = 1
 TYPES = ("response", "link", "earth")
+LARGEST = 1e300  # a number beyond makes predictions infinite
 
 
 def nominal_df(n_terms: float, penalty: float) -> float:
@@ -242,10 +243,15 @@ class MarsModel:
     def from_json(cls, text: str) -> MarsModel:
         """Read `to_json`'s text. Safe for files from strangers: no code is run."""
         try:
-            entries = json.loads(text)
+            return cls.from_dict(json.loads(text))
+        except InvalidInputError:
+            raise
+        except TypeError:
+            raise InvalidInputError(
+                f"text is a {type(text).__name__} but it should be text"
+            ) from None
         except (ValueError, RecursionError) as error:
-            raise InvalidInputError(f"this is not a saved MARS model: {error}") from error
-        return cls.from_dict(entries)
+            raise InvalidInputError(f"this is not a saved MARS model: {error}") from None
 
     def save(self, path: str | os.PathLike) -> None:
         """Write JSON to a file; an existing file is replaced whole or not at all."""
@@ -269,14 +275,16 @@ class MarsModel:
                 )
         if not np.isin(self.dirs, (-1, 0, 1, 2)).all():
             raise InvalidInputError("dirs has entries other than -1, 0, 1 and 2")
-        if not np.isfinite(self.cuts).all():
-            raise InvalidInputError("cuts has entries that are not finite")
         n_terms = shape[0]
         if len(self.selected) == 0 or not all(0 <= t < n_terms for t in self.selected):
             raise InvalidInputError(f"selected should hold indices from 0 to {n_terms - 1}")
         if len(set(self.selected.tolist())) != len(self.selected):
             raise InvalidInputError("selected holds an index twice")
+        if self.dirs[self.selected[0]].any():
+            raise InvalidInputError("selected should begin with the intercept")
         self._check_responses()
+        self._check_numbers()
+        self._check_pruning(n_terms)
         if self.columns is not None and self.columns.feature_names != self.feature_names:
             raise InvalidInputError("columns does not expand to feature_names")
         if self.formula is not None and self.formula.n_columns != shape[1]:
@@ -292,6 +300,26 @@ class MarsModel:
             )
         if self.glm is not None and self.glm.coef.shape != shape:
             raise InvalidInputError(f"glm.coef has shape {self.glm.coef.shape}, not {shape}")
+
+    def _check_numbers(self) -> None:
+        """What predictions are computed from."""
+        numbers = {"cuts": self.cuts, "coef": self.coef}
+        if self.glm is not None:
+            numbers["glm.coef"] = self.glm.coef
+        for name, values in numbers.items():
+            if not (np.abs(values) <= LARGEST).all():
+                raise InvalidInputError(
+                    f"{name} has entries that are not finite numbers, or larger than {LARGEST:g}"
+                )
+
+    def _check_pruning(self, n_terms: int) -> None:
+        """What the importance of predictors is computed from."""
+        steps, sizes = self.prune_terms, (len(self.rss_per_subset), len(self.gcv_per_subset))
+        whole = ((steps >= 0) & (steps <= n_terms) & (steps == np.floor(steps))).all()
+        if sizes[0] != sizes[1] or len(steps) > max(sizes) or not whole:
+            raise InvalidInputError(
+                "prune_terms, rss_per_subset and gcv_per_subset do not belong together"
+            )
 
 
 @dataclass(frozen=True)

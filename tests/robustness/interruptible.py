@@ -9,6 +9,7 @@ import sys
 import time
 
 import numpy as np
+import pandas as pd
 
 from pyearthdof.dof import degrees_of_freedom
 from pyearthdof.mars.earth import Earth
@@ -34,6 +35,16 @@ def r_processes(much):
         n_jobs=2,
     )
     return np.array([found.df, found.se])
+
+
+def r_formula(much):
+    """A formula that makes many columns of many rows."""
+    rng = np.random.default_rng(1)
+    rows = 5000 if much else 60
+    data = pd.DataFrame({"x": rng.normal(size=rows), "z": rng.normal(size=rows)})
+    data["y"] = np.abs(data["x"]) + rng.normal(size=rows)
+    size = 900 if much else 5
+    return Earth.from_formula(f"y ~ bs(x, df = {size}) + bs(z, df = {size})", data).term_coef_
 
 
 def native_threads(much):
@@ -83,7 +94,7 @@ def native_many(much):
 
 
 PROGRAMS = (
-    r_batch, r_processes, native_threads, native_alone, native_fit, native_weights, native_many,
+    r_batch, r_processes, r_formula, native_threads, native_alone, native_fit, native_weights, native_many,
 )  # fmt: skip
 
 

@@ -130,6 +130,7 @@ R = {
     ("formula.R", "matched.arguments"): {"call": PARSED},
     ("formula.R", "named.arguments"): {"call": PARSED},
     ("formula.R", "poly.arguments"): {"call": PARSED},
+    ("formula_size.R", "count.terms"): {"call": PARSED},
     # Not sourced by the package: run by hand or by the tests, with Rscript.
     ("install.R", "file"): {
         "install.packages": "what it is for; a fixed list",

@@ -17,6 +17,7 @@ __all__ = ["Call", "Expression", "Number", "Poly", "RawColumn", "Spline", "read_
 # R's guard stops before: nested calls, degrees, exponents of poly of several variables.
 MAX_DEPTH, MAX_DEGREE, MAX_EXPONENTS = 120, 50, 1e5
 MAX_KNOTS = MAX_ARGUMENTS = 1000
+LARGEST = 1e150  # a coefficient of polynomials beyond makes all of them infinite
 
 
 @dataclass(frozen=True)
@@ -226,8 +227,10 @@ def _read_degree(entry) -> int:
 
 def _read_finite(name, value) -> np.ndarray:
     matrix = saved.read_matrix(name, value)
-    if not np.isfinite(matrix).all():
-        raise InvalidInputError(f"{name} in the formula has entries that are not finite")
+    if not (np.abs(matrix) <= LARGEST).all():
+        raise InvalidInputError(
+            f"{name} in the formula has entries that are not finite numbers, or larger than {LARGEST:g}"
+        )
     return matrix
 
 

@@ -136,7 +136,10 @@ class MarsModel:
             if self.columns is not None:
                 return self.columns.expand(X)
         check_kind("X", X)
-        X = np.asarray(X, dtype=float)
+        try:
+            X = np.asarray(X, dtype=float)
+        except (TypeError, ValueError) as error:
+            raise InvalidInputError(f"X should hold numbers: {error}") from None
         if X.ndim != 2 or X.shape[1] != len(self.feature_names):
             raise InvalidInputError(
                 f"X has shape {X.shape} but the model needs {len(self.feature_names)} columns"
@@ -163,10 +166,10 @@ class MarsModel:
         if type not in TYPES:
             raise InvalidInputError(f"type={type!r} but it should be one of {', '.join(TYPES)}")
         offset = self.offset(X)
-        if self.glm is None or type == "earth":
-            return _shifted(self.basis(X) @ self.coef, offset)
-        eta = _shifted(self.basis(X) @ self.glm.coef, offset)
-        return eta if type == "link" else self.glm.response(eta)
+        linear = self.glm is None or type == "earth"
+        with np.errstate(over="ignore", invalid="ignore"):  # what is too large is infinite, as in R
+            eta = _shifted(self.basis(X) @ (self.coef if linear else self.glm.coef), offset)
+        return eta if linear or type == "link" else self.glm.response(eta)
 
     def offset(self, X) -> np.ndarray | None:
         """What a formula adds to the model at the rows of X, or None."""
@@ -223,10 +226,10 @@ class MarsModel:
         """Build a model from `to_dict`'s result; anything inconsistent is refused by name."""
         if not isinstance(entries, Mapping) or entries.get("format") != FORMAT:
             raise InvalidInputError(f"this is not a saved MARS model (no format {FORMAT!r})")
-        if entries.get("format_version") != FORMAT_VERSION:
+        version = entries.get("format_version")
+        if version != FORMAT_VERSION or isinstance(version, bool):
             raise InvalidInputError(
-                f"format_version={entries.get('format_version')!r} but this release reads "
-                f"{FORMAT_VERSION}"
+                f"format_version={str(version)[:40]} but this release reads {FORMAT_VERSION}"
             )
         missing = [f.name for f in fields(cls) if f.name not in entries]
         if missing:

@@ -235,7 +235,7 @@ class MarsModel:
         if missing:
             raise InvalidInputError(f"the saved MARS model lacks {', '.join(missing)}")
         model = cls(**{name: _READERS[name](name, entries[name]) for name in _READERS})
-        model._check()
+        model.check()
         return model
 
     def to_json(self) -> str:
@@ -269,7 +269,8 @@ class MarsModel:
             raise InvalidInputError(f"{path} is not a saved MARS model: {error}") from error
         return cls.from_json(text)
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """Refuse a model whose parts do not belong together, by the name of the part."""
         shape = (len(self.term_names), len(self.feature_names))
         for name in ("dirs", "cuts"):
             if getattr(self, name).shape != shape:
@@ -316,10 +317,11 @@ class MarsModel:
                 )
 
     def _check_pruning(self, n_terms: int) -> None:
-        """What the importance of predictors is computed from."""
+        """What the importance of predictors is computed from; mda keeps no steps."""
         steps, sizes = self.prune_terms, (len(self.rss_per_subset), len(self.gcv_per_subset))
         whole = ((steps >= 0) & (steps <= n_terms) & (steps == np.floor(steps))).all()
-        if sizes[0] != sizes[1] or len(steps) > max(sizes) or not whole:
+        short = steps.size > 0 and min(*steps.shape, *sizes) < self.n_terms
+        if sizes[0] != sizes[1] or len(steps) > sizes[0] or short or not whole:
             raise InvalidInputError(
                 "prune_terms, rss_per_subset and gcv_per_subset do not belong together"
             )

@@ -20,6 +20,7 @@ from .formula import Formula
 from .glm import FAMILIES
 from .kinds import column_names
 from .model import FitDetails
+from .robject_check import check_described
 
 __all__ = ["frame_for_r", "read_r", "write_rds"]
 
@@ -92,14 +93,15 @@ def read_r(source) -> tuple:
         path = Path(source)
         if not path.is_file():
             raise InvalidInputError(f"source={str(source)!r} but there is no such file")
-        found = _read_file(path)
+        found = _described(f"source={str(path)!r}", "earth.read", str(path))
     elif hasattr(source, "__sexp__"):
-        found = bridge.call("earth.adopt", source)
+        found = _described("source is an object of rpy2", "earth.adopt", source)
     else:
         raise InvalidInputError(
             f"source is a {type(source).__name__} but it should be the path of an .rds file or an earth "
             "object of rpy2"
         )
+    check_described(found)
     single = found["coef"].shape[1] == 1
     settings = {
         "degree": _degree(found),
@@ -108,18 +110,18 @@ def read_r(source) -> tuple:
     }
     model = engine_r.model_from(found, len(found["fitted"]), settings, single=single)
     model = replace(model, formula=_formula_from(found), columns=_columns_from(found, model))
+    model.check()
     details = engine_r.details_from(found, single=single)
     adopted = _Adopted(**vars(details), weights=found["weights"])
     return model, adopted, _arguments(found, model)
 
 
-def _read_file(path: Path) -> dict:
+def _described(what: str, function: str, argument) -> dict:
+    """What R tells of an earth object; a damaged one can make it stumble, or hold what cannot travel."""
     try:
-        return bridge.call("earth.read", str(path))
-    except RError as error:
-        raise InvalidInputError(
-            f"source={str(path)!r} but it should be an .rds file with an earth object: {error}"
-        ) from None
+        return bridge.call(function, argument)
+    except (RError, TypeError) as error:
+        raise InvalidInputError(f"{what} but it should be an earth object: {error}") from None
 
 
 def _columns_from(found, model) -> Columns | None:

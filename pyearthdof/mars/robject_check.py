@@ -1,4 +1,4 @@
-"""Whether what R tells about an earth object hangs together: objects come from files, which may be damaged."""
+"""Whether what R tells about an earth object hangs together: it comes from a file, which may be damaged."""
 
 from __future__ import annotations
 

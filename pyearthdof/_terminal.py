@@ -127,16 +127,17 @@ _in_order = False
 
 
 @contextlib.contextmanager
-def ctrl_c():
-    """Let Ctrl-C end the command with INTERRUPTED and without a traceback.
+def ctrl_c(before):
+    """Let Ctrl-C end the command with INTERRUPTED and without a traceback; then `before` handles it again.
 
     While a module is imported the process ends at once: nothing has begun, and an exception would end in
     whatever that module makes of it. Otherwise KeyboardInterrupt is raised.
     """
-    if threading.current_thread() is not threading.main_thread():
+    if before is None:
         yield
         return
-    handler, hook = signal.signal(signal.SIGINT, _stop), sys.unraisablehook
+    hook = sys.unraisablehook
+    signal.signal(signal.SIGINT, _stop)
     sys.unraisablehook = _again_if_lost(hook)
     # Nothing is left to stop, and Python's own end is long.
     atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
@@ -144,7 +145,7 @@ def ctrl_c():
         yield
     finally:
         sys.unraisablehook = hook
-        signal.signal(signal.SIGINT, handler)
+        signal.signal(signal.SIGINT, before)
 
 
 @contextlib.contextmanager

@@ -1,12 +1,10 @@
-"""The door of the command line. It imports little, so that Ctrl-C is in order from the first moment on."""
+"""The door of the command line. It imports next to nothing, so that Ctrl-C is in order from its first line on."""
 
 from __future__ import annotations
 
+import _signal  # what Python's own signal is made of; that one takes milliseconds to import
+import os
 import sys
-import warnings
-
-from . import _terminal
-from .exceptions import InvalidInputError, PyEarthDofError
 
 __all__ = ["main"]
 
@@ -15,12 +13,22 @@ REFUSED = 2
 
 def main() -> None:
     """Run a command; a problem that we foresaw ends in one sentence and an exit code of its kind."""
-    with _terminal.ctrl_c(), _terminal.output():
-        code = _run()
+    try:
+        before = _signal.signal(_signal.SIGINT, lambda *_: os._exit(130))
+    except ValueError:  # not in the main thread, where no signal arrives
+        before = None
+    from . import _terminal
+
+    with _terminal.ctrl_c(before), _terminal.output():
+        code = _run(_terminal)
     raise SystemExit(code)
 
 
-def _run() -> int | str | None:
+def _run(terminal) -> int | str | None:
+    import warnings
+
+    from .exceptions import InvalidInputError, PyEarthDofError
+
     # On a terminal a warning is a sentence; where in our code it arose does not help there.
     warnings.formatwarning = lambda message, *_, **__: f"pyearthdof: warning: {message}\n"
     try:
@@ -28,12 +36,12 @@ def _run() -> int | str | None:
         sys.stdout.flush()
         return code
     except KeyboardInterrupt:
-        return _terminal.INTERRUPTED
+        return terminal.INTERRUPTED
     except PyEarthDofError as error:
         print(f"pyearthdof: {error}", file=sys.stderr)
-        if isinstance(error, _terminal.OutputNotWrittenError):
+        if isinstance(error, terminal.OutputNotWrittenError):
             return error.exit_code
-        return REFUSED if isinstance(error, InvalidInputError) else _terminal.FAILED
+        return REFUSED if isinstance(error, InvalidInputError) else terminal.FAILED
 
 
 def _command() -> int | str | None:

@@ -226,7 +226,7 @@ class Deaf:
         for _ in range(1000):
             pass
 
-with _terminal.ctrl_c():
+with _terminal.ctrl_c(signal.default_int_handler):
     try:
         Deaf()
         time.sleep(60)

@@ -1,4 +1,4 @@
-"""The door of the command line. It imports next to nothing, so that Ctrl-C is in order from its first line on."""
+"""The door of the command line. It imports next to nothing, so that Ctrl-C is in order from the start."""
 
 from __future__ import annotations
 

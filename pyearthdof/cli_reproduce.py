@@ -11,11 +11,10 @@ from typing import Annotated, Literal
 
 import typer
 
+from ._terminal import INTERRUPTED, stopping_in_order
 from .exceptions import InvalidInputError, PyEarthDofError
 
 __all__ = ["report", "reproduce"]
-
-INTERRUPTED = 130
 
 Out = Annotated[Path, typer.Option(help="Folder of the results.")]
 
@@ -38,6 +37,14 @@ def reproduce(
     size: Annotated[
         Literal["quick", "paper"], typer.Option(help="The paper's repetitions, or few of them.")
     ] = "quick",
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=2**31 - 1,
+            help="Another seed than the authors'; nothing drawn is then exact.",
+        ),
+    ] = None,
     out: Out = Path("results"),
     jobs: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
     engine: Annotated[
@@ -51,14 +58,17 @@ def reproduce(
     Writes NAME.csv (numbers not rounded), NAME.md, NAME.tex, NAME.png, NAME.svg and NAME.json (how it
     was made) into the folder, and report.html, one page of all results in it. A run that was stopped
     goes on where it was when started again. A number that differs from the paper's does not change the
-    exit code.
+    exit code. Without a seed the draws are the authors' where they are known, so that their digits come
+    out; with one they are others, and judged by their Monte Carlo error.
 
     Example: `pyearthdof reproduce T-ozone --size paper`
 
     Example: `pyearthdof reproduce --size paper --jobs 8 --out paper-results`
+
+    Example: `pyearthdof reproduce T-ozone --seed 7 --out another-seed`
     """
     from ._files import FileNotWrittenError
-    from .experiments.output import about_file, write_result
+    from .experiments.output import about_file, write_left_out, write_result
     from .experiments.runner import run_experiments
     from .experiments.store import CellStore, locked
     from .report import write_report
@@ -66,11 +76,13 @@ def reproduce(
     wanted = _named(names)
     summary = []
     try:
-        with locked(out), _plain_warnings():
-            chosen = _possible(wanted, engine, asked_for=bool(names))
+        with stopping_in_order(), locked(out), _plain_warnings():
+            chosen, left_out = _possible(wanted, engine, asked_for=bool(names))
+            write_left_out(out, [e.name for e in wanted], left_out)
             results = run_experiments(
                 chosen,
                 size,
+                seed=seed,
                 engine=engine,
                 n_jobs=jobs,
                 store=CellStore(out / "cells"),
@@ -142,9 +154,9 @@ def _named(names: list[str] | None) -> list:
     return list({e.name: e for e in found}.values())
 
 
-def _possible(wanted: list, engine: str, *, asked_for: bool) -> list:
-    """Those that can run here. One that was asked for by name and cannot is an error."""
-    chosen = []
+def _possible(wanted: list, engine: str, *, asked_for: bool) -> tuple[list, dict[str, str]]:
+    """Those that can run here, and why others cannot. One that was asked for by name is an error."""
+    chosen, left_out = [], {}
     for e in wanted:
         reason = e.missing(engine)
         if reason is None:
@@ -153,18 +165,22 @@ def _possible(wanted: list, engine: str, *, asked_for: bool) -> list:
             raise PyEarthDofError(f"{e.name} cannot run here: {reason}")
         else:
             print(f"pyearthdof: {e.name} is left out: {reason}", file=sys.stderr)
-    return chosen
+            left_out[e.name] = reason
+    return chosen, left_out
 
 
 def _print_result(result, files) -> None:
     from .experiments.base import comparison_table
     from .experiments.output import as_text
+    from .experiments.verdict import tally
 
     e = result.experiment
     comparisons = e.compare(result.frame)
-    judged = [c for c in comparisons if c.agrees is not None]
-    print(f"\n{e.name}: {e.title} ({result.size} size, {result.seconds:.1f} s of computing)\n")
-    print(as_text(comparison_table(comparisons)))
+    seed = "" if result.seed is None else f", seed {result.seed}"
     print(
-        f"\n{sum(c.agrees for c in judged)} of {len(judged)} agree with the paper; see {files[0]}"
+        f"\n{e.name}: {e.title} ({result.size} size{seed}, {result.seconds:.1f} s of computing)\n"
     )
+    print(as_text(comparison_table(comparisons)))
+    counts = tally([c.to_dict() for c in comparisons])
+    agreement = "; ".join(count.agree_with(judge) for judge, count in counts.items())
+    print(f"\n{agreement}; see {files[0]}")

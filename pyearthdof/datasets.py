@@ -236,10 +236,12 @@ def _package_data(name: str, package: str) -> pd.DataFrame:
     return frame
 
 
-def read_csv(file) -> pd.DataFrame:
+def read_csv(file, **options) -> pd.DataFrame:
     """Read a CSV file with every digit; before pandas 3.1 that has to be asked for."""
     version = tuple(int(part) for part in pd.__version__.split(".")[:2])
-    return pd.read_csv(file, **({} if version >= (3, 1) else {"float_precision": "round_trip"}))
+    if version < (3, 1):
+        options["float_precision"] = "round_trip"
+    return pd.read_csv(file, **options)
 
 
 def cache_folder() -> Path:

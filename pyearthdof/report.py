@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import base64
 import html
-import json
+import re
 from pathlib import Path
 
 from ._files import write_whole
 from ._version import __version__
 from .exceptions import InvalidInputError
+from .report_input import read_results
 
 __all__ = ["PAGE", "write_report"]
 
@@ -38,6 +39,8 @@ nav li { padding: .25rem 0; }
 nav a { text-decoration: none; }
 nav a:hover, nav a:focus { text-decoration: underline; }
 nav b { display: inline-block; min-width: 8.5rem; }
+nav .good, nav .bad { white-space: nowrap; }
+nav .how { margin-left: .4rem; }
 .scroll { overflow-x: auto; margin: 1rem 0; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem; }
 th, td { padding: .3rem .8rem .3rem 0; text-align: left; border-bottom: 1px solid var(--line);
@@ -83,22 +86,18 @@ def _read(folder: Path) -> list[dict]:
     from .experiments import experiments
 
     order = {name: e.order for name, e in experiments().items()}
-    results = []
-    for file in sorted(folder.glob("*.json")):
-        try:
-            about = json.loads(file.read_text(encoding="utf-8"))
-        except ValueError:
-            continue
-        if isinstance(about, dict) and {"name", "comparisons", "table"} <= about.keys():
-            results.append(about)
+    results = read_results(folder)
     return sorted(results, key=lambda about: (order.get(about["name"], 1000), about["name"]))
 
 
 def _page(folder: Path, results: list[dict]) -> str:
-    judged = [c for about in results for c in about["comparisons"] if c["agrees"] is not None]
-    agreed = sum(c["agrees"] for c in judged)
+    from .experiments.output import read_left_out
+    from .experiments.verdict import tally
+
+    counts = tally([c for about in results for c in about["comparisons"]])
+    agreement = ", ".join(count.agree_with(judge) for judge, count in counts.items())
     body = "\n".join(_section(folder, about) for about in results)
-    entries = "\n".join(_entry(about) for about in results)
+    entries = "\n".join(_entries(results, read_left_out(folder)))
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -111,10 +110,13 @@ def _page(folder: Path, results: list[dict]) -> str:
 <header>
 <h1>Degrees of freedom: the paper's tables and figures again</h1>
 <p>The tables and figures of {html.escape(PAPER)}, computed by pyearthdof {__version__} and set
-beside the paper's numbers. {agreed} of {len(judged)} comparisons agree with the paper.</p>
-<p class="how"><b>exact</b>: the digits that the paper prints. <b>within error</b>: at most three combined
-standard errors away. <b>holds</b>: what the paper says in words is so. Standard errors are in
-parentheses.</p>
+beside the paper's numbers, or R's where the paper has none. Of the comparisons {agreement}.</p>
+<p class="how"><b>exact</b>: the digits that the paper prints, <b>(rounded)</b> or, where ours rounds to
+others, <b>(cut)</b> there. <b>within error</b>: no farther away than chance takes one number of one table in
+a thousand, about four combined standard errors, more where an error comes from few repetitions.
+<b>holds</b>: what the paper says in words is so, beyond that error; <b>open</b>: the error is too large to
+tell. Standard errors are in parentheses. How it is judged is told in full in the documentation,
+"Reproduce the paper".</p>
 </header>
 <nav aria-label="Contents"><ol>
 {entries}
@@ -127,35 +129,72 @@ parentheses.</p>
 """
 
 
-def _entry(about: dict) -> str:
-    judged = [c for c in about["comparisons"] if c["agrees"] is not None]
-    agreed = sum(c["agrees"] for c in judged)
-    kind = "good" if agreed == len(judged) else "bad"
-    return (
-        f'<li><a href="#{about["name"]}"><b>{html.escape(about["name"])}</b> '
-        f'{html.escape(about["title"])}</a> <span class="{kind}">{agreed} of {len(judged)}</span></li>'
+def _entries(results: list[dict], left_out: dict[str, str]) -> list[str]:
+    """The contents: every experiment in the paper's order, with its count or why it is not here."""
+    from .experiments import experiments
+
+    here = {about["name"]: _entry(about, left_out.get(about["name"])) for about in results}
+    absent = {name: e for name, e in experiments().items() if name not in here}
+    lines = {name: _absent(name, e.title, left_out.get(name)) for name, e in absent.items()}
+    order = [*experiments(), *(name for name in here if name not in experiments())]
+    return [(here | lines)[name] for name in order]
+
+
+def _entry(about: dict, left_out: str | None) -> str:
+    from .experiments.verdict import tally
+
+    counts = tally(about["comparisons"])
+    agree = all(count.agreed == count.judged for count in counts.values())
+    shown = "; ".join(
+        str(count) if len(counts) == 1 else f"{judge} {count}" for judge, count in counts.items()
     )
+    notes = [] if about.get("seed") is None else [f"seed {about['seed']}"]
+    if left_out is not None:
+        notes.append(f"left out of the last run, so these numbers are older: {left_out}")
+    return (
+        f'<li><a href="#{html.escape(about["name"])}"><b>{html.escape(about["name"])}</b> '
+        f'{html.escape(about["title"])}</a> <span class="{"good" if agree else "bad"}">{shown}</span>'
+        f"{_note('; '.join(notes))}</li>"
+    )
+
+
+def _absent(name: str, title: str, left_out: str | None) -> str:
+    why = "not run" if left_out is None else f"left out: {left_out}"
+    return f"<li><b>{html.escape(name)}</b> {html.escape(title)}{_note(why)}</li>"
+
+
+def _note(text: str) -> str:
+    return f' <span class="how">{html.escape(text)}</span>' if text else ""
 
 
 def _section(folder: Path, about: dict) -> str:
     name = html.escape(about["name"])
-    beside = {
-        "columns": ["quantity", "ours", "paper", "verdict"],
-        "rows": [
-            [c["quantity"], c["ours"], c["paper"], c["verdict"]] for c in about["comparisons"]
-        ],
-    }
+    beside = _beside(about["comparisons"])
     marks = [c["agrees"] for c in about["comparisons"]]
     own_table = "" if about["table"] == beside else _table(about["table"])
     compared = _table(beside, marks)
     if own_table:
-        compared = f"<details><summary>Each number beside the paper's</summary>{compared}</details>"
+        compared = f"<details><summary>Each number and its verdict</summary>{compared}</details>"
     return f"""<section id="{name}">
 <h2>{name} <small>{html.escape(about["title"])}</small></h2>
 <p>{html.escape(about["question"])}</p>
 {own_table}{_figure(folder, about)}{compared}
 <p class="how">{_how(about)}</p>
 </section>"""
+
+
+def _beside(comparisons: list[dict]) -> dict:
+    """Each number beside the paper's; R's have a column of their own."""
+    from .experiments.verdict import R_COLUMN
+
+    columns = ["quantity", "ours", "paper", R_COLUMN, "verdict"]
+    rows = [
+        [c["quantity"], c["ours"], c["paper"], c.get("reference") or "-", c["verdict"]]
+        for c in comparisons
+    ]
+    if any(c.get("reference") for c in comparisons):
+        return {"columns": columns, "rows": rows}
+    return {"columns": columns[:3] + columns[4:], "rows": [row[:3] + row[4:] for row in rows]}
 
 
 def _table(table: dict, marks: list | None = None) -> str:
@@ -194,16 +233,16 @@ def _figure(folder: Path, about: dict) -> str:
 
 def _drawn_width(svg: bytes) -> int:
     """The width that the figure was drawn for, in pixels; matplotlib writes points."""
-    points = svg.split(b'width="', 1)[-1].split(b"pt", 1)[0]
-    return round(float(points) / 0.75)
+    points = re.search(rb'<svg[^>]*\swidth="([0-9]+(?:\.[0-9]+)?)pt"', svg)
+    return round(float(points[1]) / 0.75) if points else 640
 
 
 def _how(about: dict) -> str:
     settings = ", ".join(f"{k} = {_short(v)}" for k, v in about["settings"].items())
     versions = ", ".join(f"{k} {v}" for k, v in about["versions"].items())
     return html.escape(
-        f"{about['size'].capitalize()} size ({settings}); {_duration(about['seconds'])} of computing in "
-        f"{about['cells']} cells; engine {about['engine']}; {versions}."
+        f"{about['size'].capitalize()} size ({settings}); {_duration(about['seconds'])} of "
+        f"computing in {about['cells']} cells; engine {about['engine']}; {versions}."
     )
 
 

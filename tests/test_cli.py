@@ -250,8 +250,26 @@ def test_reproduce_of_all_leaves_out_what_cannot_run(run, tmp_path, monkeypatch)
     code, out, err = run("reproduce", "--out", tmp_path)
     assert code == 0 and "T-ozone is left out: the data are on another planet" in err
     assert "F-lasso-df" in out
+    page = tmp_path / "report.html"
+    assert "left out: the data are on another planet" in page.read_text(encoding="utf-8")
+    run("report", "--out", tmp_path)
+    assert "left out: the data are on another planet" in page.read_text(encoding="utf-8")
     code, _, err = run("reproduce", "T-ozone", "--out", tmp_path)
     assert code == 3 and "T-ozone cannot run here: the data are on another planet" in err
+
+
+def test_reproduce_with_a_seed(run, tmp_path):
+    code, out, err = run("reproduce", "F-lasso-df", "--seed", 7, "--out", tmp_path)
+    assert code == 0, err
+    assert "quick size, seed 7" in out and "6 of 6 agree with the paper" in out
+    seeded = (tmp_path / "F-lasso-df.csv").read_text(encoding="utf-8")
+    assert seeded.splitlines()[0].endswith(",given_seed")
+    code, out, _ = run("reproduce", "F-lasso-df", "--out", tmp_path, "--json")
+    assert json.loads(out)[0]["seed"] is None
+    assert (tmp_path / "F-lasso-df.csv").read_text(encoding="utf-8") != seeded
+    for wrong in ("-1", "2147483648", "seven"):
+        code, _, err = run("reproduce", "F-lasso-df", "--seed", wrong, "--out", tmp_path)
+        assert code == 2 and "--seed" in err
 
 
 def test_ozone_is_a_table_too(run):

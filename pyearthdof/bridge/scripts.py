@@ -12,6 +12,7 @@ SOURCED = (
     "data.R",
     "earth.R",
     "formula.R",
+    "formula_size.R",
     "robject.R",
     "montecarlo.R",
     "mars.R",

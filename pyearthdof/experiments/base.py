@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from numbers import Integral
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pandas as pd
 
 from ..exceptions import InvalidInputError, RForkedError, RNotAvailableError
-from .verdict import Comparison, number
+from .verdict import R_COLUMN, Comparison, number
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["SIZES", "Experiment", "seed_of"]
+__all__ = ["SIZES", "Experiment", "check_seed", "given_seed", "seed_of"]
 
 SIZES = ("quick", "paper")
+LARGEST_SEED = 2**31 - 1  # what R's set.seed takes
+GIVEN_SEED = "given_seed"  # column of a table that was drawn with a seed of the user's
 
 
 class Experiment(ABC):
@@ -30,13 +33,15 @@ class Experiment(ABC):
     name: ClassVar[str]
     title: ClassVar[str]
     question: ClassVar[str]  # what is asked, for a reader who has not read the paper
+    drawn: ClassVar[str] = ""  # where the random numbers come from, if no seed was given
+    drawn_anew: ClassVar[str] = ""  # what a given seed changes
     order: ClassVar[int]  # place in the paper
     sizes: ClassVar[dict[str, dict]]  # settings of "quick" and of "paper"
     r_packages: ClassVar[tuple[str, ...]] = ()  # what the cells take from R where it is
 
     @abstractmethod
-    def cells(self, size: str) -> list[dict]:
-        """The parts of the work."""
+    def cells(self, size: str, seed: int | None = None) -> list[dict]:
+        """The parts of the work; a seed takes the place of the experiment's own seeds."""
 
     @abstractmethod
     def compute(self, cell: dict, engine: str) -> list[dict]:
@@ -53,6 +58,12 @@ class Experiment(ABC):
     def table(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The table as the paper would print it; for a figure, the comparisons."""
         return comparison_table(self.compare(frame))
+
+    def explain(self, seed: int | None) -> str:
+        """The question, and where the random numbers come from."""
+        if seed is None:
+            return f"{self.question} {self.drawn}".strip()
+        return f"{self.question} Drawn with the seed {seed}. {self.drawn_anew}".strip()
 
     def missing(self, engine: str) -> str | None:
         """Why this cannot run here, or None. Only the engine "r" cannot do without R."""
@@ -75,6 +86,7 @@ class Experiment(ABC):
         self,
         size: str = "quick",
         *,
+        seed: int | None = None,
         engine: str = "auto",
         n_jobs: int = 1,
         store=None,
@@ -85,6 +97,9 @@ class Experiment(ABC):
         Parameters
         ----------
         size : {"quick", "paper"}
+        seed : int, optional
+            Another seed than the experiment's own. What is exact under the authors' seed is then
+            judged by its error; the column `given_seed` of the table says so.
         engine : {"auto", "r", "native"}
             What fits MARS.
         n_jobs : int
@@ -97,28 +112,55 @@ class Experiment(ABC):
         from .runner import run_experiments
 
         options = {"engine": engine, "n_jobs": n_jobs, "store": store, "progress": progress}
-        [result] = run_experiments([self], size, **options)
+        [result] = run_experiments([self], size, seed=seed, **options)
         return result.frame
 
 
-def seed_of(*parts: int) -> int:
-    """A seed for numpy of its own for each combination of numbers.
+def seed_of(*parts: int, seed: int | None = None) -> int:
+    """A seed for numpy, or for R, of its own for each combination of numbers and a given seed.
 
     Examples
     --------
     >>> from pyearthdof.experiments.base import seed_of
     >>> seed_of(2, 10) != seed_of(10, 2)
     True
+    >>> seed_of(2, 10, seed=0) != seed_of(2, 10)
+    True
     """
-    return int(np.random.SeedSequence(parts).generate_state(1)[0] >> 1)
+    # SeedSequence takes missing numbers for 0: the 1 tells a given seed of 0 from none.
+    given = () if seed is None else (1, seed)
+    return int(np.random.SeedSequence((*parts, *given)).generate_state(1)[0] >> 1)
+
+
+def check_seed(seed) -> int | None:
+    """A seed as `run` takes it."""
+    if seed is None:
+        return None
+    whole = isinstance(seed, Integral) and not isinstance(seed, (bool, np.bool_))
+    if not whole or not 0 <= seed <= LARGEST_SEED:
+        raise InvalidInputError(
+            f"seed={seed!r} but it should be a whole number from 0 to {LARGEST_SEED}"
+        )
+    return int(seed)
+
+
+def given_seed(frame: pd.DataFrame) -> int | None:
+    """The seed that the table was drawn with, None if it was the experiment's own."""
+    return int(frame[GIVEN_SEED].iloc[0]) if GIVEN_SEED in frame else None
 
 
 def comparison_table(comparisons: list[Comparison]) -> pd.DataFrame:
-    """Comparisons as a table to print."""
-    return pd.DataFrame(
-        [(c.quantity, c.ours, c.paper, c.verdict) for c in comparisons],
-        columns=["quantity", "ours", "paper", "verdict"],
-    )
+    """Comparisons as a table to print; R's numbers have a column of their own."""
+    columns = {
+        "quantity": [c.quantity for c in comparisons],
+        "ours": [c.ours for c in comparisons],
+        "paper": [c.paper for c in comparisons],
+        R_COLUMN: [c.reference or "-" for c in comparisons],
+        "verdict": [c.verdict for c in comparisons],
+    }
+    if not any(c.reference for c in comparisons):
+        del columns[R_COLUMN]
+    return pd.DataFrame(columns)
 
 
 def with_error(values: pd.Series, errors: pd.Series) -> list[str]:

@@ -27,8 +27,9 @@ class LassoDf(Experiment):
     order = 50
     sizes: ClassVar = {"quick": {"seed": SEED}, "paper": {"seed": SEED}}
 
-    def cells(self, size):
-        return [{"p": p, **self.settings(size)} for p in SIZES_P]
+    def cells(self, size, seed=None):
+        given = {} if seed is None else {"seed": seed}
+        return [{"p": p, **self.settings(size), **given} for p in SIZES_P]
 
     def compute(self, cell, engine):
         from ..procedures import lasso_path, theorem_one

@@ -13,7 +13,17 @@ from .._files import write_whole
 from .base import comparison_table
 from .runner import Result
 
-__all__ = ["about_file", "as_latex", "as_markdown", "as_text", "write_result"]
+__all__ = [
+    "about_file",
+    "as_latex",
+    "as_markdown",
+    "as_text",
+    "read_left_out",
+    "write_left_out",
+    "write_result",
+]
+
+LEFT_OUT = "left-out.json"
 
 
 def write_result(result: Result, folder: Path) -> list[Path]:
@@ -26,7 +36,8 @@ def write_result(result: Result, folder: Path) -> list[Path]:
     comparisons = result.experiment.compare(result.frame)
     table = result.experiment.table(result.frame)
     beside = comparison_table(comparisons)
-    title = f"{name}. {result.experiment.title} ({result.size} size)"
+    seed = "" if result.seed is None else f", seed {result.seed}"
+    title = f"{name}. {result.experiment.title} ({result.size} size{seed})"
     files = {
         f"{name}.csv": result.frame.to_csv(index=False),
         f"{name}.md": f"# {title}\n\n{as_markdown(table)}\n\n{as_markdown(beside)}\n",
@@ -44,13 +55,33 @@ def about_file(name: str) -> str:
     return f"{name}.json"
 
 
+def write_left_out(folder: Path, wanted: list[str], reasons: dict[str, str]) -> None:
+    """Keep why experiments of this run were left out; of those not asked for, what is known stays."""
+    known = read_left_out(folder)
+    rest = {name: reason for name, reason in known.items() if name not in wanted}
+    if rest | reasons != known:
+        write_whole(Path(folder) / LEFT_OUT, json.dumps(rest | reasons, indent=1))
+
+
+def read_left_out(folder: Path) -> dict[str, str]:
+    """Why experiments were left out, by name; empty where nothing was, or the file is no such table."""
+    try:
+        found = json.loads((Path(folder) / LEFT_OUT).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    if not isinstance(found, dict):
+        return {}
+    return {name: reason for name, reason in found.items() if isinstance(reason, str)}
+
+
 def _about(result: Result, table: pd.DataFrame, comparisons) -> dict:
     return {
         "name": result.experiment.name,
         "title": result.experiment.title,
-        "question": result.experiment.question,
+        "question": result.experiment.explain(result.seed),
         "size": result.size,
-        "settings": result.experiment.settings(result.size),
+        "seed": result.seed,
+        "settings": result.experiment.settings(result.size) | _given(result.seed),
         "engine": result.engine,
         "versions": result.versions,
         "cells": result.n_cells,
@@ -58,6 +89,10 @@ def _about(result: Result, table: pd.DataFrame, comparisons) -> dict:
         "table": {"columns": list(table.columns), "rows": table.to_numpy().tolist()},
         "comparisons": [c.to_dict() for c in comparisons],
     }
+
+
+def _given(seed: int | None) -> dict:
+    return {} if seed is None else {"seed": seed}
 
 
 def _pictures(name: str, figure) -> dict[str, bytes]:

@@ -14,10 +14,12 @@ from tqdm.auto import tqdm
 
 from .._workers import WorkersDied, run_tasks
 from ..exceptions import FittingError
-from .base import Experiment
+from .base import GIVEN_SEED, Experiment, check_seed
 from .store import CellStore
 
 __all__ = ["Result", "run_experiments"]
+
+ROWS = 2  # raised when the rows of a cell change, so that those of before are computed again
 
 
 @dataclass(frozen=True)
@@ -31,12 +33,14 @@ class Result:
     versions: dict[str, str]
     seconds: float  # computing time of all cells, whenever and wherever they were computed
     n_cells: int
+    seed: int | None = None  # None: the experiment's own seeds
 
 
 def run_experiments(
     experiments: Sequence[Experiment],
     size: str,
     *,
+    seed: int | None = None,
     engine: str = "auto",
     n_jobs: int = 1,
     store: CellStore | None = None,
@@ -49,7 +53,8 @@ def run_experiments(
     A cell that the store has is not computed again unless `fresh`. A record is taken through JSON
     whether it was kept or computed now, so a resumed run gives the bytes of an unbroken one.
     """
-    work = [_Work(e, size, engine) for e in experiments]
+    seed = check_seed(seed)
+    work = [_Work(e, size, seed, engine) for e in experiments]
     pending = []
     for number, part in enumerate(work):
         for index, key in enumerate(part.keys):
@@ -100,30 +105,36 @@ def _lost(error: WorkersDied) -> FittingError:
 class _Work:
     """An experiment on its way: the keys of its cells and the records that are there."""
 
-    def __init__(self, experiment: Experiment, size: str, engine: str):
-        self.experiment, self.size, self.engine = experiment, size, engine
+    def __init__(self, experiment: Experiment, size: str, seed: int | None, engine: str):
+        self.experiment, self.size, self.seed, self.engine = experiment, size, seed, engine
+        # One that draws nothing need not know of seeds.
+        cells = experiment.cells(size) if seed is None else experiment.cells(size, seed)
         self.versions = _versions(experiment, engine)
         self.keys = [
             {
                 "experiment": experiment.name,
+                "rows": ROWS,
                 "cell": cell,
                 "engine": engine,
                 "versions": self.versions,
             }
-            for cell in experiment.cells(size)
+            for cell in cells
         ]
         self.records: list[dict | None] = [None] * len(self.keys)
 
     def result(self) -> Result:
-        rows = [row for record in self.records for row in record["rows"]]
+        frame = pd.DataFrame([row for record in self.records for row in record["rows"]])
+        if self.seed is not None:
+            frame[GIVEN_SEED] = self.seed
         return Result(
             self.experiment,
             self.size,
             self.engine,
-            pd.DataFrame(rows),
+            frame,
             self.versions,
             sum(record["seconds"] for record in self.records),
             len(self.keys),
+            self.seed,
         )
 
 

@@ -1,32 +1,40 @@
-"""Our number beside the paper's, and what that says: exact, within error, or off by how much."""
+"""Our number beside the paper's or R's, and what that says: exact, within error, or off by how much."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from decimal import ROUND_DOWN, ROUND_HALF_EVEN, Decimal
+from decimal import ROUND_DOWN, Decimal
 
-__all__ = ["Comparison", "measured", "number", "printed", "stated"]
+import numpy as np
 
-STANDARD_ERRORS = 3.0
+from .errors import STANDARD_ERRORS, multiple
+
+__all__ = ["R_COLUMN", "Comparison", "measured", "number", "one_draw", "printed", "stated", "tally"]
+
+R_COLUMN = "R reference"
+OPEN = "open: within error"
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """One line of "ours beside the paper's".
+    """One line of "ours beside the paper's", or beside what R gives where the paper has no number.
 
     Attributes
     ----------
     quantity : str
     ours, paper : str
-        As they are shown.
+        As they are shown; "-" where the paper has no number.
     verdict : str
-        "exact", "within error", "off by ...", "holds", "does not hold", or "" where the paper has
-        no number.
+        "exact (rounded)", "exact (cut)", "within error", "off by ...", "holds", "does not hold",
+        "open: within error", or "" where there is nothing to compare with.
     agrees : bool or None
-        What the verdict means; None where there is nothing to agree with.
+        What the verdict means; None where there is nothing to agree with, or the error is too large
+        to tell.
     difference : float or None
-        Ours minus the paper's.
+        Ours minus the paper's or R's.
+    reference : str
+        R's number as it is shown; "" where the comparison is with the paper.
     """
 
     quantity: str
@@ -35,6 +43,7 @@ class Comparison:
     verdict: str
     agrees: bool | None = None
     difference: float | None = None
+    reference: str = ""
 
     def to_dict(self) -> dict:
         """Plain values, for JSON."""
@@ -58,31 +67,36 @@ def number(value: float, se: float | None = None) -> str:
     return f"{value:.{digits}f} ({se:.{digits}f})"
 
 
-def printed(quantity: str, ours: float, paper: str) -> Comparison:
-    """A number that has to come out to the digits that the paper prints, rounded or cut there.
+def printed(quantity: str, ours: float, paper: str, *, by_r: bool = False) -> Comparison:
+    """A number that has to come out to the digits that the paper prints.
+
+    "rounded": ours, rounded to these digits, is the paper's. "cut": it is not, but with the further
+    digits dropped it is. `by_r` says that the digits are R's and not the paper's.
 
     Examples
     --------
     >>> from pyearthdof.experiments.verdict import printed
+    >>> printed("error", 16.65751, "16.66").verdict
+    'exact (rounded)'
     >>> printed("standard error", 2.266587, "2.26").verdict
-    'exact'
+    'exact (cut)'
     >>> printed("standard error", 2.3, "2.26").verdict
     'off by 0.04'
     """
-    step = Decimal(1).scaleb(Decimal(paper).as_tuple().exponent)
-    exact = any(
-        Decimal(repr(float(ours))).quantize(step, rounding) == Decimal(paper)
-        for rounding in (ROUND_HALF_EVEN, ROUND_DOWN)
-    )
+    how = _how_printed(float(ours), paper)
     difference = float(ours) - float(paper)
-    return Comparison(
-        quantity,
-        f"{ours:.7g}",
-        paper,
-        "exact" if exact else f"off by {difference:.2g}",
-        exact,
-        difference,
-    )
+    verdict = f"exact ({how})" if how else f"off by {difference:.2g}"
+    return _beside(by_r, paper)(quantity, f"{ours:.7g}", verdict, how is not None, difference)
+
+
+def _how_printed(ours: float, paper: str) -> str | None:
+    if not math.isfinite(ours):
+        return None
+    value, shown = Decimal(repr(ours)), Decimal(paper)
+    step = Decimal(1).scaleb(shown.as_tuple().exponent)
+    if abs(value - shown) <= step / 2:
+        return "rounded"
+    return "cut" if value.quantize(step, ROUND_DOWN) == shown else None
 
 
 def measured(
@@ -92,10 +106,13 @@ def measured(
     paper: float | None,
     paper_se: float = 0.0,
     shown: str | None = None,
+    *,
+    allowed: float = STANDARD_ERRORS,
+    by_r: bool = False,
 ) -> Comparison:
-    """A Monte Carlo estimate: within error up to three combined standard errors.
+    """A Monte Carlo estimate: within error up to `allowed` combined standard errors.
 
-    `shown` is the paper's number as it prints it.
+    `shown` is the paper's number as it prints it. `by_r` says that it is R's and not the paper's.
 
     Examples
     --------
@@ -109,16 +126,92 @@ def measured(
         return Comparison(quantity, number(ours, se), "-", "")
     difference = float(ours - paper)
     error = math.hypot(se, paper_se)
-    agrees = bool(abs(difference) <= STANDARD_ERRORS * error)
+    agrees = bool(abs(difference) <= allowed * error)
     verdict = "within error"
     if not agrees:
         many = f" ({abs(difference) / error:.0f} standard errors)" if error > 0 else ""
         verdict = f"off by {difference:.2g}{many}"
     if shown is None:
         shown = f"{paper:g} ({paper_se:g})" if paper_se else f"{paper:g}"
-    return Comparison(quantity, number(ours, se), shown, verdict, agrees, difference)
+    return _beside(by_r, shown)(quantity, number(ours, se), verdict, agrees, difference)
 
 
-def stated(quantity: str, paper: str, ours: str, holds: bool) -> Comparison:
-    """Something the paper says in words, and what we found."""
+def one_draw(quantity: str, values, paper: str, tests: int) -> Comparison:
+    """The paper's number beside draws of ours with other seeds: it has to be like one of them.
+
+    It differs from our mean by the spread of the draws, and by its rounding. `tests` is the number
+    of such comparisons in the table.
+
+    Examples
+    --------
+    >>> from pyearthdof.experiments.verdict import one_draw
+    >>> one_draw("penalty", [2.9, 3.1, 3.0, 2.8, 3.2], "2.99", 1).verdict
+    'within error'
+    """
+    values = np.asarray(values, dtype=float)
+    # Equal values have a spread of rounding errors.
+    spread = float(values.std(ddof=1)) if np.ptp(values) > 0 else 0.0
+    step = 10.0 ** Decimal(paper).as_tuple().exponent
+    errors = spread / math.sqrt(len(values)), float(paper), math.hypot(spread, step / math.sqrt(12))
+    allowed = multiple(tests, len(values) - 1)
+    return measured(quantity, float(values.mean()), *errors, paper, allowed=allowed)
+
+
+def _beside(by_r: bool, shown: str):
+    """A comparison with the number in the paper's column or in R's."""
+    paper, reference = ("-", shown) if by_r else (shown, "")
+
+    def comparison(quantity, ours, verdict, agrees, difference):
+        return Comparison(quantity, ours, paper, verdict, agrees, difference, reference)
+
+    return comparison
+
+
+def stated(quantity: str, paper: str, ours: str, holds: bool | None) -> Comparison:
+    """Something the paper says in words, and what we found; None where the error is too large to tell.
+
+    Examples
+    --------
+    >>> from pyearthdof.experiments.verdict import stated
+    >>> stated("penalty", "rises", "2.0, 2.1", None).verdict
+    'open: within error'
+    """
+    if holds is None:
+        return Comparison(quantity, ours, paper, OPEN)
     return Comparison(quantity, ours, paper, "holds" if holds else "does not hold", bool(holds))
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How many comparisons agree, of those that could be judged, and how many are open."""
+
+    agreed: int
+    judged: int
+    open: int
+
+    def __str__(self) -> str:
+        return f"{self.agreed} of {self.judged}" + (f", {self.open} open" if self.open else "")
+
+    def agree_with(self, judge: str) -> str:
+        """The count in words."""
+        still = f" ({self.open} open)" if self.open else ""
+        return f"{self.agreed} of {self.judged} agree with {judge}{still}"
+
+
+def tally(comparisons: list[dict]) -> dict[str, Tally]:
+    """The count of the comparisons with the paper, and of those with R, as `to_dict` gives them.
+
+    Examples
+    --------
+    >>> from pyearthdof.experiments.verdict import printed, stated, tally
+    >>> lines = [printed("df", 1.23, "1.2"), stated("df", "1 or 2", "1.3 (0.4)", None)]
+    >>> lines += [printed("df", 1.23, "1.23", by_r=True)]
+    >>> {judge: str(count) for judge, count in tally([line.to_dict() for line in lines]).items()}
+    {'the paper': '1 of 1, 1 open', 'R': '1 of 1'}
+    """
+    counts = {}
+    for judge in ("the paper", "R"):
+        part = [c for c in comparisons if bool(c.get("reference")) == (judge == "R")]
+        judged = [c["agrees"] for c in part if c["agrees"] is not None]
+        counts[judge] = Tally(sum(judged), len(judged), sum(c["verdict"] == OPEN for c in part))
+    return {judge: count for judge, count in counts.items() if count.judged or count.open}

@@ -17,6 +17,7 @@ from .._version import __version__
 from . import native_setup as setup
 from .data import default_names
 from .kernels_forward import CONDITION, RUNNING, TIES, start_pass
+from .kernels_householder import RANK_TOLERANCE
 from .kernels_many import (
     EXACTLY,
     PRUNED,
@@ -24,10 +25,9 @@ from .kernels_many import (
     START,
     UNPRUNED,
     fit_block,
-    independent_columns,
     prefix_fits,
 )
-from .kernels_regress import hat_values, regress
+from .kernels_regress import find_independent, hat_values, regress
 from .kernels_weighted import run_weighted
 from .model import FitDetails, MarsModel, evaluate_term
 from .names import term_names
@@ -230,19 +230,10 @@ def _least_squares(columns: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, ...]
     In R's order of operations: where terms are almost dependent only it loses the digits that R loses.
     """
     found = regress(columns, np.ascontiguousarray(Y.T))
-    if found.is_independent:
-        coef, residuals = found.coef, found.residuals.T
-        leverages = hat_values(found.reflections)
-    else:
-        m, n = columns.shape
-        q, r = np.empty((m, n)), np.zeros((m, m))
-        independent_columns(columns, q, r)
-        coef = np.linalg.solve(r.T, q @ Y) if m > 1 else (q @ Y) / r[0, 0]
-        # Not from the coefficients, which may cancel each other to the last digit.
-        residuals, leverages = Y - q.T @ (q @ Y), (q**2).sum(axis=0)
+    leverages = hat_values(found.reflections)
     leverages[leverages < 1e-8] = 0.0
     leverages[leverages > 1 - 1e-8] = 1.0
-    return coef, residuals, leverages
+    return found.coef, found.residuals.T, leverages
 
 
 def announce() -> None:
@@ -357,8 +348,7 @@ def _collect(work: setup.Workspace) -> ForwardPass:
     """The used terms of a finished pass without dependent columns."""
     slots = np.flatnonzero(work.terms.used)
     bx = np.ascontiguousarray(work.terms.bx[slots])
-    m, n = bx.shape
-    kept = independent_columns(bx, np.empty((m, n)), np.zeros((m, m)))
+    kept = find_independent(bx, RANK_TOLERANCE)
     slots = slots[kept]
     return ForwardPass(
         dirs=work.terms.dirs[slots].astype(int),

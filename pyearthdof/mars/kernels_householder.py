@@ -18,7 +18,7 @@ import numpy as np
 
 from .._numba import kernel, lean_kernel
 
-RANK_TOLERANCE = 1e-8  # R's for lm()
+RANK_TOLERANCE = 1e-8  # earth's
 INACCURATE = 1e-6  # share of a squared norm below which it is summed again
 BLOCK = 32  # columns of a block; measured: with 8 a fit of 330 cases takes twice the time
 
@@ -114,9 +114,9 @@ def reduce_block(model, k, block, width):
 
 
 @lean_kernel
-def is_independent(block, c):
+def is_independent(block, c, tolerance):
     norm = block.norm[c]
-    return block.left[c] >= (norm if norm != 0 else 1.0) * RANK_TOLERANCE
+    return block.left[c] >= (norm if norm != 0 else 1.0) * tolerance
 
 
 @lean_kernel
@@ -202,18 +202,18 @@ def rss_of_candidates(model, k, block, width, model_rss):
             reflect_each(block, k, width)
             add_squares(model, k, block, width)
     for c in range(width):
-        if not is_independent(block, c):
+        if not is_independent(block, c, RANK_TOLERANCE):
             block.rss[c] = model_rss
 
 
 @lean_kernel
-def extend_model(model, k, block):
+def extend_model(model, k, block, tolerance):
     """Add the first column of the block to a model of k independent columns; return their new number."""
     n_resp, n = model.rotated.shape
     if k == n:
         return k
     reduce_block(model, k, block, 1)
-    if not is_independent(block, 0):
+    if not is_independent(block, 0, tolerance):
         return k
     block.pivot[0] = block.columns[k, 0]
     if k < n - 1:  # the last dimension needs no reflection

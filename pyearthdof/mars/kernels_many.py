@@ -25,38 +25,26 @@ from .kernels_forward import (
     finish_step,
     start_pass,
 )
+from .kernels_householder import RANK_TOLERANCE
 from .kernels_knots import DEAD
 from .kernels_prune import Reduction, prune_backward, reduce_factor, start_search
+from .kernels_regress import find_independent
 from .kernels_sums import dot, orthogonalise
 
 START, RESUME, EXACTLY, UNPRUNED, PRUNED = range(5)  # tasks of `fit_block`
-RANK_TOLERANCE = 1e-8  # of the pivoting QR that drops dependent columns
 
 
 @kernel
-def independent_columns(bx, q, r):
-    """Orthonormal basis of the rows of bx in turn; a dependent one is left out.
-
-    Fills q and r (row k holds the coefficients of the k-th column that is kept). Returns a mask.
-    """
+def orthonormalise(bx, q, r):
+    """Orthonormal basis q of the rows of bx, which are independent; row k of r makes row k of them."""
     m, n = bx.shape
-    kept = np.zeros(m, dtype=np.bool_)
     column = np.empty(n)
-    k = 0
-    for t in range(m):
-        if k == n:
-            break
-        column[:] = bx[t]
-        size = np.sqrt(dot(column, column))
+    for k in range(m):
+        column[:] = bx[k]
         length = np.sqrt(orthogonalise(q, k, column, r))
-        if not length > RANK_TOLERANCE * size:
-            continue
         r[k, k] = length
         for i in range(n):
             q[k, i] = column[i] / length
-        kept[t] = True
-        k += 1
-    return kept
 
 
 @kernel
@@ -93,12 +81,13 @@ def final_basis(terms, fast, progress):
         if terms.used[slot]:
             bx[k] = terms.bx[slot]
             k += 1
-    kept = independent_columns(bx, fast.q, fast.r)
+    kept = find_independent(bx, RANK_TOLERANCE)
     k = 0
     for t in range(n_used):
         if kept[t]:
             step[k] = step[t]
             k += 1
+    orthonormalise(bx[kept], fast.q, fast.r)
     return k, step
 
 
@@ -262,7 +251,7 @@ def fit_pruned(settings, fast, m, y, nprune, fitted):
         for t in range(columns[k] + 1):
             chosen[k, t] = fast.r[columns[k], t]
     q = np.empty((size, m))
-    independent_columns(chosen, q, np.empty((size, size)))
+    orthonormalise(chosen, q, np.empty((size, size)))
     weight = np.zeros(m)
     for k in range(size):
         add_projection(q[k], z, weight)

@@ -50,28 +50,34 @@ def reduce_cases(reduction, bx, y):
     for i in range(n):
         for k in range(m):
             row[k] = bx[k, i]
-        weight, value = 1.0, y[i]
-        for k in range(m):
-            if weight == 0.0:
-                break
-            x = row[k]
-            if x == 0.0:
-                continue
-            wx = weight * x
-            total = d[k] + wx * x
-            cosine, sine = d[k] / total, wx / total
-            weight = cosine * weight
-            d[k] = total
-            for col in range(k + 1, m):
-                old = row[col]
-                row[col] = old - x * u[k, col]
-                u[k, col] = cosine * u[k, col] + sine * old
-            old = value
-            value = old - x * t[k]
-            t[k] = cosine * t[k] + sine * old
-        if weight != 0.0:
-            error += weight * value * value
+        error += include(reduction, 0, 1.0, row, y[i])
     return error
+
+
+@kernel
+def include(reduction, first, weight, row, value):
+    """Rotate one case into the rows from `first` on; return what it adds to the error sum of squares."""
+    d, u, t = reduction.d, reduction.u, reduction.t
+    m = len(d)
+    for k in range(first, m):
+        if weight == 0.0:
+            return 0.0
+        x = row[k]
+        if x == 0.0:
+            continue
+        wx = weight * x
+        total = d[k] + wx * x
+        cosine, sine = d[k] / total, wx / total
+        weight = cosine * weight
+        d[k] = total
+        for col in range(k + 1, m):
+            old = row[col]
+            row[col] = old - x * u[k, col]
+            u[k, col] = cosine * u[k, col] + sine * old
+        old = value
+        value = old - x * t[k]
+        t[k] = cosine * t[k] + sine * old
+    return weight * value * value
 
 
 @kernel
@@ -87,7 +93,10 @@ def reduce_factor(reduction, r, z):
 
 @kernel
 def start_search(reduction, error):
-    """Set up tolerances, RSS, and the subsets that the present order contains."""
+    """Set up tolerances, RSS, and the subsets that the present order contains.
+
+    Returns which columns depend on those before them, by the rule of AS 274.
+    """
     d, u, t, small = reduction.d, reduction.u, reduction.t, reduction.small
     m = len(d)
     scale = np.sqrt(d)
@@ -96,21 +105,39 @@ def start_search(reduction, error):
         for row in range(col):
             total += abs(u[row, col]) * scale[row]
         small[col] = SMALL * total
-    total = error
-    reduction.rss[m - 1] = error
-    for k in range(m - 1, 0, -1):
-        total += d[k] * (t[k] * t[k])
-        reduction.rss[k - 1] = total
+    sum_squares(reduction, error)
+    dependent = np.zeros(m, dtype=np.bool_)
     for col in range(m):
         for row in range(col):
             if abs(u[row, col]) * scale[row] < small[col]:
                 u[row, col] = 0.0
+        if scale[col] <= small[col]:
+            # what is left of the column goes to those below it, as one more case
+            dependent[col] = True
+            weight, d[col] = d[col], 0.0
+            error += include(reduction, col + 1, weight, u[col].copy(), t[col])
+            u[col, col + 1 :] = 0.0
+            scale[col] = t[col] = 0.0
+    if dependent.any():
+        sum_squares(reduction, error)
     for k in range(m):
         reduction.order[k] = k
     for k in range(len(reduction.best_rss)):
         reduction.best_rss[k] = reduction.rss[k]
         for i in range(k + 1):
             reduction.best[k, i] = i
+    return dependent
+
+
+@kernel
+def sum_squares(reduction, error):
+    """RSS of the first 1, 2, ... columns."""
+    d, t = reduction.d, reduction.t
+    m = len(d)
+    reduction.rss[m - 1] = error
+    for k in range(m - 1, 0, -1):
+        error += d[k] * (t[k] * t[k])
+        reduction.rss[k - 1] = error
 
 
 @kernel

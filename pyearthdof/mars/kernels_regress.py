@@ -11,7 +11,15 @@ from typing import NamedTuple
 import numpy as np
 
 from .._numba import kernel
-from .kernels_householder import BLOCK, add_squares, extend_model, make_block, make_model, reflect
+from .kernels_householder import (
+    BLOCK,
+    RANK_TOLERANCE,
+    add_squares,
+    extend_model,
+    make_block,
+    make_model,
+    reflect,
+)
 
 
 class Regression(NamedTuple):
@@ -37,7 +45,7 @@ def regress(columns, y):
     for j in range(m):
         for i in range(n):
             block.columns[i, 0] = columns[j, i]
-        if extend_model(model, j, block) == j:
+        if extend_model(model, j, block, RANK_TOLERANCE) == j:
             return Regression(False, coef, 0.0, residuals, triangle, model.reflections)
         for t in range(j):
             triangle[j, t] = block.columns[t, 0]
@@ -53,6 +61,22 @@ def regress(columns, y):
         add_squares(model, m, block, 1)
         residuals[r] = block.residuals[:, 0]
     return Regression(True, coef, block.rss[0], residuals, triangle, model.reflections)
+
+
+@kernel
+def find_independent(columns, tolerance):
+    """Which rows of `columns` do not depend on those before them, as R's QR decides it."""
+    m, n = columns.shape
+    model, block = make_model(m, 0, n), make_block(n)
+    kept = np.zeros(m, dtype=np.bool_)
+    k = 0
+    for j in range(m):
+        for i in range(n):
+            block.columns[i, 0] = columns[j, i]
+        new = extend_model(model, k, block, tolerance)
+        kept[j] = new > k
+        k = new
+    return kept
 
 
 @kernel

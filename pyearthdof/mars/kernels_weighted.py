@@ -23,6 +23,7 @@ from .kernels_exact import append_column, start_basis
 from .kernels_forward import BASIS, CONDITION, QUEUED, RSS, RSS_NULL, RUNNING, SLOTS, finish_step
 from .kernels_householder import (
     BLOCK,
+    RANK_TOLERANCE,
     Model,
     extend_model,
     make_block,
@@ -94,7 +95,7 @@ def find_weighted(design, settings, terms, queue, progress, model, k, block):
                     block.columns[i, 0] = base[i] * design.x[j, i]
                 start = with_linear
                 start.rotated[:] = model.rotated
-                width = extend_model(start, k, block)
+                width = extend_model(start, k, block, RANK_TOLERANCE)
                 straight_rss = base_rss = rss_of_model(start, width, block)
             best_rss, best_place = straight_rss, n - 1
             if not terms.linear_only[j]:
@@ -131,7 +132,7 @@ def run_weighted(design, settings, terms, queue, basis, progress, y, max_steps):
         for slot in range(factored, count[SLOTS]):
             for i in range(n):
                 block.columns[i, 0] = terms.bx[slot, i]
-            rank = extend_model(model, rank, block)
+            rank = extend_model(model, rank, block, RANK_TOLERANCE)
         factored = count[SLOTS]
         place, pred, parent, gain, new_form, linear = find_weighted(
             design, settings, terms, queue, progress, model, rank, block

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..exceptions import InvalidInputError, RWarning
-from .kernels_many import independent_columns
 from .kernels_prune import (
     Reduction,
     prune_backward,
@@ -18,7 +17,7 @@ from .kernels_prune import (
     reduce_cases,
     start_search,
 )
-from .kernels_regress import eliminate_backward
+from .kernels_regress import eliminate_backward, find_independent
 from .options import default_penalty
 
 __all__ = ["Pruning", "gcv_of", "gcv_of_sizes", "prune"]
@@ -65,6 +64,7 @@ def prune(bx: np.ndarray, Y: np.ndarray, options) -> Pruning:
     penalty = options["penalty"]
     penalty = default_penalty(options["degree"]) if penalty is None else float(penalty)
     gcv = gcv_of_sizes(rss, n, penalty)
+    largest = min(largest, len(rss))
     if method == "none":
         selected = np.arange(largest)
     else:
@@ -88,6 +88,36 @@ def gcv_of(rss, n_terms, n: int, penalty: float) -> np.ndarray:
 
 
 def _search(columns, y, method, kept) -> tuple[np.ndarray, np.ndarray]:
+    """RSS of the best subset of each size, and its columns.
+
+    Columns that depend on others go last and are in no subset. R then numbers the columns by their new
+    places, and earth takes these for the old ones.
+    """
+    reduction, dependent = _reduce(columns, y, kept)
+    if dependent.any():
+        _warn_of_dependent(dependent)
+        order = np.argsort(dependent, kind="stable")
+        if not dependent[-dependent.sum() :].all():
+            columns = np.ascontiguousarray(columns[order])
+            dependent = _reduce(columns, y, kept)[1]
+        kept = min(kept, int(np.flatnonzero(~dependent)[-1]) + 1)
+        reduction, _ = _reduce(columns, y, kept)
+    if method == "exhaustive":
+        _refuse_nearly_dependent(reduction, kept)
+    SEARCHES[method](reduction)
+    return reduction.best_rss, reduction.best
+
+
+def _warn_of_dependent(dependent: np.ndarray) -> None:
+    terms = ", ".join(str(t + 1) for t in np.flatnonzero(dependent))
+    warnings.warn(
+        f"the pruning pass leaves out terms that depend on others (term {terms} of the forward pass)",
+        RWarning,
+        stacklevel=7,
+    )
+
+
+def _reduce(columns, y, kept) -> tuple[Reduction, np.ndarray]:
     m = len(columns)
     reduction = Reduction(
         d=np.empty(m),
@@ -99,19 +129,12 @@ def _search(columns, y, method, kept) -> tuple[np.ndarray, np.ndarray]:
         best_rss=np.empty(kept),
         best=np.zeros((kept, kept), dtype=np.int64),
     )
-    start_search(reduction, reduce_cases(reduction, columns, y))
-    if method == "exhaustive":
-        _refuse_nearly_dependent(reduction, kept)
-    SEARCHES[method](reduction)
-    return reduction.best_rss, reduction.best
+    return reduction, start_search(reduction, reduce_cases(reduction, columns, y))
 
 
 def _refuse_singular(columns: np.ndarray) -> None:
     """earth's last regression is R's lm(), which asks for more independence than the forward pass."""
-    m, n = columns.shape
-    r = np.zeros((m, m))
-    kept = independent_columns(columns, np.empty((m, n)), r)
-    if not kept.all() or (np.diag(r) <= LM_TOLERANCE * np.sqrt((r**2).sum(axis=1))).any():
+    if not find_independent(columns, LM_TOLERANCE).all():
         raise InvalidInputError(
             "the selected terms are nearly dependent (R: singular fit encountered): leave out predictors "
             "that are almost the same, or use a larger thresh or penalty"
@@ -145,20 +168,9 @@ def _is_well_conditioned(bx: np.ndarray, tolerance: float) -> bool:
 def _backward_several(columns, Y) -> tuple[np.ndarray, np.ndarray]:
     """Backward elimination for several responses: drop the term with the least sum of RSS increases."""
     rss, best, is_independent = eliminate_backward(columns, np.ascontiguousarray(Y.T))
-    if is_independent:
-        return rss, best
-    m, n = columns.shape
-    present = list(range(m))
-    for size in range(m, 0, -1):
-        q, r = np.empty((size, n)), np.zeros((size, size))
-        independent_columns(np.ascontiguousarray(columns[present]), q, r)
-        projected = q @ Y
-        rss[size - 1] = ((Y - q.T @ projected) ** 2).sum()
-        best[size - 1, :size] = present
-        if size == 1:
-            break
-        inverse = np.linalg.inv(r.T)
-        coef = inverse @ projected
-        increase = (coef**2).sum(axis=1) / (inverse**2).sum(axis=1)
-        present.pop(1 + int(np.argmin(increase[1:])))
+    if not is_independent:
+        raise InvalidInputError(
+            "the terms of the forward pass are nearly dependent, with which earth cannot prune several "
+            "responses (R: lin dep terms in bx): leave out predictors that are almost the same"
+        )
     return rss, best

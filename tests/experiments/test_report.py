@@ -5,13 +5,14 @@ import json
 import re
 import shutil
 import subprocess
+import warnings
 
 import pytest
 from toy import Toy
 
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.experiments import experiment
-from pyearthdof.experiments.output import write_result
+from pyearthdof.experiments.output import read_left_out, write_left_out, write_result
 from pyearthdof.experiments.runner import run_experiments
 from pyearthdof.report import write_report
 
@@ -50,6 +51,86 @@ def test_an_empty_folder_has_no_report(tmp_path):
     with pytest.raises(InvalidInputError, match=r"no results in .*pyearthdof reproduce"):
         write_report(tmp_path)
     assert not (tmp_path / "report.html").exists()
+
+
+SCRIPT = '"><script>alert(1)</script><img src=x onerror=alert(2)>'
+
+
+def about(name="T1", **changes) -> dict:
+    """A result as `reproduce` writes it."""
+    compared = {"quantity": "df", "ours": "1", "paper": "1", "verdict": "exact", "agrees": True}
+    return {
+        "name": name, "title": "t", "question": "q", "size": "quick", "settings": {"n": 1},
+        "engine": "r", "versions": {"R": "4"}, "cells": 1, "seconds": 1.0,
+        "table": {"columns": ["a"], "rows": [["1"]]}, "comparisons": [compared],
+    } | changes  # fmt: skip
+
+
+def nested(value, path, new):
+    if not path:
+        return new
+    value = dict(value) if isinstance(value, dict) else list(value)
+    value[path[0]] = nested(value[path[0]], path[1:], new)
+    return value
+
+
+PLACES = [
+    ("title",), ("question",), ("size",), ("engine",), ("settings", "n"), ("versions", "R"),
+    ("table", "columns", 0), ("table", "rows", 0, 0), ("comparisons", 0, "quantity"),
+    ("comparisons", 0, "ours"), ("comparisons", 0, "paper"), ("comparisons", 0, "verdict"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("place", PLACES, ids=str)
+def test_no_text_becomes_a_script(tmp_path, place):
+    (tmp_path / "T1.json").write_text(json.dumps(nested(about(), place, SCRIPT)))
+    (tmp_path / "T1.svg").write_text(SCRIPT)
+    text = write_report(tmp_path).read_text(encoding="utf-8")
+    assert "<script" not in text and "<img src=x" not in text
+    assert html.escape(SCRIPT) in text or "settings" in place  # long settings are shortened
+
+
+@pytest.mark.parametrize("name", [SCRIPT.replace("/", ""), "a b", "x' onclick='alert(1)", "é&<"])
+def test_a_name_with_a_script_in_it(tmp_path, name):
+    (tmp_path / f"{name}.json").write_text(json.dumps(about(name)))
+    text = write_report(tmp_path).read_text(encoding="utf-8")
+    assert "<script" not in text and "<img src=x" not in text
+    assert f'href="#{html.escape(name)}"' in text and f'id="{html.escape(name)}"' in text
+
+
+ODD = (None, 3, True, "text", [], {}, [1], [[1]], {"a": 1}, float("nan"), [None], [{}])
+
+
+@pytest.mark.parametrize("field", sorted(about()))
+def test_json_of_another_shape_is_left_out(tmp_path, field):
+    """Every field with every odd value: on the page, or left out with a word about it."""
+    (tmp_path / "T3.json").write_text(json.dumps(about("T3")))
+    left_out = 0
+    for value in (*ODD, "gone"):
+        odd = about() | {field: value}
+        if value == "gone":
+            del odd[field]
+        (tmp_path / "T1.json").write_text(json.dumps(odd))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            text = write_report(tmp_path).read_text(encoding="utf-8")
+        assert 'id="T3"' in text
+        if 'id="T1"' not in text and {"name", "comparisons", "table"} <= odd.keys():
+            assert "T1.json' is left out of the page: its" in str(caught[0].message)
+            left_out += 1
+    assert left_out > 5
+
+
+def test_a_result_does_not_reach_out_of_its_folder(tmp_path):
+    (tmp_path / "secret.svg").write_text("<svg>secret</svg>")
+    folder = tmp_path / "results"
+    folder.mkdir()
+    (folder / "T1.json").write_text(json.dumps(about("../secret")))
+    with (
+        pytest.warns(UserWarning, match="its name is not that of the file"),
+        pytest.raises(InvalidInputError, match="no results"),
+    ):
+        write_report(folder)
 
 
 def browse(folder, page, width, *flags):
@@ -114,3 +195,61 @@ def test_light_and_dark(tmp_path, page):
     dark = browse(tmp_path, page, 801, "--blink-settings=preferredColorScheme=0")
     assert brightness(light["back"]) > 200 > 80 > brightness(light["ink"])
     assert brightness(dark["back"]) < 80 < 200 < brightness(dark["ink"])
+
+
+def contents(page):
+    text = html.unescape(page.read_text(encoding="utf-8"))
+    return text.split("<nav")[1].split("</nav>")[0]
+
+
+def test_what_was_left_out_is_named_with_its_reason(tmp_path):
+    [result] = run_experiments([experiment("F-lasso-df")], "quick")
+    write_result(result, tmp_path)
+    reason = "there is no <b>spam</b> on this planet"
+    write_left_out(tmp_path, ["F-lasso-df", "T-spam"], {"T-spam": reason})
+    page = write_report(tmp_path)
+    lines = [line for line in contents(page).splitlines() if "<li>" in line]
+    assert len(lines) == 10
+    assert [line for line in lines if "T-spam" in line and f"left out: {reason}" in line]
+    assert "<b>spam" not in page.read_text(encoding="utf-8")
+    assert sum("not run" in line for line in lines) == 8
+
+
+def test_a_reason_stays_until_the_experiment_runs(tmp_path):
+    write_left_out(tmp_path, ["T-spam", "T-ozone"], {"T-spam": "no data", "T-ozone": "no R"})
+    write_left_out(tmp_path, ["T1"], {})
+    assert read_left_out(tmp_path) == {"T-spam": "no data", "T-ozone": "no R"}
+    write_left_out(tmp_path, ["T-ozone"], {})
+    assert read_left_out(tmp_path) == {"T-spam": "no data"}
+    (tmp_path / "left-out.json").write_text("[1")
+    assert read_left_out(tmp_path) == {}
+    (tmp_path / "left-out.json").write_text('{"T1": 3, "T2": "no"}')
+    assert read_left_out(tmp_path) == {"T2": "no"}
+
+
+def test_an_older_result_of_what_is_left_out_now(tmp_path):
+    [result] = run_experiments([experiment("F-lasso-df")], "quick")
+    write_result(result, tmp_path)
+    write_left_out(tmp_path, ["F-lasso-df"], {"F-lasso-df": "no lasso"})
+    assert "these numbers are older: no lasso" in contents(write_report(tmp_path))
+
+
+def test_the_numbers_of_r_are_counted_apart(tmp_path):
+    for result in run_experiments([experiment("F-subset"), experiment("F-lasso-df")], "quick"):
+        write_result(result, tmp_path)
+    text = html.unescape(write_report(tmp_path).read_text(encoding="utf-8"))
+    assert "7 of 7 agree with the paper, 20 of 20 agree with R." in text
+    assert "the paper 1 of 1; R 20 of 20" in text and "27 of 27" not in text
+    assert text.count("<th>R reference</th>") == 1
+
+
+def test_a_page_of_results_from_before_r_had_a_column(tmp_path):
+    [result] = run_experiments([Toy()], "quick")
+    write_result(result, tmp_path)
+    file = tmp_path / "T-toy.json"
+    about = json.loads(file.read_text(encoding="utf-8"))
+    del about["seed"]
+    for line in about["comparisons"]:
+        del line["reference"]
+    file.write_text(json.dumps(about), encoding="utf-8")
+    assert "0 of 1 agree with the paper" in write_report(tmp_path).read_text(encoding="utf-8")

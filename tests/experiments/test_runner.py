@@ -59,6 +59,15 @@ def test_other_sizes_versions_and_engines_are_not_mixed_in(tmp_path, monkeypatch
     assert len(list(tmp_path.iterdir())) == 16
 
 
+def test_cells_whose_rows_were_others_are_computed_again(tmp_path, monkeypatch):
+    store = CellStore(tmp_path)
+    monkeypatch.setattr(runner, "ROWS", runner.ROWS - 1)
+    csv(Toy(), store=store)
+    monkeypatch.undo()
+    csv(Toy(), store=store)
+    assert len(list(tmp_path.iterdir())) == 8
+
+
 def test_several_experiments_come_whole(tmp_path):
     first, second = Toy(), Toy()
     second.name = "T-second"

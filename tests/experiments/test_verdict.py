@@ -4,25 +4,34 @@ import math
 
 import pytest
 
-from pyearthdof.experiments.verdict import measured, number, printed, stated
+from pyearthdof.experiments.base import comparison_table
+from pyearthdof.experiments.verdict import measured, number, one_draw, printed, stated, tally
 
 
 @pytest.mark.parametrize(
     ("ours", "paper", "verdict"),
     [
-        (16.65751, "16.66", "exact"),  # rounded in print
-        (17.20663, "17.20", "exact"),  # cut in print
-        (2.266587, "2.26", "exact"),
+        (16.65751, "16.66", "exact (rounded)"),
+        (17.20663, "17.20", "exact (cut)"),
+        (2.266587, "2.26", "exact (cut)"),
+        (2.294709, "2.29", "exact (rounded)"),  # cut, it is the same
         (16.67001, "16.66", "off by 0.01"),
         (16.6549, "16.66", "off by -0.0051"),
-        (0.08463542, "0.0846", "exact"),
-        (5.0000000001, "5.0", "exact"),
+        (0.08463542, "0.0846", "exact (rounded)"),
+        (5.0000000001, "5.0", "exact (rounded)"),
+        (4.9999999999, "5.0", "exact (rounded)"),
+        (2.345, "2.35", "exact (rounded)"),  # half a step: rounded up,
+        (2.345, "2.34", "exact (rounded)"),  # or to even
+        (-1.239, "-1.23", "exact (cut)"),
+        (12.0, "13", "off by -1"),
+        (math.nan, "5.0", "off by nan"),
+        (math.inf, "5.0", "off by inf"),
     ],
 )
 def test_printed_digits(ours, paper, verdict):
     found = printed("x", ours, paper)
     assert found.verdict == verdict
-    assert found.agrees == (verdict == "exact")
+    assert found.agrees == verdict.startswith("exact")
 
 
 def test_within_three_combined_standard_errors():
@@ -59,3 +68,34 @@ def test_numbers_show_two_digits_of_their_error(value, se, text):
 def test_a_statement():
     assert stated("x", "rises", "rises", True).verdict == "holds"
     assert stated("x", "rises", "falls", False).verdict == "does not hold"
+    unsure = stated("x", "rises", "2.0 (0.1), 2.1 (0.1)", None)
+    assert unsure.verdict == "open: within error" and unsure.agrees is None
+
+
+def test_the_paper_as_one_more_draw():
+    draws = [2.9, 3.1, 3.0, 2.8, 3.2, 3.05, 2.95]
+    assert one_draw("x", draws, "2.99", 10).verdict == "within error"
+    assert one_draw("x", draws, "6.5", 10).agrees is False
+    # All draws the same: the paper's rounding is all that may differ.
+    assert one_draw("x", [0.08138021] * 10, "0.0814", 4).verdict == "within error"
+    assert one_draw("x", [0.08138021] * 10, "0.0814", 4).ours == "0.08138"
+    assert one_draw("x", [0.08138021] * 10, "0.0846", 4).agrees is False
+
+
+def test_numbers_of_r_are_not_numbers_of_the_paper():
+    ours = [
+        printed("a", 1.23, "1.2"),
+        printed("b", 1.23, "1.23", by_r=True),
+        measured("c", 1.0, 0.1, 1.05, 0.1, by_r=True),
+        printed("d", 1.23, "1.3", by_r=True),
+        stated("e", "=", "?", None),
+        measured("f", 1.0, 0.1, None),
+    ]
+    counts = tally([line.to_dict() for line in ours])
+    assert {judge: str(count) for judge, count in counts.items()} == {
+        "the paper": "1 of 1, 1 open", "R": "2 of 3"
+    }  # fmt: skip
+    table = comparison_table(ours)
+    assert table["paper"].tolist() == ["1.2", "-", "-", "-", "=", "-"]
+    assert table["R reference"].tolist() == ["-", "1.23", "1.05 (0.1)", "1.3", "-", "-"]
+    assert "R reference" not in comparison_table(ours[:1])

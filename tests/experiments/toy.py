@@ -19,13 +19,15 @@ class Toy(Experiment):
     def __init__(self, fail_at=None):
         self.fail_at = fail_at
 
-    def cells(self, size):
-        return [{"seed": seed, **self.settings(size)} for seed in range(4)]
+    def cells(self, size, seed=None):
+        given = {} if seed is None else {"given": seed}
+        return [{"seed": number, **self.settings(size), **given} for number in range(4)]
 
     def compute(self, cell, engine):
         if cell["seed"] == self.fail_at:
             raise ArithmeticError("asked to fail")
-        values = np.random.default_rng(cell["seed"]).normal(size=cell["n"])
+        seeds = [cell["seed"], *([cell["given"] + 1] if "given" in cell else [])]
+        values = np.random.default_rng(seeds).normal(size=cell["n"])
         return [{"seed": cell["seed"], "mean": float(values.mean()), "nothing": None}]
 
     def compare(self, frame):

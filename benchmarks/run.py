@@ -11,13 +11,14 @@ import argparse
 import os
 from pathlib import Path
 
-import mars
 import monte_carlo
-import procedures
 import scaling
 from compare import measure
 from page import write_page
 from threadpoolctl import threadpool_limits
+
+import mars
+import procedures
 
 MODULES = {"mars": mars, "monte_carlo": monte_carlo, "procedures": procedures}
 BLAS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")

@@ -59,7 +59,11 @@ def engine_of(procedure) -> str | None:
 
 
 def _engine_name(engine) -> str:
-    return engine if isinstance(engine, str) else engine.__name__.rpartition("engine_")[2]
+    return (
+        engine
+        if isinstance(engine, str)
+        else engine.__name__.rpartition(".")[2].removeprefix("engine_")
+    )
 
 
 class _OneByOne:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import json
 import time
 from collections.abc import Iterator, Sequence
@@ -164,7 +163,7 @@ def _versions(experiment: Experiment, engine: str) -> dict[str, str]:
     """Versions of everything that has a part in the numbers."""
     from ..dof.empirical import package_versions
 
-    versions = package_versions() | {"numba": importlib.metadata.version("numba")}
+    versions = package_versions()
     if experiment.r_packages and engine != "native":
         from .. import bridge
 

@@ -131,9 +131,9 @@ class EarthFit(FittedMars):
             bridge.require("earth")
             found = data.prune_in_r(self._r_object, options, self.linpreds)
         else:
-            from . import engine_native
+            from . import native
 
-            found = engine_native.reprune(self.model_, data, options)
+            found = native.reprune(self.model_, data, options)
         for name in ("n_features_in_", "feature_names_in_", "classes_"):
             if hasattr(self, name):
                 setattr(again, name, getattr(self, name))
@@ -283,10 +283,9 @@ class EarthFit(FittedMars):
             return engine_r
         if self.engine == "auto" and not monte_carlo and bridge.is_available("earth"):
             return engine_r
-        from . import engine_native
+        from . import native
 
-        engine_native.announce()
-        return engine_native
+        return native
 
     def __getstate__(self):
         state = dict(super().__getstate__())

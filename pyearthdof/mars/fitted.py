@@ -15,8 +15,8 @@ from .data import check_new_data
 from .export import to_python, to_sql, to_sympy
 from .format import format_model
 from .importance import feature_importances, importance_table, pruned_again
+from .native.weights import differ
 from .text import model_summary
-from .weights import differ
 
 __all__ = ["FittedMars"]
 

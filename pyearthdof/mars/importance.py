@@ -79,10 +79,8 @@ def feature_importances(model) -> np.ndarray:
 
 def pruned_again(model, bx: np.ndarray, y: np.ndarray):
     """A model that keeps no record of its pruning pass, with one of removing its terms backward."""
-    from . import engine_native
-    from .native_prune import prune
+    from .native.prune import prune
 
-    engine_native.announce()
     options = {"pmethod": "none", "nprune": None, "penalty": model.penalty, "degree": model.degree}
     found = prune(bx, y.reshape(len(bx), -1), options)
     return replace(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pyearthdof._numba import kernel
+from pyearthdof import _core
 
 __all__ = [
     "Rows",
@@ -85,8 +85,7 @@ def quantile_knots(x, n_basis):
 def basis_rows(x, knots):
     """The B-splines at x. Outside the range the polynomials of the end intervals go on."""
     interval = _find_interval(x, knots)
-    values = np.empty((len(x), ORDER))
-    _nonzero_basis(x, interval, knots, values)
+    values = _core.nonzero_basis(x, interval, knots)
     return Rows(interval - (ORDER - 1), values, len(knots) - ORDER)
 
 
@@ -150,22 +149,3 @@ def _find_interval(x, knots):
     last = np.searchsorted(knots, knots[-1], side="left") - 1
     first = np.searchsorted(knots, knots[0], side="right") - 1
     return np.clip(interval, first, last)
-
-
-@kernel
-def _nonzero_basis(x, interval, knots, out):
-    """The recursion of Cox and de Boor on one interval: a polynomial, valid outside it too."""
-    left = np.empty(ORDER)
-    right = np.empty(ORDER)
-    for i in range(x.size):
-        k = interval[i]
-        out[i, 0] = 1.0
-        for j in range(1, ORDER):
-            left[j] = x[i] - knots[k + 1 - j]
-            right[j] = knots[k + j] - x[i]
-            carried = 0.0
-            for r in range(j):
-                term = out[i, r] / (right[r + 1] + left[j - r])
-                out[i, r] = carried + right[r + 1] * term
-                carried = left[j - r] * term
-            out[i, j] = carried

@@ -21,7 +21,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_X_y, validate_data
 
-from pyearthdof._numba import kernel
+from pyearthdof import _core
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.procedures.active_set import ActiveSetRegression, CompactDesign
 from pyearthdof.procedures.theorem import theorem_one
@@ -243,7 +243,7 @@ def _trace(design: CompactDesign, gamma, lam, j) -> float:
 def _solve(design: CompactDesign, lam: float) -> np.ndarray:
     """The lasso for every response, (p, m), in the units of the compact design."""
     half = lam / 2 / design.x_norm
-    gamma, converged = _solve_columns(
+    gamma, converged = _core.solve_lassos(
         np.ascontiguousarray(design.R.T),
         np.ascontiguousarray(design.Z.T),
         half / design.y_norm[:, None],
@@ -255,7 +255,8 @@ def _solve(design: CompactDesign, lam: float) -> np.ndarray:
 def _solve_grid(design: CompactDesign, grid: np.ndarray) -> np.ndarray:
     """The lasso for the only response at every penalty, (L, p), in the same units."""
     half = grid[:, None] / 2 / design.x_norm / design.y_norm[0]
-    gammas, converged = _solve_path(np.ascontiguousarray(design.R.T), design.Z[:, 0].copy(), half)
+    columns = np.ascontiguousarray(design.R.T)
+    gammas, converged = _core.solve_lasso_path(columns, design.Z[:, 0].copy(), half)
     _warn_unless(converged)
     return gammas
 
@@ -268,176 +269,3 @@ def _warn_unless(converged):
             ConvergenceWarning,
             stacklevel=4,
         )
-
-
-@kernel
-def _solve_columns(columns, responses, half):
-    """One solution for every response; row j of half holds lam/2 of each coefficient."""
-    solutions = np.zeros((len(responses), len(columns)))
-    converged = True
-    for j in range(len(responses)):
-        path, ok = _solve_path(columns, responses[j], half[j : j + 1])
-        solutions[j] = path[0]
-        converged &= ok
-    return solutions, converged
-
-
-@kernel
-def _solve_path(columns, z, half):
-    """Solutions for falling penalties, each started from the one before."""
-    p, r = columns.shape
-    solutions = np.zeros((len(half), p))
-    beta, sign = np.zeros(p), np.zeros(p)
-    # One row more than can be needed: a dependent column is found out only after its last step.
-    active = np.empty(r + 1, np.int64)
-    Q, T = np.zeros((r + 1, r)), np.zeros((r + 1, r + 1))
-    k = 0
-    converged = True
-    for step in range(len(half)):
-        k, ok = _minimise(columns, z, half[step], beta, sign, active, Q, T, k)
-        solutions[step] = beta
-        converged &= ok
-    return solutions, converged
-
-
-@kernel
-def _minimise(columns, z, half, beta, sign, active, Q, T, k):
-    """Minimise ||z - sum_j beta_j column_j||^2 / 2 + sum_j half_j |beta_j| from where beta is.
-
-    active[:k] are the columns in the model; the rows of Q[:k] are orthonormal directions, and
-    column active[i] is the sum over l of T[l, i] Q[l], with T upper triangular.
-    """
-    p = len(columns)
-    blocked = np.zeros(p, np.bool_)
-    for _ in range(50 * (p + 10)):
-        k = _settle(z, half, beta, sign, active, Q, T, k, blocked)
-        residual = z.copy()
-        for i in range(k):
-            _add(-beta[active[i]], columns[active[i]], residual)
-        gradient = np.dot(columns, residual)
-        entering, worst = -1, _VIOLATION
-        for j in range(p):
-            excess = abs(gradient[j]) - half[j]
-            if sign[j] == 0 and not blocked[j] and excess > worst:
-                entering, worst = j, excess
-        if entering < 0:
-            return k, True
-        sign[entering] = np.sign(gradient[entering])
-        k = _enter(columns, beta, sign, active, Q, T, k, entering, blocked)
-    return k, False
-
-
-@kernel
-def _settle(z, half, beta, sign, active, Q, T, k, blocked):
-    """Move to the minimum on the active set; what crosses zero on the way leaves. The new k."""
-    while k > 0:
-        # T'T target = T'Q z - half * sign: forward, then backward substitution
-        target = np.empty(k)
-        shift = np.empty(k)
-        for i in range(k):
-            total = half[active[i]] * sign[active[i]]
-            for before in range(i):
-                total -= T[before, i] * shift[before]
-            shift[i] = total / T[i, i]
-            target[i] = np.dot(Q[i], z) - shift[i]
-        _back_substitute(T, target, k)
-        share, leaving = 1.0, -1
-        for i in range(k):
-            j = active[i]
-            if target[i] * sign[j] <= 0:
-                crossing = beta[j] / (beta[j] - target[i]) if beta[j] != target[i] else 0.0
-                if leaving < 0 or crossing < share:
-                    share, leaving = crossing, i
-        if leaving < 0:
-            for i in range(k):
-                beta[active[i]] = target[i]
-            return k
-        for i in range(k):
-            beta[active[i]] += share * (target[i] - beta[active[i]])
-        # A column that leaves as it enters violated nothing but rounding: do not try it again.
-        blocked[active[leaving]] = share == 0.0
-        k = _leave(beta, sign, active, Q, T, k, leaving)
-    return k
-
-
-@kernel
-def _enter(columns, beta, sign, active, Q, T, k, j, blocked):
-    """Add column j to the active set, in exchange for another if it depends on them. The new k."""
-    if not _factorise(columns[j], Q, T, k):
-        # column_j = sum_i w_i column_i. Along beta_j += t sign_j, beta_i -= t sign_j w_i the fit
-        # does not change and the penalty falls, until some coefficient is zero.
-        w = T[:k, k].copy()
-        _back_substitute(T, w, k)
-        way, leaving = np.inf, -1
-        for i in range(k):
-            drift = sign[j] * w[i] * sign[active[i]]
-            if drift > 0 and abs(beta[active[i]]) < way * drift:
-                way, leaving = abs(beta[active[i]]) / drift, i
-        if leaving < 0:
-            blocked[j] = True
-            sign[j] = 0.0
-            return k
-        for i in range(k):
-            beta[active[i]] -= way * sign[j] * w[i]
-        beta[j] = way * sign[j]
-        k = _leave(beta, sign, active, Q, T, k, leaving)
-        _factorise(columns[j], Q, T, k)
-    active[k] = j
-    return k + 1
-
-
-@kernel
-def _factorise(column, Q, T, k):
-    """Append a column to Q and T; False where it depends on the columns before it."""
-    direction = column.copy()
-    for i in range(k + 1):
-        T[i, k] = 0.0
-    for _ in range(2):  # Gram-Schmidt, twice for orthogonality to rounding error
-        for i in range(k):
-            part = np.dot(Q[i], direction)
-            T[i, k] += part
-            _add(-part, Q[i], direction)
-    length = np.sqrt(np.dot(direction, direction))
-    if length <= _DEPENDENT:
-        return False
-    T[k, k] = length
-    for row in range(len(direction)):
-        Q[k, row] = direction[row] / length
-    return True
-
-
-@kernel
-def _leave(beta, sign, active, Q, T, k, position):
-    """Take the column at a position out of the model by Givens rotations. The new k."""
-    beta[active[position]] = 0.0
-    sign[active[position]] = 0.0
-    for i in range(position, k - 1):
-        active[i] = active[i + 1]
-        for row in range(i + 2):
-            T[row, i] = T[row, i + 1]
-    for i in range(position, k - 1):
-        length = np.hypot(T[i, i], T[i + 1, i])
-        cos, sin = T[i, i] / length, T[i + 1, i] / length
-        for col in range(i, k - 1):
-            a, b = T[i, col], T[i + 1, col]
-            T[i, col] = cos * a + sin * b
-            T[i + 1, col] = cos * b - sin * a
-        for col in range(Q.shape[1]):
-            a, b = Q[i, col], Q[i + 1, col]
-            Q[i, col] = cos * a + sin * b
-            Q[i + 1, col] = cos * b - sin * a
-    return k - 1
-
-
-@kernel
-def _back_substitute(T, b, k):
-    for i in range(k - 1, -1, -1):
-        for after in range(i + 1, k):
-            b[i] -= T[i, after] * b[after]
-        b[i] /= T[i, i]
-
-
-@kernel
-def _add(factor, a, b):
-    for i in range(len(a)):
-        b[i] += factor * a[i]

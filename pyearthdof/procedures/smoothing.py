@@ -12,14 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import brentq
 
-from pyearthdof._numba import kernel
+from pyearthdof import _core
 from pyearthdof.exceptions import InvalidInputError
-from pyearthdof.procedures.banded import (
-    back_substitute,
-    reduce_data,
-    reduce_penalised,
-    trace_of_smoother,
-)
 from pyearthdof.procedures.bspline import Rows, basis_rows, clamped, combine, penalty_rows
 from pyearthdof.procedures.univariate import UnitInterval
 
@@ -160,7 +154,7 @@ class SmoothingSystem:
         within = weights @ np.square(Y - mean[distinct.group])
         root = np.sqrt(w)
         rows = basis_rows(distinct.values, knots).scaled(root)
-        R, Z, outside = reduce_data(
+        R, Z, outside = _core.reduce_data(
             rows.start, rows.values, rows.n_columns, np.ascontiguousarray(root[:, None] * mean)
         )
         penalty = penalty_rows(knots, R_THIRD).values
@@ -186,12 +180,14 @@ class SmoothingSystem:
 
     def solve(self, lam):
         """Coefficients for each response, a (J, m) array, and tr(S)."""
-        R, Z = reduce_penalised(self.triangle, self.rotated, self.penalty, lam)
-        return self._unscaled(back_substitute(R, Z)), trace_of_smoother(self.triangle, R)[0]
+        R, Z = _core.reduce_penalised(self.triangle, self.rotated, self.penalty, lam)
+        return self._unscaled(_core.back_substitute(R, Z)), _core.trace_of_smoother(
+            self.triangle, R
+        )[0]
 
     def solve_each(self, lams):
         """The same with a lambda of its own for each response; tr(S) is then an (m,) array."""
-        coef, trace = _solve_each(self.triangle, self.rotated, self.penalty, lams)
+        coef, trace = _core.solve_smoothers(self.triangle, self.rotated, self.penalty, lams)
         return self._unscaled(coef), trace
 
     def _unscaled(self, coef):
@@ -207,8 +203,8 @@ class SmoothingSystem:
 
     def _trace_and_size(self, lam):
         nothing = np.empty((len(self.triangle), 0))
-        R, _ = reduce_penalised(self.triangle, nothing, self.penalty, lam)
-        return trace_of_smoother(self.triangle, R)
+        R, _ = _core.reduce_penalised(self.triangle, nothing, self.penalty, lam)
+        return _core.trace_of_smoother(self.triangle, R)
 
     def lam_of_df(self, df):
         """The lambda whose tr(S) is df."""
@@ -232,95 +228,7 @@ class SmoothingSystem:
         noise = PERFECT * (1 + np.minimum(np.abs(self.centre) / self.size, 1 / EPS))
         outside = self.outside + self.n_effective * noise**2
         return np.exp(
-            _minimise_gcv(
+            _core.minimise_gcv(
                 self.triangle, self.rotated, outside, self.penalty, self.n_effective, grid
             )
         )
-
-
-# The compiled loops below are spelled out: array expressions would take seconds more to compile.
-
-
-@kernel
-def _solve_each(R0, Z0, penalty, lams):
-    C = np.empty_like(Z0)
-    trace = np.empty(lams.size)
-    for j in range(lams.size):
-        R, Z = reduce_penalised(R0, _column(Z0, j), penalty, lams[j])
-        solution = back_substitute(R, Z)
-        for i in range(Z0.shape[0]):
-            C[i, j] = solution[i, 0]
-        trace[j] = trace_of_smoother(R0, R)[0]
-    return C, trace
-
-
-@kernel
-def _column(Z, j):
-    """Column j as a matrix of its own."""
-    out = np.empty((Z.shape[0], 1))
-    for i in range(Z.shape[0]):
-        out[i, 0] = Z[i, j]
-    return out
-
-
-@kernel
-def _gcv(R0, Z0, outside, penalty, n, log_lam, out):
-    """Write GCV of each response at one lambda into `out`."""
-    R, Z = reduce_penalised(R0, Z0, penalty, np.exp(log_lam))
-    C = back_substitute(R, Z)
-    k, m = Z0.shape
-    scale = 1.0 / (n * (1.0 - trace_of_smoother(R0, R)[0] / n) ** 2 + 1e-300)
-    for j in range(m):
-        out[j] = outside[j] * scale
-    for i in range(k):
-        for j in range(m):
-            residual = Z0[i, j]
-            for d in range(min(4, k - i)):
-                residual -= R0[i, d] * C[i + d, j]
-            out[j] += residual * residual * scale
-
-
-@kernel
-def _minimise_gcv(R0, Z0, outside, penalty, n, grid):
-    """The best of a grid for all responses at once, then golden sections for each of them."""
-    m = Z0.shape[1]
-    lowest = np.empty(m)
-    place = np.zeros(m, np.int64)
-    values = np.empty(m)
-    for g in range(grid.size):
-        _gcv(R0, Z0, outside, penalty, n, grid[g], values)
-        for j in range(m):
-            if g == 0 or values[j] < lowest[j]:
-                lowest[j] = values[j]
-                place[j] = g
-    best = np.empty(m)
-    golden = (np.sqrt(5.0) - 1) / 2
-    rest = np.empty(1)
-    value = np.empty(1)
-    for j in range(m):
-        z = _column(Z0, j)
-        rest[0] = outside[j]
-        low = grid[max(place[j] - 1, 0)]
-        high = grid[min(place[j] + 1, grid.size - 1)]
-        inner = np.array([high - golden * (high - low), low + golden * (high - low)])
-        at = np.empty(2)
-        for side in range(2):
-            _gcv(R0, z, rest, penalty, n, inner[side], value)
-            at[side] = value[0]
-        best[j] = grid[place[j]]
-        while high - low > 1e-7:
-            side = 0 if at[0] < at[1] else 1
-            if at[side] < lowest[j]:
-                lowest[j] = at[side]
-                best[j] = inner[side]
-            if side == 0:
-                high = inner[1]
-                inner[1], at[1] = inner[0], at[0]
-                inner[0] = high - golden * (high - low)
-            else:
-                low = inner[0]
-                inner[0], at[0] = inner[1], at[1]
-                inner[1] = low + golden * (high - low)
-            _gcv(R0, z, rest, penalty, n, inner[side], value)
-            at[side] = value[0]
-    return best

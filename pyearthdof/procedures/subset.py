@@ -15,7 +15,7 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.utils.validation import check_X_y
 
-from pyearthdof._numba import kernel
+from pyearthdof import _core
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.procedures.active_set import (
     ActiveSetRegression,
@@ -170,7 +170,7 @@ def _largest_size(name: str, size, design: CompactDesign) -> int:
         raise InvalidInputError(
             f"{name} = {size!r} must be a whole number from 0 to {p}, for X has n_features = {p}."
         )
-    rank = _triangularise(np.hstack([design.R, design.Z[:, :1]]), np.arange(p), 0, p)
+    rank = _core.rank_of(design.R)
     if size is not None and size > rank:
         raise InvalidInputError(
             f"{name} = {size} is more than the {rank} linearly independent columns that X has with "
@@ -187,206 +187,8 @@ def _search(design: CompactDesign, smallest: int, largest: int):
     m, p = design.Z.shape[1], design.R.shape[1]
     rss = np.full((m, largest + 1), np.inf)
     rss[:, 0] = np.sum(design.Z**2, axis=0) + design.leftover
-    members = np.zeros((m, largest + 1, p), dtype=np.bool_)
-    if largest > 0:
-        responses = np.ascontiguousarray(design.Z.T)
-        _search_columns(design.R, responses, design.leftover, smallest, rss, members)
+    if largest == 0:
+        return rss, np.zeros((1, p, m), dtype=np.bool_)
+    responses = np.ascontiguousarray(design.Z.T)
+    members = _core.search_best_subsets(design.R, responses, design.leftover, smallest, rss)
     return rss, members.transpose(1, 2, 0)
-
-
-@kernel
-def _root(R, z, W, names):
-    """Fill W with [R z]."""
-    r, p = R.shape
-    for i in range(r):
-        for j in range(p):
-            W[i, j] = R[i, j]
-        W[i, p] = z[i]
-    for j in range(p):
-        names[j] = j
-
-
-@kernel
-def _swap(W, names, top, a, b):
-    """Exchange two columns from a row on."""
-    for i in range(top, len(W)):
-        W[i, a], W[i, b] = W[i, b], W[i, a]
-    names[a], names[b] = names[b], names[a]
-
-
-@kernel
-def _triangularise(W, names, k, c):
-    """Householder reflections on rows and columns k to c; dependent columns go last. The rank."""
-    r, z = W.shape[0], W.shape[1] - 1
-    row, last = k, c
-    while row < last:
-        squared = 0.0
-        for i in range(row, r):
-            squared += W[i, row] ** 2
-        if squared <= _DEPENDENT**2:
-            last -= 1
-            _swap(W, names, 0, row, last)
-            continue
-        norm = -np.sqrt(squared) if W[row, row] > 0 else np.sqrt(squared)
-        head = W[row, row] - norm
-        for j in range(row + 1, z + 1):
-            if c <= j < z:
-                continue
-            dot = head * W[row, j]
-            for i in range(row + 1, r):
-                dot += W[i, row] * W[i, j]
-            dot /= norm * head
-            W[row, j] += dot * head
-            for i in range(row + 1, r):
-                W[i, j] += dot * W[i, row]
-        W[row, row] = norm
-        for i in range(row + 1, r):
-            W[i, row] = 0.0
-        row += 1
-    return row
-
-
-@kernel
-def _losses(W, k, c, loss):
-    """What the residual sum of squares grows by if one of the columns k to c is dropped."""
-    z = W.shape[1] - 1
-    d = c - k
-    inverse = np.zeros((d, d))
-    for col in range(d):
-        inverse[col, col] = 1.0 / W[k + col, k + col]
-        for i in range(col - 1, -1, -1):
-            total = 0.0
-            for j in range(i + 1, col + 1):
-                total += W[k + i, k + j] * inverse[j, col]
-            inverse[i, col] = -total / W[k + i, k + i]
-    for i in range(d):
-        coef, variance = 0.0, 0.0
-        for j in range(i, d):
-            coef += inverse[i, j] * W[k + j, z]
-            variance += inverse[i, j] ** 2
-        loss[k + i] = coef * coef / variance
-
-
-@kernel
-def _put_strong_first(W, names, k, c, loss):
-    """Order the columns k to c by their loss: the largest subtrees then get the best bounds."""
-    _losses(W, k, c, loss)
-    for j in range(k, c):
-        strongest = j
-        for col in range(j + 1, c):
-            if loss[col] > loss[strongest]:
-                strongest = col
-        _swap(W, names, 0, j, strongest)
-        loss[j], loss[strongest] = loss[strongest], loss[j]
-    _triangularise(W, names, k, c)
-
-
-@kernel
-def _drop(W, names, c, rank, j, child_W, child_names):
-    """The child without column j: Givens rotations restore the triangle. Its rank."""
-    r, z = W.shape[0], W.shape[1] - 1
-    for col in range(c - 1):
-        child_names[col] = names[col] if col < j else names[col + 1]
-    for i in range(j, r):
-        for col in range(j, c - 1):
-            child_W[i, col] = W[i, col + 1]
-        child_W[i, z] = W[i, z]
-    for row in range(j, rank - 1):
-        length = np.hypot(child_W[row, row], child_W[row + 1, row])
-        cos, sin = child_W[row, row] / length, child_W[row + 1, row] / length
-        for col in range(row, z + 1):
-            if c - 1 <= col < z:
-                continue
-            a, b = child_W[row, col], child_W[row + 1, col]
-            child_W[row, col] = cos * a + sin * b
-            child_W[row + 1, col] = cos * b - sin * a
-    # One row has become free: a column that was dependent may stand in for the one that went.
-    free = rank - 1
-    stand_in = free
-    for col in range(free + 1, c - 1):
-        if abs(child_W[free, col]) > abs(child_W[free, stand_in]):
-            stand_in = col
-    if free >= c - 1 or abs(child_W[free, stand_in]) <= _DEPENDENT:
-        return rank - 1
-    _swap(child_W, child_names, j, free, stand_in)
-    return rank
-
-
-@kernel
-def _record(W, names, k, rank, leftover, smallest, best, members):
-    """Note each leading subset that is the best of its size so far; the RSS of the whole set."""
-    r, z = W.shape[0], W.shape[1] - 1
-    rss = leftover
-    for i in range(r - 1, rank - 1, -1):
-        rss += W[i, z] ** 2
-    whole = rss
-    for size in range(rank, k, -1):
-        if smallest <= size < len(best) and rss < best[size]:
-            best[size] = rss
-            for i in range(members.shape[1]):
-                members[size, i] = False
-            for i in range(size):
-                members[size, names[i]] = True
-        rss += W[size - 1, z] ** 2
-    return whole
-
-
-@kernel
-def _search_columns(R, responses, leftover, smallest, best, members):
-    """Fill best[m, size] and members[m, size, p]: a depth-first walk for every response."""
-    r, p = R.shape
-    largest = best.shape[1] - 1
-    # Level d of the walk holds p - d columns: all but the first p + 1 - d columns are unused there.
-    W = np.empty((p, r, p + 1))
-    names = np.empty((p, p), np.int64)
-    bound = np.empty((p, p))
-    whole = np.empty(p)
-    rank = np.empty(p, np.int64)
-    child = np.empty(p, np.int64)
-    for m in range(len(responses)):
-        _root(R, responses[m], W[0], names[0])
-        rank[0] = _triangularise(W[0], names[0], 0, p)
-        child[0] = 0
-        level = 0
-        while True:
-            # A new node. Ordering it pays while it is large (measured: two thirds of p).
-            columns, kept = p - level, child[level]
-            for j in range(p):
-                bound[level, j] = 0.0
-            if rank[level] == columns and (level == 0 or 3 * (columns - kept) > 2 * p):
-                _put_strong_first(W[level], names[level], kept, columns, bound[level])
-            whole[level] = _record(
-                W[level],
-                names[level],
-                kept,
-                rank[level],
-                leftover[m],
-                smallest,
-                best[m],
-                members[m],
-            )
-            for j in range(p):
-                bound[level, j] += whole[level]
-            level, j = _next_child(p, largest, smallest, best[m], rank, whole, bound, child, level)
-            if level < 0:
-                break
-            rank[level + 1] = _drop(
-                W[level], names[level], p - level, rank[level], j, W[level + 1], names[level + 1]
-            )
-            level += 1
-            child[level] = j
-
-
-@kernel
-def _next_child(p, largest, smallest, best, rank, whole, bound, child, level):
-    """The next branch that may hold a better subset, climbing as needed; level -1 at the end."""
-    while level >= 0:
-        j = child[level]
-        child[level] += 1
-        size = max(j + 1, smallest)
-        # `best` falls with the size: where the whole set is no better, neither are later children.
-        if j >= rank[level] or size > min(largest, p - level - 1) or whole[level] >= best[size]:
-            level -= 1
-        elif bound[level, j] < best[size]:
-            return level, j
-    return level, 0

@@ -7,7 +7,7 @@ from numbers import Integral
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pyearthdof._numba import kernel
+from pyearthdof import _core
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.procedures.active_set import check_many
 from pyearthdof.procedures.base import Fits, Procedure
@@ -62,10 +62,8 @@ class RegressionTree(Procedure):
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
         depth = self._checked_depth(len(X))
         columns = np.ascontiguousarray(X.T)
-        nodes = _empty_nodes(depth, len(X))
-        leaf = np.zeros(len(X), dtype=np.int64)
-        count = _grow(columns, _presort(columns), _unit_free(y[:, None])[0], depth, *nodes, leaf)
-        self.feature_, self.threshold_, self.left_, self.right_ = (a[:count].copy() for a in nodes)
+        *nodes, leaf = _core.grow_tree(columns, _presort(columns), _unit_free(y[:, None])[0], depth)
+        self.feature_, self.threshold_, self.left_, self.right_ = nodes
         self.value_ = _node_means(y, leaf, self.left_, self.right_)
         self.n_leaves_ = int(np.sum(self.feature_ < 0))
         self.fitted_values_ = self.value_[leaf]
@@ -95,13 +93,8 @@ class RegressionTree(Procedure):
         X, Y = check_many(X, Y)
         depth = self._checked_depth(len(X))
         columns = np.ascontiguousarray(X.T)
-        fitted, leaves = _grow_many(
-            columns,
-            _presort(columns),
-            np.ascontiguousarray(Y.T),
-            _unit_free(Y),
-            depth,
-            *_empty_nodes(depth, len(X)),
+        fitted, leaves = _core.fit_trees(
+            columns, _presort(columns), np.ascontiguousarray(Y.T), _unit_free(Y), depth
         )
         return Fits(fitted=fitted.T, trace=leaves.astype(float), n_coef=leaves)
 
@@ -115,17 +108,6 @@ def _presort(columns):
     return np.argsort(columns, axis=1, kind="stable")
 
 
-def _empty_nodes(depth: int, n: int):
-    """Feature, threshold, left and right, for the most nodes that a tree can have."""
-    most = min(2 ** min(depth + 1, 60), 2 * n) - 1
-    return (
-        np.empty(most, dtype=np.int64),
-        np.empty(most),
-        np.empty(most, dtype=np.int64),
-        np.empty(most, dtype=np.int64),
-    )
-
-
 def _unit_free(Y):
     """Responses as rows, centred and scaled by powers of two, so that squares are safe."""
     centred = Y - Y.mean(axis=0)
@@ -136,127 +118,10 @@ def _unit_free(Y):
 def _node_means(y, leaf, left, right):
     """Mean of y in every node, from the leaves up."""
     count = np.bincount(leaf, minlength=len(left)).astype(float)
-    mean = np.zeros(len(left))
-    _leaf_means(y, leaf, np.zeros(len(left), dtype=np.int64), mean)
+    mean = _core.leaf_means(y, leaf, len(left))
     for node in range(len(left) - 1, -1, -1):
         if left[node] >= 0:
             children = [left[node], right[node]]
             count[node] = count[children].sum()
             mean[node] = mean[children] @ (count[children] / count[node])
     return mean
-
-
-@kernel
-def _leaf_means(y, leaf, count, mean):
-    """Running means: equal values have exactly their value as mean."""
-    for i in range(len(y)):
-        node = leaf[i]
-        count[node] += 1
-        mean[node] += (y[i] - mean[node]) / count[node]
-
-
-@kernel
-def _grow_many(columns, order, responses, unit_free, depth, feature, threshold, left, right):
-    m, n = responses.shape
-    fitted = np.empty((m, n))
-    leaves = np.empty(m, np.int64)
-    leaf = np.empty(n, np.int64)
-    for j in range(m):
-        leaf[:] = 0
-        nodes = _grow(columns, order, unit_free[j], depth, feature, threshold, left, right, leaf)
-        mean = np.zeros(nodes)
-        _leaf_means(responses[j], leaf, np.zeros(nodes, np.int64), mean)
-        for i in range(n):
-            fitted[j, i] = mean[leaf[i]]
-        leaves[j] = (nodes + 1) // 2
-    return fitted, leaves
-
-
-@kernel
-def _grow(columns, order, y, depth, feature, threshold, left, right, node):
-    """Grow a tree level by level; node[i] ends as the leaf of row i. The number of nodes.
-
-    One pass over a presorted column scores the cuts of all nodes of the level.
-    """
-    n = len(y)
-    feature[0] = left[0] = right[0] = -1
-    threshold[0] = 0.0
-    start, end = 0, 1
-    for _ in range(depth):
-        width = end - start
-        size, mean, low, high = _summarise(y, node, start, width)
-        best = np.full(width, -1.0)
-        for f in range(len(columns)):
-            _score(
-                columns[f],
-                order[f],
-                y,
-                node,
-                start,
-                f,
-                size,
-                mean,
-                low,
-                high,
-                best,
-                feature,
-                threshold,
-            )
-        new = end
-        for parent in range(start, end):
-            if feature[parent] >= 0:
-                left[parent], right[parent] = new, new + 1
-                for child in (new, new + 1):
-                    feature[child] = left[child] = right[child] = -1
-                    threshold[child] = 0.0
-                new += 2
-        if new == end:
-            break
-        for i in range(n):
-            at = node[i]
-            if feature[at] >= 0:
-                node[i] = left[at] if columns[feature[at], i] <= threshold[at] else right[at]
-        start, end = end, new
-    return end
-
-
-@kernel
-def _summarise(y, node, start, width):
-    """Size, mean, minimum and maximum of y in every node of the level."""
-    size = np.zeros(width, np.int64)
-    mean = np.zeros(width)
-    low = np.full(width, np.inf)
-    high = np.full(width, -np.inf)
-    for i in range(len(y)):
-        at = node[i] - start
-        if at >= 0:
-            size[at] += 1
-            mean[at] += (y[i] - mean[at]) / size[at]
-            low[at] = min(low[at], y[i])
-            high[at] = max(high[at], y[i])
-    return size, mean, low, high
-
-
-@kernel
-def _score(x, order, y, node, start, f, size, mean, low, high, best, feature, threshold):
-    """Score all cuts of one variable in all nodes of the level, and keep the best in place."""
-    width = len(size)
-    seen = np.zeros(width, np.int64)
-    total = np.zeros(width)
-    last = np.empty(width)
-    for i in order:
-        at = node[i] - start
-        if at < 0 or low[at] == high[at]:
-            continue
-        if seen[at] > 0 and x[i] > last[at]:
-            # With y centred in its node, a cut takes total^2 (1/n_left + 1/n_right) off the sum
-            # of squares; the node's own size is a common factor.
-            gain = total[at] ** 2 / (seen[at] * (size[at] - seen[at]))
-            if gain > best[at]:
-                best[at] = gain
-                feature[start + at] = f
-                middle = last[at] / 2 + x[i] / 2
-                threshold[start + at] = middle if middle < x[i] else last[at]
-        seen[at] += 1
-        total[at] += y[i] - mean[at]
-        last[at] = x[i]

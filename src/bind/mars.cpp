@@ -5,11 +5,13 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "../mars/design.hpp"
 #include "../mars/forward.hpp"
 #include "../mars/many.hpp"
+#include "../mars/noise.hpp"
 #include "../mars/prune.hpp"
 #include "../mars/regress.hpp"
 #include "../mars/weighted.hpp"
@@ -254,14 +256,44 @@ std::tuple<Out<double>, Out<double>> scale_rows(const In2<double>& Y) {
   return {scaled, divisor};
 }
 
+// Candidate knots of a pair and their sums, for tests.
+nb::dict candidate_knots(const Design& design, const Settings& settings, const In1<double>& base, std::size_t pred) {
+  const std::size_t n_positive = static_cast<std::size_t>(
+      std::count_if(base.data(), base.data() + design.n, [](double value) { return value > 0; }));
+  const Spans spans = span_limits(design.n, design.p, n_positive, 1, settings);
+  Knots knots(design.n + 1);
+  Cases cases(design.n + 1);
+  PairWork work(design.n);
+  const NewPair pair = create_pair(design, pred, {base.data(), design.n}, spans, knots, 0, &cases, 0, work);
+  const std::size_t size = pair.n_knots + 1;
+  nb::dict found;
+  found["spans"] = nb::make_tuple(spans.start, spans.minimum, spans.end);
+  found["order"] = copied<std::uint32_t>(design.order[pred], {design.n});
+  found["place"] = copied<std::int32_t>(knots.place.data(), {size});
+  found["stop"] = copied<std::int32_t>(knots.stop.data(), {size});
+  found["x"] = copied<double>(knots.x.data(), {size});
+  found["v"] = copied<double>(knots.v.data(), {size});
+  found["b"] = copied<double>(knots.b.data(), {size});
+  found["c"] = copied<double>(knots.c.data(), {size});
+  found["cases"] = copied<double>(cases.x.data(), {pair.n_cases});
+  return found;
+}
+
 }  // namespace
 
 void bind_mars(nb::module_& m) {
   using namespace nb::literals;
   nb::class_<Settings>(m, "Settings", "Options of the forward pass, all resolved to numbers.")
-      .def(nb::init<int, std::size_t, double, double, int, int, double, std::size_t, double, double, bool>(),
+      .def(nb::init<int, std::size_t, double, double, int, int, double, std::size_t, double, double, bool,
+                    std::size_t, std::size_t>(),
            nb::kw_only(), "degree"_a, "nk"_a, "penalty"_a, "thresh"_a, "minspan"_a, "endspan"_a, "newvar_penalty"_a,
-           "fast_k"_a, "fast_beta"_a, "adjust_endspan"_a, "auto_linpreds"_a);
+           "fast_k"_a, "fast_beta"_a, "adjust_endspan"_a, "auto_linpreds"_a,
+           "most_knots"_a = kMostKnots, "most_cases"_a = kMostCases)
+      .def_ro("degree", &Settings::degree)
+      .def_ro("nk", &Settings::nk)
+      .def_ro("penalty", &Settings::penalty)
+      .def_ro("thresh", &Settings::thresh)
+      .def_ro("newvar_penalty", &Settings::newvar_penalty);
   nb::class_<Design>(m, "Design", "What depends on X alone: its columns, sorted.")
       .def(nb::new_(&make_design), "X"_a, "n_threads"_a = 1);
   nb::class_<Steps>(m, "Steps", "A forward pass that is taken step by step.")
@@ -291,6 +323,8 @@ void bind_mars(nb::module_& m) {
   m.def("regress", &regression, "columns"_a, "y"_a, "tolerance"_a = kLmTolerance, "leverages"_a = false, "n_threads"_a = 1);
   m.def("eliminate_backward", &backward_elimination, "columns"_a, "y"_a, "n_threads"_a = 1);
   m.def("find_independent", &independent, "columns"_a, "tolerance"_a = kRankTolerance, "n_threads"_a = 1);
+  m.def("candidate_knots", &candidate_knots, "design"_a, "settings"_a, "base"_a, "pred"_a);
+  m.def("tie_band", &tie_band, "gain"_a, "rss_null"_a);
   m.def("scale_rows", &scale_rows, "Y"_a);
 }
 

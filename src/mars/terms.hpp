@@ -17,6 +17,9 @@ constexpr double kAlmostZero = 1e-10;
 constexpr double kMinGrsq = -10.0;
 constexpr int kNoParent = 101;  // degree of an empty slot: above every maximum degree
 
+constexpr std::size_t kMostKnots = 4'000'000;   // 192 MB at the most
+constexpr std::size_t kMostCases = 16'000'000;  // the same
+
 // Options of the forward pass, all resolved to numbers.
 struct Settings {
   int degree;
@@ -27,6 +30,7 @@ struct Settings {
   std::size_t fast_k;
   double fast_beta, adjust_endspan;
   bool auto_linpreds;
+  std::size_t most_knots = kMostKnots, most_cases = kMostCases;  // that a thread keeps; what is beyond is made anew
 };
 
 // Where the knots of a parent are: cases before the first, between two, and after the last.

@@ -11,22 +11,20 @@ namespace earthdof {
 namespace {
 
 constexpr std::size_t kLanes = 8;                   // columns that are taken into account at a time, at the most
-constexpr std::size_t kMostKnots = 4'000'000;       // candidate knots that a thread keeps: 192 MB at the most
-constexpr std::size_t kMostCases = 16'000'000;      // and entries of cases: 192 MB
 constexpr double kLostDigits = 1e-7;                // a linear candidate that lost this part of its norm is recomputed
 constexpr double kSettled = 1e-9;                   // share of the null RSS: a gain that may be off by more is computed
                                                     // as earth does, to book it
 
 std::size_t room_for_knots(const Design& design, const Settings& settings, std::size_t most, std::size_t n_mates) {
   const std::size_t parents = settings.degree == 1 ? 1 : settings.nk;
-  return std::min(parents * design.p * most, std::max(kMostKnots / n_mates, 2 * design.p * most));
+  return std::min(parents * design.p * most, std::max(settings.most_knots / n_mates, 2 * design.p * most));
 }
 
 // Lists of cases are for interactions, and only where those of one parent fit.
 std::size_t room_for_cases(const Design& design, const Settings& settings, std::size_t n_mates) {
   const std::size_t one = design.p * (design.n + 1);
-  if (settings.degree == 1 || one > kMostCases / n_mates) return 0;
-  return std::min((settings.nk - 1) * one, kMostCases / n_mates);
+  if (settings.degree == 1 || one > settings.most_cases / n_mates) return 0;
+  return std::min((settings.nk - 1) * one, settings.most_cases / n_mates);
 }
 
 std::size_t lanes_for(std::size_t columns) { return columns > 4 ? 8 : columns > 2 ? 4 : columns; }

@@ -9,7 +9,7 @@ from earth_batch import Case, difference, fit_in_r
 from rscript import needs_rscript
 
 from pyearthdof import bridge, crosscheck
-from pyearthdof.mars import engine_native as native
+from pyearthdof.mars import native
 from pyearthdof.mars.contrasts import polynomial_contrasts
 
 pytestmark = needs_rscript

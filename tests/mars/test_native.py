@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from earth_batch import Case, difference, fit_in_r
 from rscript import needs_rscript, run_r
 
+from pyearthdof import _core
 from pyearthdof.exceptions import InvalidInputError
-from pyearthdof.mars import engine_native as native
-from pyearthdof.mars import native_setup
+from pyearthdof.mars import native
 from pyearthdof.mars.data import Design, Responses
 from pyearthdof.mars.training_data import TrainingData
 
@@ -206,8 +208,7 @@ def test_parents_that_memory_has_no_room_for_are_computed_again(monkeypatch):
     Y = np.random.default_rng(48).normal(size=(120, 3))
     options = Case.make(X, Y[:, 0], degree=3, pmethod="none", thresh=0.0, nk=41).options
     wanted, _ = native.fit_many(X, Y, None, options)
-    monkeypatch.setattr(native_setup, "MOST_KNOTS", 0)
-    monkeypatch.setattr(native_setup, "MOST_PLACES", 0)
+    monkeypatch.setattr(_core, "Settings", partial(_core.Settings, most_knots=0, most_cases=0))
     found, _ = native.fit_many(X, Y, None, options)
     np.testing.assert_allclose(found, wanted, atol=1e-12)
 

@@ -10,7 +10,7 @@ import pytest
 from earth_batch import Case, difference, fit_in_r
 from rscript import needs_rscript
 
-from pyearthdof.mars import engine_native as native
+from pyearthdof.mars import native
 from pyearthdof.mars.contrasts import polynomial_contrasts
 
 ORDINARY, NASTY = 2000, 5000

@@ -13,7 +13,7 @@ from rserver import Died, RServer
 
 from pyearthdof import Earth, bridge
 from pyearthdof.exceptions import InvalidInputError, RWarning
-from pyearthdof.mars.native_prune import gcv_of_sizes
+from pyearthdof.mars.native.prune import gcv_of_sizes
 
 needs_r = [
     needs_rscript,

@@ -195,7 +195,7 @@ main()
     "module",
     some([
         "typer", "numpy", "pandas", "pyearthdof.cli_commands", "pyearthdof.mars.earth", "sklearn.base",
-        "joblib", "numba", "pyearthdof.mars.engine_native",
+        "joblib", "pyearthdof._core", "pyearthdof.mars.native",
     ], "numpy", "pyearthdof.mars.earth"),
 )  # fmt: skip
 def test_ctrl_c_while_a_module_is_imported(folder, module):

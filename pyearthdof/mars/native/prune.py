@@ -7,29 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..exceptions import InvalidInputError, RWarning
-from .kernels_prune import (
-    Reduction,
-    prune_backward,
-    prune_exhaustive,
-    prune_forward,
-    prune_seqrep,
-    reduce_cases,
-    start_search,
-)
-from .kernels_regress import eliminate_backward, find_independent
-from .options import default_penalty
+from ... import _core
+from ...exceptions import InvalidInputError, RWarning
+from .settings import penalty_of
 
 __all__ = ["Pruning", "gcv_of", "gcv_of_sizes", "prune"]
 
+
 LM_TOLERANCE = 1e-7
-SEARCHES = {
-    "backward": prune_backward,
-    "none": prune_backward,
-    "forward": prune_forward,
-    "seqrep": prune_seqrep,
-    "exhaustive": prune_exhaustive,
-}
 
 
 @dataclass(frozen=True)
@@ -61,9 +46,7 @@ def prune(bx: np.ndarray, Y: np.ndarray, options) -> Pruning:
         rss, best = _backward_several(columns, Y)
     else:
         rss, best = _search(columns, np.ascontiguousarray(Y[:, 0]), method, kept)
-    penalty = options["penalty"]
-    penalty = default_penalty(options["degree"]) if penalty is None else float(penalty)
-    gcv = gcv_of_sizes(rss, n, penalty)
+    gcv = gcv_of_sizes(rss, n, penalty_of(options))
     largest = min(largest, len(rss))
     if method == "none":
         selected = np.arange(largest)
@@ -93,23 +76,22 @@ def _search(columns, y, method, kept) -> tuple[np.ndarray, np.ndarray]:
     Columns that depend on others go last and are in no subset. R then numbers the columns by their new
     places, and earth takes these for the old ones.
     """
-    reduction, dependent = _reduce(columns, y, kept)
-    if dependent.any():
-        _warn_of_dependent(dependent)
-        order = np.argsort(dependent, kind="stable")
-        if not dependent[-dependent.sum() :].all():
-            columns = np.ascontiguousarray(columns[order])
-            dependent = _reduce(columns, y, kept)[1]
-        kept = min(kept, int(np.flatnonzero(~dependent)[-1]) + 1)
-        reduction, _ = _reduce(columns, y, kept)
-    if method == "exhaustive":
-        _refuse_nearly_dependent(reduction, kept)
-    SEARCHES[method](reduction)
-    return reduction.best_rss, reduction.best
+    if method == "exhaustive" and kept < 2:
+        raise InvalidInputError(
+            "nprune=1 but it should be 2 or more with pmethod='exhaustive': one term leaves no choice"
+        )
+    found = _core.search_subsets(columns, y, "backward" if method == "none" else method, kept)
+    if found["dependent"]:
+        _warn_of_dependent(found["dependent"])
+    if found["nearly_dependent"]:  # earth compares a square with a length, so the units of X matter
+        raise InvalidInputError(
+            "pmethod='exhaustive' but the terms are too nearly dependent for it: use 'backward'"
+        )
+    return found["rss"], found["best"]
 
 
-def _warn_of_dependent(dependent: np.ndarray) -> None:
-    terms = ", ".join(str(t + 1) for t in np.flatnonzero(dependent))
+def _warn_of_dependent(dependent: list[int]) -> None:
+    terms = ", ".join(str(t + 1) for t in dependent)
     warnings.warn(
         f"the pruning pass leaves out terms that depend on others (term {terms} of the forward pass)",
         RWarning,
@@ -117,39 +99,12 @@ def _warn_of_dependent(dependent: np.ndarray) -> None:
     )
 
 
-def _reduce(columns, y, kept) -> tuple[Reduction, np.ndarray]:
-    m = len(columns)
-    reduction = Reduction(
-        d=np.empty(m),
-        u=np.zeros((m, m)),
-        t=np.empty(m),
-        rss=np.empty(m),
-        order=np.zeros(m, dtype=np.int64),
-        small=np.empty(m),
-        best_rss=np.empty(kept),
-        best=np.zeros((kept, kept), dtype=np.int64),
-    )
-    return reduction, start_search(reduction, reduce_cases(reduction, columns, y))
-
-
 def _refuse_singular(columns: np.ndarray) -> None:
     """earth's last regression is R's lm(), which asks for more independence than the forward pass."""
-    if not find_independent(columns, LM_TOLERANCE).all():
+    if len(_core.find_independent(columns, LM_TOLERANCE)) < len(columns):
         raise InvalidInputError(
             "the selected terms are nearly dependent (R: singular fit encountered): leave out predictors "
             "that are almost the same, or use a larger thresh or penalty"
-        )
-
-
-def _refuse_nearly_dependent(reduction: Reduction, kept: int) -> None:
-    """earth stops here too. It compares a square with a length, so the units of X matter."""
-    if kept < 2:
-        raise InvalidInputError(
-            "nprune=1 but it should be 2 or more with pmethod='exhaustive': one term leaves no choice"
-        )
-    if (reduction.d[1:kept] <= reduction.small[1:kept]).any():
-        raise InvalidInputError(
-            "pmethod='exhaustive' but the terms are too nearly dependent for it: use 'backward'"
         )
 
 
@@ -167,10 +122,10 @@ def _is_well_conditioned(bx: np.ndarray, tolerance: float) -> bool:
 
 def _backward_several(columns, Y) -> tuple[np.ndarray, np.ndarray]:
     """Backward elimination for several responses: drop the term with the least sum of RSS increases."""
-    rss, best, is_independent = eliminate_backward(columns, np.ascontiguousarray(Y.T))
-    if not is_independent:
+    found = _core.eliminate_backward(columns, np.ascontiguousarray(Y.T))
+    if not found["is_independent"]:
         raise InvalidInputError(
             "the terms of the forward pass are nearly dependent, with which earth cannot prune several "
             "responses (R: lin dep terms in bx): leave out predictors that are almost the same"
         )
-    return rss, best
+    return found["rss"], found["best"]

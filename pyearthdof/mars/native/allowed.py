@@ -6,38 +6,34 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from .kernels_forward import QUEUED, SLOTS
-from .native_setup import Settings, Workspace
+from ... import _core
 
 __all__ = ["Allowed"]
 
 
 class Allowed:
-    """Asks `function` and writes its answers into the table of terms.
+    """Takes a forward pass step by step and asks `function` what may come next.
 
     A pass that is taken again from the start, in earth's order of operations, has its questions answered
     from memory, so that the function hears each of R's questions once.
     """
 
-    def __init__(self, function: Callable, names: Sequence[str], settings: Settings):
-        self.function, self.names, self.settings = function, tuple(names), settings
+    def __init__(self, function: Callable, names: Sequence[str]):
+        self.function, self.names = function, tuple(names)
         self._heard: list[tuple[tuple, bool]] = []
         self._at = 0
 
-    def ask(self, work: Workspace) -> None:
-        """Put the questions of the next step."""
-        terms, queue, count = work.terms, work.queue, work.progress.count
-        if count[SLOTS] == 1:
-            self._at = 0
-        before = terms.allowed.copy()
-        for slot in queue.ranked[: min(count[QUEUED], self.settings.fast_k)]:
-            if terms.degree[slot] >= self.settings.degree:
-                continue
-            parents = terms.dirs[slot].astype(int)
-            for pred in np.flatnonzero(parents == 0):
-                terms.allowed[slot, pred] = self._answer(parents, int(pred))
-        if (terms.allowed != before).any():
-            work.forget_knots()
+    def run(self, steps: _core.Steps) -> dict:
+        """What the pass found."""
+        while steps.is_running:
+            if steps.n_slots == 1:
+                self._at = 0
+            for slot, dirs in steps.parents():
+                parents = dirs.astype(int)
+                for pred in np.flatnonzero(parents == 0).tolist():
+                    steps.allow(slot, pred, self._answer(parents, pred))
+            steps.run(1)
+        return steps.collect()
 
     def _answer(self, parents: np.ndarray, pred: int) -> bool:
         question = (parents.tobytes(), pred)

@@ -1,0 +1,19 @@
+"""MARS without R: the same terms in the same order and the same numbers as R's earth.
+
+The loops are compiled (`pyearthdof._core`); what is not a loop is here.
+"""
+
+from .fit import NativeFit, fit, fit_one, reprune
+from .forward import ForwardPass, forward_pass
+from .many import fit_many, path_many
+
+__all__ = [
+    "ForwardPass",
+    "NativeFit",
+    "fit",
+    "fit_many",
+    "fit_one",
+    "forward_pass",
+    "path_many",
+    "reprune",
+]

@@ -1,0 +1,224 @@
+"""One fit of the native engine: forward pass, pruning pass, and the numbers of the model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from ... import _core
+from ..._version import __version__
+from ..model import FitDetails, MarsModel, evaluate_term
+from ..names import term_names
+from ..training_data import taken
+from .forward import ForwardPass, forward_pass
+from .prune import Pruning, gcv_of, prune
+from .r_sums import r_mean, r_sum, r_weighted_mean
+from .settings import penalty_of, resolve_settings, response_importance
+from .weights import effective_weights
+
+__all__ = ["NativeFit", "fit", "fit_one", "reprune"]
+
+
+@dataclass(frozen=True)
+class NativeFit:
+    """A fit of one or several responses; names as in `MarsModel`.
+
+    `coef` and `fitted` have one column a response if there were several.
+    """
+
+    dirs: np.ndarray
+    cuts: np.ndarray
+    selected: np.ndarray
+    coef: np.ndarray
+    bx: np.ndarray
+    rss: float
+    rsq: float
+    gcv: float
+    grsq: float
+    rss_per_subset: np.ndarray
+    gcv_per_subset: np.ndarray
+    prune_terms: np.ndarray
+    termcond: int
+    fitted: np.ndarray
+    leverages: np.ndarray
+    n_ties: int
+    rss_per_response: np.ndarray
+    rsq_per_response: np.ndarray
+    gcv_per_response: np.ndarray
+    grsq_per_response: np.ndarray
+
+
+def fit(X, y, options, weights=None, feature_names=None, subset=None) -> NativeFit:
+    """Fit one response, or several (columns of y) with the same terms.
+
+    Parameters
+    ----------
+    X : (n, p) array
+    y : (n,) or (n, m) array
+    options : mapping
+        As `check_options` returns them.
+    weights : (n,) array, optional
+        Case weights.
+    feature_names : names of the columns of X, for an `allowed` function.
+    subset : rows to fit on, optional
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof.mars.options import OPTIONS
+    >>> options = {option.name: option.default for option in OPTIONS} | {"linpreds": ()}
+    >>> x = np.linspace(0, 1, 101)
+    >>> found = fit(x[:, None], np.maximum(0, x - 0.5), options)
+    >>> found.dirs.ravel().tolist(), found.cuts.ravel().round(6).tolist()
+    ([0, 1, -1], [0.0, 0.52, 0.52])
+    """
+    X = np.asarray(X, dtype=float)
+    Y = np.asarray(y, dtype=float).reshape(len(X), -1)
+    weights = effective_weights(weights, len(X), options)
+    X, Y, weights = taken(X, subset), taken(Y, subset), taken(weights, subset)
+    importance = response_importance(options["response_weight"], Y.shape[1])
+    forward = forward_pass(X, Y, options, weights, feature_names)
+    found = _prune_and_solve(forward, Y, importance, weights, options)
+    return _one_column(found) if np.ndim(y) == 1 else found
+
+
+def _prune_and_solve(forward: ForwardPass, Y, importance, weights, options) -> NativeFit:
+    # each product in R's order: rounding decides ties, and whether the fit of a constant is exact
+    root = np.ones((len(Y), 1)) if weights is None else np.sqrt(weights)[:, None]
+    pruned = prune(forward.bx, root * Y * importance, options)
+    bx = forward.bx[:, pruned.selected] / root
+    columns = np.ascontiguousarray((bx * root).T)
+    coef, residuals, leverages = _least_squares(columns, Y * importance * root)
+    fitted = (Y * importance - residuals / root) / importance
+    coef = coef / importance
+    statistics = _statistics(pruned)
+    return NativeFit(
+        dirs=forward.dirs,
+        cuts=forward.cuts,
+        coef=coef,
+        bx=bx,
+        termcond=forward.termcond,
+        fitted=fitted,
+        leverages=leverages,
+        n_ties=forward.n_ties,
+        **statistics,
+        **_per_response(Y * importance / importance, fitted, weights, options, statistics),
+    )
+
+
+def _one_column(found: NativeFit) -> NativeFit:
+    return replace(found, coef=found.coef[:, 0], fitted=found.fitted[:, 0])
+
+
+def _per_response(Y, fitted, weights, options, statistics) -> dict[str, np.ndarray]:
+    """What each response by itself has of the fit, with earth's rules for weights."""
+    n, m = Y.shape
+    cases = np.ones(n) if weights is None else weights
+    penalty, n_terms = penalty_of(options), len(statistics["selected"])
+    rss, rsq, gcv, grsq = np.empty((4, m))
+    for j, (y, fit) in enumerate(zip(Y.T, fitted.T, strict=True)):
+        total = r_sum(cases * (y - r_weighted_mean(y, cases)) ** 2)
+        rss[j] = r_sum(cases * (y - fit) ** 2)
+        rsq[j] = _share(rss[j], total)
+        if weights is None and m == 1:
+            total = r_sum((y - r_mean(y)) ** 2)
+        gcv[j] = gcv_of(rss[j], n_terms, n, penalty)
+        grsq[j] = _share(gcv[j], gcv_of(total, 1, n, penalty))
+    if weights is not None and m == 1:
+        grsq[0] = statistics["grsq"]
+    return {
+        "rss_per_response": rss,
+        "rsq_per_response": rsq,
+        "gcv_per_response": gcv,
+        "grsq_per_response": grsq,
+    }
+
+
+def _statistics(pruned: Pruning) -> dict:
+    rss, gcv = pruned.rss_per_subset.copy(), pruned.gcv_per_subset.copy()
+    rss[rss < 1e-10] = 0.0
+    gcv[gcv < 1e-10] = 0.0
+    last = len(pruned.selected) - 1
+    return {
+        "selected": pruned.selected,
+        "rss": float(rss[last]),
+        "rsq": _share(rss[last], rss[0]),
+        "gcv": float(gcv[last]),
+        "grsq": _share(gcv[last], gcv[0]),
+        "rss_per_subset": rss,
+        "gcv_per_subset": gcv,
+        "prune_terms": pruned.prune_terms,
+    }
+
+
+def _share(part: float, whole: float) -> float:
+    """1 - part/whole, with R's rounding of what is almost zero."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = 1 - np.float64(part) / np.float64(whole)
+    return 0.0 if -1e-5 < share < 1e-5 else float(share)
+
+
+def _least_squares(columns: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Coefficients, residuals and leverages of Y on the rows of `columns`.
+
+    In R's order of operations: where terms are almost dependent only it loses the digits that R loses.
+    """
+    found = _core.regress(columns, np.ascontiguousarray(Y.T), leverages=True)
+    leverages = found["leverages"]
+    leverages[leverages < 1e-8] = 0.0
+    leverages[leverages > 1 - 1e-8] = 1.0
+    return found["coef"], found["residuals"].T, leverages
+
+
+def fit_one(data, options, seed=None) -> tuple[MarsModel, FitDetails]:
+    """Fit one model to a `TrainingData`; options as `check_options` returns them.
+
+    There is nothing random: no seed.
+    """
+    X, y, names = data.all_design.values, data.all_responses.values, data.design.names
+    found = fit(X, y, options, data.all_weights, names, data.subset)
+    terms = term_names(found.dirs, found.cuts, names, data.design.values)
+    return _build(found, terms, data.design, data.responses, options)
+
+
+def reprune(model: MarsModel, data, options) -> tuple[MarsModel, FitDetails]:
+    """The pruning pass again, on the forward pass of a fitted model."""
+    design, responses, Y = data.design, data.responses, data.responses.matrix
+    weights = effective_weights(data.all_weights, len(data.all_design.values), options)
+    weights = taken(weights, data.subset)
+    root = np.ones(len(Y)) if weights is None else np.sqrt(weights)
+    terms = zip(model.dirs, model.cuts, strict=True)
+    bx = np.column_stack([evaluate_term(design.values, d, c) for d, c in terms]) * root[:, None]
+    forward = ForwardPass(
+        model.dirs.astype(int), model.cuts, bx, np.empty(0, dtype=int), model.termcond, 0
+    )
+    importance = response_importance(options["response_weight"], Y.shape[1])
+    found = _prune_and_solve(forward, Y, importance, weights, options)
+    if responses.values.ndim == 1:
+        found = _one_column(found)
+    return _build(found, model.term_names, design, responses, options)
+
+
+def _build(found: NativeFit, names, design, responses, options) -> tuple[MarsModel, FitDetails]:
+    settings = resolve_settings(options, *design.values.shape)
+    shared = {f.name for f in fields(MarsModel)} & {f.name for f in fields(NativeFit)}
+    values = {name: getattr(found, name) for name in shared}
+    model = MarsModel(
+        **values
+        | {"dirs": found.dirs.astype(float), "prune_terms": found.prune_terms.astype(float)},
+        feature_names=tuple(design.names),
+        term_names=tuple(names),
+        degree=settings.degree,
+        penalty=settings.penalty,
+        nk=settings.nk,
+        thresh=settings.thresh,
+        pmethod=options["pmethod"],
+        n_samples=len(responses.values),
+        engine="native",
+        versions={"pyearthdof": __version__},
+        response_names=responses.names,
+        columns=design.columns,
+    )
+    residuals = responses.values - found.fitted
+    return model, FitDetails(found.bx, found.fitted, residuals, found.leverages, None)

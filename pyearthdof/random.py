@@ -1,4 +1,4 @@
-"""R's random numbers in numpy: Mersenne-Twister, normals by inversion, `sample` by rejection.
+"""R's random numbers: Mersenne-Twister, normals by inversion, `sample` by rejection.
 
 They are what `set.seed(seed)` gives in R >= 3.6 with its default kinds, without R: uniforms and
 samples to the bit, normals to the last digits (the last bit of a logarithm is the compiler's).
@@ -11,12 +11,11 @@ import operator
 
 import numpy as np
 
+from pyearthdof import _core
 from pyearthdof.exceptions import InvalidInputError
 
 __all__ = ["RDraws"]
 
-_N_WORDS = 624
-_CHUNK = 1 << 16  # normals at a time: the temporary arrays stay in the cache
 # R moves a uniform of exactly 0 inside the interval, to half the step of its generator.
 _SMALLEST_UNIFORM = 0.5 * 2.328306437080797e-10
 # Above this many elements R draws without replacement by hashing, so other words come out.
@@ -47,11 +46,7 @@ class RDraws:
 
     def __init__(self, seed: int):
         self.seed = _checked_seed(seed)
-        self._generator = np.random.MT19937(0)
-        self._generator.state = {
-            "bit_generator": "MT19937",
-            "state": {"key": _scrambled(self.seed), "pos": _N_WORDS},
-        }
+        self._twister = _core.Twister(self.seed % 2**32)
 
     def __repr__(self) -> str:
         return f"RDraws({self.seed})"
@@ -88,15 +83,7 @@ class RDraws:
         >>> RDraws(1).normal(3).round(4)
         array([-0.6265,  0.1836, -0.8356])
         """
-        n = _checked_count("n", n)
-        values = np.empty(n)
-        for start in range(0, n, _CHUNK):
-            stop = min(start + _CHUNK, n)
-            words = self._words(2 * (stop - start))
-            # floor(2^27 u) of u = w / 2^32 is w >> 5, also where R moves u = 0 inside the interval.
-            high = (words[0::2] >> np.uint64(5)).astype(float)
-            values[start:stop] = _qnorm((high + _uniforms(words[1::2])) / 2.0**27)
-        return values
+        return self._twister.normals(_checked_count("n", n))
 
     def skip_normals(self, n: int) -> None:
         """Go on as if n normals had been drawn.
@@ -109,9 +96,7 @@ class RDraws:
         >>> draws.normal(1).round(4)
         array([-0.8356])
         """
-        left = 2 * _checked_count("n", n)
-        while left:
-            left -= len(self._words(min(left, 2 * _CHUNK)))
+        self._twister.skip(2 * _checked_count("n", n))
 
     def sample(self, x, size: int | None = None, replace: bool = False) -> np.ndarray:
         """R's `sample(x, size, replace)`.
@@ -198,17 +183,7 @@ class RDraws:
         return (value & np.uint64((1 << bits) - 1)).astype(np.int64)
 
     def _words(self, n: int) -> np.ndarray:
-        return self._generator.random_raw(n)
-
-
-def _scrambled(seed: int) -> np.ndarray:
-    """The state R makes of a seed: s <- 69069 s + 1 fifty times, then one word a step."""
-    word, words = seed % 2**32, []
-    for step in range(50 + 1 + _N_WORDS):  # the first of 625 words is R's position counter
-        word = (69069 * word + 1) % 2**32
-        if step > 50:
-            words.append(word)
-    return np.array(words, dtype=np.uint32)
+        return self._twister.words(n).astype(np.uint64)
 
 
 def _uniforms(words: np.ndarray) -> np.ndarray:
@@ -219,57 +194,6 @@ def _uniforms(words: np.ndarray) -> np.ndarray:
 
 def _bits(n: int) -> int:
     return (n - 1).bit_length()
-
-
-# Wichura (1988), Algorithm AS 241, PPND16: coefficients from the highest power down.
-_CENTRE = (
-    (2509.0809287301226727, 33430.575583588128105, 67265.770927008700853, 45921.953931549871457,
-     13731.693765509461125, 1971.5909503065514427, 133.14166789178437745, 3.387132872796366608),
-    (5226.495278852854561, 28729.085735721942674, 39307.89580009271061, 21213.794301586595867,
-     5394.1960214247511077, 687.1870074920579083, 42.313330701600911252, 1.0),
-)  # fmt: skip
-_TAIL = (
-    (7.7454501427834140764e-4, 0.0227238449892691845833, 0.24178072517745061177,
-     1.27045825245236838258, 3.64784832476320460504, 5.7694972214606914055, 4.6303378461565452959,
-     1.42343711074968357734),
-    (1.05075007164441684324e-9, 5.475938084995344946e-4, 0.0151986665636164571966,
-     0.14810397642748007459, 0.68976733498510000455, 1.6763848301838038494, 2.05319162663775882187,
-     1.0),
-)  # fmt: skip
-_FAR_TAIL = (
-    (2.01033439929228813265e-7, 2.71155556874348757815e-5, 0.0012426609473880784386,
-     0.026532189526576123093, 0.29656057182850489123, 1.7848265399172913358, 5.4637849111641143699,
-     6.6579046435011037772),
-    (2.04426310338993978564e-15, 1.4215117583164458887e-7, 1.8463183175100546818e-5,
-     7.868691311456132591e-4, 0.0148753612908506148525, 0.13692988092273580531,
-     0.59983220655588793769, 1.0),
-)  # fmt: skip
-
-
-def _qnorm(p: np.ndarray) -> np.ndarray:
-    """The quantile of the standard normal, by AS241 as R computes it (scipy's differs)."""
-    q = p - 0.5
-    central = np.abs(q) <= 0.425
-    r = np.where(central, 0.180625 - q * q, 0.0)
-    values = q * _horner(_CENTRE[0], r) / _horner(_CENTRE[1], r)  # q first: R rounds in that order
-    outside = np.flatnonzero(~central)
-    values[outside] = _qnorm_tail(p[outside], q[outside])
-    return values
-
-
-def _qnorm_tail(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    r = np.sqrt(-np.log(np.where(q < 0, p, 0.5 - p + 0.5)))
-    near = _horner(_TAIL[0], r - 1.6) / _horner(_TAIL[1], r - 1.6)
-    far = _horner(_FAR_TAIL[0], r - 5.0) / _horner(_FAR_TAIL[1], r - 5.0)
-    return np.copysign(np.where(r <= 5.0, near, far), q)
-
-
-def _horner(coefficients, r: np.ndarray) -> np.ndarray:
-    value = coefficients[0] * r + coefficients[1]
-    for c in coefficients[2:]:
-        value *= r
-        value += c
-    return value
 
 
 def _checked_seed(seed) -> int:

@@ -1,9 +1,12 @@
 """R's random numbers: our stream beside plain R's."""
 
+import pickle
+
 import numpy as np
 import pytest
 from rscript import needs_rscript, run_r
 
+from pyearthdof import _core
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.random import RDraws
 
@@ -91,13 +94,19 @@ def test_paired_with_r(expression, ours, tmp_path):
 @needs_rscript
 def test_quantiles_far_in_the_tails():
     # A normal this far out comes once in 10^11 draws, so the function is asked directly.
-    from pyearthdof.random import _qnorm
-
     p = np.concatenate(
         [10.0 ** -np.arange(1, 18), 1 - 10.0 ** -np.arange(1, 15), [0.075, 0.925, 0.5]]
     )
     r = run_r("out <- list(q = qnorm(p))", p=p)["q"]
-    assert ulps(_qnorm(p), r).max() <= 4
+    ours = np.array([_core.normal_quantile(value) for value in p])
+    assert ulps(ours, r).max() <= 4
+
+
+def test_a_stream_survives_pickling():
+    draws = RDraws(7)
+    draws.normal(1000)
+    again = pickle.loads(pickle.dumps(draws))
+    assert np.array_equal(again.normal(700), draws.normal(700))
 
 
 def test_zero_is_moved_inside_the_interval():

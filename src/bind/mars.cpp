@@ -96,14 +96,16 @@ nb::dict weighted_pass(const Design& design, const Settings& settings, const Col
 class Steps {
  public:
   Steps(const Design& design, const Settings& settings, const Columns& linpreds, const In2<double>& y, bool exact)
-      : team_(1, &signals_), y_(y.shape(0), y.shape(1)),
+      : team_(1, &signals_),
+        y_(y.shape(0), y.shape(1)),
         forward_(std::make_unique<ForwardPass>(design, settings, linpreds, y.shape(0), team_)) {
     keep(y);
     forward_->start({y_.data(), y_.rows(), y_.width()}, exact);
   }
   Steps(const Design& design, const Settings& settings, const Columns& linpreds, const In2<double>& y,
         const In1<double>& weights, double rss_null)
-      : team_(1, &signals_), y_(y.shape(0), y.shape(1)),
+      : team_(1, &signals_),
+        y_(y.shape(0), y.shape(1)),
         weighted_(std::make_unique<WeightedPass>(design, settings, linpreds, y.shape(0), team_)) {
     keep(y);
     weighted_->start({y_.data(), y_.rows(), y_.width()}, weights.data(), rss_null);
@@ -172,9 +174,9 @@ class Steps {
   std::unique_ptr<WeightedPass> weighted_;
 };
 
-std::tuple<Out<double>, Out<std::int64_t>> many(const Design& design, const Settings& settings,
-                                                const Columns& linpreds, const In2<double>& Y, bool scaled,
-                                                bool pruned, std::size_t nprune, int n_threads) {
+std::tuple<Out<double>, Out<std::int64_t>> many(const Design& design, const Settings& settings, const Columns& linpreds,
+                                                const In2<double>& Y, bool scaled, bool pruned, std::size_t nprune,
+                                                int n_threads) {
   const ManyOptions options{settings, linpreds, scaled, pruned, nprune};
   Out<double> fitted = make_array<double>({Y.shape(0), Y.shape(1)});
   Out<std::int64_t> n_terms = make_array<std::int64_t>({Y.shape(0)});
@@ -216,8 +218,7 @@ nb::dict subsets(const In2<double>& columns, const In1<double>& y, const std::st
   return found;
 }
 
-nb::dict regression(const In2<double>& columns, const In2<double>& y, double tolerance, bool leverages,
-                    int n_threads) {
+nb::dict regression(const In2<double>& columns, const In2<double>& y, double tolerance, bool leverages, int n_threads) {
   Regression fit;
   Buffer<double> hat;
   in_threads(n_threads, [&](Team& team) {
@@ -230,13 +231,14 @@ nb::dict regression(const In2<double>& columns, const In2<double>& y, double tol
   found["coef"] = copied(fit.coef);
   found["residuals"] = copied(fit.residuals);
   found["rss"] = fit.rss;
-  found["leverages"] = leverages && fit.is_independent ? nb::cast(copied<double>(hat.data(), {hat.size()})) : nb::none();
+  found["leverages"] =
+      leverages && fit.is_independent ? nb::cast(copied<double>(hat.data(), {hat.size()})) : nb::none();
   return found;
 }
 
 nb::dict backward_elimination(const In2<double>& columns, const In2<double>& y, int n_threads) {
-  Elimination found = in_threads(
-      n_threads, [&](Team& team) { return eliminate_backward(rows(columns), rows(y), team); });
+  Elimination found =
+      in_threads(n_threads, [&](Team& team) { return eliminate_backward(rows(columns), rows(y), team); });
   nb::dict result;
   result["is_independent"] = found.is_independent;
   result["rss"] = copied<double>(found.rss.data(), {found.rss.size()});
@@ -251,8 +253,7 @@ Columns independent(const In2<double>& columns, double tolerance, int n_threads)
 std::tuple<Out<double>, Out<double>> scale_rows(const In2<double>& Y) {
   const std::size_t m = Y.shape(0), n = Y.shape(1);
   Out<double> scaled = make_array<double>({m, n}), divisor = make_array<double>({m});
-  for (std::size_t i = 0; i < m; ++i)
-    divisor.data()[i] = scale_response(Y.data() + i * n, n, scaled.data() + i * n);
+  for (std::size_t i = 0; i < m; ++i) divisor.data()[i] = scale_response(Y.data() + i * n, n, scaled.data() + i * n);
   return {scaled, divisor};
 }
 
@@ -284,11 +285,11 @@ nb::dict candidate_knots(const Design& design, const Settings& settings, const I
 void bind_mars(nb::module_& m) {
   using namespace nb::literals;
   nb::class_<Settings>(m, "Settings", "Options of the forward pass, all resolved to numbers.")
-      .def(nb::init<int, std::size_t, double, double, int, int, double, std::size_t, double, double, bool,
-                    std::size_t, std::size_t>(),
+      .def(nb::init<int, std::size_t, double, double, int, int, double, std::size_t, double, double, bool, std::size_t,
+                    std::size_t>(),
            nb::kw_only(), "degree"_a, "nk"_a, "penalty"_a, "thresh"_a, "minspan"_a, "endspan"_a, "newvar_penalty"_a,
-           "fast_k"_a, "fast_beta"_a, "adjust_endspan"_a, "auto_linpreds"_a,
-           "most_knots"_a = kMostKnots, "most_cases"_a = kMostCases)
+           "fast_k"_a, "fast_beta"_a, "adjust_endspan"_a, "auto_linpreds"_a, "most_knots"_a = kMostKnots,
+           "most_cases"_a = kMostCases)
       .def_ro("degree", &Settings::degree)
       .def_ro("nk", &Settings::nk)
       .def_ro("penalty", &Settings::penalty)
@@ -317,10 +318,10 @@ void bind_mars(nb::module_& m) {
         "n_threads"_a = 1);
   m.def("fit_many", &many, "design"_a, "settings"_a, "linpreds"_a, "Y"_a, "scaled"_a, "pruned"_a, "nprune"_a,
         "n_threads"_a = 1);
-  m.def("fit_paths", &paths, "design"_a, "settings"_a, "linpreds"_a, "Y"_a, "scaled"_a, "steps"_a,
-        "n_threads"_a = 1);
+  m.def("fit_paths", &paths, "design"_a, "settings"_a, "linpreds"_a, "Y"_a, "scaled"_a, "steps"_a, "n_threads"_a = 1);
   m.def("search_subsets", &subsets, "columns"_a, "y"_a, "method"_a, "largest"_a);
-  m.def("regress", &regression, "columns"_a, "y"_a, "tolerance"_a = kLmTolerance, "leverages"_a = false, "n_threads"_a = 1);
+  m.def("regress", &regression, "columns"_a, "y"_a, "tolerance"_a = kLmTolerance, "leverages"_a = false,
+        "n_threads"_a = 1);
   m.def("eliminate_backward", &backward_elimination, "columns"_a, "y"_a, "n_threads"_a = 1);
   m.def("find_independent", &independent, "columns"_a, "tolerance"_a = kRankTolerance, "n_threads"_a = 1);
   m.def("candidate_knots", &candidate_knots, "design"_a, "settings"_a, "base"_a, "pred"_a);

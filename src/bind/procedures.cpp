@@ -25,10 +25,9 @@ auto grow_tree(const In2<double>& columns, const In2<std::int64_t>& order, const
   Out<std::int64_t> leaf = make_array<std::int64_t>({columns.shape(1)});
   TreeGrower(rows(columns), rows(order)).grow(y.data(), depth, nodes, leaf.data());
   const std::size_t size = nodes.size();
-  return std::make_tuple(copied<std::int64_t>(nodes.feature.data(), {size}),
-                         copied<double>(nodes.threshold.data(), {size}),
-                         copied<std::int64_t>(nodes.left.data(), {size}),
-                         copied<std::int64_t>(nodes.right.data(), {size}), leaf);
+  return std::make_tuple(
+      copied<std::int64_t>(nodes.feature.data(), {size}), copied<double>(nodes.threshold.data(), {size}),
+      copied<std::int64_t>(nodes.left.data(), {size}), copied<std::int64_t>(nodes.right.data(), {size}), leaf);
 }
 
 auto means_of_leaves(const In1<double>& y, const In1<std::int64_t>& leaf, std::size_t n_nodes) {
@@ -69,9 +68,8 @@ auto lasso_path(const In2<double>& columns, const In1<double>& z, const In2<doub
 }
 
 // `best` is filled in place.
-auto best_subsets(const In2<double>& R, const In2<double>& responses, const In1<double>& leftover,
-                  std::size_t smallest, nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu> best,
-                  int n_threads) {
+auto best_subsets(const In2<double>& R, const In2<double>& responses, const In1<double>& leftover, std::size_t smallest,
+                  nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu> best, int n_threads) {
   const std::size_t m = responses.shape(0), sizes = best.shape(1), p = R.shape(1);
   Out<bool> members = make_array<bool>({m, sizes, p});
   std::fill_n(members.data(), members.size(), false);
@@ -160,9 +158,10 @@ void bind_procedures(nb::module_& m) {
   m.def("solve_ordered", &ordered, "H"_a, "gram"_a, "B"_a, "n_threads"_a = 1);
   m.def("reduce_data", &reduced_data, "start"_a, "values"_a, "n_columns"_a, "Y"_a);
   m.def("reduce_penalised", &reduced_penalised, "R0"_a, "Z0"_a, "penalty"_a, "lam"_a);
-  m.def("back_substitute", [](const In2<double>& R, const In2<double>& Z) {
-    return copied(back_substitute(rows(R), rows(Z)));
-  }, "R"_a, "Z"_a);
+  m.def(
+      "back_substitute",
+      [](const In2<double>& R, const In2<double>& Z) { return copied(back_substitute(rows(R), rows(Z))); }, "R"_a,
+      "Z"_a);
   m.def("band_inverse", [](const In2<double>& R) { return copied(band_inverse(rows(R))); }, "R"_a);
   m.def("trace_of_smoother", &trace_of, "R0"_a, "R"_a);
   m.def("solve_smoothers", &smoothers, "R0"_a, "Z0"_a, "penalty"_a, "lams"_a, "n_threads"_a = 1);

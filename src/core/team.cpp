@@ -5,8 +5,7 @@
 namespace earthdof {
 
 Team::Team(int n_threads, Patience* patience) : patience_(patience) {
-  for (int thread = 1; thread < n_threads; ++thread)
-    threads_.emplace_back([this, thread] { serve(thread); });
+  for (int thread = 1; thread < n_threads; ++thread) threads_.emplace_back([this, thread] { serve(thread); });
 }
 
 Team::~Team() {

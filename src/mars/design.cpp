@@ -50,9 +50,8 @@ void sort_rows(const double* values, std::size_t n, std::vector<Keyed>& items) {
   if (n > kFew)
     sort_digits(items);
   else
-    std::sort(items.begin(), items.end(), [](const Keyed& a, const Keyed& b) {
-      return a.key != b.key ? a.key < b.key : a.row < b.row;
-    });
+    std::sort(items.begin(), items.end(),
+              [](const Keyed& a, const Keyed& b) { return a.key != b.key ? a.key < b.key : a.row < b.row; });
 }
 
 }  // namespace

@@ -19,8 +19,7 @@ struct Design {
   Buffer<double> mean_square;
 
   // X has its columns `column_stride` apart and its rows `row_stride`, counted in numbers.
-  Design(const double* X, std::size_t n, std::size_t p, std::size_t row_stride, std::size_t column_stride,
-         Team& team);
+  Design(const double* X, std::size_t n, std::size_t p, std::size_t row_stride, std::size_t column_stride, Team& team);
 
   double top(std::size_t j) const { return sorted[j][0]; }
   double low(std::size_t j) const { return sorted[j][n - 1]; }

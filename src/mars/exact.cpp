@@ -35,8 +35,7 @@ double ExactBasis::append(const double* column, double floor) {
   return square;
 }
 
-double ExactBasis::orthonormalise(const double* column, double floor, double* q, double* centred,
-                                  double* yq) const {
+double ExactBasis::orthonormalise(const double* column, double floor, double* q, double* centred, double* yq) const {
   if (size_ == 1) {
     const double mean = running_mean(column, n_);
     for (std::size_t i = 0; i < n_; ++i) q[i] = column[i] - mean;
@@ -80,8 +79,8 @@ ExactPair ExactBasis::search(const Design& design, const double* base, std::size
   if (new_form) {
     const double* x = design.x[pred];
     for (std::size_t i = 0; i < n_; ++i) trial.column[i] = x[i] * base[i];
-    const double square = orthonormalise(trial.column.data(), kMinSumOfSquares, trial.q.data(),
-                                         trial.centred.data(), trial.yq.data());
+    const double square =
+        orthonormalise(trial.column.data(), kMinSumOfSquares, trial.q.data(), trial.centred.data(), trial.yq.data());
     new_form = square > kMinSumOfSquares;
     for (std::size_t r = 0; r < y_.rows; ++r) {
       double total = 0.0;

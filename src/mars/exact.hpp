@@ -42,16 +42,22 @@ struct Trial {
   Buffer<double> covariance, slope, y_slope, y_hinge;
 
   Trial(std::size_t n, std::size_t capacity, std::size_t n_resp)
-      : column(n), q(n), centred(n), yq(n_resp), covariance(capacity), slope(capacity), y_slope(n_resp),
+      : column(n),
+        q(n),
+        centred(n),
+        yq(n_resp),
+        covariance(capacity),
+        slope(capacity),
+        y_slope(n_resp),
         y_hinge(n_resp) {}
 };
 
 // Best candidate of one (parent, predictor) pair; gains are adjusted for a new variable.
 struct ExactPair {
   bool new_form;
-  double linear;            // gain of the linear candidate
-  std::ptrdiff_t place;     // of the best knot, -1 if there is none
-  double gain;              // of the best candidate
+  double linear;         // gain of the linear candidate
+  std::ptrdiff_t place;  // of the best knot, -1 if there is none
+  double gain;           // of the best candidate
 };
 
 // Orthonormal basis by modified Gram-Schmidt, in the order in which the terms came.

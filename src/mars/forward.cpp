@@ -77,8 +77,11 @@ void Pass::finish_step(const Candidate& step, bool paired) {
 
 ForwardPass::ForwardPass(const Design& design, const Settings& settings, const std::vector<std::size_t>& linpreds,
                          std::size_t n_resp, Team& team, std::size_t n_mates)
-    : Pass(design, settings, linpreds), team_(team), n_resp_(n_resp),
-      updating_(design_, settings_, settings.nk + 2, team, n_mates), trials_(team.size()) {}
+    : Pass(design, settings, linpreds),
+      team_(team),
+      n_resp_(n_resp),
+      updating_(design_, settings_, settings.nk + 2, team, n_mates),
+      trials_(team.size()) {}
 
 void ForwardPass::start(Rows<const double> y, bool exact) {
   y_ = y;

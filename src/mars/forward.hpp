@@ -14,8 +14,16 @@
 namespace earthdof {
 
 // Why a pass stopped: earth's numbers, and kRunning while it goes on.
-enum Condition { kRunning = 0, kTooFewSlots = 1, kGrsqLow = 2, kGrsqPoor = 3, kSmallChange = 4, kFull = 5, kNothing = 6,
-                 kReachedNk = 7 };
+enum Condition {
+  kRunning = 0,
+  kTooFewSlots = 1,
+  kGrsqLow = 2,
+  kGrsqPoor = 3,
+  kSmallChange = 4,
+  kFull = 5,
+  kNothing = 6,
+  kReachedNk = 7
+};
 
 // The passes with and without case weights have all this in common.
 class Pass {

@@ -10,7 +10,7 @@ namespace earthdof {
 
 namespace {
 
-constexpr double kInaccurate = 1e-6;     // share of a squared norm below which it is summed again
+constexpr double kInaccurate = 1e-6;  // share of a squared norm below which it is summed again
 
 // Norms of the columns from case `first` on.
 void norms(const Table<double>& columns, std::size_t first, std::size_t width, double* result) {
@@ -150,8 +150,7 @@ void Factored::rss_of_candidates(Block& block, std::size_t width, double model_r
   if (k < n_ - 1) {
     make_reflections(block, k, width);
     for (std::size_t r = 0; r < rotated_.rows(); ++r) {
-      for (std::size_t i = k; i < n_; ++i)
-        std::fill(block.residuals[i], block.residuals[i] + width, rotated_[r][i]);
+      for (std::size_t i = k; i < n_; ++i) std::fill(block.residuals[i], block.residuals[i] + width, rotated_[r][i]);
       reflect_each(block, k, width);
       std::fill(block.residuals[k], block.residuals[k] + width, 0.0);
       reflect_each(block, k, width);

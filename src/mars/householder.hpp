@@ -1,12 +1,12 @@
 // Least squares by Householder reflections in R's order of operations.
 //
-// R's QR drops a column as dependent when its norm, brought up to date after each reflection, falls below 1e-8 of what it
-// was, and goes on with the next one. Columns that come later do not change earlier reflections, so the model is factored
-// once and candidates join it one at a time. Each sum runs over the cases in their order and must not be re-associated
-// or fused: then every RSS is R's to the last bit, and ties fall as they do in R.
+// R's QR drops a column as dependent when its norm, brought up to date after each reflection, falls below 1e-8 of what
+// it was, and goes on with the next one. Columns that come later do not change earlier reflections, so the model is
+// factored once and candidates join it one at a time. Each sum runs over the cases in their order and must not be
+// re-associated or fused: then every RSS is R's to the last bit, and ties fall as they do in R.
 //
-// A *block* holds columns side by side, a row a case. The sums of its columns run in step, which uses vector instructions
-// without a change to the order in any of them.
+// A *block* holds columns side by side, a row a case. The sums of its columns run in step, which uses vector
+// instructions without a change to the order in any of them.
 #pragma once
 
 #include <vector>
@@ -61,9 +61,9 @@ class Factored {
   void add_squares(Block& block, std::size_t width) const;
 
   std::size_t n_, own_size_ = 0;
-  Table<double> own_;                        // reflections of this model; a row leaves as many first cases alone
-  std::vector<const double*> reflections_;   // all, those of a model that this one continues among them
-  Table<double> rotated_;                    // the responses after the reflections
+  Table<double> own_;                       // reflections of this model; a row leaves as many first cases alone
+  std::vector<const double*> reflections_;  // all, those of a model that this one continues among them
+  Table<double> rotated_;                   // the responses after the reflections
 };
 
 }  // namespace earthdof

@@ -28,7 +28,9 @@ namespace {
 class Counting {
  public:
   Counting(const Design& design, std::size_t pred, const ParentColumn& parent)
-      : order_(design.order[pred]), sorted_(design.sorted[pred]), base_(parent.base),
+      : order_(design.order[pred]),
+        sorted_(design.sorted[pred]),
+        base_(parent.base),
         n_(static_cast<double>(design.n)),
         sure_(2e-10 * parent.square * design.reach(pred) * (design.reach(pred) + design.top(pred) - design.low(pred))) {
   }

@@ -64,8 +64,8 @@ struct NewPair {
 };
 
 // Find the candidate knots of a pair and their sums of squares against the intercept-only model. They are written
-// from `start` on, and the cases from `first` on where lists of them are kept, which takes one entry more than there are
-// cases. The case of the smallest x is left out: no hinge is positive there.
+// from `start` on, and the cases from `first` on where lists of them are kept, which takes one entry more than there
+// are cases. The case of the smallest x is left out: no hinge is positive there.
 NewPair create_pair(const Design& design, std::size_t pred, const ParentColumn& parent, const Spans& spans,
                     Knots& knots, std::size_t start, Cases* cases, std::size_t first, PairWork& work);
 

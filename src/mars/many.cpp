@@ -17,8 +17,12 @@ namespace {
 class Fitter {
  public:
   Fitter(const Design& design, const ManyOptions& options, std::size_t n_mates)
-      : design_(design), options_(options), alone_(1, nullptr),
-        pass_(design, options.settings, options.linpreds, 1, alone_, n_mates), scaled_(design.n), centred_(design.n) {}
+      : design_(design),
+        options_(options),
+        alone_(1, nullptr),
+        pass_(design, options.settings, options.linpreds, 1, alone_, n_mates),
+        scaled_(design.n),
+        centred_(design.n) {}
 
   void start(const double* y) {
     const double* used = y;
@@ -122,8 +126,8 @@ std::size_t Fitter::fit_pruned(double* fitted) {
   double best = std::numeric_limits<double>::infinity();
   std::size_t size = 1;
   for (std::size_t k = 0; k < std::min(m, options_.nprune); ++k) {
-    const double score = gcv_of(reduction.best_rss()[k], static_cast<double>(k + 1), static_cast<double>(n),
-                                options_.settings.penalty);
+    const double score =
+        gcv_of(reduction.best_rss()[k], static_cast<double>(k + 1), static_cast<double>(n), options_.settings.penalty);
     if (score < best) {
       best = score;
       size = k + 1;
@@ -223,8 +227,8 @@ double scale_response(const double* y, std::size_t n, double* scaled) {
 void fit_many(const Design& design, const ManyOptions& options, Rows<const double> Y, Rows<double> fitted,
               std::int64_t* n_terms, Team& team) {
   fit_each(design, options, Y, team, [&](std::size_t i, Fitter& fitter) {
-    n_terms[i] = static_cast<std::int64_t>(options.pruned ? fitter.fit_pruned(fitted[i])
-                                                          : fitter.fit_unpruned(fitted[i]));
+    n_terms[i] =
+        static_cast<std::int64_t>(options.pruned ? fitter.fit_pruned(fitted[i]) : fitter.fit_unpruned(fitted[i]));
   });
 }
 

@@ -15,8 +15,16 @@ constexpr double kLarge = 1e35;   // a drop that costs more is never taken, whic
 }  // namespace
 
 Reduction::Reduction(std::size_t m, std::size_t largest)
-    : d_(m, 0.0), u_(m, m, 0.0), t_(m, 0.0), rss_(m), order_(m), small_(m), best_rss_(largest),
-      best_(largest, largest, 0), work_(m), product_(m) {}
+    : d_(m, 0.0),
+      u_(m, m, 0.0),
+      t_(m, 0.0),
+      rss_(m),
+      order_(m),
+      small_(m),
+      best_rss_(largest),
+      best_(largest, largest, 0),
+      work_(m),
+      product_(m) {}
 
 std::vector<std::size_t> Reduction::reduce_cases(Rows<const double> columns, const double* y, Team& team) {
   const std::size_t m = size(), n = columns.width;

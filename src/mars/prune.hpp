@@ -56,12 +56,12 @@ class Reduction {
   std::ptrdiff_t cheapest_drop(std::size_t last);
   Addition best_addition(std::size_t first, std::size_t last);
 
-  std::vector<double> d_;        // squared row scales
-  Table<double> u_;              // unit upper triangle
-  std::vector<double> t_;        // projected response over the row scale
-  std::vector<double> rss_;      // of the first k + 1 columns
+  std::vector<double> d_;    // squared row scales
+  Table<double> u_;          // unit upper triangle
+  std::vector<double> t_;    // projected response over the row scale
+  std::vector<double> rss_;  // of the first k + 1 columns
   std::vector<std::size_t> order_;
-  std::vector<double> small_;    // size below which an entry of a column is zero
+  std::vector<double> small_;  // size below which an entry of a column is zero
   std::vector<double> best_rss_;
   Table<std::size_t> best_;
   std::vector<double> work_, product_;
@@ -70,14 +70,14 @@ class Reduction {
 enum class PruneMethod { kBackward, kForward, kReplace, kExhaustive };
 
 struct SubsetSearch {
-  std::vector<double> rss;              // of the best subset of each size
-  Table<std::size_t> best;              // its columns, a row a size
-  std::vector<std::size_t> dependent;   // columns that depend on others, which are in no subset
-  bool nearly_dependent = false;        // the exhaustive search was refused
+  std::vector<double> rss;             // of the best subset of each size
+  Table<std::size_t> best;             // its columns, a row a size
+  std::vector<std::size_t> dependent;  // columns that depend on others, which are in no subset
+  bool nearly_dependent = false;       // the exhaustive search was refused
 };
 
-// Search the subsets of the rows of `columns` up to a largest size. Columns that depend on others go last; earth's leaps
-// then numbers the columns by their new places.
+// Search the subsets of the rows of `columns` up to a largest size. Columns that depend on others go last; earth's
+// leaps then numbers the columns by their new places.
 SubsetSearch search_subsets(Rows<const double> columns, const double* y, PruneMethod method, std::size_t largest,
                             Team& team);
 

@@ -12,8 +12,8 @@ namespace earthdof {
 
 namespace {
 
-constexpr double kInaccurate = 1e-6;     // share of a squared norm below which it is summed again
-constexpr std::size_t kChunk = 8;        // columns that a thread takes at a time
+constexpr double kInaccurate = 1e-6;  // share of a squared norm below which it is summed again
+constexpr std::size_t kChunk = 8;     // columns that a thread takes at a time
 
 // Reflect `count` columns from c on, by a reflection that leaves the first k cases alone.
 void reflect_lanes(Table<double>& values, const double* reflection, std::size_t k, std::size_t c, std::size_t count) {
@@ -36,8 +36,8 @@ class Qr {
     for (std::size_t c = 0; c < m_; ++c) norm_[c] = left_[c] = std::sqrt(square(c, 0));
   }
 
-  // Take column c in as number k: write its reflection, which leaves the first k cases alone, and apply it to the columns
-  // that follow. False if the column depends on those that were taken in.
+  // Take column c in as number k: write its reflection, which leaves the first k cases alone, and apply it to the
+  // columns that follow. False if the column depends on those that were taken in.
   bool take(std::size_t c, std::size_t k, double* reflection) {
     if (k == n_ || !(left_[c] >= (norm_[c] != 0 ? norm_[c] : 1.0) * tolerance_)) return false;
     pivot_ = values_[k][c];

@@ -1,7 +1,7 @@
 // Coefficients, leverages, and backward elimination for several responses, in R's order of operations.
 //
-// Ill-conditioned fits (weights that differ by many powers of ten) lose digits in R's way only so, and the rounding that
-// is left of a perfect fit decides how many of its terms are pruned.
+// Ill-conditioned fits (weights that differ by many powers of ten) lose digits in R's way only so, and the rounding
+// that is left of a perfect fit decides how many of its terms are pruned.
 #pragma once
 
 #include <vector>
@@ -35,8 +35,8 @@ Buffer<double> hat_values(const Table<double>& reflections, Team& team);
 
 struct Elimination {
   bool is_independent = false;
-  std::vector<double> rss;   // of each size
-  Table<std::size_t> best;   // columns of each size, a row a size
+  std::vector<double> rss;  // of each size
+  Table<std::size_t> best;  // columns of each size, a row a size
 };
 
 // Drop the column that raises the RSS least, until the first is alone.

@@ -7,8 +7,7 @@
 
 namespace earthdof {
 
-Spans span_limits(std::size_t n, std::size_t p, std::size_t n_positive, int new_degree,
-                  const Settings& settings) {
+Spans span_limits(std::size_t n, std::size_t p, std::size_t n_positive, int new_degree, const Settings& settings) {
   const int rows = static_cast<int>(n);
   int end = settings.endspan;
   if (end == 0) end = static_cast<int>(7.32193 + std::log(static_cast<double>(p)) / 0.69315);
@@ -62,7 +61,13 @@ double gcv_of(double rss, double n_terms, double n, double penalty) {
 }
 
 Terms::Terms(std::size_t nk, std::size_t n, std::size_t p)
-    : bx(nk, n), dirs(nk, p, 0), cuts(nk, p, 0.0), degree(nk, 0), used(nk, 0), n_uses(p, 0), allowed(nk, p, 1),
+    : bx(nk, n),
+      dirs(nk, p, 0),
+      cuts(nk, p, 0.0),
+      degree(nk, 0),
+      used(nk, 0),
+      n_uses(p, 0),
+      allowed(nk, p, 1),
       linear_only(p, 0) {}
 
 void Terms::start(std::size_t n) {

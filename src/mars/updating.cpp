@@ -10,10 +10,10 @@ namespace earthdof {
 
 namespace {
 
-constexpr std::size_t kLanes = 8;                   // columns that are taken into account at a time, at the most
-constexpr double kLostDigits = 1e-7;                // a linear candidate that lost this part of its norm is recomputed
-constexpr double kSettled = 1e-9;                   // share of the null RSS: a gain that may be off by more is computed
-                                                    // as earth does, to book it
+constexpr std::size_t kLanes = 8;     // columns that are taken into account at a time, at the most
+constexpr double kLostDigits = 1e-7;  // a linear candidate that lost this part of its norm is recomputed
+constexpr double kSettled = 1e-9;     // share of the null RSS: a gain that may be off by more is computed
+                                      // as earth does, to book it
 
 std::size_t room_for_knots(const Design& design, const Settings& settings, std::size_t most, std::size_t n_mates) {
   const std::size_t parents = settings.degree == 1 ? 1 : settings.nk;
@@ -33,11 +33,22 @@ std::size_t lanes_for(std::size_t columns) { return columns > 4 ? 8 : columns > 
 
 Updating::Updating(const Design& design, const Settings& settings, std::size_t capacity, Team& team,
                    std::size_t n_mates)
-    : design_(design), settings_(settings), team_(team), most_knots_(most_knots(design.n, design.p, settings) + 1),
-      knots_(room_for_knots(design, settings, most_knots_, n_mates)), cases_(room_for_cases(design, settings, n_mates)),
-      first_c_(design.p * most_knots_), pairs_(capacity * design.p), parents_(capacity),
-      q_(capacity + 1, design.n), r_(capacity + 1, capacity + 1), y_(design.n), z_(capacity + 1),
-      products_(kLanes * design.n), hinges_(team.size(), kLanes * most_knots_), columns_(team.size(), design.n),
+    : design_(design),
+      settings_(settings),
+      team_(team),
+      most_knots_(most_knots(design.n, design.p, settings) + 1),
+      knots_(room_for_knots(design, settings, most_knots_, n_mates)),
+      cases_(room_for_cases(design, settings, n_mates)),
+      first_c_(design.p * most_knots_),
+      pairs_(capacity * design.p),
+      parents_(capacity),
+      q_(capacity + 1, design.n),
+      r_(capacity + 1, capacity + 1),
+      y_(design.n),
+      z_(capacity + 1),
+      products_(kLanes * design.n),
+      hinges_(team.size(), kLanes * most_knots_),
+      columns_(team.size(), design.n),
       coefficients_(team.size(), capacity + 1) {
   for (int thread = 0; thread < team.size(); ++thread) pair_work_.emplace_back(design.n);
 }
@@ -101,7 +112,8 @@ void Updating::create_parent(const Terms& terms, std::size_t slot) {
   const std::size_t p = design_.p, n = design_.n;
   const Spans spans = span_limits(n, p, terms.count_positive(slot), terms.degree[slot] + 1, settings_);
   const bool listed = slot > 0 && cases_.room() > 0;
-  const bool full = knots_filled_ + p * most_knots_ > knots_.room() || (listed && cases_filled_ + p * (n + 1) > cases_.room());
+  const bool full =
+      knots_filled_ + p * most_knots_ > knots_.room() || (listed && cases_filled_ + p * (n + 1) > cases_.room());
   if (slot > 0 && full) clear_parents();  // those that come back are computed again
   ParentColumn column(terms.bx[slot], n);
   const std::size_t width = listed ? column.support.size() + 1 : 0;
@@ -120,7 +132,7 @@ void Updating::create_parent(const Terms& terms, std::size_t slot) {
     own.rounding = made[j].noise;
     const double reach = design_.reach(j);
     own.square = smaller(reach * reach * column.square,
-                           column.largest * column.largest * design_.mean_square[j] * static_cast<double>(n));
+                         column.largest * column.largest * design_.mean_square[j] * static_cast<double>(n));
   });
   knots_filled_ = start + p * most_knots_;
   cases_filled_ = first + p * width;
@@ -274,8 +286,7 @@ Linear Updating::check_linear(const Terms& terms, std::size_t slot, std::size_t 
   return Linear::kAlive;
 }
 
-Linear Updating::linear_state(const Terms& terms, std::size_t slot, std::size_t pred, std::size_t n_slots,
-                              int thread) {
+Linear Updating::linear_state(const Terms& terms, std::size_t slot, std::size_t pred, std::size_t n_slots, int thread) {
   Pair& own = pair_at(slot, pred);
   if (own.linear == Linear::kDead || !terms.is_new_form(n_slots, slot, pred)) return Linear::kDead;
   const std::size_t last = own.offset + own.n_knots;
@@ -338,8 +349,7 @@ Decision Updating::search(const Terms& terms, Queue& queue, std::size_t n_slots,
     for (std::size_t j = 0; j < design_.p; ++j) {
       const Pair& own = pair(slot, j);
       if (!own.open || own.upper == INFINITY) continue;
-      if (own.gain > top.gain)
-        top = {own.gain, static_cast<std::ptrdiff_t>(slot), j, own.state == Linear::kAlive};
+      if (own.gain > top.gain) top = {own.gain, static_cast<std::ptrdiff_t>(slot), j, own.state == Linear::kAlive};
       best = larger(best, own.gain);
       most = larger(most, own.upper);
     }

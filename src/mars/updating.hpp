@@ -19,15 +19,15 @@ namespace earthdof {
 enum class Linear : std::uint8_t { kAlive, kDead, kDoubtful };
 
 struct Pair {
-  std::size_t offset = 0;   // first entry in the knots
+  std::size_t offset = 0;  // first entry in the knots
   std::size_t n_knots = 0;
-  std::size_t first = 0;    // first entry in the cases
-  double gain = 0.0;        // of its best candidate in this step
-  double upper = 0.0;       // what it may be at the most
-  double square = 0.0;      // upper bound of that of parent times predictor
-  double rounding = 0.0;    // square of the noise of |h|^2
-  bool open = false;        // whether the predictor may extend the parent
-  bool need = false;        // whether the pair must be computed in earth's order of operations
+  std::size_t first = 0;  // first entry in the cases
+  double gain = 0.0;      // of its best candidate in this step
+  double upper = 0.0;     // what it may be at the most
+  double square = 0.0;    // upper bound of that of parent times predictor
+  double rounding = 0.0;  // square of the noise of |h|^2
+  bool open = false;      // whether the predictor may extend the parent
+  bool need = false;      // whether the pair must be computed in earth's order of operations
   Linear linear = Linear::kAlive;
   Linear state = Linear::kAlive;  // the same in this step, in which it may also be no new form
 };
@@ -75,7 +75,7 @@ class Updating {
   struct Parent {
     std::size_t synced = 0;  // basis columns that its sums know, 0 if it has none
     bool listed = false;
-    double spread = 0.0;     // how far its best gain may be off
+    double spread = 0.0;  // how far its best gain may be off
     std::vector<std::uint32_t> support;
   };
   struct Top {
@@ -116,8 +116,8 @@ class Updating {
   Knots knots_;
   Cases cases_;
   std::size_t knots_filled_ = 0, cases_filled_ = 0;
-  std::size_t own_knots_ = 0;      // those of the intercept, which come first and stay
-  Buffer<double> first_c_;         // C of the intercept's pairs at the start
+  std::size_t own_knots_ = 0;  // those of the intercept, which come first and stay
+  Buffer<double> first_c_;     // C of the intercept's pairs at the start
   std::vector<Pair> pairs_;
   std::vector<Parent> parents_;
   double noise_ = 0.0;    // square of the model's noise, see noise.hpp

@@ -7,7 +7,9 @@ namespace earthdof {
 
 WeightedPass::WeightedPass(const Design& design, const Settings& settings, const std::vector<std::size_t>& linpreds,
                            std::size_t n_resp, Team& team)
-    : Pass(design, settings, linpreds), team_(team), basis_(design.n, settings.nk + 2, n_resp),
+    : Pass(design, settings, linpreds),
+      team_(team),
+      basis_(design.n, settings.nk + 2, n_resp),
       model_(settings.nk + 2, n_resp, design.n) {
   for (int thread = 0; thread < team.size(); ++thread) works_.push_back(std::make_unique<Work>(design.n, n_resp));
 }
@@ -91,8 +93,8 @@ Candidate WeightedPass::search() {
   return best;
 }
 
-WeightedPass::Found WeightedPass::search_pair(std::size_t slot, std::size_t pred, const Spans& spans,
-                                              double model_rss, Work& work) const {
+WeightedPass::Found WeightedPass::search_pair(std::size_t slot, std::size_t pred, const Spans& spans, double model_rss,
+                                              Work& work) const {
   const double *base = terms_.bx[slot], *x = design_.x[pred];
   Found best;
   best.new_form = terms_.is_new_form(slots_, slot, pred);

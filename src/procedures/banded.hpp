@@ -22,13 +22,13 @@ struct Triangle {
   Table<double> Z;
 
   Triangle(std::size_t k, std::size_t m) : R(k, 4, 0.0), Z(k, m, 0.0) {}
-  // Rotate one row into the triangle; what is left of its right-hand side stays in `rhs`. Rows must come in the order of
-  // `start`: then the triangle below start + 3 is still empty and four rotations are enough.
+  // Rotate one row into the triangle; what is left of its right-hand side stays in `rhs`. Rows must come in the order
+  // of `start`: then the triangle below start + 3 is still empty and four rotations are enough.
   void rotate_in(std::size_t start, double* row, double* rhs);
 };
 
-// QR of a design whose row i has four values from column start[i] on. `outside` is the sum of squares of Y outside of the
-// column space.
+// QR of a design whose row i has four values from column start[i] on. `outside` is the sum of squares of Y outside of
+// the column space.
 Triangle reduce_data(const std::int64_t* start, Rows<const double> values, std::size_t n_columns, Rows<const double> Y,
                      double* outside);
 // QR of a triangle with the penalty rows times sqrt(lam) below it, two of them a column.

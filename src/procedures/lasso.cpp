@@ -19,7 +19,10 @@ double sign_of(double value) { return value > 0 ? 1.0 : value < 0 ? -1.0 : 0.0; 
 
 // One row more than can be needed: a dependent column is found out only after its last step.
 LassoPath::LassoPath(Rows<const double> columns)
-    : columns_(columns), beta_(columns.rows, 0.0), sign_(columns.rows, 0.0), q_(columns.width + 1, columns.width, 0.0),
+    : columns_(columns),
+      beta_(columns.rows, 0.0),
+      sign_(columns.rows, 0.0),
+      q_(columns.width + 1, columns.width, 0.0),
       t_(columns.width + 1, columns.width + 1, 0.0) {}
 
 bool LassoPath::minimise(const double* z, const double* half) {

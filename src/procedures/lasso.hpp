@@ -29,7 +29,8 @@ class LassoPath {
   std::vector<double> beta_, sign_;
   std::vector<char> blocked_;
   std::vector<std::size_t> active_;  // columns in the model
-  // The rows of q are orthonormal directions, and column active[i] is the sum over l of t[l][i] q[l], t upper triangular.
+  // The rows of q are orthonormal directions, and column active[i] is the sum over l of t[l][i] q[l], t upper
+  // triangular.
   Table<double> q_, t_;
 };
 

@@ -80,8 +80,7 @@ void TreeGrower::score(std::size_t feature, const double* y, const std::int64_t*
     if (split.seen > 0 && x[i] > split.last) {
       // With y centred in its node, a cut takes total^2 (1/n_left + 1/n_right) off the sum of squares; the node's own
       // size is a common factor.
-      const double gain =
-          split.total * split.total / static_cast<double>(split.seen * (split.size - split.seen));
+      const double gain = split.total * split.total / static_cast<double>(split.seen * (split.size - split.seen));
       if (gain > split.best) {
         split.best = gain;
         nodes.feature[start + at] = static_cast<std::int64_t>(feature);

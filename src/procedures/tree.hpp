@@ -25,7 +25,8 @@ class TreeGrower {
   // `order` has the rows of each column by ascending values, equal ones in their order.
   TreeGrower(Rows<const double> columns, Rows<const std::int64_t> order) : columns_(columns), order_(order) {}
 
-  // Grow a tree for y, which is centred and of moderate size so that squares are safe. node[i] ends as the leaf of row i.
+  // Grow a tree for y, which is centred and of moderate size so that squares are safe. node[i] ends as the leaf of row
+  // i.
   void grow(const double* y, std::size_t depth, TreeNodes& nodes, std::int64_t* node);
 
  private:

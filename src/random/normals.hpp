@@ -21,6 +21,11 @@ class Twister {
   }
   void skip(std::uint64_t count);
 
+  // The words, and how many are used up: all that a copy needs.
+  const std::uint32_t* words() const { return words_; }
+  std::size_t position() const { return at_; }
+  void restore(const std::uint32_t* words, std::size_t position);
+
  private:
   void refill();
   static std::uint32_t temper(std::uint32_t word);

@@ -33,8 +33,7 @@ const std::vector<const Loops*>& runnable() {
     std::vector<const Loops*> versions;
 #ifdef EARTHDOF_X86
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512dq"))
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"))
       versions.push_back(&avx512::kLoops);
     if (__builtin_cpu_supports("avx2")) versions.push_back(&avx2::kLoops);
     versions.push_back(&sse2::kLoops);

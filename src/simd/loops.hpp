@@ -11,11 +11,11 @@ namespace earthdof {
 
 // The cases of a (parent, predictor) pair by descending x, and the knots between them.
 struct Walk {
-  const double* x;            // of each case
-  const std::uint32_t* row;   // of each case: its row in the products
-  const std::int32_t* stop;   // of each knot: how many cases lie above it
-  const double* knot;         // of each knot: its x
-  std::size_t count;          // knots
+  const double* x;           // of each case
+  const std::uint32_t* row;  // of each case: its row in the products
+  const std::int32_t* stop;  // of each knot: how many cases lie above it
+  const double* knot;        // of each knot: its x
+  std::size_t count;         // knots
 };
 
 // Sums of the knots of a pair against a model, see mars/knots.hpp.
@@ -54,8 +54,8 @@ struct Loops {
   void (*walk4)(const Walk&, const double* products, double* hinge, std::size_t stride);
   void (*walk8)(const Walk&, const double* products, double* hinge, std::size_t stride);
 
-  // Take columns into account, one after the other, in the sums of all knots: their <h_k, q> (a row of `count` numbers a
-  // column), <y, q>, and |q|^2, 0 or 1.
+  // Take columns into account, one after the other, in the sums of all knots: their <h_k, q> (a row of `count` numbers
+  // a column), <y, q>, and |q|^2, 0 or 1.
   void (*update)(const Sums&, const double* hinge, std::size_t count, std::size_t columns, const double* z,
                  const double* weight);
   // Largest gain below the ceiling that a knot adds to the linear candidate's.
@@ -67,16 +67,15 @@ struct Loops {
   void (*hinges)(const double* base, const double* x, double cut, double* first, double* second, std::size_t n);
 
   // slope += b row; covariance += step slope: one case of earth's own walk.
-  void (*exact_case)(double* slope, double* covariance, const double* row, double b, double step,
-                     std::size_t k);
+  void (*exact_case)(double* slope, double* covariance, const double* row, double b, double step, std::size_t k);
   // upper' = cosine upper + sine lower; lower' = lower - x upper: one rotation of a row.
   void (*rotate)(double* upper, double* lower, double x, double cosine, double sine, std::size_t n);
   // sums += element row, for each of n rows of `width` numbers, `stride` apart
-  void (*lane_sums)(const double* element, const double* rows, std::size_t n, std::size_t stride,
-                    std::size_t width, double* sums);
+  void (*lane_sums)(const double* element, const double* rows, std::size_t n, std::size_t stride, std::size_t width,
+                    double* sums);
   // rows += element sums
-  void (*lane_add)(const double* element, double* rows, std::size_t n, std::size_t stride,
-                   std::size_t width, const double* sums);
+  void (*lane_add)(const double* element, double* rows, std::size_t n, std::size_t stride, std::size_t width,
+                   const double* sums);
 };
 
 // The version for this processor, or for less if PYEARTHDOF_INSTRUCTIONS names less.

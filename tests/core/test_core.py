@@ -1,0 +1,186 @@
+"""The compiled loops as Python sees them: same bits for any threads and instructions, forks, Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+from pyearthdof import Earth, _core
+from pyearthdof.mars import native
+from pyearthdof.mars.options import OPTIONS
+from pyearthdof.procedures import BestSubset, Lasso, RegressionTree
+
+INSTRUCTIONS = ("plain", "sse2", "avx2", "avx512")
+
+
+def options(**given) -> dict:
+    return {option.name: option.default for option in OPTIONS} | {"linpreds": ()} | given
+
+
+def data(n=200, p=6, m=9, seed=3):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    X[:, 0] = np.round(X[:, 0], 1)
+    return X, X[:, :1] * X[:, 1:2] + rng.normal(size=(n, m))
+
+
+@pytest.fixture
+def instructions():
+    """Choose an instruction set for a test, and put the machine's own back."""
+    own = _core.instructions()
+
+    def choose(name):
+        if not _core.use_instructions(name):
+            pytest.skip(f"this processor has no {name}")
+
+    yield choose
+    _core.use_instructions(own)
+
+
+@pytest.mark.parametrize("degree", [1, 2])
+@pytest.mark.parametrize("pmethod", ["none", "backward"])
+def test_many_fits_do_not_depend_on_the_threads(degree, pmethod):
+    X, Y = data()
+    chosen = options(degree=degree, pmethod=pmethod, nk=31)
+    fitted, n_terms = native.fit_many(X, Y, None, chosen)
+    for n_threads in (2, 3, 7):
+        again = native.fit_many(X, Y, None, chosen, n_threads)
+        assert np.array_equal(again[0], fitted)
+        assert np.array_equal(again[1], n_terms)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_one_fit_does_not_depend_on_the_threads(weighted):
+    X, Y = data()
+    weights = np.linspace(0.5, 2, len(X)) if weighted else None
+    passes = [
+        native.forward_pass(X, Y[:, :1], options(degree=2), weights, n_threads=n_threads)
+        for n_threads in (1, 2, 5)
+    ]
+    for found in passes[1:]:
+        assert np.array_equal(found.bx, passes[0].bx)
+        assert np.array_equal(found.cuts, passes[0].cuts)
+
+
+@pytest.mark.parametrize("name", INSTRUCTIONS)
+def test_instruction_sets_give_the_same_bits(name, instructions):
+    X, Y = data(n=150, m=5)
+    chosen = options(degree=2, nk=41)
+    wanted = native.fit_many(X, Y, None, chosen), native.fit(X, Y[:, 0], chosen)
+    instructions(name)
+    found = native.fit_many(X, Y, None, chosen), native.fit(X, Y[:, 0], chosen)
+    assert np.array_equal(found[0][0], wanted[0][0])
+    assert np.array_equal(found[1].coef, wanted[1].coef)
+    assert np.array_equal(found[1].leverages, wanted[1].leverages)
+
+
+@pytest.mark.parametrize("procedure", [RegressionTree(3), Lasso(10.0), BestSubset(size=2)])
+@pytest.mark.parametrize("name", INSTRUCTIONS)
+def test_procedures_give_the_same_bits(procedure, name, instructions):
+    X, Y = data(n=60)
+    wanted = procedure.fit_many(X, Y).fitted
+    instructions(name)
+    assert np.array_equal(procedure.fit_many(X, Y).fitted, wanted)
+
+
+def test_an_unknown_instruction_set_is_not_taken():
+    before = _core.instructions()
+    assert not _core.use_instructions("mmx")
+    assert _core.instructions() == before
+
+
+def test_the_environment_chooses_the_instructions():
+    code = "from pyearthdof import _core; print(_core.instructions())"
+    shown = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"PYEARTHDOF_INSTRUCTIONS": "plain"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert shown.stdout.strip() == "plain"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_fit_a_fork_and_a_fit_in_the_child():
+    code = """
+import os, numpy as np
+from pyearthdof.mars import native
+from pyearthdof.mars.options import OPTIONS
+options = {o.name: o.default for o in OPTIONS} | {"linpreds": ()}
+rng = np.random.default_rng(0)
+X, Y = rng.normal(size=(100, 5)), rng.normal(size=(100, 20))
+mine = native.fit_many(X, Y, None, options, 2)[0]
+child = os.fork()
+same = np.array_equal(native.fit_many(X, Y, None, options, 2)[0], mine)
+if child == 0:
+    os._exit(0 if same else 3)
+assert same and os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+def test_no_thread_is_left_behind():
+    X, Y = data()
+    before = len(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self/task") else None
+    if before is None:
+        pytest.skip("this system does not show its threads")
+    native.fit_many(X, Y, None, options(), 4)
+    assert len(os.listdir("/proc/self/task")) <= before
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_ctrl_c_is_heard_in_the_loops(n_threads):
+    """A fit of minutes, stopped; Python goes on and fits again."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(50_000, 30)), rng.normal(size=(50_000, 1))
+    timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            native.forward_pass(
+                X, y, options(degree=3, nk=301, thresh=0.0, fast_k=0), n_threads=n_threads
+            )
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert len(native.fit(X[:200], y[:200, 0], options()).selected) >= 1
+
+
+def test_python_goes_on_while_the_loops_run():
+    """The GIL is released: another thread counts meanwhile."""
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(300, 10)), rng.normal(size=(300, 200))
+    counted, over = [0], threading.Event()
+
+    def count():
+        while not over.wait(0.001):
+            counted[0] += 1
+
+    other = threading.Thread(target=count)
+    other.start()
+    native.fit_many(X, Y, None, options(degree=2, nk=41))
+    over.set()
+    other.join()
+    assert counted[0] > 2
+
+
+def test_arrays_of_other_layouts_are_taken():
+    X, Y = data()
+    wanted = Earth(engine="native").fit(X, Y[:, 0])
+    strided = np.asfortranarray(np.repeat(X, 2, axis=1))[:, ::2]
+    found = Earth(engine="native").fit(strided, np.repeat(Y[:, 0], 3)[::3])
+    assert np.array_equal(found.term_coef_, wanted.term_coef_)
+
+
+def test_read_only_arrays_are_taken():
+    X, Y = data()
+    X.setflags(write=False)
+    Y.setflags(write=False)
+    assert native.fit_many(X, Y, None, options())[0].shape == Y.shape

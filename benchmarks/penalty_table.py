@@ -181,9 +181,9 @@ def left_out(frame: pd.DataFrame, name: str, value: int) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def points(count: int) -> list[tuple[int, int, int, int]]:
+def points(count: int, seed: int = 1) -> list[tuple[int, int, int, int]]:
     """Random (n, p, nk, degree) inside the grid; every second one with the default nk."""
-    random = np.random.default_rng(1)
+    random = np.random.default_rng(seed)
     found = []
     for k in range(2 * count):
         n = round(np.exp(random.uniform(np.log(N[0]), np.log(N[-1]))))

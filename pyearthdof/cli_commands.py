@@ -178,6 +178,10 @@ def correct(
     ] = "gaussian",
     n_rep: Annotated[int, typer.Option(min=2, help="Responses drawn and fitted.")] = 100,
     seed: Annotated[int, typer.Option(help="As in R's set.seed; 1234 is the authors'.")] = 1234,
+    designs: Annotated[
+        int,
+        typer.Option(min=1, help="Gaussian designs; the errors cover them if there are several."),
+    ] = 1,
     engine: Engine = "auto",
     jobs: Annotated[int, typer.Option(min=1, help="Number of workers.")] = 1,
     quick: Annotated[
@@ -206,6 +210,7 @@ def correct(
         nk=nk,
         n_rep=n_rep,
         draws=RDraws(seed),
+        n_designs=designs,
         engine=engine,
         n_jobs=jobs,
         progress=not as_json,
@@ -213,10 +218,18 @@ def correct(
     if as_json:
         print(json.dumps(found.to_dict(), default=str))
         return
-    print(f"penalty    {found.default_penalty:g} -> {found.penalty:.6g} ± {found.se:.2g}")
-    print(f"actual df  {found.df:.6g} ± {found.df_se:.2g}")
+    print(
+        f"penalty    {found.default_penalty:g} -> {found.penalty:.6g} ± {found.se:.2g} "
+        f"({_interval(found.interval())})"
+    )
+    print(f"actual df  {found.df:.6g} ± {found.df_se:.2g} ({_interval(found.interval('df'))})")
     print(f"nominal df {found.nominal_df:.6g} at penalty {found.default_penalty:g}")
     print(f"n = {found.n}, p = {found.p}, nk = {found.nk}, degree = {found.degree}, {n_rep} fits")
+    print(f"Errors cover: {found.se_covers}")
+
+
+def _interval(ends: tuple[float, float]) -> str:
+    return "95 %: {:.4g} to {:.4g}".format(*ends)
 
 
 def _print_quick(measured, degree, nk, as_json) -> None:
@@ -228,7 +241,10 @@ def _print_quick(measured, degree, nk, as_json) -> None:
     if as_json:
         print(json.dumps(found.to_dict(), default=str))
         return
-    print(f"penalty    {found.default_penalty:g} -> {found.penalty:.3g} ± {found.error:.2g}")
+    print(
+        f"penalty    {found.default_penalty:g} -> {found.penalty:.3g} ± {found.error:.2g} "
+        f"({_interval(found.interval())})"
+    )
     print(f"n = {found.n}, p = {found.p}, nk = {found.nk}, degree = {found.degree}, {found.method}")
 
 

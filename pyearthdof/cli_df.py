@@ -71,6 +71,10 @@ def df(
     ] = None,
     n_rep: Annotated[int, typer.Option(min=2, help="Responses drawn and fitted.")] = 100,
     seed: Annotated[int, typer.Option(help="As in R's set.seed.")] = 1234,
+    designs: Annotated[
+        int,
+        typer.Option(min=1, help="Gaussian designs; the errors cover them if there are several."),
+    ] = 1,
     method: Annotated[
         Literal["auto", "monte-carlo", "exact"], typer.Option(help="Algorithm 1, or exactly.")
     ] = "auto",
@@ -98,6 +102,7 @@ def df(
         _design(procedure, entry, n, p),
         n_rep=n_rep,
         draws=RDraws(seed),
+        n_designs=designs,
         method=method,
         n_jobs=jobs,
         progress=not as_json,
@@ -107,7 +112,9 @@ def df(
         return
     print(f"{fit}\nn = {n}, {found.n_rep or 'no'} fits\n")
     for row in found.to_frame().itertuples():
-        print(f"{row.quantity:<7} {row.estimate:.6g}" + (f" ± {row.se:.2g}" if row.se else ""))
+        error = f" ± {row.se:.2g} (95 %: {row.lower:.4g} to {row.upper:.4g})" if row.se else ""
+        print(f"{row.quantity:<7} {row.estimate:.6g}{error}")
+    print(f"\nErrors cover: {found.se_covers}")
 
 
 def _build(name: str, given: dict):

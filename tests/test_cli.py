@@ -67,7 +67,20 @@ def test_fit_corrected_is_the_papers_correction(run):
 
 def test_correct_gives_the_authors_number(run):
     code, out, _ = run("correct", "--n", 264, "--p", 9, "--degree", 1)
-    assert code == 0 and "2 -> 2.99357" in out
+    assert code == 0 and "2 -> 2.99357 ± 0.096 (95 %: 2.8" in out
+    assert "Errors cover: the draws of y, for one drawn design" in out
+
+
+def test_designs_can_be_drawn_anew(run):
+    for command in (("correct",), ("df", "tree", "--depth", 1)):
+        command = (*command, "--n", 40, "--p", 3, "--n-rep", 20)
+        code, out, _ = run(*command, "--designs", 5)
+        assert code == 0 and "Errors cover: the draws of y and of the design" in out
+        assert " ± " in out and " (95 %: " in out
+        found = json.loads(run(*command, "--designs", 5, "--json")[1])
+        assert found["n_designs"] == 5 and "intervals" in found
+        code, _, err = run(*command, "--designs", 11)
+        assert code == 2 and "n_designs=11 is too many for n_rep=20" in err
 
 
 def test_correct_on_the_tables_own_predictors(run, table):

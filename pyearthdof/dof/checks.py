@@ -13,6 +13,7 @@ from .noise import is_shape
 __all__ = [
     "check_count",
     "check_design",
+    "check_level",
     "check_mean",
     "check_shape",
     "check_sigma",
@@ -107,8 +108,17 @@ def check_mean(mu, n: int) -> np.ndarray:
     return check_vector("mu", np.full(n, mu, dtype=float) if isinstance(mu, Real) else mu, n)
 
 
+def check_level(level) -> float:
+    """The coverage of an interval, between 0 and 1."""
+    number = isinstance(level, Real) and not isinstance(level, (bool, np.bool_))
+    if not number or not 0 < level < 1:
+        raise InvalidInputError(f"level={level!r} is not possible; pass a number between 0 and 1.")
+    return float(level)
+
+
 def check_sigma(sigma, n: int) -> np.ndarray:
-    """The standard deviations as a vector of positive numbers."""
+    """The standard deviations as a vector of positive numbers; ones for None."""
+    sigma = 1.0 if sigma is None else sigma
     values = np.full(n, sigma, dtype=float) if isinstance(sigma, Real) else sigma
     values = check_vector("sigma", values, n)
     if (values <= 0).any():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -11,12 +12,13 @@ import pandas as pd
 from ..exceptions import InvalidInputError
 from ..random import RDraws
 from .adapters import engine_of
-from .checks import check_count, check_design
+from .checks import check_count, check_design, check_level
 from .covariance import covariance_sum, jackknife_groups
+from .designs import in_words, the_designs
 from .empirical import package_versions
-from .jackknife import mean_of
-from .montecarlo import block_edges, check_finite, check_result_shape, run_blocks
-from .noise import Responses, as_draws, drawn_design, is_shape
+from .jackknife import Jackknife, mean_of, mean_over_designs
+from .montecarlo import check_finite, check_result_shape, run_blocks
+from .noise import Responses, as_draws
 from .penalty import corrected_penalty, default_penalty, nominal
 
 __all__ = ["SelfConsistency", "nominal_df", "self_consistency", "unpruned_mars"]
@@ -49,17 +51,26 @@ def nominal_df(model) -> float:
     raise InvalidInputError(f"{model!r} is not a fitted MARS model; call its fit first.")
 
 
-def unpruned_mars(package: str, degree: int, nk: int, engine: str):
-    """The fit that Algorithm 2 measures: a forward pass without threshold and without pruning."""
+def authors_draws(draws, random_state):
+    """The stream of a run: the authors' seed of R's numbers where nothing else is asked for."""
+    if draws is None and random_state is None:
+        return RDraws(AUTHORS_SEED)
+    return as_draws(draws, random_state)
+
+
+def unpruned_mars(package: str, degree: int, nk: int, engine: str, **search):
+    """The fit that Algorithm 2 measures: a forward pass without threshold and without pruning.
+
+    `search` are further options of earth's forward pass.
+    """
     if package not in PACKAGES:
         raise InvalidInputError(f"package={package!r} is unknown; pass 'earth' or 'mda'.")
     penalty = default_penalty(degree)
     if package == "earth":
         from ..mars.earth import Earth
 
-        return Earth(
-            degree=degree, penalty=penalty, nk=nk, thresh=0.0, pmethod="none", engine=engine
-        )
+        options = search | {"degree": degree, "nk": nk, "engine": engine}
+        return Earth(penalty=penalty, thresh=0.0, pmethod="none", **options)
     if engine not in ("auto", "r"):
         raise InvalidInputError(f"engine={engine!r} is not possible for mda; pass 'auto' or 'r'.")
     from ..mars.mda import Mars
@@ -119,6 +130,13 @@ class SelfConsistency:
         r + c (r - 1)/2 with the corrected penalty: df again by algebra, unless df < r.
     default_penalty : float
     n_rep : int
+    n_designs : int or None
+        Number of designs that were drawn; None where the design was given.
+    se_covers : str
+        What the standard errors and intervals cover: the draws of y for one design, or those of y and
+        of the design.
+    left_out : (k, m) array
+        The df without one repetition (group of them, design).
     settings, versions : dict
 
     Examples
@@ -126,7 +144,7 @@ class SelfConsistency:
     >>> from pyearthdof import self_consistency
     >>> path = self_consistency((50, 2), nk=[1, 5, 9], n_rep=20, engine="native")
     >>> path
-    SelfConsistency(nk=1..9, df=1.236..10.95, largest gap to nominal=1.751, n_rep=20)
+    SelfConsistency(nk=1..9, df=1.236..10.95, largest gap to nominal=1.751, n_rep=20, for one drawn design)
     >>> path.plot().get_xlabel()
     'actual df'
     """
@@ -140,6 +158,9 @@ class SelfConsistency:
     corrected_nominal_df: np.ndarray
     default_penalty: float
     n_rep: int
+    n_designs: int | None
+    se_covers: str
+    left_out: np.ndarray
     settings: dict = field(default_factory=dict)
     versions: dict = field(default_factory=dict)
 
@@ -149,17 +170,36 @@ class SelfConsistency:
         gap = np.abs(self.nominal_df - self.df).max()
         return (
             f"SelfConsistency(nk={self.nk[0]}..{self.nk[-1]}, df={self.df[0]:.4g}.."
-            f"{self.df[-1]:.4g}, largest gap to nominal={gap:.4g}, n_rep={self.n_rep})"
+            f"{self.df[-1]:.4g}, largest gap to nominal={gap:.4g}, n_rep={self.n_rep}"
+            f"{in_words(self.n_designs)})"
         )
 
-    def to_frame(self) -> pd.DataFrame:
-        """One row for each nk."""
-        return pd.DataFrame({name: getattr(self, name) for name in self._COLUMNS})
+    def interval(self, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper ends of intervals for the df at each nk, each with this probability.
+
+        As in `DegreesOfFreedom.interval`. One draw serves all nk, so neighbours err together.
+        """
+        level = check_level(level)
+        pairs = [
+            Jackknife(float(df), left).interval(level)
+            for df, left in zip(self.df, self.left_out, strict=True)
+        ]
+        lower, upper = np.array(pairs).T
+        return lower, upper
+
+    def to_frame(self, level: float = 0.95) -> pd.DataFrame:
+        """One row for each nk; `lower` and `upper` are intervals of that level for the df."""
+        frame = pd.DataFrame({name: getattr(self, name) for name in self._COLUMNS})
+        lower, upper = self.interval(level)
+        after_se = frame.columns.get_loc("se") + 1
+        frame.insert(after_se, "lower", lower)
+        frame.insert(after_se + 1, "upper", upper)
+        return frame
 
     def to_dict(self) -> dict:
-        """Everything as plain Python values, ready for JSON."""
-        columns = {name: getattr(self, name).tolist() for name in self._COLUMNS}
-        rest = ("default_penalty", "n_rep", "settings", "versions")
+        """Everything as plain Python values, ready for JSON; intervals of 95 % in place of `left_out`."""
+        columns = {name: values.tolist() for name, values in self.to_frame().items()}
+        rest = ("default_penalty", "n_rep", "n_designs", "se_covers", "settings", "versions")
         return columns | {name: getattr(self, name) for name in rest}
 
     def plot(self, ax=None):
@@ -170,9 +210,10 @@ class SelfConsistency:
             _, ax = plt.subplots()
         top = 1.05 * max(self.df.max(), self.nominal_df.max())
         ax.plot([0, top], [0, top], "--", color="grey", label="self-consistent")
+        lower, upper = self.interval()
         ax.errorbar(
-            self.df, self.nominal_df, xerr=self.se, fmt="^-", markersize=3, linewidth=0.8,
-            label=f"default penalty {self.default_penalty:g}",
+            self.df, self.nominal_df, xerr=[self.df - lower, upper - self.df], fmt="^-",
+            markersize=3, linewidth=0.8, label=f"default penalty {self.default_penalty:g}, 95 % intervals",
         )  # fmt: skip
         ax.plot(self.df, self.corrected_nominal_df, "o", markersize=3, label="corrected penalty")
         ax.set(xlabel="actual df", ylabel="nominal df", xlim=(0, top), ylim=(0, top))
@@ -187,6 +228,8 @@ def self_consistency(
     nk=range(1, 101),
     n_rep=100,
     draws=None,
+    random_state=None,
+    n_designs=None,
     engine="auto",
     n_jobs=None,
     progress=False,
@@ -209,7 +252,13 @@ def self_consistency(
     n_rep : int
         Number of responses drawn and fitted.
     draws : RDraws, optional
-        Random numbers; `RDraws(1234)`, the authors' seed, by default.
+        R's random numbers; `RDraws(1234)`, the authors' seed, by default.
+    random_state : int, RandomState, Generator or None
+        Numpy's random numbers instead.
+    n_designs : int, optional
+        How many designs are drawn for a tuple; by default 1 with R's numbers, as the authors do, and 20
+        with numpy's. With 1 the result and its errors hold for that design; with several it is a mean
+        over designs, and its errors cover the draws of y and of the design.
     engine : {"auto", "r", "native"}
         As in `Earth`.
     n_jobs : int, optional
@@ -240,55 +289,59 @@ def self_consistency(
     n_rep = check_count("n_rep", n_rep, 2)
     design = check_design(design, "design")
     procedure = unpruned_mars(package, degree, max(nk), engine)
-    stream = as_draws(RDraws(AUTHORS_SEED) if draws is None else draws, None)
-    X = drawn_design(design, stream, n_rep) if is_shape(design) else design
-    n = len(X)
-    responses = Responses(n, np.zeros(n), np.ones(n), stream)
+    stream = authors_draws(draws, random_state)
+    designs = the_designs(design, stream, n_rep, n_designs)
+    responses = Responses(designs.n, np.zeros(designs.n), np.ones(designs.n), stream)
     settings = {
-        "design": list(design) if is_shape(design) else "given",
+        "design": designs.setting,
         "package": package,
         "degree": degree,
         "draws": repr(stream),
         "engine": engine_of(procedure),
     }
-    covariances, terms, versions = _run_path(
-        _FitPath(procedure, nk), X, responses, n_rep, n_jobs, progress
-    )
-    return _consistency(nk, degree, n_rep, covariances, terms, settings, versions)
-
-
-def _run_path(work, X, responses, n_rep, n_jobs, progress):
-    width = 1 + len(work.nk)
-    groups = jackknife_groups(responses.n, n_rep, width)
-    sums = [covariance_sum(responses.mu, responses.sigma, groups) for _ in work.nk]
-    terms: list[np.ndarray] = []
-    versions: dict = {}
-    edges = block_edges(responses.n, n_rep, width)
-    for block in run_blocks(work, X, responses, edges, n_jobs=n_jobs, progress=progress):
-        terms.append(block.result.n_terms)
-        versions = block.versions
-        for total, fitted in zip(sums, block.result.fitted, strict=True):
-            total.add(block.Y, fitted)
-    return [s.result().total for s in sums], np.hstack(terms), versions
-
-
-def _consistency(nk, degree, n_rep, covariances, terms, settings, versions) -> SelfConsistency:
-    r = np.array([mean_of(row).value for row in terms])
-    df = np.array([c.value for c in covariances])
+    work = _FitPath(procedure, nk)
+    df, terms, versions = _run_path(work, designs, responses, n_jobs, progress)
+    r = np.array([found.value for found in terms])
+    actual = np.array([found.value for found in df])
     default = default_penalty(degree)
     penalty = np.array(
-        [default if rk == 1 else corrected_penalty(d, rk) for d, rk in zip(df, r, strict=True)]
+        [default if rk == 1 else corrected_penalty(d, rk) for d, rk in zip(actual, r, strict=True)]
     )
     return SelfConsistency(
         nk=np.array(nk),
         n_terms=r,
         nominal_df=nominal(r, default),
-        df=df,
-        se=np.array([c.se for c in covariances]),
+        df=actual,
+        se=np.array([found.se for found in df]),
         penalty=penalty,
         corrected_nominal_df=nominal(r, penalty),
         default_penalty=default,
         n_rep=n_rep,
+        n_designs=designs.n_drawn,
+        se_covers=designs.covers(),
+        left_out=np.array([found.left_out for found in df]),
         settings=settings,
         versions=package_versions() | versions,
     )
+
+
+def _run_path(work, designs, responses, n_jobs, progress):
+    """The df and the number of terms at each nk, and R's versions."""
+    width = 1 + len(work.nk)
+    blocks = run_blocks(work, designs, responses, width=width, n_jobs=n_jobs, progress=progress)
+    df, terms, versions = [], [], {}
+    for k, of_one in itertools.groupby(blocks, key=lambda block: block.design):
+        groups = jackknife_groups(responses.n, designs.counts[k], width)
+        sums = [covariance_sum(responses.mu, responses.sigma, groups) for _ in work.nk]
+        counted: list[np.ndarray] = []
+        for block in of_one:
+            versions = block.versions
+            counted.append(block.result.n_terms)
+            for total, fitted in zip(sums, block.result.fitted, strict=True):
+                total.add(block.Y, fitted)
+        df.append([total.result().total for total in sums])
+        terms.append([mean_of(row, groups) for row in np.hstack(counted)])
+    each_nk = (zip(*found, strict=True) for found in (df, terms))
+    return *(
+        [mean_over_designs(list(e), designs.counts) for e in by_nk] for by_nk in each_nk
+    ), versions

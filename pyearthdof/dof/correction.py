@@ -7,20 +7,18 @@ from dataclasses import dataclass, field, fields
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator
 
 from ..exceptions import InvalidInputError
-from ..mars.model import MarsModel
-from ..mars.options import default_nk
-from ..random import RDraws
 from .adapters import engine_of
-from .checks import check_count, check_design
-from .consistency import AUTHORS_SEED, unpruned_mars
+from .checks import check_count, check_level
+from .consistency import authors_draws
+from .designs import in_words, the_designs
 from .empirical import package_versions
 from .jackknife import Jackknife
+from .mars_search import mars_search
 from .measurement import measure
-from .noise import Responses, as_draws, drawn_design, is_shape
-from .penalty import corrected_penalty, default_penalty, nominal
+from .noise import Responses
+from .penalty import nominal, penalty_before_zero
 
 __all__ = ["PenaltyCorrection", "correct_penalty"]
 
@@ -32,7 +30,8 @@ class PenaltyCorrection:
     Attributes
     ----------
     penalty, se : float
-        The corrected penalty and its jackknife standard error.
+        The corrected penalty and its standard error, which is printed after ±. The error is that of
+        2 (df - r)/(r - 1): a penalty of 0 is not known without error either.
     default_penalty : float
         What MARS would have taken: 2 for degree 1, else 3.
     df, df_se : float
@@ -42,6 +41,14 @@ class PenaltyCorrection:
     n_terms, n_terms_se : float
         Mean number of terms r.
     n, p, nk, degree, n_rep : int
+    n_designs : int or None
+        Number of designs that were drawn; None where the design was given.
+    se_covers : str
+        What the standard errors and intervals cover: the draws of y for one design, or those of y and
+        of the design.
+    left_out : dict
+        The penalty (before negative values are set to 0), the df and the number of terms without one
+        repetition (group of them, design).
     settings, versions : dict
 
     Examples
@@ -50,8 +57,10 @@ class PenaltyCorrection:
     >>> found = correct_penalty((50, 2), n_rep=20, engine="native")
     >>> found.default_penalty, round(found.penalty, 4), round(found.se, 4)
     (2.0, 0.7969, 0.2565)
-    >>> found.to_frame().shape
-    (1, 13)
+    >>> found.se_covers
+    'the draws of y, for one drawn design'
+    >>> "{:.2f} to {:.2f}".format(*found.interval())
+    '0.29 to 1.37'
     """
 
     penalty: float
@@ -67,6 +76,9 @@ class PenaltyCorrection:
     nk: int
     degree: int
     n_rep: int
+    n_designs: int | None
+    se_covers: str
+    left_out: dict[str, np.ndarray]
     settings: dict = field(default_factory=dict)
     versions: dict = field(default_factory=dict)
 
@@ -74,30 +86,62 @@ class PenaltyCorrection:
         return (
             f"PenaltyCorrection({self.default_penalty:g} -> {self.penalty:.6g} ± {self.se:.2g}, "
             f"df={self.df:.6g}, nominal_df={self.nominal_df:.6g}, n_terms={self.n_terms:.6g}, "
-            f"n_rep={self.n_rep})"
+            f"n_rep={self.n_rep}{in_words(self.n_designs)})"
         )
 
-    def to_dict(self) -> dict:
-        """Everything as plain Python values, ready for JSON."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}
+    def interval(self, quantity: str = "penalty", level: float = 0.95) -> tuple[float, float]:
+        """An interval that holds the true value with probability `level`.
 
-    def to_frame(self) -> pd.DataFrame:
-        """One row with every number."""
-        values = self.to_dict()
-        return pd.DataFrame([{k: v for k, v in values.items() if not isinstance(v, dict)}])
+        As in `DegreesOfFreedom.interval`; that of the penalty has no negative ends.
+
+        Parameters
+        ----------
+        quantity : {"penalty", "df", "n_terms"}
+        level : float
+            Between 0 and 1.
+        """
+        level = check_level(level)
+        if quantity not in self.left_out:
+            raise InvalidInputError(
+                f"quantity={quantity!r} is unknown; pass one of {', '.join(self.left_out)}."
+            )
+        left_out = self.left_out[quantity]
+        if quantity != "penalty":
+            return Jackknife(getattr(self, quantity), left_out).interval(level)
+        raw = penalty_before_zero(self.df, self.n_terms) if self.n_terms > 1 else self.penalty
+        lower, upper = Jackknife(raw, left_out).interval(level)
+        return max(lower, 0.0), max(upper, 0.0)
+
+    def to_dict(self) -> dict:
+        """Everything as plain Python values, ready for JSON; intervals of 95 % in place of `left_out`."""
+        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "left_out"}
+        return values | {"intervals": {name: list(self.interval(name)) for name in self.left_out}}
+
+    def to_frame(self, level: float = 0.95) -> pd.DataFrame:
+        """One row with every number; `lower` and `upper` are the penalty's interval of that level."""
+        values = {k: v for k, v in self.to_dict().items() if not isinstance(v, dict)}
+        lower, upper = self.interval(level=level)
+        frame = pd.DataFrame([values])
+        frame.insert(2, "lower", lower)
+        frame.insert(3, "upper", upper)
+        return frame
 
 
 def correct_penalty(
     design,
     *,
+    estimator=None,
+    gaussian=False,
     degree=None,
     nk=None,
     n_rep=100,
     draws=None,
-    engine="auto",
+    random_state=None,
+    n_designs=None,
+    engine=None,
     n_jobs=None,
     progress=False,
-    package="earth",
+    package=None,
 ) -> PenaltyCorrection:
     """Correct the penalty of MARS so that its nominal degrees of freedom are the actual ones.
 
@@ -111,23 +155,40 @@ def correct_penalty(
     design : tuple (n, p), (n, p) array, DataFrame, or fitted MARS model
         A tuple asks for a Gaussian design, drawn after the responses as the authors do. A matrix
         measures the search on these predictors instead. A model stands for its (n, p), factors
-        expanded, its degree and its nk, as in the authors' `correct_df(fit)`.
+        expanded, its degree and its nk, as in the authors' `correct_df(fit)`; a fitted estimator also
+        for the options of its search.
+    estimator : Earth, EarthClassifier or Mars, optional
+        Whose search is measured. Every option that the forward pass looks at counts: degree, nk,
+        minspan, endspan, newvar_penalty, fast_k, fast_beta, adjust_endspan, auto_linpreds, scale_y,
+        allowed and linpreds. thresh = 0, pmethod = "none", no nprune and the default penalty are
+        Algorithm 2's own. It need not be fitted.
+    gaussian : bool
+        Of a matrix or a frame take its shape and its column names only, for linpreds and allowed that
+        go by name, and draw a Gaussian design.
     degree : int, optional
-        Largest degree of interaction; by default the model's, or 1.
+        Largest degree of interaction; by default the estimator's, the model's, or 1.
     nk : int, optional
-        Most terms in the forward pass; by default the model's, or the package's own for p predictors.
+        Most terms in the forward pass; by default the estimator's, the model's, or the package's own
+        for p predictors.
     n_rep : int
         Number of responses drawn and fitted.
     draws : RDraws, optional
-        Random numbers; `RDraws(1234)`, which gives the authors' numbers, by default.
-    engine : {"auto", "r", "native"}
-        As in `Earth`.
+        R's random numbers; `RDraws(1234)`, which gives the authors' numbers, by default.
+    random_state : int, RandomState, Generator or None
+        Numpy's random numbers instead.
+    n_designs : int, optional
+        How many designs are drawn where one is to be drawn; by default 1 with R's numbers, as the authors
+        do, and 20 with numpy's. With 1 the penalty and its error hold for that design; with several it
+        is the penalty of the mean df and number of terms, and its error covers the draws of y and of
+        the design.
+    engine : {"auto", "r", "native"}, optional
+        As in `Earth`; by default the estimator's, or "auto".
     n_jobs : int, optional
         Number of workers; the result does not depend on it.
     progress : bool
         Show a progress bar.
-    package : {"earth", "mda"}
-        Whose MARS.
+    package : {"earth", "mda"}, optional
+        Whose MARS; by default the estimator's, or "earth".
 
     Returns
     -------
@@ -135,31 +196,27 @@ def correct_penalty(
 
     Examples
     --------
-    >>> from pyearthdof import correct_penalty
-    >>> correct_penalty((264, 9), degree=1)
-    PenaltyCorrection(2 -> 2.99357 ± 0.096, df=40.9985, nominal_df=33.04, n_terms=17.02, n_rep=100)
+    >>> from pyearthdof import Earth, correct_penalty
+    >>> correct_penalty((264, 9))
+    PenaltyCorrection(2 -> 2.99357 ± 0.096, df=40.9985, nominal_df=33.04, n_terms=17.02, n_rep=100, \
+for one drawn design)
+    >>> correct_penalty((264, 9), random_state=1)
+    PenaltyCorrection(2 -> 3.05862 ± 0.13, df=42.1013, nominal_df=33.5, n_terms=17.25, n_rep=100, \
+over 20 designs)
+    >>> round(correct_penalty((264, 9), estimator=Earth(minspan=20)).penalty, 5)
+    2.64449
     """
-    design, degree, nk = _read_model(design, degree, nk)
-    degree = check_count("degree", degree, 1)
     n_rep = check_count("n_rep", n_rep, 2)
-    design = check_design(design, "design")
-    n, p = design if is_shape(design) else design.shape
-    nk = _default_nk(package, p) if nk is None else check_count("nk", nk, 1)
-    procedure = unpruned_mars(package, degree, nk, engine)
-    stream = as_draws(RDraws(AUTHORS_SEED) if draws is None else draws, None)
-    settings = {
-        "design": list(design) if is_shape(design) else "given",
-        "package": package,
-        "draws": repr(stream),
-        "engine": engine_of(procedure),
-    }
-    X = drawn_design(design, stream, n_rep) if is_shape(design) else design
-    responses = Responses(n, np.zeros(n), np.ones(n), stream)
-    run = measure(procedure, X, responses, n_rep, n_jobs=n_jobs, progress=progress)
-    default = default_penalty(degree)
+    given = {"degree": degree, "nk": nk, "engine": engine, "package": package}
+    search = mars_search(design, estimator, gaussian, given)
+    stream = authors_draws(draws, random_state)
+    designs = the_designs(search.design, stream, n_rep, n_designs, names=search.names)
+    responses = Responses(designs.n, np.zeros(designs.n), np.ones(designs.n), stream)
+    run = measure(search.procedure, designs, responses, n_jobs=n_jobs, progress=progress)
+    default = search.procedure.penalty
     penalty = _correct(run.df, run.n_coef, default)
     return PenaltyCorrection(
-        penalty=penalty.value,
+        penalty=max(penalty.value, 0.0),
         se=penalty.se,
         default_penalty=default,
         df=run.df.value,
@@ -167,32 +224,31 @@ def correct_penalty(
         nominal_df=nominal(run.n_coef.value, default),
         n_terms=run.n_coef.value,
         n_terms_se=run.n_coef.se,
-        n=n,
-        p=p,
-        nk=nk,
-        degree=degree,
+        n=designs.n,
+        p=search.p,
+        nk=search.procedure.nk,
+        degree=search.procedure.degree,
         n_rep=n_rep,
-        settings=settings,
+        n_designs=designs.n_drawn,
+        se_covers=designs.covers(),
+        left_out={
+            "penalty": penalty.left_out,
+            "df": run.df.left_out,
+            "n_terms": run.n_coef.left_out,
+        },
+        settings={
+            "design": designs.setting,
+            "package": search.package,
+            "options": search.options,
+            "draws": repr(stream),
+            "engine": engine_of(search.procedure),
+        },
         versions=package_versions() | run.versions,
     )
 
 
-def _read_model(design, degree, nk):
-    """Shape, degree and nk of a fitted model; anything else as it is."""
-    model = getattr(design, "model_", design)
-    if not isinstance(model, MarsModel):
-        if isinstance(design, BaseEstimator):
-            raise InvalidInputError(f"design={design!r} is not fitted; call its fit first.")
-        return design, 1 if degree is None else degree, nk
-    shape = (model.n_samples, len(model.feature_names))
-    return shape, model.degree if degree is None else degree, model.nk if nk is None else nk
-
-
-def _default_nk(package: str, p: int) -> int:
-    return default_nk(p) if package == "earth" else max(21, 2 * p + 1)
-
-
 def _correct(df: Jackknife, r: Jackknife, default: float) -> Jackknife:
+    """The penalty before negative values are set to 0."""
     if r.value == 1.0:
         warnings.warn(
             "no fit added a term to the intercept, so the penalty cannot be corrected; the default "
@@ -202,8 +258,8 @@ def _correct(df: Jackknife, r: Jackknife, default: float) -> Jackknife:
         )
         return Jackknife(default, np.full(len(df.left_out), default))
     # Without the only repetition that added terms there is nothing to correct either.
-    left_r = r.left_out
+    some = r.left_out > 1
     left_out = np.where(
-        left_r > 1, corrected_penalty(df.left_out, np.where(left_r > 1, left_r, 2.0)), default
+        some, penalty_before_zero(df.left_out, np.where(some, r.left_out, 2.0)), default
     )
-    return Jackknife(float(corrected_penalty(df.value, r.value)), left_out)
+    return Jackknife(float(penalty_before_zero(df.value, r.value)), left_out)

@@ -13,11 +13,13 @@ import pandas as pd
 from .._version import __version__
 from ..exceptions import InvalidInputError
 from .adapters import as_procedure, engine_of
-from .checks import check_count, check_design, check_mean, check_sigma, check_vector
+from .checks import check_count, check_design, check_level, check_mean, check_sigma
+from .designs import Designs, in_words, the_designs
 from .jackknife import Jackknife
-from .measurement import Measurement, measure
+from .measurement import Measurement, measure, over_designs
 from .montecarlo import FitMany
-from .noise import Responses, as_draws, drawn_design, is_shape
+from .noise import Responses, as_draws
+from .pilot import responses_around_fit
 from .variance import check_variance_reduction
 
 __all__ = ["DegreesOfFreedom", "degrees_of_freedom"]
@@ -31,8 +33,8 @@ _MAX_SMOOTHER = 2000  # rows up to which the diagonal of an exact S is worth n f
 class DegreesOfFreedom:
     """The degrees of freedom of a procedure and what they are made of.
 
-    Each estimate has its standard error beside it; it is 0.0 where the estimate is exact. None
-    stands for what the procedure cannot tell.
+    Each estimate has its standard error beside it, the number after ± where it is printed; it is 0.0
+    where the estimate is exact. None stands for what the procedure cannot tell.
 
     Attributes
     ----------
@@ -49,6 +51,13 @@ class DegreesOfFreedom:
         The n covariances that add up to df.
     n_rep : int
         Number of fits; 0 where none was needed.
+    n_designs : int or None
+        Number of designs that were drawn; None where the design was given.
+    se_covers : str
+        What the standard errors and intervals cover: the draws of y for one design, or those of y and
+        of the design.
+    left_out : dict
+        For each quantity, its estimates without one repetition (group of them, design).
     settings, versions : dict
 
     Examples
@@ -61,6 +70,8 @@ class DegreesOfFreedom:
     (5.0, 0.0, 0.0, None)
     >>> found.to_frame()["quantity"].tolist()
     ['df', 'trace', 'n_coef', 'msdf']
+    >>> found.se_covers
+    'nothing, it is exact for the given design'
     """
 
     df: float
@@ -77,12 +88,16 @@ class DegreesOfFreedom:
     sdf_se: float | None
     per_observation: np.ndarray | None
     n_rep: int
+    n_designs: int | None
+    se_covers: str
+    left_out: dict[str, np.ndarray] = field(default_factory=dict)
     settings: dict = field(default_factory=dict)
     versions: dict = field(default_factory=dict)
 
     def __repr__(self) -> str:
         known = [f"{name}={self._text(name)}" for name in QUANTITIES if self._known(name)]
-        return f"DegreesOfFreedom({', '.join(known)}, n_rep={self.n_rep})"
+        end = f"n_rep={self.n_rep}{in_words(self.n_designs)}"
+        return f"DegreesOfFreedom({', '.join(known)}, {end})"
 
     def _known(self, name) -> bool:
         return getattr(self, name) is not None
@@ -94,20 +109,67 @@ class DegreesOfFreedom:
         se = self._se(name)
         return f"{getattr(self, name):.6g}" + (f" ± {se:.2g}" if se else "")
 
-    def to_frame(self) -> pd.DataFrame:
-        """One row for each known quantity: its estimate and its standard error."""
-        rows = [
-            {"quantity": name, "estimate": getattr(self, name), "se": self._se(name)}
-            for name in QUANTITIES
-            if self._known(name)
-        ]
+    def interval(self, quantity: str = "df", level: float = 0.95) -> tuple[float, float]:
+        """An interval that holds the true value with probability `level`.
+
+        The standard error alone says too little where a few repetitions make up most of the estimate:
+        twice the error then misses, on the low side. The interval is adjusted for that skewness. In
+        1,000 runs each of MARS with and without pruning, a tree, the lasso, best subset, ridge and
+        nearest neighbours it held the truth in 94.5 to 96.7 % of the runs at level 0.95, and ± 1.96
+        errors in 91.6 to 96.0 %; with 20 instead of 100 repetitions, for MARS and the tree, in 95.3 to
+        96.1 % and 86.8 to 95.0 %. What it is about, one design or all, is in `se_covers`.
+
+        Parameters
+        ----------
+        quantity : {"df", "trace", "n_coef", "rank", "msdf", "sdf"}
+        level : float
+            Between 0 and 1.
+
+        Examples
+        --------
+        >>> from pyearthdof import Earth, RDraws, degrees_of_freedom
+        >>> X = RDraws(1).normal(200).reshape(100, 2)
+        >>> found = degrees_of_freedom(Earth(degree=2, engine="native"), X, draws=RDraws(2))
+        >>> f"{found.df:.2f} ± {found.se:.2f}"
+        '3.63 ± 0.58'
+        >>> "{:.2f} to {:.2f}".format(*found.interval())
+        '2.68 to 5.19'
+        """
+        level = check_level(level)
+        if quantity not in QUANTITIES:
+            raise InvalidInputError(
+                f"quantity={quantity!r} is unknown; pass one of {', '.join(QUANTITIES)}."
+            )
+        if not self._known(quantity):
+            raise InvalidInputError(
+                f"quantity={quantity!r} is not known of this procedure, so it has no interval."
+            )
+        return Jackknife(getattr(self, quantity), self.left_out[quantity]).interval(level)
+
+    def to_frame(self, level: float = 0.95) -> pd.DataFrame:
+        """One row for each known quantity: estimate, standard error, and interval of that level."""
+        rows = []
+        for name in filter(self._known, QUANTITIES):
+            lower, upper = self.interval(name, level)
+            rows.append(
+                {
+                    "quantity": name,
+                    "estimate": getattr(self, name),
+                    "se": self._se(name),
+                    "lower": lower,
+                    "upper": upper,
+                }
+            )
         return pd.DataFrame(rows)
 
     def to_dict(self) -> dict:
-        """Everything as plain Python values, ready for JSON."""
-        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        """Everything as plain Python values, ready for JSON; intervals of 95 % in place of `left_out`."""
+        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "left_out"}
         if self.per_observation is not None:
             values["per_observation"] = self.per_observation.tolist()
+        values["intervals"] = {
+            name: list(self.interval(name)) for name in filter(self._known, QUANTITIES)
+        }
         return values
 
 
@@ -117,10 +179,11 @@ def degrees_of_freedom(
     *,
     y=None,
     mu=None,
-    sigma=1.0,
+    sigma=None,
     n_rep=100,
     draws=None,
     random_state=None,
+    n_designs=None,
     method="auto",
     variance_reduction=None,
     n_jobs=None,
@@ -134,20 +197,29 @@ def degrees_of_freedom(
         A regressor is cloned for every fit. Of a regressor and a function only the fit is known, so
         `trace`, `n_coef`, `rank`, `msdf` and `sdf` are then None.
     X : (n, p) array, DataFrame, or tuple (n, p)
-        The design; a tuple asks for standard Gaussian numbers, drawn after the responses.
+        The design; a tuple asks for standard Gaussian numbers, drawn after the responses. See
+        `n_designs`.
     y : (n,) array, optional
         The response that `mu="fitted"` is about.
     mu : None, "fitted", float or (n,) array
         The true mean: zero, the fit to `y` (a parametric bootstrap), or given.
-    sigma : float or (n,) array
-        Standard deviation of y, or one for each row. With `mu="fitted"` and sigma left at 1.0 it is
-        estimated: RSS/(n - tr S), or RSS/n where the trace is unknown, is its square.
+    sigma : float or (n,) array, optional
+        Standard deviation of y, or one for each row; 1 by default. With `mu="fitted"` the default is
+        an estimate: its square is RSS/(n - df), df being the trace for a linear smoother, and else
+        what a pilot run of 10 to 50 repetitions around the fit finds, done twice. Where n - df is below
+        1, as for a fit that interpolates, sigma has to be given. A fit that shrinks more than it
+        selects, such as a forest, leaves residuals that are too small even for n - df.
     n_rep : int
         Number of responses drawn and fitted.
     draws : RDraws, optional
         R's random numbers. The responses fill an n by n_rep matrix column by column, as in R.
     random_state : int, RandomState, Generator or None
         Numpy's random numbers, where `draws` is not given.
+    n_designs : int, optional
+        How many designs are drawn for a tuple `(n, p)`; the repetitions are shared out among them, two
+        at least for each. The degrees of freedom differ between designs: with several, the result is
+        their mean and its errors cover the draws of y and of the design; with 1 it holds for that
+        design alone, and so do its errors. By default 20, and 1 for `draws`, as the authors do.
     method : {"auto", "monte-carlo", "exact"}
         "monte-carlo" is the paper's Algorithm 1, sample covariances with divisor n_rep - 1. "exact"
         is tr(S) for a linear smoother, and for a procedure that declares a `df_statistic` (the
@@ -156,8 +228,8 @@ def degrees_of_freedom(
     variance_reduction : {None, "direction", "control"}
         None is the paper's estimator. "direction" integrates the length of y - ybar out; it needs a
         constant mean, one sigma and a procedure that declares `is_equivariant`. "control" subtracts
-        what least squares on X and the identity, two linear smoothers of known trace, explain.
-        Both are unbiased and use the same fits; see the notes for what they gain.
+        what least squares on X and the identity, two linear smoothers of known trace, explain of the
+        fit, for any mean. Both are unbiased and use the same fits; see the notes for what they gain.
     n_jobs : int, optional
         Number of workers. The result is the same, to the bit, for any number; inside
         `joblib.parallel_config("dask")` the cluster's workers are used.
@@ -168,7 +240,8 @@ def degrees_of_freedom(
     -------
     DegreesOfFreedom
         The standard errors are jackknife ones over the repetitions (over 32 groups of them when
-        more than four million responses are drawn; nan with two repetitions).
+        more than four million responses are drawn; nan with two repetitions), or over the designs.
+        `interval()` gives intervals.
 
     Raises
     ------
@@ -177,21 +250,25 @@ def degrees_of_freedom(
 
     Notes
     -----
-    How many times smaller the variance became, same fits, mean zero, 1,000 repetitions. MARS without
+    How many times smaller the variance became, same fits, 1,000 repetitions on a Gaussian design of
+    100 rows (264 in the second line), mean zero, and for "control" also the mean 3 x1^2. MARS without
     pruning at (n, p, nk, degree):
 
-    ==================== ========= =======
-    fit                  direction control
-    ==================== ========= =======
-    (100, 1, 21, 1)            1.2     1.2
-    (264, 9, 21, 1)            1.3     1.6
-    (100, 10, 21, 2)           2.5     2.8
-    (100, 50, 101, 2)           16      16
-    tree, p 5, depth 2         1.4     1.8
-    tree, p 10, depth 4        1.4     1.6
-    nearest neighbours         1.4     1.4
-    ridge                        -      13
-    ==================== ========= =======
+    =========================== ========= ======= ====================
+    fit                         direction control control, mean 3 x1^2
+    =========================== ========= ======= ====================
+    (100, 1, 21, 1)                   1.2     1.3                  1.3
+    (264, 9, 21, 1)                   1.4     1.7                  1.4
+    (100, 10, 21, 2)                  2.4     2.7                  1.8
+    (100, 50, 101, 2)                  15      15                   18
+    MARS, pruned, p 5, degree 2       1.0     1.1                  1.2
+    tree, p 5, depth 2                1.3     1.7                  1.0
+    tree, p 10, depth 4               1.5     1.6                  1.3
+    5 nearest neighbours, p 5         1.4     1.6                  1.6
+    best 3 of 10 columns                -     5.5                  1.3
+    lasso, p 10, lam 20                 -     2.5                  4.7
+    ridge, p 10, lam 10                 -      11                   11
+    =========================== ========= ======= ====================
 
     Examples
     --------
@@ -209,33 +286,40 @@ def degrees_of_freedom(
     n_rep = check_count("n_rep", n_rep, 2)
     method = _resolve_method(method, procedure)
     stream = as_draws(draws, random_state)
+    linear = method == "exact" and getattr(procedure, "is_linear", False)
+    designs = the_designs(X, stream, n_rep, n_designs, exact=linear)
     settings = {
         "procedure": repr(procedure),
-        "design": list(X) if is_shape(X) else "given",
+        "design": designs.setting,
         "mu": _describe(mu, "zero"),
-        "sigma": float(sigma) if np.ndim(sigma) == 0 else "given",
         "draws": repr(stream),
         "method": method,
         "variance_reduction": variance_reduction,
     }
-    if is_shape(X):
-        X = drawn_design(X, stream, n_rep)
-    responses = _responses(procedure, X, y, mu, sigma, stream)
+    run = {"n_jobs": n_jobs, "progress": progress}
+    if isinstance(mu, str) and mu == "fitted":
+        responses, settings["sigma_df"] = responses_around_fit(
+            procedure, designs, y, sigma, stream, **run
+        )
+    else:
+        responses = _responses(designs.n, y, mu, sigma, stream)
+    settings["sigma"] = _sigma_setting(responses)
     check_variance_reduction(variance_reduction, procedure, X, responses)
-    if method == "exact" and getattr(procedure, "is_linear", False):
-        return _exact(procedure, X, responses, settings)
-    run = measure(
-        procedure,
-        X,
-        responses,
-        n_rep,
-        statistic=procedure.df_statistic if method == "exact" else None,
-        variance_reduction=variance_reduction,
-        n_jobs=n_jobs,
-        progress=progress,
-    )
-    settings |= {"engine": engine_of(procedure), "sigma": _sigma_setting(responses)}
-    return _result(run, n_rep, settings)
+    if linear:
+        found = over_designs(
+            [_exact(procedure, X, responses) for X in designs], np.ones(len(designs))
+        )
+    else:
+        found = measure(
+            procedure,
+            designs,
+            responses,
+            statistic=procedure.df_statistic if method == "exact" else None,
+            variance_reduction=variance_reduction,
+            **run,
+        )
+    settings["engine"] = engine_of(procedure)
+    return _result(found, designs, not linear, settings)
 
 
 def _resolve_method(method, procedure) -> str:
@@ -262,40 +346,15 @@ def _sigma_setting(responses):
     return float(responses.sigma[0]) if np.ptp(responses.sigma) == 0 else "given"
 
 
-def _responses(procedure, X, y, mu, sigma, stream) -> Responses:
-    n = len(X)
-    sigmas = check_sigma(sigma, n)
-    if isinstance(mu, str) and mu == "fitted":
-        mean, estimated = _fit_of_data(procedure, X, y)
-        if np.ndim(sigma) == 0 and sigma == 1.0:
-            sigmas = np.full(n, estimated)
-        if not (sigmas > 0).all():
-            raise InvalidInputError(
-                "sigma cannot be estimated because the fit leaves no residuals; pass sigma."
-            )
-        return Responses(n, mean, sigmas, stream)
+def _responses(n, y, mu, sigma, stream) -> Responses:
     if y is not None:
         raise InvalidInputError(
             "y is used with mu='fitted' only; pass mu='fitted', or leave y out."
         )
-    return Responses(n, check_mean(mu, n), sigmas, stream)
+    return Responses(n, check_mean(mu, n), check_sigma(sigma, n), stream)
 
 
-def _fit_of_data(procedure, X, y) -> tuple[np.ndarray, float]:
-    """The fit to y, and the standard deviation of its residuals."""
-    if y is None:
-        raise InvalidInputError("mu='fitted' needs the response; pass y.")
-    y = check_vector("y", y, len(X))
-    fits = FitMany(procedure)(X, y[:, None])
-    residuals = y - fits.fitted[:, 0]
-    used = 0.0 if fits.trace is None else float(fits.trace[0])
-    rss = float(residuals @ residuals)
-    rounding = len(y) * (np.finfo(float).eps * np.abs(y).max()) ** 2
-    left = len(y) - used
-    return fits.fitted[:, 0], np.sqrt(rss / left) if left > 0 and rss > rounding else 0.0
-
-
-def _exact(procedure, X, responses, settings) -> DegreesOfFreedom:
+def _exact(procedure, X, responses) -> Measurement:
     """tr(S) of a linear smoother, from one fit; y does not choose S, so nothing was searched."""
     [Y] = responses.blocks([0, 1])
     fits = FitMany(procedure)(X, Y)
@@ -305,14 +364,13 @@ def _exact(procedure, X, responses, settings) -> DegreesOfFreedom:
         name: None if values is None else Jackknife(float(values[0]), np.zeros(2))
         for name, values in (("trace", fits.trace), ("n_coef", fits.n_coef), ("rank", fits.rank))
     }
-    run = Measurement(
+    return Measurement(
         df=exact["trace"],
         per_observation=_smoother_diagonal(procedure, X),
         # Refitted on a set that y does not choose: a projection, whose df is its rank.
         df_refitted=None if fits.refitted is None else exact["rank"],
         **exact,
     )
-    return _result(run, 0, settings | {"engine": engine_of(procedure)})
 
 
 def _smoother_diagonal(procedure, X) -> np.ndarray | None:
@@ -322,16 +380,20 @@ def _smoother_diagonal(procedure, X) -> np.ndarray | None:
     return np.diag(procedure.fit_many(X, np.eye(len(X))).fitted).copy()
 
 
-def _result(run: Measurement, n_rep: int, settings: dict) -> DegreesOfFreedom:
+def _result(run: Measurement, designs: Designs, fits: bool, settings: dict) -> DegreesOfFreedom:
+    estimates = {name: getattr(run, name) for name in QUANTITIES}
     parts: dict = {"df": run.df.value, "se": run.df.se}
     for name in QUANTITIES[1:]:
-        estimate = getattr(run, name)
+        estimate = estimates[name]
         parts[name] = None if estimate is None else estimate.value
         parts[f"{name}_se"] = None if estimate is None else estimate.se
     return DegreesOfFreedom(
         **parts,
         per_observation=run.per_observation,
-        n_rep=n_rep,
+        n_rep=designs.n_rep if fits else 0,
+        n_designs=designs.n_drawn,
+        se_covers=designs.covers(fits),
+        left_out={name: e.left_out for name, e in estimates.items() if e is not None},
         settings=settings,
         versions=package_versions() | run.versions,
     )

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from .covariance import Covariance, jackknife_groups
-from .jackknife import Jackknife, mean_of
-from .montecarlo import FitMany, block_edges, run_blocks
+from .designs import Designs
+from .jackknife import Jackknife, mean_of, mean_over_designs
+from .montecarlo import FitMany, run_blocks
 from .search import modified_search_cost, search_cost
 from .variance import estimator
 
-__all__ = ["Measurement", "measure"]
+__all__ = ["Measurement", "measure", "over_designs"]
 
 _STATISTICS = ("trace", "n_coef", "rank")
+_WIDTH = 2  # a fit and perhaps a refit for each response
 
 
 @dataclass(frozen=True)
@@ -40,9 +43,8 @@ class Measurement:
 
 def measure(
     procedure,
-    X,
+    designs: Designs,
     responses,
-    n_rep: int,
     *,
     statistic: str | None = None,
     variance_reduction: str | None = None,
@@ -53,17 +55,26 @@ def measure(
 
     With `statistic`, the df is the mean of that field of the fits instead of a covariance.
     """
-    width = 2  # a fit and perhaps a refit for each response
-    edges = block_edges(responses.n, n_rep)
-    groups = jackknife_groups(responses.n, n_rep, width)
-    fitted = estimator(variance_reduction, X, responses, groups)
-    refitted = estimator(variance_reduction, X, responses, groups)
+    blocks = run_blocks(FitMany(procedure), designs, responses, n_jobs=n_jobs, progress=progress)
+    each = [
+        _measure_one(of_one, responses, designs.counts[k], statistic, variance_reduction)
+        for k, of_one in itertools.groupby(blocks, key=lambda block: block.design)
+    ]
+    return over_designs(each, designs.counts)
+
+
+def _measure_one(blocks, responses, n_rep, statistic, variance_reduction) -> Measurement:
+    """What the blocks of one design say."""
+    groups = jackknife_groups(responses.n, n_rep, _WIDTH)
+    fitted = refitted = None
     statistics: dict[str, list] = {name: [] for name in _STATISTICS}
     has_refit, versions = False, {}
-    for block in run_blocks(
-        FitMany(procedure), X, responses, edges, n_jobs=n_jobs, progress=progress
-    ):
+    for block in blocks:
         fits, versions = block.result, block.versions
+        if fitted is None:
+            fitted, refitted = (
+                estimator(variance_reduction, block.X, responses, groups) for _ in range(2)
+            )
         if statistic is None:
             fitted.add(block.Y, fits.fitted)
         if fits.refitted is not None:
@@ -79,6 +90,25 @@ def measure(
         df_refitted=refitted.result().total if has_refit else None,
         versions=versions,
         **means,
+    )
+
+
+def over_designs(each: list[Measurement], counts) -> Measurement:
+    """The means over the designs; a single measurement as it is."""
+    if len(each) == 1:
+        return each[0]
+    estimates = ("df", "df_refitted", *_STATISTICS)
+    parts = {name: [getattr(found, name) for found in each] for name in estimates}
+    vectors = [found.per_observation for found in each]
+    return Measurement(
+        per_observation=None
+        if any(vector is None for vector in vectors)
+        else np.average(vectors, axis=0, weights=counts),
+        versions=each[-1].versions,
+        **{
+            name: None if any(v is None for v in values) else mean_over_designs(values, counts)
+            for name, values in parts.items()
+        },
     )
 
 

@@ -47,10 +47,11 @@ class _RunStopped(Exception):
 _GENERAL = (InvalidInputError, RNotAvailableError, RForkedError, _RunStopped)
 
 
-def block_edges(n: int, n_rep: int, width: int = 1) -> list[int]:
+def block_edges(n: int, n_rep: int, width: int = 1, least: int = _MIN_BLOCKS) -> list[int]:
     """Where the blocks of repetitions begin and end; all have the same size, or one less.
 
-    `width` is the number of fitted vectors that one repetition gives.
+    `width` is the number of fitted vectors that one repetition gives, `least` the least number of
+    blocks, if there are repetitions enough.
 
     Examples
     --------
@@ -58,7 +59,7 @@ def block_edges(n: int, n_rep: int, width: int = 1) -> list[int]:
     >>> block_edges(100, 20)[:5]
     [0, 1, 2, 3, 5]
     """
-    wanted = max(_MIN_BLOCKS, -(-n_rep // _MAX_COLUMNS), -(-n * n_rep * width // _MAX_VALUES))
+    wanted = max(least, -(-n_rep // _MAX_COLUMNS), -(-n * n_rep * width // _MAX_VALUES))
     n_blocks = min(n_rep, wanted)
     return [n_rep * k // n_blocks for k in range(n_blocks + 1)]
 
@@ -83,40 +84,48 @@ class FitMany:
 
 @dataclass(frozen=True)
 class Block:
-    """Responses of the repetitions from `start` on, what was fitted to them, and R's versions."""
+    """Responses of a design's repetitions, what was fitted to them, and R's versions."""
 
-    start: int
+    design: int
+    X: object
     Y: np.ndarray
     result: object
     versions: dict
 
 
 def run_blocks(
-    work, X, responses, edges, *, n_jobs=None, progress=False, description="fits"
+    work, designs, responses, *, width=1, n_jobs=None, progress=False, description="fits"
 ) -> Iterator[Block]:
     """Yield the blocks in order. `work(X, Y)` does one; its `procedure` says how it may run.
 
     The blocks of a worker that died are computed again, and come out the same.
     """
-    source = repr(responses.draws)
     prefer = "threads" if engine_of(work.procedure) == "native" else "processes"
     run = uuid.uuid4().hex
-    tasks = (
-        _Task(work, X, Y, start, edges[-1], source, run)
-        for start, Y in zip(edges, responses.blocks(edges), strict=False)
-    )
+    tasks = _tasks(work, designs, responses, width, run)
     try:
-        with _one_blas_thread(), _bar(edges[-1], description, progress) as advance:
+        with _one_blas_thread(), _bar(designs.n_rep, description, progress) as advance:
             for task, (result, versions) in run_tasks(
                 _do_block, tasks, n_jobs=n_jobs, prefer=prefer
             ):
-                yield Block(task.start, task.Y, result, versions)
+                yield Block(task.design, task.X, task.Y, result, versions)
                 advance(task.Y.shape[1])
     except WorkersDied as error:
         raise _lost(error) from error
     except BaseException:
         _stopped.add(run)
         raise
+
+
+def _tasks(work, designs, responses, width, run) -> Iterator[_Task]:
+    """The blocks of all designs, one design after the other."""
+    source, first = repr(responses.draws), 0
+    least = -(-_MIN_BLOCKS // len(designs))
+    for k, (X, count) in enumerate(zip(designs, designs.counts, strict=True)):
+        edges = block_edges(designs.n, count, width, least)
+        for start, Y in zip(edges, responses.blocks(edges), strict=False):
+            yield _Task(work, X, Y, k, first + start, designs.n_rep, source, run)
+        first += count
 
 
 @contextlib.contextmanager
@@ -139,6 +148,7 @@ class _Task:
     work: object
     X: object
     Y: np.ndarray
+    design: int
     start: int
     n_rep: int
     source: str
@@ -203,17 +213,17 @@ def _failure(task: _Task, error) -> FittingError:
             task.work(task.X, Y[:, j : j + 1])
         except Exception as single:
             where = f"repetition {start + j} of {task.n_rep} (counted from 0)"
-            return _fitting_error(where, single, task.source, start + j, Y[:, j].copy())
+            return _fitting_error(where, single, task, start + j, Y[:, j].copy())
     where = f"repetitions {start} to {start + Y.shape[1] - 1} of {task.n_rep} (counted from 0), together,"
-    return _fitting_error(where, error, task.source, start, Y.copy())
+    return _fitting_error(where, error, task, start, Y.copy())
 
 
-def _fitting_error(where, error, source, repetition, y) -> FittingError:
+def _fitting_error(where, error, task, repetition, y) -> FittingError:
     message = (
-        f"{where} failed with {type(error).__name__}: {error} [random numbers: {source}; the "
-        "response is the attribute y of this error]"
+        f"{where} failed with {type(error).__name__}: {error} [random numbers: {task.source}; the "
+        "response and its design are the attributes y and X of this error]"
     )
-    return _with_replay(FittingError(message), repetition, source, y)
+    return _with_replay(FittingError(message), repetition, task, y)
 
 
 def _lost(error: WorkersDied) -> FittingError:
@@ -224,14 +234,15 @@ def _lost(error: WorkersDied) -> FittingError:
         f"worker processes died again and again ({error}) at one of the repetitions {first.start} to "
         f"{end} of {first.n_rep} (counted from 0); pass a smaller n_jobs if memory was short, or "
         "n_jobs=1 to see whether the procedure itself crashes [random numbers: "
-        f"{first.source}; the responses are the attribute y of this error]"
+        f"{first.source}; the responses are the attribute y of this error, the design of the first "
+        "one is X]"
     )
     y = np.hstack([task.Y for task in error.tasks])
-    return _with_replay(FittingError(message), first.start, first.source, y)
+    return _with_replay(FittingError(message), first.start, first, y)
 
 
-def _with_replay(failure: FittingError, repetition: int, draws: str, y) -> FittingError:
-    failure.repetition, failure.draws, failure.y = repetition, draws, y
+def _with_replay(failure: FittingError, repetition: int, task: _Task, y) -> FittingError:
+    failure.repetition, failure.draws, failure.X, failure.y = repetition, task.source, task.X, y
     return failure
 
 

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from ..exceptions import InvalidInputError
 
-__all__ = ["NumpyDraws", "Responses", "as_draws", "drawn_design", "is_shape"]
+__all__ = ["NumpyDraws", "Responses", "as_draws", "drawn_design", "drawn_designs", "is_shape"]
 
 _CHUNK = 1 << 20
 
@@ -74,16 +74,22 @@ def is_shape(design) -> bool:
     )
 
 
-def drawn_design(shape, draws, n_rep: int) -> np.ndarray:
-    """A Gaussian design, column by column, from the numbers that come after all responses.
+def drawn_designs(shape, draws, n_rep: int, n_designs: int):
+    """Yield Gaussian designs, column by column, from the numbers that come after all responses.
 
-    The authors draw y before X. The responses are drawn block by block later, so the design is
+    The authors draw y before X. The responses are drawn block by block later, so the designs are
     drawn from a copy of the stream that has skipped them.
     """
     n, p = shape
     after = draws.copy()
     after.skip_normals(n * n_rep)
-    return np.ascontiguousarray(after.normal(n * p).reshape(p, n).T)
+    for _ in range(n_designs):
+        yield np.ascontiguousarray(after.normal(n * p).reshape(p, n).T)
+
+
+def drawn_design(shape, draws, n_rep: int) -> np.ndarray:
+    """The first of the drawn designs: the authors'."""
+    return next(drawn_designs(shape, draws, n_rep, 1))
 
 
 @dataclass(frozen=True)

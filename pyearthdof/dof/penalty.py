@@ -6,7 +6,7 @@ import numpy as np
 
 from ..mars.options import default_penalty
 
-__all__ = ["corrected_penalty", "default_penalty", "nominal"]
+__all__ = ["corrected_penalty", "default_penalty", "nominal", "penalty_before_zero"]
 
 
 def nominal(r, c):
@@ -30,4 +30,9 @@ def corrected_penalty(df, r):
     >>> float(corrected_penalty(51.0, 21))
     3.0
     """
-    return 2 * np.maximum(df - r, 0.0) / (r - 1)
+    return np.maximum(penalty_before_zero(df, r), 0.0)
+
+
+def penalty_before_zero(df, r):
+    """2 (df - r)/(r - 1), which is smooth in df and r also where the penalty itself is 0."""
+    return 2 * (df - r) / (r - 1)

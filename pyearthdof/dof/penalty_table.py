@@ -17,10 +17,11 @@ from importlib import resources
 import numpy as np
 import pandas as pd
 from scipy.interpolate import CubicSpline
+from scipy.stats import t as student
 
 from ..exceptions import InvalidInputError
 from ..mars.options import default_nk
-from .checks import check_count, check_shape
+from .checks import check_count, check_level, check_shape
 from .correction import PenaltyCorrection, correct_penalty
 from .noise import is_shape
 from .penalty import default_penalty
@@ -37,8 +38,8 @@ class PenaltyEstimate:
     Attributes
     ----------
     penalty, error : float
-        The corrected penalty, a mean over Gaussian designs, and its standard error, which has two
-        parts.
+        The corrected penalty, a mean over Gaussian designs, and its standard error, which is printed
+        after ± and has two parts. `interval()` knows that it comes from ten designs.
     monte_carlo_error : float
         The part that comes from the finite number of repetitions behind the table.
     interpolation_error : float
@@ -78,14 +79,35 @@ class PenaltyEstimate:
             f"method={self.method!r})"
         )
 
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """An interval that holds the penalty with probability `level`.
+
+        The error comes from ten designs, so its multiple is that of the t distribution with 9 degrees
+        of freedom, 2.26 for 95 %.
+
+        Examples
+        --------
+        >>> from pyearthdof import quick_penalty
+        >>> "{:.2f} to {:.2f}".format(*quick_penalty((264, 9)).interval())
+        '2.95 to 3.08'
+        """
+        multiple = student.ppf((1 + check_level(level)) / 2, self.settings["n_designs"] - 1)
+        half = float(multiple) * self.error
+        return max(self.penalty - half, 0.0), self.penalty + half
+
     def to_dict(self) -> dict:
-        """Everything as plain Python values, ready for JSON."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}
+        """Everything as plain Python values, ready for JSON, with the interval of 95 %."""
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        return values | {"interval": list(self.interval())}
 
     def to_frame(self) -> pd.DataFrame:
-        """One row with every number."""
+        """One row with every number; `lower` and `upper` are the interval of 95 %."""
         values = self.to_dict()
-        return pd.DataFrame([{k: v for k, v in values.items() if not isinstance(v, dict)}])
+        lower, upper = values.pop("interval")
+        frame = pd.DataFrame([{k: v for k, v in values.items() if not isinstance(v, dict)}])
+        frame.insert(2, "lower", lower)
+        frame.insert(3, "upper", upper)
+        return frame
 
     def exact(self, **options) -> PenaltyCorrection:
         """Run Algorithm 2 for the same n, p, nk and degree; `options` as in `correct_penalty`."""

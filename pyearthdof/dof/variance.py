@@ -1,7 +1,8 @@
 """Estimators of the degrees of freedom with less variance from the same fits.
 
-Both are unbiased. Antithetic pairs (y and 2 mu - y) are not among them: the fit of -y is minus the
-fit of y for most procedures here, so both members of a pair say the same, and the variance doubles.
+Both are unbiased: "direction" for a constant mean, below, and "control" for any, in `control`. Antithetic
+pairs (y and 2 mu - y) are not among them: the fit of -y is minus the fit of y for most procedures here, so
+both members of a pair say the same, and the variance doubles.
 """
 
 from __future__ import annotations
@@ -10,13 +11,13 @@ import numpy as np
 import pandas as pd
 
 from ..exceptions import InvalidInputError
+from .control import control_sum
 from .covariance import Covariance, covariance_sum
 from .jackknife import mean_of
 
-__all__ = ["VARIANCE_REDUCTIONS", "check_variance_reduction", "estimator"]
+__all__ = ["VARIANCE_REDUCTIONS", "check_variance_reduction", "estimator", "is_numeric"]
 
 VARIANCE_REDUCTIONS = (None, "direction", "control")
-_N_FOLDS = 10
 
 
 def check_variance_reduction(name, procedure, X, responses) -> None:
@@ -25,7 +26,7 @@ def check_variance_reduction(name, procedure, X, responses) -> None:
         raise InvalidInputError(
             f"variance_reduction={name!r} is unknown; pass None, 'direction' or 'control'."
         )
-    if name == "control" and isinstance(X, pd.DataFrame) and not _is_numeric(X):
+    if name == "control" and not is_numeric(X):
         raise InvalidInputError(
             "variance_reduction='control' needs numbers in every column of X; pass 'direction' or "
             "None."
@@ -44,8 +45,9 @@ def check_variance_reduction(name, procedure, X, responses) -> None:
         )
 
 
-def _is_numeric(frame) -> bool:
-    return frame.select_dtypes("number").shape == frame.shape
+def is_numeric(X) -> bool:
+    """Whether every column of a design holds numbers, which "control" projects on."""
+    return not isinstance(X, pd.DataFrame) or X.select_dtypes("number").shape == X.shape
 
 
 def estimator(name, X, responses, groups):
@@ -53,7 +55,7 @@ def estimator(name, X, responses, groups):
     if name == "direction":
         return _Direction(responses.n, groups)
     if name == "control":
-        return _Control(X, responses, groups)
+        return control_sum(X, responses.mu, responses.sigma, groups)
     return covariance_sum(responses.mu, responses.sigma, groups)
 
 
@@ -80,53 +82,3 @@ class _Direction:
         values = np.concatenate(self.values)
         per_observation = 1.0 / len(self.per_observation) + self.per_observation / len(values)
         return Covariance(per_observation, mean_of(values, self.groups))
-
-
-class _Control:
-    """h = sum (y_i - mu_i)(muhat_i - mu_i)/sigma_i^2, less what two linear smoothers explain of it.
-
-    With z = (y - mu)/sigma the smoothers are least squares on X with a constant, z'Pz of mean
-    rank(P), and the identity, z'z of mean n. The coefficients for a tenth of the repetitions come
-    from the others, so the estimate stays unbiased.
-    """
-
-    def __init__(self, X, responses, groups):
-        self.groups = groups
-        self.mu = responses.mu[:, None]
-        self.sigma = responses.sigma[:, None]
-        self.basis = _column_space(X)
-        self.h: list[np.ndarray] = []
-        self.controls: list[np.ndarray] = []
-
-    def add(self, Y, fitted) -> None:
-        z = (Y - self.mu) / self.sigma
-        projected = self.basis.T @ z
-        self.h.append((z * (fitted - self.mu) / self.sigma).sum(axis=0))
-        self.controls.append(
-            np.column_stack([(projected**2).sum(axis=0), (z * z).sum(axis=0)])
-            - [self.basis.shape[1], len(z)]
-        )
-
-    def result(self) -> Covariance:
-        h, controls = np.concatenate(self.h), np.vstack(self.controls)
-        values = h.copy()
-        folds = np.array_split(np.arange(len(h)), min(_N_FOLDS, len(h)))
-        for fold in folds:
-            others = np.ones(len(h), dtype=bool)
-            others[fold] = False
-            values[fold] -= controls[fold] @ _slopes(controls[others], h[others])
-        return Covariance(None, mean_of(values, self.groups))
-
-
-def _column_space(X) -> np.ndarray:
-    """An orthonormal basis of the columns of X and a constant."""
-    X = np.asarray(X, dtype=float)
-    scale = np.abs(X).max(axis=0)
-    columns = np.column_stack([np.ones(len(X)), X / np.where(scale > 0, scale, 1.0)])
-    u, d, _ = np.linalg.svd(columns, full_matrices=False)
-    return u[:, d > max(columns.shape) * np.finfo(float).eps * d[0]]
-
-
-def _slopes(controls, h):
-    design = controls - controls.mean(axis=0)
-    return np.linalg.lstsq(design, h - h.mean(), rcond=None)[0]

@@ -209,14 +209,20 @@ class Earth(EarthFit, MarsRegressor):
     def corrected(self, X, y, *, design="gaussian", sample_weight=None, **correction):
         """Fit again with the penalty that makes nominal and actual degrees of freedom agree.
 
+        What is measured is the search of this estimator, with all its options except thresh, penalty,
+        pmethod and nprune, for which Algorithm 2 has values of its own.
+
         Parameters
         ----------
-        X, y, sample_weight
+        X, y
             The data, as in `fit`.
         design : {"gaussian", "data"}
             Measure the search on Gaussian noise of X's shape, as the authors do, or on X itself.
+        sample_weight : array, (n,), optional
+            Weights of the final fit. The measurement does not count them: Algorithm 2 knows no weights.
         **correction
-            Passed to `correct_penalty`: n_rep, draws, n_jobs, progress, engine.
+            Passed to `correct_penalty`: n_rep, draws, random_state, n_designs, n_jobs, progress; degree,
+            nk and engine if they should be others than the estimator's.
 
         Returns
         -------
@@ -228,7 +234,7 @@ class Earth(EarthFit, MarsRegressor):
         >>> import numpy as np
         >>> from pyearthdof import Earth
         >>> x = np.random.default_rng(0).normal(size=(100, 2))
-        >>> model = Earth().corrected(x, np.abs(x[:, 0]), n_rep=20)
+        >>> model = Earth(minspan=5).corrected(x, np.abs(x[:, 0]), n_rep=20)
         >>> model.penalty_ == model.correction_.penalty
         True
         """
@@ -236,9 +242,9 @@ class Earth(EarthFit, MarsRegressor):
 
         if design not in ("gaussian", "data"):
             raise InvalidInputError(f"design={design!r} but it should be 'gaussian' or 'data'")
-        probe = check_design(clone(self), X).values
-        settings = {"degree": self.degree, "nk": self.nk, "engine": self.engine} | correction
-        result = correct_penalty(probe if design == "data" else probe.shape, **settings)
+        check_design(clone(self), X)
+        settings = {"estimator": self, "gaussian": design == "gaussian"} | correction
+        result = correct_penalty(X, **settings)
         model = clone(self).set_params(penalty=result.penalty).fit(X, y, sample_weight)
         model.correction_ = result
         return model

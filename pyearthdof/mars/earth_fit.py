@@ -15,10 +15,10 @@ from ..exceptions import InvalidInputError, RWarning
 from . import engine_r, robject
 from .data import Design, Responses, check_new_data
 from .fitted import FittedMars
-from .options import check_options, needs_r
+from .options import SEARCH_OPTIONS, check_options, linear_predictors, needs_r
 from .training_data import FormulaData, TrainingData
 
-__all__ = ["EarthFit"]
+__all__ = ["EarthFit", "search_options"]
 
 ENGINES = ("auto", "r", "native")
 INTERVALS = {"prediction": "pint", "confidence": "cint"}
@@ -292,6 +292,16 @@ class EarthFit(FittedMars):
         if not self.keepxy:
             state.pop("_data", None)
         return state
+
+
+def search_options(estimator: EarthFit, names, columns=None) -> dict:
+    """The options that decide what the forward pass finds, `linpreds` as column numbers.
+
+    `names` are the columns with factors expanded, `columns` says which factors they come from.
+    """
+    options = {name: getattr(estimator, name) for name in SEARCH_OPTIONS}
+    options["linpreds"] = linear_predictors(_expanded_names(options["linpreds"], columns), names)
+    return options
 
 
 def _weights_of_pairs(model, data: TrainingData):

@@ -16,6 +16,7 @@ from .glm import FAMILIES, LINKS
 __all__ = [
     "OPTIONS",
     "PMETHODS",
+    "SEARCH_OPTIONS",
     "check_options",
     "default_nk",
     "default_penalty",
@@ -115,6 +116,12 @@ OPTIONS = (
     Option("varmod_conv", "varmod.conv", 1.0, "a number", _number(), True),
     Option("varmod_clamp", "varmod.clamp", 0.1, "a number from 0 to 10", _number(0, 10), True),
     Option("varmod_minspan", "varmod.minspan", -3, "an integer", _integer(), True),
+)  # fmt: skip
+
+# What decides, apart from penalty, thresh and the pruning, which terms the forward pass finds.
+SEARCH_OPTIONS = (
+    "degree", "nk", "minspan", "endspan", "newvar_penalty", "fast_k", "fast_beta", "adjust_endspan",
+    "auto_linpreds", "scale_y", "allowed", "linpreds",
 )  # fmt: skip
 
 

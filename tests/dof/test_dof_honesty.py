@@ -7,6 +7,7 @@ from pyearthdof.dof import degrees_of_freedom
 from pyearthdof.dof.covariance import covariance_sum
 from pyearthdof.procedures.linear import LeastSquares, NearestNeighbors, Ridge
 from pyearthdof.procedures.subset import BestSubset
+from pyearthdof.procedures.tree import RegressionTree
 from pyearthdof.random import RDraws
 
 X = RDraws(41).normal(50 * 5).reshape(50, 5)
@@ -59,6 +60,26 @@ def test_coverage_of_the_whole_function(procedure, reduction):
         return found.df, found.se
 
     truth = degrees_of_freedom(procedure, X).df
+    assert 0.90 <= coverage(estimate, truth, 200) <= 0.99
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("reduction", [None, "control", "direction"])
+@pytest.mark.parametrize("procedure", [NearestNeighbors(5), RegressionTree(depth=2)], ids=repr)
+def test_coverage_where_the_mean_is_not_zero(procedure, reduction):
+    mu = 5.0 if reduction == "direction" else 3 * X[:, 0] ** 2
+
+    def run(seed, **options):
+        options = {"mu": mu, "method": "monte-carlo", "random_state": seed} | options
+        return degrees_of_freedom(procedure, X, **options)
+
+    def estimate(seed):
+        found = run(seed, variance_reduction=reduction)
+        return found.df, found.se
+
+    truth = run(10**6, n_rep=8000).df
+    if procedure.is_linear:
+        truth = degrees_of_freedom(procedure, X).df
     assert 0.90 <= coverage(estimate, truth, 200) <= 0.99
 
 

@@ -1,5 +1,6 @@
 """The table of corrected penalties: its cells, what is between them, and what it refuses."""
 
+import dataclasses
 import importlib.metadata
 import pickle
 from importlib import resources
@@ -7,6 +8,7 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from pyearthdof import RDraws, correct_penalty
 from pyearthdof.dof.penalty import corrected_penalty
@@ -90,6 +92,25 @@ def test_a_cell_is_found_as_it_is():
         assert found.penalty == pytest.approx(row.penalty, abs=1e-6)
         assert found.error == pytest.approx(row.se, rel=1e-6)
         assert found.interpolation_error == pytest.approx(0, abs=1e-9)
+
+
+def test_the_interval_follows_from_ten_designs():
+    found = quick_penalty((264, 9))
+    assert SETTINGS["n_designs"] == 10
+    lower, upper = found.interval()
+    assert (upper - lower) / 2 == pytest.approx(2.2621571628 * found.error)
+    assert (upper + lower) / 2 == pytest.approx(found.penalty)
+    lower, upper = found.interval(level=0.5)
+    assert (upper - lower) / 2 == pytest.approx(stats.t.ppf(0.75, 9) * found.error)
+    assert found.to_dict()["interval"] == list(found.interval())
+    assert tuple(found.to_frame().loc[0, ["lower", "upper"]]) == found.interval()
+    with pytest.raises(InvalidInputError, match="level=2 is not possible"):
+        found.interval(level=2)
+
+
+def test_no_interval_begins_below_zero():
+    small = dataclasses.replace(quick_penalty((264, 9)), penalty=0.01, error=0.02)
+    assert small.interval() == pytest.approx((0.0, 0.01 + 2.2621571628 * 0.02))
 
 
 def test_even_nk_is_the_odd_one_below_as_in_earth():

@@ -1,0 +1,172 @@
+"""The control variate: Algorithm 1 on what two linear smoothers of known trace leave of the fit.
+
+With z = (y - mu)/sigma and f = muhat/sigma the degrees of freedom are the covariance of z and f. Those of
+q = P(y - mu)/sigma, P the projection on X and a constant, are rank(P), and those of z - q are n - rank(P). So
+
+    df = Cov(z, f - b1 q - b2 (z - q)) + b1 rank(P) + b2 (n - rank(P))
+
+for any b1 and b2, and with the coefficients of the regression of f on both smoothers there is little
+left to vary. For the repetitions of a fold the coefficients and the mean of the rest come from the
+other folds: they are independent of z, whose mean is zero, so the estimate is unbiased for any mu.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .covariance import Covariance
+from .jackknife import Jackknife
+
+__all__ = ["control_sum"]
+
+_N_FOLDS = 10
+
+
+def control_sum(X, mu, sigma, groups=None):
+    """Return an empty sum; `add(Y, fitted)` the blocks in order, then ask for its `result()`."""
+    if groups is None:
+        return _KeptControl(X, mu, sigma)
+    return _StreamedControl(X, mu, sigma, groups)
+
+
+class _Smoothed(NamedTuple):
+    """z (n, m), and f, q and z - q as one (3, n, m) array."""
+
+    z: np.ndarray
+    parts: np.ndarray
+
+
+class _Smoothers:
+    """The two linear smoothers of a design."""
+
+    def __init__(self, X, mu, sigma):
+        self.mu, self.sigma = mu[:, None], sigma[:, None]
+        self.basis = _column_space(X)
+        n, rank = self.basis.shape
+        self.traces = np.array([rank, n - rank], dtype=float)
+
+    def apply(self, Y, fitted, centre) -> _Smoothed:
+        """`centre` (n, 1) is near the mean fit; it falls out of the estimate, and saves digits."""
+        noise = Y - self.mu
+        z = noise / self.sigma
+        projected = self.basis @ (self.basis.T @ noise) / self.sigma
+        return _Smoothed(z, np.stack([(fitted - centre) / self.sigma, projected, z - projected]))
+
+
+class _Sums(NamedTuple):
+    """For each fold: its number of repetitions, and the sums of z, of the parts, of z'part and part'part."""
+
+    count: np.ndarray
+    z: np.ndarray
+    parts: np.ndarray
+    products: np.ndarray
+    squares: np.ndarray
+
+    def without(self, g: int) -> _Sums:
+        return _Sums(*(np.delete(values, g, axis=0) for values in self))
+
+
+def _sums(smoothed: _Smoothed) -> _Sums:
+    """The sums of one fold."""
+    z, parts = smoothed
+    return _Sums(
+        np.array(float(z.shape[1])),
+        z.sum(axis=1),
+        parts.sum(axis=2),
+        np.einsum("im,kim->k", z, parts),
+        np.einsum("jim,kim->jk", parts, parts),
+    )
+
+
+def _cross_fitted(sums: _Sums, traces) -> tuple[float, np.ndarray]:
+    """The estimate, and the coefficients that each fold got from the others."""
+    whole = [values.sum(axis=0) for values in sums]
+    total, coefficients = 0.0, []
+    for k, mine in enumerate(zip(*sums, strict=True)):
+        others = _Sums(*(all_of - values[k] for all_of, values in zip(whole, sums, strict=True)))
+        mine = _Sums(*mine)
+        mean = others.parts / others.count
+        squares = others.squares - others.count * mean @ mean.T
+        b = np.zeros(2)  # a single repetition has no spread to regress on
+        if others.count > 1:
+            b = np.linalg.lstsq(squares[1:, 1:], squares[1:, 0], rcond=None)[0]
+        covariances = mine.products - mean @ mine.z
+        total += covariances[0] - b @ (covariances[1:] - mine.count * traces)
+        coefficients.append(b)
+    return float(total / whole[0]), np.array(coefficients)
+
+
+class _KeptControl:
+    def __init__(self, X, mu, sigma):
+        self.smoothers = _Smoothers(X, mu, sigma)
+        self.y: list[np.ndarray] = []
+        self.fitted: list[np.ndarray] = []
+
+    def add(self, Y, fitted) -> None:
+        self.y.append(Y)
+        self.fitted.append(fitted)
+
+    def result(self) -> Covariance:
+        fitted = np.hstack(self.fitted)
+        z, parts = self.smoothers.apply(np.hstack(self.y), fitted, _mean(fitted))
+        m, traces = z.shape[1], self.smoothers.traces
+        folds = np.array_split(np.arange(m), min(_N_FOLDS, m))
+        each = [_sums(_Smoothed(z[:, fold], parts[:, :, fold])) for fold in folds]
+        value, coefficients = _cross_fitted(_Sums(*map(np.stack, zip(*each, strict=True))), traces)
+        if m < 3:
+            return Covariance(None, Jackknife(value, np.full(m, np.nan)))
+        # Without repetition j a sample covariance changes by (itself - m/(m - 1) j's products)/(m - 2),
+        # which counts that j is in the means, too. j's coefficients are those that j did not make.
+        parts = parts - parts.mean(axis=2, keepdims=True)
+        products = np.einsum("im,kim->km", z - _mean(z), parts) * m / (m - 1)
+        b = np.repeat(coefficients, [len(fold) for fold in folds], axis=0).T
+        own = products[0] - (b * (products[1:] - traces[:, None])).sum(axis=0)
+        return Covariance(None, Jackknife(value, value + (own.mean() - own) / (m - 2)))
+
+
+class _StreamedControl:
+    """Sums for each group of repetitions; the groups are the folds, and what is left out."""
+
+    def __init__(self, X, mu, sigma, groups):
+        self.smoothers = _Smoothers(X, mu, sigma)
+        self.groups = groups
+        self.centre = None
+        self.done = 0
+        n, n_groups = len(mu), int(groups.max()) + 1
+        shapes = ((), (n,), (3, n), (3,), (3, 3))
+        self.sums = _Sums(*(np.zeros((n_groups, *shape)) for shape in shapes))
+
+    def add(self, Y, fitted) -> None:
+        if self.centre is None:
+            self.centre = _mean(fitted)
+        block_groups = self.groups[self.done : self.done + Y.shape[1]]
+        for group in np.unique(block_groups):
+            mine = block_groups == group
+            found = _sums(self.smoothers.apply(Y[:, mine], fitted[:, mine], self.centre))
+            for total, values in zip(self.sums, found, strict=True):
+                total[group] += values
+        self.done += Y.shape[1]
+
+    def result(self) -> Covariance:
+        traces = self.smoothers.traces
+        value, _ = _cross_fitted(self.sums, traces)
+        n_groups = len(self.sums.count)
+        if n_groups < 3:
+            return Covariance(None, Jackknife(value, np.full(n_groups, np.nan)))
+        left_out = [_cross_fitted(self.sums.without(g), traces)[0] for g in range(n_groups)]
+        return Covariance(None, Jackknife(value, np.array(left_out)))
+
+
+def _mean(values) -> np.ndarray:
+    return values.mean(axis=1, keepdims=True)
+
+
+def _column_space(X) -> np.ndarray:
+    """An orthonormal basis of the columns of X and a constant."""
+    X = np.asarray(X, dtype=float)
+    scale = np.abs(X).max(axis=0)
+    columns = np.column_stack([np.ones(len(X)), X / np.where(scale > 0, scale, 1.0)])
+    u, d, _ = np.linalg.svd(columns, full_matrices=False)
+    return u[:, d > max(columns.shape) * np.finfo(float).eps * d[0]]

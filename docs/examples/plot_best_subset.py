@@ -29,10 +29,10 @@ for k in (1, 3, 10):
 # No search for none of the columns or all of them; the most expensive is in between.
 
 df = np.array([f.df for f in found])
-se = np.array([f.se for f in found])
+bars = np.abs(np.array([f.interval() for f in found]).T - df)
 figure, ax = plt.subplots(figsize=(6.0, 3.8), layout="constrained")
 ax.plot(sizes, sizes, "--", color="0.45", label="number of coefficients")
-ax.errorbar(sizes, df, yerr=2 * se, marker="o", markersize=4, color="#1f5fa8", label="df")
+ax.errorbar(sizes, df, yerr=bars, marker="o", markersize=4, color="#1f5fa8", label="df")
 ax.fill_between(sizes, sizes, df, color="#d95f02", alpha=0.2, label="search cost, sdf = msdf")
 ax.set(xlabel="size of the subset of 10 columns", ylabel="degrees of freedom")
 ax.grid(alpha=0.25)

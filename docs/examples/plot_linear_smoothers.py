@@ -28,7 +28,7 @@ neighbours = [2, 3, 5, 8, 12, 20, 40]
 
 def both(procedure):
     measured = degrees_of_freedom(procedure, X, method="monte-carlo", n_rep=1000, random_state=1)
-    return degrees_of_freedom(procedure, X).df, measured.df, measured.se
+    return degrees_of_freedom(procedure, X).df, measured.df, *measured.interval()
 
 
 ridge = np.array([both(Ridge(lam=lam)) for lam in penalties])
@@ -40,11 +40,11 @@ for ax, where, found in ((left, penalties, ridge), (right, neighbours, knn)):
     ax.errorbar(
         where,
         found[:, 1],
-        yerr=2 * found[:, 2],
+        yerr=np.abs(found[:, 2:].T - found[:, 1]),
         fmt="o",
         color="#d95f02",
         markersize=4,
-        label="Monte Carlo, two standard errors",
+        label="Monte Carlo, 95 %",
     )
     ax.grid(alpha=0.25)
 left.set(xscale="log", xlabel="penalty λ", ylabel="degrees of freedom", title="Ridge, 10 columns")

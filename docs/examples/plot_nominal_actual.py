@@ -11,6 +11,7 @@ it really uses grows with that number.
 # to 60 terms. One forward pass a response serves all sizes.
 
 import matplotlib.pyplot as plt
+import numpy as np
 
 from pyearthdof import self_consistency
 
@@ -24,7 +25,7 @@ for p, run in runs.items():
 
 # %%
 # Points on the dashed line would be self-consistent. With one predictor MARS counts too much, with fifty far
-# too little, and with ten it depends on the size. Bars are two standard errors.
+# too little, and with ten it depends on the size. Bars are intervals of 95 % for the design that was drawn.
 
 figure, ax = plt.subplots(figsize=(5.8, 4.6), layout="constrained")
 ax.plot([0, 80], [0, 80], "--", color="0.45", linewidth=1.2)
@@ -37,7 +38,7 @@ for (p, run), colour, mark in zip(
     ax.errorbar(
         run.df,
         run.nominal_df,
-        xerr=2 * run.se,
+        xerr=np.abs(np.array(run.interval()) - run.df),
         color=colour,
         marker=mark,
         markersize=4.5,

@@ -49,8 +49,9 @@ cases = [
 rows = []
 for name, procedure, design in cases:
     found = degrees_of_freedom(procedure, design, n_rep=400, random_state=1)
-    rows.append((name, found.n_coef, found.trace, found.df, found.se, found.msdf, found.sdf))
-columns = ["procedure", "n_coef", "trace", "df", "se", "msdf", "sdf"]
+    df = (found.df, found.se, *found.interval())
+    rows.append((name, found.n_coef, found.trace, *df, found.msdf, found.sdf))
+columns = ["procedure", "n_coef", "trace", "df", "se", "lower", "upper", "msdf", "sdf"]
 table = pd.DataFrame(rows, columns=columns).set_index("procedure").astype(float)
 print(table.round(2).to_string(na_rep="-"))
 
@@ -63,16 +64,16 @@ figure, ax = plt.subplots(figsize=(8.0, 4.8), layout="constrained")
 places = np.arange(len(table))[::-1]
 ax.barh(places, table["trace"], color="#9dbbdd", label="trace: a fixed model of this form")
 searched = (table["df"] - table["trace"]).clip(lower=0)
-searched = searched.where(searched > 2 * table["se"], 0)
+searched = searched.where(table["lower"] > table["trace"], 0)
 ax.barh(places, searched, left=table["trace"], color="#d95f02", label="msdf: the search")
 ax.errorbar(
     table["df"],
     places,
-    xerr=2 * table["se"],
+    xerr=np.abs(table[["lower", "upper"]].T - table["df"]),
     fmt="k.",
     markersize=5,
     linewidth=1,
-    label="df, with two standard errors",
+    label="df, with intervals of 95 %",
 )
 ax.set_yticks(places, table.index)
 ax.set_xlabel("degrees of freedom")

@@ -60,7 +60,7 @@ ax.plot(
     bandwidths, [S.trace() for S in smoothers], color="#1f5fa8", label="bandwidth fixed: df = tr S"
 )
 ax.axhline(chosen.df, color="#d95f02", label="chosen by leave-one-out: df")
-ax.axhspan(chosen.df - 2 * chosen.se, chosen.df + 2 * chosen.se, color="#d95f02", alpha=0.2)
+ax.axhspan(*chosen.interval(), color="#d95f02", alpha=0.2)
 ax.axhline(
     np.mean(traces), color="#d95f02", linestyle=":", label="chosen by leave-one-out: mean tr S"
 )

@@ -176,7 +176,7 @@ class Earth(EarthFit, MarsRegressor):
     def fit_path(self, X, Y, nks) -> PathFits:
         """Fit every column of Y for every nk of `nks` with one forward pass each.
 
-        Needs thresh = 0, pmethod = "none" and neither nprune nor allowed: then the fit at a smaller nk
+        Needs thresh = 0, pmethod = "none" and neither nprune, allowed nor force_weights: then the fit at a smaller nk
         is the beginning of the pass at a larger one. The estimator's own nk is not looked at.
 
         Examples
@@ -188,7 +188,13 @@ class Earth(EarthFit, MarsRegressor):
         >>> paths.n_terms.ravel().tolist()
         [3.0, 4.0]
         """
-        needed = {"thresh": 0, "pmethod": "none", "nprune": None, "allowed": None}
+        needed = {
+            "thresh": 0,
+            "pmethod": "none",
+            "nprune": None,
+            "allowed": None,
+            "force_weights": False,
+        }
         for name, value in needed.items():
             if getattr(self, name) != value:
                 raise InvalidInputError(

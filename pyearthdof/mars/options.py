@@ -121,7 +121,7 @@ OPTIONS = (
 # What decides, apart from penalty, thresh and the pruning, which terms the forward pass finds.
 SEARCH_OPTIONS = (
     "degree", "nk", "minspan", "endspan", "newvar_penalty", "fast_k", "fast_beta", "adjust_endspan",
-    "auto_linpreds", "scale_y", "allowed", "linpreds",
+    "auto_linpreds", "scale_y", "allowed", "linpreds", "force_weights",
 )  # fmt: skip
 
 

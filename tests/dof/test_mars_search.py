@@ -47,7 +47,7 @@ def test_options_count(options, penalty):
 OTHERS = {
     "minspan": 12, "endspan": 25, "newvar_penalty": 0.2, "fast_k": 2, "fast_beta": 0,
     "adjust_endspan": 8, "auto_linpreds": False, "linpreds": [0, 2], "allowed": no_wind_in_products,
-    "nk": 9, "degree": 1,
+    "nk": 9, "degree": 1, "force_weights": True,
 }  # fmt: skip
 SAME = {"scale_y"}  # changes rounding only, for a single response
 

@@ -20,10 +20,12 @@ MOST_VALUES = 8_000_000  # fitted values of paths at a time: 64 MB
 def fit_many(X, Y, feature_names, options, n_threads=1) -> tuple[np.ndarray, np.ndarray]:
     """Fitted values (n, m) and numbers of terms (m,) for every column of Y.
 
-    Pruning is backward or none; other methods and an `allowed` function fit one response at a time.
+    Pruning is backward or none; other methods, an `allowed` function and the search for weights fit one
+    response at a time.
     """
     X, Y = np.asarray(X, dtype=float), np.asarray(Y, dtype=float)
-    if options["pmethod"] not in ("none", "backward") or options["allowed"] is not None:
+    alone = options["allowed"] is not None or options["force_weights"]
+    if alone or options["pmethod"] not in ("none", "backward"):
         fits = [fit(X, y, options, None, feature_names) for y in Y.T]
         return np.column_stack([f.fitted for f in fits]), np.array([len(f.selected) for f in fits])
     refuse_sizes("y", Y)

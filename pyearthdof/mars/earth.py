@@ -176,8 +176,8 @@ class Earth(EarthFit, MarsRegressor):
     def fit_path(self, X, Y, nks) -> PathFits:
         """Fit every column of Y for every nk of `nks` with one forward pass each.
 
-        Needs thresh = 0, pmethod = "none" and neither nprune, allowed nor force_weights: then the fit at a smaller nk
-        is the beginning of the pass at a larger one. The estimator's own nk is not looked at.
+        Needs thresh = 0, pmethod = "none" and neither nprune, allowed nor force_weights: then the fit at
+        a smaller nk is the beginning of the pass at a larger one. The estimator's own nk is not looked at.
 
         Examples
         --------

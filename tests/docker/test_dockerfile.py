@@ -85,7 +85,7 @@ def test_what_it_runs():
 
 def test_caches_lie_in_a_volume():
     volumes = exec_form(last("VOLUME"))
-    for name in ("NUMBA_CACHE_DIR", "MPLCONFIGDIR", "PYEARTHDOF_CACHE"):
+    for name in ("NUMBA_CACHE_DIR", "MPLCONFIGDIR"):
         assert any(environment()[name].startswith(f"{volume}/") for volume in volumes), name
 
 

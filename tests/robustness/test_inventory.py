@@ -16,7 +16,6 @@ PACKAGE = Path(pyearthdof.__file__).resolve().parent
 
 LAZY = "imports a module of this package whose name is in a table of the source"
 TO_CHILD = "hands tasks to joblib's workers; they are our own functions, pickled by joblib itself"
-DOWNLOAD = "fetches a file whose checksum is in the source"
 
 # (file, function): {what: why}
 PYTHON = {
@@ -53,12 +52,6 @@ PYTHON = {
         ".rternalize": "one fixed function of ours that R may call by number"
     },
     ("bridge/convert.py", "_classed"): {"R's class<-": "sets one of our own class names"},
-    ("datasets.py", "cache_folder"): {"pooch.os_cache": "the name of a folder"},
-    ("datasets.py", "_local_split"): {"pooch.file_hash": "a checksum"},
-    ("datasets.py", "_downloaded_split"): {
-        "pooch.retrieve": DOWNLOAD,
-        "pooch.HTTPDownloader": DOWNLOAD,
-    },
     ("_workers.py", "run_tasks"): {
         "joblib.delayed": TO_CHILD,
         "joblib.parallel.get_active_backend": "asks which backend the user chose",

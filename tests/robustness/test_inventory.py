@@ -30,6 +30,10 @@ PYTHON = {
         "subprocess.run": "`R RHOME`: a list, no shell; R from R_HOME or the PATH",
         "subprocess.TimeoutExpired": "when that does not answer",
     },
+    ("bridge/remedies.py", "_run"): {
+        "subprocess.run": "R for its flags, version and packages, and the C compiler: a list, no shell",
+        "subprocess.TimeoutExpired": "when that does not answer",
+    },
     ("bridge/installation.py", "import_rinterface"): {
         "rpy2.rinterface": "the one import of rpy2",
         "rpy2.rinterface_lib.callbacks": "R's console, to keep it quiet",

@@ -20,6 +20,7 @@ import contextlib
 import functools
 import itertools
 import multiprocessing.connection
+import multiprocessing.resource_tracker
 import os
 import signal
 import threading
@@ -30,6 +31,8 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor
 
 from joblib import Parallel, delayed
+from joblib._parallel_backends import LokyBackend
+from joblib.externals.loky.backend import resource_tracker
 from joblib.parallel import get_active_backend
 
 __all__ = ["WorkerDiedWarning", "WorkersDied", "run_tasks"]
@@ -130,6 +133,10 @@ def _on_joblib(jobs, n_jobs, prefer, ordered) -> Iterator:
     parallel = Parallel(
         n_jobs=n_jobs, prefer=prefer, return_as=return_as, max_nbytes=None, batch_size=1
     )
+    if isinstance(parallel._backend, LokyBackend) and parallel.n_jobs != 1:
+        # Helper processes of both, at whose start Ctrl-C is let through again.
+        resource_tracker.ensure_running()
+        multiprocessing.resource_tracker.ensure_running()
     with _interrupt_later():
         results = parallel(jobs)
     try:

@@ -1,357 +1,54 @@
-"""The command line: pyearthdof doctor | fit | predict | crosscheck | correct | df | reproduce | report."""
+"""The door of the command line. It imports next to nothing, so that Ctrl-C is in order from the start."""
 
 from __future__ import annotations
 
-import contextlib
-import json
+import _signal  # what Python's own signal is made of; that one takes milliseconds to import
 import os
 import sys
-import warnings
-from pathlib import Path
-from typing import Annotated, Literal
 
-import numpy as np
-import pandas as pd
-import typer
+__all__ = ["main"]
 
-from ._version import __version__
-from .cli_df import df
-from .cli_reproduce import report, reproduce
-from .exceptions import InvalidInputError, PyEarthDofError
-
-app = typer.Typer(
-    help="R's MARS in Python, and the degrees of freedom of any fitting procedure.",
-    epilog="Exit codes: 0 done; 1 `doctor` or `crosscheck` found a problem; 2 an argument or a table was "
-    "refused; 3 something is missing or failed (R, data, a folder in use); 130 interrupted.",
-    no_args_is_help=True,
-    rich_markup_mode="markdown",
-    pretty_exceptions_enable=False,
-)
-
-REFUSED, FAILED = 2, 3
-
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
-Target = Annotated[str, typer.Option(help="Name of the response column.")]
-Targets = Annotated[
-    list[str], typer.Option("--target", help="Name of the response column; repeat it for several.")
-]
-Engine = Annotated[Literal["auto", "r", "native"], typer.Option(help="What computes the fit.")]
+REFUSED = 2
 
 
 def main() -> None:
     """Run a command; a problem that we foresaw ends in one sentence and an exit code of its kind."""
+    try:
+        before = _signal.signal(_signal.SIGINT, lambda *_: os._exit(130))
+    except ValueError:  # not in the main thread, where no signal arrives
+        before = None
+    from . import _terminal
+
+    with _terminal.ctrl_c(before), _terminal.output():
+        code = _run(_terminal)
+    raise SystemExit(code)
+
+
+def _run(terminal) -> int | str | None:
+    import warnings
+
+    from .exceptions import InvalidInputError, PyEarthDofError
+
     # On a terminal a warning is a sentence; where in our code it arose does not help there.
     warnings.formatwarning = lambda message, *_, **__: f"pyearthdof: warning: {message}\n"
     try:
-        app()
+        code = _command()
+        sys.stdout.flush()
+        return code
+    except KeyboardInterrupt:
+        return terminal.INTERRUPTED
     except PyEarthDofError as error:
         print(f"pyearthdof: {error}", file=sys.stderr)
-        raise SystemExit(REFUSED if isinstance(error, InvalidInputError) else FAILED) from None
+        if isinstance(error, terminal.OutputNotWrittenError):
+            return error.exit_code
+        return REFUSED if isinstance(error, InvalidInputError) else terminal.FAILED
 
 
-@app.callback(invoke_without_command=True)
-def _top(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False):
-    if version:
-        print(f"pyearthdof {__version__}")
-        raise typer.Exit
-
-
-@app.command()
-def doctor(
-    needed: Annotated[
-        Literal["r"] | None,
-        typer.Option(
-            "--require", help="Exit code 1 also if this does not work: `r`, MARS through R."
-        ),
-    ] = None,
-    as_json: Json = False,
-):
-    """Tell what works here, what R would add, and what mends it.
-
-    Exit code 0 if the package is usable, with R or without; 1 if not.
-
-    Example: `pyearthdof doctor --require r`
-    """
-    from .bridge.doctor import doctor as examine
-
-    diagnosis = examine()
-    print(json.dumps(diagnosis.to_dict(), indent=1) if as_json else diagnosis)
-    works = diagnosis.usable and (diagnosis.ok or needed is None)
-    raise typer.Exit(0 if works else 1)
-
-
-@app.command()
-def fit(
-    data: Annotated[str, typer.Argument(help="A CSV file, or `ozone` for R's ozone1.")],
-    target: Targets,
-    degree: Annotated[int, typer.Option(help="Highest degree of interaction.")] = 1,
-    penalty: Annotated[float | None, typer.Option(help="GCV penalty for each knot.")] = None,
-    nk: Annotated[int | None, typer.Option(help="Most terms in the forward pass.")] = None,
-    family: Annotated[
-        str | None, typer.Option(help="Family of a generalised linear model on the terms; needs R.")
-    ] = None,
-    corrected: Annotated[
-        bool, typer.Option("--corrected", help="Take the penalty that Algorithm 2 gives.")
-    ] = False,
-    engine: Engine = "auto",
-    save: Annotated[Path | None, typer.Option(help="Write the model here, as JSON.")] = None,
-    rds: Annotated[Path | None, typer.Option(help="Write the model here, for R's readRDS.")] = None,
-    as_json: Json = False,
-):
-    """Fit MARS to a table; columns of text are factors.
-
-    Example: `pyearthdof fit ozone --target O3 --degree 2 --save model.json`
-
-    Example: `pyearthdof fit data.csv --target y --corrected`
-
-    Example: `pyearthdof fit titanic.csv --target survived --family binomial`
-    """
-    from .mars.earth import Earth
-
-    for path in (save, rds):
-        if path is not None:
-            check_writable(path)
-    if corrected and penalty is not None:
-        raise InvalidInputError("--penalty and --corrected were both given; pass one of them")
-    X, y = split_targets(read_table(data), target)
-    model = Earth(degree=degree, penalty=penalty, nk=nk, glm_family=family, engine=engine)
-    with refusals():
-        model = model.corrected(X, y) if corrected else model.fit(X, y)
-    if as_json:
-        print(model.model_.to_json())
-    else:
-        print(model.summary())
-        if corrected:
-            print(f"Penalty corrected from {model.correction_.default_penalty:g}")
-        print(f"Nominal df {model.nominal_df_:g} with penalty {model.penalty_:g}")
-    if save is not None:
-        model.model_.save(save)
-        print(f"Model written to {save}", file=sys.stderr if as_json else sys.stdout)
-    if rds is not None:
-        model.to_rds(rds)
-        print(f"Model for R written to {rds}", file=sys.stderr if as_json else sys.stdout)
-
-
-@app.command()
-def predict(
-    model: Annotated[Path, typer.Argument(help="A model that `fit --save` wrote.")],
-    data: Annotated[str, typer.Argument(help="A CSV file with the model's predictors.")],
-    scale: Annotated[
-        Literal["response", "link", "earth"],
-        typer.Option("--type", help="For a generalised linear model: what to predict."),
-    ] = "response",
-    as_json: Json = False,
-):
-    """Predict with a saved model; needs no R. Prints one row a line, several responses side by side."""
-    from .mars.model import MarsModel
-
-    if not model.is_file():
-        raise InvalidInputError(f"there is no file {str(model)!r}")
-    mars = MarsModel.load(model)
-    table = read_table(data)
-    needed = mars.raw_names
-    missing = [name for name in needed if name not in table.columns]
-    if missing:
-        raise InvalidInputError(f"{data} lacks the column {missing[0]!r} that the model needs")
-    X = table[list(needed)]
-    if mars.columns is None and mars.formula is None:
-        X = numbers_of(X)
-    predictions = mars.predict(X, scale).tolist()
-    if as_json:
-        print(json.dumps(predictions))
-        return
-    rows = [row if isinstance(row, list) else [row] for row in predictions]
-    print("\n".join("\t".join(map(repr, row)) for row in rows))
-
-
-@app.command()
-def crosscheck(
-    data: Annotated[str, typer.Argument(help="A CSV file, or `ozone` for R's ozone1.")],
-    target: Target,
-    degree: Annotated[int, typer.Option(help="Highest degree of interaction.")] = 1,
-    penalty: Annotated[float | None, typer.Option(help="GCV penalty for each knot.")] = None,
-    nk: Annotated[int | None, typer.Option(help="Most terms in the forward pass.")] = None,
-    as_json: Json = False,
-):
-    """Fit MARS with R's earth and with the native engine, and say whether they agree.
-
-    Exit code 1 if they do not.
-
-    Example: `pyearthdof crosscheck ozone --target O3 --degree 2`
-    """
-    from .mars.crosscheck import crosscheck as check
-
-    X, y = split_target(read_table(data), target)
-    with refusals():
-        found = check(X, y, degree=degree, penalty=penalty, nk=nk)
-    print(json.dumps(found.to_dict()) if as_json else found)
-    raise typer.Exit(0 if found.same else 1)
-
-
-@app.command()
-def correct(
-    data: Annotated[str | None, typer.Argument(help="A CSV file, or `ozone`.")] = None,
-    target: Annotated[str | None, typer.Option(help="Name of the response column.")] = None,
-    n: Annotated[int | None, typer.Option(min=2, help="Number of rows, without a table.")] = None,
-    p: Annotated[int | None, typer.Option(min=1, help="Number of predictors.")] = None,
-    degree: Annotated[int, typer.Option(min=1, help="Highest degree of interaction.")] = 1,
-    nk: Annotated[int | None, typer.Option(min=1, help="Most terms in the forward pass.")] = None,
-    design: Annotated[
-        Literal["gaussian", "data"],
-        typer.Option(
-            help="Measure on Gaussian predictors of the table's shape, or on the table's."
-        ),
-    ] = "gaussian",
-    n_rep: Annotated[int, typer.Option(min=2, help="Responses drawn and fitted.")] = 100,
-    seed: Annotated[int, typer.Option(help="As in R's set.seed; 1234 is the authors'.")] = 1234,
-    engine: Engine = "auto",
-    jobs: Annotated[int, typer.Option(min=1, help="Number of workers.")] = 1,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Look it up in a table, with an error bar; no fits.")
-    ] = False,
-    as_json: Json = False,
-):
-    """Correct the penalty of MARS for a table, or for its size: the paper's Algorithm 2.
-
-    Example: `pyearthdof correct ozone --target O3`
-
-    Example: `pyearthdof correct --n 264 --p 9 --degree 1`
-
-    Example: `pyearthdof correct --n 264 --p 9 --quick`
-    """
-    from .dof import correct_penalty
-    from .random import RDraws
-
-    measured = _correction_design(data, target, n, p, design)
-    if quick:
-        _print_quick(measured, degree, nk, as_json)
-        return
-    found = correct_penalty(
-        measured,
-        degree=degree,
-        nk=nk,
-        n_rep=n_rep,
-        draws=RDraws(seed),
-        engine=engine,
-        n_jobs=jobs,
-        progress=not as_json,
-    )
-    if as_json:
-        print(json.dumps(found.to_dict(), default=str))
-        return
-    print(f"penalty    {found.default_penalty:g} -> {found.penalty:.6g} ± {found.se:.2g}")
-    print(f"actual df  {found.df:.6g} ± {found.df_se:.2g}")
-    print(f"nominal df {found.nominal_df:.6g} at penalty {found.default_penalty:g}")
-    print(f"n = {found.n}, p = {found.p}, nk = {found.nk}, degree = {found.degree}, {n_rep} fits")
-
-
-def _print_quick(measured, degree, nk, as_json) -> None:
-    from .dof.penalty_table import quick_penalty
-
-    if not isinstance(measured, tuple):
-        raise InvalidInputError("--quick knows Gaussian predictors only, not --design data")
-    found = quick_penalty(measured, degree=degree, nk=nk)
-    if as_json:
-        print(json.dumps(found.to_dict(), default=str))
-        return
-    print(f"penalty    {found.default_penalty:g} -> {found.penalty:.3g} ± {found.error:.2g}")
-    print(f"n = {found.n}, p = {found.p}, nk = {found.nk}, degree = {found.degree}, {found.method}")
-
-
-def _correction_design(data, target, n, p, design):
-    """The shape or the predictors that Algorithm 2 is about."""
-    if data is None:
-        if n is None or p is None:
-            raise InvalidInputError("pass a table with --target, or its size with --n and --p")
-        return (n, p)
-    if n is not None or p is not None:
-        raise InvalidInputError("a table has its own size: pass the table, or --n and --p")
-    if target is None:
-        raise InvalidInputError("the table needs --target, the name of its response column")
-    X, _ = split_target(read_table(data), target)
-    values = numbers_of(X)
-    return X if design == "data" else values.shape
-
-
-def numbers_of(table: pd.DataFrame) -> np.ndarray:
-    """The table as numbers; a column that does not hold finite ones is named."""
-    from .mars.columns import Columns
-    from .mars.data import check_finite
-
-    for column in Columns.learn(table).columns:
-        if column.kind != "number":
-            raise InvalidInputError(f"column {column.name!r} should hold numbers")
-    values = table.to_numpy(dtype=float)
-    check_finite(values, list(table.columns))
-    return values
-
-
-@contextlib.contextmanager
-def refusals():
-    """Turn the refusals of scikit-learn's own checks into ours."""
+def _command() -> int | str | None:
     try:
-        yield
-    except PyEarthDofError:
-        raise
-    except ValueError as error:
-        raise InvalidInputError(str(error).splitlines()[0]) from None
+        from .cli_commands import app
 
-
-def read_table(source: str) -> pd.DataFrame:
-    """Read a CSV file or a data set by name."""
-    from .datasets import load_ozone, read_csv
-
-    if source == "ozone" and not Path(source).exists():
-        return load_ozone()
-    if not Path(source).is_file():
-        raise InvalidInputError(f"there is no file {source!r}")
-    try:
-        table = read_csv(source)
-    except (ValueError, UnicodeDecodeError) as error:
-        raise InvalidInputError(f"{source} is not a readable CSV file: {error}") from None
-    if table.empty:
-        raise InvalidInputError(f"{source} has no rows")
-    return table
-
-
-def split_target(table: pd.DataFrame, target: str) -> tuple[pd.DataFrame, pd.Series]:
-    """Separate the response from the predictors, or say which columns there are."""
-    if target not in table.columns:
-        raise InvalidInputError(
-            f"there is no column {target!r}; the columns are: {', '.join(map(str, table.columns))}"
-        )
-    X, y = table.drop(columns=target), table[target]
-    if X.shape[1] == 0:
-        raise InvalidInputError(f"there is no column beside the target {target!r}")
-    if not pd.api.types.is_numeric_dtype(y):
-        raise InvalidInputError(f"the target {target!r} holds text but it should hold numbers")
-    if y.isna().any():
-        raise InvalidInputError(f"the target {target!r} has missing values")
-    return X, y
-
-
-def split_targets(table: pd.DataFrame, targets: list[str]):
-    """As `split_target`; several responses are a frame."""
-    X, y = table, {}
-    for target in targets:
-        X, y[target] = split_target(X, target)
-    return X, y[targets[0]] if len(targets) == 1 else pd.DataFrame(y)
-
-
-def check_writable(path: Path) -> None:
-    """Refuse a place that cannot be written before any work is done."""
-    folder = path.parent
-    if path.is_dir():
-        problem = "it is a folder"
-    elif not folder.is_dir():
-        problem = "its folder does not exist"
-    elif not os.access(path if path.exists() else folder, os.W_OK):
-        problem = "it is read-only"
-    else:
-        return
-    raise InvalidInputError(f"{str(path)!r} cannot be written: {problem}")
-
-
-app.command()(df)
-app.command()(reproduce)
-app.command()(report)
+        app()
+    except SystemExit as stop:
+        return stop.code
+    return 0

@@ -11,11 +11,10 @@ from typing import Annotated, Literal
 
 import typer
 
+from ._terminal import INTERRUPTED, stopping_in_order
 from .exceptions import InvalidInputError, PyEarthDofError
 
 __all__ = ["report", "reproduce"]
-
-INTERRUPTED = 130
 
 Out = Annotated[Path, typer.Option(envvar="PYEARTHDOF_RESULTS", help="Folder of the results.")]
 
@@ -77,7 +76,7 @@ def reproduce(
     wanted = _named(names)
     summary = []
     try:
-        with locked(out), _plain_warnings():
+        with stopping_in_order(), locked(out), _plain_warnings():
             chosen, left_out = _possible(wanted, engine, asked_for=bool(names))
             write_left_out(out, [e.name for e in wanted], left_out)
             results = run_experiments(

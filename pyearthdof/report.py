@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import base64
 import html
-import json
+import re
 from pathlib import Path
 
 from ._files import write_whole
 from ._version import __version__
 from .exceptions import InvalidInputError
+from .report_input import read_results
 
 __all__ = ["PAGE", "write_report"]
 
@@ -85,14 +86,7 @@ def _read(folder: Path) -> list[dict]:
     from .experiments import experiments
 
     order = {name: e.order for name, e in experiments().items()}
-    results = []
-    for file in sorted(folder.glob("*.json")):
-        try:
-            about = json.loads(file.read_text(encoding="utf-8"))
-        except ValueError:
-            continue
-        if isinstance(about, dict) and {"name", "comparisons", "table"} <= about.keys():
-            results.append(about)
+    results = read_results(folder)
     return sorted(results, key=lambda about: (order.get(about["name"], 1000), about["name"]))
 
 
@@ -158,7 +152,7 @@ def _entry(about: dict, left_out: str | None) -> str:
     if left_out is not None:
         notes.append(f"left out of the last run, so these numbers are older: {left_out}")
     return (
-        f'<li><a href="#{about["name"]}"><b>{html.escape(about["name"])}</b> '
+        f'<li><a href="#{html.escape(about["name"])}"><b>{html.escape(about["name"])}</b> '
         f'{html.escape(about["title"])}</a> <span class="{"good" if agree else "bad"}">{shown}</span>'
         f"{_note('; '.join(notes))}</li>"
     )
@@ -239,8 +233,8 @@ def _figure(folder: Path, about: dict) -> str:
 
 def _drawn_width(svg: bytes) -> int:
     """The width that the figure was drawn for, in pixels; matplotlib writes points."""
-    points = svg.split(b'width="', 1)[-1].split(b"pt", 1)[0]
-    return round(float(points) / 0.75)
+    points = re.search(rb'<svg[^>]*\swidth="([0-9]+(?:\.[0-9]+)?)pt"', svg)
+    return round(float(points[1]) / 0.75) if points else 640
 
 
 def _how(about: dict) -> str:

@@ -116,9 +116,14 @@ earth.summary <- function(object, ...) {
   utils::capture.output(print(summary(fit, ...)))
 }
 
-# Prediction intervals of a fit with a variance model.
+# Prediction intervals of a fit with a variance model. x is NULL, a data frame, or the matrix of the
+# predictors, also where a formula made them.
 earth.interval <- function(object, x, interval, level) {
   fit <- unserialize(object)
+  if (is.matrix(x)) fit$terms <- fit$varmod$parent$terms <- NULL
+  # A fit from elsewhere need not find bs or ns here, and should find nothing else.
+  else if (is.data.frame(x) && !is.null(fit$terms))
+    environment(fit$terms) <- environment(fit$varmod$parent$terms) <- formula.functions()
   # These variance models are regressions on the predictors, which want them in a data frame.
   if (is.matrix(x) && grepl("^(const|x[.])", fit$varmod$method)) x <- as.data.frame(x)
   found <- predict(fit, newdata = x, interval = interval, level = level)

@@ -1,7 +1,9 @@
 # Formulas from users. A formula is text that R could run, so it is parsed, never evaluated, and refused
 # unless all of it is known; then its variables are evaluated where nothing but these functions exists.
 
-formula.limits <- list(characters = 50000, terms = 2000, depth = 100, power = 100, columns = 1000)
+# columns and numbers count what terms other than plain columns make; the data have their own size.
+formula.limits <- list(characters = 50000, terms = 2000, depth = 100, power = 100, degree = 50,
+                       df = 1000, functions = 300, columns = 2000, numbers = 2.5e7)
 
 # What may be called, by place. "right" is the level of terms on the right-hand side, "left" the outermost
 # call on the left one, "value" the inside of a function or bracket of arithmetic, "constant" an argument
@@ -42,8 +44,7 @@ checked.formula <- function(text, columns, factors = character(0)) {
 
 refuse.formula <- function(...) {
   sentence <- paste0("formula is refused: ", ...)
-  stop(structure(class = c("formula.refused", "error", "condition"),
-                 list(message = sentence, call = NULL)))
+  stop(structure(class = c("refused", "error", "condition"), list(message = sentence, call = NULL)))
 }
 
 check.text <- function(text) {
@@ -155,26 +156,44 @@ check.arguments <- function(call, place) {
 
 # (a + b + c)^2: R repeats a product as often as the exponent says.
 check.power <- function(call) {
-  check.number(call[[3]], "an exponent of terms", formula.limits$power)
+  check.whole(call[[3]], "an exponent of terms", formula.limits$power, 2)
   list(list(call[[2]], "right"))
 }
 
-check.number <- function(value, what, largest) {
-  fine <- is.numeric(value) && length(value) == 1 && isTRUE(value >= 0 && value <= largest)
+check.whole <- function(value, what, largest, smallest = 1) {
+  fine <- is.numeric(value) && length(value) == 1 &&
+    isTRUE(value >= smallest && value <= largest && value == floor(value))
   if (!fine)
-    refuse.formula(what, " is ", short.text(value), " but it should be a number from 0 to ", largest)
+    refuse.formula(what, " is ", short.text(value), " but it should be a whole number from ", smallest,
+                   " to ", largest)
 }
 
 # The arguments of poly, bs, ns and log by R's rules of matching; all but x are constants.
 named.arguments <- function(call, name) {
   args <- matched.arguments(call, name)
+  if ("coefs" %in% names(args)) refuse.formula(short.text(call), ": poly takes variables, degree and raw")
   for (size in intersect(c("degree", "df"), names(args)))
-    check.number(args[[size]], paste(size, "of", name), formula.limits$columns)
+    check.whole(args[[size]], paste(size, "of", name), formula.limits[[size]])
+  for (flag in intersect(c("intercept", "raw"), names(args)))
+    if (!(is.logical(args[[flag]]) || is.numeric(args[[flag]])) || is.na(args[[flag]]))
+      refuse.formula(flag, " of ", name, " is ", short.text(args[[flag]]),
+                     " but it should be TRUE or FALSE")
+  if ("Boundary.knots" %in% names(args) && count.numbers(args$Boundary.knots) != 2)
+    refuse.formula("Boundary.knots of ", name, " is ", short.text(args$Boundary.knots),
+                   " but it should be two numbers, such as c(0, 1)")
   variables <- names(args) == "x"
   # R looks at all combinations of exponents.
-  if (name == "poly" && sum(variables) > 1 && isTRUE((args$degree + 1)^sum(variables) > 1e5))
+  degree <- if (is.null(args$degree)) 1 else args$degree
+  if (name == "poly" && sum(variables) > 1 && (degree + 1)^sum(variables) > 1e5)
     refuse.formula(short.text(call), " has too many columns")
   c(lapply(args[variables], list, "value"), lapply(args[!variables], list, "constant"))
+}
+
+# How many numbers a constant holds: those of c(), and of the longest part of arithmetic.
+count.numbers <- function(constant) {
+  if (!is.call(constant)) return(length(constant))
+  counts <- vapply(as.list(constant)[-1], count.numbers, 0)
+  if (identical(constant[[1]], quote(c))) sum(counts) else max(counts)
 }
 
 # As a list in which every variable is called x.
@@ -214,8 +233,7 @@ short.text <- function(value) {
 earth.formula.one <- function(text, data, weights, subset, options, seed = NULL, object = NULL) {
   factors <- names(data)[!vapply(data, function(v) is.numeric(v) || is.logical(v), NA)]
   formula <- checked.formula(text, names(data), factors)
-  if (!is.sum(formula[[2]]) && !length(labels(stats::terms(formula, data = data))))
-    refuse.formula("it has no predictors")
+  check.size(formula, data)
   args <- c(list(formula = formula, data = quote(data)), language.options(options, environment()))
   if (!is.null(weights)) {
     # model.frame looks for weights in the data first, so their name must be nobody's.
@@ -233,7 +251,7 @@ earth.formula.one <- function(text, data, weights, subset, options, seed = NULL,
   }
   advice <- if (is.sum(formula[[2]])) sum.advice(formula[[2]])
   fit <- tryCatch(with.seed(seed, eval(as.call(c(quote(earth::earth), args)))), error = function(e)
-    stop(conditionMessage(e), advice, call. = FALSE))
+    stop("R could not fit the formula: ", substr(conditionMessage(e), 1, 300), advice, call. = FALSE))
   found <- describe.formula(fit, text)
   if (!is.null(found$reason)) stop(found$reason, advice, call. = FALSE)
   c(describe.earth(fit), list(object = serialize(fit, NULL), formula = found))
@@ -247,10 +265,11 @@ sum.advice <- function(left)
 
 # How the formula of a fit makes predictors of a data frame: its variables with the numbers that R found
 # for them (predvars), and its terms as products of variables. list(reason = ) where it uses more than is
-# known here.
+# known here, and whether there is an offset.
 describe.formula <- function(fit, text = NULL) {
-  if (is.null(fit$terms)) return(list(reason = "the model was fitted without a formula"))
-  tryCatch(describe.terms(fit, text), error = function(e) list(reason = conditionMessage(e)))
+  if (is.null(fit$terms)) return(list(reason = "the model was fitted without a formula", offset = FALSE))
+  tryCatch(describe.terms(fit, text), error = function(e)
+    list(reason = conditionMessage(e), offset = length(attr(fit$terms, "offset")) > 0))
 }
 
 describe.terms <- function(fit, text) {
@@ -338,8 +357,7 @@ describe.spline <- function(piece, name) {
 # are not when its factors were coded in another way, which a fit does not tell.
 check.column.names <- function(fit, factors, used) {
   terms <- terms.of.predictors(fit$terms, factors, used)
-  # Numbers outside of the boundary knots, which give a warning, are of no interest here.
-  frame <- suppressWarnings(stats::model.frame(terms, example.frame(fit, used)))
+  frame <- stats::model.frame(terms, example.frame(fit, used))
   names <- setdiff(colnames(stats::model.matrix(terms, frame)), "(Intercept)")
   if (!identical(names, colnames(fit$dirs)))
     refuse.formula("the model's columns are not those that R's usual contrasts give")
@@ -356,10 +374,15 @@ terms.of.predictors <- function(terms, factors, used) {
 }
 
 # Functions that give two numbers whatever their arguments are: names of columns do not depend on values.
+# Splines are evaluated between their boundary knots: outside, R goes on by all of their derivatives.
 example.functions <- function() {
   known <- formula.functions()
   for (name in setdiff(c(formula.arithmetic, formula.elementwise), c("I", "(")))
     known[[name]] <- function(...) c(1, 2)
+  inside <- function(spline) function(x, ..., Boundary.knots)
+    spline(rep(mean(Boundary.knots), 2), ..., Boundary.knots = Boundary.knots)
+  known$bs <- inside(splines::bs)
+  known$ns <- inside(splines::ns)
   known
 }
 

@@ -8,7 +8,8 @@ plain.options <- list(
   show.signif.stars = TRUE, warn = 0L, warnPartialMatchArgs = FALSE, warnPartialMatchAttr = FALSE,
   warnPartialMatchDollar = FALSE, width = 80L)
 
-# Call fun(args...). Returns list(value | error and column | interrupt, warnings, messages).
+# Call fun(args...). Returns list(value | error, column and refused | interrupt, warnings, messages);
+# refused says that what the user passed is at fault, and the message a sentence of ours.
 # The user's options and random numbers are afterwards as they were.
 guarded <- function(fun, args) {
   users <- options(plain.options)
@@ -30,7 +31,8 @@ guarded <- function(fun, args) {
         messages <<- c(messages, conditionMessage(m))
         invokeRestart("muffleMessage")
       }),
-    error = function(e) list(error = conditionMessage(e), column = e$column),
+    error = function(e)
+      list(error = conditionMessage(e), column = e$column, refused = inherits(e, "refused")),
     interrupt = function(i) list(interrupt = TRUE))
   c(result, list(warnings = warnings, messages = messages))
 }

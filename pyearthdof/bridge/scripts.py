@@ -11,6 +11,7 @@ SOURCED = (
     "guard.R",
     "earth.R",
     "formula.R",
+    "formula_size.R",
     "robject.R",
     "montecarlo.R",
     "mars.R",

@@ -22,7 +22,14 @@ import numpy  # noqa: F401
 import scipy.linalg  # noqa: F401  numpy and scipy must load their BLAS before R loads its own
 
 from .._version import __version__
-from ..exceptions import RError, RForkedError, RNotAvailableError, RWarning
+from ..exceptions import (
+    InvalidInputError,
+    PyEarthDofError,
+    RError,
+    RForkedError,
+    RNotAvailableError,
+    RWarning,
+)
 from .convert import dispatcher, from_r, to_r
 from .installation import (
     import_rinterface,
@@ -63,8 +70,10 @@ def call(
     return result["value"]
 
 
-def _error(result: dict, first_column: int | None) -> RError:
+def _error(result: dict, first_column: int | None) -> PyEarthDofError:
     message = _tidy(result["error"][0]) or "R stopped without a message"
+    if result.get("refused"):
+        return InvalidInputError(message)
     if first_column is None or result["column"] is None:
         return RError(message)
     column = first_column + int(result["column"][0]) - 1
@@ -114,10 +123,10 @@ def _get_session() -> _Session:
             raise RNotAvailableError(
                 "Python is ending, and R with it", "fit before the program's last line"
             )
-        with _environment_kept("LD_LIBRARY_PATH"):
+        with _environment_kept("LD_LIBRARY_PATH"), _interrupts_kept():
             _session = _start()
-        _started_in = os.getpid()
-        atexit.register(_close)
+            _started_in = os.getpid()
+            atexit.register(_close)
     return _session
 
 
@@ -245,6 +254,28 @@ def _quiet(callbacks):
 
 
 @contextlib.contextmanager
+def _interrupts_kept():
+    """Let Ctrl-C wait until R has started: half an R is of no use, and its callbacks lose exceptions.
+
+    Blocked, too, because programs that rpy2 starts meanwhile inherit that, and would stop otherwise.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield
+        return
+    arrived = []
+    signal.signal(signal.SIGINT, lambda *signalled: arrived.append(signalled))
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, before)
+        if arrived:
+            before(*arrived[-1])
+
+
+@contextlib.contextmanager
 def _interruptible(openrlib):
     """Turn Ctrl-C during a call into R's own interrupt, then into KeyboardInterrupt.
 
@@ -260,11 +291,12 @@ def _interruptible(openrlib):
     if not callable(before):  # ignored, deadly, or not Python's: as somebody decided
         yield
         return
+    stops = before is signal.default_int_handler or hasattr(before, "raises_keyboard_interrupt")
     arrived = []
 
     def remember(signum, frame):
         arrived.append((signum, frame))
-        if before is signal.default_int_handler:
+        if stops:
             openrlib.rlib.R_interrupts_pending = 1
 
     signal.signal(signal.SIGINT, remember)

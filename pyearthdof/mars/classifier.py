@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
-from ..exceptions import InvalidInputError
-from .columns import level_text
+from .classes import check_classes, class_names, learn_classes
 from .data import Responses, check_design, check_new_data, check_subset, check_weights
 from .earth_fit import EarthFit
+from .glm import DECREASING, HALF
 from .training_data import TrainingData
 
 __all__ = ["EarthClassifier"]
@@ -26,7 +25,8 @@ class EarthClassifier(ClassifierMixin, EarthFit, BaseEstimator):
     Parameters
     ----------
     glm_family : {"binomial", "quasibinomial", "gaussian", ...}, default None
-        None means "binomial"; "gaussian" is least squares on 0 and 1, as earth without `glm`.
+        None means "binomial", also with `glm_link="probit"` and the like; "gaussian" is least squares on 0
+        and 1, as earth without `glm`.
     others
         As in `Earth`.
 
@@ -52,7 +52,7 @@ class EarthClassifier(ClassifierMixin, EarthFit, BaseEstimator):
     """
 
     def fit(self, X, y, sample_weight=None, *, subset=None):
-        """Fit the model; arguments as in `Earth.fit`, y being classes of any type.
+        """Fit the model; arguments as in `Earth.fit`, y being texts, whole numbers, truth values or dates.
 
         Examples
         --------
@@ -64,9 +64,16 @@ class EarthClassifier(ClassifierMixin, EarthFit, BaseEstimator):
         array([False,  True])
         """
         design = check_design(self, X)
-        codes = self._learn_classes(y, len(design.values))
+        classes, codes = learn_classes(y, len(design.values))
+        check_classes(classes, codes)
         weights = check_weights(sample_weight, len(codes))
         rows = check_subset(subset, len(codes))
+        if rows is not None:
+            check_classes(classes, codes[rows], "subset has rows of")
+        if weights is not None:
+            used = weights > 0 if rows is None else rows[weights[rows] > 0]
+            check_classes(classes, codes[used], "sample_weight is above 0 in rows of")
+        self.classes_ = classes
         self._fit(TrainingData(design, self._indicators(codes), weights, rows))
         return self
 
@@ -107,35 +114,23 @@ class EarthClassifier(ClassifierMixin, EarthFit, BaseEstimator):
         return self.model_.predict(check_new_data(self, X), "response")
 
     def decision_function(self, X):
-        """Linear predictors: (n,) for two classes, positive for the second; else (n, n_classes)."""
-        check_is_fitted(self)
-        eta = self.model_.predict(check_new_data(self, X), "link")
-        return eta - 0.5 if self.model_.glm.link == "identity" else eta
+        """Linear predictors: (n,) for two classes, positive for the second; else (n, n_classes).
 
-    def _learn_classes(self, y, n_samples: int) -> np.ndarray:
-        if y is None:
-            raise InvalidInputError("requires y to be passed, but the target y is None")
-        check_classification_targets(y)
-        y = column_or_1d(y, warn=True)
-        if len(y) != n_samples:
-            raise InvalidInputError(
-                f"y has {len(y)} rows but X has {n_samples}: inconsistent numbers of samples"
-            )
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise InvalidInputError(
-                f"y holds one class only, {self.classes_[0]!r}, but a classifier needs two or more"
-            )
-        return codes
+        They are counted from the one of a probability of one half, which is 0 for logit, probit and cauchit.
+        """
+        check_is_fitted(self)
+        link = self.model_.glm.link
+        above = self.model_.predict(check_new_data(self, X), "link") - HALF[link]
+        return -above if link in DECREASING else above
 
     def _indicators(self, codes: np.ndarray) -> Responses:
         """0 and 1 for two classes, else a column for each class, as earth expands a factor."""
-        names = tuple(level_text(c) for c in self.classes_.tolist())
+        names = class_names(self.classes_)
         if len(names) == 2:
             return Responses(codes.astype(float), names[1:], names)
         values = (codes[:, None] == np.arange(len(names))).astype(float)
         return Responses(values, names, names)
 
-    def _check_options(self, design, responses) -> dict:
-        options = super()._check_options(design, responses)
-        return options | {"glm_family": options["glm_family"] or "binomial"}
+    def _params(self) -> dict:
+        params = super()._params()
+        return params | {"glm_family": params["glm_family"] or "binomial"}

@@ -20,7 +20,7 @@ import pandas as pd
 from ..exceptions import InvalidInputError
 from .contrasts import MAX_LEVELS, polynomial_contrasts
 
-__all__ = ["Column", "Columns", "Source", "level_text", "polynomial_contrasts"]
+__all__ = ["Column", "Columns", "Source", "check_ordered", "level_text", "polynomial_contrasts"]
 
 KINDS = ("number", "logical", "factor", "ordered")
 RESERVED = {
@@ -49,23 +49,23 @@ class Column:
     kind: str
     levels: tuple[str, ...] = ()
 
-    def sources(self) -> list[tuple[str, Source]]:
-        """Names of the expanded columns and where they come from."""
+    def feature_names(self) -> list[str]:
+        """Names of the expanded columns."""
         if self.kind == "number":
-            return [(_quoted(self.name), Source(self.name, "number", None))]
+            return [_quoted(self.name)]
         if self.kind == "ordered":
-            contrasts = polynomial_contrasts(len(self.levels))
-            return [
-                (
-                    _quoted(self.name) + _power(k),
-                    Source(self.name, "contrast", dict(zip(self.levels, values, strict=True))),
-                )
-                for k, values in enumerate(contrasts.T.tolist())
-            ]
-        return [
-            (_quoted(self.name) + level, Source(self.name, "level", level))
-            for level in self.levels[1:]
-        ]
+            return [_quoted(self.name) + _power(k) for k in range(len(self.levels) - 1)]
+        return [_quoted(self.name) + level for level in self.levels[1:]]
+
+    def sources(self) -> list[Source]:
+        """Where the expanded columns come from."""
+        if self.kind == "number":
+            return [Source(self.name, "number", None)]
+        if self.kind == "ordered":
+            contrasts = polynomial_contrasts(len(self.levels)).T.tolist()
+            each = [dict(zip(self.levels, values, strict=True)) for values in contrasts]
+            return [Source(self.name, "contrast", values) for values in each]
+        return [Source(self.name, "level", level) for level in self.levels[1:]]
 
 
 @dataclass(frozen=True)
@@ -103,9 +103,9 @@ class Columns:
         return all(column.kind == "number" for column in self.columns)
 
     @cached_property
-    def _expanded(self) -> list[tuple[str, Source]]:
-        pairs = [pair for column in self.columns for pair in column.sources()]
-        names = [name for name, _ in pairs]
+    def feature_names(self) -> tuple[str, ...]:
+        """Names of the expanded columns, R's names."""
+        names = [name for column in self.columns for name in column.feature_names()]
         # earth takes the name of a single factor for its own "x" and cuts that letter off.
         cut = (
             len(self.columns) == 1
@@ -113,17 +113,12 @@ class Columns:
             and all(name.startswith("x") for name in names)
             and not all(name.startswith("x.") for name in names)
         )
-        return [(name[1:61], source) for name, source in pairs] if cut else pairs
+        return tuple(name[1:61] for name in names) if cut else tuple(names)
 
-    @property
-    def feature_names(self) -> tuple[str, ...]:
-        """Names of the expanded columns, R's names."""
-        return tuple(name for name, _ in self._expanded)
-
-    @property
+    @cached_property
     def sources(self) -> tuple[Source, ...]:
         """Where each expanded column comes from."""
-        return tuple(source for _, source in self._expanded)
+        return tuple(source for column in self.columns for source in column.sources())
 
     def values(self, frame: pd.DataFrame) -> dict[str, np.ndarray]:
         """Numbers of number columns, and 0-based codes into the levels of the others."""
@@ -144,7 +139,10 @@ class Columns:
         """Read `to_dict`'s result; anything else is refused."""
         if not isinstance(entries, list) or not entries:
             raise InvalidInputError("columns should be a list with one entry for each raw column")
-        return cls(tuple(_read_column(entry) for entry in entries))
+        columns = cls(tuple(_read_column(entry) for entry in entries))
+        if len(set(columns.names)) < len(columns.names):
+            raise InvalidInputError("columns should have different names")
+        return columns
 
 
 def _learn(name, values: pd.Series) -> Column:
@@ -185,16 +183,20 @@ def _factor(name: str, kind: str, levels: list[str]) -> Column:
         raise InvalidInputError(
             f"column {name!r} of X has {len(levels)} level(s) but a factor should have 2 or more"
         )
-    if kind == "ordered" and len(levels) > MAX_LEVELS:
-        raise InvalidInputError(
-            f"column {name!r} of X has {len(levels)} levels but an ordered factor should have at most "
-            f"{MAX_LEVELS}"
-        )
+    check_ordered(f"column {name!r} of X", kind, levels)
     if len(set(levels)) < len(levels):
         raise InvalidInputError(f"column {name!r} of X has two levels that read the same")
     if any("\0" in level for level in levels):
         raise InvalidInputError(f"column {name!r} of X has a level with a NUL character")
     return Column(name, kind, tuple(levels))
+
+
+def check_ordered(what: str, kind: str, levels) -> None:
+    """Refuse an ordered factor of more levels than R has polynomials for."""
+    if kind == "ordered" and len(levels) > MAX_LEVELS:
+        raise InvalidInputError(
+            f"{what} has {len(levels)} levels but an ordered factor should have at most {MAX_LEVELS}"
+        )
 
 
 def _is_missing(value) -> bool:
@@ -270,6 +272,10 @@ def _quoted(name: str) -> str:
     return "`" + name.replace("\\", "\\\\").replace("`", "\\`") + "`"
 
 
+def _is_kind(kind) -> bool:
+    return isinstance(kind, str) and kind in KINDS
+
+
 def _power(k: int) -> str:
     return (".L", ".Q", ".C")[k] if k < 3 else f"^{k + 1}"
 
@@ -278,12 +284,14 @@ def _read_column(entry) -> Column:
     if not isinstance(entry, Mapping) or set(entry) != {"name", "kind", "levels"}:
         raise InvalidInputError("columns holds an entry without exactly name, kind and levels")
     name, kind, levels = entry["name"], entry["kind"], entry["levels"]
-    if not isinstance(name, str) or kind not in KINDS or not isinstance(levels, list):
+    if not isinstance(name, str) or not _is_kind(kind) or not isinstance(levels, list):
         raise InvalidInputError(
             f"columns holds a wrong name, kind or list of levels: {str(name)[:40]!r}"
         )
     if not all(isinstance(level, str) for level in levels) or len(set(levels)) < len(levels):
         raise InvalidInputError(f"the levels of column {name[:40]!r} should be different texts")
-    if (kind == "number") != (not levels) or (levels and len(levels) < 2):
-        raise InvalidInputError(f"column {name[:40]!r} has the wrong number of levels")
+    wrong = (kind == "number") != (not levels) or (levels and len(levels) < 2)
+    if wrong or (kind == "logical" and levels != ["FALSE", "TRUE"]):
+        raise InvalidInputError(f"column {name[:40]!r} has the wrong levels")
+    check_ordered(f"column {name[:40]!r}", kind, levels)
     return Column(name, kind, tuple(levels))

@@ -11,6 +11,7 @@ from sklearn.utils.validation import _check_y, validate_data
 
 from ..exceptions import InvalidInputError
 from .columns import Columns
+from .kinds import check_kind, column_names, numbers_of_series
 
 __all__ = [
     "Design",
@@ -91,23 +92,36 @@ def check_training_data(estimator, X, y) -> tuple[np.ndarray, np.ndarray]:
 
 
 def check_design(estimator, X) -> Design:
-    """Return the predictors as numbers, `n_features_in_` and `feature_names_in_` being set."""
+    """Return the predictors as numbers, `n_features_in_` and `feature_names_in_` being set.
+
+    Column names that are no texts do not count, as in scikit-learn.
+    """
     if isinstance(X, pd.DataFrame):
-        check_names(X.columns)
-        columns = Columns.learn(X)
+        columns = Columns.learn(_renamed(X, check_names(_names_of(X))))
         if not columns.is_numeric:
             return _check_factors(estimator, X, columns)
+    else:
+        check_kind("X", X)
     X = validate_data(estimator, X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2)
     names = check_names(getattr(estimator, "feature_names_in_", default_names(X.shape[1])))
     check_finite(X, names)
     return Design(X, names)
 
 
+def _names_of(X: pd.DataFrame) -> tuple[str, ...]:
+    names = column_names("X", X)
+    return default_names(X.shape[1]) if names is None else names
+
+
+def _renamed(X: pd.DataFrame, names) -> pd.DataFrame:
+    return X.set_axis(list(names), axis=1)
+
+
 def _check_factors(estimator, X: pd.DataFrame, columns: Columns) -> Design:
     if len(X) < 2:
         raise InvalidInputError(f"X has {len(X)} row(s) but a minimum of 2 is required")
-    X = X.set_axis([str(name) for name in X.columns], axis=1)
     validate_data(estimator, X, skip_check_array=True)
+    X = _renamed(X, columns.names)
     names = check_names(columns.feature_names)
     return Design(columns.expand(X), names, columns, columns.values(X))
 
@@ -118,10 +132,14 @@ def check_responses(estimator, y, n_samples: int) -> Responses:
         raise InvalidInputError(
             "requires y to be passed, but the target y is None: pass one number for each row of X"
         )
+    check_kind("y", y)
     names = _response_names(y)
-    if names is not None and len(set(names)) < len(names):
-        raise InvalidInputError(f"y has two columns of one name: {', '.join(names)}")
-    values = _check_y(_numbers(y), multi_output=_is_table(y), y_numeric=True, estimator=estimator)
+    try:
+        values = _check_y(
+            _numbers(y), multi_output=_is_table(y), y_numeric=True, estimator=estimator
+        )
+    except TypeError as error:  # Python's own words for an object that is no number
+        raise InvalidInputError(f"y should hold numbers: {error}") from None
     if len(values) != n_samples:
         raise InvalidInputError(
             f"y has {len(values)} rows but X has {n_samples}: inconsistent numbers of samples"
@@ -147,16 +165,15 @@ def _is_table(y) -> bool:
 
 def _response_names(y) -> tuple[str, ...] | None:
     if isinstance(y, pd.DataFrame):
-        return tuple(str(name) for name in y.columns)
-    if isinstance(y, pd.Series) and y.name is not None:
-        return (str(y.name),)
-    return None
+        return column_names("y", y)
+    return (y.name,) if isinstance(y, pd.Series) and isinstance(y.name, str) else None
 
 
 def check_subset(subset, n_samples: int) -> np.ndarray | None:
     """Return the rows to fit on as indices, from a mask or 0-based indices; None means all."""
     if subset is None:
         return None
+    check_kind("subset", subset)
     subset = np.asarray(subset)
     if subset.dtype == bool:
         if subset.shape != (n_samples,):
@@ -178,6 +195,9 @@ def check_new_data(estimator, X):
     """Return what the fitted model takes: a float64 matrix, or a frame where it knows factors."""
     model = estimator.model_
     if model.columns is None and model.formula is None:
+        check_kind("X", X)
+        if isinstance(X, pd.DataFrame):
+            column_names("X", X)
         X = validate_data(estimator, X, reset=False, dtype=np.float64, ensure_all_finite=False)
         check_finite(X, getattr(estimator, "feature_names_in_", default_names(X.shape[1])))
         return X
@@ -186,10 +206,11 @@ def check_new_data(estimator, X):
             f"X is a {type(X).__name__} but it should be a DataFrame: the model was fitted on columns "
             "that it knows by name"
         )
-    X = X.set_axis([str(name) for name in X.columns], axis=1)
-    if model.formula is None:
-        validate_data(estimator, X, reset=False, skip_check_array=True)
-    return X
+    if model.formula is not None:
+        return X
+    named = column_names("X", X) is not None and hasattr(estimator, "feature_names_in_")
+    validate_data(estimator, X, reset=False, skip_check_array=True)
+    return X if named else _renamed(X, model.columns.names)
 
 
 def default_names(n_features: int) -> tuple[str, ...]:
@@ -216,7 +237,11 @@ def check_weights(weights, n_samples: int) -> np.ndarray | None:
     """Return the case weights as a float64 vector, or None where there are none."""
     if weights is None:
         return None
-    weights = np.asarray(weights, dtype=np.float64)
+    check_kind("sample_weight", weights)
+    try:
+        weights = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(f"sample_weight should hold numbers: {error}") from None
     if weights.ndim == 0:
         weights = np.full(n_samples, float(weights))
     if weights.shape != (n_samples,):
@@ -249,9 +274,9 @@ def check_finite(X: np.ndarray, names: Sequence[str]) -> None:
 
 
 def _numbers(y):
-    if isinstance(y, pd.Series) and not pd.api.types.is_numeric_dtype(y):
-        try:
-            return pd.to_numeric(y)
-        except (TypeError, ValueError):
-            raise InvalidInputError(f"y has the type {y.dtype} but it should be numeric") from None
+    """y, where it is pandas' in types that numpy converts as they are meant."""
+    if isinstance(y, pd.DataFrame):
+        return y.apply(lambda column: numbers_of_series("y", column)) if y.shape[1] else y
+    if isinstance(y, (pd.Series, pd.Index, pd.api.extensions.ExtensionArray)):
+        return numbers_of_series("y", pd.Series(y))
     return y

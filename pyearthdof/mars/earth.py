@@ -88,8 +88,8 @@ class Earth(EarthFit, MarsRegressor):
     ----------
     model_ : MarsModel
         The fitted model as plain numpy.
-    coef_, terms_ : coefficients and names of the selected terms, the intercept first; with m responses
-        `coef_` is (n_terms_, m).
+    term_coef_, terms_ : coefficients and names of the selected terms, the intercept first; with m responses
+        `term_coef_` is (n_terms_, m). There is no `coef_`.
     dirs_, cuts_ : (n_forward_terms, n_features) arrays, one row for each forward-pass term.
     selected_terms_ : 0-based indices of the selected terms.
     bx_ : (n, n_terms_) basis matrix of the training rows.
@@ -252,7 +252,8 @@ class Earth(EarthFit, MarsRegressor):
         formula : str
             Such as "log(O3) ~ . - doy" or "cbind(a, b) ~ x * z + offset(w)". It may use the columns of
             `data`, the operators + - * / : ^ and the functions I, log, log2, log10, log1p, exp, sqrt, abs,
-            poly, bs, ns, offset and cbind; anything else is refused before R evaluates it.
+            poly, bs, ns, offset and cbind; anything else is refused before R evaluates it, and so is one
+            that would make more than 2,000 terms, or columns of functions and products.
         data : DataFrame
         sample_weight, subset
             As in `fit`.

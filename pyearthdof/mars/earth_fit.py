@@ -223,10 +223,14 @@ class EarthFit(FittedMars):
 
     def _check_options(self, design: Design, responses: Responses) -> dict:
         names, columns = design.names, design.columns
-        params = self.get_params()
+        params = self._params()
         params["linpreds"] = _expanded_names(params["linpreds"], columns)
         n_resp = responses.matrix.shape[1]
         return check_options(params, names, len(responses.values), n_resp)
+
+    def _params(self) -> dict:
+        """The arguments as they count."""
+        return self.get_params()
 
     def _seed(self) -> int:
         """The seed of R's cross-validation: random_state itself if it is a number."""
@@ -235,15 +239,22 @@ class EarthFit(FittedMars):
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _rows_for_r(self, X):
+        """New rows as R's own predict takes them: the raw columns that the model uses, factors with its
+        levels.
+        """
         model = self.model_
-        if model.formula is not None:
-            return robject.frame_for_r(X)
-        if model.columns is None:
-            return bridge.NamedMatrix(X, model.feature_names)
-        design = Design(
-            model.columns.expand(X), model.feature_names, model.columns, model.columns.values(X)
+        values, _ = model.design(X), model.offset(X)  # they refuse what predict refuses
+        # Variance models such as x.lm are regressions on the predictors and look for them by name.
+        on_predictors = self.varmod_method.startswith("x.")
+        if model.formula is None and (model.columns is None or on_predictors):
+            return bridge.NamedMatrix(values, model.feature_names)
+        columns = model.columns if model.formula is None else model.formula.raw_columns
+        frame = engine_r.r_frame(columns, columns.values(X))
+        if not on_predictors:
+            return frame
+        return bridge.Frame(
+            dict(zip(model.feature_names, values.T, strict=True)) | dict(frame.columns)
         )
-        return engine_r.r_design(design)
 
     def _training_data(self) -> TrainingData | FormulaData:
         data = getattr(self, "_data", None)

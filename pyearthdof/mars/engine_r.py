@@ -102,9 +102,12 @@ def r_design(design):
     """The predictors for R: a matrix, or a data frame where there are factors, which R then expands."""
     if design.columns is None:
         return bridge.NamedMatrix(design.values, design.names)
-    return bridge.Frame(
-        {column.name: _r_column(column, design.raw) for column in design.columns.columns}
-    )
+    return r_frame(design.columns, design.raw)
+
+
+def r_frame(columns, raw) -> bridge.Frame:
+    """Raw columns for R, from what `Columns.values` gives."""
+    return bridge.Frame({column.name: _r_column(column, raw) for column in columns.columns})
 
 
 def _r_column(column, raw):

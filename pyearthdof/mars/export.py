@@ -19,8 +19,12 @@ __all__ = ["to_python", "to_sql", "to_sympy"]
 
 TYPES = ("response", "link", "earth")
 EPSILON = repr(float(np.finfo(float).eps))  # R keeps means away from their limits by this
-# Names that the written functions use themselves.
-TAKEN = {"abs", "math", "max", "min", "repr", "str", "ValueError"}
+# Names that the written functions use themselves, and the one that nothing may have.
+TAKEN = {
+    "ValueError", "__debug__", "abs", "bool", "float", "format", "hasattr", "isinstance", "level_text",
+    "math", "max", "min", "repr", "str",
+}  # fmt: skip
+LARGEST = repr(float(np.log(np.finfo(float).max)))  # beyond, exp is infinite and math.exp an error
 
 # Means from the linear predictor eta, with R's limits.
 PYTHON_MEANS = {
@@ -29,13 +33,23 @@ PYTHON_MEANS = {
     f"min(max({{eta}}, {EPSILON}), 1.0 - {EPSILON})",
     "probit": "0.5 * math.erfc(-min(max({eta}, -8.125890664701906), 8.125890664701906) "
     "/ math.sqrt(2.0))",
-    "cauchit": f"min(max(math.atan({{eta}}) / math.pi + 0.5, {EPSILON}), 1.0 - {EPSILON})",
+    "cauchit": "0.5 + math.atan({eta}) / math.pi if -1.0 <= {eta} <= 1.0 else "
+    "-math.atan(1.0 / max({eta}, -1433540284805664.8)) / math.pi if {eta} < -1.0 else "
+    "0.5 - math.atan(1.0 / min({eta}, 1433540284805664.8)) / math.pi + 0.5",
     "cloglog": f"min(max(-math.expm1(-math.exp(min({{eta}}, 700.0))), {EPSILON}), 1.0 - {EPSILON})",
-    "log": f"max(math.exp({{eta}}), {EPSILON})",
-    "inverse": "1.0 / {eta}",
-    "sqrt": "{eta} ** 2",
-    "1/mu^2": "1.0 / math.sqrt({eta})",
+    "log": f"math.inf if {{eta}} > {LARGEST} else max(math.exp({{eta}}), {EPSILON})",
+    "inverse": "1.0 / {eta} if {eta} != 0.0 else math.copysign(math.inf, {eta})",
+    "sqrt": "{eta} * {eta}",
+    "1/mu^2": "1.0 / math.sqrt({eta}) if {eta} > 0.0 else math.inf if {eta} == 0.0 else math.nan",
 }
+LEVEL_TEXT = """\
+def level_text(level):
+    if hasattr(level, "item"):
+        level = level.item()
+    if isinstance(level, bool):
+        return "TRUE" if level else "FALSE"
+    return format(level, ".15g") if isinstance(level, float) else str(level)
+"""
 SQL_MEANS = {
     "identity": "({eta})",
     "logit": "(1.0 / (1.0 + EXP(-({eta}))))",
@@ -52,8 +66,9 @@ def to_python(model, name: str = "predict", *, type: str = "response") -> str:
 
     The function takes one number for each predictor, in the order of the training columns or by
     keyword, and returns a number; a tuple where the model has several responses. Its doc string says
-    which argument stands for which column. Factors are given by level, as text, and booleans as
-    such; an unknown level is a ValueError. It imports nothing but `math`, and that only for some links.
+    which argument stands for which column. Factors are given by level, as text or in the type of the
+    categories, and booleans as such; an unknown level is a ValueError. It imports nothing but `math`, and
+    that only for some links.
 
     Parameters
     ----------
@@ -79,8 +94,7 @@ def to_python(model, name: str = "predict", *, type: str = "response") -> str:
     31.517444
     """
     _check_type(type)
-    if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
-        raise InvalidInputError(f"name={name!r} but it should be a Python identifier")
+    _check_function_name(name)
     inputs = model_inputs(model)
     names = _identifiers([p.name for p in inputs.predictors] + list(model.feature_names))
     arguments, columns = names[: len(inputs.predictors)], names[len(inputs.predictors) :]
@@ -99,6 +113,8 @@ def to_python(model, name: str = "predict", *, type: str = "response") -> str:
     if inputs.offset is not None:
         terms.append([arguments[inputs.offset]])
     sums = [_python_sum(c, terms) for c in _coefficients(model, type, inputs)]
+    if any(predictor.levels and predictor.kind != "logical" for predictor in inputs.predictors):
+        checks = [LEVEL_TEXT, *checks]
     body = [_doc_string(model, arguments, inputs.predictors, type), *checks, *steps]
     body += _python_return(sums, _link(model, type))
     source = f"def {name}({', '.join(arguments)}):\n" + _indented("\n".join(body)) + "\n"
@@ -204,6 +220,16 @@ def to_sympy(model, *, type: str = "response"):
     return found if model.coef.ndim == 2 else found[0]
 
 
+def _check_function_name(name) -> None:
+    fine = isinstance(name, str) and name.isidentifier() and not keyword.iskeyword(name)
+    if not fine or unicodedata.normalize("NFKC", name) != name:
+        raise InvalidInputError(f"name={name!r} but it should be a Python identifier")
+    if name in TAKEN:
+        raise InvalidInputError(
+            f"name={name!r} but it should be another one, which the function does not use itself"
+        )
+
+
 def _check_type(type) -> None:
     if type not in TYPES:
         raise InvalidInputError(f"type={type!r} but it should be one of {', '.join(TYPES)}")
@@ -277,7 +303,7 @@ def _python_check(argument, predictor) -> list[str]:
         return []
     logical = predictor.kind == "logical"
     known = "(False, True)" if logical else repr(predictor.levels)
-    lines = [] if logical else [f"{argument} = str({argument})"]
+    lines = [] if logical else [f"{argument} = level_text({argument})"]
     message = f"{predictor.name} should be one of {known}, not "
     return [
         *lines,
@@ -325,6 +351,7 @@ def _doc_string(model, arguments, predictors, type) -> str:
         )
         lines.append(f"{argument} : column {predictor.name!r}" + (f", {kind}" if kind else ""))
     text = "\n".join(lines).replace("\\", "\\\\").replace('"', '\\"')
+    text = "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
     return f'"""{text}\n"""'
 
 

@@ -14,7 +14,7 @@ from .cross_validation import cv_frames
 from .data import check_new_data
 from .export import to_python, to_sql, to_sympy
 from .format import format_model
-from .importance import feature_importances, importance_table
+from .importance import feature_importances, importance_table, pruned_again
 from .text import model_summary
 from .weights import differ
 
@@ -191,9 +191,44 @@ class FittedMars(TransformerMixin):
 
     @property
     def feature_importances_(self):
-        """Share of each column of X in the importance by GCV; a factor's columns are added up."""
+        """Share of each column of X in the importance by GCV; a factor's columns are added up.
+
+        What scikit-learn's SelectFromModel and RFE choose columns by. Where no subset gains in GCV, it is
+        the importance by RSS; where no column is used at all, the shares are 0.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyearthdof import Earth
+        >>> x = np.random.default_rng(0).normal(size=(100, 3))
+        >>> model = Earth(engine="native").fit(x, np.abs(x[:, 2]) + 0.1 * x[:, 0])
+        >>> model.feature_importances_.round(3)
+        array([0.04, 0.  , 0.96])
+        """
         check_is_fitted(self)
-        return feature_importances(self.model_)
+        model = self.model_
+        if model.n_terms > 1 and model.prune_terms.size == 0:
+            model = pruned_again(model, self.bx_, self.fitted_values_ + self.residuals_)
+        return feature_importances(model)
+
+    @property
+    def term_coef_(self):
+        """Coefficients of the selected terms `terms_`, the intercept first: (n_terms_,), or (n_terms_, m)
+        with m responses.
+        """
+        check_is_fitted(self)
+        return self.model_.coef
+
+    @property
+    def coef_(self):
+        """There is none: scikit-learn takes `coef_` for a number for each column of X, and a model has one
+        for each term, `term_coef_`.
+        """
+        raise AttributeError(
+            f"{type(self).__name__} has no coef_, which would be a number for each column of X: the "
+            "coefficients of the terms are in term_coef_, the importance of the columns of X is in "
+            "feature_importances_"
+        )
 
     def anova(self):
         """Friedman's decomposition: terms grouped by the predictors they use.
@@ -225,7 +260,6 @@ class FittedMars(TransformerMixin):
         self.leverages_ = details.leverages
         self.weights_ = weights
         self._r_object = details.r_object
-        self.coef_ = model.coef
         self.terms_ = model.selected_names
         self.dirs_, self.cuts_ = model.dirs, model.cuts
         self.selected_terms_ = model.selected

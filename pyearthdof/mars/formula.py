@@ -18,8 +18,9 @@ import pandas as pd
 
 from ..exceptions import InvalidInputError
 from . import saved
-from .columns import KINDS, Column, Columns, polynomial_contrasts
+from .columns import KINDS, Column, Columns, check_ordered, polynomial_contrasts
 from .formula_expression import Expression, RawColumn, read_expression
+from .kinds import column_names
 
 __all__ = ["Formula", "Variable"]
 
@@ -27,7 +28,7 @@ CONTRASTS, DUMMIES = (
     1,
     2,
 )  # how a factor enters a term: without its first level, or with all of them
-MAX_COLUMNS = 1_000_000
+MAX_COLUMNS = 100_000
 
 
 @dataclass(frozen=True)
@@ -243,6 +244,8 @@ def _checked_frame(frame, names) -> pd.DataFrame:
         raise InvalidInputError(
             f"X is a {type(frame).__name__} but it should be a DataFrame with the formula's columns"
         )
+    if isinstance(frame.columns, pd.MultiIndex):
+        column_names("X", frame)
     labels = pd.Index([str(label) for label in frame.columns])
     twice = sorted(names & set(labels[labels.duplicated()]))
     if twice:
@@ -293,11 +296,12 @@ def _read_variable(entry) -> Variable:
     label = saved.read_text("a label of the formula", entry["label"])
     levels = saved.read_texts("levels of the formula", entry["levels"])
     expression, kind = read_expression(entry["expression"]), entry["kind"]
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise InvalidInputError(f"{label[:40]!r} in the formula has an unknown kind")
     is_factor = kind in ("factor", "ordered")
     if (len(levels) >= 2) != is_factor or (levels and not is_factor):
         raise InvalidInputError(f"{label[:40]!r} in the formula has the wrong number of levels")
+    check_ordered(f"{label[:40]!r} in the formula", kind, levels)
     if len(set(levels)) < len(levels):
         raise InvalidInputError(f"the levels of {label[:40]!r} in the formula should be different")
     if (is_factor and not isinstance(expression, RawColumn)) or (

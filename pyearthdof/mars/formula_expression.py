@@ -14,8 +14,10 @@ from .formula_functions import FUNCTIONS, b_splines, natural_splines, polynomial
 
 __all__ = ["Call", "Expression", "Number", "Poly", "RawColumn", "Spline", "read_expression"]
 
-MAX_DEPTH = 120  # of nested calls; R's guard stops before
-MAX_DEGREE = 1000
+# R's guard stops before: nested calls, degrees, exponents of poly of several variables.
+MAX_DEPTH, MAX_DEGREE, MAX_EXPONENTS = 120, 50, 1e5
+MAX_KNOTS = MAX_ARGUMENTS = 1000
+LARGEST = 1e150  # a coefficient of polynomials beyond makes all of them infinite
 
 
 @dataclass(frozen=True)
@@ -164,14 +166,18 @@ def read_expression(entry, depth: int = 1) -> Expression:
 
 def _read_arguments(entry, depth: int) -> tuple[Expression, ...]:
     args = entry["args"]
-    if not isinstance(args, list) or not args:
-        raise InvalidInputError("the arguments of a function in the formula should be a list")
+    if not isinstance(args, list) or not 1 <= len(args) <= MAX_ARGUMENTS:
+        raise InvalidInputError(
+            f"a function in the formula should have a list of 1 to {MAX_ARGUMENTS} arguments"
+        )
     return tuple(read_expression(argument, depth + 1) for argument in args)
 
 
 def _read_poly(entry) -> Poly:
     _check_keys(entry, {"call", "args", "degree", "alpha", "norm2"})
     args, degree = _read_variables(entry), _read_degree(entry)
+    if len(args) > 1 and (degree + 1.0) ** min(len(args), 20) > MAX_EXPONENTS:
+        raise InvalidInputError("poly in the formula has too many columns")
     if entry["alpha"] is None and entry["norm2"] is None:
         return Poly(args, degree, None, None)
     alpha, norm2 = (_read_finite(name, entry[name]) for name in ("alpha", "norm2"))
@@ -188,6 +194,10 @@ def _read_spline(entry) -> Spline:
     boundary = saved.read_vector("boundary", boundary)
     if len(args) != 1 or not isinstance(entry["intercept"], bool) or len(boundary) != 2:
         raise InvalidInputError(f"{function} in the formula should have one variable and two ends")
+    if len(knots) > MAX_KNOTS:
+        raise InvalidInputError(
+            f"{function} in the formula has {len(knots)} knots but it should have at most {MAX_KNOTS}"
+        )
     every = np.concatenate([boundary[:1], knots, boundary[1:]])
     if not np.isfinite(every).all() or (np.diff(every) < 0).any() or every[0] == every[-1]:
         raise InvalidInputError(
@@ -217,8 +227,10 @@ def _read_degree(entry) -> int:
 
 def _read_finite(name, value) -> np.ndarray:
     matrix = saved.read_matrix(name, value)
-    if not np.isfinite(matrix).all():
-        raise InvalidInputError(f"{name} in the formula has entries that are not finite")
+    if not (np.abs(matrix) <= LARGEST).all():
+        raise InvalidInputError(
+            f"{name} in the formula has entries that are not finite numbers, or larger than {LARGEST:g}"
+        )
     return matrix
 
 

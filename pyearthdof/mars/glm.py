@@ -12,7 +12,7 @@ from scipy.special import expit, ndtr
 from ..exceptions import InvalidInputError
 from .saved import read_coefficients, read_text, read_vector
 
-__all__ = ["FAMILIES", "LINKS", "GlmPart"]
+__all__ = ["DECREASING", "FAMILIES", "HALF", "LINKS", "GlmPart"]
 
 # Our names of the families, and R's.
 FAMILIES = {
@@ -31,14 +31,28 @@ LINKS = {
     "identity": lambda eta: eta,
     "logit": lambda eta: _logistic(eta),
     "probit": lambda eta: ndtr(np.clip(eta, -_PROBIT, _PROBIT)),
-    "cauchit": lambda eta: np.clip(np.arctan(eta) / np.pi + 0.5, EPSILON, 1 - EPSILON),
+    "cauchit": lambda eta: _cauchy(np.clip(eta, -_CAUCHIT, _CAUCHIT)),
     "cloglog": lambda eta: np.clip(-np.expm1(-np.exp(eta)), EPSILON, 1 - EPSILON),
     "log": lambda eta: np.maximum(np.exp(eta), EPSILON),
     "inverse": lambda eta: 1 / eta,
     "sqrt": lambda eta: eta**2,
     "1/mu^2": lambda eta: 1 / np.sqrt(eta),
 }
+# Linear predictors of the mean 1/2, and the links that fall where the mean rises.
+HALF = {
+    "identity": 0.5, "logit": 0.0, "probit": 0.0, "cauchit": 0.0, "cloglog": float(np.log(np.log(2))),
+    "log": float(np.log(0.5)), "inverse": 2.0, "sqrt": float(np.sqrt(0.5)), "1/mu^2": 4.0,
+}  # fmt: skip
+DECREASING = ("inverse", "1/mu^2")
 _PROBIT = 8.125890664701906  # -qnorm(.Machine$double.eps)
+_CAUCHIT = 1433540284805664.8  # -qcauchy(.Machine$double.eps)
+
+
+def _cauchy(eta):
+    """R's pcauchy, which is exact in the tails, too."""
+    tail = np.arctan(1 / np.where(np.abs(eta) > 1, eta, 1.0)) / np.pi
+    middle = 0.5 + np.arctan(eta) / np.pi
+    return np.where(eta < -1, -tail, np.where(eta > 1, 0.5 - tail + 0.5, middle))
 
 
 def _logistic(eta):
@@ -71,7 +85,8 @@ class GlmPart:
 
     def response(self, eta: np.ndarray) -> np.ndarray:
         """Means from linear predictors."""
-        return LINKS[self.link](eta)
+        with np.errstate(all="ignore"):  # as R: infinite, or not a number
+            return LINKS[self.link](eta)
 
     @property
     def deviance_ratio(self) -> np.ndarray:

@@ -22,12 +22,14 @@ from . import saved
 from .columns import Columns
 from .formula import Formula
 from .glm import GlmPart
+from .kinds import check_kind
 
 __all__ = ["FitDetails", "MarsModel", "evaluate_term", "nominal_df"]
 
 FORMAT = "pyearthdof.MarsModel"
 FORMAT_VERSION = 1
 TYPES = ("response", "link", "earth")
+LARGEST = 1e300  # a number beyond makes predictions infinite
 
 
 def nominal_df(n_terms: float, penalty: float) -> float:
@@ -133,7 +135,11 @@ class MarsModel:
                 return self.formula.design(X)
             if self.columns is not None:
                 return self.columns.expand(X)
-        X = np.asarray(X, dtype=float)
+        check_kind("X", X)
+        try:
+            X = np.asarray(X, dtype=float)
+        except (TypeError, ValueError) as error:
+            raise InvalidInputError(f"X should hold numbers: {error}") from None
         if X.ndim != 2 or X.shape[1] != len(self.feature_names):
             raise InvalidInputError(
                 f"X has shape {X.shape} but the model needs {len(self.feature_names)} columns"
@@ -159,13 +165,14 @@ class MarsModel:
         """
         if type not in TYPES:
             raise InvalidInputError(f"type={type!r} but it should be one of {', '.join(TYPES)}")
-        offset = self._offset(X)
-        if self.glm is None or type == "earth":
-            return _shifted(self.basis(X) @ self.coef, offset)
-        eta = _shifted(self.basis(X) @ self.glm.coef, offset)
-        return eta if type == "link" else self.glm.response(eta)
+        offset = self.offset(X)
+        linear = self.glm is None or type == "earth"
+        with np.errstate(over="ignore", invalid="ignore"):  # what is too large is infinite, as in R
+            eta = _shifted(self.basis(X) @ (self.coef if linear else self.glm.coef), offset)
+        return eta if linear or type == "link" else self.glm.response(eta)
 
-    def _offset(self, X) -> np.ndarray | None:
+    def offset(self, X) -> np.ndarray | None:
+        """What a formula adds to the model at the rows of X, or None."""
         if self.formula is None or not self.formula.has_offset:
             return None
         if not isinstance(X, pd.DataFrame):
@@ -219,16 +226,16 @@ class MarsModel:
         """Build a model from `to_dict`'s result; anything inconsistent is refused by name."""
         if not isinstance(entries, Mapping) or entries.get("format") != FORMAT:
             raise InvalidInputError(f"this is not a saved MARS model (no format {FORMAT!r})")
-        if entries.get("format_version") != FORMAT_VERSION:
+        version = entries.get("format_version")
+        if version != FORMAT_VERSION or isinstance(version, bool):
             raise InvalidInputError(
-                f"format_version={entries.get('format_version')!r} but this release reads "
-                f"{FORMAT_VERSION}"
+                f"format_version={str(version)[:40]} but this release reads {FORMAT_VERSION}"
             )
         missing = [f.name for f in fields(cls) if f.name not in entries]
         if missing:
             raise InvalidInputError(f"the saved MARS model lacks {', '.join(missing)}")
         model = cls(**{name: _READERS[name](name, entries[name]) for name in _READERS})
-        model._check()
+        model.check()
         return model
 
     def to_json(self) -> str:
@@ -239,10 +246,15 @@ class MarsModel:
     def from_json(cls, text: str) -> MarsModel:
         """Read `to_json`'s text. Safe for files from strangers: no code is run."""
         try:
-            entries = json.loads(text)
+            return cls.from_dict(json.loads(text))
+        except InvalidInputError:
+            raise
+        except TypeError:
+            raise InvalidInputError(
+                f"text is a {type(text).__name__} but it should be text"
+            ) from None
         except (ValueError, RecursionError) as error:
-            raise InvalidInputError(f"this is not a saved MARS model: {error}") from error
-        return cls.from_dict(entries)
+            raise InvalidInputError(f"this is not a saved MARS model: {error}") from None
 
     def save(self, path: str | os.PathLike) -> None:
         """Write JSON to a file; an existing file is replaced whole or not at all."""
@@ -257,7 +269,8 @@ class MarsModel:
             raise InvalidInputError(f"{path} is not a saved MARS model: {error}") from error
         return cls.from_json(text)
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """Refuse a model whose parts do not belong together, by the name of the part."""
         shape = (len(self.term_names), len(self.feature_names))
         for name in ("dirs", "cuts"):
             if getattr(self, name).shape != shape:
@@ -266,14 +279,16 @@ class MarsModel:
                 )
         if not np.isin(self.dirs, (-1, 0, 1, 2)).all():
             raise InvalidInputError("dirs has entries other than -1, 0, 1 and 2")
-        if not np.isfinite(self.cuts).all():
-            raise InvalidInputError("cuts has entries that are not finite")
         n_terms = shape[0]
         if len(self.selected) == 0 or not all(0 <= t < n_terms for t in self.selected):
             raise InvalidInputError(f"selected should hold indices from 0 to {n_terms - 1}")
         if len(set(self.selected.tolist())) != len(self.selected):
             raise InvalidInputError("selected holds an index twice")
+        if self.dirs[self.selected[0]].any():
+            raise InvalidInputError("selected should begin with the intercept")
         self._check_responses()
+        self._check_numbers()
+        self._check_pruning(n_terms)
         if self.columns is not None and self.columns.feature_names != self.feature_names:
             raise InvalidInputError("columns does not expand to feature_names")
         if self.formula is not None and self.formula.n_columns != shape[1]:
@@ -289,6 +304,27 @@ class MarsModel:
             )
         if self.glm is not None and self.glm.coef.shape != shape:
             raise InvalidInputError(f"glm.coef has shape {self.glm.coef.shape}, not {shape}")
+
+    def _check_numbers(self) -> None:
+        """What predictions are computed from."""
+        numbers = {"cuts": self.cuts, "coef": self.coef}
+        if self.glm is not None:
+            numbers["glm.coef"] = self.glm.coef
+        for name, values in numbers.items():
+            if not (np.abs(values) <= LARGEST).all():
+                raise InvalidInputError(
+                    f"{name} has entries that are not finite numbers, or larger than {LARGEST:g}"
+                )
+
+    def _check_pruning(self, n_terms: int) -> None:
+        """What the importance of predictors is computed from; mda keeps no steps."""
+        steps, sizes = self.prune_terms, (len(self.rss_per_subset), len(self.gcv_per_subset))
+        whole = ((steps >= 0) & (steps <= n_terms) & (steps == np.floor(steps))).all()
+        short = steps.size > 0 and min(*steps.shape, *sizes) < self.n_terms
+        if sizes[0] != sizes[1] or len(steps) > sizes[0] or short or not whole:
+            raise InvalidInputError(
+                "prune_terms, rss_per_subset and gcv_per_subset do not belong together"
+            )
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from ..exceptions import InvalidInputError
 from ..procedures.base import Procedure
 from .data import check_design, check_names, check_new_data, default_names
 from .fitted import FittedMars
+from .kinds import check_kind
 
 __all__ = ["MarsRegressor"]
 
@@ -43,6 +44,7 @@ class MarsRegressor(FittedMars, Procedure):
 
     def _check_many(self, X, Y):
         """Check a design and many responses without touching this estimator."""
+        check_kind("Y", Y)
         Y = np.asarray(Y, dtype=np.float64)
         if Y.ndim != 2 or Y.shape[1] == 0:
             raise InvalidInputError(f"Y has shape {Y.shape} but it should be (n, m) with m >= 1")

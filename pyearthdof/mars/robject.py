@@ -18,7 +18,9 @@ from . import engine_r
 from .columns import Column, Columns
 from .formula import Formula
 from .glm import FAMILIES
+from .kinds import column_names
 from .model import FitDetails
+from .robject_check import check_described
 
 __all__ = ["frame_for_r", "read_r", "write_rds"]
 
@@ -30,15 +32,17 @@ class _Adopted(FitDetails):
     weights: np.ndarray | None = None
 
 
-def frame_for_r(data, text: str = ".") -> bridge.Frame:
+def frame_for_r(data, text: str) -> bridge.Frame:
     """A pandas frame for R: numbers, truth values, factors. Columns of other types stay here.
 
-    `text` is the formula that will be used: one that takes all columns is told of an odd one.
+    `text` is the formula that will be used: one that needs an odd column is told what is wrong with it.
     """
     if not isinstance(data, pd.DataFrame):
         raise InvalidInputError(f"data is a {type(data).__name__} but it should be a DataFrame")
     if not isinstance(text, str):
         raise InvalidInputError(f"formula={text!r} but it should be text such as 'y ~ x'")
+    if isinstance(data.columns, pd.MultiIndex):
+        column_names("data", data)
     names = [str(name) for name in data.columns]
     if len(set(names)) < len(names):
         raise InvalidInputError("data has two columns of one name")
@@ -48,13 +52,24 @@ def frame_for_r(data, text: str = ".") -> bridge.Frame:
         try:
             column = Columns.learn(values.to_frame(name)).columns[0]
         except InvalidInputError:
-            if "." in text:
+            if _may_use(text, name):
                 raise
             continue
         columns[name] = _for_r(column, values)
     if not columns or len(data) == 0:
         raise InvalidInputError("data has no rows or no columns that R could use")
     return bridge.Frame(columns)
+
+
+def _may_use(text: str, name: str) -> bool:
+    """Whether a formula names a column, or has a dot as a term, which stands for all of them."""
+    quoted = r"`(?:[^`\\]|\\.)*`"
+    if f"`{name}`" in re.findall(quoted, text):
+        return True
+    plain = re.sub(quoted, " ", text)
+    return any(
+        re.search(rf"(?<![\w.]){re.escape(word)}(?![\w.]|\s*\()", plain) for word in (".", name)
+    )
 
 
 def _for_r(column: Column, values: pd.Series):
@@ -78,14 +93,15 @@ def read_r(source) -> tuple:
         path = Path(source)
         if not path.is_file():
             raise InvalidInputError(f"source={str(source)!r} but there is no such file")
-        found = _read_file(path)
+        found = _described(f"source={str(path)!r}", "earth.read", str(path))
     elif hasattr(source, "__sexp__"):
-        found = bridge.call("earth.adopt", source)
+        found = _described("source is an object of rpy2", "earth.adopt", source)
     else:
         raise InvalidInputError(
             f"source is a {type(source).__name__} but it should be the path of an .rds file or an earth "
             "object of rpy2"
         )
+    check_described(found)
     single = found["coef"].shape[1] == 1
     settings = {
         "degree": _degree(found),
@@ -94,18 +110,18 @@ def read_r(source) -> tuple:
     }
     model = engine_r.model_from(found, len(found["fitted"]), settings, single=single)
     model = replace(model, formula=_formula_from(found), columns=_columns_from(found, model))
+    model.check()
     details = engine_r.details_from(found, single=single)
     adopted = _Adopted(**vars(details), weights=found["weights"])
     return model, adopted, _arguments(found, model)
 
 
-def _read_file(path: Path) -> dict:
+def _described(what: str, function: str, argument) -> dict:
+    """What R tells of an earth object; a damaged one can make it stumble, or hold what cannot travel."""
     try:
-        return bridge.call("earth.read", str(path))
-    except RError as error:
-        raise InvalidInputError(
-            f"source={str(path)!r} but it should be an .rds file with an earth object: {error}"
-        ) from None
+        return bridge.call(function, argument)
+    except (RError, TypeError) as error:
+        raise InvalidInputError(f"{what} but it should be an earth object: {error}") from None
 
 
 def _columns_from(found, model) -> Columns | None:
@@ -131,7 +147,14 @@ def _degree(found) -> int:
 
 def _formula_from(found) -> Formula | None:
     described = found["formula"]
-    return None if described is None else Formula.from_r(described)
+    if described is None:
+        return None
+    if described.get("reason") is not None and described["offset"]:
+        raise InvalidInputError(
+            "the model adds an offset, but its formula cannot be evaluated here: "
+            + described["reason"][0]
+        )
+    return Formula.from_r(described)
 
 
 def _arguments(found, model) -> dict:

@@ -22,7 +22,7 @@ Y = RNG.normal(size=(100, 16))
 
 def fit(column):
     model = Earth(degree=2, thresh=0, engine="r").fit(X, Y[:, column])
-    return model.coef_.tobytes() + model.dirs_.tobytes()
+    return model.term_coef_.tobytes() + model.dirs_.tobytes()
 
 
 def test_eight_threads_give_what_one_gives():

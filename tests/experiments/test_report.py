@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 import subprocess
+import warnings
 
 import pytest
 from toy import Toy
@@ -50,6 +51,86 @@ def test_an_empty_folder_has_no_report(tmp_path):
     with pytest.raises(InvalidInputError, match=r"no results in .*pyearthdof reproduce"):
         write_report(tmp_path)
     assert not (tmp_path / "report.html").exists()
+
+
+SCRIPT = '"><script>alert(1)</script><img src=x onerror=alert(2)>'
+
+
+def about(name="T1", **changes) -> dict:
+    """A result as `reproduce` writes it."""
+    compared = {"quantity": "df", "ours": "1", "paper": "1", "verdict": "exact", "agrees": True}
+    return {
+        "name": name, "title": "t", "question": "q", "size": "quick", "settings": {"n": 1},
+        "engine": "r", "versions": {"R": "4"}, "cells": 1, "seconds": 1.0,
+        "table": {"columns": ["a"], "rows": [["1"]]}, "comparisons": [compared],
+    } | changes  # fmt: skip
+
+
+def nested(value, path, new):
+    if not path:
+        return new
+    value = dict(value) if isinstance(value, dict) else list(value)
+    value[path[0]] = nested(value[path[0]], path[1:], new)
+    return value
+
+
+PLACES = [
+    ("title",), ("question",), ("size",), ("engine",), ("settings", "n"), ("versions", "R"),
+    ("table", "columns", 0), ("table", "rows", 0, 0), ("comparisons", 0, "quantity"),
+    ("comparisons", 0, "ours"), ("comparisons", 0, "paper"), ("comparisons", 0, "verdict"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("place", PLACES, ids=str)
+def test_no_text_becomes_a_script(tmp_path, place):
+    (tmp_path / "T1.json").write_text(json.dumps(nested(about(), place, SCRIPT)))
+    (tmp_path / "T1.svg").write_text(SCRIPT)
+    text = write_report(tmp_path).read_text(encoding="utf-8")
+    assert "<script" not in text and "<img src=x" not in text
+    assert html.escape(SCRIPT) in text or "settings" in place  # long settings are shortened
+
+
+@pytest.mark.parametrize("name", [SCRIPT.replace("/", ""), "a b", "x' onclick='alert(1)", "é&<"])
+def test_a_name_with_a_script_in_it(tmp_path, name):
+    (tmp_path / f"{name}.json").write_text(json.dumps(about(name)))
+    text = write_report(tmp_path).read_text(encoding="utf-8")
+    assert "<script" not in text and "<img src=x" not in text
+    assert f'href="#{html.escape(name)}"' in text and f'id="{html.escape(name)}"' in text
+
+
+ODD = (None, 3, True, "text", [], {}, [1], [[1]], {"a": 1}, float("nan"), [None], [{}])
+
+
+@pytest.mark.parametrize("field", sorted(about()))
+def test_json_of_another_shape_is_left_out(tmp_path, field):
+    """Every field with every odd value: on the page, or left out with a word about it."""
+    (tmp_path / "T3.json").write_text(json.dumps(about("T3")))
+    left_out = 0
+    for value in (*ODD, "gone"):
+        odd = about() | {field: value}
+        if value == "gone":
+            del odd[field]
+        (tmp_path / "T1.json").write_text(json.dumps(odd))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            text = write_report(tmp_path).read_text(encoding="utf-8")
+        assert 'id="T3"' in text
+        if 'id="T1"' not in text and {"name", "comparisons", "table"} <= odd.keys():
+            assert "T1.json' is left out of the page: its" in str(caught[0].message)
+            left_out += 1
+    assert left_out > 5
+
+
+def test_a_result_does_not_reach_out_of_its_folder(tmp_path):
+    (tmp_path / "secret.svg").write_text("<svg>secret</svg>")
+    folder = tmp_path / "results"
+    folder.mkdir()
+    (folder / "T1.json").write_text(json.dumps(about("../secret")))
+    with (
+        pytest.warns(UserWarning, match="its name is not that of the file"),
+        pytest.raises(InvalidInputError, match="no results"),
+    ):
+        write_report(folder)
 
 
 def browse(folder, page, width, *flags):

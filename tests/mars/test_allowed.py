@@ -26,7 +26,7 @@ out <- list(dirs = fit$dirs, coef = c(fit$coefficients))
 
     model = Earth(degree=2, allowed=allowed, engine="r").fit(X, Y)
     np.testing.assert_array_equal(model.dirs_, expected["dirs"])
-    np.testing.assert_array_equal(model.coef_, expected["coef"])
+    np.testing.assert_array_equal(model.term_coef_, expected["coef"])
     assert "allowed=allowed" in model.summary()
 
 

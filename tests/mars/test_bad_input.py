@@ -46,7 +46,7 @@ def spoilt(value):
         (
             X,
             pd.DataFrame({"a": Y, "b": Y}).set_axis(["a", "a"], axis=1),
-            "y has two columns of one name",
+            "y has two columns named 'a'",
         ),
         (np.array([["a"], ["b"]]), [1.0, 2.0], "could not convert string to float"),
         (pd.DataFrame({"a": list("uu")}), [1.0, 2.0], "column 'a' of X has 1 level"),
@@ -153,7 +153,7 @@ def test_constant_response_is_rs_result_and_rs_warning():
         "f <- suppressWarnings(earth(x, y)); out <- list(coef = c(f$coefficients), gcv = f$gcv)",
         packages=("earth",), x=X, y=np.full(40, 3.0),
     )  # fmt: skip
-    np.testing.assert_array_equal(model.coef_, expected["coef"])
+    np.testing.assert_array_equal(model.term_coef_, expected["coef"])
     np.testing.assert_array_equal(model.gcv_, expected["gcv"][0])
     np.testing.assert_allclose(model.predict(X), 3.0, rtol=1e-14)
 
@@ -177,7 +177,7 @@ def test_any_column_name_works_and_nothing_is_executed(name, tmp_path, monkeypat
     frame = pd.DataFrame(X, columns=[name, "b", "c"])
     model = Earth(degree=2).fit(frame, Y)
     plain = Earth(degree=2).fit(X, Y)
-    np.testing.assert_array_equal(model.coef_, plain.coef_)
+    np.testing.assert_array_equal(model.term_coef_, plain.term_coef_)
     np.testing.assert_array_equal(model.predict(frame), plain.predict(X))
     assert any(name in term for term in model.terms_)
     model.summary()

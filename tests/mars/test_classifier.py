@@ -98,6 +98,59 @@ X = RNG.normal(size=(90, 2))
 CODES = np.digitize(np.abs(X[:, 0]) + 0.5 * RNG.normal(size=90), [0.6, 1.0])
 
 
+LINKS = ("logit", "probit", "cauchit", "cloglog")
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_links_are_plain_rs_and_need_no_family(n_classes):
+    y = CODES if n_classes == 3 else CODES > 0
+    code = """
+out <- list()
+for (link in links) {
+  fit <- suppressWarnings(earth(x, factor(y), glm = list(family = binomial(link = link))))
+  out[[paste0(link, ".coef")]] <- fit$glm.coefficients
+  out[[paste0(link, ".response")]] <- unname(as.matrix(predict(fit, x, type = "response")))
+  out[[paste0(link, ".link")]] <- unname(as.matrix(predict(fit, x, type = "link")))
+}
+"""
+    r = run_r(code, packages=("earth",), x=X, y=y * 1.0, links=list(LINKS))
+    for link in LINKS:
+        model = EarthClassifier(glm_link=link).fit(X, y)
+        assert (model.model_.glm.family, model.model_.glm.link) == ("binomial", link)
+        np.testing.assert_array_equal(model.glm_coef_.ravel(), r[f"{link}.coef"].ravel())
+        raw, eta = model.predict_raw_proba(X), model.decision_function(X)
+        np.testing.assert_allclose(
+            raw.reshape(r[f"{link}.response"].shape), r[f"{link}.response"], 1e-12
+        )
+        shift = np.log(np.log(2)) if link == "cloglog" else 0.0
+        np.testing.assert_allclose(
+            eta.reshape(r[f"{link}.link"].shape) + shift, r[f"{link}.link"], 1e-10, 1e-10
+        )
+        chosen = (eta > 0).astype(int) if n_classes == 2 else eta.argmax(axis=1)
+        np.testing.assert_array_equal(model.predict(X), model.classes_[chosen])
+        assert model.reprune(nprune=2).model_.glm.link == link
+
+
+def test_other_glm_options_need_no_family_either():
+    plain = EarthClassifier().fit(X, CODES)
+    for options in ({"glm_maxit": 25}, {"glm_epsilon": 1e-8}):
+        model = EarthClassifier(**options).fit(X, CODES)
+        np.testing.assert_array_equal(model.glm_coef_, plain.glm_coef_)
+
+
+def test_a_subset_without_one_of_the_classes_is_plain_rs():
+    """The levels are those of all rows."""
+    rows = np.flatnonzero(CODES != 1)
+    code = """
+fit <- suppressWarnings(earth(x, factor(y), subset = rows + 1, glm = list(family = binomial)))
+out <- list(coef = fit$glm.coefficients, names = colnames(fit$coefficients))
+"""
+    r = run_r(code, packages=("earth",), x=X, y=CODES * 1.0, rows=rows)
+    model = EarthClassifier().fit(X, CODES, subset=rows)
+    assert list(model.response_names_) == r["names"]
+    np.testing.assert_array_equal(model.glm_coef_, r["coef"])
+
+
 @pytest.mark.parametrize(
     "classes",
     [["b", "c", "a"], [7, -2, 3], [2.0, 1.0, 3.0], np.array(["x", "y", "z"], dtype=object)],
@@ -125,7 +178,7 @@ def test_two_classes_of_truth_values_and_categories():
 
 def test_gaussian_family_is_least_squares_on_indicators():
     model = EarthClassifier(glm_family="gaussian").fit(X, CODES)
-    np.testing.assert_allclose(model.glm_coef_, model.coef_, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(model.glm_coef_, model.term_coef_, rtol=1e-10, atol=1e-12)
     assert ((model.predict_proba(X) >= 0) & (model.predict_proba(X) <= 1)).all()
 
 

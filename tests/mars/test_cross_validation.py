@@ -109,7 +109,7 @@ def test_folds_are_rs(found, case):
     number = list(CASES).index(case) + 1
     r = {key.split("|")[2]: v for key, v in found[0].items() if key.startswith(f"case|{number}|")}
     model = fit(found, case, **CASES[case])
-    np.testing.assert_array_equal(model.coef_.ravel(), r["coef"].ravel())
+    np.testing.assert_array_equal(model.term_coef_.ravel(), r["coef"].ravel())
     np.testing.assert_array_equal(model.selected_terms_ + 1, r["selected"])
     n_folds = CASES[case]["nfold"] * CASES[case].get("ncross", 1)
     assert len(r["folds"]) == n_folds

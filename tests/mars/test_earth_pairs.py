@@ -18,7 +18,7 @@ EXACT = {
     "penalty": "penalty_", "termcond": "termcond_",
 }  # fmt: skip
 NUMBERS = {
-    "coefficients": "coef_", "rss": "rss_", "rsq": "rsq_", "gcv": "gcv_", "grsq": "grsq_",
+    "coefficients": "term_coef_", "rss": "rss_", "rsq": "rsq_", "gcv": "gcv_", "grsq": "grsq_",
     "rss.per.response": "rss_per_response_", "rsq.per.response": "rsq_per_response_",
     "gcv.per.response": "gcv_per_response_", "grsq.per.response": "grsq_per_response_",
     "rss.per.subset": "rss_per_subset_", "gcv.per.subset": "gcv_per_subset_",

@@ -11,10 +11,12 @@ import pytest
 from r_models import ETA, FITS, LIMITED, r_found, r_model
 from rscript import needs_rscript
 
+from pyearthdof import Earth
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.mars.columns import Column, Columns
 from pyearthdof.mars.export import to_python, to_sql, to_sympy
 from pyearthdof.mars.formula import Formula
+from pyearthdof.mars.glm import LINKS
 
 pytestmark = needs_rscript
 TYPES = ("response", "link", "earth")
@@ -189,6 +191,16 @@ def test_arguments_by_keyword_and_odd_names():
         ('"""', "\\"),
         ("x\ny", "'); DROP TABLE data; --"),
         ("²", "\u2126"),
+        ("__debug__", "__name__"),
+        ("match", "case"),
+        ("type", "_"),
+        ("None", "async"),
+        ("\uff49\uff46", "\ufb01"),
+        ("if", "\uff49\uff46"),
+        ("level_text", "isinstance"),
+        ("self", "predict"),
+        ("\x85", "\u2028"),
+        ("\ud800", "\x1b[31m"),
     ],
 )
 def test_no_name_breaks_an_export(names):
@@ -196,7 +208,7 @@ def test_no_name_breaks_an_export(names):
     x = r_found()["gamma-log"]["x"]
     expected = r_predicted("gamma-log", "response")
     assert_close(run_python(to_python(model), x.tolist()), expected)
-    if "" not in names:  # no database has a column without a name
+    if "" not in names and "\ud800" not in names:  # no database has such a column
         assert_close(run_sql(to_sql(model), names, x.tolist()), expected)
 
 
@@ -215,12 +227,51 @@ def test_limits_of_means_as_in_r(link):
     np.testing.assert_allclose(ours, r_found()["link"][link], rtol=1e-12, atol=0)
 
 
+@pytest.mark.parametrize("link", LINKS)
+def test_a_written_mean_is_the_models_at_any_linear_predictor(link):
+    """Also where Python's math would raise: outside of the family, infinite, or not a number."""
+    glm = replace(r_model("poisson").glm, link=link, coef=np.array([0.0, 1.0]))
+    model = r_model("one-linear", glm=glm)
+    eta = np.array([0.0, 1e-300, -1e-300, 1e308, -1e308, np.inf, -np.inf, np.nan, 709.0, 710.0])
+    eta = np.concatenate([eta, [-1.0, 1.0, -2.5, 2.5, -40.0, 40.0, 1e16, -1e16, 1e200, -1e200]])
+    ours = run_python(to_python(model), eta[:, None].tolist())[:, 0]
+    np.testing.assert_allclose(ours, glm.response(eta), rtol=1e-12, atol=0)
+
+
+@pytest.mark.parametrize(
+    "categories",
+    [[1.0, 2.0, 3.5], [0.1 + 0.2, 1e20, 1e-7], [1, 2, 10], [True, False], ["1.0", "1", "a"]],
+    ids=str,
+)
+def test_categories_that_are_no_texts(categories):
+    """A level may be given as it stands in the data: by Python's number, numpy's, or R's text of it."""
+    frame = pd.DataFrame({"f": pd.Categorical(np.resize(categories, 60), categories)})
+    frame["x"] = np.linspace(0, 1, 60)
+    y = frame["f"].cat.codes * 2.0 + frame["x"]
+    model = Earth(engine="native").fit(frame, y).model_
+    scope = {}
+    exec(to_python(model), scope)
+    rows = [
+        (frame["f"].astype(object).tolist(), frame),
+        (list(np.resize(categories, 60)), frame),
+        ([model.columns.columns[0].levels[k] for k in frame["f"].cat.codes], frame),
+    ]
+    for levels, data in rows:
+        ours = [scope["predict"](f, x) for f, x in zip(levels, data["x"], strict=True)]
+        np.testing.assert_allclose(ours, model.predict(frame), rtol=1e-12)
+    with pytest.raises(ValueError, match="f should be one of"):
+        scope["predict"](7.25, 0.5)
+
+
 def test_bad_arguments():
     model = r_model("trees")
     for export in (to_python, to_sql, to_sympy):
         with pytest.raises(InvalidInputError, match="type='mean' but it should be one of"):
             export(model, type="mean")
-    for name in ("two words", "class", "", 3):
+    for name in ("max", "math", "__debug__", "level_text", "str"):
+        with pytest.raises(InvalidInputError, match="it should be another one"):
+            to_python(model, name)
+    for name in ("two words", "class", "", 3, "\ufb01t", "\uff49\uff46"):
         with pytest.raises(InvalidInputError, match="should be a Python identifier"):
             to_python(model, name)
 

@@ -28,7 +28,7 @@ def test_same_as_plain_r(case):
     model, predicted = fit_case(case, engine="r")
     ours = {
         "dirs": model.dirs_, "cuts": model.cuts_, "selected": model.selected_terms_ + 1.0,
-        "coef": model.coef_, "rss": [model.rss_], "rsq": [model.rsq_], "gcv": [model.gcv_],
+        "coef": model.term_coef_, "rss": [model.rss_], "rsq": [model.rsq_], "gcv": [model.gcv_],
         "grsq": [model.grsq_], "rss.per.subset": model.rss_per_subset_,
         "gcv.per.subset": model.gcv_per_subset_, "prune.terms": model.prune_terms_,
         "fitted": model.fitted_values_, "leverages": model.leverages_, "nk": [model.nk_],
@@ -54,7 +54,7 @@ def test_the_native_engine_has_the_same_model(case):
     for name, value in exact.items():
         np.testing.assert_array_equal(value, expected[name], err_msg=name)
     assert model.model_.term_names == tuple(expected["terms"])
-    np.testing.assert_allclose(model.coef_, expected["coef"], rtol=1e-8)
+    np.testing.assert_allclose(model.term_coef_, expected["coef"], rtol=1e-8)
     close = {
         "rss": [model.rss_], "rsq": [model.rsq_], "gcv": [model.gcv_], "grsq": [model.grsq_],
         "rss.per.subset": model.rss_per_subset_, "gcv.per.subset": model.gcv_per_subset_,

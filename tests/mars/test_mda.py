@@ -78,7 +78,7 @@ def test_same_as_plain_r(number, expected):
         np.testing.assert_array_equal(fitted.dirs_, r["dirs"])
         np.testing.assert_array_equal(fitted.cuts_, r["cuts"])
         np.testing.assert_array_equal(fitted.selected_terms_ + 1, r["selected"])
-        np.testing.assert_array_equal(fitted.coef_, r["coef"])
+        np.testing.assert_array_equal(fitted.term_coef_, r["coef"])
         np.testing.assert_array_equal(fitted.fitted_values_, r["fitted"])
         np.testing.assert_array_equal(fitted.bx_, r["bx"])
         assert fitted.model_.term_names == tuple(r["terms"])

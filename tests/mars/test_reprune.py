@@ -54,7 +54,7 @@ for (i in seq_along(args)) {
 }
 """
 NUMBERS = {
-    "coefficients": "coef_", "gcv": "gcv_", "rss": "rss_", "grsq": "grsq_", "rsq": "rsq_",
+    "coefficients": "term_coef_", "gcv": "gcv_", "rss": "rss_", "grsq": "grsq_", "rsq": "rsq_",
     "rss.per.subset": "rss_per_subset_", "gcv.per.subset": "gcv_per_subset_",
     "fitted.values": "fitted_values_", "glm.coefficients": "glm_coef_", "penalty": "penalty_",
 }  # fmt: skip
@@ -105,7 +105,7 @@ def test_same_as_rs_update_and_as_a_full_fit(found, case, engine):
     assert first.model_.to_json() == before
     full = Earth(engine=engine, **(options | change)).fit(X, y, weights)
     np.testing.assert_array_equal(again.selected_terms_, full.selected_terms_)
-    np.testing.assert_allclose(again.coef_, full.coef_, rtol=1e-10)
+    np.testing.assert_allclose(again.term_coef_, full.term_coef_, rtol=1e-10)
     np.testing.assert_allclose(again.predict(X), full.predict(X), rtol=1e-10, atol=1e-10)
     assert again.engine_ == engine and again.get_params() == full.get_params()
 
@@ -115,7 +115,7 @@ def test_subset_is_kept(found):
     rows = np.arange(0, len(X), 2)
     again = Earth(engine="r").fit(X, y, subset=rows).reprune(nprune=3)
     np.testing.assert_array_equal(
-        again.coef_, Earth(nprune=3, engine="r").fit(X.iloc[rows], y.iloc[rows]).coef_
+        again.term_coef_, Earth(nprune=3, engine="r").fit(X.iloc[rows], y.iloc[rows]).term_coef_
     )
 
 
@@ -128,7 +128,7 @@ def test_formula_models_are_pruned_again(found):
         again = Earth.from_formula(text, frame, degree=2, **sent).reprune(nprune=3)
         full = Earth.from_formula(text, frame, degree=2, nprune=3, **sent)
         assert again.n_terms_ == 3 and again.model_.formula == full.model_.formula
-        np.testing.assert_array_equal(again.coef_, full.coef_)
+        np.testing.assert_array_equal(again.term_coef_, full.term_coef_)
         np.testing.assert_array_equal(again.predict(frame), full.predict(frame))
 
 
@@ -138,7 +138,9 @@ def test_training_data_are_needed(found):
     with pytest.raises(InvalidInputError, match="training data are not here"):
         pickle.loads(pickle.dumps(model)).reprune(nprune=3)
     kept = pickle.loads(pickle.dumps(Earth(engine="r", keepxy=True).fit(X, y)))
-    np.testing.assert_array_equal(kept.reprune(nprune=3).coef_, model.reprune(nprune=3).coef_)
+    np.testing.assert_array_equal(
+        kept.reprune(nprune=3).term_coef_, model.reprune(nprune=3).term_coef_
+    )
 
 
 def test_data_changed_in_place_are_noticed(found):

@@ -92,7 +92,7 @@ def new_data(found, name) -> pd.DataFrame:
 def test_a_model_fitted_in_r_is_read(found, folder, name):
     model = Earth.from_r(folder / f"{name}.rds")
     r = {key.split("|")[2]: v for key, v in found[0].items() if key.startswith(f"fit|{name}|")}
-    np.testing.assert_array_equal(model.coef_.ravel(), r["coef"].ravel())
+    np.testing.assert_array_equal(model.term_coef_.ravel(), r["coef"].ravel())
     assert model.gcv_ == r["gcv"][0]
     new = new_data(found, name)
     for type in ("response", "link", "earth"):
@@ -262,7 +262,7 @@ def test_r_uses_what_was_written(found, folder, written, name):
     np.testing.assert_allclose(ours, r["predict"], rtol=1e-12, atol=1e-12 * scale)
     np.testing.assert_array_equal(model.fitted_values_.reshape(r["fitted"].shape), r["fitted"])
     np.testing.assert_array_equal(model.residuals_.reshape(r["residuals"].shape), r["residuals"])
-    np.testing.assert_array_equal(model.coef_.reshape(r["coef"].shape), r["coef"])
+    np.testing.assert_array_equal(model.term_coef_.reshape(r["coef"].shape), r["coef"])
     assert list(model.importance().index) == r["important"][1:]
     np.testing.assert_array_equal(model.importance()["nsubsets"], r["nsubsets"])
     assert model.format().splitlines() == r["format"]

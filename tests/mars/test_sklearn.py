@@ -41,7 +41,9 @@ def test_transform_is_the_named_basis():
     basis = model.transform(X)
     np.testing.assert_array_equal(basis, model.bx_)
     assert list(model.get_feature_names_out()) == list(model.terms_)
-    np.testing.assert_allclose(basis @ model.coef_, model.fitted_values_, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(
+        basis @ model.term_coef_, model.fitted_values_, rtol=1e-12, atol=1e-12
+    )
     frame = Earth().set_output(transform="pandas").fit(X, y).transform(X)
     assert list(frame.columns) == list(model.terms_)
 

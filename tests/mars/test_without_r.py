@@ -86,7 +86,7 @@ from pyearthdof import Earth
 rng = np.random.default_rng(0)
 frame = pd.DataFrame({"a": rng.normal(size=100), "kind": rng.choice(["u", "v"], 100)})
 model = Earth(degree=2).fit(frame, np.column_stack([frame["a"], frame["kind"] == "v"]) * 1.0)
-print(model.engine_, model.coef_.shape[1], model.reprune(nprune=2).n_terms_)
+print(model.engine_, model.term_coef_.shape[1], model.reprune(nprune=2).n_terms_)
 """
     assert run_without_r(code).split() == ["native", "2", "2"]
 

@@ -24,17 +24,17 @@ def everything() -> dict:
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         model = Earth(degree=2, engine="r").fit(frame, y)
-        found["earth"] = [model.terms_, model.coef_, model.cuts_, model.gcv_, model.summary()]
+        found["earth"] = [model.terms_, model.term_coef_, model.cuts_, model.gcv_, model.summary()]
         found["importance"] = model.importance().to_string()
         formula = Earth.from_formula("log(y + 9) ~ a * kind + ns(T, 3) + rank", frame.assign(y=y))
-        found["formula"] = [formula.terms_, formula.coef_, formula.summary()]
+        found["formula"] = [formula.terms_, formula.term_coef_, formula.summary()]
         classes = EarthClassifier(engine="r").fit(numbers, frame["kind"].astype(str))
         found["classes"] = [classes.predict_proba(numbers), classes.summary()]
         folds = Earth(pmethod="cv", nfold=3, engine="r", random_state=1).fit(numbers, y)
-        found["folds"] = [folds.coef_, folds.summary()]
-        found["constant"] = Earth(engine="r").fit(numbers, np.ones(60)).coef_
+        found["folds"] = [folds.term_coef_, folds.summary()]
+        found["constant"] = Earth(engine="r").fit(numbers, np.ones(60)).term_coef_
         found["many"] = Earth(engine="r").fit_many(numbers, Y).fitted
-        found["mda"] = Mars().fit(numbers, y).coef_
+        found["mda"] = Mars().fit(numbers, y).term_coef_
         for spline in (RBSpline(6), RNaturalSpline(5), RSmoothingSpline(df=4)):
             fitted = spline.fit(numbers[:, :1], y).predict(numbers[:, :1])
             found[type(spline).__name__] = [fitted, spline.fit_many(numbers[:, :1], Y).fitted]

@@ -9,6 +9,7 @@ import sys
 import time
 
 import numpy as np
+import pandas as pd
 
 from pyearthdof.dof import degrees_of_freedom
 from pyearthdof.mars.earth import Earth
@@ -34,6 +35,16 @@ def r_processes(much):
         n_jobs=2,
     )
     return np.array([found.df, found.se])
+
+
+def r_formula(much):
+    """A formula that makes many columns of many rows."""
+    rng = np.random.default_rng(1)
+    rows = 5000 if much else 60
+    data = pd.DataFrame({"x": rng.normal(size=rows), "z": rng.normal(size=rows)})
+    data["y"] = np.abs(data["x"]) + rng.normal(size=rows)
+    size = 900 if much else 5
+    return Earth.from_formula(f"y ~ bs(x, df = {size}) + bs(z, df = {size})", data).term_coef_
 
 
 def native_threads(much):
@@ -63,7 +74,7 @@ def native_fit(much):
     """One long fit, all in compiled code."""
     data = np.random.default_rng(1).normal(size=(300_000, 20)) if much else X
     y = np.sin(data[:, 0]) + RDraws(2).normal(len(data))
-    return Earth(engine="native", degree=2, nk=101, thresh=0.0).fit(data, y).coef_
+    return Earth(engine="native", degree=2, nk=101, thresh=0.0).fit(data, y).term_coef_
 
 
 def native_weights(much):
@@ -71,7 +82,7 @@ def native_weights(much):
     data = LARGE[:2000] if much else X[:50, :3]
     y = np.sin(data[:, 0]) + RDraws(2).normal(len(data))
     model = Earth(engine="native", degree=2, nk=101 if much else 21, thresh=0.0)
-    return model.fit(data, y, sample_weight=1 + data[:, 0] ** 2).coef_
+    return model.fit(data, y, sample_weight=1 + data[:, 0] ** 2).term_coef_
 
 
 def native_many(much):
@@ -83,7 +94,7 @@ def native_many(much):
 
 
 PROGRAMS = (
-    r_batch, r_processes, native_threads, native_alone, native_fit, native_weights, native_many,
+    r_batch, r_processes, r_formula, native_threads, native_alone, native_fit, native_weights, native_many,
 )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from rscript import needs_rscript, run_r
 
 from pyearthdof import Earth, bridge
 from pyearthdof.bridge.scripts import scripts_folder
-from pyearthdof.exceptions import PyEarthDofError
+from pyearthdof.exceptions import InvalidInputError, PyEarthDofError
 
 needs_r = pytest.mark.skipif(not bridge.is_available("earth"), reason="R with earth is not here")
 
@@ -63,12 +63,30 @@ REFUSED = [
     ("y ~ bs(x, knots = z)", "it uses z where a number should be"),
     ('y ~ bs(x, knots = system("touch canary"))', "it calls system"),
     ('y ~ poly(x, degree = system("touch canary"))', "degree of poly is system("),
-    ("y ~ poly(x, 1e9)", "degree of poly is 1e+09 but it should be a number from 0 to 1000"),
-    ("y ~ poly(x, z, degree = 500)", "too many columns"),
+    ("y ~ poly(x, 1e9)", "degree of poly is 1e+09 but it should be a whole number from 1 to 50"),
+    ("y ~ poly(x, z, x, z, degree = 30)", "too many columns"),
+    ("y ~ poly(x, 2, coefs = 1)", "poly takes variables, degree and raw"),
+    ("y ~ poly(x, z, 2, coefs = 1)", "has an odd degree or variable"),
+    ("y ~ poly(x, 2, raw = c(TRUE, FALSE))", "raw of poly is c(TRUE, FALSE) but it should be TRUE or FALSE"),
+    ("y ~ bs(x, intercept = c(1, 2))", "intercept of bs is c(1, 2) but it should be TRUE or FALSE"),
+    ("y ~ ns(x, intercept = NA)", "intercept of ns is NA but it should be TRUE or FALSE"),
+    ("y ~ bs(x, Boundary.knots = 1)", "Boundary.knots of bs is 1 but it should be two numbers"),
+    ("y ~ ns(x, Boundary.knots = c(1, 2, 3))", "it should be two numbers"),
+    ("y ~ bs(x, degree = 1000)", "degree of bs is 1000 but it should be a whole number from 1 to 50"),
+    ("y ~ bs(x, degree = 2.5)", "degree of bs is 2.5 but it should be a whole number"),
+    ("y ~ bs(x, df = 900):bs(z, df = 900)", "make 817216 columns but they should make at most 2000"),
+    ("y ~ bs(x, df = 100) * ns(z, df = 100)", "columns but they should make at most 2000"),
+    ("y ~ (x + z)^0", "an exponent of terms is 0 but it should be a whole number from 2 to 100"),
+    ("y ~ (x + z)^2.5", "an exponent of terms is 2.5"),
+    ("y ~ " + " + ".join(f"I(x + {k})" for k in range(301)), "301 different functions"),
+    ("y ~ (x + z)^1", "an exponent of terms is 1 but it should be a whole number from 2"),
+    ("y ~ y", "the response y stands on the right-hand side, too"),
+    ("y ~ y + x", "the response y stands on the right-hand side, too"),
+    ("log(y) ~ x:log(y)", "the response log(y) stands on the right-hand side, too"),
     ("y ~ poly(x, 2, simple = TRUE)", "poly takes variables, degree and raw"),
     ("y ~ bs(x, df = 1e9)", "df of bs is 1e+09"),
     ("y ~ bs(x, warn = 1)", "unused argument"),
-    ("y ~ (x + z)^1e9", "an exponent of terms is 1e+09 but it should be a number from 0 to 100"),
+    ("y ~ (x + z)^1e9", "an exponent of terms is 1e+09 but it should be a whole number from 2 to 100"),
     ("y ~ log(poly(x, 2))", "poly may not stand inside another function"),
     ("y ~ I(offset(x))", "offset may not stand inside another function"),
     ("y ~ I(1:9)", ": may not stand inside another function"),
@@ -113,7 +131,7 @@ def folder(tmp_path):
 @needs_r
 @pytest.mark.parametrize(("text", "reason"), REFUSED, ids=[text[:40] for text, _ in REFUSED])
 def test_refused_with_its_reason(data, folder, text, reason):
-    with pytest.raises(PyEarthDofError) as caught:
+    with pytest.raises(InvalidInputError) as caught:
         Earth.from_formula(text, data)
     message = str(caught.value)
     assert message.startswith("formula is refused: ")

@@ -66,6 +66,7 @@ def wait_until_dead(pids) -> None:
     [
         pytest.param("r_batch", marks=needs_r),
         pytest.param("r_processes", marks=[needs_r, pytest.mark.slow]),
+        pytest.param("r_formula", marks=[needs_r, pytest.mark.slow]),
         "native_threads",
         pytest.param("native_alone", marks=pytest.mark.slow),
         "native_fit",

@@ -16,6 +16,7 @@ PACKAGE = Path(pyearthdof.__file__).resolve().parent
 
 LAZY = "imports a module of this package whose name is in a table of the source"
 TO_CHILD = "hands tasks to joblib's workers; they are our own functions, pickled by joblib itself"
+TRACKER = "starts the helper of joblib's workers, a little before joblib would"
 
 # (file, function): {what: why}
 PYTHON = {
@@ -61,7 +62,12 @@ PYTHON = {
         "joblib.parallel.get_active_backend": "asks which backend the user chose",
         "concurrent.futures.BrokenExecutor": "what a dead worker is told by",
     },
-    ("_workers.py", "_on_joblib"): {"joblib.Parallel": TO_CHILD},
+    ("_workers.py", "_on_joblib"): {
+        "joblib.Parallel": TO_CHILD,
+        "joblib._parallel_backends.LokyBackend": "asks which backend the user chose",
+        "joblib.externals.loky.backend.resource_tracker.ensure_running": TRACKER,
+        "multiprocessing.resource_tracker.ensure_running": TRACKER,
+    },
     ("_workers.py", "_watch"): {"multiprocessing.connection.wait": "looks whether a worker lives"},
     ("_workers.py", "_result"): {
         "distributed.CancelledError": "what a dead worker is told by",
@@ -121,6 +127,7 @@ R = {
     ("formula.R", "matched.arguments"): {"call": PARSED},
     ("formula.R", "named.arguments"): {"call": PARSED},
     ("formula.R", "poly.arguments"): {"call": PARSED},
+    ("formula_size.R", "count.terms"): {"call": PARSED},
     # Not sourced by the package: run by hand or by the tests, with Rscript.
     ("install.R", "file"): {
         "install.packages": "what it is for; a fixed list",

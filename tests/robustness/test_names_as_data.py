@@ -60,7 +60,7 @@ def test_a_column_name(trap):
     y = np.abs(frame[trap]) + np.abs(frame["plain"])
     model = Earth(engine="r").fit(frame, y)
     plain = Earth(engine="r").fit(frame.to_numpy(), y)
-    np.testing.assert_array_equal(model.coef_, plain.coef_)
+    np.testing.assert_array_equal(model.term_coef_, plain.term_coef_)
     np.testing.assert_array_equal(model.predict(frame), plain.predict(frame.to_numpy()))
     assert model.feature_names_in_.tolist() == [trap, "plain"]
     assert any(trap in term for term in model.terms_)
@@ -79,7 +79,7 @@ def test_a_level(trap):
     y = np.abs(frame["x"]) + 5 * (frame["group"] == trap)
     tame = frame.assign(group=frame["group"].cat.rename_categories(["one", "other", "third"]))
     model, plain = Earth(engine="r").fit(frame, y), Earth(engine="r").fit(tame, y)
-    np.testing.assert_array_equal(model.coef_, plain.coef_)
+    np.testing.assert_array_equal(model.term_coef_, plain.term_coef_)
     np.testing.assert_array_equal(model.predict(frame), plain.predict(tame))
     assert isinstance(model.summary(), str)
     back = MarsModel.from_json(model.model_.to_json())
@@ -95,7 +95,7 @@ def test_all_of_them_at_once_by_both_engines():
     in_r = Earth(engine="r").fit(frame, y)
     native = Earth(engine="native").fit(frame, y)
     assert in_r.terms_ == native.terms_
-    np.testing.assert_allclose(native.coef_, in_r.coef_, rtol=1e-9)
+    np.testing.assert_allclose(native.term_coef_, in_r.term_coef_, rtol=1e-9)
     text = in_r.model_.to_json()
     assert json.loads(text) and MarsModel.from_json(text).feature_names == tuple(TRAPS)
 

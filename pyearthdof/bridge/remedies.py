@@ -35,18 +35,18 @@ OLD_R_PIN = "rpy2-rinterface<=3.6.5"
 def r_remedy(with_rpy2: bool) -> str:
     """The command that installs R with its packages, and then rpy2 if that is missing too."""
     rpy2 = _pip("pyearthdof[r]", None) if with_rpy2 else ""
-    return _joined(_system_part(["R", "a compiler", *PACKAGES]), rpy2)
+    return _joined(["R", "a compiler", *PACKAGES], rpy2)
 
 
 def rpy2_remedy(home: Path) -> str:
     """The command that installs rpy2 for the R of this home, after what it needs."""
-    return _joined(_system_part(_missing_beside_rpy2(home)), _pip("pyearthdof[r]", home))
+    return _joined(_missing_beside_rpy2(home), _pip("pyearthdof[r]", home))
 
 
 def rpy2_again(home: Path | None) -> str:
     """The command that replaces an rpy2 that does not work with this R."""
     missing = [] if home is None else _missing_beside_rpy2(home)
-    return _joined(_system_part(missing), _pip("--force-reinstall --no-cache-dir rpy2", home))
+    return _joined(missing, _pip("--force-reinstall --no-cache-dir rpy2", home))
 
 
 def r_again() -> str:
@@ -91,9 +91,6 @@ def _system_part(missing: list[str]) -> str:
         return ""
     if _system() == "debian":
         return f"sudo apt-get install {' '.join(_debian_names(missing))}"
-    if _system() == "conda":
-        names = {"R": "r-base", "a compiler": "c-compiler"}
-        return f"conda install -c conda-forge {' '.join(names.get(m, f'r-{m}') for m in missing)}"
     packages = [f"'{m}'" for m in missing if m in PACKAGES]
     words = [_in_words(m) for m in missing if m not in PACKAGES]
     if packages:
@@ -163,8 +160,12 @@ def _python() -> str:
     return shlex.quote(sys.executable or "python3")
 
 
-def _joined(*commands: str) -> str:
-    return " && ".join(command for command in commands if command)
+def _joined(missing: list[str], rpy2: str) -> str:
+    """One line for all that is missing; rpy2 is the command for it, empty where it is not missing."""
+    if _system() == "conda":  # which has rpy2 ready for its R
+        names = [{"R": "r-base"}.get(m, f"r-{m}") for m in missing if m != "a compiler"]
+        return f"conda install -c conda-forge {' '.join(names + ['rpy2'] * bool(rpy2))}"
+    return " && ".join(command for command in (_system_part(missing), rpy2) if command)
 
 
 def _run(command: list[str]) -> str:

@@ -134,7 +134,6 @@ class TestRemedies:
     @pytest.mark.parametrize(
         ("system", "words"),
         [
-            ("conda", ["conda install -c conda-forge r-base c-compiler r-earth r-mda"]),
             ("mac", ["installing R (https", "xcode-select", "install.packages(c('earth', 'mda'))"]),
             ("windows", ["installing R (https", "Rtools", "install.packages(c('earth', 'mda'))"]),
             (
@@ -150,6 +149,14 @@ class TestRemedies:
         assert places == sorted(places) and "apt-get" not in remedy
         for other in (remedies.r_again(), remedies.package_remedy("earth")):
             assert "apt-get" not in other
+
+    def test_conda_has_all_of_it(self, monkeypatch):
+        monkeypatch.setattr(remedies, "_system", lambda: "conda")
+        monkeypatch.setattr(remedies, "_missing_beside_rpy2", lambda home: ["a compiler", "mda"])
+        conda = "conda install -c conda-forge"
+        assert remedies.r_remedy(with_rpy2=True) == f"{conda} r-base r-earth r-mda rpy2"
+        assert remedies.r_remedy(with_rpy2=False) == f"{conda} r-base r-earth r-mda"
+        assert remedies.rpy2_remedy(Path("home")) == f"{conda} r-mda rpy2"
 
     def test_the_compiler_is_tried(self, tmp_path, monkeypatch):
         from pyearthdof.bridge.installation import find_r_home

@@ -5,6 +5,7 @@ One fit (`fit`, `fit_one`), many responses on one design (`fit_many`), a whole n
 
 from __future__ import annotations
 
+import functools
 import sys
 import threading
 from collections.abc import Iterator, Sequence
@@ -236,8 +237,9 @@ def _least_squares(columns: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, ...]
     return found.coef, found.residuals.T, leverages
 
 
+@functools.cache
 def announce() -> None:
-    """Say on the error stream that the first use compiles, if it is going to."""
+    """Say on the error stream that the first use compiles, if it is going to; once in a process."""
     if not is_compiled(fit_block):
         print(
             "pyearthdof: compiling the native engine, once for this installation; about a minute ...",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
+import io
 import os
 import re
 import shutil
@@ -13,7 +15,7 @@ from pathlib import Path
 from ..exceptions import RNotAvailableError
 from .remedies import r_again, r_remedy, rpy2_again, rpy2_remedy
 
-__all__ = ["find_r_home", "import_rinterface", "is_installed", "r_is_running", "r_was_forked"]
+__all__ = ["find_r_home", "import_rinterface", "r_is_running", "r_was_forked", "rpy2_is_installed"]
 
 # Without these R ends the whole process while it starts, or rpy2 stumbles over their absence.
 _PARTS_OF_R = ("bin/Rscript", "library/base/R/base.rdb")
@@ -32,11 +34,13 @@ def find_r_home() -> Path:
 def import_rinterface():
     """Import rpy2's low-level interface, or say in one sentence what is wrong."""
     home = None if r_is_running() else find_r_home()
-    if not is_installed("rpy2"):
+    if not rpy2_is_installed():
         raise RNotAvailableError("rpy2 is not installed", rpy2_remedy(home))
     try:
-        import rpy2.rinterface as ri
-        from rpy2.rinterface_lib import callbacks, openrlib
+        # rpy2 logs what it tries; what comes of it is said below.
+        with contextlib.redirect_stderr(io.StringIO()):
+            import rpy2.rinterface as ri
+            from rpy2.rinterface_lib import callbacks, openrlib
     except Exception as error:  # rpy2 raises many kinds: ImportError, OSError, ffi errors
         raise RNotAvailableError(
             f"rpy2 does not work with the R that is here ({type(error).__name__}: {error})",
@@ -79,14 +83,14 @@ def _home_on_path() -> Path:
     executable = shutil.which("R")
     if executable is None:
         raise RNotAvailableError(
-            "R is not installed or not on the PATH", r_remedy(not is_installed("rpy2"))
+            "R is not installed or not on the PATH", r_remedy(not rpy2_is_installed())
         )
     try:
         return _ask_home(executable)
     except OSError as error:
         raise RNotAvailableError(
             f"the R on the PATH, {executable}, does not run ({error})",
-            r_remedy(not is_installed("rpy2")),
+            r_remedy(not rpy2_is_installed()),
         ) from None
 
 
@@ -111,11 +115,16 @@ def _ask_home(executable) -> Path:
     return Path(done.stdout.strip())
 
 
-def is_installed(module: str) -> bool:
-    """Tell whether there is such a module, without importing it."""
+def rpy2_is_installed() -> bool:
+    """Tell whether there is an rpy2, without starting R."""
     try:
-        return importlib.util.find_spec(module) is not None
+        spec = importlib.util.find_spec("rpy2.rinterface")
     except (
-        ValueError
-    ):  # somebody put None in sys.modules, which is Python's way to forbid an import
+        ModuleNotFoundError,
+        ValueError,  # somebody put None in sys.modules, which is Python's way to forbid an import
+    ):
         return False
+    except Exception:  # it is there, and does not work: that is said when it is imported
+        return True
+    # An rpy2 that was removed leaves folders behind, which Python takes for a package of nothing.
+    return spec is not None and spec.origin is not None

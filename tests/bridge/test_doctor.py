@@ -81,6 +81,28 @@ def test_rpy2_that_does_not_fit(tmp_path):
     assert examine("--require", "r", FIRST=str(tmp_path))[0] == 1
 
 
+def test_what_rpy2_logs_while_it_fails_is_not_printed(tmp_path):
+    (tmp_path / "rpy2").mkdir()
+    (tmp_path / "rpy2" / "__init__.py").write_text("")
+    (tmp_path / "rpy2" / "rinterface.py").write_text(
+        "import logging; logging.getLogger('rpy2').warning('Trying'); raise OSError('no R_getVar')"
+    )
+    code, lines = examine(FIRST=str(tmp_path))  # which looks at the error stream
+    assert code == 0 and "does not work with the R that is here (OSError" in lines[1]
+
+
+def test_folders_that_a_removed_rpy2_left_are_no_rpy2(tmp_path, monkeypatch):
+    from pyearthdof.bridge.installation import rpy2_is_installed
+
+    assert rpy2_is_installed()
+    (tmp_path / "rpy2" / "rinterface").mkdir(parents=True)
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    for name in [n for n in sys.modules if n.split(".")[0] == "rpy2"]:
+        monkeypatch.delitem(sys.modules, name)
+    assert not rpy2_is_installed()
+    monkeypatch.delitem(sys.modules, "rpy2")
+
+
 def test_an_engine_that_does_not_load_is_not_usable(tmp_path):
     forbid = "import sys; sys.modules['numba'] = None\n"
     code, lines = examine(before=forbid, PATH=str(tmp_path))

@@ -5,7 +5,6 @@ PYTHON := .venv/bin/python
 
 run: .venv/.ready
 	@.venv/bin/pyearthdof reproduce --size quick --out results --jobs 2
-	@.venv/bin/pyearthdof reproduce T-ozone --size paper --out results
 
 test: .venv/.ready
 	@$(PYTHON) -m pytest -q -n 2

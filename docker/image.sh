@@ -59,13 +59,14 @@ try() {
   awk 'BEGIN { print "x,y"; for (i = 0; i < 60; i++) print i "," (i > 25 ? i - 25 : 0) }' >"$folder/data/hinge.csv"
 
   say "doctor"
-  run "$image" "" pyearthdof doctor
+  run "$image" "" pyearthdof doctor --require r
   say "a fit of a mounted CSV"
   run "$image" "$folder/data:/data:ro $folder/results:/results" \
     pyearthdof fit /data/hinge.csv --target y --save /results/model.json
   [ -s "$folder/results/model.json" ] || fail "the fit left no model in the mounted folder"
   say "T-ozone"
-  run "$image" "$folder/results:/results" pyearthdof reproduce T-ozone --size paper --out /results
+  run "$image" "$folder/results:/results" pyearthdof reproduce T-ozone --size paper
+  [ -s "$folder/results/report.html" ] || fail "the results are not in the mounted folder itself"
   say "the fast tests"
   run "$test_image" "" pytest -p no:cacheprovider -q "$@"
   say "all of it works in $image"

@@ -10,7 +10,8 @@ joblib does the work. What it leaves open, and what is done about it here:
   client is asked directly; dask itself gives the tasks of a dead worker to another one.
 - Ctrl-C reaches the worker processes of a terminal too, each of which would print a traceback, or stop in
   the middle of a result. They do not listen; the main process ends them.
-- Workers outlive a main process that was killed. They look for it and end themselves.
+- Workers outlive a main process that was killed. They look for it and end themselves. Windows does not tell
+  them; there they end when they have waited for work for five minutes, which is joblib's own rule.
 """
 
 from __future__ import annotations
@@ -151,6 +152,9 @@ def _on_joblib(jobs, n_jobs, prefer, ordered) -> Iterator:
 @contextlib.contextmanager
 def _interrupt_later():
     """Hold Ctrl-C back for a moment; processes and threads started meanwhile never get it."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -188,9 +192,10 @@ def _watch(executor, over: threading.Event) -> None:
 
 def _cut(executor, processes) -> None:
     """Let the reader of the results find the end of the file: nobody can write any more."""
+    deadly = getattr(signal, "SIGKILL", signal.SIGTERM)  # on Windows every signal is deadly
     for process in processes:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(process.pid, signal.SIGKILL)
+        with contextlib.suppress(OSError):  # it is dead already
+            os.kill(process.pid, deadly)
     if executor._result_queue is not None:
         executor._result_queue._writer.close()
 
@@ -247,7 +252,10 @@ def _attach_to(main: int) -> None:
     if main in _attached or os.getppid() != main:
         return
     _attached.add(main)
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    elif threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def watch():
         while os.getppid() == main:

@@ -43,13 +43,27 @@ def _top(version: Annotated[bool, typer.Option("--version", help="Print the vers
 
 
 @app.command()
-def doctor(as_json: Json = False):
-    """Tell what MARS through R needs and what of it is here. Exit code 1 if it cannot work."""
+def doctor(
+    needed: Annotated[
+        Literal["r"] | None,
+        typer.Option(
+            "--require", help="Exit code 1 also if this does not work: `r`, MARS through R."
+        ),
+    ] = None,
+    as_json: Json = False,
+):
+    """Tell what works here, what R would add, and what mends it.
+
+    Exit code 0 if the package is usable, with R or without; 1 if not.
+
+    Example: `pyearthdof doctor --require r`
+    """
     from .bridge.doctor import doctor as examine
 
     diagnosis = examine()
     print(json.dumps(diagnosis.to_dict(), indent=1) if as_json else diagnosis)
-    raise typer.Exit(0 if diagnosis.ok else 1)
+    works = diagnosis.usable and (diagnosis.ok or needed is None)
+    raise typer.Exit(0 if works else 1)
 
 
 @app.command()

@@ -16,7 +16,7 @@ from .exceptions import InvalidInputError, PyEarthDofError
 
 __all__ = ["report", "reproduce"]
 
-Out = Annotated[Path, typer.Option(help="Folder of the results.")]
+Out = Annotated[Path, typer.Option(envvar="PYEARTHDOF_RESULTS", help="Folder of the results.")]
 
 
 def _complete_name(incomplete: str) -> list[str]:
@@ -105,8 +105,8 @@ def reproduce(
         ) from None
     if as_json:
         print(json.dumps(summary, indent=1))
-    elif page is not None:
-        print(f"Results are in {out}; open {page}")
+    else:
+        _print_end([about["name"] for about in summary], page, list(left_out))
 
 
 @contextlib.contextmanager
@@ -167,6 +167,14 @@ def _possible(wanted: list, engine: str, *, asked_for: bool) -> tuple[list, dict
             print(f"pyearthdof: {e.name} is left out: {reason}", file=sys.stderr)
             left_out[e.name] = reason
     return chosen, left_out
+
+
+def _print_end(computed: list[str], page: Path | None, left_out: list[str]) -> None:
+    """What was computed, where it is, what was left out: the last words of a run."""
+    print(f"\nComputed: {', '.join(computed) or 'nothing'}")
+    print(f"Left out: {', '.join(left_out) or 'nothing'}")
+    if page is not None:
+        print(f"Report:   {page}, a page for your browser; the tables and figures are beside it")
 
 
 def _print_result(result, files) -> None:

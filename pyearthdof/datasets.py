@@ -2,36 +2,25 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
-from pathlib import Path
+from importlib import resources
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-import pooch
 from sklearn.utils import check_random_state
 
-from . import bridge
-from .exceptions import DataNotAvailableError, InvalidInputError
+from .exceptions import InvalidInputError
 
 __all__ = [
     "Simulation",
     "fetch_spam_split",
     "load_ozone",
     "load_spam",
+    "load_spam_split",
     "make_correlated",
     "make_hinges",
     "make_sparse",
 ]
-
-SPLIT_FILE = "spam.traintest"
-SPLIT_SHA256 = "ba6718589db52bc72324e3edb5dc458c547675088aa114a81afa84d972d35ba5"
-# The site of "The Elements of Statistical Learning"; the second address leads to the first.
-SPLIT_SITES = (
-    "https://hastie.su.domains/ElemStatLearn/datasets/",
-    "https://web.stanford.edu/~hastie/ElemStatLearn/datasets/",
-)
 
 
 class Simulation(NamedTuple):
@@ -53,7 +42,7 @@ class Simulation(NamedTuple):
 def load_ozone() -> pd.DataFrame:
     """Ozone in Los Angeles in 1976: R's `earth::ozone1`, 330 rows, response O3 and 9 predictors.
 
-    Read from R's package once and kept as a file, so that later loads need no R.
+    It comes with this package, equal to R's to the last bit; `pyearthdof/data/README.md` names the source.
 
     Examples
     --------
@@ -61,13 +50,14 @@ def load_ozone() -> pd.DataFrame:
     >>> load_ozone().shape
     (330, 10)
     """
-    return _package_data("ozone1", "earth")
+    return _shipped_table("ozone1.csv").astype(float)
 
 
 def load_spam() -> pd.DataFrame:
     """Spam e-mails: R's `kernlab::spam`, 4601 rows, 57 predictors and `type` ("spam", "nonspam").
 
-    Read from R's package once and kept as a file, so that later loads need no R.
+    UCI's Spambase under kernlab's names. It comes with this package, equal to R's to the last bit;
+    `pyearthdof/data/README.md` names the source.
 
     Examples
     --------
@@ -75,66 +65,32 @@ def load_spam() -> pd.DataFrame:
     >>> load_spam()["type"].value_counts().to_dict()
     {'nonspam': 2788, 'spam': 1813}
     """
-    return _package_data("spam", "kernlab")
+    table = _shipped_table("spam.csv.gz", compression="gzip")
+    return table.astype(dict.fromkeys(table.columns.drop("type"), float))
 
 
-def fetch_spam_split(folder: str | os.PathLike | None = None) -> np.ndarray:
+def load_spam_split() -> np.ndarray:
     """Which rows of `load_spam` are for testing, as "The Elements of Statistical Learning" splits them.
-
-    The file `spam.traintest` is looked for in `folder`, else in the folder PYEARTHDOF_DATA; without
-    either it is downloaded from the book's site once and kept. Its hash is checked each time.
-
-    Parameters
-    ----------
-    folder : path, optional
-        The folder that has the file, or the file itself.
 
     Returns
     -------
     (4601,) array of bool
         True for the 1536 test rows.
 
-    Raises
-    ------
-    DataNotAvailableError
-        There is no such file, it is another one, or it cannot be downloaded.
+    Examples
+    --------
+    >>> from pyearthdof.datasets import load_spam, load_spam_split
+    >>> spam, test = load_spam(), load_spam_split()
+    >>> len(spam[~test]), len(spam[test])
+    (3065, 1536)
     """
-    folder = folder or os.environ.get("PYEARTHDOF_DATA")
-    file = _downloaded_split() if not folder else _local_split(Path(folder))
-    return np.loadtxt(file, dtype=int) == 1
+    with _shipped("spam.traintest").open("rb") as stream:
+        return np.loadtxt(stream, dtype=int) == 1
 
 
-def _local_split(place: Path) -> Path:
-    file = place if place.is_file() else place / SPLIT_FILE
-    if not file.is_file():
-        raise DataNotAvailableError(f"there is no file {SPLIT_FILE!r} in {str(place)!r}")
-    if pooch.file_hash(str(file)) != SPLIT_SHA256:
-        raise DataNotAvailableError(
-            f"{str(file)!r} is not the book's file: its sha256 should be {SPLIT_SHA256}"
-        )
-    return file
-
-
-def _downloaded_split() -> Path:
-    problem = ""
-    for site in SPLIT_SITES:
-        try:
-            file = pooch.retrieve(
-                site + SPLIT_FILE,
-                known_hash=SPLIT_SHA256,
-                fname=SPLIT_FILE,
-                path=cache_folder(),
-                downloader=pooch.HTTPDownloader(timeout=15),
-            )
-            return Path(file)
-        except OSError as error:  # what requests raises is an OSError too
-            problem = problem or f"no connection: {type(error).__name__}"
-        except ValueError:
-            problem = problem or "the file there has another sha256"
-    raise DataNotAvailableError(
-        f"the split of the spam data cannot be downloaded from {SPLIT_SITES[0]} ({problem}); offline, "
-        f"put {SPLIT_FILE} into a folder and name the folder in PYEARTHDOF_DATA"
-    )
+def fetch_spam_split() -> np.ndarray:
+    """`load_spam_split` under its name from when the split had to be downloaded."""
+    return load_spam_split()
 
 
 def make_sparse(n: int = 100, p: int = 20, random_state=None) -> Simulation:
@@ -227,13 +183,13 @@ def _generator(random_state):
     return check_random_state(random_state)
 
 
-def _package_data(name: str, package: str) -> pd.DataFrame:
-    file = cache_folder() / f"{package}-{name}.csv"
-    if file.is_file():
-        return read_csv(file)
-    frame = pd.DataFrame(bridge.call("package.data", name, package, package=package))
-    _keep(frame, file)
-    return frame
+def _shipped(name: str):
+    return resources.files("pyearthdof").joinpath("data", name)
+
+
+def _shipped_table(name: str, compression: str | None = None) -> pd.DataFrame:
+    with _shipped(name).open("rb") as stream:
+        return read_csv(stream, compression=compression)
 
 
 def read_csv(file, **options) -> pd.DataFrame:
@@ -242,20 +198,3 @@ def read_csv(file, **options) -> pd.DataFrame:
     if version < (3, 1):
         options["float_precision"] = "round_trip"
     return pd.read_csv(file, **options)
-
-
-def cache_folder() -> Path:
-    """Where data are kept: the folder PYEARTHDOF_CACHE, or the user's cache folder."""
-    return Path(os.environ.get("PYEARTHDOF_CACHE") or pooch.os_cache("pyearthdof"))
-
-
-def _keep(frame: pd.DataFrame, file: Path) -> None:
-    """Write the cache, whole or not at all; where it cannot be written the data come from R again."""
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=file.parent) as folder:
-            partial = Path(folder) / file.name
-            frame.to_csv(partial, index=False)
-            os.replace(partial, file)
-    except OSError:
-        return

@@ -37,9 +37,5 @@ class FittingError(PyEarthDofError, RuntimeError):
     """One repetition of a Monte Carlo run failed; the message names it and how to replay it."""
 
 
-class DataNotAvailableError(PyEarthDofError, OSError):
-    """Data could not be had; the message says from where, and what to do."""
-
-
 class FolderInUseError(PyEarthDofError):
     """Another run is writing into the same folder."""

@@ -21,40 +21,51 @@ PAPER = (
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1c1e21; --soft: #5b6068; --page: #ffffff; --card: #f4f5f7;
-  --line: #d5d8dd; --link: #1f5fa8; --good: #1b6e4f; --bad: #a8400c; }
+  --line: #d5d8dd; --link: #1f5fa8; --good: #1b6e4f; --bad: #a8400c; --shade: #00000066; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e6e7ea; --soft: #a2a7b0; --page: #16181c;
-  --card: #1f2227; --line: #383c44; --link: #7fb2ea; --good: #6fcaa3; --bad: #f0a071; } }
+  --card: #1f2227; --line: #383c44; --link: #7fb2ea; --good: #6fcaa3; --bad: #f0a071;
+  --shade: #ffffff66; } }
 * { box-sizing: border-box; }
 html { -webkit-text-size-adjust: 100%; scroll-behavior: smooth; }
-body { margin: 0 auto; padding: 1rem 1rem 4rem; max-width: 66rem; background: var(--page);
+body { margin: 0 auto; padding: 1rem 1rem 4rem; max-width: 90rem; background: var(--page);
   color: var(--ink); font: 1rem/1.55 system-ui, -apple-system, "Segoe UI", sans-serif; }
 h1 { font-size: 1.6rem; line-height: 1.25; margin: .5rem 0; }
 h2 { font-size: 1.2rem; line-height: 1.3; margin: 0 0 .5rem; }
 h2 small { color: var(--soft); font-weight: normal; }
 a { color: var(--link); }
-p { max-width: 46rem; }
+p { max-width: 60rem; }
 section { border-top: 1px solid var(--line); padding-top: 1.5rem; margin-top: 2rem; }
 nav ol { padding-left: 0; list-style: none; }
-nav li { padding: .25rem 0; }
+nav li { padding: .25rem 0 .25rem 8.5rem; text-indent: -8.5rem; }
 nav a { text-decoration: none; }
 nav a:hover, nav a:focus { text-decoration: underline; }
-nav b { display: inline-block; min-width: 8.5rem; }
+nav b { display: inline-block; min-width: 8.5rem; margin-right: -.3em; text-indent: 0; }
 nav .good, nav .bad { white-space: nowrap; }
 nav .how { margin-left: .4rem; }
-.scroll { overflow-x: auto; margin: 1rem 0; }
+/* A table and its figure, side by side where both have room. */
+.pair { display: flex; flex-wrap: wrap; gap: 0 2rem; align-items: flex-start; }
+.pair > * { max-width: 100%; }
+/* What goes on beyond an edge has a shadow there; the covers move with the content and hide it at the end. */
+.scroll, figure { --cover: var(--page); overflow-x: auto; margin: 1rem 0; scrollbar-width: thin; background:
+  linear-gradient(to right, var(--cover) 40%, transparent) 0 / 3rem 100% no-repeat local,
+  linear-gradient(to left, var(--cover) 40%, transparent) 100% / 3rem 100% no-repeat local,
+  linear-gradient(to right, var(--shade), transparent) 0 / 1.2rem 100% no-repeat scroll,
+  linear-gradient(to left, var(--shade), transparent) 100% / 1.2rem 100% no-repeat scroll, var(--cover); }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem; }
 th, td { padding: .3rem .8rem .3rem 0; text-align: left; border-bottom: 1px solid var(--line);
   vertical-align: top; }
 td { white-space: nowrap; }
 td.wrap { white-space: normal; min-width: 9rem; }
 th { color: var(--soft); font-weight: 600; }
-figure { margin: 1rem 0; background: #ffffff; border: 1px solid var(--line); border-radius: .5rem;
-  padding: .5rem; overflow-x: auto; }
+figure { --cover: #ffffff; --shade: #00000066; flex: 1 1 calc(.6 * var(--drawn) + 1rem);
+  border: 1px solid var(--line); border-radius: .5rem; padding: .5rem; isolation: isolate; }
 figure img { display: block; margin: 0 auto; width: 100%; min-width: calc(.6 * var(--drawn));
-  max-width: calc(1.2 * var(--drawn)); }
+  max-width: calc(1.2 * var(--drawn)); mix-blend-mode: multiply; }
 .good { color: var(--good); } .bad { color: var(--bad); font-weight: 600; }
 .how { color: var(--soft); font-size: .85rem; }
 details summary { cursor: pointer; color: var(--link); }
+@media (min-width: 75rem) { .top { display: grid; grid-template-columns: 1fr 1fr; gap: 3rem; } }
+@media (max-width: 40rem) { nav li { padding-left: 0; text-indent: 0; } nav b { display: block; } }
 """
 
 
@@ -107,6 +118,7 @@ def _page(folder: Path, results: list[dict]) -> str:
 <style>{STYLE}</style>
 </head>
 <body>
+<div class="top">
 <header>
 <h1>Degrees of freedom: the paper's tables and figures again</h1>
 <p>The tables and figures of {html.escape(PAPER)}, computed by pyearthdof {__version__} and set
@@ -121,6 +133,7 @@ tell. Standard errors are in parentheses. How it is judged is told in full in th
 <nav aria-label="Contents"><ol>
 {entries}
 </ol></nav>
+</div>
 <main>
 {body}
 </main>
@@ -171,15 +184,18 @@ def _section(folder: Path, about: dict) -> str:
     name = html.escape(about["name"])
     beside = _beside(about["comparisons"])
     marks = [c["agrees"] for c in about["comparisons"]]
-    own_table = "" if about["table"] == beside else _table(about["table"])
     compared = _table(beside, marks)
-    if own_table:
-        compared = f"<details><summary>Each number and its verdict</summary>{compared}</details>"
+    if about["table"] == beside:
+        table, verdicts = compared, ""
+    else:
+        table = _table(about["table"])
+        verdicts = f"<details><summary>Each number and its verdict</summary>{compared}</details>\n"
     return f"""<section id="{name}">
 <h2>{name} <small>{html.escape(about["title"])}</small></h2>
 <p>{html.escape(about["question"])}</p>
-{own_table}{_figure(folder, about)}{compared}
-<p class="how">{_how(about)}</p>
+<div class="pair">
+{table}{_figure(folder, about)}</div>
+{verdicts}<p class="how">{_how(about)}</p>
 </section>"""
 
 

@@ -242,6 +242,8 @@ def test_reproduce_and_report(run, tmp_path):
     code, out, err = run("reproduce", "f-lasso-df", "--out", out_folder)
     assert code == 0, err
     assert "6 of 6 agree with the paper" in out and "F-lasso-df.csv" in out
+    assert out.splitlines()[-3:-1] == ["Computed: F-lasso-df", "Left out: nothing"]
+    assert out.splitlines()[-1].startswith(f"Report:   {out_folder / 'report.html'}")
     assert (out_folder / "F-lasso-df.svg").is_file()
     code, out, _ = run("reproduce", "F-lasso-df", "--out", out_folder, "--json")
     [about] = json.loads(out)
@@ -262,13 +264,20 @@ def test_reproduce_of_all_leaves_out_what_cannot_run(run, tmp_path, monkeypatch)
     monkeypatch.setattr(experiments, "experiments", lambda: few)
     code, out, err = run("reproduce", "--out", tmp_path)
     assert code == 0 and "T-ozone is left out: the data are on another planet" in err
-    assert "F-lasso-df" in out
+    assert out.splitlines()[-3:-1] == ["Computed: F-lasso-df", "Left out: T-ozone"]
     page = tmp_path / "report.html"
     assert "left out: the data are on another planet" in page.read_text(encoding="utf-8")
     run("report", "--out", tmp_path)
     assert "left out: the data are on another planet" in page.read_text(encoding="utf-8")
     code, _, err = run("reproduce", "T-ozone", "--out", tmp_path)
     assert code == 3 and "T-ozone cannot run here: the data are on another planet" in err
+
+
+def test_the_environment_names_the_folder(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("PYEARTHDOF_RESULTS", str(tmp_path / "there"))
+    assert run("reproduce", "F-lasso-df")[0] == 0
+    assert (tmp_path / "there" / "report.html").is_file()
+    assert run("report", "--out", tmp_path / "elsewhere")[0] == 2
 
 
 def test_reproduce_with_a_seed(run, tmp_path):

@@ -1,17 +1,18 @@
-"""Data sets: read from R once, then from files; the split checked by its hash; the simulations."""
+"""Data sets: R's own values, without R, without a network; the simulations."""
 
-import os
+import hashlib
+from importlib import resources
 
 import numpy as np
 import pytest
+from rscript import needs_rscript, run_r
 from without_r import run_without_r
 
-from pyearthdof import datasets
 from pyearthdof.datasets import (
-    DataNotAvailableError,
     fetch_spam_split,
     load_ozone,
     load_spam,
+    load_spam_split,
     make_correlated,
     make_hinges,
     make_sparse,
@@ -26,77 +27,69 @@ def test_ozone_and_spam_are_whole():
     assert not spam.isna().any().any()
 
 
-def test_later_loads_need_no_r(tmp_path, monkeypatch):
-    monkeypatch.setenv("PYEARTHDOF_CACHE", str(tmp_path))
-    first = {"ozone": load_ozone(), "spam": load_spam()}
-    assert len(list(tmp_path.iterdir())) == 2
-    again = {"ozone": load_ozone(), "spam": load_spam()}
-    for name in first:
-        assert first[name].equals(again[name]), f"{name} differs between R and the kept file"
-    text = run_without_r(
-        "from pyearthdof.datasets import load_ozone, load_spam; print(load_ozone().shape, load_spam().shape)"
+@needs_rscript
+@pytest.mark.parametrize(
+    ("load", "name", "package"), [(load_ozone, "ozone1", "earth"), (load_spam, "spam", "kernlab")]
+)
+def test_they_are_rs_to_the_bit(load, name, package):
+    theirs = run_r(
+        f"""
+        utils::data({name}, package = "{package}", envir = environment())
+        text <- vapply({name}, is.factor, NA)
+        out <- list(names = names({name}), numbers = as.matrix({name}[!text]))
+        if (any(text)) out$text <- as.character({name}[[which(text)]])
+        """
     )
-    assert text.strip() == "(330, 10) (4601, 58)"
+    table = load()
+    assert list(table.columns) == theirs["names"]
+    numbers = table.select_dtypes("number")
+    assert (numbers.dtypes == np.float64).all()
+    assert numbers.to_numpy().tobytes("F") == theirs["numbers"].tobytes("F")
+    rest = table.drop(columns=numbers.columns)
+    assert [list(rest[column]) for column in rest] == [theirs[k] for k in ("text",) if k in theirs]
 
 
-def test_without_cache_and_r_the_error_says_what_to_do(tmp_path):
-    code = f"""
-import os
-os.environ["PYEARTHDOF_CACHE"] = {str(tmp_path)!r}
-from pyearthdof.datasets import load_ozone
-from pyearthdof.exceptions import RNotAvailableError
-try:
-    load_ozone()
-except RNotAvailableError as error:
-    print(error)
-"""
-    assert "apt-get install" in run_without_r(code)
-
-
-def test_the_split_of_a_local_folder():
-    folder = os.environ.get("PYEARTHDOF_DATA")
-    if not folder:
-        pytest.skip("PYEARTHDOF_DATA does not name a folder with spam.traintest")
-    test = fetch_spam_split()
+def test_the_split_is_the_books():
+    test = load_spam_split()
     assert test.dtype == bool and test.sum() == 1536 and (~test).sum() == 3065
-    assert np.array_equal(test, fetch_spam_split(folder))
-    assert np.array_equal(test, fetch_spam_split(os.path.join(folder, "spam.traintest")))
+    assert np.array_equal(test, fetch_spam_split())
+    shipped = resources.files("pyearthdof").joinpath("data", "spam.traintest").read_bytes()
+    assert hashlib.sha256(shipped).hexdigest() == (
+        "ba6718589db52bc72324e3edb5dc458c547675088aa114a81afa84d972d35ba5"
+    )
 
 
-def test_another_file_of_that_name_is_refused(tmp_path):
-    with pytest.raises(DataNotAvailableError, match=r"no file 'spam.traintest'"):
-        fetch_spam_split(tmp_path)
-    (tmp_path / "spam.traintest").write_text("1\n0\n")
-    with pytest.raises(DataNotAvailableError, match=r"not the book's file.*sha256"):
-        fetch_spam_split(tmp_path)
+def test_no_r_no_network_and_no_folder_of_ones_own_is_needed(tmp_path):
+    code = """
+import os, socket, sys
+def refused(*args, **options):
+    raise AssertionError("somebody asked for the network")
+socket.socket.connect = socket.getaddrinfo = socket.create_connection = refused
+from pyearthdof.datasets import load_ozone, load_spam, load_spam_split
+print(load_ozone().shape, load_spam().shape, load_spam_split().sum())
+assert not [name for name in sys.modules if name.split(".")[0] in ("rpy2", "pooch", "requests")]
+assert not os.listdir(os.environ["HOME"])
+"""
+    assert run_without_r(code, HOME=str(tmp_path)) == "(330, 10) (4601, 58) 1536\n"
 
 
-def test_offline_the_error_says_so(tmp_path, monkeypatch):
-    monkeypatch.delenv("PYEARTHDOF_DATA", raising=False)
-    monkeypatch.setenv("PYEARTHDOF_CACHE", str(tmp_path))
+def test_a_table_may_be_changed_and_the_next_one_is_whole():
+    ozone = load_ozone()
+    ozone["O3"] = 0.0
+    assert load_ozone()["O3"].sum() == 3886
 
-    def no_network(*args, **kwargs):
-        raise ConnectionError("no route to host")
 
-    monkeypatch.setattr(datasets.pooch, "retrieve", no_network)
-    with pytest.raises(
-        DataNotAvailableError, match=r"no connection: ConnectionError.*offline.*PYEARTHDOF_DATA"
+def test_the_sources_and_licences_are_shipped():
+    text = resources.files("pyearthdof").joinpath("data", "README.md").read_text(encoding="utf-8")
+    for word in (
+        "ozone1.csv",
+        "spam.csv.gz",
+        "spam.traintest",
+        "penalties.csv",
+        "CC BY 4.0",
+        "GPL-3",
     ):
-        fetch_spam_split()
-
-
-def test_a_download_with_a_wrong_hash_is_refused(tmp_path, monkeypatch):
-    monkeypatch.delenv("PYEARTHDOF_DATA", raising=False)
-    monkeypatch.setenv("PYEARTHDOF_CACHE", str(tmp_path))
-
-    def wrong_file(url, output_file, pooch, **options):
-        with open(output_file, "w") as stream:
-            stream.write("<html>moved</html>")
-
-    monkeypatch.setattr(datasets.pooch, "HTTPDownloader", lambda **options: wrong_file)
-    with pytest.raises(DataNotAvailableError, match="another sha256"):
-        fetch_spam_split()
-    assert not (tmp_path / "spam.traintest").exists()
+        assert word in text
 
 
 @pytest.mark.parametrize("make", [make_sparse, make_hinges, make_correlated])

@@ -5,10 +5,10 @@ import subprocess
 import sys
 
 
-def run_without_r(code: str, *args: str) -> str:
-    """Return what the code printed; sys.argv[1:] are the arguments."""
+def run_without_r(code: str, *args: str, **variables: str) -> str:
+    """Return what the code printed; sys.argv[1:] are the arguments, the variables are the environment's."""
     environment = {k: v for k, v in os.environ.items() if k not in ("R_HOME", "LD_LIBRARY_PATH")}
-    environment["PATH"] = os.path.dirname(sys.executable)
+    environment |= {"PATH": os.path.dirname(sys.executable)} | variables
     done = subprocess.run(
         [sys.executable, "-c", code, *args],
         capture_output=True, text=True, env=environment, check=False, timeout=600,

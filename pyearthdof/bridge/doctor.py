@@ -1,4 +1,4 @@
-"""What MARS through R needs, what of it is here, and the command that mends what is not."""
+"""What works here, what R would add, and the command that mends what does not."""
 
 from __future__ import annotations
 
@@ -11,19 +11,21 @@ from dataclasses import dataclass
 
 from .._version import __version__
 from ..exceptions import RError, RNotAvailableError
-from .installation import (
-    APT_COMMAND_AGAIN,
-    PIP_COMMAND,
-    find_r_home,
-    package_remedy,
-    r_is_running,
-)
+from .installation import find_r_home, import_rinterface, r_is_running
+from .remedies import package_remedy, r_again
 from .session import call, require
 
-__all__ = ["Diagnosis", "Finding", "doctor"]
+__all__ = ["Ability", "Diagnosis", "Finding", "doctor"]
 
 RPY2_PARTS = ("rpy2", "rpy2-rinterface", "rpy2-robjects")
-PACKAGES = {"earth": True, "mda": False, "kernlab": False}  # and whether it is needed
+PACKAGES = {"earth": True, "mda": False}  # and whether MARS through R needs it
+NATIVE = "native engine"
+UNKNOWN = "not looked for"
+EARTH_ADDS = (
+    "fits by R's earth itself, classification and other families, R's cross-validation, prediction "
+    "intervals, models for R"
+)
+MDA_ADDS = "Mars, the MARS of R's package mda"
 
 # Says what it tries before it tries it; whatever can be said in words is said later.
 _TRY_ALL = """
@@ -54,61 +56,122 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class Ability:
+    """Something that works here, or does not: why not, how to mend it, and what that would add."""
+
+    name: str
+    problem: str = ""
+    remedy: str = ""
+    adds: str = ""
+
+    @property
+    def ready(self) -> bool:
+        """It works."""
+        return not self.problem
+
+    def __str__(self) -> str:
+        if self.ready:
+            return f"{self.name}, ready"
+        adds = f"\n    it would add: {self.adds}" if self.adds else ""
+        return (
+            f"{self.name}, cannot work here: {self.problem}{adds}\n    mend it with: {self.remedy}"
+        )
+
+
+@dataclass(frozen=True)
 class Diagnosis:
-    """All findings; `ok` tells whether MARS through R works here."""
+    """All findings; `usable` tells whether the package works here, `ok` whether R works with it too."""
 
     findings: tuple[Finding, ...]
+
+    @property
+    def usable(self) -> bool:
+        """MARS and all that is built on it work here, with R or without."""
+        return self.abilities[0].ready
 
     @property
     def ok(self) -> bool:
         """Everything that MARS through R needs is in order."""
         return all(f.ok for f in self.findings if f.needed)
 
+    @property
+    def abilities(self) -> tuple[Ability, ...]:
+        """What works here: the engine without R first, then what R adds."""
+        native, *rest = self.findings
+        mda = next(f for f in rest if f.part == "R's mda")
+        wrong = next((f for f in rest if f.needed and not f.ok), Finding("", ""))
+        # What mends R looks for mda too.
+        mda_remedy = wrong.remedy if mda.found == UNKNOWN else mda.remedy
+        return (
+            Ability(f"MARS: {NATIVE}", native.problem, native.remedy),
+            Ability("MARS: R's earth", wrong.problem, wrong.remedy, EARTH_ADDS),
+            Ability("MARS: R's mda", mda.problem, mda_remedy, MDA_ADDS),
+        )
+
     def __str__(self) -> str:
         width = max(len(f.part) for f in self.findings)
-        lines = []
-        for f in self.findings:
-            mark = "ok  " if f.ok else ("BAD " if f.needed else "none")
-            lines.append(f"{mark} {f.part:<{width}}  {f.found}")
-            if not f.ok:
-                lines.append(f"     {'':<{width}}  {f.problem}")
-                lines.append(f"     {'':<{width}}  mend it with: {f.remedy}")
-        verdict = "MARS through R works." if self.ok else "MARS through R cannot work here."
-        return "\n".join([*lines, verdict])
+        marks = {True: "ok", False: "no"}
+        parts = [f"{marks[f.ok]}  {f.part:<{width}}  {f.found}" for f in self.findings]
+        return "\n".join([*map(str, self.abilities), "", *parts])
 
     def to_dict(self) -> dict:
         """Plain values, for JSON."""
+        abilities = [
+            {
+                "name": a.name,
+                "ready": a.ready,
+                "problem": a.problem,
+                "remedy": a.remedy,
+                "adds": a.adds,
+            }
+            for a in self.abilities
+        ]
         findings = [
             {"part": f.part, "found": f.found, "ok": f.ok, "needed": f.needed,
              "problem": f.problem, "remedy": f.remedy}
             for f in self.findings
         ]  # fmt: skip
-        return {"ok": self.ok, "findings": findings}
+        return {"usable": self.usable, "ok": self.ok, "abilities": abilities, "findings": findings}
 
 
 def doctor() -> Diagnosis:
-    """Look at Python, R, rpy2 and the R packages. Starts R where that is possible.
+    """Look at Python, the native engine, R, rpy2 and the R packages. Starts R where that is possible.
 
     Examples
     --------
     >>> from pyearthdof import doctor
     >>> diagnosis = doctor()
-    >>> [finding.part for finding in diagnosis.findings[:3]]
-    ['pyearthdof', 'Python', 'R']
+    >>> diagnosis.usable
+    True
+    >>> print(diagnosis.abilities[0])
+    MARS: native engine, ready
     """
     findings = [
+        _native(),
         Finding("pyearthdof", __version__),
         Finding("Python", f"{platform.python_version()} ({platform.system()})"),
         _r(),
         *(_rpy2_part(name) for name in RPY2_PARTS),
     ]
     deadly = None
-    if not r_is_running() and all(f.ok for f in findings if f.needed):
+    if not r_is_running() and all(f.ok for f in findings[1:] if f.needed):
         deadly = _deadly_part()
     findings += [_bridge() if deadly is None else deadly]
-    works = all(f.ok for f in findings if f.needed)
+    works = all(f.ok for f in findings[1:] if f.needed)
     findings += [_package(name, needed, works) for name, needed in PACKAGES.items()]
     return Diagnosis(tuple(findings))
+
+
+def _native() -> Finding:
+    try:
+        import numba
+
+        from ..mars import engine_native  # noqa: F401
+    except Exception as error:  # a numba for another Python or numpy raises what it likes
+        problem = f"it does not load ({type(error).__name__}: {' '.join(str(error).split())})"
+        remedy = f"{sys.executable} -m pip install --force-reinstall numba"
+        return Finding(NATIVE, "does not load", problem, remedy)
+    return Finding(NATIVE, f"compiled by numba {numba.__version__} when it is first used")
 
 
 def _deadly_part() -> Finding | None:
@@ -126,7 +189,7 @@ def _deadly_part() -> Finding | None:
     steps = done.stdout.split()
     package = steps[-1] if steps else "R"
     if package == "R":
-        remedy, doing = APT_COMMAND_AGAIN, "started"
+        remedy, doing = r_again(), "started"
     else:
         remedy, doing = f"installing it again: {package_remedy(package)}", f"loaded {package!r}"
     problem = f"R ended its process (exit code {done.returncode}) while it {doing}"
@@ -147,9 +210,7 @@ def _r() -> Finding:
         env=environment,
     )
     if done.returncode:
-        return Finding(
-            "R", f"in {home}", f"`R --version` failed: {done.stderr.strip()}", APT_COMMAND_AGAIN
-        )
+        return Finding("R", f"in {home}", f"`R --version` failed: {done.stderr.strip()}", r_again())
     return Finding("R", f"{done.stdout.split(' -- ')[0].removeprefix('R version ')}, home {home}")
 
 
@@ -157,9 +218,13 @@ def _rpy2_part(name: str) -> Finding:
     try:
         return Finding(name, importlib.metadata.version(name))
     except importlib.metadata.PackageNotFoundError:
-        # rpy2 3.5 is one package; only 3.6 comes in parts.
-        needed = name == "rpy2"
-        return Finding(name, "not installed", f"{name} is missing", PIP_COMMAND, needed)
+        if name != "rpy2":  # rpy2 3.5 is one package; only 3.6 comes in parts
+            return Finding(name, "not installed", needed=False)
+    try:
+        import_rinterface()
+    except RNotAvailableError as error:
+        return Finding(name, "not installed", error.problem, error.remedy)
+    return Finding(name, "without a version")
 
 
 def _bridge() -> Finding:
@@ -177,7 +242,7 @@ def _package(name: str, needed: bool, r_works: bool) -> Finding:
     part = f"R's {name}"
     if not r_works:
         remedy = package_remedy(name)
-        return Finding(part, "not looked for", "R does not work yet", remedy, needed)
+        return Finding(part, UNKNOWN, "R does not work yet", remedy, needed)
     try:
         version = call("versions", [name], package=name)[1]
     except RNotAvailableError as error:

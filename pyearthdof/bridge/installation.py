@@ -1,8 +1,10 @@
-"""Where R and rpy2 are, whether they go together, and the command that mends what does not."""
+"""Where R and rpy2 are, and whether they go together."""
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
+import io
 import os
 import re
 import shutil
@@ -11,15 +13,9 @@ import sys
 from pathlib import Path
 
 from ..exceptions import RNotAvailableError
+from .remedies import r_again, r_remedy, rpy2_again, rpy2_remedy
 
-__all__ = ["find_r_home", "import_rinterface", "package_remedy", "r_is_running", "r_was_forked"]
-
-APT_COMMAND = "sudo apt-get install r-base-core r-base-dev r-cran-earth r-cran-mda r-cran-kernlab"
-APT_COMMAND_AGAIN = "sudo apt-get install --reinstall r-base-core"
-# rpy2-rinterface 3.6.6 and later need R >= 4.5; the older one works with newer R too.
-PIP_COMMAND = "pip install 'pyearthdof[r]' 'rpy2-rinterface<=3.6.5'"
-PIP_COMMAND_OLD_R = "pip install --force-reinstall rpy2 'rpy2-rinterface<=3.6.5'"
-PIP_COMMAND_SELF = "pip install --force-reinstall --no-deps pyearthdof"
+__all__ = ["find_r_home", "import_rinterface", "r_is_running", "r_was_forked", "rpy2_is_installed"]
 
 # Without these R ends the whole process while it starts, or rpy2 stumbles over their absence.
 _PARTS_OF_R = ("bin/Rscript", "library/base/R/base.rdb")
@@ -31,25 +27,24 @@ def find_r_home() -> Path:
     home = _named_home(named) if named else _home_on_path()
     for part in _PARTS_OF_R:
         if not (home / part).is_file():
-            raise RNotAvailableError(
-                f"the R in {home} is incomplete, {part} is missing", APT_COMMAND_AGAIN
-            )
+            raise RNotAvailableError(f"the R in {home} is incomplete, {part} is missing", r_again())
     return home
 
 
 def import_rinterface():
     """Import rpy2's low-level interface, or say in one sentence what is wrong."""
-    if not _is_installed("rpy2"):
-        raise RNotAvailableError("rpy2 is not installed", PIP_COMMAND)
-    if not r_is_running():
-        find_r_home()
+    home = None if r_is_running() else find_r_home()
+    if not rpy2_is_installed():
+        raise RNotAvailableError("rpy2 is not installed", rpy2_remedy(home))
     try:
-        import rpy2.rinterface as ri
-        from rpy2.rinterface_lib import callbacks, openrlib
+        # rpy2 logs what it tries; what comes of it is said below.
+        with contextlib.redirect_stderr(io.StringIO()):
+            import rpy2.rinterface as ri
+            from rpy2.rinterface_lib import callbacks, openrlib
     except Exception as error:  # rpy2 raises many kinds: ImportError, OSError, ffi errors
         raise RNotAvailableError(
             f"rpy2 does not work with the R that is here ({type(error).__name__}: {error})",
-            PIP_COMMAND_OLD_R,
+            rpy2_again(home),
         ) from None
     return ri, callbacks, openrlib
 
@@ -65,11 +60,6 @@ def r_was_forked() -> bool:
     # rpy2 notes "current_pid=<number>:..." when it starts R.
     noted = re.search(r"current_pid=(\d+)", os.environ.get("PYTHON_SESSION_INITIALIZED", ""))
     return r_is_running() and noted is not None and int(noted[1]) != os.getpid()
-
-
-def package_remedy(package: str) -> str:
-    """The command that installs an R package."""
-    return f"sudo apt-get install r-cran-{package}, or in R: install.packages({package!r})"
 
 
 def _named_home(named: str) -> Path:
@@ -92,12 +82,15 @@ def _named_home(named: str) -> Path:
 def _home_on_path() -> Path:
     executable = shutil.which("R")
     if executable is None:
-        raise RNotAvailableError("R is not installed or not on the PATH", APT_COMMAND)
+        raise RNotAvailableError(
+            "R is not installed or not on the PATH", r_remedy(not rpy2_is_installed())
+        )
     try:
         return _ask_home(executable)
     except OSError as error:
         raise RNotAvailableError(
-            f"the R on the PATH, {executable}, does not run ({error})", APT_COMMAND
+            f"the R on the PATH, {executable}, does not run ({error})",
+            r_remedy(not rpy2_is_installed()),
         ) from None
 
 
@@ -122,10 +115,16 @@ def _ask_home(executable) -> Path:
     return Path(done.stdout.strip())
 
 
-def _is_installed(module: str) -> bool:
+def rpy2_is_installed() -> bool:
+    """Tell whether there is an rpy2, without starting R."""
     try:
-        return importlib.util.find_spec(module) is not None
+        spec = importlib.util.find_spec("rpy2.rinterface")
     except (
-        ValueError
-    ):  # somebody put None in sys.modules, which is Python's way to forbid an import
+        ModuleNotFoundError,
+        ValueError,  # somebody put None in sys.modules, which is Python's way to forbid an import
+    ):
         return False
+    except Exception:  # it is there, and does not work: that is said when it is imported
+        return True
+    # An rpy2 that was removed leaves folders behind, which Python takes for a package of nothing.
+    return spec is not None and spec.origin is not None

@@ -9,7 +9,6 @@ __all__ = ["SOURCED", "scripts_folder"]
 # The files that a session sources, in this order; each defines functions and runs nothing.
 SOURCED = (
     "guard.R",
-    "data.R",
     "earth.R",
     "formula.R",
     "formula_size.R",

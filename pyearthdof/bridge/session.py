@@ -32,13 +32,11 @@ from ..exceptions import (
 )
 from .convert import dispatcher, from_r, to_r
 from .installation import (
-    APT_COMMAND_AGAIN,
-    PIP_COMMAND_SELF,
     import_rinterface,
-    package_remedy,
     r_is_running,
     r_was_forked,
 )
+from .remedies import package_remedy, r_again, self_again
 from .scripts import SOURCED, scripts_folder
 
 __all__ = ["call", "is_available", "r_versions", "require"]
@@ -140,7 +138,7 @@ def _start() -> _Session:
         raise
     except Exception as error:  # whatever rpy2 stumbled over, its own traceback helps nobody
         raise RNotAvailableError(
-            f"R does not start ({type(error).__name__}: {_tidy(error)})", APT_COMMAND_AGAIN
+            f"R does not start ({type(error).__name__}: {_tidy(error)})", r_again()
         ) from None
 
 
@@ -184,7 +182,7 @@ class _Session:
                 self.ri.baseenv["sys.source"](str(folder / name), envir=self.environment)
         except Exception as error:
             raise RNotAvailableError(
-                f"the R code of this package is damaged ({_tidy(error)})", PIP_COMMAND_SELF
+                f"the R code of this package is damaged ({_tidy(error)})", self_again()
             ) from None
 
     def release(self) -> None:

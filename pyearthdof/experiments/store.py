@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import json
 import os
 import warnings
 from pathlib import Path
+
+from filelock import FileLock, Timeout
 
 from .._files import FileNotWrittenError, remove_partial_files, write_whole
 from ..exceptions import FolderInUseError, InvalidInputError
@@ -106,30 +107,35 @@ def _digest(record: dict) -> str:
 def locked(folder: Path):
     """Hold the folder; a second run into it is refused. The lock ends with the process, however that ends."""
     folder = Path(folder)
-    with _open_lock(folder) as stream:
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            stream.seek(0)
-            raise FolderInUseError(
-                f"another run (process {stream.read().strip() or 'unknown'}) is writing into "
-                f"{str(folder)!r}; wait for it, or pass another folder with --out"
-            ) from None
-        with _said(folder):
-            # Not through the stream, whose close would try a failed write once more.
-            os.ftruncate(stream.fileno(), 0)
-            os.write(stream.fileno(), str(os.getpid()).encode())
-        _remove_partial(folder)
-        try:
-            yield
-        finally:
-            _remove_partial(folder)
-
-
-def _open_lock(folder: Path):
+    # Beside the lock and not in it: on Windows nobody else can read a file that is locked.
+    owner = folder / ".owner"
+    lock = FileLock(folder / ".lock")
     with _said(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        return open(folder / ".lock", "a+", encoding="utf-8")
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            raise FolderInUseError(
+                f"another run (process {_read(owner) or 'unknown'}) is writing into "
+                f"{str(folder)!r}; wait for it, or pass another folder with --out"
+            ) from None
+    try:
+        with _said(folder):
+            owner.write_text(str(os.getpid()), encoding="utf-8")
+        _remove_partial(folder)
+        yield
+    finally:
+        _remove_partial(folder)
+        with contextlib.suppress(OSError):  # a read-only folder; nobody reads it without the lock
+            owner.unlink(missing_ok=True)
+        lock.release()
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8").strip()
+    except (OSError, ValueError):
+        return ""
 
 
 @contextlib.contextmanager

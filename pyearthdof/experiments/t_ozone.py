@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 
 from ..datasets import load_ozone
-from ..exceptions import RNotAvailableError
 from ..random import RDraws
 from .base import Experiment, given_seed, seed_of
 from .plots import new_figure, ours_and_paper
@@ -45,13 +44,6 @@ class Ozone(Experiment):
     order = 90
     sizes: ClassVar = {"quick": {"n_rep": 100}, "paper": {"n_rep": 100}}
     r_packages = ("earth",)
-
-    def missing(self, engine):
-        try:
-            load_ozone()
-        except RNotAvailableError as error:
-            return str(error)
-        return super().missing(engine)
 
     def cells(self, size, seed=None):
         n_rep = self.settings(size)["n_rep"]

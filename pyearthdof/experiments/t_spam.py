@@ -7,8 +7,7 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
-from ..datasets import fetch_spam_split, load_spam
-from ..exceptions import DataNotAvailableError, RNotAvailableError
+from ..datasets import load_spam, load_spam_split
 from ..random import RDraws
 from .base import Experiment, given_seed, seed_of
 from .errors import multiple
@@ -47,14 +46,6 @@ class Spam(Experiment):
     sizes: ClassVar = {"quick": {"n_rep": 20}, "paper": {"n_rep": PAPER_REPETITIONS}}
     r_packages = ("earth",)
 
-    def missing(self, engine):
-        try:
-            fetch_spam_split()
-            load_spam()
-        except (DataNotAvailableError, RNotAvailableError) as error:
-            return str(error)
-        return super().missing(engine)
-
     def cells(self, size, seed=None):
         n_rep = self.settings(size)["n_rep"]
         degrees = sorted(PAPER, reverse=True)  # the longest first
@@ -70,7 +61,7 @@ class Spam(Experiment):
         from ..dof import correct_penalty
         from ..mars.earth import Earth
 
-        spam, test = load_spam(), fetch_spam_split()
+        spam, test = load_spam(), load_spam_split()
         X, y = spam.drop(columns="type").to_numpy(), (spam["type"] == "spam").to_numpy(dtype=float)
         model = Earth(degree=cell["degree"], engine=engine)
         correction = correct_penalty(

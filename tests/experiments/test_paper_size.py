@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 from versions import golden
 
-from pyearthdof.datasets import fetch_spam_split
-from pyearthdof.exceptions import DataNotAvailableError
 from pyearthdof.experiments import experiment
 from pyearthdof.experiments.f_mars_mse import METHODS, summary
 
@@ -75,10 +73,6 @@ def test_the_corrected_penalty_predicts_better():
 
 @golden(earth="5.3.2")
 def test_spam_is_exact():
-    try:
-        fetch_spam_split()
-    except DataNotAvailableError as error:
-        pytest.skip(f"the split of the spam data is not here: {error}")
     found, frame = run("T-spam")
     assert {c.verdict for c in found.compare(frame)} == {"exact (rounded)"}
     rows = frame.sort_values(["degree", "method"], ascending=[True, True])

@@ -40,6 +40,15 @@ def test_it_says_what_how_and_on_what(page):
     assert 'href="#F-lasso-df"' in text and 'id="F-lasso-df"' in text
 
 
+def test_every_section_has_its_table_and_then_its_figure(page):
+    sections = page.read_text(encoding="utf-8").split("<section")[1:]
+    assert len(sections) == 2
+    for section in sections:
+        pair = section.split('<div class="pair">')[1].split("<details")[0]
+        assert pair.count("<table") == pair.count("<figure") == 1
+        assert pair.index("<table") < pair.index("<figure")
+
+
 def test_it_needs_nothing_beside_it(page):
     text = page.read_text(encoding="utf-8")
     links = re.findall(r'(?:src|href)="([^"]*)"', text)
@@ -147,6 +156,11 @@ frame.onload = () => setTimeout(() => {
     ink: frame.contentWindow.getComputedStyle(page.body).color,
     back: frame.contentWindow.getComputedStyle(page.body).backgroundColor,
     sections: page.querySelectorAll("section").length,
+    unsigned: [...page.querySelectorAll("section *")].filter(e =>
+      e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0
+      && !e.closest(".scroll, figure")).map(e => e.tagName + "." + e.className),
+    shadows: [...page.querySelectorAll(".scroll, figure")].every(e =>
+      frame.contentWindow.getComputedStyle(e).backgroundImage.split("linear-gradient").length == 5),
     targets: [...page.querySelectorAll("nav a")].every(a => page.querySelector(a.getAttribute("href"))),
     smallest: Math.min(...[...page.querySelectorAll("p, td, li")].map(
       e => parseFloat(frame.contentWindow.getComputedStyle(e).fontSize))),
@@ -175,11 +189,12 @@ frame.onload = () => setTimeout(() => {
 
 @pytest.mark.slow
 @needs_browser
-@pytest.mark.parametrize("width", [360, 1200])
+@pytest.mark.parametrize("width", [360, 400, 1200, 1400])
 def test_it_fits_a_phone_and_a_desk(tmp_path, page, width):
     seen = browse(tmp_path, page, width)
     assert seen["width"] <= width, "the page scrolls sideways"
     assert seen["sections"] == 2 and seen["targets"]
+    assert seen["unsigned"] == [] and seen["shadows"]
     assert len(seen["images"]) == 2 and all(seen["images"])
     assert seen["smallest"] >= 13
 

@@ -195,11 +195,14 @@ class TestReadOnly:
             list(run_experiments([Means()], "quick", store=store, fresh=True))
 
     def test_a_full_disk_from_the_beginning(self, tmp_path, monkeypatch):
-        def full(*args):
+        def full(*args, **options):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-        monkeypatch.setattr(os, "write", full)
-        with pytest.raises(InvalidInputError, match="No space left"), locked(tmp_path):
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, "write_text", full)
+            with pytest.raises(InvalidInputError, match="No space left"), locked(tmp_path):
+                pass
+        with locked(tmp_path):  # it was given back
             pass
 
 

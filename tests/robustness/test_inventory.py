@@ -17,7 +17,6 @@ PACKAGE = Path(pyearthdof.__file__).resolve().parent
 LAZY = "imports a module of this package whose name is in a table of the source"
 TO_CHILD = "hands tasks to joblib's workers; they are our own functions, pickled by joblib itself"
 TRACKER = "starts the helper of joblib's workers, a little before joblib would"
-DOWNLOAD = "fetches a file whose checksum is in the source"
 
 # (file, function): {what: why}
 PYTHON = {
@@ -30,6 +29,10 @@ PYTHON = {
     ("procedures/linear.py", "_neighbour_weights"): {".query": "asks a k-d tree, no text"},
     ("bridge/installation.py", "_ask_home"): {
         "subprocess.run": "`R RHOME`: a list, no shell; R from R_HOME or the PATH",
+        "subprocess.TimeoutExpired": "when that does not answer",
+    },
+    ("bridge/remedies.py", "_run"): {
+        "subprocess.run": "R for its flags, version and packages, and the C compiler: a list, no shell",
         "subprocess.TimeoutExpired": "when that does not answer",
     },
     ("bridge/installation.py", "import_rinterface"): {
@@ -54,12 +57,6 @@ PYTHON = {
         ".rternalize": "one fixed function of ours that R may call by number"
     },
     ("bridge/convert.py", "_classed"): {"R's class<-": "sets one of our own class names"},
-    ("datasets.py", "cache_folder"): {"pooch.os_cache": "the name of a folder"},
-    ("datasets.py", "_local_split"): {"pooch.file_hash": "a checksum"},
-    ("datasets.py", "_downloaded_split"): {
-        "pooch.retrieve": DOWNLOAD,
-        "pooch.HTTPDownloader": DOWNLOAD,
-    },
     ("_workers.py", "run_tasks"): {
         "joblib.delayed": TO_CHILD,
         "joblib.parallel.get_active_backend": "asks which backend the user chose",

@@ -74,6 +74,8 @@ class Earth(EarthFit, MarsRegressor):
     force_weights : bool, default False
         Search as for case weights although there are none, or all are equal: slower, and now and then
         other terms.
+    get_leverages : bool, optional
+        Compute `leverages_`; by default below 100,000 rows, and None above.
     exhaustive_tol : float, default 1e-10
         Terms closer to dependence than this are not pruned exhaustively but backward.
     keepxy : bool, default False
@@ -98,7 +100,7 @@ class Earth(EarthFit, MarsRegressor):
     selected_terms_ : 0-based indices of the selected terms.
     bx_ : (n, n_terms_) basis matrix of the training rows.
     fitted_values_, residuals_ : (n,) or (n, m) arrays.
-    leverages_ : (n,) array.
+    leverages_ : (n,) array, or None, see `get_leverages`.
     rss_, rsq_, gcv_, grsq_ : float
     response_names_ : tuple of str
     rss_per_response_, rsq_per_response_, gcv_per_response_, grsq_per_response_ : (m,) arrays

@@ -9,7 +9,7 @@ import pytest
 from earth_batch import Case, difference, fit_in_r
 from rscript import needs_rscript, run_r
 
-from pyearthdof import _core
+from pyearthdof import Earth, _core
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.mars import native
 from pyearthdof.mars.data import Design, Responses
@@ -251,3 +251,28 @@ def test_models_know_their_engine():
     assert model.term_names[0] == "(Intercept)"
     np.testing.assert_allclose(model.predict(X), details.fitted, atol=1e-10)
     assert details.r_object is None
+
+
+@needs_rscript
+@pytest.mark.parametrize("asked", [None, True])
+def test_leverages_of_many_rows_are_there_where_r_has_them(asked):
+    X, y = smooth(100_000, 2, 48)
+    found = native.fit(X, y, Case.make(X, y, get_leverages=asked).options).leverages
+    given = "" if asked is None else ", Get.leverages = TRUE"
+    wanted = run_r(
+        f"m <- earth(x, y{given}); out <- list(none = is.null(m$leverages), h = head(m$leverages, 50))",
+        packages=("earth",), x=X, y=y,
+    )  # fmt: skip
+    assert (found is None) == bool(wanted["none"])
+    if asked:
+        np.testing.assert_allclose(found[:50], wanted["h"], rtol=1e-9)
+
+
+def test_a_fit_does_not_depend_on_n_jobs():
+    X, y = smooth(300, 5, 49)
+    models = [
+        Earth(engine="native", degree=2, n_jobs=n_jobs).fit(X, y) for n_jobs in (None, 1, 3, -1)
+    ]
+    for model in models[1:]:
+        assert np.array_equal(model.term_coef_, models[0].term_coef_)
+        assert np.array_equal(model.leverages_, models[0].leverages_)

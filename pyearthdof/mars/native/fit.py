@@ -19,6 +19,8 @@ from .weights import effective_weights
 
 __all__ = ["NativeFit", "fit", "fit_one", "reprune"]
 
+MANY_ROWS = 100_000  # from here on leverages are computed where they are asked for, as in earth
+
 
 @dataclass(frozen=True)
 class NativeFit:
@@ -41,7 +43,7 @@ class NativeFit:
     prune_terms: np.ndarray
     termcond: int
     fitted: np.ndarray
-    leverages: np.ndarray
+    leverages: np.ndarray | None
     n_ties: int
     rss_per_response: np.ndarray
     rsq_per_response: np.ndarray
@@ -93,7 +95,9 @@ def _prune_and_solve(
     pruned = prune(forward.bx, root * Y * importance, options)
     bx = forward.bx[:, pruned.selected] / root
     columns = np.ascontiguousarray((bx * root).T)
-    coef, residuals, leverages = _least_squares(columns, Y * importance * root, n_threads)
+    wanted = options["get_leverages"]
+    wanted = len(Y) < MANY_ROWS if wanted is None else wanted
+    coef, residuals, leverages = _least_squares(columns, Y * importance * root, wanted, n_threads)
     fitted = (Y * importance - residuals / root) / importance
     coef = coef / importance
     statistics = _statistics(pruned)
@@ -163,15 +167,17 @@ def _share(part: float, whole: float) -> float:
     return 0.0 if -1e-5 < share < 1e-5 else float(share)
 
 
-def _least_squares(columns: np.ndarray, Y: np.ndarray, n_threads: int) -> tuple[np.ndarray, ...]:
+def _least_squares(columns, Y, with_leverages: bool, n_threads: int) -> tuple:
     """Coefficients, residuals and leverages of Y on the rows of `columns`.
 
     In R's order of operations: where terms are almost dependent only it loses the digits that R loses.
     """
-    found = _core.regress(columns, np.ascontiguousarray(Y.T), leverages=True, n_threads=n_threads)
+    rows = np.ascontiguousarray(Y.T)
+    found = _core.regress(columns, rows, leverages=with_leverages, n_threads=n_threads)
     leverages = found["leverages"]
-    leverages[leverages < 1e-8] = 0.0
-    leverages[leverages > 1 - 1e-8] = 1.0
+    if leverages is not None:
+        leverages[leverages < 1e-8] = 0.0
+        leverages[leverages > 1 - 1e-8] = 1.0
     return found["coef"], found["residuals"].T, leverages
 
 

@@ -74,6 +74,7 @@ nb::dict forward_pass(const Design& design, const Settings& settings, const Colu
     pass = std::make_unique<ForwardPass>(design, settings, linpreds, y.shape(0), team);
     pass->start(rows(y), exact);
     pass->run(static_cast<std::size_t>(-1));
+    pass->release();
     return pass->independent_columns(team);
   });
   return Collected{std::move(columns), *pass, pass->n_ties()}.to_dict();

@@ -71,6 +71,12 @@ class ForwardPass : public Pass {
   void start(Rows<const double> y, bool exact);
   // Take up to `most` steps.
   void run(std::size_t most);
+  // Give back what only the search needs, and keep the terms.
+  void release() {
+    updating_.release();
+    basis_.reset();
+    trials_.clear();
+  }
   // What the user allows has changed.
   void forget_knots() { updating_.forget_knots(); }
 

@@ -20,10 +20,12 @@ std::size_t room_for_knots(const Design& design, const Settings& settings, std::
   return std::min(parents * design.p * most, std::max(settings.most_knots / n_mates, 2 * design.p * most));
 }
 
-// Lists of cases are for interactions, and only where those of one parent fit.
+// Lists of cases are for interactions, and only where those of all parents that a step looks at fit: made anew in
+// every step they cost more than they save.
 std::size_t room_for_cases(const Design& design, const Settings& settings, std::size_t n_mates) {
   const std::size_t one = design.p * (design.n + 1);
-  if (settings.degree == 1 || one > settings.most_cases / n_mates) return 0;
+  const std::size_t parents = std::min(settings.nk - 1, settings.fast_k);
+  if (settings.degree == 1 || one * parents > settings.most_cases / n_mates) return 0;
   return std::min((settings.nk - 1) * one, settings.most_cases / n_mates);
 }
 
@@ -106,6 +108,15 @@ void Updating::forget_knots() {
   own_knots_ = 0;
   clear_parents();
   parents_[0].synced = 0;
+}
+
+void Updating::release() {
+  knots_ = Knots(0);
+  cases_ = Cases(0);
+  first_c_ = Buffer<double>();
+  q_ = Table<double>();
+  hinges_ = Table<double>();
+  products_ = Buffer<double>();
 }
 
 void Updating::create_parent(const Terms& terms, std::size_t slot) {

@@ -49,6 +49,8 @@ class Updating {
   double append(const Terms& terms, std::size_t slot);
   // Drop all that was known of candidate knots, as after a change of what is allowed.
   void forget_knots();
+  // Give the memory back: there is no search after this.
+  void release();
   // The best candidate of all parents in the queue, whose gains are written there. Pairs that are too close to
   // call are marked.
   Decision search(const Terms& terms, Queue& queue, std::size_t n_slots, double limit, double rss_null);

@@ -4,7 +4,7 @@ import os
 
 import numpy as np
 import pytest
-from versions import golden
+from versions import EARTH_SEEN, golden
 
 from pyearthdof.datasets import fetch_spam_split
 from pyearthdof.exceptions import DataNotAvailableError
@@ -73,7 +73,7 @@ def test_the_corrected_penalty_predicts_better():
         assert penalties.is_monotonic_increasing
 
 
-@golden(earth="5.3.2")
+@golden(earth=EARTH_SEEN)
 def test_spam_is_exact():
     try:
         fetch_spam_split()

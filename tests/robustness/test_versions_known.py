@@ -51,10 +51,16 @@ class TestGolden:
         )
 
     @pytest.mark.parametrize(
-        "wanted", [{"R": "4.5.1"}, {"R": "4.5"}, {"R": "4"}, {"earth": "5.4.0", "R": "4.5.1"}]
-    )
+        "wanted",
+        [{"R": "4.5.1"}, {"R": "4.5"}, {"R": "4"}, {"earth": "5.4.0", "R": "4.5.1"},
+         {"earth": ("5.3.2", "5.4.0")}, {"R": ("4.2", "4.5"), "earth": "5.4.0"}],
+    )  # fmt: skip
     def test_the_right_version_runs(self, wanted):
         assert outcome(lambda: skip_unless(**wanted)) == "ran"
+
+    def test_none_of_several_versions(self):
+        said = outcome(lambda: skip_unless(earth=("5.3.2", "5.3.4")))
+        assert said == "the numbers hold for earth 5.3.2 or 5.3.4, this is 5.4.0"
 
     def test_four_point_five_is_not_four_point_fifty(self):
         assert outcome(lambda: skip_unless(R="4.50")) != "ran"

@@ -196,10 +196,16 @@ count.numbers <- function(constant) {
   if (identical(constant[[1]], quote(c))) sum(counts) else max(counts)
 }
 
+# What may be given to the functions that take more than variables, the same whatever R's own version
+# knows beside it: newer ones gave bs another argument.
+formula.signatures <- list(
+  poly = stats::poly, log = function(x, base) NULL,
+  bs = function(x, df, knots, degree, intercept, Boundary.knots) NULL,
+  ns = function(x, df, knots, intercept, Boundary.knots) NULL)
+
 # As a list in which every variable is called x.
 matched.arguments <- function(call, name) {
-  definition <- switch(name, poly = stats::poly, bs = splines::bs, ns = splines::ns,
-                       log = function(x, base) NULL)
+  definition <- formula.signatures[[name]]
   matched <- tryCatch(match.call(definition, call, expand.dots = FALSE), error = function(e)
     refuse.formula(short.text(call), ": ", conditionMessage(e)))
   args <- as.list(matched)[-1]

@@ -33,8 +33,14 @@ write.value <- function(value, file) {
   }
 }
 
+# For many cases in one run, for (i in ...) tryCatch({...}, error = refused): what R refuses is missing in
+# its own case only, and why is told afterwards.
+refusals <- character(0)
+refused <- function(e) refusals <<- c(refusals, paste0("case ", i, ": ", conditionMessage(e)))
+
 for (file in list.files(file.path(folder, "in"), full.names = TRUE))
   assign(sub("\\.txt$", "", basename(file)), read.value(file))
 source(file.path(folder, "code.R"), encoding = "UTF-8")
 for (name in names(out))
   write.value(out[[name]], file.path(folder, "out", paste0(name, ".txt")))
+writeLines(refusals, file.path(folder, "refusals.txt"))

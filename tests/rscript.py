@@ -9,6 +9,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import tempfile
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +27,8 @@ def run_r(code: str, *, packages: tuple[str, ...] = (), timeout: float = 300, **
     """Run R code with the named data in scope; return what it leaves in the list `out`.
 
     Data: scalars, strings, 1-d and 2-d arrays, DataFrames of numbers or strings, lists of strings.
-    Results: 1-d arrays, 2-d arrays, or lists of strings; vectors of length one stay arrays.
+    Results: 1-d arrays, 2-d arrays, or lists of strings; vectors of length one stay arrays. What R
+    refuses in a loop `for (i in ...) tryCatch({...}, error = refused)` is missing there, with a warning.
 
     >>> run_r("out <- list(s = sum(x))", x=np.arange(4.0))["s"]
     array([6.])
@@ -50,6 +52,8 @@ def run_r(code: str, *, packages: tuple[str, ...] = (), timeout: float = 300, **
         )
         if done.returncode:
             raise RuntimeError(f"Rscript failed:\n{done.stderr}\n{done.stdout}")
+        for refusal in (folder / "refusals.txt").read_text(encoding="utf-8").splitlines():
+            warnings.warn(f"R refused {refusal}", stacklevel=2)
         return {f.stem: _read(f) for f in sorted((folder / "out").iterdir())}
 
 

@@ -137,7 +137,7 @@ def from_r(value, ri):
             return [None if np.isnan(code) else levels[int(code) - 1] for code in numbers]
         return _shaped(numbers, value, ri)
     if isinstance(value, ri.StrSexpVector):
-        return [None if v is ri.NA_Character else str(v) for v in value]
+        return [_word(value, k, ri) for k in range(len(value))]
     if isinstance(value, ri.ByteSexpVector):
         return np.asarray(value, dtype=np.uint8).tobytes()
     if isinstance(value, ri.ListSexpVector):
@@ -145,6 +145,15 @@ def from_r(value, ri):
         items = [from_r(v, ri) for v in value]
         return items if names is None else dict(zip(names, items, strict=True))
     raise TypeError(f"an R {type(value).__name__} has no counterpart here")
+
+
+def _word(words, k, ri) -> str | None:
+    try:
+        word = words[k]
+    except UnicodeDecodeError:
+        # A byte that is no UTF-8. R before 4.5 gives it as "<ff>", newer ones as it is.
+        word = ri.baseenv["iconv"](words, "UTF-8", "UTF-8", "byte")[k]
+    return None if word is ri.NA_Character else str(word)
 
 
 def _texts(texts, ri):

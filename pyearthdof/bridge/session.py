@@ -39,7 +39,7 @@ from .installation import (
 from .remedies import package_remedy, r_again, self_again
 from .scripts import SOURCED, scripts_folder
 
-__all__ = ["call", "is_available", "r_versions", "require"]
+__all__ = ["call", "earth_version", "is_available", "r_versions", "require"]
 
 _lock = threading.RLock()
 _session: _Session | None = None
@@ -100,6 +100,14 @@ def is_available(package: str | None = "earth") -> bool:
 def r_versions() -> dict[str, str]:
     """Versions of this package, R, earth, mda and rpy2 that this session computes with."""
     return dict(_r_versions())
+
+
+def earth_version() -> str | None:
+    """Version of the earth that is installed here, None without. Starts R if it may."""
+    try:
+        return _r_versions().get("earth")
+    except (RNotAvailableError, RForkedError):
+        return None
 
 
 @functools.cache

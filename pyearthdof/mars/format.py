@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 
+from .. import bridge
 from ..exceptions import InvalidInputError
 from .text import DIGITS, anova_order, coef_matrix, r_format
 
@@ -15,6 +16,7 @@ STYLES = ("h", "pmax", "max", "C", "bf")
 DECOMPOSITIONS = ("anova", "none")
 MAX_DIGITS = 22  # R's limit
 C_MIN_DIGITS = 5  # earth writes C code with no fewer
+CUT_AT_STARS = [5, 3, 4]  # from this earth on the table of style "bf" has the factors of the terms
 
 
 def format_model(
@@ -36,9 +38,10 @@ def format_model(
     model : MarsModel
     style : {"h", "pmax", "max", "C", "bf"}
         How a hinge is written: `h(x-3)`, `pmax(0, x - 3)` (valid R), `max(0, x - 3)`,
-        `max(0, x[0] - 3)` (valid C), or as a name with a table of the names below. R builds that
-        table by cutting the terms behind each parenthesis, so predictors that enter linearly run
-        into their neighbours there; ours is the same.
+        `max(0, x[0] - 3)` (valid C), or as a name with a table of the names below. That table is
+        the one of the earth that is installed here, and of the newest where there is none: before
+        5.3.4 earth cut the terms behind each parenthesis, so predictors that enter linearly ran
+        into their neighbours.
     decomp : {"anova", "none"}
         Order of the terms: by degree and predictor, or as the forward pass found them.
     digits : int
@@ -85,13 +88,14 @@ def format_model(
     if style == "h":
         terms = names
     elif style == "bf":
-        terms = _named_terms(names)
+        short = _short_names(names)
+        terms = _named_terms(names, short)
     else:
         labels = _labels(model, style, use_names)
         terms = _hinge_terms(dirs[order], cuts[order], labels, style, digits)
     terms = _unique([term.replace(":", colon_char) for term in terms])
     indent = "" if style == "C" else "  "
-    table = _table(names) if style == "bf" else ""
+    table = _table(short) if style == "bf" else ""
     formulas = [
         _formula(column[order], terms, digits, indent) + table for column in _responses(model)
     ]
@@ -152,25 +156,33 @@ def _hinge_terms(dirs, cuts, labels, style, digits) -> list[str]:
     ]
 
 
-def _named_terms(names) -> list[str]:
+def _named_terms(names, short) -> list[str]:
     terms = names
-    for pattern, short in _short_names(names):
-        terms = [term.replace(pattern, short) for term in terms]
+    for piece, name in short:
+        terms = [term.replace(piece, name) for term in terms]
     return [term.replace("*", " * ") for term in terms]
 
 
-def _table(names) -> str:
-    return "\n" + "".join(f"{short:>6}  {pattern}\n" for pattern, short in _short_names(names))
+def _table(short) -> str:
+    return "\n" + "".join(f"{name:>6}  {piece}\n" for piece, name in short)
 
 
 def _short_names(names) -> list[tuple[str, str]]:
-    """What stands between closing parentheses, each piece once, with its short name.
-
-    An at sign cuts too: earth marks its own cuts with it. The first piece is the intercept.
-    """
-    pieces = re.split(r"(?<=\))|@", "".join(names).replace("*", ""))
+    """The pieces of the terms, each once, with their short names; the first one is the intercept."""
+    version = bridge.earth_version()
+    is_old = version is not None and _numbers(version) < CUT_AT_STARS
+    pieces = _cut_behind_parentheses(names) if is_old else "*".join(names).split("*")
     distinct = dict.fromkeys(piece for piece in pieces if piece)
     return [(piece, f"bf{k}") for k, piece in enumerate(distinct) if k > 0]
+
+
+def _cut_behind_parentheses(names) -> list[str]:
+    """An at sign cuts too: earth marked its own cuts with it."""
+    return re.split(r"(?<=\))|@", "".join(names).replace("*", ""))
+
+
+def _numbers(version) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", version)]
 
 
 def _unique(terms) -> list[str]:

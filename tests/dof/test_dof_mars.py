@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from rscript import needs_rscript, run_r
-from versions import golden
+from versions import EARTH_SEEN, golden
 
 from pyearthdof import bridge
 from pyearthdof.dof import correct_penalty, degrees_of_freedom, nominal_df, self_consistency
@@ -33,7 +33,7 @@ def by_r(n, p, degree, nk):
 
 @needs_r
 @pytest.mark.parametrize("row", ROWS, ids=lambda r: f"n{r.n}-p{r.p}-nk{r.nk}-degree{r.degree}")
-@golden(earth="5.3.2")
+@golden(earth=EARTH_SEEN)
 def test_the_authors_penalties(row):
     found = by_r(row.n, row.p, row.degree, row.nk)
     assert found.df == pytest.approx(row.df, abs=1e-8)
@@ -55,7 +55,7 @@ def test_the_authors_penalties_without_r(row):
 # Paper's ozone and spam tables: the corrected penalties for the sizes of the training data.
 @needs_r
 @pytest.mark.parametrize(("degree", "penalty"), [(1, 2.99357), (2, 3.92098)])
-@golden(earth="5.3.2")
+@golden(earth=EARTH_SEEN)
 def test_ozone(degree, penalty):
     found = by_r(264, 9, degree, 21)
     assert default_nk(9) == 21
@@ -65,7 +65,7 @@ def test_ozone(degree, penalty):
 @needs_r
 @pytest.mark.slow
 @pytest.mark.parametrize(("degree", "penalty"), [(1, 6.252168), (2, 7.935667)])
-@golden(earth="5.3.2")
+@golden(earth=EARTH_SEEN)
 def test_spam(degree, penalty):
     found = correct_penalty((3065, 57), degree=degree, engine="r", n_jobs=2)
     assert found.nk == 115

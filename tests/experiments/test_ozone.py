@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from rscript import needs_rscript
-from versions import golden
+from versions import EARTH_SEEN, golden
 
 from pyearthdof.bridge.scripts import scripts_folder
 from pyearthdof.experiments import experiment
@@ -34,7 +34,7 @@ def rows(frame):
         ]
 
 
-@golden(earth="5.3.2")
+@golden(earth=EARTH_SEEN)
 def test_every_digit(frame):
     for ours, theirs in zip(rows(frame), DIGITS.values(), strict=True):
         shown = tuple(
@@ -43,7 +43,7 @@ def test_every_digit(frame):
         assert shown == theirs
 
 
-@golden(earth="5.3.2")
+@golden(earth=EARTH_SEEN)
 def test_every_verdict_is_exact(frame):
     comparisons = experiment("T-ozone").compare(frame)
     assert len(comparisons) == 10

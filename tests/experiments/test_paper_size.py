@@ -4,7 +4,7 @@ import os
 
 import numpy as np
 import pytest
-from versions import golden
+from versions import EARTH_SEEN, golden
 
 from pyearthdof.experiments import experiment
 from pyearthdof.experiments.f_mars_mse import METHODS, summary
@@ -71,7 +71,7 @@ def test_the_corrected_penalty_predicts_better():
         assert penalties.is_monotonic_increasing
 
 
-@golden(earth="5.3.2")
+@golden(earth=EARTH_SEEN)
 def test_spam_is_exact():
     found, frame = run("T-spam")
     assert {c.verdict for c in found.compare(frame)} == {"exact (rounded)"}

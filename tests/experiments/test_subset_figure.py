@@ -5,7 +5,7 @@ import subprocess
 import numpy as np
 import pytest
 from rscript import needs_rscript, run_r
-from versions import golden
+from versions import GLMNET_SEEN, LEAPS_SEEN, golden
 
 from pyearthdof.bridge.scripts import scripts_folder
 from pyearthdof.experiments import experiment
@@ -46,7 +46,7 @@ def figures_of_r(*arguments):
 
 
 @needs_rscript
-@golden(glmnet="4.1.6", leaps="3.1")
+@golden(glmnet=GLMNET_SEEN, leaps=LEAPS_SEEN)
 def test_the_listed_figures_are_those_of_r():
     assert np.array_equal(figures_of_r().round(3), [LASSO_NONZEROS, LASSO_DF, SUBSET_DF])
 
@@ -97,7 +97,7 @@ def test_with_other_numbers_of_fits_r_gives_ours_too():
 
 @pytest.mark.slow
 @needs_rscript
-@golden(glmnet="4.1.6", leaps="3.1")
+@golden(glmnet=GLMNET_SEEN, leaps=LEAPS_SEEN)
 def test_the_long_run_is_that_of_r():
     _, *found = figures_of_r("1e-20", str(N_LONG))
     digits = (3, 3, 4, 4)

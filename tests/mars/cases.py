@@ -120,7 +120,7 @@ for (name in names(datasets)) {
 """
 
 R_RUN = """
-for (i in seq_along(calls)) {
+for (i in seq_along(calls)) tryCatch({
   d <- datasets[[data[i]]]
   x <- d$x; y <- d$y; w <- d$w
   fit <- suppressWarnings(eval(parse(text = calls[i])))
@@ -133,7 +133,7 @@ for (i in seq_along(calls)) {
     fitted = as.vector(fit$fitted.values), leverages = fit$leverages, nk = fit$nk,
     penalty = fit$penalty, termcond = fit$termcond, predicted = as.vector(predicted))
   for (name in names(found)) out[[paste("case", i, name, sep = "|")]] <- found[[name]]
-}
+}, error = refused)
 """
 
 

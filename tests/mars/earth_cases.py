@@ -206,7 +206,7 @@ send("new", news)
 """
 
 R_RUN = """
-for (i in seq_along(calls)) {
+for (i in seq_along(calls)) tryCatch({
   d <- frames[[data[i]]]
   x <- d[, strsplit(xs[i], "|", fixed = TRUE)[[1]], drop = FALSE]
   y <- as.matrix(d[, strsplit(ys[i], "|", fixed = TRUE)[[1]], drop = FALSE])
@@ -237,7 +237,7 @@ for (i in seq_along(calls)) {
       glm.converged = each(function(g) g$converged)))
   }
   for (name in names(found)) out[[paste("case", i, name, sep = "|")]] <- found[[name]]
-}
+}, error = refused)
 """
 
 

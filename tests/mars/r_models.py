@@ -86,11 +86,11 @@ ordered.frame$price <- with(ordered.frame, as.integer(quality)^2 * (1 + pmax(siz
 many <- sapply(1:12, function(k) iris[[1]] * k + k^2 * iris[[2]])
 colnames(many) <- paste0("response", 1:12)
 out <- list()
-for (i in seq_along(names)) {
+keep <- function(part, value) out[[paste(names[i], part, sep = "|")]] <<- value
+for (i in seq_along(names)) tryCatch({
   call <- str2lang(calls[i])
   call$keepxy <- TRUE
   fit <- suppressWarnings(eval(call))
-  keep <- function(part, value) out[[paste(names[i], part, sep = "|")]] <<- value
   for (part in c("dirs", "cuts", "selected.terms", "coefficients", "glm.coefficients", "rss", "rsq",
                  "gcv", "grsq", "rss.per.subset", "gcv.per.subset", "rss.per.response",
                  "rsq.per.response", "gcv.per.response", "grsq.per.response", "nk", "thresh",
@@ -127,7 +127,7 @@ for (i in seq_along(names)) {
     text <- suppressWarnings(eval(call))
     keep(paste("format", style, a, sep = "|"), capture.output(cat(text)))
   }
-}
+}, error = refused)
 for (link in links) out[[paste("link", link, sep = "|")]] <- make.link(link)$linkinv(eta)
 """
 

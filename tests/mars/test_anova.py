@@ -20,7 +20,7 @@ CASES = [
 ]
 R_RUN = """
 split.names <- function(text) strsplit(text, "|", fixed = TRUE)[[1]]
-for (i in seq_along(args)) {
+for (i in seq_along(args)) tryCatch({
   d <- frames[[data[i]]]
   x <- d[, split.names(xs[i]), drop = FALSE]
   y <- as.matrix(d[, split.names(ys[i]), drop = FALSE])
@@ -37,7 +37,7 @@ for (i in seq_along(args)) {
     out[[paste("case", i, group, sep = "|")]] <-
       c(sum(key == group), apply(part, 2, sd), sum(w * left^2) / (n * (1 - cost / n)^2))
   }
-}
+}, error = refused)
 """
 
 

@@ -30,7 +30,7 @@ CASES = {
 }
 R_RUN = """
 split.names <- function(text) strsplit(text, "|", fixed = TRUE)[[1]]
-for (i in seq_along(args)) {
+for (i in seq_along(args)) tryCatch({
   d <- frames[[data[i]]]
   x <- d[, split.names(xs[i]), drop = FALSE]
   y <- d[[ys[i]]]
@@ -45,7 +45,7 @@ for (i in seq_along(args)) {
   put("link", unname(as.matrix(predict(fit, new, type = "link"))))
   put("class", as.character(predict(fit, new, type = "class")))
   put("names", colnames(fit$coefficients))
-}
+}, error = refused)
 """
 
 

@@ -50,7 +50,7 @@ split.names <- function(text) strsplit(text, "|", fixed = TRUE)[[1]]
 tables <- c("cv.rsq.tab", "cv.maxerr.tab", "cv.class.rate.tab", "cv.auc.tab", "cv.cor.tab",
             "cv.deviance.tab", "cv.calib.int.tab", "cv.calib.slope.tab", "cv.oof.rsq.tab",
             "cv.infold.rsq.tab", "cv.oof.fit.tab")
-for (i in seq_along(args)) {
+for (i in seq_along(args)) tryCatch({
   d <- frames[[data[i]]]
   x <- d[, split.names(xs[i]), drop = FALSE]
   y <- as.matrix(d[, split.names(ys[i]), drop = FALSE])
@@ -64,18 +64,18 @@ for (i in seq_along(args)) {
   put("nterms", fit$cv.nterms.selected.by.gcv)
   put("nvars", fit$cv.nvars.selected.by.gcv)
   for (tab in tables) if (!is.null(fit[[tab]])) put(tab, fit[[tab]])
-}
+}, error = refused)
 d <- frames$ozone
 x <- d[, c("temp", "ibh", "doy")]
 new <- news$ozone[1:40, names(x)]
-for (i in seq_along(varmods)) {
+for (i in seq_along(varmods)) tryCatch({
   set.seed(seed)
   fit <- suppressWarnings(eval(parse(text = paste0("earth(x, d$O3, nfold=3, ncross=3, ", varmods[i], ")"))))
   put <- function(name, value) out[[paste("varmod", i, name, sep = "|")]] <<- as.matrix(value)
   put("new", predict(fit, new, interval = "pint", level = 0.9))
   put("train", predict(fit, interval = "pint"))
   put("mean", predict(fit, interval = "cint", level = 0.5))
-}
+}, error = refused)
 iris.x <- iris[, 1:2]
 set.seed(seed)
 fit <- suppressWarnings(earth(iris.x, iris$Species, nfold = 3, glm = list(family = binomial)))

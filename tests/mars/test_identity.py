@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from cases import CASES, r_results
 from rscript import needs_rscript
-from versions import golden
+from versions import EARTH_SEEN, golden
 
 from pyearthdof import Earth
 
@@ -78,7 +78,7 @@ def ozone():
     return pd.DataFrame(data["x"], columns=data["names"]), data["y"]
 
 
-@golden(earth="5.3.2")
+@golden(earth=EARTH_SEEN)
 def test_published_figures_of_ozone(ozone):
     one, two = Earth().fit(*ozone), Earth(degree=2).fit(*ozone)
     assert (one.n_terms_, len(one.dirs_)) == (12, 20)
@@ -88,7 +88,7 @@ def test_published_figures_of_ozone(ozone):
     assert two.nominal_df_ == 12 + 3 * 11 / 2
 
 
-@golden(earth="5.3.2")
+@golden(earth=EARTH_SEEN)
 def test_summary_is_rs_own_text(ozone):
     text = Earth(degree=2).fit(*ozone).summary()
     assert text.startswith("Call: earth(x=x, y=y, degree=2)")

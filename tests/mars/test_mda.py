@@ -36,7 +36,7 @@ CASES = [
 
 R_CODE = """
 out <- list()
-for (i in seq_along(calls)) {
+for (i in seq_along(calls)) tryCatch({
   x <- get(paste0("x_", data[i])); y <- get(paste0("y_", data[i])); new <- x * 1.1 + 0.05
   colnames(x) <- if (ncol(x) == 1) "x" else paste0("x", seq_len(ncol(x)))
   fit <- eval(parse(text = calls[i]))
@@ -46,7 +46,7 @@ for (i in seq_along(calls)) {
     gcv = e$gcv, mdagcv = fit$gcv, fitted = c(fit$fitted.values), rss = e$rss, bx = fit$x,
     predicted = c(predict(fit, new)), terms = rownames(e$dirs), penalty = fit$penalty, nk = fit$nk)
   for (name in names(found)) out[[paste(i, name, sep = "|")]] <- found[[name]]
-}
+}, error = refused)
 """
 
 

@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from needs import needs_r
 from without_r import run_without_r
 
 from pyearthdof import Earth, MarsModel
@@ -12,12 +13,12 @@ from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.mars.model import nominal_df
 
 
-@pytest.fixture(scope="module")
-def fitted():
+@pytest.fixture(scope="module", params=[pytest.param("r", marks=needs_r), "native"])
+def fitted(request):
     rng = np.random.default_rng(2)
     X = rng.normal(size=(150, 4))
     y = np.maximum(0, X[:, 0]) * X[:, 1] + 0.1 * rng.normal(size=150)
-    return Earth(degree=2, engine="r").fit(X, y), X
+    return Earth(degree=2, engine=request.param).fit(X, y), X
 
 
 def test_json_keeps_every_bit(fitted, tmp_path):
@@ -78,6 +79,7 @@ def test_a_missing_entry_and_text_that_is_not_json(fitted):
         MarsModel.from_json("{")
 
 
+@needs_r
 def test_pickle_is_used_and_saved_again_without_r(fitted, tmp_path):
     model, X = fitted
     np.save(tmp_path / "X.npy", X)

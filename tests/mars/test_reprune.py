@@ -40,7 +40,7 @@ CASES = {
 }  # fmt: skip
 R_RUN = """
 split.names <- function(text) strsplit(text, "|", fixed = TRUE)[[1]]
-for (i in seq_along(args)) {
+for (i in seq_along(args)) tryCatch({
   d <- frames[[data[i]]]
   x <- d[, split.names(xs[i]), drop = FALSE]
   y <- as.matrix(d[, split.names(ys[i]), drop = FALSE])
@@ -51,7 +51,7 @@ for (i in seq_along(args)) {
   for (name in c("coefficients", "selected.terms", "gcv", "rss", "grsq", "rsq", "rss.per.subset",
                  "gcv.per.subset", "dirs", "cuts", "fitted.values", "glm.coefficients", "penalty"))
     if (!is.null(again[[name]])) out[[paste("case", i, name, sep = "|")]] <- again[[name]]
-}
+}, error = refused)
 """
 NUMBERS = {
     "coefficients": "term_coef_", "gcv": "gcv_", "rss": "rss_", "grsq": "grsq_", "rsq": "rsq_",

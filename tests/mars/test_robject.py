@@ -46,7 +46,7 @@ FITS = {
 }  # fmt: skip
 R_FIT = """
 set.seed(1)
-for (i in seq_along(names)) {
+for (i in seq_along(names)) tryCatch({
   d <- frames[[data[i]]]
   w <- weights.all[seq_len(nrow(d))]
   fit <- eval(parse(text = calls[i]))
@@ -60,7 +60,7 @@ for (i in seq_along(names)) {
   put("summary", capture.output(print(summary(fit))))
   importance <- evimp(fit)
   put("important", c("", sub("-unused$", "", rownames(importance))))
-}
+}, error = refused)
 d <- frames$titanic
 saveRDS(earth(d[, c("pclass", "sex")], d$age), file.path(target, "no data.rds"))
 saveRDS(lm(Volume ~ Girth, trees), file.path(target, "lm.rds"))

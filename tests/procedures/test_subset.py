@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from rscript import needs_rscript, run_r
 from sklearn.utils.estimator_checks import check_estimator
-from versions import golden
+from versions import GLMNET_SEEN, LEAPS_SEEN, golden
 
 from pyearthdof.contract import Procedure
 from pyearthdof.exceptions import InvalidInputError
@@ -87,7 +87,7 @@ def test_every_size_is_that_of_leaps(n, p, rho, signal):
 
 
 @needs_rscript
-@golden(glmnet="4.1.6", leaps="3.1")
+@golden(glmnet=GLMNET_SEEN, leaps=LEAPS_SEEN)
 def test_figure_of_lasso_against_subset_with_rs_draws():
     r = run_r(FIGURE, packages=("glmnet", "leaps", "mvtnorm"))
     nonzeros = [1.526, 2.816, 4.246, 5.210, 5.788, 6.144, 6.626, 7.664, 8.740, 9.344]

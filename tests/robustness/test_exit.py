@@ -6,6 +6,9 @@ import sys
 import pytest
 from child import run_child
 from figures import record
+from needs import needs_r
+
+pytestmark = needs_r
 
 WORKERS = """
 import numpy as np

@@ -86,6 +86,8 @@ REFUSED = [
     ("y ~ poly(x, 2, simple = TRUE)", "poly takes variables, degree and raw"),
     ("y ~ bs(x, df = 1e9)", "df of bs is 1e+09"),
     ("y ~ bs(x, warn = 1)", "unused argument"),
+    ("y ~ bs(x, warn.outside = TRUE)", "unused argument"),
+    ("y ~ ns(x, degree = 2)", "unused argument"),
     ("y ~ (x + z)^1e9", "an exponent of terms is 1e+09 but it should be a whole number from 2 to 100"),
     ("y ~ log(poly(x, 2))", "poly may not stand inside another function"),
     ("y ~ I(offset(x))", "offset may not stand inside another function"),

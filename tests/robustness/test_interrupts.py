@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from figures import record
+from signals import ctrl_c_heard
 
 import pyearthdof
 from pyearthdof import bridge
@@ -21,14 +22,15 @@ needs_r = pytest.mark.skipif(not bridge.is_available(), reason="R's earth is not
 
 def start(*command):
     """Start Python in a process group of its own, as a terminal does."""
-    return subprocess.Popen(
-        [sys.executable, *command],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        env=os.environ | {"PYTHONPATH": SOURCES},
-    )
+    with ctrl_c_heard():
+        return subprocess.Popen(
+            [sys.executable, *command],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+            env=os.environ | {"PYTHONPATH": SOURCES},
+        )
 
 
 def press_ctrl_c(process) -> tuple[float, list[int]]:
@@ -59,6 +61,20 @@ def wait_until_dead(pids) -> None:
     while not all(map(is_dead, pids)):
         assert time.monotonic() < end, "processes are left"
         time.sleep(0.02)
+
+
+def test_what_is_started_hears_it_though_pytest_does_not():
+    """As where a shell has put pytest in the background."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        process = start("-c", "print('ready', flush=True); import time; time.sleep(60)")
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert process.stdout.readline() == "ready\n"
+    press_ctrl_c(process)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode and "KeyboardInterrupt" in err
 
 
 @pytest.mark.parametrize(

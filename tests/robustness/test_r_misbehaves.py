@@ -11,11 +11,14 @@ import numpy as np
 import pytest
 from child import run_child
 from figures import record
+from needs import needs_r
 
 from pyearthdof import Earth, bridge, degrees_of_freedom
 from pyearthdof.bridge import session
 from pyearthdof.bridge.installation import find_r_home
-from pyearthdof.exceptions import FittingError, RError
+from pyearthdof.exceptions import FittingError, RError, RWarning
+
+pytestmark = needs_r
 
 LOOK = """
 import json
@@ -254,7 +257,7 @@ FAULTS = {
     "a missing function": ("function() no.such.function()", "could not find function"),
     "a jump out of everything": ("function() invokeRestart('abort')", "jumped out"),
     "a C-level error": ("function() solve.default(matrix(0, 2, 2))", "Lapack routine"),
-    "text that is no text": ("function() stop('bad \\xff byte')", "bad"),
+    "text that is no text": ("function() stop('bad \\xff byte')", "^bad <ff> byte$"),
 }
 
 
@@ -267,6 +270,14 @@ def test_whatever_r_does_is_one_error_and_r_goes_on(planted, fault):
     assert "\n" not in str(caught.value)
     assert bridge.call("echo", np.arange(3.0), package=None).tolist() == [0, 1, 2]
     record("faults injected: R stops", faults=1, survived=1)
+
+
+def test_bytes_that_are_no_text_arrive_by_their_numbers(planted):
+    odd = "setNames(list(c('g\\u00fcn', NA, 'no \\xfe text')), 'n\\xff')"
+    planted("planted", f"function() {{ warning('odd \\xfd'); {odd} }}")
+    with pytest.warns(RWarning, match="^odd <fd>$"):
+        found = bridge.call("planted", package=None)
+    assert found == {"n<ff>": ["gün", None, "no <fe> text"]}
 
 
 RNG = np.random.default_rng(9)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from figures import record
+from signals import ctrl_c_heard
 
 import pyearthdof
 from pyearthdof import MarsModel, bridge
@@ -241,15 +242,16 @@ def test_an_interrupt_in_a_destructor_is_not_lost(folder):
 
 
 def interrupted(folder, delay, *arguments) -> tuple[int, str, str]:
-    process = subprocess.Popen(
-        [sys.executable, "-c", MAIN, *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": SOURCES},
-    )
+    with ctrl_c_heard():
+        process = subprocess.Popen(
+            [sys.executable, "-c", MAIN, *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+            cwd=folder,
+            env=os.environ | {"PYTHONPATH": SOURCES},
+        )
     time.sleep(delay)
     os.killpg(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=120)

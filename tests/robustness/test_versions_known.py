@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 import versions
+from needs import needs_r
 from versions import golden, installed, skip_unless
 
 import pyearthdof
@@ -51,10 +52,16 @@ class TestGolden:
         )
 
     @pytest.mark.parametrize(
-        "wanted", [{"R": "4.5.1"}, {"R": "4.5"}, {"R": "4"}, {"earth": "5.4.0", "R": "4.5.1"}]
-    )
+        "wanted",
+        [{"R": "4.5.1"}, {"R": "4.5"}, {"R": "4"}, {"earth": "5.4.0", "R": "4.5.1"},
+         {"earth": ("5.3.2", "5.4.0")}, {"R": ("4.2", "4.5"), "earth": "5.4.0"}],
+    )  # fmt: skip
     def test_the_right_version_runs(self, wanted):
         assert outcome(lambda: skip_unless(**wanted)) == "ran"
+
+    def test_none_of_several_versions(self):
+        said = outcome(lambda: skip_unless(earth=("5.3.2", "5.3.4")))
+        assert said == "the numbers hold for earth 5.3.2 or 5.3.4, this is 5.4.0"
 
     def test_four_point_five_is_not_four_point_fifty(self):
         assert outcome(lambda: skip_unless(R="4.50")) != "ran"
@@ -80,11 +87,13 @@ class TestGolden:
         assert numbers(1, b=2) == 3 and numbers.__name__ == "numbers"
 
 
+@needs_r
 def test_the_versions_that_are_really_here():
     assert installed("R") == bridge.r_versions()["R"]
     assert installed("earth") == bridge.r_versions()["earth"]
 
 
+@needs_r
 def test_a_change_to_the_versions_of_one_result_changes_no_other():
     bridge.r_versions()["earth"] = "0"
     assert bridge.r_versions()["earth"] == installed("earth")
@@ -96,6 +105,7 @@ def by_r(found):
     assert found["rpy2"] == importlib.metadata.version("rpy2")
 
 
+@needs_r
 def test_models():
     model = Earth(engine="r").fit(X, Y)
     by_r(model.versions_)
@@ -106,7 +116,7 @@ def test_models():
     assert native.versions_["pyearthdof"] == pyearthdof.__version__ and "R" not in native.versions_
 
 
-@pytest.mark.parametrize("engine", ["r", "native"])
+@pytest.mark.parametrize("engine", [pytest.param("r", marks=needs_r), "native"])
 def test_estimates(engine):
     mars = Earth(engine=engine)
     results = [

@@ -248,14 +248,3 @@ def test_models_know_their_engine():
     assert model.term_names[0] == "(Intercept)"
     np.testing.assert_allclose(model.predict(X), details.fitted, atol=1e-10)
     assert details.r_object is None
-
-
-def test_compiling_is_said_once(monkeypatch, capsys):
-    from pyearthdof import Earth
-    from pyearthdof.mars import engine_native
-
-    monkeypatch.setattr(engine_native, "is_compiled", lambda kernel: False)
-    engine_native.announce.cache_clear()
-    for _ in range(3):
-        Earth(engine="native").fit([[1.0], [2.0], [3.0], [4.0]], [1.0, 2.0, 1.0, 2.0])
-    assert capsys.readouterr().err.count("compiling the native engine") == 1

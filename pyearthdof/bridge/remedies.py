@@ -1,4 +1,4 @@
-"""The commands that mend what is missing, between Python and R or of this package, on the system that is here.
+"""The commands that mend what is missing, of this package or between Python and R, on the system here.
 
 A remedy names all that is missing, in the order in which it has to come: R, a compiler, R's packages,
 rpy2, which is built from its sources with the compiler for the R that is there.

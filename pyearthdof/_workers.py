@@ -35,7 +35,7 @@ from joblib._parallel_backends import LokyBackend
 from joblib.externals.loky.backend import resource_tracker
 from joblib.parallel import get_active_backend
 
-__all__ = ["WorkerDiedWarning", "WorkersDied", "run_tasks"]
+__all__ = ["WorkerDiedWarning", "WorkersDied", "is_on_cluster", "run_tasks"]
 
 _LOOK = 0.5  # seconds between two looks at the other processes
 _PATIENCE = 5.0  # seconds that joblib has to notice a dead worker by itself
@@ -56,6 +56,11 @@ class WorkerDiedWarning(UserWarning):
 
 class _Abandoned(BaseException):
     """Thrown into joblib's generator: to close it would warn about what is left."""
+
+
+def is_on_cluster() -> bool:
+    """Whether `joblib.parallel_config` has chosen a dask cluster."""
+    return hasattr(get_active_backend()[0], "client")
 
 
 def run_tasks(
@@ -85,9 +90,8 @@ def run_tasks(
     >>> list(run_tasks(abs, [-1, 2]))
     [(-1, 1), (2, 2)]
     """
-    backend, _ = get_active_backend()
-    if hasattr(backend, "client"):
-        yield from _on_dask(backend, function, tasks)
+    if is_on_cluster():
+        yield from _on_dask(get_active_backend()[0], function, tasks)
         return
     unseen = enumerate(tasks)
     pending: dict[int, object] = {}  # given out, not yet back

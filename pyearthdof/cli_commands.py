@@ -14,7 +14,6 @@ import typer
 from ._version import __version__
 from .cli_df import df
 from .cli_reproduce import report, reproduce
-from .cli_table import numbers_of, read_table, split_target, split_targets
 from .exceptions import InvalidInputError, PyEarthDofError
 
 app = typer.Typer(
@@ -92,6 +91,7 @@ def fit(
 
     Example: `pyearthdof fit titanic.csv --target survived --family binomial`
     """
+    from .cli_table import read_table, split_targets
     from .mars.earth import Earth
 
     for path in (save, rds):
@@ -131,6 +131,7 @@ def predict(
     as_json: Json = False,
 ):
     """Predict with a saved model; needs no R. Prints one row a line, several responses side by side."""
+    from .cli_table import numbers_of, read_table
     from .mars.model import MarsModel
 
     if not model.is_file():
@@ -167,6 +168,7 @@ def crosscheck(
 
     Example: `pyearthdof crosscheck ozone --target O3 --degree 2`
     """
+    from .cli_table import read_table, split_target
     from .mars.crosscheck import crosscheck as check
 
     X, y = split_target(read_table(data), target)
@@ -264,6 +266,8 @@ def _print_quick(measured, degree, nk, as_json) -> None:
 
 def _correction_design(data, target, n, p, design):
     """The shape or the predictors that Algorithm 2 is about."""
+    from .cli_table import numbers_of, read_table, split_target
+
     if data is None:
         if n is None or p is None:
             raise InvalidInputError("pass a table with --target, or its size with --n and --p")

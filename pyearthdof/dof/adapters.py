@@ -8,10 +8,10 @@ import zlib
 import numpy as np
 from sklearn.base import clone, is_classifier
 
+from ..contract import Fits
 from ..exceptions import InvalidInputError
-from ..procedures.base import Fits
 
-__all__ = ["as_procedure", "engine_of"]
+__all__ = ["as_procedure"]
 
 
 def as_procedure(procedure):
@@ -47,22 +47,6 @@ def as_procedure(procedure):
     raise InvalidInputError(
         f"procedure={procedure!r} cannot fit; pass a procedure with fit_many, a scikit-learn "
         "regressor or a function (X, y) -> fitted."
-    )
-
-
-def engine_of(procedure) -> str | None:
-    """The engine that a MARS procedure takes in a Monte Carlo run; None for other procedures."""
-    resolve = getattr(procedure, "_resolve_engine", None)
-    if resolve is None:
-        return None
-    return _engine_name(resolve(monte_carlo=True))
-
-
-def _engine_name(engine) -> str:
-    return (
-        engine
-        if isinstance(engine, str)
-        else engine.__name__.rpartition(".")[2].removeprefix("engine_")
     )
 
 

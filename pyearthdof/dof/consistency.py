@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from ..contract import Bound, PathFits
 from ..exceptions import InvalidInputError
 from ..random import RDraws
-from .adapters import engine_of
 from .checks import check_count, check_design, check_level
 from .covariance import covariance_sum, jackknife_groups
 from .designs import in_words, the_designs
@@ -78,36 +77,18 @@ def unpruned_mars(package: str, degree: int, nk: int, engine: str, **search):
     return Mars(degree=degree, penalty=penalty, nk=nk, thresh=0.0, prune=False)
 
 
-class _Path(NamedTuple):
-    """Fits of one block for every nk: (k, n, m) fitted values and (k, m) numbers of terms."""
-
-    fitted: np.ndarray
-    n_terms: np.ndarray
-
-
 @dataclass(frozen=True)
 class _FitPath:
-    """The work on one block: one forward pass a response where the procedure can cut it."""
+    """The work on one block: one forward pass for each response where it can be cut."""
 
     procedure: object
     nk: tuple[int, ...]
 
-    def __call__(self, X, Y) -> _Path:
-        if hasattr(self.procedure, "fit_path"):
-            path = self.procedure.fit_path(X, Y, self.nk)
-            fitted, n_terms = np.asarray(path.fitted), np.asarray(path.n_terms)
-        else:
-            fits = [self._refit(X, Y, k) for k in self.nk]
-            fitted = np.stack([f.fitted for f in fits])
-            n_terms = np.stack([f.n_coef for f in fits])
-        check_result_shape("fitted values", fitted, (len(self.nk), *Y.shape))
-        check_finite(fitted)
-        return _Path(fitted, n_terms)
-
-    def _refit(self, X, Y, nk):
-        from sklearn.base import clone
-
-        return clone(self.procedure).set_params(nk=nk).fit_many(X, Y)
+    def __call__(self, bound: Bound, Y, n_threads: int = 1) -> PathFits:
+        path = bound.fit_path(Y, self.nk, n_threads)
+        check_result_shape("fitted values", path.fitted, (len(self.nk), *Y.shape))
+        check_finite(path.fitted)
+        return path
 
 
 @dataclass(frozen=True, eq=False)
@@ -297,10 +278,9 @@ def self_consistency(
         "package": package,
         "degree": degree,
         "draws": repr(stream),
-        "engine": engine_of(procedure),
     }
     work = _FitPath(procedure, nk)
-    df, terms, versions = _run_path(work, designs, responses, n_jobs, progress)
+    df, terms, settings["engine"], versions = _run_path(work, designs, responses, n_jobs, progress)
     r = np.array([found.value for found in terms])
     actual = np.array([found.value for found in df])
     default = default_penalty(degree)
@@ -326,22 +306,24 @@ def self_consistency(
 
 
 def _run_path(work, designs, responses, n_jobs, progress):
-    """The df and the number of terms at each nk, and R's versions."""
+    """The df and the number of terms at each nk, the engine, and its versions."""
     width = 1 + len(work.nk)
     blocks = run_blocks(work, designs, responses, width=width, n_jobs=n_jobs, progress=progress)
-    df, terms, versions = [], [], {}
+    df, terms, engine, versions = [], [], None, {}
     for k, of_one in itertools.groupby(blocks, key=lambda block: block.design):
         groups = jackknife_groups(responses.n, designs.counts[k], width)
         sums = [covariance_sum(responses.mu, responses.sigma, groups) for _ in work.nk]
         counted: list[np.ndarray] = []
         for block in of_one:
-            versions = block.versions
+            engine, versions = block.engine, block.versions
             counted.append(block.result.n_terms)
             for total, fitted in zip(sums, block.result.fitted, strict=True):
                 total.add(block.Y, fitted)
         df.append([total.result().total for total in sums])
         terms.append([mean_of(row, groups) for row in np.hstack(counted)])
     each_nk = (zip(*found, strict=True) for found in (df, terms))
-    return *(
-        [mean_over_designs(list(e), designs.counts) for e in by_nk] for by_nk in each_nk
-    ), versions
+    return (
+        *([mean_over_designs(list(e), designs.counts) for e in by_nk] for by_nk in each_nk),
+        engine,
+        versions,
+    )

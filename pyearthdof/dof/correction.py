@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from ..exceptions import InvalidInputError
-from .adapters import engine_of
 from .checks import check_count, check_level
 from .consistency import authors_draws
 from .designs import in_words, the_designs
@@ -241,7 +240,7 @@ over 20 designs)
             "package": search.package,
             "options": search.options,
             "draws": repr(stream),
-            "engine": engine_of(search.procedure),
+            "engine": run.engine,
         },
         versions=package_versions() | run.versions,
     )

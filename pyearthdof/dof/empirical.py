@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 
 from .._version import __version__
+from ..contract import bind
 from ..exceptions import InvalidInputError
-from .adapters import as_procedure, engine_of
+from .adapters import as_procedure
 from .checks import check_count, check_design, check_level, check_mean, check_sigma
 from .designs import Designs, in_words, the_designs
 from .jackknife import Jackknife
@@ -318,7 +319,7 @@ def degrees_of_freedom(
             variance_reduction=variance_reduction,
             **run,
         )
-    settings["engine"] = engine_of(procedure)
+    settings["engine"] = found.engine
     return _result(found, designs, not linear, settings)
 
 
@@ -357,7 +358,8 @@ def _responses(n, y, mu, sigma, stream) -> Responses:
 def _exact(procedure, X, responses) -> Measurement:
     """tr(S) of a linear smoother, from one fit; y does not choose S, so nothing was searched."""
     [Y] = responses.blocks([0, 1])
-    fits = FitMany(procedure)(X, Y)
+    bound = bind(procedure, X)
+    fits = FitMany(procedure)(bound, Y)
     if fits.trace is None:
         raise InvalidInputError(f"{procedure!r} declares is_linear but does not tell its trace.")
     exact = {
@@ -366,18 +368,18 @@ def _exact(procedure, X, responses) -> Measurement:
     }
     return Measurement(
         df=exact["trace"],
-        per_observation=_smoother_diagonal(procedure, X),
+        per_observation=_smoother_diagonal(bound, len(X)),
         # Refitted on a set that y does not choose: a projection, whose df is its rank.
         df_refitted=None if fits.refitted is None else exact["rank"],
         **exact,
     )
 
 
-def _smoother_diagonal(procedure, X) -> np.ndarray | None:
+def _smoother_diagonal(bound, n: int) -> np.ndarray | None:
     """The diagonal of S, from its fits to unit vectors."""
-    if len(X) > _MAX_SMOOTHER:
+    if n > _MAX_SMOOTHER:
         return None
-    return np.diag(procedure.fit_many(X, np.eye(len(X))).fitted).copy()
+    return np.diag(bound.fit_many(np.eye(n)).fitted).copy()
 
 
 def _result(run: Measurement, designs: Designs, fits: bool, settings: dict) -> DegreesOfFreedom:

@@ -30,6 +30,7 @@ class Measurement:
     n_coef: Jackknife | None
     rank: Jackknife | None
     df_refitted: Jackknife | None
+    engine: str | None = None
     versions: dict = field(default_factory=dict)
 
     @property
@@ -68,9 +69,9 @@ def _measure_one(blocks, responses, n_rep, statistic, variance_reduction) -> Mea
     groups = jackknife_groups(responses.n, n_rep, _WIDTH)
     fitted = refitted = None
     statistics: dict[str, list] = {name: [] for name in _STATISTICS}
-    has_refit, versions = False, {}
+    has_refit, engine, versions = False, None, {}
     for block in blocks:
-        fits, versions = block.result, block.versions
+        fits, engine, versions = block.result, block.engine, block.versions
         if fitted is None:
             fitted, refitted = (
                 estimator(variance_reduction, block.X, responses, groups) for _ in range(2)
@@ -88,6 +89,7 @@ def _measure_one(blocks, responses, n_rep, statistic, variance_reduction) -> Mea
         df=found.total,
         per_observation=found.per_observation,
         df_refitted=refitted.result().total if has_refit else None,
+        engine=engine,
         versions=versions,
         **means,
     )
@@ -104,6 +106,7 @@ def over_designs(each: list[Measurement], counts) -> Measurement:
         per_observation=None
         if any(vector is None for vector in vectors)
         else np.average(vectors, axis=0, weights=counts),
+        engine=each[-1].engine,
         versions=each[-1].versions,
         **{
             name: None if any(v is None for v in values) else mean_over_designs(values, counts)

@@ -1,28 +1,29 @@
 """Runs the fits of a Monte Carlo study in blocks, on one core, many, or a cluster.
 
-The blocks depend on the size of the study alone, a worker takes whole blocks, and the results come
-back in order. A product with one column and with many differ in the last bit, and so do threaded
-and plain sums; with fixed blocks and one BLAS thread the result is the same for any number of
-workers.
+The blocks depend on the size of the study alone and the results come back in order. A product with one
+column and with many differ in the last bit, and so do threaded and plain sums; with fixed blocks and one
+BLAS thread the result is the same for any number of workers.
+
+A procedure is bound to each design once: here where it has threads of its own, else in each worker.
 """
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import threading
-import time
 import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
+from joblib import effective_n_jobs
 from threadpoolctl import threadpool_limits
 from tqdm.auto import tqdm
 
-from .._workers import WorkersDied, run_tasks
+from .._workers import WorkersDied, is_on_cluster, run_tasks
+from ..contract import Bound, Fits, bind
 from ..exceptions import FittingError, InvalidInputError, RForkedError, RNotAvailableError
-from ..procedures.base import Fits
-from .adapters import engine_of
 
 __all__ = [
     "Block",
@@ -36,15 +37,9 @@ __all__ = [
 _MIN_BLOCKS = 16  # enough to keep eight workers evenly busy
 _MAX_COLUMNS = 64
 _MAX_VALUES = 1 << 20  # responses of a block: 8 MB
-_PIECE = 0.25  # seconds
-
-
-class _RunStopped(Exception):
-    """Nobody waits for this block any more."""
-
 
 # What no other response would change is not a failure of one repetition.
-_GENERAL = (InvalidInputError, RNotAvailableError, RForkedError, _RunStopped)
+_GENERAL = (InvalidInputError, RNotAvailableError, RForkedError)
 
 
 def block_edges(n: int, n_rep: int, width: int = 1, least: int = _MIN_BLOCKS) -> list[int]:
@@ -66,12 +61,12 @@ def block_edges(n: int, n_rep: int, width: int = 1, least: int = _MIN_BLOCKS) ->
 
 @dataclass(frozen=True)
 class FitMany:
-    """The work on one block: `procedure.fit_many`, and a look at what it returned."""
+    """The work on one block: `fit_many`, and a look at what it returned."""
 
     procedure: object
 
-    def __call__(self, X, Y) -> Fits:
-        fits = self.procedure.fit_many(X, Y)
+    def __call__(self, bound: Bound, Y, n_threads: int = 1) -> Fits:
+        fits = bound.fit_many(Y, n_threads)
         check_result_shape("fitted values", fits.fitted, Y.shape)
         if fits.refitted is not None:
             check_result_shape("refitted values", fits.refitted, Y.shape)
@@ -84,37 +79,43 @@ class FitMany:
 
 @dataclass(frozen=True)
 class Block:
-    """Responses of a design's repetitions, what was fitted to them, and R's versions."""
+    """Responses of a design's repetitions, what was fitted to them, by what, and its versions."""
 
     design: int
     X: object
     Y: np.ndarray
     result: object
+    engine: str | None
     versions: dict
 
 
 def run_blocks(
     work, designs, responses, *, width=1, n_jobs=None, progress=False, description="fits"
 ) -> Iterator[Block]:
-    """Yield the blocks in order. `work(X, Y)` does one; its `procedure` says how it may run.
+    """Yield the blocks in order. `work(bound, Y, n_threads)` does one; it has the `procedure`.
 
     The blocks of a worker that died are computed again, and come out the same.
     """
-    prefer = "threads" if engine_of(work.procedure) == "native" else "processes"
-    run = uuid.uuid4().hex
-    tasks = _tasks(work, designs, responses, width, run)
+    tasks = _tasks(work, designs, responses, width, uuid.uuid4().hex)
     try:
         with _one_blas_thread(), _bar(designs.n_rep, description, progress) as advance:
-            for task, (result, versions) in run_tasks(
-                _do_block, tasks, n_jobs=n_jobs, prefer=prefer
-            ):
-                yield Block(task.design, task.X, task.Y, result, versions)
+            for task, (result, engine, versions) in _done(tasks, n_jobs):
+                yield Block(task.design, task.X, task.Y, result, engine, versions)
                 advance(task.Y.shape[1])
     except WorkersDied as error:
         raise _lost(error) from error
-    except BaseException:
-        _stopped.add(run)
-        raise
+
+
+def _done(tasks: Iterator[_Task], n_jobs) -> Iterator[tuple]:
+    """Each task with its result: in threads of the procedure's own, or by workers."""
+    first = next(tasks)
+    tasks = itertools.chain([first], tasks)
+    if _bound(first).has_threads and not is_on_cluster():
+        n_threads = effective_n_jobs(n_jobs)
+        for task in tasks:
+            yield task, _do_block(task, n_threads)
+    else:
+        yield from run_tasks(_do_block, tasks, n_jobs=n_jobs, prefer="processes")
 
 
 def _tasks(work, designs, responses, width, run) -> Iterator[_Task]:
@@ -155,54 +156,26 @@ class _Task:
     run: str
 
 
-# Runs that were given up. A thread cannot be ended from outside, so it looks here between two pieces.
-_stopped: set[str] = set()
+# The design that this process fitted last: its run, its number, and the bound procedure.
+_last: tuple[str, int, Bound] | None = None
 
 
-def _do_block(task: _Task):
-    work = task.work
+def _bound(task: _Task) -> Bound:
+    global _last
+    if _last is None or _last[:2] != (task.run, task.design):
+        _last = (task.run, task.design, bind(task.work.procedure, task.X))
+    return _last[2]
+
+
+def _do_block(task: _Task, n_threads: int = 1) -> tuple:
     with _one_blas_thread():
         try:
-            native = engine_of(work.procedure) == "native"
-            result = _in_pieces(task) if native else work(task.X, task.Y)
-            return result, _r_versions(work.procedure)
+            bound = _bound(task)
+            return task.work(bound, task.Y, n_threads), bound.engine, bound.versions
         except _GENERAL:
             raise
         except Exception as error:
             raise _failure(task, error) from error
-
-
-def _in_pieces(task: _Task):
-    """Do a block in pieces of about _PIECE seconds: compiled code does not see Ctrl-C.
-
-    For the native engine only, whose columns have nothing to do with each other. A piece has two
-    columns at least, because the memory order of a single one is not defined, and sums depend on it.
-    """
-    m = task.Y.shape[1]
-    pieces = []
-    start, size = 0, 2
-    while start < m:
-        if task.run in _stopped:
-            raise _RunStopped
-        stop = m if m - start - size < 2 else start + size
-        began = time.perf_counter()
-        pieces.append(task.work(task.X, np.ascontiguousarray(task.Y[:, start:stop])))
-        each = (time.perf_counter() - began) / (stop - start)
-        start, size = stop, max(2, min(4 * size, int(_PIECE / max(each, 1e-9))))
-    return pieces[0] if len(pieces) == 1 else _joined(pieces)
-
-
-def _joined(pieces):
-    """One result of many: the last axis of every array counts the repetitions."""
-    first = pieces[0]
-    names = first._fields if isinstance(first, tuple) else [f.name for f in fields(first)]
-    parts = {name: [getattr(piece, name) for piece in pieces] for name in names}
-    return type(first)(
-        **{
-            name: None if values[0] is None else np.concatenate(values, axis=-1)
-            for name, values in parts.items()
-        }
-    )
 
 
 def _failure(task: _Task, error) -> FittingError:
@@ -210,7 +183,7 @@ def _failure(task: _Task, error) -> FittingError:
     start, Y = task.start, task.Y
     for j in range(Y.shape[1]):
         try:
-            task.work(task.X, Y[:, j : j + 1])
+            task.work(_bound(task), Y[:, j : j + 1])
         except Exception as single:
             where = f"repetition {start + j} of {task.n_rep} (counted from 0)"
             return _fitting_error(where, single, task, start + j, Y[:, j].copy())
@@ -244,14 +217,6 @@ def _lost(error: WorkersDied) -> FittingError:
 def _with_replay(failure: FittingError, repetition: int, task: _Task, y) -> FittingError:
     failure.repetition, failure.draws, failure.X, failure.y = repetition, task.source, task.X, y
     return failure
-
-
-def _r_versions(procedure) -> dict:
-    if engine_of(procedure) != "r":
-        return {}
-    from ..bridge.session import r_versions
-
-    return r_versions()
 
 
 def check_result_shape(what: str, values, shape) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..contract import bind
 from ..exceptions import InvalidInputError
 from .checks import check_sigma, check_vector
 from .designs import Designs
@@ -35,7 +36,7 @@ def responses_around_fit(
         raise InvalidInputError("mu='fitted' needs the response; pass y.")
     X, n = designs.source, designs.n
     y = check_vector("y", y, n)
-    fits = FitMany(procedure)(X, y[:, None])
+    fits = FitMany(procedure)(bind(procedure, X), y[:, None])
     mean = fits.fitted[:, 0]
     if sigma is not None:
         return Responses(n, mean, check_sigma(sigma, n), stream), None

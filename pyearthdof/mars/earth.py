@@ -6,14 +6,15 @@ import numpy as np
 from sklearn.base import clone
 
 from .. import bridge
+from ..contract import Bound, Fits, PathFits
 from ..exceptions import FittingError, InvalidInputError
-from ..procedures.base import Fits
 from . import robject
+from .bound_r import BoundR
 from .data import check_design, check_responses, check_subset, check_weights, default_names
 from .earth_fit import EarthFit
-from .options import check_options, needs_r
-from .path import PathFits
-from .regressor import MarsRegressor
+from .jobs import check_jobs
+from .options import needs_r
+from .regressor import MarsRegressor, check_many
 from .training_data import FormulaData, TrainingData
 
 __all__ = ["Earth"]
@@ -73,6 +74,8 @@ class Earth(EarthFit, MarsRegressor):
     force_weights : bool, default False
         Search as for case weights although there are none, or all are equal: slower, and now and then
         other terms.
+    get_leverages : bool, optional
+        Compute `leverages_`; by default below 100,000 rows, and None above.
     exhaustive_tol : float, default 1e-10
         Terms closer to dependence than this are not pruned exhaustively but backward.
     keepxy : bool, default False
@@ -83,6 +86,9 @@ class Earth(EarthFit, MarsRegressor):
         What computes the fit: R's own earth through rpy2, or compiled code of our own that gives the
         same terms without R. "auto" is R where it is, except for `fit_many` and `fit_path`, where the
         native engine gives the same numbers faster. `engine_` tells which it was.
+    n_jobs : int, optional
+        Threads of the native engine, as joblib counts them: None is 1 unless `joblib.parallel_config` says
+        otherwise, -1 all processors. The model is the same, to the bit, for any number.
 
     Attributes
     ----------
@@ -94,7 +100,7 @@ class Earth(EarthFit, MarsRegressor):
     selected_terms_ : 0-based indices of the selected terms.
     bx_ : (n, n_terms_) basis matrix of the training rows.
     fitted_values_, residuals_ : (n,) or (n, m) arrays.
-    leverages_ : (n,) array.
+    leverages_ : (n,) array, or None, see `get_leverages`.
     rss_, rsq_, gcv_, grsq_ : float
     response_names_ : tuple of str
     rss_per_response_, rsq_per_response_, gcv_per_response_, grsq_per_response_ : (m,) arrays
@@ -156,8 +162,37 @@ class Earth(EarthFit, MarsRegressor):
         self._fit(TrainingData(design, responses, weights, rows))
         return self
 
-    def fit_many(self, X, Y) -> Fits:
+    def bind(self, X) -> Bound:
+        """This estimator on a design, for many fits: checked, expanded and sorted once.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyearthdof import Earth
+        >>> x = np.random.default_rng(0).normal(size=(100, 2))
+        >>> bound = Earth(engine="native").bind(x)
+        >>> bound.engine, bound.fit_many(np.abs(x)).n_coef.tolist()
+        ('native', [3, 3])
+        """
+        design = check_design(type(self)(), X)
+        options = self._options_for(design)
+        if needs_r(options):
+            raise InvalidInputError(f"{needs_r(options)} but fits of many responses are plain ones")
+        if self._engine_for(options, many=True) == "native":
+            from .native import BoundNative
+
+            return BoundNative(design.values, design.names, options)
+        return BoundR(design.values, design.names, options)
+
+    def fit_many(self, X, Y, n_jobs=None) -> Fits:
         """Fit every column of Y on the same X, for Monte Carlo; the estimator stays as it was.
+
+        Parameters
+        ----------
+        X : array or DataFrame, (n, p)
+        Y : (n, m) array
+        n_jobs : int, optional
+            Threads of the native engine.
 
         Examples
         --------
@@ -168,16 +203,22 @@ class Earth(EarthFit, MarsRegressor):
         >>> fits.fitted.shape, fits.n_coef.tolist()
         ((100, 2), [2, 4])
         """
-        X, Y, names = self._check_many(X, Y)
-        options = self._check_many_options(self, names, len(X))
-        fitted, terms = self._resolve_engine(options, True).fit_many(X, Y, names, options)
-        return Fits(fitted=fitted, trace=terms, n_coef=terms)
+        bound = self.bind(X)
+        return bound.fit_many(check_many(Y, len(bound.X)), check_jobs(n_jobs))
 
-    def fit_path(self, X, Y, nks) -> PathFits:
+    def fit_path(self, X, Y, nks, n_jobs=None) -> PathFits:
         """Fit every column of Y for every nk of `nks` with one forward pass each.
 
         Needs thresh = 0, pmethod = "none" and neither nprune, allowed nor force_weights: then the fit at
         a smaller nk is the beginning of the pass at a larger one. The estimator's own nk is not looked at.
+
+        Parameters
+        ----------
+        X : array or DataFrame, (n, p)
+        Y : (n, m) array
+        nks : sequence of int
+        n_jobs : int, optional
+            Threads of the native engine.
 
         Examples
         --------
@@ -188,29 +229,9 @@ class Earth(EarthFit, MarsRegressor):
         >>> paths.n_terms.ravel().tolist()
         [3.0, 4.0]
         """
-        needed = {
-            "thresh": 0,
-            "pmethod": "none",
-            "nprune": None,
-            "allowed": None,
-            "force_weights": False,
-        }
-        for name, value in needed.items():
-            if getattr(self, name) != value:
-                raise InvalidInputError(
-                    f"{name}={getattr(self, name)!r} but a path over nk needs {name}={value!r}"
-                )
         nks = [int(nk) for nk in nks]
-        longest = clone(self).set_params(nk=max(nks))
-        X, Y, names = self._check_many(X, Y)
-        options = self._check_many_options(longest, names, len(X))
-        fitted = np.empty((len(nks), *Y.shape))
-        n_terms = np.empty((len(nks), Y.shape[1]))
-        paths = self._resolve_engine(options, True).path_many(X, Y, nks, options)
-        for j, (fits, sizes) in enumerate(paths):
-            fitted[:, :, j] = fits.T
-            n_terms[:, j] = sizes
-        return PathFits(fitted, n_terms)
+        bound = clone(self).set_params(nk=max(nks)).bind(X)
+        return bound.fit_path(check_many(Y, len(bound.X)), nks, check_jobs(n_jobs))
 
     def corrected(self, X, y, *, design="gaussian", sample_weight=None, **correction):
         """Fit again with the penalty that makes nominal and actual degrees of freedom agree.
@@ -349,10 +370,3 @@ class Earth(EarthFit, MarsRegressor):
         estimator = cls(**params)
         estimator._adopt(model, details, details.weights)
         return estimator
-
-    @staticmethod
-    def _check_many_options(estimator, names, n_samples) -> dict:
-        options = check_options(estimator.get_params(), names, n_samples)
-        if needs_r(options):
-            raise InvalidInputError(f"{needs_r(options)} but fits of many responses are plain ones")
-        return options

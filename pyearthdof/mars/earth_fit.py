@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 
 import numpy as np
@@ -15,6 +16,7 @@ from ..exceptions import InvalidInputError, RWarning
 from . import engine_r, robject
 from .data import Design, Responses, check_new_data
 from .fitted import FittedMars
+from .jobs import check_jobs
 from .options import SEARCH_OPTIONS, check_options, linear_predictors, needs_r
 from .training_data import FormulaData, TrainingData
 
@@ -59,10 +61,12 @@ class EarthFit(FittedMars):
         varmod_clamp=0.1,
         varmod_minspan=-3,
         force_weights=False,
+        get_leverages=None,
         exhaustive_tol=1e-10,
         keepxy=False,
         random_state=None,
         engine="auto",
+        n_jobs=None,
     ):
         self.degree = degree
         self.penalty = penalty
@@ -94,10 +98,12 @@ class EarthFit(FittedMars):
         self.varmod_clamp = varmod_clamp
         self.varmod_minspan = varmod_minspan
         self.force_weights = force_weights
+        self.get_leverages = get_leverages
         self.exhaustive_tol = exhaustive_tol
         self.keepxy = keepxy
         self.random_state = random_state
         self.engine = engine
+        self.n_jobs = n_jobs
 
     def reprune(self, *, penalty=None, nprune=None, pmethod=None):
         """Return a new estimator: the same forward pass, pruned again (R's `update` with ponly).
@@ -213,24 +219,30 @@ class EarthFit(FittedMars):
     def _fit(self, data: TrainingData) -> None:
         """Check the options, fit, and set what was learned."""
         options = self._check_options(data.design, data.responses)
-        engine = self._resolve_engine(options)
-        if engine is not engine_r:
+        n_jobs = check_jobs(self.n_jobs)
+        if self._engine_for(options) == "native":
+            from . import native
+
             _warn_if_constant(data.responses, options)
-        seed = self._seed() if options["nfold"] > 1 else None
-        model, details = engine.fit_one(data, options, seed)
+            model, details = native.fit_one(data, options, n_jobs)
+        else:
+            seed = self._seed() if options["nfold"] > 1 else None
+            model, details = engine_r.fit_one(data, options, seed)
         self._learn(model, details, _weights_of_pairs(model, data))
         self._data = data
 
     def _check_options(self, design: Design, responses: Responses) -> dict:
-        names, columns = design.names, design.columns
+        return self._options_for(design, responses.matrix.shape[1])
+
+    def _options_for(self, design: Design, n_resp: int = 1) -> dict:
+        """The arguments, checked for a design and a number of responses."""
         params = self._params()
-        params["linpreds"] = _expanded_names(params["linpreds"], columns)
-        n_resp = responses.matrix.shape[1]
-        return check_options(params, names, len(responses.values), n_resp)
+        params["linpreds"] = _expanded_names(params["linpreds"], design.columns)
+        return check_options(params, design.names, len(design.values), n_resp)
 
     def _params(self) -> dict:
         """The arguments as they count."""
-        return self.get_params()
+        return {name: getattr(self, name) for name in _argument_names(type(self))}
 
     def _seed(self) -> int:
         """The seed of R's cross-validation: random_state itself if it is a number."""
@@ -269,29 +281,33 @@ class EarthFit(FittedMars):
             )
         return data
 
-    def _resolve_engine(self, options: dict | None = None, monte_carlo: bool = False):
-        """The module that fits. "auto": R where it is, but for many fits the native engine."""
+    def _engine_for(self, options: dict, many: bool = False) -> str:
+        """The engine that fits. "auto": R where it is, but for many fits the native engine."""
         if self.engine not in ENGINES:
             raise InvalidInputError(
                 f"engine={self.engine!r} but it should be one of {', '.join(ENGINES)}"
             )
-        only_r = needs_r(self.get_params() if options is None else options)
+        only_r = needs_r(options)
         if self.engine == "native" and only_r:
             raise InvalidInputError(f"engine='native' but {only_r} needs engine='r'")
         if self.engine == "r" or only_r:
             bridge.require("earth")
-            return engine_r
-        if self.engine == "auto" and not monte_carlo and bridge.is_available("earth"):
-            return engine_r
-        from . import native
-
-        return native
+            return "r"
+        if self.engine == "auto" and not many and bridge.is_available("earth"):
+            return "r"
+        return "native"
 
     def __getstate__(self):
         state = dict(super().__getstate__())
         if not self.keepxy:
             state.pop("_data", None)
         return state
+
+
+@functools.cache
+def _argument_names(cls: type) -> list[str]:
+    """scikit-learn's own way inspects the constructor each time, a sixth of a small fit."""
+    return cls._get_param_names()
 
 
 def search_options(estimator: EarthFit, names, columns=None) -> dict:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .. import bridge
+from ..contract import Bound, Fits, PathFits
 from ..exceptions import InvalidInputError
-from ..procedures.base import Fits
 from . import engine_r
-from .data import check_training_data
+from .data import check_design, check_training_data
 from .earth import Earth
 from .model import FitDetails
 from .options import OPTIONS
-from .regressor import MarsRegressor
+from .regressor import MarsRegressor, check_many
 
 __all__ = ["Mars"]
 
@@ -71,12 +72,16 @@ class Mars(MarsRegressor):
         self.mda_gcv_ = float(found["mars.gcv"][0])
         return self
 
+    def bind(self, X) -> Bound:
+        """This estimator on a design, for many fits."""
+        design = check_design(type(self)(), X)
+        self._require()
+        return BoundMda(design.values, design.names, self._options())
+
     def fit_many(self, X, Y) -> Fits:
         """Fit every column of Y on the same X in few crossings to R."""
-        X, Y, names = self._check_many(X, Y)
-        self._require()
-        fitted, terms = engine_r.batch("mars.many", X, Y, names, self._options(), package="mda")
-        return Fits(fitted=fitted, trace=terms, n_coef=terms)
+        bound = self.bind(X)
+        return bound.fit_many(check_many(Y, len(bound.X)))
 
     def to_earth(self) -> Earth:
         """Return the same model as a fitted `Earth`, equal to R's `mars.to.earth`."""
@@ -114,5 +119,26 @@ class Mars(MarsRegressor):
         bridge.require("earth")
         bridge.require("mda")
 
-    def _resolve_engine(self, monte_carlo: bool = False):
-        return engine_r
+
+class BoundMda(Bound):
+    """mda's MARS on one design; `options` in mda's names."""
+
+    engine = "r"
+
+    def __init__(self, X, names, options):
+        self.X, self.names, self.options = X, names, options
+
+    @property
+    def versions(self) -> dict[str, str]:
+        return bridge.r_versions()
+
+    def fit_many(self, Y, n_threads: int = 1) -> Fits:
+        """Fitted values and numbers of terms for every column of Y; R has one thread."""
+        found = engine_r.batch("mars.many", self.X, Y, self.names, self.options, package="mda")
+        fitted, terms = found
+        return Fits(fitted, terms, terms)
+
+    def fit_path(self, Y, nks, n_threads: int = 1) -> PathFits:
+        """mda tells no path, so every nk is fitted by itself."""
+        fits = [BoundMda(self.X, self.names, self.options | {"nk": nk}).fit_many(Y) for nk in nks]
+        return PathFits(np.stack([f.fitted for f in fits]), np.stack([f.n_coef for f in fits]))

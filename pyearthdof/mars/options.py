@@ -100,6 +100,7 @@ OPTIONS = (
     # response_weight needs the number of responses, so it is checked by `response_weights`.
     Option("response_weight", "wp", None, "None or a number for each response", lambda value: True),
     Option("force_weights", "Force.weights", False, "True or False", _flag),
+    Option("get_leverages", "Get.leverages", None, "None, True or False", _or_none(_flag)),
     Option("exhaustive_tol", "Exhaustive.tol", 1e-10, "a number, 0 or more", _number(0)),
     Option("keepxy", "keepxy", False, "True or False", _flag),
     # The glm options become one argument in R, see `_glm`.

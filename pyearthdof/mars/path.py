@@ -9,19 +9,25 @@ added each term, which R's earth does not tell; `step_of_terms` infers it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["PathFits", "prefix_fits", "step_of_terms", "steps_allowed"]
+from ..exceptions import InvalidInputError
+
+__all__ = ["check_path", "prefix_fits", "step_of_terms", "steps_allowed"]
 
 
-@dataclass(frozen=True)
-class PathFits:
-    """Fits along nk: `fitted` is (n_nk, n, m) and `n_terms` (n_nk, m) for m responses."""
+# What a path needs: then the fit at a smaller nk is the beginning of the pass at a larger one.
+NEEDED = {"thresh": 0, "pmethod": "none", "nprune": None, "allowed": None, "force_weights": False}
 
-    fitted: np.ndarray
-    n_terms: np.ndarray
+
+def check_path(options) -> None:
+    """Refuse options with which the fits at several nk have no pass in common."""
+    for name, value in NEEDED.items():
+        if options[name] != value:
+            raise InvalidInputError(
+                f"{name}={options[name]!r} but a path over nk needs {name}={value!r}"
+            )
 
 
 def steps_allowed(nk: int) -> int:

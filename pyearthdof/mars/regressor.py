@@ -7,13 +7,12 @@ from typing import ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..contract import Procedure
 from ..exceptions import InvalidInputError
-from ..procedures.base import Procedure
-from .data import check_design, check_names, check_new_data, default_names
+from .data import check_names, check_new_data, default_names
 from .fitted import FittedMars
-from .kinds import check_kind
 
-__all__ = ["MarsRegressor"]
+__all__ = ["MarsRegressor", "check_many"]
 
 
 class MarsRegressor(FittedMars, Procedure):
@@ -42,19 +41,6 @@ class MarsRegressor(FittedMars, Procedure):
         check_is_fitted(self)
         return self.model_.predict(check_new_data(self, X), type)
 
-    def _check_many(self, X, Y):
-        """Check a design and many responses without touching this estimator."""
-        check_kind("Y", Y)
-        Y = np.asarray(Y, dtype=np.float64)
-        if Y.ndim != 2 or Y.shape[1] == 0:
-            raise InvalidInputError(f"Y has shape {Y.shape} but it should be (n, m) with m >= 1")
-        if not np.isfinite(Y).all():
-            raise InvalidInputError("Y contains NaN or infinity")
-        design = check_design(type(self)(), X)
-        if len(design.values) != len(Y):
-            raise InvalidInputError(f"Y has {len(Y)} rows but X has {len(design.values)}")
-        return design.values, Y, design.names
-
     def _feature_names(self, n_features: int) -> tuple[str, ...]:
         return check_names(getattr(self, "feature_names_in_", default_names(n_features)))
 
@@ -62,3 +48,15 @@ class MarsRegressor(FittedMars, Procedure):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = self.takes_several_responses
         return tags
+
+
+def check_many(Y, n: int) -> np.ndarray:
+    """Many responses for n rows, as an (n, m) matrix of finite numbers."""
+    Y = np.asarray(Y, dtype=np.float64)
+    if Y.ndim != 2 or Y.shape[1] == 0:
+        raise InvalidInputError(f"Y has shape {Y.shape} but it should be (n, m) with m >= 1")
+    if not np.isfinite(Y).all():
+        raise InvalidInputError("Y contains NaN or infinity")
+    if len(Y) != n:
+        raise InvalidInputError(f"Y has {len(Y)} rows but X has {n}")
+    return Y

@@ -1,12 +1,12 @@
 """The paper's fitting procedures beside MARS: each a scikit-learn regressor that tells its df.
 
 Not importable from the top of the package: `Ridge` or `Lasso` there would shadow scikit-learn's, whose
-penalties are scaled otherwise. A name is imported on first use, because some files hold compiled loops.
+penalties are scaled otherwise. A name is imported on first use.
 """
 
 from importlib import import_module
 
-from .base import Fits, Procedure
+from ..contract import Fits, Procedure
 
 _HOME = {
     "LeastSquares": ".linear",

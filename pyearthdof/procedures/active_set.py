@@ -9,8 +9,8 @@ import numpy as np
 from scipy.linalg import qr
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from pyearthdof.contract import Bound, Fits, Procedure
 from pyearthdof.exceptions import InvalidInputError
-from pyearthdof.procedures.base import Fits, Procedure
 
 __all__ = ["ActiveSetRegression", "CompactDesign", "check_many", "least_squares_on"]
 
@@ -61,18 +61,38 @@ class CompactDesign:
 
     @classmethod
     def build(cls, X: np.ndarray, Y: np.ndarray, fit_intercept: bool) -> CompactDesign:
-        x_mean = X.mean(axis=0) if fit_intercept else np.zeros(X.shape[1])
-        y_mean = Y.mean(axis=0) if fit_intercept else np.zeros(Y.shape[1])
-        X_unit, x_norm = _unit_columns(X - x_mean, noise_of=X)
-        Y_unit, y_norm = _unit_columns(Y - y_mean)
-        Q, R = qr(X_unit, mode="economic")
-        Z = Q.T @ Y_unit
-        leftover = np.sum((Y_unit - Q @ Z) ** 2, axis=0)
-        return cls(R, Z, leftover, x_mean, y_mean, x_norm, y_norm, len(X))
+        return CompactColumns.of(X, fit_intercept).with_responses(Y)
 
     def original_units(self, gamma: np.ndarray) -> np.ndarray:
         """Coefficients for X and Y from those for R and Z, (p, m)."""
         return gamma * self.y_norm / self.x_norm[:, None]
+
+
+@dataclass(frozen=True)
+class CompactColumns:
+    """The part of a `CompactDesign` that depends on X alone."""
+
+    X: np.ndarray
+    Q: np.ndarray
+    R: np.ndarray
+    x_mean: np.ndarray
+    x_norm: np.ndarray
+    fit_intercept: bool
+
+    @classmethod
+    def of(cls, X: np.ndarray, fit_intercept: bool) -> CompactColumns:
+        x_mean = X.mean(axis=0) if fit_intercept else np.zeros(X.shape[1])
+        X_unit, x_norm = _unit_columns(X - x_mean, noise_of=X)
+        return cls(X, *qr(X_unit, mode="economic"), x_mean, x_norm, fit_intercept)
+
+    def with_responses(self, Y: np.ndarray) -> CompactDesign:
+        y_mean = Y.mean(axis=0) if self.fit_intercept else np.zeros(Y.shape[1])
+        Y_unit, y_norm = _unit_columns(Y - y_mean)
+        Z = self.Q.T @ Y_unit
+        leftover = np.sum((Y_unit - self.Q @ Z) ** 2, axis=0)
+        return CompactDesign(
+            self.R, Z, leftover, self.x_mean, y_mean, self.x_norm, y_norm, len(self.X)
+        )
 
 
 def _unit_columns(A: np.ndarray, noise_of: np.ndarray | None = None):
@@ -134,12 +154,15 @@ class ActiveSetRegression(Procedure, ABC):
         X = validate_data(self, X, dtype=np.float64, reset=False)
         return X @ self.coef_ + self.intercept_
 
+    def bind(self, X) -> Bound:
+        """This procedure on a design, which is decomposed once."""
+        X = check_array(X, dtype=np.float64, input_name="X")
+        return _BoundActiveSet(self, CompactColumns.of(X, self.fit_intercept))
+
     def fit_many(self, X, Y) -> Fits:
         """Fit every column of Y on the same X; `self` is left as it is."""
         X, Y = check_many(X, Y)
-        design = CompactDesign.build(X, Y, self.fit_intercept)
-        active, gamma = self._select(design, single=False)
-        return self._fits(X, design, active, gamma)[0]
+        return self.bind(X).fit_many(Y)
 
     @abstractmethod
     def _select(self, design, *, single):
@@ -165,6 +188,16 @@ class ActiveSetRegression(Procedure, ABC):
             refitted=refitted,
         )
         return fits, design.original_units(gamma)
+
+
+class _BoundActiveSet(Bound):
+    def __init__(self, procedure: ActiveSetRegression, columns: CompactColumns):
+        self.procedure, self.columns = procedure, columns
+
+    def fit_many(self, Y, n_threads: int = 1) -> Fits:
+        design = self.columns.with_responses(Y)
+        active, gamma = self.procedure._select(design, single=False)
+        return self.procedure._fits(self.columns.X, design, active, gamma)[0]
 
 
 def _fitted(X, design, gamma):

@@ -19,9 +19,9 @@ from scipy.linalg import qr
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from pyearthdof.contract import Fits, Procedure
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.procedures.active_set import check_many
-from pyearthdof.procedures.base import Fits, Procedure
 
 __all__ = ["IterativeRidge"]
 

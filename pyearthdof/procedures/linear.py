@@ -14,8 +14,8 @@ from scipy.sparse import csr_matrix
 from scipy.spatial import cKDTree
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from pyearthdof.contract import Bound, Fits, Procedure
 from pyearthdof.exceptions import InvalidInputError
-from pyearthdof.procedures.base import Fits, Procedure
 
 __all__ = ["LeastSquares", "NearestNeighbors", "Ridge"]
 
@@ -124,18 +124,15 @@ class _LinearRegression(Procedure):
         -------
         Fits
         """
-        self._check_arguments()
         X, Y = _check_design(X, Y)
-        space, shrinkage = self._smoother(X)
+        return self.bind(X).fit_many(Y)
+
+    def bind(self, X) -> Bound:
+        """This procedure on a design, which is decomposed once."""
+        self._check_arguments()
+        X = check_array(X, dtype=np.float64, input_name="X")
         all_columns = _ColumnSpace.of(X, self.fit_intercept)
-        m = Y.shape[1]
-        return Fits(
-            fitted=space.smooth(Y, shrinkage),
-            trace=np.full(m, shrinkage.sum() + int(self.fit_intercept)),
-            n_coef=np.full(m, X.shape[1] + int(self.fit_intercept)),
-            rank=np.full(m, all_columns.rank),
-            refitted=all_columns.smooth(Y),
-        )
+        return _BoundLinear(*self._smoother(X), all_columns, X.shape[1])
 
     def predict(self, X):
         """Predict at new rows.
@@ -151,6 +148,21 @@ class _LinearRegression(Procedure):
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
         return X @ self.coef_ + self.intercept_
+
+
+class _BoundLinear(Bound):
+    def __init__(self, space: _ColumnSpace, shrinkage, all_columns: _ColumnSpace, p: int):
+        self.space, self.shrinkage, self.all_columns, self.p = space, shrinkage, all_columns, p
+
+    def fit_many(self, Y, n_threads: int = 1) -> Fits:
+        m, ones = Y.shape[1], int(self.space.fit_intercept)
+        return Fits(
+            fitted=self.space.smooth(Y, self.shrinkage),
+            trace=np.full(m, self.shrinkage.sum() + ones),
+            n_coef=np.full(m, self.p + ones),
+            rank=np.full(m, self.all_columns.rank),
+            refitted=self.all_columns.smooth(Y),
+        )
 
 
 class LeastSquares(_LinearRegression):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pyearthdof.procedures.base import Fits
+from pyearthdof.contract import Fits
 from pyearthdof.procedures.bspline import (
     Rows,
     basis_rows,

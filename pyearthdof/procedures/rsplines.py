@@ -12,8 +12,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pyearthdof import bridge
+from pyearthdof.contract import Fits
 from pyearthdof.exceptions import InvalidInputError
-from pyearthdof.procedures.base import Fits
 from pyearthdof.procedures.univariate import UnivariateProcedure, check_n_basis, check_positive
 
 __all__ = ["RBSpline", "RNaturalSpline", "RSmoothingSpline"]

@@ -7,8 +7,8 @@ from numbers import Integral
 import numpy as np
 from sklearn.utils.validation import check_array
 
+from pyearthdof.contract import Fits
 from pyearthdof.exceptions import InvalidInputError
-from pyearthdof.procedures.base import Fits
 from pyearthdof.procedures.bspline import basis_rows, quantile_knots
 from pyearthdof.procedures.linear import LeastSquares
 from pyearthdof.procedures.smoothing import (

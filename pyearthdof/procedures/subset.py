@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.utils.validation import check_X_y
 
 from pyearthdof import _core
+from pyearthdof.contract import Fits
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.procedures.active_set import (
     ActiveSetRegression,
@@ -23,7 +24,6 @@ from pyearthdof.procedures.active_set import (
     check_many,
     least_squares_on,
 )
-from pyearthdof.procedures.base import Fits
 
 __all__ = ["BestSubset", "BestSubsets", "best_subsets"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from numbers import Integral
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from pyearthdof import _core
+from pyearthdof.contract import Bound, Fits, Procedure
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.procedures.active_set import check_many
-from pyearthdof.procedures.base import Fits, Procedure
 
 __all__ = ["RegressionTree"]
 
@@ -88,20 +88,40 @@ class RegressionTree(Procedure):
         leaf = self.apply(X)
         return self.value_[leaf]
 
+    def bind(self, X) -> Bound:
+        """This tree on a design, whose columns are sorted once."""
+        X = check_array(X, dtype=np.float64, input_name="X")
+        return _BoundTree(X, self._checked_depth(len(X)))
+
     def fit_many(self, X, Y) -> Fits:
-        """Grow one tree a column of Y; the columns of X are sorted once for all of them."""
+        """Grow one tree for each column of Y; the columns of X are sorted once for all of them."""
         X, Y = check_many(X, Y)
-        depth = self._checked_depth(len(X))
-        columns = np.ascontiguousarray(X.T)
-        fitted, leaves = _core.fit_trees(
-            columns, _presort(columns), np.ascontiguousarray(Y.T), _unit_free(Y), depth
-        )
-        return Fits(fitted=fitted.T, trace=leaves.astype(float), n_coef=leaves)
+        return self.bind(X).fit_many(Y)
 
     def _checked_depth(self, n: int) -> int:
         if not (isinstance(self.depth, Integral) and self.depth >= 0):
             raise InvalidInputError(f"depth = {self.depth!r} must be a whole number, zero or more.")
         return min(int(self.depth), n - 1)  # each level of splits takes at least one row away
+
+
+class _BoundTree(Bound):
+    has_threads = True
+
+    def __init__(self, X, depth: int):
+        self.depth = depth
+        self.columns = np.ascontiguousarray(X.T)
+        self.order = _presort(self.columns)
+
+    def fit_many(self, Y, n_threads: int = 1) -> Fits:
+        fitted, leaves = _core.fit_trees(
+            self.columns,
+            self.order,
+            np.ascontiguousarray(Y.T),
+            _unit_free(Y),
+            self.depth,
+            n_threads,
+        )
+        return Fits(fitted=fitted.T, trace=leaves.astype(float), n_coef=leaves)
 
 
 def _presort(columns):

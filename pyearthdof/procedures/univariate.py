@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from pyearthdof.contract import Procedure
 from pyearthdof.exceptions import InvalidInputError
-from pyearthdof.procedures.base import Procedure
 from pyearthdof.procedures.bspline import spline_values
 from pyearthdof.procedures.linear import check_responses
 

@@ -30,6 +30,11 @@ def data(n=200, p=6, m=9, seed=3):
     return X, X[:, :1] * X[:, 1:2] + rng.normal(size=(n, m))
 
 
+def many(X, Y, options, n_threads=1):
+    fits = native.BoundNative(X, None, options).fit_many(Y, n_threads)
+    return fits.fitted, fits.n_coef
+
+
 @pytest.fixture
 def instructions():
     """Choose an instruction set for a test, and put the machine's own back."""
@@ -48,9 +53,9 @@ def instructions():
 def test_many_fits_do_not_depend_on_the_threads(degree, pmethod):
     X, Y = data()
     chosen = options(degree=degree, pmethod=pmethod, nk=31)
-    fitted, n_terms = native.fit_many(X, Y, None, chosen)
+    fitted, n_terms = many(X, Y, chosen)
     for n_threads in (2, 3, 7):
-        again = native.fit_many(X, Y, None, chosen, n_threads)
+        again = many(X, Y, chosen, n_threads)
         assert np.array_equal(again[0], fitted)
         assert np.array_equal(again[1], n_terms)
 
@@ -72,9 +77,9 @@ def test_one_fit_does_not_depend_on_the_threads(weighted):
 def test_instruction_sets_give_the_same_bits(name, instructions):
     X, Y = data(n=150, m=5)
     chosen = options(degree=2, nk=41)
-    wanted = native.fit_many(X, Y, None, chosen), native.fit(X, Y[:, 0], chosen)
+    wanted = many(X, Y, chosen), native.fit(X, Y[:, 0], chosen)
     instructions(name)
-    found = native.fit_many(X, Y, None, chosen), native.fit(X, Y[:, 0], chosen)
+    found = many(X, Y, chosen), native.fit(X, Y[:, 0], chosen)
     assert np.array_equal(found[0][0], wanted[0][0])
     assert np.array_equal(found[1].coef, wanted[1].coef)
     assert np.array_equal(found[1].leverages, wanted[1].leverages)
@@ -116,9 +121,9 @@ from pyearthdof.mars.options import OPTIONS
 options = {o.name: o.default for o in OPTIONS} | {"linpreds": ()}
 rng = np.random.default_rng(0)
 X, Y = rng.normal(size=(100, 5)), rng.normal(size=(100, 20))
-mine = native.fit_many(X, Y, None, options, 2)[0]
+mine = native.BoundNative(X, None, options).fit_many(Y, 2).fitted
 child = os.fork()
-same = np.array_equal(native.fit_many(X, Y, None, options, 2)[0], mine)
+same = np.array_equal(native.BoundNative(X, None, options).fit_many(Y, 2).fitted, mine)
 if child == 0:
     os._exit(0 if same else 3)
 assert same and os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
@@ -131,7 +136,7 @@ def test_no_thread_is_left_behind():
     before = len(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self/task") else None
     if before is None:
         pytest.skip("this system does not show its threads")
-    native.fit_many(X, Y, None, options(), 4)
+    many(X, Y, options(), 4)
     assert len(os.listdir("/proc/self/task")) <= before
 
 
@@ -165,7 +170,7 @@ def test_python_goes_on_while_the_loops_run():
 
     other = threading.Thread(target=count)
     other.start()
-    native.fit_many(X, Y, None, options(degree=2, nk=41))
+    many(X, Y, options(degree=2, nk=41))
     over.set()
     other.join()
     assert counted[0] > 2
@@ -183,4 +188,4 @@ def test_read_only_arrays_are_taken():
     X, Y = data()
     X.setflags(write=False)
     Y.setflags(write=False)
-    assert native.fit_many(X, Y, None, options())[0].shape == Y.shape
+    assert many(X, Y, options())[0].shape == Y.shape

@@ -9,8 +9,8 @@ from rscript import needs_rscript, run_r
 from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeRegressor
 
+from pyearthdof.contract import Fits
 from pyearthdof.dof import degrees_of_freedom
-from pyearthdof.procedures.base import Fits
 from pyearthdof.procedures.lasso import Lasso
 from pyearthdof.procedures.linear import LeastSquares, NearestNeighbors, Ridge
 from pyearthdof.procedures.subset import BestSubset

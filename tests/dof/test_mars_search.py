@@ -61,7 +61,15 @@ def test_every_option_of_the_search_is_in_this_table():
     assert OTHERS.keys() | SAME == set(SEARCH_OPTIONS)
     ours = {"penalty", "thresh", "pmethod", "nprune"}
     # The rest does not touch the forward pass of a single response.
-    rest = {"response_weight", "exhaustive_tol", "keepxy", "nfold", "ncross", "stratify"}
+    rest = {
+        "response_weight",
+        "exhaustive_tol",
+        "get_leverages",
+        "keepxy",
+        "nfold",
+        "ncross",
+        "stratify",
+    }
     named = {o.name for o in OPTIONS if not o.name.startswith(("glm_", "varmod_"))}
     assert named == set(SEARCH_OPTIONS) | ours | rest
 

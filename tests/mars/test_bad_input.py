@@ -98,6 +98,7 @@ def test_bad_data(x, y, message):
         ("glm_epsilon", 1e-9), ("glm_epsilon", 0), ("nfold", -1), ("nfold", 2.5), ("ncross", 0),
         ("stratify", "yes"), ("varmod_method", "ols"), ("varmod_exponent", 0), ("varmod_conv", "no"),
         ("varmod_clamp", -1), ("varmod_minspan", 0.5), ("exhaustive_tol", -1), ("keepxy", 1),
+        ("get_leverages", "no"), ("n_jobs", 0), ("n_jobs", 1.5), ("n_jobs", True),
     ],
 )  # fmt: skip
 def test_bad_argument(name, value):

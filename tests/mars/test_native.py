@@ -9,11 +9,16 @@ import pytest
 from earth_batch import Case, difference, fit_in_r
 from rscript import needs_rscript, run_r
 
-from pyearthdof import _core
+from pyearthdof import Earth, _core
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.mars import native
 from pyearthdof.mars.data import Design, Responses
 from pyearthdof.mars.training_data import TrainingData
+
+
+def many(X, Y, options, n_threads=1):
+    fits = native.BoundNative(X, None, options).fit_many(Y, n_threads)
+    return fits.fitted, fits.n_coef
 
 
 def smooth(n, p, seed, noise=0.5):
@@ -171,7 +176,7 @@ def test_many_is_one_by_one(kind, degree, pmethod):
     options = Case.make(X, Y[:, 0], degree=degree, pmethod=pmethod, thresh=0.0, nk=31).options
     fits = [native.fit(X, y, options) for y in Y.T]
     for n_threads in (1, 2):
-        fitted, n_terms = native.fit_many(X, Y, None, options, n_threads)
+        fitted, n_terms = many(X, Y, options, n_threads)
         np.testing.assert_allclose(fitted, np.column_stack([f.fitted for f in fits]), atol=1e-9)
         np.testing.assert_array_equal(n_terms, [len(f.selected) for f in fits])
 
@@ -182,14 +187,12 @@ def test_path_is_the_fit_at_every_nk(degree):
     Y = np.random.default_rng(45).normal(size=(50, 3))
     options = Case.make(X, Y[:, 0], degree=degree, pmethod="none", thresh=0.0).options
     nks = [1, 2, 3, 4, 9, 16, 30]
-    paths = list(native.path_many(X, Y, nks, options, n_threads=2))
-    assert len(paths) == 3
+    paths = native.BoundNative(X, None, options).fit_path(Y, nks, n_threads=2)
+    assert paths.fitted.shape == (len(nks), 50, 3)
     for i, nk in enumerate(nks):
-        fitted, n_terms = native.fit_many(X, Y, None, options | {"nk": nk})
-        np.testing.assert_allclose(
-            np.column_stack([path[0][:, i] for path in paths]), fitted, atol=1e-9
-        )
-        np.testing.assert_array_equal([path[1][i] for path in paths], n_terms)
+        fitted, n_terms = many(X, Y, options | {"nk": nk})
+        np.testing.assert_allclose(paths.fitted[i], fitted, atol=1e-9)
+        np.testing.assert_array_equal(paths.n_terms[i], n_terms)
 
 
 @pytest.mark.parametrize("kind", [smooth, rounded, duplicated, raw])
@@ -207,9 +210,9 @@ def test_parents_that_memory_has_no_room_for_are_computed_again(monkeypatch):
     X, _ = smooth(120, 6, 47)
     Y = np.random.default_rng(48).normal(size=(120, 3))
     options = Case.make(X, Y[:, 0], degree=3, pmethod="none", thresh=0.0, nk=41).options
-    wanted, _ = native.fit_many(X, Y, None, options)
+    wanted, _ = many(X, Y, options)
     monkeypatch.setattr(_core, "Settings", partial(_core.Settings, most_knots=0, most_cases=0))
-    found, _ = native.fit_many(X, Y, None, options)
+    found, _ = many(X, Y, options)
     np.testing.assert_allclose(found, wanted, atol=1e-12)
 
 
@@ -223,7 +226,7 @@ def test_degrees_of_freedom_of_algorithm_2():
     options = Case.make(
         data["x"], data["y"][:, 0], nk=21, thresh=0.0, penalty=2.0, pmethod="none"
     ).options
-    fitted, n_terms = native.fit_many(data["x"], data["y"], None, options)
+    fitted, n_terms = many(data["x"], data["y"], options)
     centred = data["y"] - data["y"].mean(axis=1, keepdims=True)
     assert (centred * fitted).sum() / 99 == pytest.approx(36.3063211221, rel=1e-9)
     assert (2 * n_terms - 1).mean() == pytest.approx(34.22, rel=1e-12)
@@ -237,7 +240,7 @@ def test_refusals():
     with pytest.raises(InvalidInputError, match="several responses"):
         native.fit(X, np.column_stack([y, -y]), Case.make(X, y, pmethod="seqrep").options)
     with pytest.raises(InvalidInputError, match=r"thresh=0\.001"):
-        next(native.path_many(X, y[:, None], [5], Case.make(X, y).options))
+        native.BoundNative(X, None, Case.make(X, y).options).fit_path(y[:, None], [5])
 
 
 def test_models_know_their_engine():
@@ -248,3 +251,28 @@ def test_models_know_their_engine():
     assert model.term_names[0] == "(Intercept)"
     np.testing.assert_allclose(model.predict(X), details.fitted, atol=1e-10)
     assert details.r_object is None
+
+
+@needs_rscript
+@pytest.mark.parametrize("asked", [None, True])
+def test_leverages_of_many_rows_are_there_where_r_has_them(asked):
+    X, y = smooth(100_000, 2, 48)
+    found = native.fit(X, y, Case.make(X, y, get_leverages=asked).options).leverages
+    given = "" if asked is None else ", Get.leverages = TRUE"
+    wanted = run_r(
+        f"m <- earth(x, y{given}); out <- list(none = is.null(m$leverages), h = head(m$leverages, 50))",
+        packages=("earth",), x=X, y=y,
+    )  # fmt: skip
+    assert (found is None) == bool(wanted["none"])
+    if asked:
+        np.testing.assert_allclose(found[:50], wanted["h"], rtol=1e-9)
+
+
+def test_a_fit_does_not_depend_on_n_jobs():
+    X, y = smooth(300, 5, 49)
+    models = [
+        Earth(engine="native", degree=2, n_jobs=n_jobs).fit(X, y) for n_jobs in (None, 1, 3, -1)
+    ]
+    for model in models[1:]:
+        assert np.array_equal(model.term_coef_, models[0].term_coef_)
+        assert np.array_equal(model.leverages_, models[0].leverages_)

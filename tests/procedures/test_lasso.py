@@ -9,8 +9,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Lasso as ScikitLasso
 from sklearn.utils.estimator_checks import check_estimator
 
+from pyearthdof.contract import Procedure
 from pyearthdof.exceptions import InvalidInputError
-from pyearthdof.procedures.base import Procedure
 from pyearthdof.procedures.iterative_ridge import IterativeRidge
 from pyearthdof.procedures.lasso import Lasso, RelaxedLasso, lasso_path
 from pyearthdof.procedures.theorem import lasso_derivative, theorem_one

@@ -7,8 +7,8 @@ from sklearn.linear_model import Ridge as SklearnRidge
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.utils.estimator_checks import check_estimator
 
+from pyearthdof.contract import Procedure
 from pyearthdof.exceptions import InvalidInputError
-from pyearthdof.procedures.base import Procedure
 from pyearthdof.procedures.linear import LeastSquares, NearestNeighbors, Ridge
 
 ALL = [

@@ -7,8 +7,8 @@ import pytest
 from rscript import needs_rscript, run_r
 from sklearn.utils.estimator_checks import check_estimator
 
+from pyearthdof.contract import Procedure
 from pyearthdof.exceptions import InvalidInputError
-from pyearthdof.procedures.base import Procedure
 from pyearthdof.procedures.bspline import basis_rows, penalty_rows
 from pyearthdof.procedures.monotone import MonotoneCubicSpline, MonotoneSmoothingSpline
 from pyearthdof.procedures.splines import CubicSpline, SmoothingSpline

@@ -9,8 +9,8 @@ from rscript import needs_rscript, run_r
 from scipy.stats import iqr
 from sklearn.utils.estimator_checks import check_estimator
 
+from pyearthdof.contract import Procedure
 from pyearthdof.exceptions import InvalidInputError
-from pyearthdof.procedures.base import Procedure
 from pyearthdof.procedures.bspline import basis_rows, clamped, penalty_rows
 from pyearthdof.procedures.smoothing import default_n_knots
 from pyearthdof.procedures.splines import CubicSpline, SmoothingSpline

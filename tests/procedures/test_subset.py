@@ -8,8 +8,8 @@ from rscript import needs_rscript, run_r
 from sklearn.utils.estimator_checks import check_estimator
 from versions import golden
 
+from pyearthdof.contract import Procedure
 from pyearthdof.exceptions import InvalidInputError
-from pyearthdof.procedures.base import Procedure
 from pyearthdof.procedures.subset import BestSubset, best_subsets
 
 LEAPS = """

@@ -5,8 +5,8 @@ import pytest
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.estimator_checks import check_estimator
 
+from pyearthdof.contract import Procedure
 from pyearthdof.exceptions import InvalidInputError
-from pyearthdof.procedures.base import Procedure
 from pyearthdof.procedures.tree import RegressionTree
 
 # df and standard error by depth (rows 0 to 4) for p = 1, 5, 10: the paper's table of trees.

@@ -19,13 +19,13 @@ from figures import record
 
 from pyearthdof import _workers, bridge
 from pyearthdof._workers import WorkerDiedWarning, run_tasks
+from pyearthdof.contract import Fits
 from pyearthdof.dof import degrees_of_freedom
 from pyearthdof.exceptions import FittingError
 from pyearthdof.experiments import Experiment
 from pyearthdof.experiments.runner import run_experiments
 from pyearthdof.experiments.store import CellStore
 from pyearthdof.mars.earth import Earth
-from pyearthdof.procedures.base import Fits
 from pyearthdof.random import RDraws
 
 X = RDraws(31).normal(50 * 3).reshape(50, 3)

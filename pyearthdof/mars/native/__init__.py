@@ -5,15 +5,14 @@ The loops are compiled (`pyearthdof._core`); what is not a loop is here.
 
 from .fit import NativeFit, fit, fit_one, reprune
 from .forward import ForwardPass, forward_pass
-from .many import fit_many, path_many
+from .many import BoundNative
 
 __all__ = [
+    "BoundNative",
     "ForwardPass",
     "NativeFit",
     "fit",
-    "fit_many",
     "fit_one",
     "forward_pass",
-    "path_many",
     "reprune",
 ]

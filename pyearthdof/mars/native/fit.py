@@ -19,6 +19,8 @@ from .weights import effective_weights
 
 __all__ = ["NativeFit", "fit", "fit_one", "reprune"]
 
+MANY_ROWS = 100_000  # from here on leverages are computed where they are asked for, as in earth
+
 
 @dataclass(frozen=True)
 class NativeFit:
@@ -41,7 +43,7 @@ class NativeFit:
     prune_terms: np.ndarray
     termcond: int
     fitted: np.ndarray
-    leverages: np.ndarray
+    leverages: np.ndarray | None
     n_ties: int
     rss_per_response: np.ndarray
     rsq_per_response: np.ndarray
@@ -49,7 +51,7 @@ class NativeFit:
     grsq_per_response: np.ndarray
 
 
-def fit(X, y, options, weights=None, feature_names=None, subset=None) -> NativeFit:
+def fit(X, y, options, weights=None, feature_names=None, subset=None, n_threads=1) -> NativeFit:
     """Fit one response, or several (columns of y) with the same terms.
 
     Parameters
@@ -62,6 +64,8 @@ def fit(X, y, options, weights=None, feature_names=None, subset=None) -> NativeF
         Case weights.
     feature_names : names of the columns of X, for an `allowed` function.
     subset : rows to fit on, optional
+    n_threads : int
+        The fit does not depend on it.
 
     Examples
     --------
@@ -78,18 +82,22 @@ def fit(X, y, options, weights=None, feature_names=None, subset=None) -> NativeF
     weights = effective_weights(weights, len(X), options)
     X, Y, weights = taken(X, subset), taken(Y, subset), taken(weights, subset)
     importance = response_importance(options["response_weight"], Y.shape[1])
-    forward = forward_pass(X, Y, options, weights, feature_names)
-    found = _prune_and_solve(forward, Y, importance, weights, options)
+    forward = forward_pass(X, Y, options, weights, feature_names, n_threads=n_threads)
+    found = _prune_and_solve(forward, Y, importance, weights, options, n_threads)
     return _one_column(found) if np.ndim(y) == 1 else found
 
 
-def _prune_and_solve(forward: ForwardPass, Y, importance, weights, options) -> NativeFit:
+def _prune_and_solve(
+    forward: ForwardPass, Y, importance, weights, options, n_threads=1
+) -> NativeFit:
     # each product in R's order: rounding decides ties, and whether the fit of a constant is exact
     root = np.ones((len(Y), 1)) if weights is None else np.sqrt(weights)[:, None]
     pruned = prune(forward.bx, root * Y * importance, options)
     bx = forward.bx[:, pruned.selected] / root
     columns = np.ascontiguousarray((bx * root).T)
-    coef, residuals, leverages = _least_squares(columns, Y * importance * root)
+    wanted = options["get_leverages"]
+    wanted = len(Y) < MANY_ROWS if wanted is None else wanted
+    coef, residuals, leverages = _least_squares(columns, Y * importance * root, wanted, n_threads)
     fitted = (Y * importance - residuals / root) / importance
     coef = coef / importance
     statistics = _statistics(pruned)
@@ -159,25 +167,24 @@ def _share(part: float, whole: float) -> float:
     return 0.0 if -1e-5 < share < 1e-5 else float(share)
 
 
-def _least_squares(columns: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, ...]:
+def _least_squares(columns, Y, with_leverages: bool, n_threads: int) -> tuple:
     """Coefficients, residuals and leverages of Y on the rows of `columns`.
 
     In R's order of operations: where terms are almost dependent only it loses the digits that R loses.
     """
-    found = _core.regress(columns, np.ascontiguousarray(Y.T), leverages=True)
+    rows = np.ascontiguousarray(Y.T)
+    found = _core.regress(columns, rows, leverages=with_leverages, n_threads=n_threads)
     leverages = found["leverages"]
-    leverages[leverages < 1e-8] = 0.0
-    leverages[leverages > 1 - 1e-8] = 1.0
+    if leverages is not None:
+        leverages[leverages < 1e-8] = 0.0
+        leverages[leverages > 1 - 1e-8] = 1.0
     return found["coef"], found["residuals"].T, leverages
 
 
-def fit_one(data, options, seed=None) -> tuple[MarsModel, FitDetails]:
-    """Fit one model to a `TrainingData`; options as `check_options` returns them.
-
-    There is nothing random: no seed.
-    """
+def fit_one(data, options, n_threads=1) -> tuple[MarsModel, FitDetails]:
+    """Fit one model to a `TrainingData`; options as `check_options` returns them."""
     X, y, names = data.all_design.values, data.all_responses.values, data.design.names
-    found = fit(X, y, options, data.all_weights, names, data.subset)
+    found = fit(X, y, options, data.all_weights, names, data.subset, n_threads)
     terms = term_names(found.dirs, found.cuts, names, data.design.values)
     return _build(found, terms, data.design, data.responses, options)
 

@@ -1,4 +1,4 @@
-"""What a fitting procedure tells about itself: the contract between procedures and `pyearthdof.dof`."""
+"""The contract between fitting procedures and `pyearthdof.dof`: what they tell of themselves and of a fit."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 
-__all__ = ["Fits", "Procedure"]
+__all__ = ["Bound", "Fits", "PathFits", "Procedure", "bind"]
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,64 @@ class Fits:
     n_coef: np.ndarray | None = None
     rank: np.ndarray | None = None
     refitted: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class PathFits:
+    """Fits along nk: `fitted` is (n_nk, n, m) and `n_terms` (n_nk, m) for m responses."""
+
+    fitted: np.ndarray
+    n_terms: np.ndarray
+
+
+class Bound:
+    """A procedure on one design: what depends on X alone was checked and computed once.
+
+    This one knows nothing better than the procedure's own `fit_many`; procedures that do have a subclass.
+
+    Attributes
+    ----------
+    engine : {"native", "r", None}
+        What computes a MARS fit; None for other procedures.
+    has_threads : bool
+        `fit_many` works in as many threads as it is told, without the GIL, and hears Ctrl-C. Others
+        are given to worker processes.
+    versions : dict
+        Versions of what computes beside Python.
+    """
+
+    engine: str | None = None
+    has_threads: bool = False
+
+    def __init__(self, procedure, X):
+        self.procedure, self.X = procedure, X
+
+    @property
+    def versions(self) -> dict[str, str]:
+        return {}
+
+    def fit_many(self, Y, n_threads: int = 1) -> Fits:
+        """Fit every column of Y, which is finite and has the rows of X."""
+        return self.procedure.fit_many(self.X, Y)
+
+    def fit_path(self, Y, nks, n_threads: int = 1) -> PathFits:
+        """Fit every column of Y for every nk; only MARS can."""
+        raise NotImplementedError(f"{self.procedure!r} has no path over nk")
+
+
+def bind(procedure, X) -> Bound:
+    """The procedure on a design, whether it knows how to bind itself or has `fit_many` alone.
+
+    A class that overrides `fit_many` of one that binds means its own `fit_many`.
+    """
+    classes = type(procedure).__mro__
+    home = {
+        name: next((k for k, c in enumerate(classes) if name in vars(c)), len(classes))
+        for name in ("bind", "fit_many")
+    }
+    if hasattr(procedure, "bind") and home["bind"] <= home["fit_many"]:
+        return procedure.bind(X)
+    return Bound(procedure, X)
 
 
 class Procedure(RegressorMixin, BaseEstimator):
@@ -82,6 +140,10 @@ class Procedure(RegressorMixin, BaseEstimator):
     is_linear: ClassVar[bool] = False
     is_equivariant: ClassVar[bool] = False
     df_statistic: ClassVar[Literal["trace", "n_coef"] | None] = None
+
+    def bind(self, X) -> Bound:
+        """This procedure on a design, for many fits. Subclasses do here what depends on X alone."""
+        return Bound(self, X)
 
     def fit_many(self, X, Y) -> Fits:
         """Fit every column of Y on the same X. Subclasses vectorise this; here is the plain loop."""

@@ -43,20 +43,17 @@ def _fits(n, p, nk, degree, responses, times):
     )
     many = np.tile(Y, times)
 
-    def threads(n_threads):
-        from pyearthdof.mars import native
-        from pyearthdof.mars.options import check_options
-
-        earth = Earth(nk=nk, degree=degree, penalty=degree + 1.0, thresh=0.0, pmethod="none")
-        names = tuple(f"x{j + 1}" for j in range(p))
-        options = check_options(earth.get_params(), names, n)
-        run = timed(lambda: native.fit_many(X, many, names, options, n_threads))
+    def native(n_threads):
+        earth = Earth(
+            nk=nk, degree=degree, penalty=degree + 1.0, thresh=0.0, pmethod="none", engine="native"
+        )
+        run = timed(lambda: earth.fit_many(X, many, n_jobs=n_threads))
         return lambda: run() / times
 
     rivals = (
         Rival("authors' loop in R", loop.seconds),
-        Rival("native engine, 1 thread", threads(1)),
-        Rival("native engine, 2 threads", threads(2)),
+        Rival("native engine, 1 thread", native(1)),
+        Rival("native engine, 2 threads", native(2)),
     )
     yield Comparison(
         "Many MARS fits", f"n = {n}, p = {p}, nk = {nk}, degree {degree}", rivals, responses

@@ -93,7 +93,9 @@ def test_the_core_is_built_where_the_compiler_is():
     stages = {stage.name: stage for stage in parse(TEXT)}
     assert "src src" in stages["package"].all("COPY")
     assert any("pip wheel" in run for run in stages["package"].all("RUN"))
-    assert not any(rest.startswith("src ") for s in last_chain(parse(TEXT)) for rest in s.all("COPY"))
+    assert not any(
+        rest.startswith("src ") for s in last_chain(parse(TEXT)) for rest in s.all("COPY")
+    )
 
 
 def test_the_label_tells_the_version():
@@ -112,6 +114,8 @@ def test_the_context_leaves_out(path):
     assert ignored(path, ROOT)
 
 
-@pytest.mark.parametrize("path", ["pyearthdof/cli.py", "r_scripts/earth.R", "src/CMakeLists.txt", "docker/Dockerfile"])
+@pytest.mark.parametrize(
+    "path", ["pyearthdof/cli.py", "r_scripts/earth.R", "src/CMakeLists.txt", "docker/Dockerfile"]
+)
 def test_the_context_holds(path):
     assert not ignored(path, ROOT)

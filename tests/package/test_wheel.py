@@ -135,7 +135,9 @@ def sources(*folders) -> set[str]:
 
 
 def test_the_wheel_holds_the_package_and_no_more(wheel):
-    names = {n for n in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in n}
+    held = zipfile.ZipFile(wheel).namelist()
+    assert {"LICENSE", "LICENSES"} <= {n.rpartition("/")[2] for n in held if ".dist-info/" in n}
+    names = {n for n in held if ".dist-info/" not in n}
     code = {name for name in names if name.startswith("pyearthdof/r_scripts/")}
     (core,) = (name for name in names if name.startswith("pyearthdof/_core."))
     assert names - code - {core} == sources("pyearthdof")

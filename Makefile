@@ -1,39 +1,46 @@
 # Two commands on a fresh Debian or Ubuntu: `make run` and `make test`. Each sets up what it needs.
 PYTHON := .venv/bin/python
+# What the compiled core is made of: a change of it is built again.
+CORE := $(shell find src -type f)
+CODE := $(filter %.cpp %.hpp %.inc,$(CORE))
 
-.PHONY: run test test-all lint setup soak bench docs dist image image-test clean
+.PHONY: run test test-all lint setup sanitize soak bench docs dist image image-test clean
 
-run: .venv/.ready
+run: .venv/.core
 	@.venv/bin/pyearthdof reproduce --size quick --out results --jobs 2
 
-test: .venv/.ready
+test: .venv/.core
 	@$(PYTHON) -m pytest -q -n 2
 
-test-all: .venv/.ready
+test-all: .venv/.core
 	@$(PYTHON) -m pytest -q -m "slow or not slow"
 
 lint: .venv/.ready
 	@.venv/bin/ruff check .
 	@.venv/bin/ruff format --check .
+	@.venv/bin/clang-format --dry-run --Werror $(CODE)
 
-setup: .venv/.ready
+setup: .venv/.core
 
-soak: .venv/.ready
+soak: .venv/.core
 	@rm -f .reliability.jsonl
 	@PYEARTHDOF_RELIABILITY=$(CURDIR)/.reliability.jsonl $(PYTHON) -m pytest -q tests/robustness -m "slow or not slow"
 	@$(PYTHON) tests/robustness/soak.py --cases 10000 --json .soak.json
 	@$(PYTHON) tests/robustness/soak.py --data --cases 20000 --json .soak-data.json
 	@$(PYTHON) tests/robustness/report.py .reliability.jsonl .soak.json .soak-data.json docs/reliability.md
 
-bench: .venv/.ready
+bench: .venv/.core
 	@$(PYTHON) benchmarks/run.py
 
-docs: .venv/.ready-docs
+docs: .venv/.ready-docs .venv/.core
 	@$(PYTHON) -m sphinx -q -W --keep-going -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
+sanitize: .venv/.ready
+	@bash .ci/sanitize
+
 dist: .venv/.ready
-	@$(PYTHON) -m build --outdir dist
+	@bash .ci/dist
 
 image:
 	@bash docker/image.sh build
@@ -47,5 +54,8 @@ image-test:
 .venv/.ready: pyproject.toml .ci/setup
 	@bash .ci/setup
 
+.venv/.core: .venv/.ready $(CORE)
+	@$(PYTHON) -m pip install -q --disable-pip-version-check --no-build-isolation --no-deps --editable . && touch $@
+
 clean:
-	rm -rf .venv .venv-others docs/_build docs/gallery docs/api/generated results dist .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-others build docs/_build docs/gallery docs/api/generated results dist .pytest_cache .ruff_cache .hypothesis

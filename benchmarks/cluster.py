@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import importlib.metadata
 import json
 import os
 import tempfile
@@ -92,7 +91,7 @@ class Chunk:
         self.store, self.n_rep = CellStore(folder), n_rep
 
     def key(self, cells: list[tuple]) -> dict:
-        versions = package_versions() | {"numba": importlib.metadata.version("numba")}
+        versions = package_versions()
         cell = {"cells": cells, "n_rep": self.n_rep}
         return {"experiment": "study", "cell": cell, "engine": "native", "versions": versions}
 

@@ -59,7 +59,7 @@ def timed(work: Callable[[], object]) -> Callable[[], float]:
 
 
 def measure(comparison: Comparison, runs: int) -> list[Row]:
-    """Run all rivals in turns, after one turn that compiles and warms up."""
+    """Run all rivals in turns, after one turn that warms up."""
     for rival in comparison.rivals:
         rival.seconds()
     times = {rival.name: [] for rival in comparison.rivals}

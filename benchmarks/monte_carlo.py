@@ -44,13 +44,10 @@ def _fits(n, p, nk, degree, responses, times):
     many = np.tile(Y, times)
 
     def native(n_threads):
-        from pyearthdof.mars import engine_native
-        from pyearthdof.mars.options import check_options
-
-        earth = Earth(nk=nk, degree=degree, penalty=degree + 1.0, thresh=0.0, pmethod="none")
-        names = tuple(f"x{j + 1}" for j in range(p))
-        options = check_options(earth.get_params(), names, n)
-        run = timed(lambda: engine_native.fit_many(X, many, names, options, n_threads))
+        earth = Earth(
+            nk=nk, degree=degree, penalty=degree + 1.0, thresh=0.0, pmethod="none", engine="native"
+        )
+        run = timed(lambda: earth.fit_many(X, many, n_jobs=n_threads))
         return lambda: run() / times
 
     rivals = (

@@ -11,16 +11,16 @@ from compare import Row, topics
 from matplotlib.figure import Figure
 from scaling import BASE, draw
 
-from pyearthdof import bridge
+from pyearthdof import _core, bridge
 
 __all__ = ["write_page"]
 
 INTRODUCTION = """# Benchmarks
 
 `make bench` makes this page. Every comparison runs its rivals in turns, {runs} times after one turn that
-compiles and warms up, with one BLAS thread. A ratio says how many times faster than the first line of its
-table; it is the median of the paired runs, with the smallest and the largest behind it. Times are
-milliseconds for each fit.
+warms up, with one BLAS thread. A ratio says how many times faster than the first line of its table; it is
+the median of the paired runs, with the smallest and the largest behind it. Times are milliseconds for each
+fit.
 
 {versions}.
 
@@ -71,8 +71,9 @@ def write_page(folder, rows: list[Row], scaling, memory: dict[str, float]) -> No
 
 
 def _versions() -> str:
-    names = ("numpy", "scikit-learn", "numba")
+    names = ("numpy", "scikit-learn")
     parts = [f"Python {platform.python_version()}", *(f"{n} {version(n)}" for n in names)]
+    parts.append(f"the core with {_core.instructions()} instructions")
     parts += [f"{name} {v}" for name, v in bridge.r_versions().items()]
     return ", ".join(parts)
 

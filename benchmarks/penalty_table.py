@@ -10,7 +10,6 @@ versions give the same numbers, whatever the number of runs it took.
 from __future__ import annotations
 
 import argparse
-import importlib.metadata
 import json
 import time
 from itertools import product
@@ -64,14 +63,14 @@ def repetitions(n: int, degree: int) -> int:
     return 80 if degree == 1 else 50
 
 
-def versions() -> dict:
-    """Versions of all that has a part in the numbers."""
-    return package_versions() | {"numba": importlib.metadata.version("numba")}
-
-
 def stored(store: CellStore, experiment: str, cell: dict, compute) -> dict:
     """The row of a cell, computed unless it is there."""
-    key = {"experiment": experiment, "cell": cell, "engine": "native", "versions": versions()}
+    key = {
+        "experiment": experiment,
+        "cell": cell,
+        "engine": "native",
+        "versions": package_versions(),
+    }
     record = store.get(key)
     if record is None:
         began = time.process_time()
@@ -137,7 +136,7 @@ def write_table(file: Path, cells: list[dict]) -> None:
         "seeds": [FIRST_SEED, FIRST_SEED + DESIGNS - 1],
         "curvature_error": round(curvature_error(frame), 3),
     }
-    made = json.dumps({"settings": settings, "versions": versions()})
+    made = json.dumps({"settings": settings, "versions": package_versions()})
     text = frame.to_csv(index=False, float_format="%.8g", lineterminator="\n")
     file.parent.mkdir(exist_ok=True)
     write_whole(file, f"# {made}\n{text}")

@@ -12,7 +12,6 @@ variance 1.
 from __future__ import annotations
 
 import argparse
-import importlib.metadata
 from dataclasses import dataclass
 
 import joblib
@@ -101,7 +100,7 @@ def main() -> None:
     print()
     print(as_markdown(by_truth(frame)))
     print()
-    print(", ".join(f"{name} {version}" for name, version in versions().items()))
+    print(", ".join(f"{name} {version}" for name, version in package_versions().items()))
 
 
 def errors(truth: Truth, data_set: int, corrected_penalty: float) -> dict:
@@ -196,11 +195,6 @@ def by_truth(frame: pd.DataFrame) -> pd.DataFrame:
             "error, cross-validated": means["cv"].map("{:.3f}".format),
         }
     )
-
-
-def versions() -> dict[str, str]:
-    """Versions of all that has a part in the numbers."""
-    return package_versions() | {"numba": importlib.metadata.version("numba")}
 
 
 if __name__ == "__main__":

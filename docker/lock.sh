@@ -22,12 +22,10 @@ upgrade=("$@")
 # rpy2-rinterface 3.6.6 and later need R >= 4.5; Debian 12 has R 4.2.2.
 printf '%s\n' 'rpy2<=3.6.6' 'rpy2-rinterface<=3.6.5' 'rpy2-robjects<=3.6.6' |
   lock requirements.lock --extra r pyproject.toml -
-# What turns sources into wheels: rpy2-rinterface (setuptools, cffi) and the package itself (hatchling).
-printf '%s\n' 'pip>=25.1' 'setuptools>=77' wheel cffi 'hatchling>=1.26' |
-  lock requirements-build.lock --constraint docker/requirements.lock -
-# One test builds a wheel: so pip and hatchling too.
-printf '%s\n' pip hatchling pyyaml packaging |
-  lock requirements-test.lock --constraint docker/requirements.lock \
-    --constraint docker/requirements-build.lock --group test -
+# What turns sources into wheels: rpy2-rinterface (setuptools, cffi) and the package itself (the group build).
+printf '%s\n' 'pip>=25.1' 'setuptools>=77' wheel cffi |
+  lock requirements-build.lock --constraint docker/requirements.lock --group build -
+lock requirements-test.lock --constraint docker/requirements.lock \
+  --constraint docker/requirements-build.lock --group test
 printf '%s\n' jupyterlab ipykernel |
   lock requirements-notebook.lock --constraint docker/requirements.lock -

@@ -38,6 +38,8 @@ __all__ = [*_HOME, "__version__"]
 def __getattr__(name):
     if name == "plots":
         return import_module(".plots", __name__)
+    if name == "_core":  # asked for before it was imported: `from pyearthdof import _core`
+        return import_module("._load_core", __name__).load_core()
     if name not in _HOME:
         raise AttributeError(f"module 'pyearthdof' has no attribute {name!r}")
     return getattr(import_module(_HOME[name], __name__), name)

@@ -21,6 +21,18 @@ class RNotAvailableError(PyEarthDofError, RuntimeError):
         return type(self), (self.problem, self.remedy)
 
 
+class CoreNotAvailableError(PyEarthDofError, ImportError):
+    """The compiled core is missing or does not load; `remedy` is the command that mends it."""
+
+    def __init__(self, problem: str, remedy: str):
+        super().__init__(f"{problem}; mend it with: {remedy}")
+        self.problem = problem
+        self.remedy = remedy
+
+    def __reduce__(self):
+        return type(self), (self.problem, self.remedy)
+
+
 class RForkedError(PyEarthDofError, RuntimeError):
     """This process was forked from one in which R was running, so its R must not be used."""
 

@@ -9,8 +9,9 @@ import subprocess
 import sys
 from dataclasses import dataclass
 
+from .._load_core import load_core
 from .._version import __version__
-from ..exceptions import RError, RNotAvailableError
+from ..exceptions import CoreNotAvailableError, RError, RNotAvailableError
 from .installation import find_r_home, import_rinterface, r_is_running
 from .remedies import package_remedy, r_again
 from .session import call, require
@@ -164,14 +165,10 @@ def doctor() -> Diagnosis:
 
 def _native() -> Finding:
     try:
-        import numba
-
-        from ..mars import engine_native  # noqa: F401
-    except Exception as error:  # a numba for another Python or numpy raises what it likes
-        problem = f"it does not load ({type(error).__name__}: {' '.join(str(error).split())})"
-        remedy = f"{sys.executable} -m pip install --force-reinstall numba"
-        return Finding(NATIVE, "does not load", problem, remedy)
-    return Finding(NATIVE, f"compiled by numba {numba.__version__} when it is first used")
+        core = load_core()
+    except CoreNotAvailableError as error:
+        return Finding(NATIVE, "does not load", error.problem, error.remedy)
+    return Finding(NATIVE, f"compiled, takes this processor's {core.instructions()} instructions")
 
 
 def _deadly_part() -> Finding | None:

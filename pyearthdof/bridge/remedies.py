@@ -1,4 +1,4 @@
-"""The commands that mend what is missing between Python and R, on the system that is here.
+"""The commands that mend what is missing, of this package or between Python and R, on the system here.
 
 A remedy names all that is missing, in the order in which it has to come: R, a compiler, R's packages,
 rpy2, which is built from its sources with the compiler for the R that is there.
@@ -18,6 +18,7 @@ import tempfile
 from pathlib import Path
 
 __all__ = [
+    "core_again",
     "package_remedy",
     "r_again",
     "r_remedy",
@@ -68,6 +69,15 @@ def self_again() -> str:
     """The command that installs this package once more, from where it came."""
     command = f"{_python()} -m pip install --force-reinstall --no-deps"
     return f"installing it again: {command} and its checkout or wheel"
+
+
+def core_again() -> str:
+    """The command that builds the compiled core in a checkout, or brings it with the package."""
+    checkout = Path(__file__).resolve().parents[2]
+    if not (checkout / "src" / "CMakeLists.txt").is_file():
+        return self_again()
+    where = shlex.quote(str(checkout))
+    return f"{_python()} -m pip install --editable {where} (which needs a C++ compiler)"
 
 
 def _system() -> str:

@@ -103,12 +103,39 @@ def test_folders_that_a_removed_rpy2_left_are_no_rpy2(tmp_path, monkeypatch):
     monkeypatch.delitem(sys.modules, "rpy2")
 
 
-def test_an_engine_that_does_not_load_is_not_usable(tmp_path):
-    forbid = "import sys; sys.modules['numba'] = None\n"
-    code, lines = examine(before=forbid, PATH=str(tmp_path))
+FORBIDDEN = "import sys; sys.modules['pyearthdof._core'] = None\n"
+
+
+def test_an_engine_that_is_missing_is_not_usable(tmp_path):
+    code, lines = examine(before=FORBIDDEN, PATH=str(tmp_path))
     assert code == 1
-    assert lines[0].startswith("MARS: native engine, cannot work here: it does not load (")
-    assert mend_lines(lines)[0].endswith("-m pip install --force-reinstall numba")
+    missing = "the compiled core pyearthdof._core is not here for this Python"
+    assert lines[0] == f"MARS: native engine, cannot work here: {missing}"
+    assert mend_lines(lines)[0] == remedies.core_again()
+
+
+def test_an_engine_that_does_not_load_is_not_usable(tmp_path):
+    (tmp_path / "_core.abi3.so").write_bytes(b"no library")
+    damaged = f"import pyearthdof; pyearthdof.__path__.insert(0, {str(tmp_path)!r})\n"
+    # An editable install finds the core by a finder of its own.
+    plain = "import sys; sys.meta_path[:] = [f for f in sys.meta_path if isinstance(f, type)]\n"
+    code, lines = examine(before=plain + damaged, PATH=str(tmp_path))
+    assert code == 1
+    assert lines[0].startswith(
+        "MARS: native engine, cannot work here: the compiled core pyearthdof._core does not load ("
+    )
+
+
+def test_what_needs_the_core_says_in_a_sentence_that_it_is_missing():
+    done = subprocess.run(
+        [sys.executable, "-c", FORBIDDEN + MAIN, "df", "tree", "--n-rep", "2"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 3
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith("pyearthdof: the compiled core pyearthdof._core is not here")
 
 
 def test_another_requirement_is_refused():

@@ -79,6 +79,7 @@ def test_it_holds_what_the_tests_and_the_builds_need():
     assert lacking(PYPROJECT["dependency-groups"]["test"], together) == []
     build = pins("requirements-build.lock")
     assert lacking(PYPROJECT["build-system"]["requires"], build) == []
+    assert lacking(PYPROJECT["dependency-groups"]["build"], build) == []
 
 
 def test_the_locks_agree():

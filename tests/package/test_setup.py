@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(
 
 def run_setup(folder, **programs):
     """Run it where only the programs that it needs to begin are on the PATH, and those of the test."""
-    for name in ("bash", "cat", "dirname", "mktemp", "rm"):
+    for name in ("bash", "cat", "dirname", "mktemp", "rm", "sed", "tr"):
         (folder / name).symlink_to(shutil.which(name))
     for name, text in programs.items():
         (folder / name).write_text("#!/bin/sh\n" + text)
@@ -39,3 +39,13 @@ def test_with_an_old_python(tmp_path):
     code, out, err = run_setup(tmp_path, python3=old)
     assert (code, out) == (1, "")
     assert err == "setup: Python 3.11 or later is needed, and python3 is Python 3.9.2\n"
+
+
+@pytest.mark.parametrize("compilers", [{}, {"cc": ""}, {"c++": ""}])
+def test_without_a_compiler(tmp_path, compilers):
+    there = {"python3": "", "R": "", "Rscript": ""}
+    code, out, err = run_setup(tmp_path, **there, **compilers)
+    assert code == 1
+    assert "of 2, R and a compiler, by apt-get" in out
+    assert err.count("\n") == 1
+    assert "a compiler of C and C++ (missing here, in Debian's names: r-base-dev)" in err

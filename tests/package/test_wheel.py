@@ -1,16 +1,19 @@
 """The wheel and the source distribution: complete, and working in an environment of their own."""
 
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
 import tarfile
 import venv
 import zipfile
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
+from filelock import FileLock
 from rscript import needs_rscript
 
 from pyearthdof import Earth
@@ -39,15 +42,40 @@ print(pyearthdof.degrees_of_freedom(LeastSquares(), (20, 3), n_rep=2).trace)
 """
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder, ROOT]
-    subprocess.run(command, check=True, capture_output=True)
-    return next(folder.glob("pyearthdof-*.whl"))
+def lacking() -> list[str]:
+    """What is not here of what builds the package without a network."""
+    tools = ("build", "scikit_build_core", "nanobind", "cmake", "ninja")
+    return [name for name in tools if find_spec(name) is None] + ["c++"] * (not shutil.which("c++"))
 
 
-@pytest.fixture(scope="module")
+def run(command) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory, worker_id):
+    """A folder with the source distribution and the wheel, made once for all workers.
+
+    The core is compiled where the checkout's own was: only what has changed since.
+    """
+    if lacking():
+        pytest.skip(f"nothing can be built without {', '.join(lacking())}")
+    top = tmp_path_factory.getbasetemp()
+    folder = (top if worker_id == "master" else top.parent) / "built"
+    with FileLock(f"{folder}.lock"):
+        if not folder.exists():
+            command = [sys.executable, "-m", "build", "--sdist", "--wheel", "--no-isolation"]
+            run([*command, "--outdir", folder, ROOT])
+    return folder
+
+
+@pytest.fixture(scope="session")
+def wheel(built):
+    return next(built.glob("pyearthdof-*.whl"))
+
+
+@pytest.fixture(scope="session")
 def environment(wheel, tmp_path_factory):
     """A new environment that has the wheel, and borrows everything else from this one."""
     folder = tmp_path_factory.mktemp("environment")
@@ -78,8 +106,14 @@ def test_the_wheel_fits_with_r(environment, tmp_path):
     assert found[:2] == ["r", "(Intercept)"]
 
 
+def test_the_wheel_fits_without_r_and_with_nothing_writable(environment, tmp_path):
+    tmp_path.chmod(0o555)
+    found = fit(environment, "auto", tmp_path, PATH=str(tmp_path), PYTHONDONTWRITEBYTECODE="1")
+    assert found[:2] == ["native", "(Intercept)"]
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_the_wheel_predicts_and_measures_without_r(environment, tmp_path):
-    """What needs no compiling; `test_an_install_from_nothing` fits."""
     x = np.arange(50.0)[:, None]
     model = Earth(engine="native").fit(x, np.abs(x[:, 0] - 25)).model_
     model.save(tmp_path / "model.json")
@@ -91,11 +125,50 @@ def test_the_wheel_predicts_and_measures_without_r(environment, tmp_path):
     assert done.stdout.split() == [repr(float(model.predict([[7.5]])[0])), "False", "3.0"]
 
 
-def test_the_wheel_holds_no_more_than_the_package(wheel):
-    names = zipfile.ZipFile(wheel).namelist()
-    assert {name.split("/")[0].split("-")[0] for name in names} == {"pyearthdof"}
-    assert any(name.endswith("r_scripts/earth.R") for name in names)
-    assert not any("__pycache__" in name or name.endswith((".nbi", ".nbc")) for name in names)
+def sources(*folders) -> set[str]:
+    """Files of the repository there, by their names in it; new ones too."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", *folders]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip("this is no checkout")
+    return set(done.stdout.split())
+
+
+def test_the_wheel_holds_the_package_and_no_more(wheel):
+    held = zipfile.ZipFile(wheel).namelist()
+    assert {"LICENSE", "LICENSES"} <= {n.rpartition("/")[2] for n in held if ".dist-info/" in n}
+    names = {n for n in held if ".dist-info/" not in n}
+    code = {name for name in names if name.startswith("pyearthdof/r_scripts/")}
+    (core,) = (name for name in names if name.startswith("pyearthdof/_core."))
+    assert names - code - {core} == sources("pyearthdof")
+    assert code == {f"pyearthdof/{name}" for name in sources("r_scripts") if name.endswith(".R")}
+
+
+def test_one_wheel_serves_python_3_12_and_later(wheel):
+    """Before, every Python needs its own: there is no stable ABI that nanobind could take."""
+    python, abi, _platform = wheel.stem.split("-")[2:]
+    own = f"cp{sys.version_info.major}{sys.version_info.minor}"
+    assert (python, abi) == (("cp312", "abi3") if sys.version_info >= (3, 12) else (own, own))
+    stable = any(n.startswith("pyearthdof/_core.abi3.") for n in zipfile.ZipFile(wheel).namelist())
+    assert stable == (sys.version_info >= (3, 12))
+
+
+def test_the_source_distribution_holds_what_builds_and_tests_it(built):
+    (source,) = built.glob("pyearthdof-*.tar.gz")
+    with tarfile.open(source) as archive:
+        names = {m.name.partition("/")[2] for m in archive.getmembers() if m.isfile()}
+    parts = (
+        "src",
+        "pyearthdof",
+        "r_scripts",
+        "tests",
+        "docs",
+        "benchmarks",
+        "README.md",
+        "LICENSE",
+    )
+    assert sources(*parts) - names == set()
+    assert names - sources() == {"PKG-INFO"}
 
 
 @pytest.mark.slow
@@ -113,17 +186,10 @@ def test_an_install_from_nothing(wheel, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_source_distribution_makes_the_same_wheel(wheel, tmp_path):
-    build = [sys.executable, "-m", "build", "--sdist", "--outdir", tmp_path, ROOT]
-    done = subprocess.run(build, capture_output=True, text=True, check=False)
-    if "No module named build" in done.stderr:
-        pytest.skip("the package build is not installed")
-    assert done.returncode == 0, done.stderr
-    source = next(tmp_path.glob("pyearthdof-*.tar.gz"))
-    with tarfile.open(source) as archive:
-        names = archive.getnames()
-    assert any(name.endswith("/r_scripts/earth.R") for name in names)
-    command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", tmp_path, source]
-    subprocess.run(command, check=True, capture_output=True)
-    again = next(tmp_path.glob("pyearthdof-*.whl"))
-    assert zipfile.ZipFile(again).namelist() == zipfile.ZipFile(wheel).namelist()
+def test_the_source_distribution_makes_the_same_wheel(built, wheel, tmp_path):
+    (source,) = built.glob("pyearthdof-*.tar.gz")
+    command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation"]
+    run([*command, "-w", tmp_path, source])
+    (again,) = tmp_path.glob("pyearthdof-*.whl")
+    assert again.name == wheel.name
+    assert sorted(zipfile.ZipFile(again).namelist()) == sorted(zipfile.ZipFile(wheel).namelist())

@@ -1,0 +1,73 @@
+"""One large fit of Friedman's function: the native engine against `earth(x, y)` in a plain R, in turns.
+
+python benchmarks/large.py                                   150,000 x 20, degrees 1 and 2, 1 and 2 threads
+python benchmarks/large.py --n 1000000 --degree 2 --alone    without R: time and memory
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+
+import numpy as np
+from compare import Comparison, Rival, measure, timed
+from stopwatch import r_stopwatch
+
+from pyearthdof import Earth
+
+
+def main() -> None:
+    """Measure what was asked for, and print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--n", type=int, default=150_000)
+    parser.add_argument("--p", type=int, default=20)
+    parser.add_argument("--degree", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--alone", action="store_true", help="only the native engine")
+    arguments = parser.parse_args()
+    for degree in arguments.degree:
+        compare(arguments, degree)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"peak memory of this process, data included: {peak:.0f} MB")
+
+
+def compare(arguments, degree: int) -> None:
+    """Print a line for R and one for each number of threads."""
+    X, y = friedman(arguments.n, arguments.p)
+    rivals, loop = [], None
+    if not arguments.alone:
+        loop = r_stopwatch(
+            "suppressMessages(library(earth)); y <- as.vector(y)",
+            f"fit <- earth(X, y, degree = {degree})",
+            X=X,
+            y=y,
+        )
+        rivals.append(Rival("earth(x, y) in R", loop.seconds))
+    for threads in arguments.threads:
+        earth = Earth(degree=degree, engine="native", n_jobs=threads)
+        # A copy: nothing is known of this X from the fit before.
+        rivals.append(Rival(f"native, threads: {threads}", lambda e=earth: once(e, X.copy(), y)))
+    work = f"n = {arguments.n}, p = {arguments.p}, degree {degree}"
+    for row in measure(Comparison("One large fit", work, tuple(rivals)), arguments.runs):
+        spread = f"({row.ratio_low:.2f} to {row.ratio_high:.2f})"
+        print(f"{work}: {row.rival:20s} {row.ms_per_fit / 1e3:8.3f} s {row.ratio:7.2f}x {spread}")
+    if loop is not None:
+        loop.close()
+
+
+def once(earth: Earth, X: np.ndarray, y: np.ndarray) -> float:
+    """Seconds of one fit."""
+    return timed(lambda: earth.fit(X, y))()
+
+
+def friedman(n: int, p: int) -> tuple[np.ndarray, np.ndarray]:
+    """Friedman's function of five uniform predictors among p, with noise."""
+    rng = np.random.default_rng(1)
+    X = rng.uniform(size=(n, p))
+    smooth = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2
+    return X, smooth + 10 * X[:, 3] + 5 * X[:, 4] + rng.normal(size=n)
+
+
+if __name__ == "__main__":
+    main()

@@ -45,8 +45,6 @@ def no_r(session):
 def run_tests(session, **environment):
     """Say what is tested, then test it."""
     session.run("uv", "pip", "list", external=True)
-    # Compiled loops of another numba would take the place of those of .venv beside the package.
-    environment["NUMBA_CACHE_DIR"] = str(Path(session.create_tmp()) / "numba")
     arguments = session.posargs or ["-n", "2"]
     session.run("python", "-m", "pytest", "-q", *arguments, env=environment)
 

@@ -276,3 +276,16 @@ def test_a_fit_does_not_depend_on_n_jobs():
     for model in models[1:]:
         assert np.array_equal(model.term_coef_, models[0].term_coef_)
         assert np.array_equal(model.leverages_, models[0].leverages_)
+
+
+def test_numbers_beyond_the_cores_integers_count_as_large_ones():
+    X, y = smooth(60, 3, 50)
+    for given, same in (
+        ({"minspan": -(10**10)}, {"minspan": -60}),
+        ({"fast_k": 10**20}, {"fast_k": 0}),
+        ({"nprune": 10**20}, {}),
+    ):
+        found, wanted = (
+            many(X, y[:, None], Case.make(X, y, **options).options)[0] for options in (given, same)
+        )
+        assert np.array_equal(found, wanted)

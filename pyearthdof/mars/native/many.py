@@ -46,7 +46,8 @@ class BoundNative(Bound):
             terms = np.array([len(f.selected) for f in fits])
             return Fits(np.column_stack([f.fitted for f in fits]), terms, terms)
         refuse_sizes("Y", Y)
-        nprune = self.settings.nk if options["nprune"] is None else int(options["nprune"])
+        nprune = options["nprune"]
+        nprune = self.settings.nk if nprune is None else min(int(nprune), self.settings.nk)
         is_pruned = options["pmethod"] == "backward"
         fitted, terms = _core.fit_many(
             self.design, self.settings, self.linpreds, np.ascontiguousarray(Y.T), self.is_scaled,

@@ -19,6 +19,7 @@ __all__ = [
     "scale_responses",
 ]
 
+ALL_PARENTS = 10_001  # earth's number for it, above any nk
 SIZES = (1e-75, 1e75)  # of the largest value of a column: products of sums of squares are numbers
 
 
@@ -40,10 +41,10 @@ def resolve_settings(options, n: int, p: int) -> _core.Settings:
         nk=default_nk(p) if nk is None else int(nk),
         penalty=penalty_of(options),
         thresh=float(options["thresh"]),
-        minspan=int(options["minspan"]),
+        minspan=max(int(options["minspan"]), -n),  # more knots than rows there are none
         endspan=endspan,
         newvar_penalty=float(options["newvar_penalty"]),
-        fast_k=10_001 if fast_k <= 0 else max(3, fast_k),
+        fast_k=ALL_PARENTS if fast_k <= 0 else min(max(3, fast_k), ALL_PARENTS),
         fast_beta=float(options["fast_beta"]),
         adjust_endspan=float(options["adjust_endspan"]),
         auto_linpreds=bool(options["auto_linpreds"]),

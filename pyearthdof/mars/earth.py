@@ -172,7 +172,7 @@ class Earth(EarthFit, MarsRegressor):
         >>> x = np.random.default_rng(0).normal(size=(100, 2))
         >>> bound = Earth(engine="native").bind(x)
         >>> bound.engine, bound.fit_many(np.abs(x)).n_coef.tolist()
-        ('native', [3, 3])
+        ('native', [3, 4])
         """
         design = check_design(type(self)(), X)
         options = self._options_for(design)

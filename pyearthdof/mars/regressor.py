@@ -11,6 +11,7 @@ from ..contract import Procedure
 from ..exceptions import InvalidInputError
 from .data import check_names, check_new_data, default_names
 from .fitted import FittedMars
+from .kinds import check_kind
 
 __all__ = ["MarsRegressor", "check_many"]
 
@@ -52,6 +53,7 @@ class MarsRegressor(FittedMars, Procedure):
 
 def check_many(Y, n: int) -> np.ndarray:
     """Many responses for n rows, as an (n, m) matrix of finite numbers."""
+    check_kind("Y", Y)
     Y = np.asarray(Y, dtype=np.float64)
     if Y.ndim != 2 or Y.shape[1] == 0:
         raise InvalidInputError(f"Y has shape {Y.shape} but it should be (n, m) with m >= 1")

@@ -123,9 +123,14 @@ def _numbers_that_differ(ours, r, prefix: str, scale: _Scale) -> str:
             continue
         tolerance = known if name in ("coef", "leverages") else TOLERANCE
         a, b = (units.get(name, 1.0) * _cut(name, part[name]) for part in (mine, theirs))
-        if _differ(a, b, tolerance, left.get(name, 0.0)):
+        if _differ(a, b, tolerance, left.get(name, _of_a_share(name, b))):
             return name
     return ""
+
+
+def _of_a_share(name: str, values: np.ndarray) -> np.ndarray | float:
+    """A share is 1 - part/whole: no better known than part/whole, whose sums of squares are compared."""
+    return TOLERANCE * np.abs(1 - values) if name.startswith(("rsq", "grsq")) else 0.0
 
 
 def _is_nothing_by_nothing(name: str, parts, left) -> bool:

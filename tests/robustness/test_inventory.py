@@ -18,6 +18,8 @@ LAZY = "imports a module of this package whose name is in a table of the source"
 TO_CHILD = "hands tasks to joblib's workers; they are our own functions, pickled by joblib itself"
 TRACKER = "starts the helper of joblib's workers, a little before joblib would"
 
+JOBS = "counts the workers that the user allows"
+
 # (file, function): {what: why}
 PYTHON = {
     ("__init__.py", "__getattr__"): {"importlib.import_module": LAZY},
@@ -57,6 +59,15 @@ PYTHON = {
         ".rternalize": "one fixed function of ours that R may call by number"
     },
     ("bridge/convert.py", "_classed"): {"R's class<-": "sets one of our own class names"},
+    ("_load_core.py", "load_core"): {
+        "importlib.import_module": "our own extension, by its fixed name"
+    },
+    ("bridge/convert.py", "_word"): {"R's iconv": "marks bytes of a text that are no text"},
+    ("dof/montecarlo.py", "_done"): {"joblib.effective_n_jobs": JOBS},
+    ("mars/jobs.py", "check_jobs"): {"joblib.effective_n_jobs": JOBS},
+    ("_workers.py", "is_on_cluster"): {
+        "joblib.parallel.get_active_backend": "asks which backend the user chose"
+    },
     ("_workers.py", "run_tasks"): {
         "joblib.delayed": TO_CHILD,
         "joblib.parallel.get_active_backend": "asks which backend the user chose",

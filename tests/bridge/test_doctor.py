@@ -111,7 +111,7 @@ def test_an_engine_that_is_missing_is_not_usable(tmp_path):
     assert code == 1
     missing = "the compiled core pyearthdof._core is not here for this Python"
     assert lines[0] == f"MARS: native engine, cannot work here: {missing}"
-    assert mend_lines(lines)[0] == remedies.core_again()
+    assert f"{sys.executable} -m pip install" in mend_lines(lines)[0]
 
 
 def test_an_engine_that_does_not_load_is_not_usable(tmp_path):
@@ -213,3 +213,11 @@ class TestRemedies:
         home = find_r_home()
         monkeypatch.setenv("PATH", str(tmp_path))
         assert not remedies._can_build(home)
+
+    def test_a_core_is_built_in_a_checkout_and_comes_with_a_wheel(self, tmp_path, monkeypatch):
+        file = tmp_path / "pyearthdof" / "bridge" / "remedies.py"
+        monkeypatch.setattr(remedies, "__file__", str(file))
+        assert remedies.core_again() == remedies.self_again()
+        (tmp_path / "src").mkdir()
+        (tmp_path / "src" / "CMakeLists.txt").touch()
+        assert f"-m pip install --editable {tmp_path} (which needs a C++" in remedies.core_again()

@@ -91,7 +91,7 @@ class Chunk:
         self.store, self.n_rep = CellStore(folder), n_rep
 
     def key(self, cells: list[tuple]) -> dict:
-        versions = package_versions()
+        versions = dict(package_versions())
         cell = {"cells": cells, "n_rep": self.n_rep}
         return {"experiment": "study", "cell": cell, "engine": "native", "versions": versions}
 

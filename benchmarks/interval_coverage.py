@@ -350,7 +350,7 @@ def _between(n, p, sizes, degree) -> list:
     judged = []
     for nk, truth in zip(sizes, long.penalty, strict=True):
         found = quick_penalty((n, p), nk=nk, degree=degree)
-        claim = Claim("penalty", found.penalty, found.error, found.interval(), truth)
+        claim = Claim("penalty", found.penalty, found.se, found.interval(), truth)
         judged.append(_judge(claim))
     return judged
 

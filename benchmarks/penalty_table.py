@@ -174,8 +174,8 @@ def left_out(frame: pd.DataFrame, name: str, value: int) -> pd.DataFrame:
         rows.append(
             {"degree": cell.degree, "n": cell.n, "p": cell.p, "nk": cell.nk, "left_out": name,
              "difference": guess.penalty - cell.penalty,
-             "curvature": guess.interpolation_error,
-             "noise": np.hypot(guess.monte_carlo_error, cell.se)}
+             "curvature": guess.interpolation_se,
+             "noise": np.hypot(guess.monte_carlo_se, cell.se)}
         )  # fmt: skip
     return pd.DataFrame(rows)
 
@@ -225,7 +225,7 @@ def report(checks: list[dict]) -> None:
         quick_penalty((row.n, row.p), nk=row.nk, degree=row.degree) for row in frame.itertuples()
     ]
     frame["table"] = [guess.penalty for guess in guesses]
-    frame["error"] = [guess.error for guess in guesses]
+    frame["error"] = [guess.se for guess in guesses]
     frame["difference"] = frame["table"] - frame["penalty"]
     frame["in_errors"] = frame["difference"] / np.hypot(frame["error"], frame["se"])
     columns = [

@@ -18,6 +18,7 @@ __all__ = [
     "INTERRUPTED",
     "OutputNotWrittenError",
     "ctrl_c",
+    "estimate",
     "output",
     "stopping_in_order",
 ]
@@ -45,6 +46,16 @@ class OutputNotWrittenError(PyEarthDofError):
         else:
             reason, self.exit_code = error.strerror or str(error), FAILED
         super().__init__(f"the output could not be written: {reason}")
+
+
+def estimate(value: float, se: float, interval: tuple[float, float], digits: int = 6) -> str:
+    """A number as commands print it, with its standard error and interval unless it is exact.
+
+    >>> estimate(3.14159, 0.02, (3.1, 3.18))
+    '3.14159 ± 0.02 (95 %: 3.1 to 3.18)'
+    """
+    error = " ± {:.2g} (95 %: {:.4g} to {:.4g})".format(se, *interval) if se else ""
+    return f"{value:.{digits}g}{error}"
 
 
 def _plain(error: UnicodeEncodeError) -> tuple[str, int]:

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from ._terminal import estimate
 from ._version import __version__
 from .cli_df import df
 from .cli_reproduce import report, reproduce
@@ -234,18 +235,12 @@ def correct(
     if as_json:
         print(json.dumps(found.to_dict(), default=str))
         return
-    print(
-        f"penalty    {found.default_penalty:g} -> {found.penalty:.6g} ± {found.se:.2g} "
-        f"({_interval(found.interval())})"
-    )
-    print(f"actual df  {found.df:.6g} ± {found.df_se:.2g} ({_interval(found.interval('df'))})")
+    penalty = estimate(found.penalty, found.se, found.interval())
+    print(f"penalty    {found.default_penalty:g} -> {penalty}")
+    print(f"actual df  {estimate(found.df, found.df_se, found.interval('df'))}")
     print(f"nominal df {found.nominal_df:.6g} at penalty {found.default_penalty:g}")
     print(f"n = {found.n}, p = {found.p}, nk = {found.nk}, degree = {found.degree}, {n_rep} fits")
     print(f"Errors cover: {found.se_covers}")
-
-
-def _interval(ends: tuple[float, float]) -> str:
-    return "95 %: {:.4g} to {:.4g}".format(*ends)
 
 
 def _print_quick(measured, degree, nk, as_json) -> None:
@@ -257,10 +252,8 @@ def _print_quick(measured, degree, nk, as_json) -> None:
     if as_json:
         print(json.dumps(found.to_dict(), default=str))
         return
-    print(
-        f"penalty    {found.default_penalty:g} -> {found.penalty:.3g} ± {found.error:.2g} "
-        f"({_interval(found.interval())})"
-    )
+    penalty = estimate(found.penalty, found.se, found.interval(), digits=3)
+    print(f"penalty    {found.default_penalty:g} -> {penalty}")
     print(f"n = {found.n}, p = {found.p}, nk = {found.nk}, degree = {found.degree}, {found.method}")
 
 

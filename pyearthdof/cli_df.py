@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from ._terminal import estimate
 from .exceptions import InvalidInputError
 
 __all__ = ["PROCEDURES", "df"]
@@ -112,8 +113,7 @@ def df(
         return
     print(f"{fit}\nn = {n}, {found.n_rep or 'no'} fits\n")
     for row in found.to_frame().itertuples():
-        error = f" ± {row.se:.2g} (95 %: {row.lower:.4g} to {row.upper:.4g})" if row.se else ""
-        print(f"{row.quantity:<7} {row.estimate:.6g}{error}")
+        print(f"{row.quantity:<7} {estimate(row.estimate, row.se, (row.lower, row.upper))}")
     print(f"\nErrors cover: {found.se_covers}")
 
 

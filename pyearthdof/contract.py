@@ -56,6 +56,7 @@ class Bound:
     """A procedure on one design: what depends on X alone was checked and computed once.
 
     This one knows nothing better than the procedure's own `fit_many`; procedures that do have a subclass.
+    Those of MARS also have `fit_path(Y, nks, n_threads)`, which returns `PathFits`.
 
     Attributes
     ----------
@@ -81,10 +82,6 @@ class Bound:
     def fit_many(self, Y, n_threads: int = 1) -> Fits:
         """Fit every column of Y, which is finite and has the rows of X."""
         return self.procedure.fit_many(self.X, Y)
-
-    def fit_path(self, Y, nks, n_threads: int = 1) -> PathFits:
-        """Fit every column of Y for every nk; only MARS can."""
-        raise NotImplementedError(f"{self.procedure!r} has no path over nk")
 
 
 def bind(procedure, X) -> Bound:

@@ -9,28 +9,24 @@ class InvalidInputError(PyEarthDofError, ValueError):
     """An argument or a data set was refused before any work began."""
 
 
-class RNotAvailableError(PyEarthDofError, RuntimeError):
+class _NotAvailableError(PyEarthDofError):
+    """Something outside Python is missing; `problem` says what, `remedy` is the command that mends it."""
+
+    def __init__(self, problem: str, remedy: str):
+        super().__init__(f"{problem}; mend it with: {remedy}")
+        self.problem = problem
+        self.remedy = remedy
+
+    def __reduce__(self):
+        return type(self), (self.problem, self.remedy)
+
+
+class RNotAvailableError(_NotAvailableError, RuntimeError):
     """R, rpy2 or an R package is missing or does not fit; `remedy` is the command that mends it."""
 
-    def __init__(self, problem: str, remedy: str):
-        super().__init__(f"{problem}; mend it with: {remedy}")
-        self.problem = problem
-        self.remedy = remedy
 
-    def __reduce__(self):
-        return type(self), (self.problem, self.remedy)
-
-
-class CoreNotAvailableError(PyEarthDofError, ImportError):
+class CoreNotAvailableError(_NotAvailableError, ImportError):
     """The compiled core is missing or does not load; `remedy` is the command that mends it."""
-
-    def __init__(self, problem: str, remedy: str):
-        super().__init__(f"{problem}; mend it with: {remedy}")
-        self.problem = problem
-        self.remedy = remedy
-
-    def __reduce__(self):
-        return type(self), (self.problem, self.remedy)
 
 
 class RForkedError(PyEarthDofError, RuntimeError):

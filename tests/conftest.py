@@ -1,11 +1,27 @@
-"""Shared by all tests: helpers importable from every folder, and one BLAS thread for each worker."""
+"""Shared by all tests: helpers from every folder, one BLAS thread for each worker, and what needs R."""
 
 import os
 import sys
 from pathlib import Path
+
+import pytest
 
 # Two pytest workers with two BLAS threads each on two cores spend their time waiting for each other.
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
 sys.path.insert(0, str(Path(__file__).parent))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    """Skip what is marked `needs_r` (R with earth) or `needs_r("mda")` where that is not here.
+
+    Asked only when such a test is about to run, so that collecting the tests starts no R.
+    """
+    from pyearthdof import bridge
+
+    for marker in item.iter_markers("needs_r"):
+        package = marker.args[0] if marker.args else "earth"
+        if not bridge.is_available(package):
+            pytest.skip(f"R with {package} is not here")

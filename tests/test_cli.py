@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pyearthdof import Earth, MarsModel, bridge
+from pyearthdof import Earth, MarsModel
 from pyearthdof.cli import main
 from pyearthdof.cli_df import PROCEDURES
 from pyearthdof.datasets import load_ozone, make_hinges
@@ -193,9 +193,8 @@ def test_text_is_a_factor_and_several_targets_are_one_model(run, tmp_path):
     assert code == 2 and "'kind'" in err and "'green'" in err
 
 
+@pytest.mark.needs_r
 def test_family_and_rds(run, tmp_path):
-    if not bridge.is_available("earth"):
-        pytest.skip("needs R with its package earth")
     data, saved, rds = tmp_path / "d.csv", tmp_path / "model.json", tmp_path / "model.rds"
     data.write_text(FLOWERS)
     arguments = ("--target", "y", "--family", "poisson", "--save", saved, "--rds", rds)

@@ -18,15 +18,13 @@ from rscript import needs_rscript, run_r
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 
-from pyearthdof import Earth, EarthClassifier, Mars, bridge, plots
+from pyearthdof import Earth, EarthClassifier, Mars, plots
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.plots.lowess import lowess
 from pyearthdof.plots.predictors import Predictors
 from pyearthdof.plots.style import shorten, shorten_all
 
 FIT = "fit <- earth(x = as.matrix(X), y = y, degree = 2, penalty = 6)\n"
-
-needs_r = pytest.mark.skipif(not bridge.is_available("earth"), reason="R with earth is not here")
 
 
 @pytest.fixture(autouse=True)
@@ -134,7 +132,7 @@ class TestModelSelection:
         assert line(ax, "RSq").get_ydata().tolist() == [0.0]
         assert line(ax, "RSq").get_marker() == "o"
 
-    @pytest.mark.skipif(not bridge.is_available("mda"), reason="R with mda is not here")
+    @pytest.mark.needs_r("mda")
     def test_a_model_of_mda_has_no_pruning_record(self, data):
         model = Mars(degree=2).fit(*data)
         for draw in (plots.plot_model_selection, plots.plot_importance):
@@ -355,7 +353,7 @@ class TestEffects:
         assert [ax.get_xlabel() for ax in axes] == ["temp", "wind", "vis", "doy"]
         assert not recwarn.list
 
-    @needs_r
+    @pytest.mark.needs_r
     def test_a_formula_shows_its_own_columns(self, factor_data):
         X, y = factor_data
         frame = X.assign(score=y, noise=0.0)
@@ -367,7 +365,7 @@ class TestEffects:
         assert_allclose(drawn, model.predict(pd.DataFrame({"age": x, **held})), atol=1e-12)
         assert len(plots.plot_effects(model, frame, features=["age", "class"])) == 3
 
-    @needs_r
+    @pytest.mark.needs_r
     @pytest.mark.filterwarnings("ignore:glm.fit")
     def test_a_classifier_shows_probabilities(self, data):
         X, y = data

@@ -37,12 +37,12 @@ class PenaltyEstimate:
 
     Attributes
     ----------
-    penalty, error : float
+    penalty, se : float
         The corrected penalty, a mean over Gaussian designs, and its standard error, which is printed
         after ± and has two parts. `interval()` knows that it comes from ten designs.
-    monte_carlo_error : float
+    monte_carlo_se : float
         The part that comes from the finite number of repetitions behind the table.
-    interpolation_error : float
+    interpolation_se : float
         The part that comes from going between its cells; 0 at a cell.
     method : str
         "table" at a cell of the table, else "interpolation".
@@ -56,14 +56,14 @@ class PenaltyEstimate:
     --------
     >>> from pyearthdof import quick_penalty
     >>> found = quick_penalty((200, 8))
-    >>> found.method, found.interpolation_error < 1e-9
+    >>> found.method, found.interpolation_se < 1e-9
     ('table', True)
     """
 
     penalty: float
-    error: float
-    monte_carlo_error: float
-    interpolation_error: float
+    se: float
+    monte_carlo_se: float
+    interpolation_se: float
     method: str
     default_penalty: float
     n: int
@@ -73,9 +73,17 @@ class PenaltyEstimate:
     settings: dict = field(default_factory=dict)
     versions: dict = field(default_factory=dict)
 
+    def __getattr__(self, name):
+        if name in ("error", "monte_carlo_error", "interpolation_error"):
+            new = name.replace("error", "se")
+            raise AttributeError(
+                f"{name} is now {new}, as in the other results", name=new, obj=self
+            )
+        raise AttributeError(name, name=name, obj=self)
+
     def __repr__(self) -> str:
         return (
-            f"PenaltyEstimate({self.default_penalty:g} -> {self.penalty:.3g} ± {self.error:.2g}, "
+            f"PenaltyEstimate({self.default_penalty:g} -> {self.penalty:.3g} ± {self.se:.2g}, "
             f"method={self.method!r})"
         )
 
@@ -92,7 +100,7 @@ class PenaltyEstimate:
         '2.95 to 3.08'
         """
         multiple = student.ppf((1 + check_level(level)) / 2, self.settings["n_designs"] - 1)
-        half = float(multiple) * self.error
+        half = float(multiple) * self.se
         return max(self.penalty - half, 0.0), self.penalty + half
 
     def to_dict(self) -> dict:
@@ -160,9 +168,9 @@ class PenaltyTable:
         on_grid = n in self._axes["n"] and p in self._axes["p"] and _odd(nk) in self._axes["nk"]
         return PenaltyEstimate(
             penalty=max(value, 0.0),
-            error=float(np.hypot(noise, bend)),
-            monte_carlo_error=noise,
-            interpolation_error=bend,
+            se=float(np.hypot(noise, bend)),
+            monte_carlo_se=noise,
+            interpolation_se=bend,
             method="table" if on_grid else "interpolation",
             default_penalty=default_penalty(degree),
             n=n,

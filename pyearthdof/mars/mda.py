@@ -9,6 +9,7 @@ from .. import bridge
 from ..contract import Bound, Fits, PathFits
 from ..exceptions import InvalidInputError
 from . import engine_r
+from .bound_r import BoundR
 from .data import check_design, check_training_data
 from .earth import Earth
 from .model import FitDetails
@@ -120,17 +121,8 @@ class Mars(MarsRegressor):
         bridge.require("mda")
 
 
-class BoundMda(Bound):
+class BoundMda(BoundR):
     """mda's MARS on one design; `options` in mda's names."""
-
-    engine = "r"
-
-    def __init__(self, X, names, options):
-        self.X, self.names, self.options = X, names, options
-
-    @property
-    def versions(self) -> dict[str, str]:
-        return bridge.r_versions()
 
     def fit_many(self, Y, n_threads: int = 1) -> Fits:
         """Fitted values and numbers of terms for every column of Y; R has one thread."""

@@ -14,9 +14,20 @@ constexpr double kSaturated = 1e-7;  // share of the null RSS: what is left is r
 
 }  // namespace
 
-Pass::Pass(const Design& design, const Settings& settings, const std::vector<std::size_t>& linpreds)
-    : design_(design), settings_(settings), terms_(settings.nk + 2, design.n, design.p), queue_(settings.nk + 2) {
+Pass::Pass(const Design& design, const Settings& settings, const std::vector<std::size_t>& linpreds, Team& team)
+    : design_(design),
+      settings_(settings),
+      team_(team),
+      terms_(settings.nk + 2, design.n, design.p),
+      queue_(settings.nk + 2) {
   for (std::size_t j : linpreds) terms_.linear_only[j] = 1;
+}
+
+void Pass::run(std::size_t most) {
+  for (; most > 0 && is_running(); --most) {
+    step();
+    team_.check();
+  }
 }
 
 void Pass::begin(double rss_null) {
@@ -77,8 +88,7 @@ void Pass::finish_step(const Candidate& step, bool paired) {
 
 ForwardPass::ForwardPass(const Design& design, const Settings& settings, const std::vector<std::size_t>& linpreds,
                          std::size_t n_resp, Team& team, std::size_t n_mates)
-    : Pass(design, settings, linpreds),
-      team_(team),
+    : Pass(design, settings, linpreds, team),
       n_resp_(n_resp),
       updating_(design_, settings_, settings.nk + 2, team, n_mates),
       trials_(team.size()) {}
@@ -112,13 +122,6 @@ void ForwardPass::restart(bool exact) {
   if (basis_) basis_->truncate(0);
   updated_ = false;
   ties_ = 0;
-}
-
-void ForwardPass::run(std::size_t most) {
-  for (; most > 0 && is_running(); --most) {
-    step();
-    team_.check();
-  }
 }
 
 void ForwardPass::step() {

@@ -28,7 +28,11 @@ enum Condition {
 // The passes with and without case weights have all this in common.
 class Pass {
  public:
-  Pass(const Design& design, const Settings& settings, const std::vector<std::size_t>& linpreds);
+  Pass(const Design& design, const Settings& settings, const std::vector<std::size_t>& linpreds, Team& team);
+  virtual ~Pass() = default;
+
+  // Take up to `most` steps.
+  void run(std::size_t most);
 
   bool is_running() const { return condition_ == kRunning; }
   Condition condition() const { return condition_; }
@@ -45,6 +49,7 @@ class Pass {
   const std::vector<std::size_t>& independent_slots() const { return independent_; }
 
  protected:
+  virtual void step() = 0;
   void begin(double rss_null);
   // A knot must gain less than this.
   double limit() const;
@@ -53,6 +58,7 @@ class Pass {
 
   const Design& design_;
   Settings settings_;
+  Team& team_;
   Terms terms_;
   Queue queue_;
   std::size_t slots_ = 0, used_ = 0;
@@ -69,8 +75,6 @@ class ForwardPass : public Pass {
 
   // Begin with responses as rows, scaled. `exact` asks for earth's order of operations in every step.
   void start(Rows<const double> y, bool exact);
-  // Take up to `most` steps.
-  void run(std::size_t most);
   // Give back what only the search needs, and keep the terms.
   void release() {
     updating_.release();
@@ -90,14 +94,13 @@ class ForwardPass : public Pass {
 
  private:
   void restart(bool exact);
-  void step();
+  void step() override;
   Candidate search_exact();
   ExactPair exact_pair(std::size_t slot, std::size_t pred, const Spans& spans, Trial& trial) const;
   Spans spans_of(std::size_t slot) const;
   void complete_basis();
   void extend_basis(std::size_t slot);
 
-  Team& team_;
   std::size_t n_resp_;
   Updating updating_;
   std::unique_ptr<ExactBasis> basis_;  // made when it is first needed

@@ -7,8 +7,7 @@ namespace earthdof {
 
 WeightedPass::WeightedPass(const Design& design, const Settings& settings, const std::vector<std::size_t>& linpreds,
                            std::size_t n_resp, Team& team)
-    : Pass(design, settings, linpreds),
-      team_(team),
+    : Pass(design, settings, linpreds, team),
       basis_(design.n, settings.nk + 2, n_resp),
       model_(settings.nk + 2, n_resp, design.n) {
   for (int thread = 0; thread < team.size(); ++thread) works_.push_back(std::make_unique<Work>(design.n, n_resp));
@@ -20,13 +19,6 @@ void WeightedPass::start(Rows<const double> y, const double* weights, double rss
   basis_.start(y, std::vector<double>(y.rows, 0.0));
   model_.start(y);
   factored_ = 0;
-}
-
-void WeightedPass::run(std::size_t most) {
-  for (; most > 0 && is_running(); --most) {
-    step();
-    team_.check();
-  }
 }
 
 void WeightedPass::step() {

@@ -20,7 +20,6 @@ class WeightedPass : public Pass {
 
   // Begin with responses as rows, weighted and scaled, the weights, and the null RSS.
   void start(Rows<const double> y, const double* weights, double rss_null);
-  void run(std::size_t most);
 
  private:
   struct Work {
@@ -35,13 +34,12 @@ class WeightedPass : public Pass {
     std::ptrdiff_t place = -1;
   };
 
-  void step();
+  void step() override;
   Candidate search();
   Found search_pair(std::size_t slot, std::size_t pred, const Spans& spans, double model_rss, Work& work) const;
   void best_knot(const double* base, std::size_t pred, const Spans& spans, const Factored& model, double model_rss,
                  Block& block, Found& best) const;
 
-  Team& team_;
   ExactBasis basis_;
   Factored model_;
   std::size_t factored_ = 0;  // slots whose columns are in the model, or depend on it

@@ -4,13 +4,12 @@ import sys
 
 import numpy as np
 import pytest
-from needs import needs_r
 
 from pyearthdof import bridge
 from pyearthdof.bridge import Factor, NamedMatrix
 from pyearthdof.exceptions import RError
 
-pytestmark = needs_r
+pytestmark = pytest.mark.needs_r
 
 
 def there_and_back(value):

@@ -11,13 +11,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from needs import needs_r
 from signals import ctrl_c_heard
 
 from pyearthdof import Earth, bridge
 from pyearthdof.exceptions import RError, RForkedError
 
-pytestmark = needs_r
+pytestmark = pytest.mark.needs_r
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(100, 4))

@@ -19,9 +19,6 @@ from pyearthdof.mars.mda import Mars
 from pyearthdof.mars.options import default_nk
 from pyearthdof.random import RDraws
 
-needs_r = pytest.mark.skipif(not bridge.is_available("earth"), reason="R with earth is not here")
-needs_mda = pytest.mark.skipif(not bridge.is_available("mda"), reason="R with mda is not here")
-
 REFERENCE = pd.read_csv(Path(__file__).parents[1] / "data" / "correct_penalty.csv")
 ROWS = list(REFERENCE.itertuples(index=False))
 
@@ -31,7 +28,7 @@ def by_r(n, p, degree, nk):
     return correct_penalty((n, p), degree=degree, nk=nk, engine="r")
 
 
-@needs_r
+@pytest.mark.needs_r
 @pytest.mark.parametrize("row", ROWS, ids=lambda r: f"n{r.n}-p{r.p}-nk{r.nk}-degree{r.degree}")
 @golden(earth=EARTH_SEEN)
 def test_the_authors_penalties(row):
@@ -53,7 +50,7 @@ def test_the_authors_penalties_without_r(row):
 
 
 # Paper's ozone and spam tables: the corrected penalties for the sizes of the training data.
-@needs_r
+@pytest.mark.needs_r
 @pytest.mark.parametrize(("degree", "penalty"), [(1, 2.99357), (2, 3.92098)])
 @golden(earth=EARTH_SEEN)
 def test_ozone(degree, penalty):
@@ -62,7 +59,7 @@ def test_ozone(degree, penalty):
     assert round(found.penalty, 5) == penalty
 
 
-@needs_r
+@pytest.mark.needs_r
 @pytest.mark.slow
 @pytest.mark.parametrize(("degree", "penalty"), [(1, 6.252168), (2, 7.935667)])
 @golden(earth=EARTH_SEEN)
@@ -72,7 +69,7 @@ def test_spam(degree, penalty):
     assert round(found.penalty, 6) == penalty
 
 
-@needs_r
+@pytest.mark.needs_r
 class TestCorrection:
     def test_same_bits_for_any_number_of_workers(self):
         one, two = (
@@ -135,7 +132,7 @@ def test_standard_error_of_the_penalty_by_leaving_out():
     assert found.se == pytest.approx(np.sqrt(49 / 50 * ((expected - expected.mean()) ** 2).sum()))
 
 
-@needs_r
+@pytest.mark.needs_r
 def test_direction_has_less_variance_for_mars():
     X = RDraws(5).normal(100 * 10).reshape(100, 10)
     mars = Earth(degree=2, nk=21, thresh=0, pmethod="none")
@@ -179,7 +176,7 @@ def test_prefix_property_in_plain_r(n, p, top, degree):
     assert r["sizes"].max() > 6
 
 
-@needs_r
+@pytest.mark.needs_r
 @pytest.mark.parametrize(("p", "degree"), [(1, 1), (10, 2), (50, 1)])
 def test_path_is_refitting_at_every_nk(p, degree):
     X = RDraws(7).normal(60 * p).reshape(60, p)
@@ -198,7 +195,7 @@ def path():
     return self_consistency((100, 10), degree=2, nk=[1, 2, 5, 21], engine="r")
 
 
-@needs_r
+@pytest.mark.needs_r
 class TestSelfConsistency:
     def test_agrees_with_the_correction(self, path):
         [row] = [r for r in ROWS if (r.n, r.p, r.nk, r.degree) == (100, 10, 21, 2)]
@@ -239,7 +236,7 @@ class TestSelfConsistency:
         assert np.array_equal(one.df, two.df) and np.array_equal(one.se, two.se)
 
 
-@needs_mda
+@pytest.mark.needs_r("mda")
 class TestMda:
     @needs_rscript
     @pytest.mark.parametrize("degree", [1, 2])
@@ -277,7 +274,7 @@ class TestMda:
         assert nominal_df(model) == model.n_terms_ + 2 * (model.n_terms_ - 1) / 2
 
 
-@needs_r
+@pytest.mark.needs_r
 def test_nominal_df_of_earth():
     X = RDraws(1).normal(120).reshape(40, 3)
     y = X[:, 0] + RDraws(2).normal(40)

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from rscript import needs_rscript, run_r
 
-from pyearthdof import bridge
 from pyearthdof.dof import correct_penalty
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.mars.classifier import EarthClassifier
@@ -15,8 +14,6 @@ from pyearthdof.mars.earth import Earth
 from pyearthdof.mars.mda import Mars
 from pyearthdof.mars.options import OPTIONS, SEARCH_OPTIONS
 from pyearthdof.random import RDraws
-
-needs_r = pytest.mark.skipif(not bridge.is_available("earth"), reason="R with earth is not here")
 
 X = np.random.default_rng(0).normal(size=(150, 5))
 y = X[:, 0] + np.random.default_rng(1).normal(size=150)
@@ -141,7 +138,7 @@ class TestNames:
         assert by_name.correction_.penalty != Earth().corrected(X, y, n_rep=20).correction_.penalty
         assert by_name.correction_.settings["options"] == {"linpreds": [1, 3]}
 
-    @pytest.mark.parametrize("engine", ["native", pytest.param("r", marks=needs_r)])
+    @pytest.mark.parametrize("engine", ["native", pytest.param("r", marks=pytest.mark.needs_r)])
     @pytest.mark.parametrize("design", ["gaussian", "data"])
     def test_allowed(self, engine, design):
         seen = set()
@@ -187,7 +184,7 @@ class TestWhoseSearch:
         other = correct_penalty(fitted, estimator=Earth(fast_k=1, engine="native"))
         assert other.penalty == pytest.approx(3.411, abs=5e-4)
 
-    @needs_r
+    @pytest.mark.needs_r
     def test_a_classifier(self):
         fitted = EarthClassifier(minspan=30, endspan=40).fit(X, y > 0)
         assert correct_penalty(fitted).penalty == pytest.approx(0.515, abs=5e-4)
@@ -202,7 +199,7 @@ class TestWhoseSearch:
         model = estimator.corrected(X, y, nk=5, n_rep=10)
         assert model.correction_.nk == 5 and model.nk_ == 9
 
-    @pytest.mark.skipif(not bridge.is_available("mda"), reason="R with mda is not here")
+    @pytest.mark.needs_r("mda")
     def test_mda(self):
         by_name = correct_penalty((60, 3), nk=9, n_rep=10, package="mda")
         by_estimator = correct_penalty((60, 3), estimator=Mars(nk=9), n_rep=10)

@@ -90,18 +90,18 @@ def test_a_cell_is_found_as_it_is():
         found = quick_penalty((row.n, row.p), nk=row.nk, degree=row.degree)
         assert found.method == "table"
         assert found.penalty == pytest.approx(row.penalty, abs=1e-6)
-        assert found.error == pytest.approx(row.se, rel=1e-6)
-        assert found.interpolation_error == pytest.approx(0, abs=1e-9)
+        assert found.se == pytest.approx(row.se, rel=1e-6)
+        assert found.interpolation_se == pytest.approx(0, abs=1e-9)
 
 
 def test_the_interval_follows_from_ten_designs():
     found = quick_penalty((264, 9))
     assert SETTINGS["n_designs"] == 10
     lower, upper = found.interval()
-    assert (upper - lower) / 2 == pytest.approx(2.2621571628 * found.error)
+    assert (upper - lower) / 2 == pytest.approx(2.2621571628 * found.se)
     assert (upper + lower) / 2 == pytest.approx(found.penalty)
     lower, upper = found.interval(level=0.5)
-    assert (upper - lower) / 2 == pytest.approx(stats.t.ppf(0.75, 9) * found.error)
+    assert (upper - lower) / 2 == pytest.approx(stats.t.ppf(0.75, 9) * found.se)
     assert found.to_dict()["interval"] == list(found.interval())
     assert tuple(found.to_frame().loc[0, ["lower", "upper"]]) == found.interval()
     with pytest.raises(InvalidInputError, match="level=2 is not possible"):
@@ -109,13 +109,13 @@ def test_the_interval_follows_from_ten_designs():
 
 
 def test_no_interval_begins_below_zero():
-    small = dataclasses.replace(quick_penalty((264, 9)), penalty=0.01, error=0.02)
+    small = dataclasses.replace(quick_penalty((264, 9)), penalty=0.01, se=0.02)
     assert small.interval() == pytest.approx((0.0, 0.01 + 2.2621571628 * 0.02))
 
 
 def test_even_nk_is_the_odd_one_below_as_in_earth():
     even, odd = (quick_penalty((150, 6), nk=nk) for nk in (16, 15))
-    assert (even.penalty, even.error, even.nk) == (odd.penalty, odd.error, 16)
+    assert (even.penalty, even.se, even.nk) == (odd.penalty, odd.se, 16)
     runs = [correct_penalty((60, 3), nk=nk, n_rep=20, engine="native") for nk in (16, 15)]
     assert runs[0].penalty == runs[1].penalty
 
@@ -136,7 +136,7 @@ def test_between_two_cells_is_between_their_values(degree):
                 ends = [
                     quick_penalty((n, end), degree=degree, nk=21).penalty for end in (low, high)
                 ]
-                assert min(ends) - 2 * found.error <= found.penalty <= max(ends) + 2 * found.error
+                assert min(ends) - 2 * found.se <= found.penalty <= max(ends) + 2 * found.se
 
 
 @pytest.mark.parametrize("degree", [1, 2])
@@ -149,10 +149,10 @@ def test_more_predictors_cost_more(degree):
 def test_error_has_two_parts():
     found = quick_penalty((264, 9), degree=2)
     assert found.method == "interpolation"
-    assert found.monte_carlo_error > 0
-    assert found.interpolation_error > 0
-    parts = np.hypot(found.monte_carlo_error, found.interpolation_error)
-    assert found.error == pytest.approx(parts)
+    assert found.monte_carlo_se > 0
+    assert found.interpolation_se > 0
+    parts = np.hypot(found.monte_carlo_se, found.interpolation_se)
+    assert found.se == pytest.approx(parts)
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_ozone_and_spam_are_near_the_exact_penalties():
         ((3065, 57), 1, 6.252168), ((3065, 57), 2, 7.935667),
     ]:  # fmt: skip
         found = quick_penalty(shape, degree=degree)
-        assert abs(found.penalty - penalty) < 4 * np.hypot(found.error, 0.1)
+        assert abs(found.penalty - penalty) < 4 * np.hypot(found.se, 0.1)
 
 
 @pytest.mark.slow
@@ -217,6 +217,12 @@ def test_between_cells_against_exact_runs():
         nk, degree = int(random.integers(3, 42)), 1 + k % 2
         found = quick_penalty((n, p), nk=nk, degree=degree)
         _, _, penalty, se = exact(n, p, nk, degree, 100, range(7000, 7010))
-        distances.append(abs(found.penalty - penalty) / np.hypot(found.error, se))
+        distances.append(abs(found.penalty - penalty) / np.hypot(found.se, se))
     assert max(distances) < 3.5
     assert np.mean(np.array(distances) < 2) >= 0.8
+
+
+@pytest.mark.parametrize("old, new", [("error", "se"), ("interpolation_error", "interpolation_se")])
+def test_the_old_name_names_the_new_one(old, new):
+    with pytest.raises(AttributeError, match=f"{old} is now {new}"):
+        getattr(quick_penalty((200, 8)), old)

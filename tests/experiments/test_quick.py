@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from needs import needs_r
 from sklearn.base import clone
 
 from pyearthdof import Earth
@@ -57,7 +56,7 @@ def test_mars_df_of_the_authors_draw():
     assert rows[2]["fresh_df"] != rows[2]["df"]
 
 
-@needs_r
+@pytest.mark.needs_r
 @pytest.mark.parametrize("engine", ["r", "native"])
 @pytest.mark.parametrize(("p", "degree"), [(2, 1), (20, 2)])
 def test_one_fit_serves_all_penalties(p, degree, engine):
@@ -71,7 +70,7 @@ def test_one_fit_serves_all_penalties(p, degree, engine):
         np.testing.assert_allclose(predictions, direct, rtol=0, atol=1e-9)
 
 
-@needs_r
+@pytest.mark.needs_r
 def test_mars_mse_of_two_predictors():
     cell = {"p": 2, "degree": 1, "n_rep": 20, "replications": 2}
     rows = MarsMse().compute(cell, "auto")

@@ -8,14 +8,11 @@ import pytest
 from earth_batch import Case, difference, fit_in_r
 from rscript import needs_rscript
 
-from pyearthdof import bridge, crosscheck
+from pyearthdof import crosscheck
 from pyearthdof.mars import native
 from pyearthdof.mars.contrasts import polynomial_contrasts
 
 pytestmark = needs_rscript
-needs_bridge = pytest.mark.skipif(
-    not bridge.is_available("earth"), reason="R with earth is not here"
-)
 
 
 def two_that_are_almost_one(seed, distance):
@@ -76,7 +73,7 @@ def test_the_same_terms_as_r():
     assert found == []
 
 
-@needs_bridge
+@pytest.mark.needs_r
 def test_crosscheck_says_the_same_model():
     X, y = two_that_are_almost_one(0, 1.2e-15)
     assert crosscheck(X, y).same

@@ -10,12 +10,11 @@ from earth_cases import R_DATA, read_frames
 from rscript import needs_rscript, run_r
 from without_r import run_without_r
 
-from pyearthdof import EarthClassifier, bridge
+from pyearthdof import EarthClassifier
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.mars.model import MarsModel
 
-needs_r = pytest.mark.skipif(not bridge.is_available("earth"), reason="R with earth is not here")
-pytestmark = [needs_rscript, needs_r, pytest.mark.filterwarnings("ignore")]
+pytestmark = [needs_rscript, pytest.mark.needs_r, pytest.mark.filterwarnings("ignore")]
 
 # data, predictors, class, R's arguments: ours
 CASES = {

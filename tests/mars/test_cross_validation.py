@@ -7,11 +7,11 @@ import pytest
 from earth_cases import R_DATA, read_frames
 from rscript import needs_rscript, run_r
 
-from pyearthdof import Earth, EarthClassifier, bridge
+from pyearthdof import Earth, EarthClassifier
 
 pytestmark = [
     needs_rscript,
-    pytest.mark.skipif(not bridge.is_available("earth"), reason="R with earth is not here"),
+    pytest.mark.needs_r,
 ]
 
 SEED = 3

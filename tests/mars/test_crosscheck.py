@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pyearthdof import Earth, bridge, crosscheck
+from pyearthdof import Earth, crosscheck
 from pyearthdof.mars.crosscheck import compare
 
-pytestmark = pytest.mark.skipif(not bridge.is_available("earth"), reason="R with earth is not here")
+pytestmark = pytest.mark.needs_r
 
 RNG = np.random.default_rng(9)
 X = RNG.normal(size=(80, 3))

@@ -5,9 +5,9 @@ import warnings
 import numpy as np
 import pytest
 
-from pyearthdof import Earth, bridge
+from pyearthdof import Earth
 
-pytestmark = pytest.mark.skipif(not bridge.is_available("earth"), reason="R with earth is not here")
+pytestmark = pytest.mark.needs_r
 
 RNG = np.random.default_rng(11)
 X = RNG.normal(size=(30, 3))

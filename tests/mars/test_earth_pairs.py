@@ -7,11 +7,9 @@ import pytest
 from earth_cases import CASES, fit_case, new_rows, r_found
 from rscript import needs_rscript
 
-from pyearthdof import bridge
 from pyearthdof.mars.model import MarsModel
 
 pytestmark = needs_rscript
-needs_r = pytest.mark.skipif(not bridge.is_available("earth"), reason="R with earth is not here")
 
 EXACT = {
     "dirs": "dirs_", "cuts": "cuts_", "prune.terms": "prune_terms_", "nk": "nk_",
@@ -66,7 +64,7 @@ def close(ours, r, tolerance, name):
     np.testing.assert_allclose(ours, r, rtol=tolerance, atol=tolerance * scale, err_msg=name)
 
 
-@needs_r
+@pytest.mark.needs_r
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_same_as_plain_r(case, in_r):
     expected = in_r[case]

@@ -10,12 +10,10 @@ import pytest
 from rscript import needs_rscript, run_r
 from without_r import run_without_r
 
-from pyearthdof import Earth, bridge
+from pyearthdof import Earth
 from pyearthdof.exceptions import InvalidInputError, PyEarthDofError, RError
 from pyearthdof.mars.formula import Formula
 from pyearthdof.mars.model import MarsModel
-
-needs_r = pytest.mark.skipif(not bridge.is_available("earth"), reason="R with earth is not here")
 
 # Data set and formula. Odd rows train, even rows are predicted: some lie outside of what was seen.
 CASES = [
@@ -145,7 +143,7 @@ def _split(frame) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 @needs_rscript
-@needs_r
+@pytest.mark.needs_r
 @pytest.mark.filterwarnings("ignore::pyearthdof.exceptions.RWarning")
 @pytest.mark.parametrize("case", range(len(CASES)), ids=[f"{s}: {f}" for s, f in CASES])
 def test_design_and_predictions_are_plain_rs(plain_r, case):
@@ -219,7 +217,7 @@ FITTED = {
 
 
 @needs_rscript
-@needs_r
+@pytest.mark.needs_r
 @pytest.mark.parametrize("name", FITTED)
 def test_options_are_plain_rs(with_options, name):
     train, new, out = with_options
@@ -452,7 +450,7 @@ def _places(node):
             yield from _places(value)
 
 
-@needs_r
+@pytest.mark.needs_r
 def test_predicts_where_there_is_no_r(tmp_path):
     rng = np.random.default_rng(3)
     data = pd.DataFrame({"x": rng.uniform(1, 5, 80), "f": rng.choice(["u", "v", "w"], 80)})
@@ -472,7 +470,7 @@ np.save(folder + "/p.npy", MarsModel.load(folder + "/model.json").predict(data))
 
 
 @needs_rscript
-@needs_r
+@pytest.mark.needs_r
 def test_formulas_of_models_that_plain_r_fitted(tmp_path):
     """Known formulas come along; others leave a model of the expanded columns."""
     code = """
@@ -505,7 +503,7 @@ out <- c(lapply(etitanic, function(v) if (is.factor(v)) as.character(v) else v),
         assert Earth.from_r(tmp_path / f"{name}.rds").model_.formula is None
 
 
-@needs_r
+@pytest.mark.needs_r
 def test_why_a_formula_does_not_come_along():
     assert Formula.from_r({"reason": ["formula is refused: ..."]}) is None
     with pytest.raises(PyEarthDofError, match="nobody"):

@@ -7,11 +7,10 @@ import pandas as pd
 import pytest
 from rscript import needs_rscript, run_r
 
-from pyearthdof import Earth, bridge
+from pyearthdof import Earth
 from pyearthdof.exceptions import InvalidInputError
 
-needs_r = pytest.mark.skipif(not bridge.is_available("earth"), reason="R with earth is not here")
-pytestmark = [needs_r, pytest.mark.filterwarnings("ignore")]
+pytestmark = [pytest.mark.needs_r, pytest.mark.filterwarnings("ignore")]
 
 FORMULAS = {
     "columns": "y ~ x + kind",

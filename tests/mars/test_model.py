@@ -5,7 +5,6 @@ import pickle
 
 import numpy as np
 import pytest
-from needs import needs_r
 from without_r import run_without_r
 
 from pyearthdof import Earth, MarsModel
@@ -13,7 +12,7 @@ from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.mars.model import nominal_df
 
 
-@pytest.fixture(scope="module", params=[pytest.param("r", marks=needs_r), "native"])
+@pytest.fixture(scope="module", params=[pytest.param("r", marks=pytest.mark.needs_r), "native"])
 def fitted(request):
     rng = np.random.default_rng(2)
     X = rng.normal(size=(150, 4))
@@ -79,7 +78,7 @@ def test_a_missing_entry_and_text_that_is_not_json(fitted):
         MarsModel.from_json("{")
 
 
-@needs_r
+@pytest.mark.needs_r
 def test_pickle_is_used_and_saved_again_without_r(fitted, tmp_path):
     model, X = fitted
     np.save(tmp_path / "X.npy", X)

@@ -9,11 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pyearthdof import Earth, EarthClassifier, Mars, bridge, crosscheck
+from pyearthdof import Earth, EarthClassifier, Mars, crosscheck
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.mars.classes import learn_classes
 
-needs_r = pytest.mark.skipif(not bridge.is_available("earth"), reason="R with earth is not here")
 RNG = np.random.default_rng(3)
 N = 40
 X = RNG.normal(size=(N, 2))
@@ -142,7 +141,7 @@ def test_names_of_responses_that_are_no_texts_do_not_count():
     assert native().fit(X, pd.Series(Y, name="price")).response_names_ == ("price",)
 
 
-@needs_r
+@pytest.mark.needs_r
 def test_other_doors():
     frame = pd.DataFrame(np.c_[X, Y], columns=pd.MultiIndex.from_product([["a"], ["x", "z", "y"]]))
     with pytest.raises(InvalidInputError, match="data has column names of 2 levels"):
@@ -203,7 +202,7 @@ def test_classes_that_are_refused(y, message):
     assert "\n" not in str(caught.value)
 
 
-@needs_r
+@pytest.mark.needs_r
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     ("y", "classes", "name"),
@@ -239,7 +238,7 @@ def test_the_type_of_the_classes_is_kept():
     assert learn_classes(pd.Series([3, 1], dtype="Int64"), 2)[0].dtype == np.int64
 
 
-@needs_r
+@pytest.mark.needs_r
 def test_rows_of_one_class_only():
     y = np.where(np.median(Y) < Y, "high", "low")
     for rows in (y == "high", np.flatnonzero(y == "high")):

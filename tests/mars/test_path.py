@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from needs import needs_r
 
 from pyearthdof import Earth
 from pyearthdof.exceptions import InvalidInputError
@@ -19,7 +18,7 @@ def design(n, p):
     return X
 
 
-@needs_r
+@pytest.mark.needs_r
 @pytest.mark.parametrize(("n", "p", "degree"), SHAPES)
 def test_a_smaller_nk_is_the_beginning_of_the_pass_to_the_bit(n, p, degree):
     X, y = design(n, p), RNG.normal(size=n)
@@ -32,7 +31,7 @@ def test_a_smaller_nk_is_the_beginning_of_the_pass_to_the_bit(n, p, degree):
         np.testing.assert_array_equal(short.bx_, longest.bx_[:, :r])
 
 
-@needs_r
+@pytest.mark.needs_r
 @pytest.mark.parametrize("engine", ["r", "native"])
 @pytest.mark.parametrize(("n", "p", "degree"), SHAPES)
 def test_path_is_a_loop_of_fits_in_r(n, p, degree, engine):

@@ -8,13 +8,13 @@ import pytest
 from earth_cases import R_DATA, read_frames
 from rscript import needs_rscript, run_r
 
-from pyearthdof import Earth, bridge
+from pyearthdof import Earth
 from pyearthdof.exceptions import InvalidInputError
 
 pytestmark = [
     needs_rscript,
     pytest.mark.filterwarnings("ignore::pyearthdof.exceptions.RWarning"),
-    pytest.mark.skipif(not bridge.is_available("earth"), reason="R with earth is not here"),
+    pytest.mark.needs_r,
 ]
 
 # data, predictors, responses, R's arguments, R's change: our arguments, our change

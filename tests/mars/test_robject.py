@@ -10,12 +10,11 @@ from earth_cases import R_DATA, read_frames
 from rscript import needs_rscript, run_r
 from without_r import run_without_r
 
-from pyearthdof import Earth, EarthClassifier, bridge, correct_penalty, nominal_df
+from pyearthdof import Earth, EarthClassifier, correct_penalty, nominal_df
 from pyearthdof.exceptions import InvalidInputError, PyEarthDofError
 from pyearthdof.mars.model import MarsModel
 
-needs_r = pytest.mark.skipif(not bridge.is_available("earth"), reason="R with earth is not here")
-pytestmark = [needs_rscript, needs_r, pytest.mark.filterwarnings("ignore")]
+pytestmark = [needs_rscript, pytest.mark.needs_r, pytest.mark.filterwarnings("ignore")]
 
 # name: frame, columns of new data, R's fit
 FITS = {

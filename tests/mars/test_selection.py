@@ -11,9 +11,8 @@ from sklearn.feature_selection import RFE, RFECV, SelectFromModel, SequentialFea
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from pyearthdof import Earth, EarthClassifier, Mars, bridge
+from pyearthdof import Earth, EarthClassifier, Mars
 
-needs_r = pytest.mark.skipif(not bridge.is_available("earth"), reason="R with earth is not here")
 CHOSEN = [4, 7]
 
 
@@ -32,9 +31,9 @@ ESTIMATORS = [
     pytest.param(Earth(engine="native"), id="native"),
     pytest.param(Earth(engine="native", degree=2), id="degree 2"),
     pytest.param(Earth(engine="native", pmethod="none"), id="unpruned"),
-    pytest.param(Earth(engine="r"), id="r", marks=needs_r),
-    pytest.param(Mars(), id="mda", marks=needs_r),
-    pytest.param(EarthClassifier(), id="classes", marks=needs_r),
+    pytest.param(Earth(engine="r"), id="r", marks=pytest.mark.needs_r),
+    pytest.param(Mars(), id="mda", marks=pytest.mark.needs_r),
+    pytest.param(EarthClassifier(), id="classes", marks=pytest.mark.needs_r),
 ]
 
 
@@ -118,7 +117,7 @@ def test_factors_in_a_column_transformer(select):
     assert list(named.get_feature_names_out()) == ["kind_b", "size"]
 
 
-@needs_r
+@pytest.mark.needs_r
 def test_columns_of_a_formula():
     frame, y = with_factors()
     model = Earth.from_formula("y ~ poly(size, 4) + kind + log(abs(noise))", frame.assign(y=y))
@@ -127,7 +126,7 @@ def test_columns_of_a_formula():
     assert shares["noise"] < 0.01 < min(shares["size"], shares["kind"])
 
 
-@needs_r
+@pytest.mark.needs_r
 def test_mda_with_a_record_of_its_own():
     """mda keeps none of its pruning; removing its terms backward tells the importance."""
     X, y = data()

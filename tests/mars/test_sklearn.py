@@ -1,26 +1,31 @@
 """scikit-learn's own checks of Earth and EarthClassifier."""
 
 import numpy as np
+import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from pyearthdof import Earth, EarthClassifier, bridge
+from pyearthdof import Earth, EarthClassifier
 
 EXPECTED = {
     "check_sample_weight_equivalence_on_dense_data": "earth's case weights are not repetitions of rows",
 }
 
 
-BY_R = [Earth(engine="r"), EarthClassifier()]
+def checks_of(*estimators):
+    return parametrize_with_checks(estimators, expected_failed_checks=lambda estimator: EXPECTED)
 
 
-@parametrize_with_checks(
-    [Earth(engine="native"), *(BY_R if bridge.is_available("earth") else [])],
-    expected_failed_checks=lambda estimator: EXPECTED,
-)
+@checks_of(Earth(engine="native"))
 def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.needs_r
+@checks_of(Earth(engine="r"), EarthClassifier())
+def test_scikit_learn_checks_by_r(estimator, check):
     check(estimator)
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from without_r import run_without_r
 
-from pyearthdof import Earth, EarthClassifier, bridge
+from pyearthdof import Earth, EarthClassifier
 
 ROWS = list(csv.DictReader((Path(__file__).parents[1] / "data" / "correct_penalty.csv").open()))
 
@@ -28,7 +28,7 @@ print(model.engine_, model.summary())
     assert "Termination condition: " in text and "GRSq" in text
 
 
-@pytest.mark.skipif(not bridge.is_available("earth"), reason="R with earth is not here")
+@pytest.mark.needs_r
 @pytest.mark.filterwarnings("ignore")
 def test_models_that_r_fitted(tmp_path):
     rng = np.random.default_rng(8)

@@ -9,11 +9,10 @@ import pytest
 from figures import record
 from rscript import needs_rscript, run_r
 
-from pyearthdof import Earth, bridge
+from pyearthdof import Earth
 from pyearthdof.exceptions import InvalidInputError, PyEarthDofError
 
-needs_r = pytest.mark.skipif(not bridge.is_available("earth"), reason="R with earth is not here")
-pytestmark = [needs_rscript, needs_r]
+pytestmark = [needs_rscript, pytest.mark.needs_r]
 
 # Fits of every kind; every part of each, damaged in every way.
 DAMAGED = """

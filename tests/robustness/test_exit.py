@@ -6,9 +6,8 @@ import sys
 import pytest
 from child import run_child
 from figures import record
-from needs import needs_r
 
-pytestmark = needs_r
+pytestmark = pytest.mark.needs_r
 
 WORKERS = """
 import numpy as np

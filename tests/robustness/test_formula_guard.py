@@ -11,11 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rscript import needs_rscript, run_r
 
-from pyearthdof import Earth, bridge
+from pyearthdof import Earth
 from pyearthdof.bridge.scripts import scripts_folder
 from pyearthdof.exceptions import InvalidInputError, PyEarthDofError
-
-needs_r = pytest.mark.skipif(not bridge.is_available("earth"), reason="R with earth is not here")
 
 REFUSED = [
     ('y ~ system("touch canary")', "it calls system, which is not one of"),
@@ -130,7 +128,7 @@ def folder(tmp_path):
     os.chdir(before)
 
 
-@needs_r
+@pytest.mark.needs_r
 @pytest.mark.parametrize(("text", "reason"), REFUSED, ids=[text[:40] for text, _ in REFUSED])
 def test_refused_with_its_reason(data, folder, text, reason):
     with pytest.raises(InvalidInputError) as caught:
@@ -143,7 +141,7 @@ def test_refused_with_its_reason(data, folder, text, reason):
     record("formula that is no formula", tried=1, run=0)
 
 
-@needs_r
+@pytest.mark.needs_r
 def test_a_column_cannot_take_the_place_of_a_function(data):
     plain = Earth.from_formula("y ~ log(x) + bs(z, knots = c(1.5, 2))", data)
     masked = data.assign(log=0.5, c=7.0, bs=data["x"], list=1.0, I=2.0)
@@ -151,7 +149,7 @@ def test_a_column_cannot_take_the_place_of_a_function(data):
     np.testing.assert_array_equal(model.predict(masked), plain.predict(data))
 
 
-@needs_r
+@pytest.mark.needs_r
 def test_weights_are_not_a_column_of_that_name(data):
     weights = np.linspace(0.5, 2, len(data))
     plain = Earth.from_formula("y ~ x + z", data, weights)
@@ -161,7 +159,7 @@ def test_weights_are_not_a_column_of_that_name(data):
     assert not np.array_equal(Earth.from_formula("y ~ x + z", data).model_.coef, plain.model_.coef)
 
 
-@needs_r
+@pytest.mark.needs_r
 def test_the_search_path_stays_as_it_was(data):
     """A factor as response needs a function of earth there, for the time of the fit."""
     import rpy2.rinterface as ri
@@ -227,7 +225,7 @@ def _grown(inner):
 EXPRESSIONS = st.recursive(PIECES, _grown, max_leaves=6)
 
 
-@needs_r
+@pytest.mark.needs_r
 @pytest.mark.filterwarnings("ignore::pyearthdof.exceptions.RWarning")
 @settings(
     max_examples=250, deadline=None, derandomize=True,

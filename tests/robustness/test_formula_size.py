@@ -14,16 +14,15 @@ from hostile_formulas import frame, hostile_formulas
 from rscript import needs_rscript, run_r
 
 import pyearthdof
-from pyearthdof import Earth, bridge
+from pyearthdof import Earth
 from pyearthdof.bridge.scripts import scripts_folder
 from pyearthdof.exceptions import InvalidInputError
 
-needs_r = pytest.mark.skipif(not bridge.is_available("earth"), reason="R with earth is not here")
 HERE = Path(__file__).parent
 PATIENCE = 600  # seconds for a batch that takes one minute: only what hangs is ended
 
 
-@needs_r
+@pytest.mark.needs_r
 @pytest.mark.parametrize("every", [9, pytest.param(1, marks=pytest.mark.slow)])
 def test_no_formula_hangs(every):
     """In a process of its own, which can be ended: R's own code need not look for Ctrl-C."""
@@ -57,7 +56,7 @@ def test_no_formula_hangs(every):
     assert ends.count("fitted") > len(found) // 3 and ends.count("refused") > len(found) // 10
 
 
-@needs_r
+@pytest.mark.needs_r
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
@@ -88,14 +87,14 @@ def test_what_is_too_much_is_said(text, reason):
     assert str(caught.value).startswith("formula is refused: ") and reason in str(caught.value)
 
 
-@needs_r
+@pytest.mark.needs_r
 def test_many_rows_of_many_columns_are_refused():
     data = pd.DataFrame({"x": np.linspace(0, 1, 60_000), "y": 1.0})
     with pytest.raises(InvalidInputError, match="make 504 columns of 60000 rows, but at most"):
         Earth.from_formula("y ~ bs(x, df = 500)", data)
 
 
-@needs_r
+@pytest.mark.needs_r
 def test_the_datas_own_size_is_no_matter():
     """Plain columns and factors are not counted: they are there already."""
     rng = np.random.default_rng(1)
@@ -128,7 +127,7 @@ out <- list(counted = vapply(texts, count, 0),
     assert (out["counted"][exact] == out["made"][exact]).all()
 
 
-@needs_r
+@pytest.mark.needs_r
 def test_splines_of_many_knots_and_far_boundaries_are_rs():
     """What is inside of the limits is evaluated here as in R, also outside of the boundary knots."""
     data = frame()

@@ -11,14 +11,9 @@ from judge import AGREED, LOOSER, REFUSED, STRICTER, TIED, judge
 from rscript import needs_rscript
 from rserver import Died, RServer
 
-from pyearthdof import Earth, bridge
+from pyearthdof import Earth
 from pyearthdof.exceptions import InvalidInputError, RWarning
 from pyearthdof.mars.native.prune import gcv_of_sizes
-
-needs_r = [
-    needs_rscript,
-    pytest.mark.skipif(not bridge.is_available("earth"), reason="R with earth is not here"),
-]
 
 X = np.array([0.24, 0.29, 0.35, 0.41, 0.47, 0.59, 0.65, 0.71])[:, None]
 Y = np.array([1.0, 1.2, 1.7, 1.7, 2.1, 2.6, 2.2, 2.6])
@@ -101,9 +96,9 @@ def server():
         yield running
 
 
+@needs_rscript
+@pytest.mark.needs_r
 class TestAgainstR:
-    pytestmark = needs_r
-
     @pytest.mark.parametrize("name", FOUND)
     def test_same_as_r(self, server, name):
         case, by_r, by_native = FOUND[name]

@@ -21,12 +21,6 @@ from rscript import needs_rscript
 from rserver import Died, Fitted, Refused, RServer
 from soak import Engines
 
-from pyearthdof import bridge
-
-needs_r = [
-    needs_rscript,
-    pytest.mark.skipif(not bridge.is_available("earth"), reason="R with earth is not here"),
-]
 CASES = 200
 ENGINES = ("r", "native")
 
@@ -45,9 +39,9 @@ def server():
         yield running
 
 
+@needs_rscript
+@pytest.mark.needs_r
 class TestAgainstR:
-    pytestmark = needs_r
-
     def test_same_model_or_same_refusal(self, server):
         counts = Counter()
         for case in distinct_cases(CASES):

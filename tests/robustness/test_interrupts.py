@@ -12,12 +12,10 @@ from figures import record
 from signals import ctrl_c_heard
 
 import pyearthdof
-from pyearthdof import bridge
 
 SECONDS = 2.0
 BUSY = 3.0  # more seconds for a machine that does other things as well
 SOURCES = str(Path(pyearthdof.__file__).parents[1])
-needs_r = pytest.mark.skipif(not bridge.is_available(), reason="R's earth is not here")
 
 
 def start(*command):
@@ -80,9 +78,9 @@ def test_what_is_started_hears_it_though_pytest_does_not():
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param("r_batch", marks=needs_r),
-        pytest.param("r_processes", marks=[needs_r, pytest.mark.slow]),
-        pytest.param("r_formula", marks=[needs_r, pytest.mark.slow]),
+        pytest.param("r_batch", marks=pytest.mark.needs_r),
+        pytest.param("r_processes", marks=[pytest.mark.needs_r, pytest.mark.slow]),
+        pytest.param("r_formula", marks=[pytest.mark.needs_r, pytest.mark.slow]),
         "native_threads",
         pytest.param("native_alone", marks=pytest.mark.slow),
         "native_fit",

@@ -12,8 +12,6 @@ from figures import record
 from pyearthdof import Earth, EarthClassifier, Mars, MarsModel, bridge
 from pyearthdof.exceptions import InvalidInputError, PyEarthDofError
 
-needs_r = pytest.mark.skipif(not bridge.is_available("earth"), reason="R with earth is not here")
-
 NASTY = [
     None, True, False, 0, 1, -1, 2, 3, 7, 200, -200, 0.5, 1e300, 1e308, -1e308, 5e-324, 2**53, 2**63, 10**400,
     "", "x", "nan", "inf", "-inf", "NaN", "Infinity", "1", "1e400", "\0", "\ud800", "a" * 5000, "<script>",
@@ -80,7 +78,10 @@ def model_and_rows(name):
 
 NAMES = [
     "numbers", "columns", "responses", "one term",
-    *(pytest.param(n, marks=needs_r) for n in ("formula", "poly of two", "glm", "classes", "mda")),
+    *(
+        pytest.param(n, marks=pytest.mark.needs_r)
+        for n in ("formula", "poly of two", "glm", "classes", "mda")
+    ),
 ]  # fmt: skip
 
 
@@ -188,7 +189,7 @@ def test_numbers_that_no_prediction_survives_are_refused(field, value):
         MarsModel.from_json(json.dumps(entries))
 
 
-@needs_r
+@pytest.mark.needs_r
 def test_deep_and_wide_expressions_are_refused():
     model, _ = model_and_rows("formula")
     entries = json.loads(model.to_json())
@@ -217,7 +218,7 @@ def test_what_is_no_text(text):
         MarsModel.from_json(text)
 
 
-@needs_r
+@pytest.mark.needs_r
 @pytest.mark.filterwarnings("ignore")
 def test_every_kind_of_fit_survives_a_round_trip():
     data = frame()

@@ -10,14 +10,11 @@ import pytest
 from figures import record
 
 import pyearthdof
-from pyearthdof import bridge
 
 SOURCES = str(Path(pyearthdof.__file__).parents[1])
 ENGINES = [
     "native",
-    pytest.param(
-        "r", marks=pytest.mark.skipif(not bridge.is_available(), reason="R's earth is not here")
-    ),
+    pytest.param("r", marks=pytest.mark.needs_r),
 ]
 
 

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from figures import record
-from needs import needs_r
 
 from pyearthdof import Earth, MarsModel, bridge
 from pyearthdof.exceptions import InvalidInputError
@@ -55,7 +54,7 @@ def frame_with(names):
     return pd.DataFrame(rng.normal(size=(60, len(names))), columns=names)
 
 
-@needs_r
+@pytest.mark.needs_r
 @pytest.mark.parametrize("trap", TRAPS)
 def test_a_column_name(trap):
     frame = frame_with([trap, "plain"])
@@ -73,7 +72,7 @@ def test_a_column_name(trap):
     record("names that look like code", tried=1, run=0)
 
 
-@needs_r
+@pytest.mark.needs_r
 @pytest.mark.parametrize("trap", TRAPS)
 def test_a_level(trap):
     frame = frame_with(["x"])
@@ -92,7 +91,7 @@ def test_a_level(trap):
     record("names that look like code", tried=1, run=0)
 
 
-@needs_r
+@pytest.mark.needs_r
 def test_all_of_them_at_once_by_both_engines():
     frame = frame_with(TRAPS)
     y = np.abs(frame[TRAPS[0]]) + np.abs(frame[TRAPS[5]])
@@ -121,7 +120,7 @@ def test_code_that_is_written_for_python_and_sql():
     np.testing.assert_allclose([v for (v,) in by_sql], model.predict(frame), rtol=1e-12)
 
 
-@needs_r
+@pytest.mark.needs_r
 @pytest.mark.parametrize("value", TRAPS)
 def test_texts_come_back_as_they_went(value):
     assert bridge.call("echo", value, package=None) == [value]
@@ -130,7 +129,7 @@ def test_texts_come_back_as_they_went(value):
     assert bridge.call("echo", factor, package=None) == [value, "other"]
 
 
-@needs_r
+@pytest.mark.needs_r
 @pytest.mark.parametrize("value", ["a\0b", "lone \ud800 surrogate"])
 def test_text_that_r_cannot_hold_is_refused(value):
     with pytest.raises(InvalidInputError, match="cannot go to R"):

@@ -11,14 +11,13 @@ import numpy as np
 import pytest
 from child import run_child
 from figures import record
-from needs import needs_r
 
 from pyearthdof import Earth, bridge, degrees_of_freedom
 from pyearthdof.bridge import session
 from pyearthdof.bridge.installation import find_r_home
 from pyearthdof.exceptions import FittingError, RError, RWarning
 
-pytestmark = needs_r
+pytestmark = pytest.mark.needs_r
 
 LOOK = """
 import json

@@ -5,9 +5,8 @@ import json
 import pytest
 from child import run_child
 from figures import record
-from needs import needs_r
 
-pytestmark = needs_r
+pytestmark = pytest.mark.needs_r
 
 SNAPSHOT = """
 import json, os, signal, sys, threading

@@ -13,11 +13,10 @@ from figures import record
 from signals import ctrl_c_heard
 
 import pyearthdof
-from pyearthdof import MarsModel, bridge
+from pyearthdof import MarsModel
 
 SOURCES = str(Path(pyearthdof.__file__).parents[1])
 MAIN = "from pyearthdof.cli import main; main()"
-needs_r = pytest.mark.skipif(not bridge.is_available(), reason="R's earth is not here")
 needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 
 
@@ -207,7 +206,7 @@ def test_ctrl_c_while_a_module_is_imported(folder, module):
     assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
 
 
-@needs_r
+@pytest.mark.needs_r
 def test_ctrl_c_while_r_starts(folder):
     """It waits until R is whole."""
     done = run(

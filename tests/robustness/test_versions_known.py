@@ -6,7 +6,6 @@ import json
 import numpy as np
 import pytest
 import versions
-from needs import needs_r
 from versions import golden, installed, skip_unless
 
 import pyearthdof
@@ -87,13 +86,13 @@ class TestGolden:
         assert numbers(1, b=2) == 3 and numbers.__name__ == "numbers"
 
 
-@needs_r
+@pytest.mark.needs_r
 def test_the_versions_that_are_really_here():
     assert installed("R") == bridge.r_versions()["R"]
     assert installed("earth") == bridge.r_versions()["earth"]
 
 
-@needs_r
+@pytest.mark.needs_r
 def test_a_change_to_the_versions_of_one_result_changes_no_other():
     bridge.r_versions()["earth"] = "0"
     assert bridge.r_versions()["earth"] == installed("earth")
@@ -105,7 +104,7 @@ def by_r(found):
     assert found["rpy2"] == importlib.metadata.version("rpy2")
 
 
-@needs_r
+@pytest.mark.needs_r
 def test_models():
     model = Earth(engine="r").fit(X, Y)
     by_r(model.versions_)
@@ -116,7 +115,7 @@ def test_models():
     assert native.versions_["pyearthdof"] == pyearthdof.__version__ and "R" not in native.versions_
 
 
-@pytest.mark.parametrize("engine", [pytest.param("r", marks=needs_r), "native"])
+@pytest.mark.parametrize("engine", [pytest.param("r", marks=pytest.mark.needs_r), "native"])
 def test_estimates(engine):
     mars = Earth(engine=engine)
     results = [

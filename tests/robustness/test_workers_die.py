@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from figures import record
 
-from pyearthdof import _workers, bridge
+from pyearthdof import _workers
 from pyearthdof._workers import WorkerDiedWarning, run_tasks
 from pyearthdof.contract import Fits
 from pyearthdof.dof import degrees_of_freedom
@@ -29,13 +29,6 @@ from pyearthdof.mars.earth import Earth
 from pyearthdof.random import RDraws
 
 X = RDraws(31).normal(50 * 3).reshape(50, 3)
-
-
-@pytest.fixture
-def r():
-    """Not a mark: the workers import this file, and should not start R for it."""
-    if not bridge.is_available():
-        pytest.skip("R's earth is not here")
 
 
 def in_worker() -> bool:
@@ -142,7 +135,8 @@ class TestProcesses:
         ), "the session is not usable afterwards"
 
     @pytest.mark.slow
-    def test_with_an_r_in_each_worker(self, r):
+    @pytest.mark.needs_r
+    def test_with_an_r_in_each_worker(self):
         procedure = Earth(engine="r", degree=2, nk=31)
         run = functools.partial(degrees_of_freedom, procedure, (200, 10), n_rep=200, random_state=1)
         expected = run()
@@ -311,7 +305,8 @@ class TestDask:
         ):
             yield client
 
-    def test_the_same_bits_with_an_r_in_each_worker(self, r, cluster):
+    @pytest.mark.needs_r
+    def test_the_same_bits_with_an_r_in_each_worker(self, cluster):
         procedure = Earth(engine="r", degree=2, nk=31)
         run = functools.partial(degrees_of_freedom, procedure, (200, 10), n_rep=300, random_state=1)
         expected = run()

@@ -18,6 +18,7 @@ test-all: .venv/.core
 lint: .venv/.ready
 	@.venv/bin/ruff check .
 	@.venv/bin/ruff format --check .
+	@.venv/bin/lint-imports --no-cache --no-logo
 	@.venv/bin/clang-format --dry-run --Werror $(CODE)
 
 setup: .venv/.core

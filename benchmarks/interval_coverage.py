@@ -36,8 +36,8 @@ from pyearthdof import (
     quick_penalty,
     self_consistency,
 )
-from pyearthdof.dof.noise import drawn_design
 from pyearthdof.dof.penalty import corrected_penalty
+from pyearthdof.dof.run.noise import drawn_design
 from pyearthdof.procedures import (
     BestSubset,
     Lasso,

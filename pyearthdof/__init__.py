@@ -8,6 +8,7 @@ from importlib import import_module
 from ._version import __version__
 
 _HOME = {
+    "CorrectedEarth": ".dof",
     "CrossCheck": ".mars.crosscheck",
     "Earth": ".mars.earth",
     "EarthClassifier": ".mars.classifier",

@@ -31,11 +31,7 @@ from ..exceptions import (
     RWarning,
 )
 from .convert import dispatcher, from_r, to_r
-from .installation import (
-    import_rinterface,
-    r_is_running,
-    r_was_forked,
-)
+from .installation import import_rinterface, r_is_running, r_was_forked
 from .remedies import package_remedy, r_again, self_again
 from .scripts import SOURCED, scripts_folder
 

@@ -8,17 +8,17 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
+from .._checks import check_count, check_design, check_level
 from ..contract import Bound, PathFits
 from ..exceptions import InvalidInputError
 from ..random import RDraws
-from .checks import check_count, check_design, check_level
-from .covariance import covariance_sum, jackknife_groups
-from .designs import in_words, the_designs
 from .empirical import package_versions
-from .jackknife import Jackknife, mean_of, mean_over_designs
-from .montecarlo import check_finite, check_result_shape, run_blocks
-from .noise import Responses, as_draws
 from .penalty import corrected_penalty, default_penalty, nominal
+from .run.covariance import covariance_sum, jackknife_groups
+from .run.designs import in_words, the_designs
+from .run.jackknife import Jackknife, mean_of, mean_over_designs
+from .run.montecarlo import check_finite, check_result_shape, run_blocks
+from .run.noise import Responses, as_draws
 
 __all__ = ["SelfConsistency", "nominal_df", "self_consistency", "unpruned_mars"]
 

@@ -8,16 +8,16 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 import pandas as pd
 
+from .._checks import check_count, check_level
 from ..exceptions import InvalidInputError
-from .checks import check_count, check_level
 from .consistency import authors_draws
-from .designs import in_words, the_designs
 from .empirical import package_versions
-from .jackknife import Jackknife
 from .mars_search import mars_search
-from .measurement import measure
-from .noise import Responses
 from .penalty import nominal, penalty_before_zero
+from .run.designs import in_words, the_designs
+from .run.jackknife import Jackknife
+from .run.measurement import measure
+from .run.noise import Responses
 
 __all__ = ["PenaltyCorrection", "correct_penalty"]
 

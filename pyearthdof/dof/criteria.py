@@ -7,8 +7,8 @@ from numbers import Real
 
 import numpy as np
 
+from .._checks import check_vector
 from ..exceptions import InvalidInputError
-from .checks import check_vector
 
 __all__ = ["aic", "bic", "gcv"]
 

@@ -10,18 +10,18 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 import pandas as pd
 
+from .._checks import check_count, check_design, check_level, check_mean, check_sigma
 from .._version import __version__
 from ..contract import bind
 from ..exceptions import InvalidInputError
-from .adapters import as_procedure
-from .checks import check_count, check_design, check_level, check_mean, check_sigma
-from .designs import Designs, in_words, the_designs
-from .jackknife import Jackknife
-from .measurement import Measurement, measure, over_designs
-from .montecarlo import FitMany
-from .noise import Responses, as_draws
 from .pilot import responses_around_fit
-from .variance import check_variance_reduction
+from .run.adapters import as_procedure
+from .run.designs import Designs, in_words, the_designs
+from .run.jackknife import Jackknife
+from .run.measurement import Measurement, measure, over_designs
+from .run.montecarlo import FitMany
+from .run.noise import Responses, as_draws
+from .run.variance import check_variance_reduction
 
 __all__ = ["DegreesOfFreedom", "degrees_of_freedom"]
 

@@ -7,17 +7,16 @@ from dataclasses import dataclass
 import pandas as pd
 from sklearn.base import BaseEstimator
 
+from .._checks import check_count, check_design, is_shape
 from ..exceptions import InvalidInputError
-from ..mars.data import check_design as check_predictors
-from ..mars.data import default_names
+from ..mars.design.data import check_design as check_predictors
+from ..mars.design.data import default_names
 from ..mars.earth import Earth
 from ..mars.earth_fit import EarthFit, search_options
 from ..mars.mda import Mars
 from ..mars.model import MarsModel
 from ..mars.options import OPTIONS, default_nk
-from .checks import check_count, check_design
 from .consistency import unpruned_mars
-from .noise import is_shape
 
 __all__ = ["MarsSearch", "mars_search"]
 

@@ -19,11 +19,10 @@ import pandas as pd
 from scipy.interpolate import CubicSpline
 from scipy.stats import t as student
 
+from .._checks import check_count, check_level, check_shape, is_shape
 from ..exceptions import InvalidInputError
 from ..mars.options import default_nk
-from .checks import check_count, check_level, check_shape
 from .correction import PenaltyCorrection, correct_penalty
-from .noise import is_shape
 from .penalty import default_penalty
 
 __all__ = ["PenaltyEstimate", "PenaltyTable", "penalty_table", "quick_penalty"]

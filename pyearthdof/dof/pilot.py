@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._checks import check_sigma, check_vector
 from ..contract import bind
 from ..exceptions import InvalidInputError
-from .checks import check_sigma, check_vector
-from .designs import Designs
-from .measurement import measure
-from .montecarlo import FitMany
-from .noise import Responses
-from .variance import is_numeric
+from .run.designs import Designs
+from .run.measurement import measure
+from .run.montecarlo import FitMany
+from .run.noise import Responses
+from .run.variance import is_numeric
 
 __all__ = ["responses_around_fit"]
 

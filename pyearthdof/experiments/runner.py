@@ -11,7 +11,7 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 from tqdm.auto import tqdm
 
-from .._workers import WorkersDied, run_tasks
+from ..dof.run.workers import WorkersDied, run_tasks
 from ..exceptions import FittingError
 from .base import GIVEN_SEED, Experiment, check_seed
 from .store import CellStore

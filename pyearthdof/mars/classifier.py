@@ -6,11 +6,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .classes import check_classes, class_names, learn_classes
-from .data import Responses, check_design, check_new_data, check_subset, check_weights
+from .describe.glm import DECREASING, HALF
+from .design.classes import check_classes, class_names, learn_classes
+from .design.data import Responses, check_design, check_new_data, check_subset, check_weights
 from .earth_fit import EarthFit
-from .glm import DECREASING, HALF
-from .training_data import TrainingData
+from .r.training_data import TrainingData
 
 __all__ = ["EarthClassifier"]
 

@@ -6,16 +6,16 @@ import numpy as np
 from sklearn.base import clone
 
 from .. import bridge
+from .._checks import check_jobs
 from ..contract import Bound, Fits, PathFits
 from ..exceptions import FittingError, InvalidInputError
-from . import robject
-from .bound_r import BoundR
-from .data import check_design, check_responses, check_subset, check_weights, default_names
+from .design.data import check_design, check_responses, check_subset, check_weights, default_names
 from .earth_fit import EarthFit
-from .jobs import check_jobs
 from .options import needs_r
+from .r import objects as robject
+from .r.many import BoundR
+from .r.training_data import FormulaData, TrainingData
 from .regressor import MarsRegressor, check_many
-from .training_data import FormulaData, TrainingData
 
 __all__ = ["Earth"]
 
@@ -233,48 +233,12 @@ class Earth(EarthFit, MarsRegressor):
         bound = clone(self).set_params(nk=max(nks)).bind(X)
         return bound.fit_path(check_many(Y, len(bound.X)), nks, check_jobs(n_jobs))
 
-    def corrected(self, X, y, *, design="gaussian", sample_weight=None, **correction):
-        """Fit again with the penalty that makes nominal and actual degrees of freedom agree.
-
-        What is measured is the search of this estimator, with all its options except thresh, penalty,
-        pmethod and nprune, for which Algorithm 2 has values of its own.
-
-        Parameters
-        ----------
-        X, y
-            The data, as in `fit`.
-        design : {"gaussian", "data"}
-            Measure the search on Gaussian noise of X's shape, as the authors do, or on X itself.
-        sample_weight : array, (n,), optional
-            Weights of the final fit. The measurement does not count them: Algorithm 2 knows no weights.
-        **correction
-            Passed to `correct_penalty`: n_rep, draws, random_state, n_designs, n_jobs, progress; degree,
-            nk and engine if they should be others than the estimator's.
-
-        Returns
-        -------
-        Earth
-            A new model, fitted, with the result of `correct_penalty` in `correction_`.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from pyearthdof import Earth
-        >>> x = np.random.default_rng(0).normal(size=(100, 2))
-        >>> model = Earth(minspan=5).corrected(x, np.abs(x[:, 0]), n_rep=20)
-        >>> model.penalty_ == model.correction_.penalty
-        True
-        """
-        from ..dof import correct_penalty
-
-        if design not in ("gaussian", "data"):
-            raise InvalidInputError(f"design={design!r} but it should be 'gaussian' or 'data'")
-        check_design(clone(self), X)
-        settings = {"estimator": self, "gaussian": design == "gaussian"} | correction
-        result = correct_penalty(X, **settings)
-        model = clone(self).set_params(penalty=result.penalty).fit(X, y, sample_weight)
-        model.correction_ = result
-        return model
+    @property
+    def corrected(self):
+        """Moved: the penalty is corrected by `pyearthdof.CorrectedEarth`."""
+        raise AttributeError(
+            "Earth.corrected(X, y) is now CorrectedEarth(Earth(...)).fit(X, y), from pyearthdof"
+        )
 
     @classmethod
     def from_formula(cls, formula, data, sample_weight=None, *, subset=None, **options):

@@ -12,13 +12,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .. import bridge
+from .._checks import check_jobs
 from ..exceptions import InvalidInputError, RWarning
-from . import engine_r, robject
-from .data import Design, Responses, check_new_data
+from .design.data import Design, Responses, check_new_data
 from .fitted import FittedMars
-from .jobs import check_jobs
 from .options import SEARCH_OPTIONS, check_options, linear_predictors, needs_r
-from .training_data import FormulaData, TrainingData
+from .r import engine as engine_r
+from .r import objects as robject
+from .r.training_data import FormulaData, TrainingData
 
 __all__ = ["EarthFit", "search_options"]
 

@@ -8,15 +8,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import bridge
 from .._version import __version__
-from . import engine_r
-from .anova import anova_table
-from .cross_validation import cv_frames
-from .data import check_new_data
-from .export import to_python, to_sql, to_sympy
-from .format import format_model
-from .importance import feature_importances, importance_table, pruned_again
+from .describe.anova import anova_table
+from .describe.export import to_python, to_sql, to_sympy
+from .describe.format import format_model
+from .describe.importance import feature_importances, importance_table, pruned_again
+from .describe.text import model_summary
+from .design.data import check_new_data
 from .native.weights import differ
-from .text import model_summary
+from .r import engine as engine_r
+from .r.cross_validation import cv_frames
 
 __all__ = ["FittedMars"]
 

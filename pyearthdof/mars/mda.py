@@ -8,12 +8,12 @@ from sklearn.utils.validation import check_is_fitted
 from .. import bridge
 from ..contract import Bound, Fits, PathFits
 from ..exceptions import InvalidInputError
-from . import engine_r
-from .bound_r import BoundR
-from .data import check_design, check_training_data
+from .design.data import check_design, check_training_data
 from .earth import Earth
 from .model import FitDetails
 from .options import OPTIONS
+from .r import engine as engine_r
+from .r.many import BoundR
 from .regressor import MarsRegressor, check_many
 
 __all__ = ["Mars"]

@@ -19,10 +19,10 @@ import pandas as pd
 from .._files import write_whole
 from ..exceptions import InvalidInputError
 from . import saved
-from .columns import Columns
-from .formula import Formula
-from .glm import GlmPart
-from .kinds import check_kind
+from .describe.glm import GlmPart
+from .design.columns import Columns
+from .design.kinds import check_kind
+from .formula.model_matrix import Formula
 
 __all__ = ["FitDetails", "MarsModel", "evaluate_term", "nominal_df"]
 

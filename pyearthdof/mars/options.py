@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import InvalidInputError
-from .glm import FAMILIES, LINKS
+from .describe.glm import FAMILIES, LINKS
 
 __all__ = [
     "OPTIONS",

@@ -9,9 +9,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..contract import Procedure
 from ..exceptions import InvalidInputError
-from .data import check_names, check_new_data, default_names
+from .design.data import check_names, check_new_data, default_names
+from .design.kinds import check_kind
 from .fitted import FittedMars
-from .kinds import check_kind
 
 __all__ = ["MarsRegressor", "check_many"]
 

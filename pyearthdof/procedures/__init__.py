@@ -12,10 +12,10 @@ _HOME = {
     "LeastSquares": ".linear",
     "Ridge": ".linear",
     "NearestNeighbors": ".linear",
-    "CubicSpline": ".splines",
-    "SmoothingSpline": ".splines",
-    "MonotoneCubicSpline": ".monotone",
-    "MonotoneSmoothingSpline": ".monotone",
+    "CubicSpline": ".splines.linear",
+    "SmoothingSpline": ".splines.linear",
+    "MonotoneCubicSpline": ".splines.monotone",
+    "MonotoneSmoothingSpline": ".splines.monotone",
     "BestSubset": ".subset",
     "BestSubsets": ".subset",
     "best_subsets": ".subset",
@@ -28,9 +28,9 @@ _HOME = {
     "lasso_derivative": ".theorem",
     "theorem_one": ".theorem",
     "RegressionTree": ".tree",
-    "RBSpline": ".rsplines",
-    "RNaturalSpline": ".rsplines",
-    "RSmoothingSpline": ".rsplines",
+    "RBSpline": ".splines.by_r",
+    "RNaturalSpline": ".splines.by_r",
+    "RSmoothingSpline": ".splines.by_r",
 }
 
 __all__ = ["Fits", "Procedure", *_HOME]

@@ -115,7 +115,7 @@ def test_the_context_leaves_out(path):
 
 
 @pytest.mark.parametrize(
-    "path", ["pyearthdof/cli.py", "r_scripts/earth.R", "src/CMakeLists.txt", "docker/Dockerfile"]
+    "path", ["pyearthdof/cli/df.py", "r_scripts/earth.R", "src/CMakeLists.txt", "docker/Dockerfile"]
 )
 def test_the_context_holds(path):
     assert not ignored(path, ROOT)

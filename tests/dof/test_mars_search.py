@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from rscript import needs_rscript, run_r
 
-from pyearthdof.dof import correct_penalty
+from pyearthdof.dof import CorrectedEarth, correct_penalty
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.mars.classifier import EarthClassifier
 from pyearthdof.mars.earth import Earth
@@ -35,7 +35,7 @@ def no_wind_in_products(degree, pred, parents, namesx, first):
     ids=str,
 )
 def test_options_count(options, penalty):
-    model = Earth(engine="native", **options).corrected(X, y)
+    model = CorrectedEarth(Earth(engine="native", **options)).fit(X, y)
     assert model.penalty_ == pytest.approx(penalty, abs=5e-4)
     assert model.correction_.settings["options"].keys() == options.keys()
 
@@ -128,14 +128,18 @@ def test_same_as_the_loop_in_r(degree, options, in_r):
     assert found.n_terms == r["r"][0]
 
 
+def corrected(design, **options):
+    return CorrectedEarth(Earth(engine="native", **options), n_rep=20).fit(design, y)
+
+
 class TestNames:
     """linpreds and allowed go by name on a drawn design."""
 
     def test_linpreds(self):
-        by_name = Earth(engine="native", linpreds=["rain", "fog"]).corrected(FRAME, y, n_rep=20)
-        by_number = Earth(engine="native", linpreds=[1, 3]).corrected(X, y, n_rep=20)
+        by_name = corrected(FRAME, linpreds=["rain", "fog"])
+        by_number = corrected(X, linpreds=[1, 3])
         assert by_name.correction_.penalty == by_number.correction_.penalty
-        assert by_name.correction_.penalty != Earth().corrected(X, y, n_rep=20).correction_.penalty
+        assert by_name.correction_.penalty != corrected(X).correction_.penalty
         assert by_name.correction_.settings["options"] == {"linpreds": [1, 3]}
 
     @pytest.mark.parametrize("engine", ["native", pytest.param("r", marks=pytest.mark.needs_r)])
@@ -148,7 +152,7 @@ class TestNames:
             return no_wind_in_products(degree, pred, parents, namesx, first)
 
         model = Earth(degree=2, nk=7, allowed=allowed, engine=engine)
-        found = model.corrected(FRAME, y, design=design, n_rep=4)
+        found = CorrectedEarth(model, design=design, n_rep=4).fit(FRAME, y)
         assert seen == {tuple(FRAME.columns)}
         assert found.correction_.settings["options"] == {"allowed": "allowed"}
 
@@ -156,13 +160,13 @@ class TestNames:
         frame = FRAME.assign(kind=np.array(["a", "b", "c"])[np.arange(150) % 3])
         for design in ("gaussian", "data"):
             model = Earth(engine="native", linpreds=["kind", "sun"])
-            found = model.corrected(frame, y, design=design, n_rep=10).correction_
+            found = CorrectedEarth(model, design=design, n_rep=10).fit(frame, y).correction_
             assert (found.n, found.p, found.nk) == (150, 7, 21)
             assert found.settings["options"]["linpreds"] == [2, 5, 6]
 
     def test_an_unknown_name_is_refused(self):
         with pytest.raises(InvalidInputError, match="linpreds names 'snow', which is not a column"):
-            Earth(linpreds="snow").corrected(FRAME, y)
+            CorrectedEarth(Earth(linpreds="snow")).fit(FRAME, y)
         with pytest.raises(InvalidInputError, match="linpreds names 'wind'"):
             correct_penalty((150, 5), estimator=Earth(linpreds="wind"))
 
@@ -196,8 +200,6 @@ class TestWhoseSearch:
         assert found.settings["engine"] == "native"
         found = measure(estimator, degree=1, nk=5)
         assert (found.degree, found.nk, found.default_penalty) == (1, 5, 2.0)
-        model = estimator.corrected(X, y, nk=5, n_rep=10)
-        assert model.correction_.nk == 5 and model.nk_ == 9
 
     @pytest.mark.needs_r("mda")
     def test_mda(self):
@@ -226,7 +228,7 @@ class TestWhoseSearch:
 def test_weights_are_for_the_fit_not_for_the_measurement():
     weights = np.linspace(0.1, 3, 150)
     plain, weighted = (
-        Earth(engine="native").corrected(X, y, sample_weight=w, n_rep=10) for w in (None, weights)
+        CorrectedEarth(Earth(engine="native"), n_rep=10).fit(X, y, w) for w in (None, weights)
     )
     assert plain.correction_.penalty == weighted.correction_.penalty
     assert not np.array_equal(plain.fitted_values_, weighted.fitted_values_)

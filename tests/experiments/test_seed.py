@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from toy import Toy
 
+from pyearthdof.cli.report import write_report
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.experiments import experiment, experiments, t_ozone
 from pyearthdof.experiments.base import given_seed, seed_of
@@ -14,7 +15,6 @@ from pyearthdof.experiments.output import write_result
 from pyearthdof.experiments.runner import run_experiments
 from pyearthdof.experiments.store import CellStore
 from pyearthdof.experiments.t1 import LINES
-from pyearthdof.report import write_report
 
 
 @pytest.mark.parametrize("name", list(experiments()))

@@ -10,7 +10,7 @@ import functools
 import numpy as np
 from rscript import run_r
 
-from pyearthdof.mars.glm import GlmPart
+from pyearthdof.mars.describe.glm import GlmPart
 from pyearthdof.mars.model import MarsModel
 
 FITS = {

@@ -27,7 +27,7 @@ PYTHON = {
     ("experiments/__init__.py", "experiments"): {
         "importlib.import_module": "imports the modules that lie in its own folder"
     },
-    ("cli_df.py", "_build"): {"importlib.import_module": LAZY},
+    ("cli/df.py", "_build"): {"importlib.import_module": LAZY},
     ("procedures/linear.py", "_neighbour_weights"): {".query": "asks a k-d tree, no text"},
     ("bridge/installation.py", "_ask_home"): {
         "subprocess.run": "`R RHOME`: a list, no shell; R from R_HOME or the PATH",
@@ -63,24 +63,26 @@ PYTHON = {
         "importlib.import_module": "our own extension, by its fixed name"
     },
     ("bridge/convert.py", "_word"): {"R's iconv": "marks bytes of a text that are no text"},
-    ("dof/montecarlo.py", "_done"): {"joblib.effective_n_jobs": JOBS},
-    ("mars/jobs.py", "check_jobs"): {"joblib.effective_n_jobs": JOBS},
-    ("_workers.py", "is_on_cluster"): {
+    ("dof/run/montecarlo.py", "_done"): {"joblib.effective_n_jobs": JOBS},
+    ("_checks.py", "check_jobs"): {"joblib.effective_n_jobs": JOBS},
+    ("dof/run/workers.py", "is_on_cluster"): {
         "joblib.parallel.get_active_backend": "asks which backend the user chose"
     },
-    ("_workers.py", "run_tasks"): {
+    ("dof/run/workers.py", "run_tasks"): {
         "joblib.delayed": TO_CHILD,
         "joblib.parallel.get_active_backend": "asks which backend the user chose",
         "concurrent.futures.BrokenExecutor": "what a dead worker is told by",
     },
-    ("_workers.py", "_on_joblib"): {
+    ("dof/run/workers.py", "_on_joblib"): {
         "joblib.Parallel": TO_CHILD,
         "joblib._parallel_backends.LokyBackend": "asks which backend the user chose",
         "joblib.externals.loky.backend.resource_tracker.ensure_running": TRACKER,
         "multiprocessing.resource_tracker.ensure_running": TRACKER,
     },
-    ("_workers.py", "_watch"): {"multiprocessing.connection.wait": "looks whether a worker lives"},
-    ("_workers.py", "_result"): {
+    ("dof/run/workers.py", "_watch"): {
+        "multiprocessing.connection.wait": "looks whether a worker lives"
+    },
+    ("dof/run/workers.py", "_result"): {
         "distributed.CancelledError": "what a dead worker is told by",
         "distributed.KilledWorker": "what a dead worker is told by",
     },

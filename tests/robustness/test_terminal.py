@@ -194,7 +194,7 @@ main()
 @pytest.mark.parametrize(
     "module",
     some([
-        "typer", "numpy", "pandas", "pyearthdof.cli_commands", "pyearthdof.mars.earth", "sklearn.base",
+        "typer", "numpy", "pandas", "pyearthdof.cli.commands", "pyearthdof.mars.earth", "sklearn.base",
         "joblib", "pyearthdof._core", "pyearthdof.mars.native",
     ], "numpy", "pyearthdof.mars.earth"),
 )  # fmt: skip

@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 from figures import record
 
-from pyearthdof import _workers
-from pyearthdof._workers import WorkerDiedWarning, run_tasks
 from pyearthdof.contract import Fits
 from pyearthdof.dof import degrees_of_freedom
+from pyearthdof.dof.run import workers as _workers
+from pyearthdof.dof.run.workers import WorkerDiedWarning, run_tasks
 from pyearthdof.exceptions import FittingError
 from pyearthdof.experiments import Experiment
 from pyearthdof.experiments.runner import run_experiments
@@ -248,7 +248,7 @@ class TestCells:
 def test_workers_end_with_a_main_process_that_was_killed(tmp_path):
     code = """
         import os, sys, time
-        from pyearthdof._workers import run_tasks
+        from pyearthdof.dof.run.workers import run_tasks
 
         def note(folder):
             open(os.path.join(folder, str(os.getpid())), "w").close()

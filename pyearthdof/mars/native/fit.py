@@ -8,9 +8,9 @@ import numpy as np
 
 from ... import _core
 from ..._version import __version__
+from ..design.data import taken
+from ..design.names import term_names
 from ..model import FitDetails, MarsModel, evaluate_term
-from ..names import term_names
-from ..training_data import taken
 from .forward import ForwardPass, forward_pass
 from .prune import Pruning, gcv_of, prune
 from .r_sums import r_mean, r_sum, r_weighted_mean

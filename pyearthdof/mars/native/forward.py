@@ -8,16 +8,10 @@ import numpy as np
 
 from ... import _core
 from ...exceptions import InvalidInputError
-from ..data import default_names
+from ..design.data import default_names
 from .allowed import Allowed
 from .r_sums import sum_in_order
-from .settings import (
-    is_scaled,
-    make_design,
-    resolve_settings,
-    response_importance,
-    scale_responses,
-)
+from .settings import is_scaled, make_design, resolve_settings, response_importance, scale_responses
 
 __all__ = ["ForwardPass", "forward_pass"]
 

@@ -1,0 +1,54 @@
+"""The door of the command line. It imports next to nothing, so that Ctrl-C is in order from the start."""
+
+from __future__ import annotations
+
+import _signal  # what Python's own signal is made of; that one takes milliseconds to import
+import os
+import sys
+
+__all__ = ["main"]
+
+REFUSED = 2
+
+
+def main() -> None:
+    """Run a command; a problem that we foresaw ends in one sentence and an exit code of its kind."""
+    try:
+        before = _signal.signal(_signal.SIGINT, lambda *_: os._exit(130))
+    except ValueError:  # not in the main thread, where no signal arrives
+        before = None
+    from . import terminal
+
+    with terminal.ctrl_c(before), terminal.output():
+        code = _run(terminal)
+    raise SystemExit(code)
+
+
+def _run(terminal) -> int | str | None:
+    import warnings
+
+    from ..exceptions import InvalidInputError, PyEarthDofError
+
+    # On a terminal a warning is a sentence; where in our code it arose does not help there.
+    warnings.formatwarning = lambda message, *_, **__: f"pyearthdof: warning: {message}\n"
+    try:
+        code = _command()
+        sys.stdout.flush()
+        return code
+    except KeyboardInterrupt:
+        return terminal.INTERRUPTED
+    except PyEarthDofError as error:
+        print(f"pyearthdof: {error}", file=sys.stderr)
+        if isinstance(error, terminal.OutputNotWrittenError):
+            return error.exit_code
+        return REFUSED if isinstance(error, InvalidInputError) else terminal.FAILED
+
+
+def _command() -> int | str | None:
+    try:
+        from .commands import app
+
+        app()
+    except SystemExit as stop:
+        return stop.code
+    return 0

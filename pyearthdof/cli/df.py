@@ -1,0 +1,157 @@
+"""The command `df`: every fitting procedure by name."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import typer
+
+from ..exceptions import InvalidInputError
+from .terminal import estimate
+
+__all__ = ["PROCEDURES", "df"]
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """A procedure: where its class is, the options it needs and those it may have."""
+
+    home: str
+    name: str
+    needs: tuple[str, ...] = ()
+    may_have: tuple[str, ...] = ()
+    univariate: bool = False
+
+
+_OURS, _EARTH, _MDA = "..procedures", "..mars.earth", "..mars.mda"
+PROCEDURES = {
+    "least-squares": _Entry(_OURS, "LeastSquares"),
+    "ridge": _Entry(_OURS, "Ridge", ("lam",)),
+    "nearest-neighbors": _Entry(_OURS, "NearestNeighbors", ("k",)),
+    "cubic-spline": _Entry(_OURS, "CubicSpline", ("n_basis",), univariate=True),
+    "smoothing-spline": _Entry(_OURS, "SmoothingSpline", (), ("lam",), univariate=True),
+    "monotone-cubic-spline": _Entry(_OURS, "MonotoneCubicSpline", ("n_basis",), univariate=True),
+    "monotone-smoothing-spline": _Entry(
+        _OURS, "MonotoneSmoothingSpline", ("lam",), univariate=True
+    ),
+    "best-subset": _Entry(_OURS, "BestSubset", ("size",)),
+    "lasso": _Entry(_OURS, "Lasso", ("lam",)),
+    "relaxed-lasso": _Entry(_OURS, "RelaxedLasso", ("lam",)),
+    "iterative-ridge": _Entry(_OURS, "IterativeRidge", ("lam",)),
+    "tree": _Entry(_OURS, "RegressionTree", ("depth",)),
+    "mars": _Entry(_EARTH, "Earth", (), ("degree", "nk", "penalty", "engine", "no_prune")),
+    "mda-mars": _Entry(_MDA, "Mars", (), ("degree", "nk", "penalty", "no_prune")),
+}
+
+
+def _complete(incomplete: str) -> list[str]:
+    return [name for name in PROCEDURES if name.startswith(incomplete)]
+
+
+def df(
+    procedure: Annotated[
+        str, typer.Argument(help=f"One of: {', '.join(PROCEDURES)}.", autocompletion=_complete)
+    ],
+    n: Annotated[int, typer.Option(min=2, help="Number of rows.")] = 100,
+    p: Annotated[
+        int | None, typer.Option(min=1, help="Number of Gaussian predictors; 10 by default.")
+    ] = None,
+    lam: Annotated[float | None, typer.Option(help="Penalty λ of ridge, lasso, splines.")] = None,
+    k: Annotated[int | None, typer.Option(help="Number of neighbours.")] = None,
+    n_basis: Annotated[int | None, typer.Option(help="Number of spline basis functions.")] = None,
+    size: Annotated[int | None, typer.Option(help="Size of the best subset.")] = None,
+    depth: Annotated[int | None, typer.Option(help="Depth of the tree.")] = None,
+    degree: Annotated[int | None, typer.Option(help="MARS: degree of interaction.")] = None,
+    nk: Annotated[int | None, typer.Option(help="MARS: most terms in the forward pass.")] = None,
+    penalty: Annotated[float | None, typer.Option(help="MARS: GCV penalty for each knot.")] = None,
+    no_prune: Annotated[bool, typer.Option("--no-prune", help="MARS: forward pass only.")] = False,
+    engine: Annotated[
+        Literal["auto", "r", "native"] | None, typer.Option(help="MARS: what computes the fits.")
+    ] = None,
+    n_rep: Annotated[int, typer.Option(min=2, help="Responses drawn and fitted.")] = 100,
+    seed: Annotated[int, typer.Option(help="As in R's set.seed.")] = 1234,
+    designs: Annotated[
+        int,
+        typer.Option(min=1, help="Gaussian designs; the errors cover them if there are several."),
+    ] = 1,
+    method: Annotated[
+        Literal["auto", "monte-carlo", "exact"], typer.Option(help="Algorithm 1, or exactly.")
+    ] = "auto",
+    jobs: Annotated[int, typer.Option(min=1, help="Number of workers.")] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+):
+    """Measure the degrees of freedom of a fitting procedure on pure noise.
+
+    The predictors are Gaussian, or x = 1, ..., n for splines; the true mean is 0.
+
+    Example: `pyearthdof df tree --n 100 --p 5 --depth 2`
+
+    Example: `pyearthdof df mars --n 264 --p 9 --degree 1 --no-prune --json`
+    """
+    from ..dof import degrees_of_freedom
+    from ..random import RDraws
+
+    given = {
+        "lam": lam, "k": k, "n_basis": n_basis, "size": size, "depth": depth, "degree": degree,
+        "nk": nk, "penalty": penalty, "engine": engine, "no_prune": no_prune or None,
+    }  # fmt: skip
+    entry, fit = _build(procedure, {name: v for name, v in given.items() if v is not None})
+    found = degrees_of_freedom(
+        fit,
+        _design(procedure, entry, n, p),
+        n_rep=n_rep,
+        draws=RDraws(seed),
+        n_designs=designs,
+        method=method,
+        n_jobs=jobs,
+        progress=not as_json,
+    )
+    if as_json:
+        print(json.dumps(found.to_dict(), default=str))
+        return
+    print(f"{fit}\nn = {n}, {found.n_rep or 'no'} fits\n")
+    for row in found.to_frame().itertuples():
+        print(f"{row.quantity:<7} {estimate(row.estimate, row.se, (row.lower, row.upper))}")
+    print(f"\nErrors cover: {found.se_covers}")
+
+
+def _build(name: str, given: dict):
+    """The procedure with its options, or one sentence about the option that does not fit."""
+    from importlib import import_module
+
+    if name not in PROCEDURES:
+        raise InvalidInputError(
+            f"there is no procedure {name!r}; the procedures are: {', '.join(PROCEDURES)}"
+        )
+    entry = PROCEDURES[name]
+    known = entry.needs + entry.may_have
+    for option in given:
+        if option not in known:
+            takes = ", ".join(map(_flag, known)) or "none"
+            raise InvalidInputError(f"{name} has no {_flag(option)}; its own options are: {takes}")
+    for option in entry.needs:
+        if option not in given:
+            raise InvalidInputError(f"{name} needs {_flag(option)}")
+    if given.pop("no_prune", False):
+        given |= (
+            {"pmethod": "none", "thresh": 0.0}
+            if name == "mars"
+            else {"prune": False, "thresh": 0.0}
+        )
+    return entry, getattr(import_module(entry.home, __package__), entry.name)(**given)
+
+
+def _design(name: str, entry: _Entry, n: int, p: int | None):
+    import numpy as np
+
+    if not entry.univariate:
+        return (n, 10 if p is None else p)
+    if p not in (None, 1):
+        raise InvalidInputError(f"{name} has one predictor, but --p is {p}")
+    return np.arange(1.0, n + 1)[:, None]
+
+
+def _flag(option: str) -> str:
+    return "--" + option.replace("_", "-")

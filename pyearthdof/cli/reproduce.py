@@ -1,0 +1,194 @@
+"""The commands `reproduce` and `report`."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+import warnings
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from ..exceptions import InvalidInputError, PyEarthDofError
+from .terminal import INTERRUPTED, stopping_in_order
+
+__all__ = ["report", "reproduce"]
+
+Out = Annotated[Path, typer.Option(envvar="PYEARTHDOF_RESULTS", help="Folder of the results.")]
+
+
+def _complete_name(incomplete: str) -> list[str]:
+    from ..experiments import experiments
+
+    return [name for name in experiments() if name.lower().startswith(incomplete.lower())]
+
+
+def reproduce(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME]...",
+            help="Tables and figures, for example T-ozone or F-mars-df; all by default.",
+            autocompletion=_complete_name,
+        ),
+    ] = None,
+    size: Annotated[
+        Literal["quick", "paper"], typer.Option(help="The paper's repetitions, or few of them.")
+    ] = "quick",
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=2**31 - 1,
+            help="Another seed than the authors'; nothing drawn is then exact.",
+        ),
+    ] = None,
+    out: Out = Path("results"),
+    jobs: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
+    engine: Annotated[
+        Literal["auto", "r", "native"], typer.Option(help="What fits MARS.")
+    ] = "auto",
+    fresh: Annotated[bool, typer.Option("--fresh", help="Compute again what is there.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+):
+    """Compute the paper's tables and figures again and compare them with the paper.
+
+    Writes NAME.csv (numbers not rounded), NAME.md, NAME.tex, NAME.png, NAME.svg and NAME.json (how it
+    was made) into the folder, and report.html, one page of all results in it. A run that was stopped
+    goes on where it was when started again. A number that differs from the paper's does not change the
+    exit code. Without a seed the draws are the authors' where they are known, so that their digits come
+    out; with one they are others, and judged by their Monte Carlo error.
+
+    Example: `pyearthdof reproduce T-ozone --size paper`
+
+    Example: `pyearthdof reproduce --size paper --jobs 8 --out paper-results`
+
+    Example: `pyearthdof reproduce T-ozone --seed 7 --out another-seed`
+    """
+    from .._files import FileNotWrittenError
+    from ..experiments.output import about_file, write_left_out, write_result
+    from ..experiments.runner import run_experiments
+    from ..experiments.store import CellStore, locked
+    from .report import write_report
+
+    wanted = _named(names)
+    summary = []
+    try:
+        with stopping_in_order(), locked(out), _plain_warnings():
+            chosen, left_out = _possible(wanted, engine, asked_for=bool(names))
+            write_left_out(out, [e.name for e in wanted], left_out)
+            results = run_experiments(
+                chosen,
+                size,
+                seed=seed,
+                engine=engine,
+                n_jobs=jobs,
+                store=CellStore(out / "cells"),
+                fresh=fresh,
+                progress=True,
+            )
+            for result in results:
+                files = write_result(result, out)
+                about = json.loads((out / about_file(result.experiment.name)).read_text("utf-8"))
+                summary.append(about | {"files": [str(file) for file in files]})
+                if not as_json:
+                    _print_result(result, files)
+            page = write_report(out) if summary else None
+    except KeyboardInterrupt:
+        print("pyearthdof: stopped; the same command goes on where this run was", file=sys.stderr)
+        raise typer.Exit(INTERRUPTED) from None
+    except FileNotWrittenError as error:
+        raise PyEarthDofError(
+            f"{error}; once that is mended, the same command goes on where this run was"
+        ) from None
+    if as_json:
+        print(json.dumps(summary, indent=1))
+    else:
+        _print_end([about["name"] for about in summary], page, list(left_out))
+
+
+@contextlib.contextmanager
+def _plain_warnings():
+    """Print our own warnings as one line each, without the place in our source."""
+    from ..dof.run.workers import WorkerDiedWarning
+    from ..experiments.store import DamagedCellWarning
+
+    ours = (DamagedCellWarning, WorkerDiedWarning)
+    others = warnings.showwarning
+
+    def show(message, category, *place):
+        if issubclass(category, ours):
+            print(f"pyearthdof: {message}", file=sys.stderr)
+        else:
+            others(message, category, *place)
+
+    with warnings.catch_warnings():
+        for category in ours:
+            warnings.simplefilter("always", category)
+        warnings.showwarning = show
+        yield
+
+
+def report(out: Out = Path("results"), as_json: Annotated[bool, typer.Option("--json")] = False):
+    """Make one HTML page of all results in a folder, to read or to send to a colleague.
+
+    Example: `pyearthdof report --out results`
+    """
+    from ..experiments.store import locked
+    from .report import write_report
+
+    if not out.is_dir():
+        raise InvalidInputError(f"there are no results in {str(out)!r}: there is no such folder")
+    with locked(out):
+        file = write_report(out)
+    print(json.dumps({"file": str(file)}) if as_json else f"Open {file}")
+
+
+def _named(names: list[str] | None) -> list:
+    """The experiments of those names, each once; all of them without names."""
+    from ..experiments import experiment, experiments
+
+    found = map(experiment, names) if names else experiments().values()
+    return list({e.name: e for e in found}.values())
+
+
+def _possible(wanted: list, engine: str, *, asked_for: bool) -> tuple[list, dict[str, str]]:
+    """Those that can run here, and why others cannot. One that was asked for by name is an error."""
+    chosen, left_out = [], {}
+    for e in wanted:
+        reason = e.missing(engine)
+        if reason is None:
+            chosen.append(e)
+        elif asked_for:
+            raise PyEarthDofError(f"{e.name} cannot run here: {reason}")
+        else:
+            print(f"pyearthdof: {e.name} is left out: {reason}", file=sys.stderr)
+            left_out[e.name] = reason
+    return chosen, left_out
+
+
+def _print_end(computed: list[str], page: Path | None, left_out: list[str]) -> None:
+    """What was computed, where it is, what was left out: the last words of a run."""
+    print(f"\nComputed: {', '.join(computed) or 'nothing'}")
+    print(f"Left out: {', '.join(left_out) or 'nothing'}")
+    if page is not None:
+        print(f"Report:   {page}, a page for your browser; the tables and figures are beside it")
+
+
+def _print_result(result, files) -> None:
+    from ..experiments.base import comparison_table
+    from ..experiments.output import as_text
+    from ..experiments.verdict import tally
+
+    e = result.experiment
+    comparisons = e.compare(result.frame)
+    seed = "" if result.seed is None else f", seed {result.seed}"
+    print(
+        f"\n{e.name}: {e.title} ({result.size} size{seed}, {result.seconds:.1f} s of computing)\n"
+    )
+    print(as_text(comparison_table(comparisons)))
+    counts = tally([c.to_dict() for c in comparisons])
+    agreement = "; ".join(count.agree_with(judge) for judge, count in counts.items())
+    print(f"\n{agreement}; see {files[0]}")

@@ -1,0 +1,149 @@
+"""Tables of the command line: a CSV file or a data set by name, and its columns as predictors and response.
+
+A CSV file is looked at before pandas reads it: pandas takes the first field of longer rows for an index,
+fills up shorter ones and renames columns of one name, all of it in silence.
+"""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import gzip
+import io
+import lzma
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from ..exceptions import InvalidInputError
+
+__all__ = ["numbers_of", "read_table", "split_target", "split_targets"]
+
+_OPEN = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+
+
+def read_table(source: str) -> pd.DataFrame:
+    """Read a CSV file, which may be compressed, or a data set by name."""
+    from ..datasets import load_ozone, read_csv
+
+    if source == "ozone" and not Path(source).exists():
+        return load_ozone()
+    if not Path(source).is_file():
+        raise InvalidInputError(f"there is no file {source!r}")
+    try:
+        text = _text(source)
+        shape = _check_lines(text)
+        table = read_csv(io.StringIO(text), index_col=False, low_memory=False)
+    except InvalidInputError as error:
+        raise InvalidInputError(f"{source} is not a readable CSV file: {error}") from None
+    except (ValueError, EOFError, OSError, lzma.LZMAError) as error:
+        reason = " ".join(str(error).split())
+        raise InvalidInputError(f"{source} is not a readable CSV file: {reason}") from None
+    if table.shape != shape:  # two readers of one text that disagree
+        raise InvalidInputError(
+            f"{source} is not a readable CSV file: it can be read as {shape} or as {table.shape} rows and "
+            "columns"
+        )
+    if table.empty:
+        raise InvalidInputError(f"{source} has no rows")
+    return table
+
+
+def _text(source: str) -> str:
+    with _OPEN.get(Path(source).suffix.lower(), open)(source, "rb") as stream:
+        data = stream.read()
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InvalidInputError(
+            f"line {line} holds the byte 0x{data[error.start]:02x}, which is not UTF-8"
+        ) from None
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise InvalidInputError(f"line {line} holds a NUL character")
+    return text
+
+
+def _check_lines(text: str) -> tuple[int, int]:
+    """Numbers of rows and columns; every line should have a field for each name of the header."""
+    records = _records(text)
+    first, header = next(records, (1, None))
+    if header is None:
+        raise InvalidInputError("it is empty")
+    _check_header(first, header)
+    n_rows = 0
+    for line, fields in records:
+        if len(fields) != len(header):
+            raise InvalidInputError(
+                f"line {line} has {len(fields)} field(s) but the header has {len(header)}"
+            )
+        n_rows += 1
+    return n_rows, len(header)
+
+
+def _records(text: str):
+    """The number of its first line and the fields of every record that is not blank."""
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    line = 1
+    try:
+        for fields in reader:
+            if len(fields) > 1 or "".join(fields).strip(" \t"):
+                yield line, fields
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise InvalidInputError(f"line {line}: {error}") from None
+
+
+def _check_header(line: int, names: list[str]) -> None:
+    seen: dict[str, int] = {}
+    for position, name in enumerate(names, start=1):
+        if not name.strip():
+            raise InvalidInputError(
+                f"the header in line {line} has no name for column {position} (a column of row names is "
+                "left out by to_csv(index=False) in pandas, write.csv(row.names=FALSE) in R)"
+            )
+        if name in seen:
+            raise InvalidInputError(
+                f"the header in line {line} has the name {name!r} twice, for columns {seen[name]} and "
+                f"{position}"
+            )
+        seen[name] = position
+
+
+def split_target(table: pd.DataFrame, target: str) -> tuple[pd.DataFrame, pd.Series]:
+    """Separate the response from the predictors, or say which columns there are."""
+    if target not in table.columns:
+        raise InvalidInputError(
+            f"there is no column {target!r}; the columns are: {', '.join(map(str, table.columns))}"
+        )
+    X, y = table.drop(columns=target), table[target]
+    if X.shape[1] == 0:
+        raise InvalidInputError(f"there is no column beside the target {target!r}")
+    if not pd.api.types.is_numeric_dtype(y):
+        raise InvalidInputError(f"the target {target!r} holds text but it should hold numbers")
+    if y.isna().any():
+        raise InvalidInputError(f"the target {target!r} has missing values")
+    return X, y
+
+
+def split_targets(table: pd.DataFrame, targets: list[str]):
+    """As `split_target`; several responses are a frame."""
+    X, y = table, {}
+    for target in targets:
+        X, y[target] = split_target(X, target)
+    return X, y[targets[0]] if len(targets) == 1 else pd.DataFrame(y)
+
+
+def numbers_of(table: pd.DataFrame) -> np.ndarray:
+    """The table as numbers; a column that does not hold finite ones is named."""
+    from ..mars.design.columns import Columns
+    from ..mars.design.data import check_finite
+
+    for column in Columns.learn(table).columns:
+        if column.kind != "number":
+            raise InvalidInputError(f"column {column.name!r} should hold numbers")
+    values = table.to_numpy(dtype=float)
+    check_finite(values, list(table.columns))
+    return values

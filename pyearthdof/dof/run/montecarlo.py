@@ -1,0 +1,252 @@
+"""Runs the fits of a Monte Carlo study in blocks, on one core, many, or a cluster.
+
+The blocks depend on the size of the study alone and the results come back in order. A product with one
+column and with many differ in the last bit, and so do threaded and plain sums; with fixed blocks and one
+BLAS thread the result is the same for any number of workers.
+
+A procedure is bound to each design once: here where it has threads of its own, else in each worker.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import threading
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from joblib import effective_n_jobs
+from threadpoolctl import threadpool_limits
+from tqdm.auto import tqdm
+
+from ...contract import Bound, Fits, bind
+from ...exceptions import FittingError, InvalidInputError, RForkedError, RNotAvailableError
+from .workers import WorkersDied, is_on_cluster, run_tasks
+
+__all__ = [
+    "Block",
+    "FitMany",
+    "block_edges",
+    "check_finite",
+    "check_result_shape",
+    "run_blocks",
+]
+
+_MIN_BLOCKS = 16  # enough to keep eight workers evenly busy
+_MAX_COLUMNS = 64
+_MAX_VALUES = 1 << 20  # responses of a block: 8 MB
+
+# What no other response would change is not a failure of one repetition.
+_GENERAL = (InvalidInputError, RNotAvailableError, RForkedError)
+
+
+def block_edges(n: int, n_rep: int, width: int = 1, least: int = _MIN_BLOCKS) -> list[int]:
+    """Where the blocks of repetitions begin and end; all have the same size, or one less.
+
+    `width` is the number of fitted vectors that one repetition gives, `least` the least number of
+    blocks, if there are repetitions enough.
+
+    Examples
+    --------
+    >>> from pyearthdof.dof.run.montecarlo import block_edges
+    >>> block_edges(100, 20)[:5]
+    [0, 1, 2, 3, 5]
+    """
+    wanted = max(least, -(-n_rep // _MAX_COLUMNS), -(-n * n_rep * width // _MAX_VALUES))
+    n_blocks = min(n_rep, wanted)
+    return [n_rep * k // n_blocks for k in range(n_blocks + 1)]
+
+
+@dataclass(frozen=True)
+class FitMany:
+    """The work on one block: `fit_many`, and a look at what it returned."""
+
+    procedure: object
+
+    def __call__(self, bound: Bound, Y, n_threads: int = 1) -> Fits:
+        fits = bound.fit_many(Y, n_threads)
+        check_result_shape("fitted values", fits.fitted, Y.shape)
+        if fits.refitted is not None:
+            check_result_shape("refitted values", fits.refitted, Y.shape)
+        for name in ("trace", "n_coef", "rank"):
+            if getattr(fits, name) is not None:
+                check_result_shape(name, getattr(fits, name), Y.shape[1:])
+        check_finite(fits.fitted)
+        return fits
+
+
+@dataclass(frozen=True)
+class Block:
+    """Responses of a design's repetitions, what was fitted to them, by what, and its versions."""
+
+    design: int
+    X: object
+    Y: np.ndarray
+    result: object
+    engine: str | None
+    versions: dict
+
+
+def run_blocks(
+    work, designs, responses, *, width=1, n_jobs=None, progress=False, description="fits"
+) -> Iterator[Block]:
+    """Yield the blocks in order. `work(bound, Y, n_threads)` does one; it has the `procedure`.
+
+    The blocks of a worker that died are computed again, and come out the same.
+    """
+    tasks = _tasks(work, designs, responses, width, uuid.uuid4().hex)
+    try:
+        with _one_blas_thread(), _bar(designs.n_rep, description, progress) as advance:
+            for task, (result, engine, versions) in _done(tasks, n_jobs):
+                yield Block(task.design, task.X, task.Y, result, engine, versions)
+                advance(task.Y.shape[1])
+    except WorkersDied as error:
+        raise _lost(error) from error
+
+
+def _done(tasks: Iterator[_Task], n_jobs) -> Iterator[tuple]:
+    """Each task with its result: in threads of the procedure's own, or by workers."""
+    first = next(tasks)
+    tasks = itertools.chain([first], tasks)
+    if _bound(first).has_threads and not is_on_cluster():
+        n_threads = effective_n_jobs(n_jobs)
+        for task in tasks:
+            yield task, _do_block(task, n_threads)
+    else:
+        yield from run_tasks(_do_block, tasks, n_jobs=n_jobs, prefer="processes")
+
+
+def _tasks(work, designs, responses, width, run) -> Iterator[_Task]:
+    """The blocks of all designs, one design after the other."""
+    source, first = repr(responses.draws), 0
+    least = -(-_MIN_BLOCKS // len(designs))
+    for k, (X, count) in enumerate(zip(designs, designs.counts, strict=True)):
+        edges = block_edges(designs.n, count, width, least)
+        for start, Y in zip(edges, responses.blocks(edges), strict=False):
+            yield _Task(work, X, Y, k, first + start, designs.n_rep, source, run)
+        first += count
+
+
+@contextlib.contextmanager
+def _bar(total: int, description: str, progress: bool):
+    """Show a bar if wanted; yield a function that moves it on.
+
+    A hidden bar would do, but it makes locks, and a worker that is ended with locks complains.
+    """
+    if not progress:
+        yield lambda n: None
+        return
+    with tqdm(total=total, desc=description, unit="fit") as bar:
+        yield bar.update
+
+
+@dataclass(frozen=True)
+class _Task:
+    """A block on its way to a worker, all that it needs in one object."""
+
+    work: object
+    X: object
+    Y: np.ndarray
+    design: int
+    start: int
+    n_rep: int
+    source: str
+    run: str
+
+
+# The design that this process fitted last: its run, its number, and the bound procedure.
+_last: tuple[str, int, Bound] | None = None
+
+
+def _bound(task: _Task) -> Bound:
+    global _last
+    if _last is None or _last[:2] != (task.run, task.design):
+        _last = (task.run, task.design, bind(task.work.procedure, task.X))
+    return _last[2]
+
+
+def _do_block(task: _Task, n_threads: int = 1) -> tuple:
+    with _one_blas_thread():
+        try:
+            bound = _bound(task)
+            return task.work(bound, task.Y, n_threads), bound.engine, bound.versions
+        except _GENERAL:
+            raise
+        except Exception as error:
+            raise _failure(task, error) from error
+
+
+def _failure(task: _Task, error) -> FittingError:
+    """Find the repetition that failed by fitting the block's columns one by one."""
+    start, Y = task.start, task.Y
+    for j in range(Y.shape[1]):
+        try:
+            task.work(_bound(task), Y[:, j : j + 1])
+        except Exception as single:
+            where = f"repetition {start + j} of {task.n_rep} (counted from 0)"
+            return _fitting_error(where, single, task, start + j, Y[:, j].copy())
+    where = f"repetitions {start} to {start + Y.shape[1] - 1} of {task.n_rep} (counted from 0), together,"
+    return _fitting_error(where, error, task, start, Y.copy())
+
+
+def _fitting_error(where, error, task, repetition, y) -> FittingError:
+    message = (
+        f"{where} failed with {type(error).__name__}: {error} [random numbers: {task.source}; the "
+        "response and its design are the attributes y and X of this error]"
+    )
+    return _with_replay(FittingError(message), repetition, task, y)
+
+
+def _lost(error: WorkersDied) -> FittingError:
+    """Say that workers died, and at which repetitions it may have been."""
+    first, last = error.tasks[0], error.tasks[-1]
+    end = last.start + last.Y.shape[1] - 1
+    message = (
+        f"worker processes died again and again ({error}) at one of the repetitions {first.start} to "
+        f"{end} of {first.n_rep} (counted from 0); pass a smaller n_jobs if memory was short, or "
+        "n_jobs=1 to see whether the procedure itself crashes [random numbers: "
+        f"{first.source}; the responses are the attribute y of this error, the design of the first "
+        "one is X]"
+    )
+    y = np.hstack([task.Y for task in error.tasks])
+    return _with_replay(FittingError(message), first.start, first, y)
+
+
+def _with_replay(failure: FittingError, repetition: int, task: _Task, y) -> FittingError:
+    failure.repetition, failure.draws, failure.X, failure.y = repetition, task.source, task.X, y
+    return failure
+
+
+def check_result_shape(what: str, values, shape) -> None:
+    if np.shape(values) != tuple(shape):
+        raise ValueError(f"the {what} have shape {np.shape(values)} instead of {tuple(shape)}")
+
+
+def check_finite(fitted) -> None:
+    if not np.isfinite(fitted).all():
+        bad = fitted[~np.isfinite(fitted)][0]
+        raise ValueError(f"the fitted values contain {bad}")
+
+
+_limit_lock = threading.Lock()
+_limit_users = 0
+_limit = None
+
+
+@contextlib.contextmanager
+def _one_blas_thread():
+    """One BLAS thread while anybody is inside; the limit is the process's, so they are counted."""
+    global _limit_users, _limit
+    with _limit_lock:
+        if _limit_users == 0:
+            _limit = threadpool_limits(limits=1)
+        _limit_users += 1
+    try:
+        yield
+    finally:
+        with _limit_lock:
+            _limit_users -= 1
+            if _limit_users == 0:
+                _limit.restore_original_limits()

@@ -1,0 +1,99 @@
+"""The responses of a Monte Carlo run: where the random numbers come from, and y = mu + sigma z."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from itertools import pairwise
+from numbers import Integral
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from ...exceptions import InvalidInputError
+
+__all__ = ["NumpyDraws", "Responses", "as_draws", "drawn_design", "drawn_designs"]
+
+_CHUNK = 1 << 20
+
+
+class NumpyDraws:
+    """Numpy's normals with the face of `RDraws`."""
+
+    def __init__(self, seed: int):
+        self.seed = int(seed)
+        self._generator = np.random.default_rng(self.seed)
+
+    def __repr__(self) -> str:
+        return f"numpy.random.default_rng({self.seed})"
+
+    def copy(self) -> NumpyDraws:
+        return copy.deepcopy(self)
+
+    def normal(self, n: int) -> np.ndarray:
+        return self._generator.standard_normal(n)
+
+    def skip_normals(self, n: int) -> None:
+        while n:
+            n -= len(self._generator.standard_normal(min(n, _CHUNK)))
+
+
+def as_draws(draws, random_state):
+    """The stream of a run: a copy of `draws`, or numpy's seeded from `random_state`."""
+    if draws is not None and random_state is not None:
+        raise InvalidInputError(
+            "draws and random_state were both given; pass draws for R's numbers or random_state "
+            "for numpy's."
+        )
+    if draws is not None:
+        if not all(hasattr(draws, name) for name in ("normal", "copy", "skip_normals")):
+            raise InvalidInputError(
+                f"draws={draws!r} is no stream of random numbers; pass RDraws(seed), or "
+                "random_state for numpy's."
+            )
+        return draws.copy()
+    if isinstance(random_state, np.random.Generator):
+        return NumpyDraws(random_state.integers(2**31))
+    if isinstance(random_state, Integral):
+        return NumpyDraws(_checked_seed(random_state))
+    return NumpyDraws(check_random_state(random_state).randint(2**31 - 1))
+
+
+def _checked_seed(seed) -> int:
+    if seed < 0:
+        raise InvalidInputError(f"random_state={seed} is negative; a seed is 0 or more.")
+    return int(seed)
+
+
+def drawn_designs(shape, draws, n_rep: int, n_designs: int):
+    """Yield Gaussian designs, column by column, from the numbers that come after all responses.
+
+    The authors draw y before X. The responses are drawn block by block later, so the designs are
+    drawn from a copy of the stream that has skipped them.
+    """
+    n, p = shape
+    after = draws.copy()
+    after.skip_normals(n * n_rep)
+    for _ in range(n_designs):
+        yield np.ascontiguousarray(after.normal(n * p).reshape(p, n).T)
+
+
+def drawn_design(shape, draws, n_rep: int) -> np.ndarray:
+    """The first of the drawn designs: the authors'."""
+    return next(drawn_designs(shape, draws, n_rep, 1))
+
+
+@dataclass(frozen=True)
+class Responses:
+    """y = mu + sigma z: its mean, its standard deviation, and the stream of z."""
+
+    n: int
+    mu: np.ndarray
+    sigma: np.ndarray
+    draws: object
+
+    def blocks(self, edges):
+        """Yield the responses between consecutive edges, column by column as R fills a matrix."""
+        for start, stop in pairwise(edges):
+            z = self.draws.normal(self.n * (stop - start)).reshape(stop - start, self.n).T
+            yield np.ascontiguousarray(self.mu[:, None] + self.sigma[:, None] * z)

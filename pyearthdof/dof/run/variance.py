@@ -1,0 +1,84 @@
+"""Estimators of the degrees of freedom with less variance from the same fits.
+
+Both are unbiased: "direction" for a constant mean, below, and "control" for any, in `control`. Antithetic
+pairs (y and 2 mu - y) are not among them: the fit of -y is minus the fit of y for most procedures here, so
+both members of a pair say the same, and the variance doubles.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from ...exceptions import InvalidInputError
+from .control import control_sum
+from .covariance import Covariance, covariance_sum
+from .jackknife import mean_of
+
+__all__ = ["VARIANCE_REDUCTIONS", "check_variance_reduction", "estimator", "is_numeric"]
+
+VARIANCE_REDUCTIONS = (None, "direction", "control")
+
+
+def check_variance_reduction(name, procedure, X, responses) -> None:
+    """Refuse an estimator whose conditions do not hold."""
+    if name not in VARIANCE_REDUCTIONS:
+        raise InvalidInputError(
+            f"variance_reduction={name!r} is unknown; pass None, 'direction' or 'control'."
+        )
+    if name == "control" and not is_numeric(X):
+        raise InvalidInputError(
+            "variance_reduction='control' needs numbers in every column of X; pass 'direction' or "
+            "None."
+        )
+    if name != "direction":
+        return
+    if np.ptp(responses.mu) > 0 or np.ptp(responses.sigma) > 0:
+        raise InvalidInputError(
+            "variance_reduction='direction' needs a constant mu and one sigma; pass 'control' or "
+            "None."
+        )
+    if not getattr(procedure, "is_equivariant", False):
+        raise InvalidInputError(
+            f"variance_reduction='direction' needs a procedure that declares is_equivariant, but "
+            f"{procedure!r} does not; pass 'control' or None."
+        )
+
+
+def is_numeric(X) -> bool:
+    """Whether every column of a design holds numbers, which "control" projects on."""
+    return not isinstance(X, pd.DataFrame) or X.select_dtypes("number").shape == X.shape
+
+
+def estimator(name, X, responses, groups):
+    """Return an empty estimator: `add(Y, fitted)` the blocks in order, then ask `result()`."""
+    if name == "direction":
+        return _Direction(responses.n, groups)
+    if name == "control":
+        return control_sum(X, responses.mu, responses.sigma, groups)
+    return covariance_sum(responses.mu, responses.sigma, groups)
+
+
+class _Direction:
+    """For a constant mean and a fit that shifts and scales with y.
+
+    The length of y - ybar is then independent of its direction, so it can be integrated out:
+    df = 1 + (n - 1) E[(y - ybar)' muhat / |y - ybar|^2].
+    """
+
+    def __init__(self, n, groups):
+        self.groups = groups
+        self.values: list[np.ndarray] = []
+        self.per_observation = np.zeros(n)
+
+    def add(self, Y, fitted) -> None:
+        mean = Y.mean(axis=0)
+        y = Y - mean
+        shares = (len(Y) - 1) * y * (fitted - mean) / (y * y).sum(axis=0)
+        self.values.append(1.0 + shares.sum(axis=0))
+        self.per_observation += shares.sum(axis=1)
+
+    def result(self) -> Covariance:
+        values = np.concatenate(self.values)
+        per_observation = 1.0 / len(self.per_observation) + self.per_observation / len(values)
+        return Covariance(per_observation, mean_of(values, self.groups))

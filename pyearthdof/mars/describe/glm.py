@@ -1,0 +1,131 @@
+"""The generalised linear model that earth fits on a model's terms: coefficients, deviances, links."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit, ndtr
+
+from ...exceptions import InvalidInputError
+from ..saved import read_coefficients, read_text, read_vector
+
+__all__ = ["DECREASING", "FAMILIES", "HALF", "LINKS", "GlmPart"]
+
+# Our names of the families, and R's.
+FAMILIES = {
+    "binomial": "binomial",
+    "poisson": "poisson",
+    "gamma": "Gamma",
+    "gaussian": "gaussian",
+    "inverse_gaussian": "inverse.gaussian",
+    "quasibinomial": "quasibinomial",
+    "quasipoisson": "quasipoisson",
+}
+
+EPSILON = np.finfo(float).eps  # R keeps means away from their limits by this
+
+LINKS = {
+    "identity": lambda eta: eta,
+    "logit": lambda eta: _logistic(eta),
+    "probit": lambda eta: ndtr(np.clip(eta, -_PROBIT, _PROBIT)),
+    "cauchit": lambda eta: _cauchy(np.clip(eta, -_CAUCHIT, _CAUCHIT)),
+    "cloglog": lambda eta: np.clip(-np.expm1(-np.exp(eta)), EPSILON, 1 - EPSILON),
+    "log": lambda eta: np.maximum(np.exp(eta), EPSILON),
+    "inverse": lambda eta: 1 / eta,
+    "sqrt": lambda eta: eta**2,
+    "1/mu^2": lambda eta: 1 / np.sqrt(eta),
+}
+# Linear predictors of the mean 1/2, and the links that fall where the mean rises.
+HALF = {
+    "identity": 0.5, "logit": 0.0, "probit": 0.0, "cauchit": 0.0, "cloglog": float(np.log(np.log(2))),
+    "log": float(np.log(0.5)), "inverse": 2.0, "sqrt": float(np.sqrt(0.5)), "1/mu^2": 4.0,
+}  # fmt: skip
+DECREASING = ("inverse", "1/mu^2")
+_PROBIT = 8.125890664701906  # -qnorm(.Machine$double.eps)
+_CAUCHIT = 1433540284805664.8  # -qcauchy(.Machine$double.eps)
+
+
+def _cauchy(eta):
+    """R's pcauchy, which is exact in the tails, too."""
+    tail = np.arctan(1 / np.where(np.abs(eta) > 1, eta, 1.0)) / np.pi
+    middle = 0.5 + np.arctan(eta) / np.pi
+    return np.where(eta < -1, -tail, np.where(eta > 1, 0.5 - tail + 0.5, middle))
+
+
+def _logistic(eta):
+    """R's logit link: beyond 30 it stops at epsilon and its inverse."""
+    low, high = EPSILON / (1 + EPSILON), 1 / (1 + EPSILON)
+    return np.where(eta < -30, low, np.where(eta > 30, high, expit(np.clip(eta, -30, 30))))
+
+
+@dataclass(frozen=True, eq=False)
+class GlmPart:
+    """The glm on the selected terms, one for each response.
+
+    Attributes
+    ----------
+    family, link : R's names.
+    coef : coefficients, shaped as `MarsModel.coef`.
+    null_deviance, null_df, deviance, df, aic, iterations, converged : (m,) arrays.
+    """
+
+    family: str
+    link: str
+    coef: np.ndarray
+    null_deviance: np.ndarray
+    null_df: np.ndarray
+    deviance: np.ndarray
+    df: np.ndarray
+    aic: np.ndarray
+    iterations: np.ndarray
+    converged: np.ndarray
+
+    def response(self, eta: np.ndarray) -> np.ndarray:
+        """Means from linear predictors."""
+        with np.errstate(all="ignore"):  # as R: infinite, or not a number
+            return LINKS[self.link](eta)
+
+    @property
+    def deviance_ratio(self) -> np.ndarray:
+        """Share of the null deviance that the model explains; not finite where there is none."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return 1 - self.deviance / self.null_deviance
+
+    def to_frame(self, response_names) -> pd.DataFrame:
+        """One row for each response."""
+        names = ("null_deviance", "null_df", "deviance", "df", "deviance_ratio", "aic")
+        names = (*names, "iterations", "converged")
+        index = list(response_names)[: len(self.deviance)]
+        table = pd.DataFrame({name: getattr(self, name) for name in names}, index=index)
+        return table.astype({"null_df": int, "df": int, "iterations": int, "converged": bool})
+
+    def to_dict(self) -> dict:
+        """Plain fields; arrays as they are."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    @classmethod
+    def from_dict(cls, entries) -> GlmPart:
+        """Read `to_dict`'s result from JSON; anything inconsistent is refused."""
+        names = {f.name for f in fields(cls)}
+        if not isinstance(entries, Mapping) or set(entries) != names:
+            raise InvalidInputError(f"glm should have exactly {', '.join(sorted(names))}")
+        link = read_text("glm.link", entries["link"])
+        if link not in LINKS:
+            raise InvalidInputError(
+                f"glm.link={link[:40]!r} but it should be one of {', '.join(LINKS)}"
+            )
+        vectors = {
+            name: read_vector(f"glm.{name}", entries[name])
+            for name in names - {"family", "link", "coef"}
+        }
+        if len({len(v) for v in vectors.values()}) != 1:
+            raise InvalidInputError("glm has statistics of different lengths")
+        return cls(
+            family=read_text("glm.family", entries["family"]),
+            link=link,
+            coef=read_coefficients("glm.coef", entries["coef"]),
+            **vectors,
+        )

@@ -1,0 +1,124 @@
+"""The classes of a classifier: what may be one, which there are, and what R calls them."""
+
+from __future__ import annotations
+
+import numbers
+
+import numpy as np
+import pandas as pd
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from ...exceptions import InvalidInputError
+from .columns import level_text
+from .kinds import check_kind
+
+__all__ = ["check_classes", "class_names", "learn_classes"]
+
+ALLOWED = "classes should be texts, whole numbers, truth values or numpy's dates, all of one kind"
+
+
+def learn_classes(y, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
+    """The classes, sorted, and the position of each row's class in them.
+
+    >>> learn_classes(["b", "a", "b"], 3)
+    (array(['a', 'b'], dtype='<U1'), array([1, 0, 1]))
+    """
+    if y is None:
+        raise InvalidInputError("requires y to be passed, but the target y is None")
+    y = _vector(y)
+    if len(y) != n_samples:
+        raise InvalidInputError(
+            f"y has {len(y)} rows but X has {n_samples}: inconsistent numbers of samples"
+        )
+    if y.dtype.kind in "OS":
+        y = _of_one_kind(y)
+    elif y.dtype.kind in "mM" and np.isnat(y).any():
+        _refuse_missing(np.isnat(y))
+    check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    names = class_names(classes)
+    for name, k in {name: names.count(name) for name in names}.items():
+        if k > 1:
+            raise InvalidInputError(f"y holds {k} classes that R would both call {name!r}")
+    return classes, codes
+
+
+def _vector(y) -> np.ndarray:
+    if (
+        isinstance(y, np.ma.MaskedArray)
+        or getattr(getattr(y, "dtype", None), "kind", "O") not in "mM"
+    ):
+        check_kind("y", y)
+    if isinstance(y, (pd.Series, pd.Index, pd.api.extensions.ExtensionArray)):
+        y = pd.Series(y)
+        if y.isna().any():
+            _refuse_missing(y.isna().to_numpy())
+        return y.to_numpy()
+    if isinstance(y, (list, tuple)) and not any(
+        isinstance(v, (list, tuple, np.ndarray)) for v in y
+    ):
+        found = np.empty(len(y), dtype=object)
+        found[:] = y  # numpy would make texts of numbers beside texts
+        found = _of_one_kind(found)
+        return np.array(y) if all(isinstance(v, str) and "\0" not in v for v in y) else found
+    return column_or_1d(y, warn=True)
+
+
+def _of_one_kind(y: np.ndarray) -> np.ndarray:
+    """Objects that are numbers or truth values as such; texts stay objects."""
+    values = y.tolist()
+    missing = np.array([_is_missing(v) for v in values], dtype=bool)
+    if missing.any():
+        _refuse_missing(missing)
+    kinds = {_kind(v): v for v in values}
+    if None in kinds:
+        raise InvalidInputError(f"y holds {kinds[None]!r:.60} but {ALLOWED}")
+    if len(kinds) > 1:
+        first, second, *_ = kinds.values()
+        raise InvalidInputError(f"y holds {first!r:.40} and {second!r:.40} but {ALLOWED}")
+    if str in kinds:
+        return np.array(values, dtype=object)
+    found = np.array(values)
+    if found.dtype.kind == "O":  # whole numbers that no integer of numpy's holds
+        raise InvalidInputError(f"y holds {max(values, key=abs)} but a class should be below 2**63")
+    return found
+
+
+def _kind(value) -> type | None:
+    if isinstance(value, str):
+        return str
+    if isinstance(value, (bool, np.bool_)):
+        return bool
+    return float if isinstance(value, (numbers.Integral, float, np.floating)) else None
+
+
+def _is_missing(value) -> bool:
+    return (
+        value is None
+        or value is pd.NA
+        or value is pd.NaT
+        or (isinstance(value, (float, np.floating)) and bool(value != value))
+    )
+
+
+def _refuse_missing(missing: np.ndarray) -> None:
+    row = int(np.flatnonzero(missing)[0])
+    raise InvalidInputError(f"Input y contains NaN: the class of row {row} is missing")
+
+
+def class_names(classes: np.ndarray) -> tuple[str, ...]:
+    """What R calls the classes."""
+    if classes.dtype.kind in "mM":
+        return tuple(str(c) for c in classes)
+    return tuple(level_text(c) for c in classes.tolist())
+
+
+def check_classes(classes: np.ndarray, codes: np.ndarray, where: str = "y holds") -> None:
+    """Refuse rows of one class only."""
+    if len(set(codes.tolist())) < 2:
+        only = classes[codes[0]] if len(codes) else None
+        only = only.item() if isinstance(only, np.generic) else only
+        raise InvalidInputError(
+            f"{where} one class only, {only!r}, but a classifier needs two or more"
+        )

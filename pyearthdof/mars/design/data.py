@@ -1,0 +1,288 @@
+"""Checks of the data that enter MARS: refused before any work starts, with the column named."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from sklearn.utils.validation import _check_y, validate_data
+
+from ...exceptions import InvalidInputError
+from .columns import Columns
+from .kinds import check_kind, column_names, numbers_of_series
+
+__all__ = [
+    "Design",
+    "Responses",
+    "check_design",
+    "check_names",
+    "check_new_data",
+    "check_responses",
+    "check_subset",
+    "check_training_data",
+    "check_weights",
+    "default_names",
+    "taken",
+]
+
+LARGEST_Y = 1e150  # squares beyond are infinite, and earth may then never end
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """The predictors as numbers.
+
+    Attributes
+    ----------
+    values : (n, p) array of doubles, factors expanded.
+    names : names of its columns.
+    columns : how raw columns became these; None where all of them are numbers.
+    raw : the raw values where there are factors, see `Columns.values`.
+    """
+
+    values: np.ndarray
+    names: tuple[str, ...]
+    columns: Columns | None = None
+    raw: dict[str, np.ndarray] | None = None
+
+    def rows(self, subset) -> Design:
+        """The same design with some of the rows."""
+        raw = None if self.raw is None else {name: v[subset] for name, v in self.raw.items()}
+        return Design(self.values[subset], self.names, self.columns, raw)
+
+
+@dataclass(frozen=True, eq=False)
+class Responses:
+    """What is fitted: (n,) for one response, (n, m) for several, and their names.
+
+    `classes`, where they are set, are the levels of a factor of which the responses are indicators.
+    """
+
+    values: np.ndarray
+    names: tuple[str, ...]
+    classes: tuple[str, ...] | None = None
+
+    @property
+    def matrix(self) -> np.ndarray:
+        """Always (n, m)."""
+        return self.values.reshape(len(self.values), -1)
+
+    @property
+    def codes(self) -> np.ndarray:
+        """Positions in `classes`; two classes are one response, the indicator of the second."""
+        one = self.values.ndim == 1
+        return self.values.astype(int) if one else self.values.argmax(axis=1)
+
+    def rows(self, subset) -> Responses:
+        """The same responses with some of the rows."""
+        return Responses(self.values[subset], self.names, self.classes)
+
+
+def check_training_data(estimator, X, y) -> tuple[np.ndarray, np.ndarray]:
+    """Return numeric X and one response as float64 arrays, what scikit-learn expects being set."""
+    design = check_design(estimator, X)
+    if design.columns is not None:
+        name = next(c.name for c in design.columns.columns if c.kind != "number")
+        raise InvalidInputError(f"column {name!r} of X should hold numbers")
+    responses = check_responses(estimator, y, len(design.values))
+    if responses.values.ndim != 1:
+        raise InvalidInputError(f"y has shape {responses.values.shape} but it should be one column")
+    return design.values, responses.values
+
+
+def check_design(estimator, X) -> Design:
+    """Return the predictors as numbers, `n_features_in_` and `feature_names_in_` being set.
+
+    Column names that are no texts do not count, as in scikit-learn.
+    """
+    if isinstance(X, pd.DataFrame):
+        columns = Columns.learn(_renamed(X, check_names(_names_of(X))))
+        if not columns.is_numeric:
+            return _check_factors(estimator, X, columns)
+    else:
+        check_kind("X", X)
+    X = validate_data(estimator, X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2)
+    names = check_names(getattr(estimator, "feature_names_in_", default_names(X.shape[1])))
+    check_finite(X, names)
+    return Design(X, names)
+
+
+def _names_of(X: pd.DataFrame) -> tuple[str, ...]:
+    names = column_names("X", X)
+    return default_names(X.shape[1]) if names is None else names
+
+
+def _renamed(X: pd.DataFrame, names) -> pd.DataFrame:
+    return X.set_axis(list(names), axis=1)
+
+
+def _check_factors(estimator, X: pd.DataFrame, columns: Columns) -> Design:
+    if len(X) < 2:
+        raise InvalidInputError(f"X has {len(X)} row(s) but a minimum of 2 is required")
+    validate_data(estimator, X, skip_check_array=True)
+    X = _renamed(X, columns.names)
+    names = check_names(columns.feature_names)
+    return Design(columns.expand(X), names, columns, columns.values(X))
+
+
+def check_responses(estimator, y, n_samples: int) -> Responses:
+    """Return the responses, (n,) or (n, m), with R's names y or y1, y2, ... where they have none."""
+    if y is None:
+        raise InvalidInputError(
+            "requires y to be passed, but the target y is None: pass one number for each row of X"
+        )
+    check_kind("y", y)
+    names = _response_names(y)
+    try:
+        values = _check_y(
+            _numbers(y), multi_output=_is_table(y), y_numeric=True, estimator=estimator
+        )
+    except TypeError as error:  # Python's own words for an object that is no number
+        raise InvalidInputError(f"y should hold numbers: {error}") from None
+    if len(values) != n_samples:
+        raise InvalidInputError(
+            f"y has {len(values)} rows but X has {n_samples}: inconsistent numbers of samples"
+        )
+    values = np.asarray(values, dtype=np.float64)
+    if np.abs(values).max(initial=0.0) > LARGEST_Y:
+        raise InvalidInputError(
+            f"y holds {np.abs(values).max():g}, whose square is too large for a double: scale it"
+        )
+    n_resp = 1 if values.ndim == 1 else values.shape[1]
+    if n_resp == 0:
+        raise InvalidInputError(f"y has shape {values.shape} but it should have a column")
+    if names is None:
+        names = ("y",) if n_resp == 1 else tuple(f"y{j + 1}" for j in range(n_resp))
+    return Responses(values, names)
+
+
+def _is_table(y) -> bool:
+    """Whether y has several columns; one column is taken as a vector, with scikit-learn's warning."""
+    shape = np.asarray(y).shape
+    return len(shape) == 2 and shape[1] > 1
+
+
+def _response_names(y) -> tuple[str, ...] | None:
+    if isinstance(y, pd.DataFrame):
+        return column_names("y", y)
+    return (y.name,) if isinstance(y, pd.Series) and isinstance(y.name, str) else None
+
+
+def check_subset(subset, n_samples: int) -> np.ndarray | None:
+    """Return the rows to fit on as indices, from a mask or 0-based indices; None means all."""
+    if subset is None:
+        return None
+    check_kind("subset", subset)
+    subset = np.asarray(subset)
+    if subset.dtype == bool:
+        if subset.shape != (n_samples,):
+            raise InvalidInputError(
+                f"subset has shape {subset.shape} but a mask should be ({n_samples},)"
+            )
+        subset = np.flatnonzero(subset)
+    if subset.ndim != 1 or subset.dtype.kind not in "iu":
+        raise InvalidInputError("subset should be a mask or a list of row numbers, 0-based")
+    if len(subset) < 2:
+        raise InvalidInputError(f"subset has {len(subset)} row(s) but a minimum of 2 is required")
+    if subset.min() < 0 or subset.max() >= n_samples:
+        odd = subset[(subset < 0) | (subset >= n_samples)][0]
+        raise InvalidInputError(f"subset holds {odd} but rows run from 0 to {n_samples - 1}")
+    return subset
+
+
+def taken(values: np.ndarray | None, rows: np.ndarray | None) -> np.ndarray | None:
+    """Some of the values, all where no rows are named, None where there are none."""
+    return values if values is None or rows is None else values[rows]
+
+
+def check_new_data(estimator, X):
+    """Return what the fitted model takes: a float64 matrix, or a frame where it knows factors."""
+    model = estimator.model_
+    if model.columns is None and model.formula is None:
+        check_kind("X", X)
+        if isinstance(X, pd.DataFrame):
+            column_names("X", X)
+        X = validate_data(estimator, X, reset=False, dtype=np.float64, ensure_all_finite=False)
+        check_finite(X, getattr(estimator, "feature_names_in_", default_names(X.shape[1])))
+        return X
+    if not isinstance(X, pd.DataFrame):
+        raise InvalidInputError(
+            f"X is a {type(X).__name__} but it should be a DataFrame: the model was fitted on columns "
+            "that it knows by name"
+        )
+    if model.formula is not None:
+        return X
+    named = column_names("X", X) is not None and hasattr(estimator, "feature_names_in_")
+    validate_data(estimator, X, reset=False, skip_check_array=True)
+    return X if named else _renamed(X, model.columns.names)
+
+
+def default_names(n_features: int) -> tuple[str, ...]:
+    """R's names for a matrix without names: x for one column, else x1, x2, ..."""
+    return ("x",) if n_features == 1 else tuple(f"x{j + 1}" for j in range(n_features))
+
+
+def check_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the column names, or refuse them: earth needs unique ones that are not empty."""
+    names = tuple(str(name) for name in names)
+    seen = set()
+    for name in names:
+        if name in seen:
+            raise InvalidInputError(f"X has two columns named {name!r}, but names should be unique")
+        if not name:
+            raise InvalidInputError("X has a column with an empty name")
+        if "\0" in name:
+            raise InvalidInputError(f"X has a column name with a NUL character: {name!r}")
+        seen.add(name)
+    return names
+
+
+def check_weights(weights, n_samples: int) -> np.ndarray | None:
+    """Return the case weights as a float64 vector, or None where there are none."""
+    if weights is None:
+        return None
+    check_kind("sample_weight", weights)
+    try:
+        weights = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(f"sample_weight should hold numbers: {error}") from None
+    if weights.ndim == 0:
+        weights = np.full(n_samples, float(weights))
+    if weights.shape != (n_samples,):
+        raise InvalidInputError(
+            f"sample_weight has shape {weights.shape} but it should be ({n_samples},)"
+        )
+    if not np.isfinite(weights).all():
+        raise InvalidInputError("sample_weight contains NaN or infinity")
+    if (weights < 0).any():
+        row = int(np.flatnonzero(weights < 0)[0])
+        raise InvalidInputError(
+            f"sample_weight[{row}]={weights[row]:g} but weights should be 0 or more"
+        )
+    if not weights.any():
+        raise InvalidInputError(
+            "sample_weight is zero everywhere, but one weight at least should be above 0"
+        )
+    return weights
+
+
+def check_finite(X: np.ndarray, names: Sequence[str]) -> None:
+    """Refuse NaN and infinities, naming the first column and row that has one."""
+    if np.isfinite(X).all():
+        return
+    row, column = np.argwhere(~np.isfinite(X))[0]
+    what = "NaN" if np.isnan(X[row, column]) else "infinity"
+    raise InvalidInputError(
+        f"Input X contains {what}: column {names[column]!r}, row {row}; MARS needs finite numbers"
+    )
+
+
+def _numbers(y):
+    """y, where it is pandas' in types that numpy converts as they are meant."""
+    if isinstance(y, pd.DataFrame):
+        return y.apply(lambda column: numbers_of_series("y", column)) if y.shape[1] else y
+    if isinstance(y, (pd.Series, pd.Index, pd.api.extensions.ExtensionArray)):
+        return numbers_of_series("y", pd.Series(y))
+    return y

@@ -1,0 +1,249 @@
+"""The variables of a formula as trees that numpy evaluates: columns, numbers, and the known functions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...exceptions import InvalidInputError
+from .. import saved
+from .functions import FUNCTIONS, b_splines, natural_splines, polynomials
+
+__all__ = ["Call", "Expression", "Number", "Poly", "RawColumn", "Spline", "read_expression"]
+
+# R's guard stops before: nested calls, degrees, exponents of poly of several variables.
+MAX_DEPTH, MAX_DEGREE, MAX_EXPONENTS = 120, 50, 1e5
+MAX_KNOTS = MAX_ARGUMENTS = 1000
+LARGEST = 1e150  # a coefficient of polynomials beyond makes all of them infinite
+
+
+@dataclass(frozen=True)
+class RawColumn:
+    """A column of the frame."""
+
+    name: str
+    n_columns = 1
+
+    def raw_names(self) -> Iterator[str]:
+        yield self.name
+
+    def evaluate(self, values: Mapping[str, np.ndarray]):
+        return values[self.name]
+
+    def to_dict(self) -> dict:
+        return {"column": self.name}
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number of the formula's text."""
+
+    value: float
+    n_columns = 1
+
+    def raw_names(self) -> Iterator[str]:
+        yield from ()
+
+    def evaluate(self, values: Mapping[str, np.ndarray]):
+        return self.value
+
+    def to_dict(self) -> dict:
+        return {"number": self.value}
+
+
+@dataclass(frozen=True)
+class Call:
+    """One of FUNCTIONS and its arguments."""
+
+    function: str
+    args: tuple[Expression, ...]
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.args) if self.function == "cbind" else 1
+
+    def raw_names(self) -> Iterator[str]:
+        for argument in self.args:
+            yield from argument.raw_names()
+
+    def evaluate(self, values: Mapping[str, np.ndarray]):
+        function, _ = FUNCTIONS[self.function]
+        return function(*(argument.evaluate(values) for argument in self.args))
+
+    def to_dict(self) -> dict:
+        return {"call": self.function, "args": [a.to_dict() for a in self.args]}
+
+
+@dataclass(frozen=True)
+class Poly:
+    """Polynomials of one or several variables; without alpha and norm2 plain powers."""
+
+    args: tuple[Expression, ...]
+    degree: int
+    alpha: tuple[tuple[float, ...], ...] | None
+    norm2: tuple[tuple[float, ...], ...] | None
+
+    @property
+    def n_columns(self) -> int:
+        return math.comb(len(self.args) + self.degree, self.degree) - 1
+
+    def raw_names(self) -> Iterator[str]:
+        for argument in self.args:
+            yield from argument.raw_names()
+
+    def evaluate(self, values: Mapping[str, np.ndarray]):
+        arguments = [np.asarray(argument.evaluate(values)) for argument in self.args]
+        return polynomials(arguments, self.degree, self.alpha, self.norm2)
+
+    def to_dict(self) -> dict:
+        return {
+            "call": "poly", "args": [a.to_dict() for a in self.args], "degree": self.degree,
+            "alpha": _lists(self.alpha), "norm2": _lists(self.norm2),
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Spline:
+    """bs or ns of a variable, with the knots of the fit."""
+
+    function: str
+    arg: Expression
+    knots: tuple[float, ...]
+    boundary: tuple[float, float]
+    degree: int
+    intercept: bool
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.knots) + (self.degree if self.function == "bs" else 1) + self.intercept
+
+    def raw_names(self) -> Iterator[str]:
+        yield from self.arg.raw_names()
+
+    def evaluate(self, values: Mapping[str, np.ndarray]):
+        x = np.asarray(self.arg.evaluate(values))
+        if self.function == "bs":
+            return b_splines(x, self.knots, self.boundary, self.degree, self.intercept)
+        return natural_splines(x, self.knots, self.boundary, self.intercept)
+
+    def to_dict(self) -> dict:
+        return {
+            "call": self.function, "args": [self.arg.to_dict()], "knots": list(self.knots),
+            "boundary": list(self.boundary), "degree": self.degree, "intercept": self.intercept,
+        }  # fmt: skip
+
+
+Expression = RawColumn | Number | Call | Poly | Spline
+
+
+def read_expression(entry, depth: int = 1) -> Expression:
+    """Read `to_dict`'s result of an expression; anything else is refused."""
+    if not isinstance(entry, Mapping):
+        raise InvalidInputError("an expression of the formula should be a mapping")
+    if depth > MAX_DEPTH:
+        raise InvalidInputError("an expression of the formula is nested too deeply")
+    if set(entry) == {"column"}:
+        return RawColumn(saved.read_text("a column of the formula", entry["column"]))
+    if set(entry) == {"number"}:
+        return Number(saved.read_number("a number of the formula", entry["number"]))
+    function = entry.get("call")
+    if depth == 1 and function == "poly":
+        return _read_poly(entry)
+    if depth == 1 and function in ("bs", "ns"):
+        return _read_spline(entry)
+    if not isinstance(function, str) or function not in FUNCTIONS or set(entry) != {"call", "args"}:
+        raise InvalidInputError(f"the formula uses {str(function)[:40]!r}, which is not known here")
+    if function == "cbind" and depth > 1:
+        raise InvalidInputError("the formula uses cbind inside another function")
+    args = _read_arguments(entry, depth)
+    if len(args) not in FUNCTIONS[function][1]:
+        raise InvalidInputError(f"the formula gives {function} {len(args)} argument(s)")
+    return Call(function, args)
+
+
+def _read_arguments(entry, depth: int) -> tuple[Expression, ...]:
+    args = entry["args"]
+    if not isinstance(args, list) or not 1 <= len(args) <= MAX_ARGUMENTS:
+        raise InvalidInputError(
+            f"a function in the formula should have a list of 1 to {MAX_ARGUMENTS} arguments"
+        )
+    return tuple(read_expression(argument, depth + 1) for argument in args)
+
+
+def _read_poly(entry) -> Poly:
+    _check_keys(entry, {"call", "args", "degree", "alpha", "norm2"})
+    args, degree = _read_variables(entry), _read_degree(entry)
+    if len(args) > 1 and (degree + 1.0) ** min(len(args), 20) > MAX_EXPONENTS:
+        raise InvalidInputError("poly in the formula has too many columns")
+    if entry["alpha"] is None and entry["norm2"] is None:
+        return Poly(args, degree, None, None)
+    alpha, norm2 = (_read_finite(name, entry[name]) for name in ("alpha", "norm2"))
+    n = len(args)
+    if alpha.shape != (n, degree) or norm2.shape != (n, degree + 2) or (norm2 <= 0).any():
+        raise InvalidInputError("poly in the formula has the wrong alpha or norm2")
+    return Poly(args, degree, _tuples(alpha), _tuples(norm2))
+
+
+def _read_spline(entry) -> Spline:
+    _check_keys(entry, {"call", "args", "knots", "boundary", "degree", "intercept"})
+    args, degree, function = _read_variables(entry), _read_degree(entry), entry["call"]
+    knots, boundary = saved.read_vector("knots", entry["knots"]), entry["boundary"]
+    boundary = saved.read_vector("boundary", boundary)
+    if len(args) != 1 or not isinstance(entry["intercept"], bool) or len(boundary) != 2:
+        raise InvalidInputError(f"{function} in the formula should have one variable and two ends")
+    if len(knots) > MAX_KNOTS:
+        raise InvalidInputError(
+            f"{function} in the formula has {len(knots)} knots but it should have at most {MAX_KNOTS}"
+        )
+    every = np.concatenate([boundary[:1], knots, boundary[1:]])
+    if not np.isfinite(every).all() or (np.diff(every) < 0).any() or every[0] == every[-1]:
+        raise InvalidInputError(
+            f"{function} in the formula should have ascending knots inside of its boundary"
+        )
+    if function == "ns" and degree != 3:
+        raise InvalidInputError(f"ns in the formula has degree {degree} but it should be 3")
+    ends = (float(boundary[0]), float(boundary[1]))
+    return Spline(function, args[0], tuple(knots.tolist()), ends, degree, entry["intercept"])
+
+
+def _read_variables(entry) -> tuple[Expression, ...]:
+    args = _read_arguments(entry, 1)
+    if not all(any(True for _ in argument.raw_names()) for argument in args):
+        raise InvalidInputError(f"{entry['call']} in the formula has an argument without a column")
+    return args
+
+
+def _read_degree(entry) -> int:
+    degree = saved.read_integer("degree", entry["degree"])
+    if not 1 <= degree <= MAX_DEGREE:
+        raise InvalidInputError(
+            f"degree={degree} in the formula but it should be 1 to {MAX_DEGREE}"
+        )
+    return degree
+
+
+def _read_finite(name, value) -> np.ndarray:
+    matrix = saved.read_matrix(name, value)
+    if not (np.abs(matrix) <= LARGEST).all():
+        raise InvalidInputError(
+            f"{name} in the formula has entries that are not finite numbers, or larger than {LARGEST:g}"
+        )
+    return matrix
+
+
+def _check_keys(entry, keys) -> None:
+    if set(entry) != keys:
+        raise InvalidInputError(
+            f"{entry['call']} in the formula should have {', '.join(sorted(keys))}"
+        )
+
+
+def _tuples(matrix: np.ndarray) -> tuple[tuple[float, ...], ...]:
+    return tuple(tuple(row) for row in matrix.tolist())
+
+
+def _lists(rows):
+    return None if rows is None else [list(row) for row in rows]

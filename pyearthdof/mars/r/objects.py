@@ -1,0 +1,218 @@
+"""Models of R's earth as R objects: reading what somebody fitted in R, writing .rds files for R."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from ... import bridge
+from ..._files import write_whole
+from ...exceptions import InvalidInputError, RError
+from ..describe.glm import FAMILIES
+from ..design.columns import Column, Columns
+from ..design.kinds import column_names
+from ..formula.model_matrix import Formula
+from ..model import FitDetails
+from . import engine as engine_r
+from .objects_check import check_described
+
+__all__ = ["frame_for_r", "read_r", "write_rds"]
+
+
+@dataclass(frozen=True)
+class _Adopted(FitDetails):
+    """Details of a fit that came from R, with its case weights."""
+
+    weights: np.ndarray | None = None
+
+
+def frame_for_r(data, text: str) -> bridge.Frame:
+    """A pandas frame for R: numbers, truth values, factors. Columns of other types stay here.
+
+    `text` is the formula that will be used: one that needs an odd column is told what is wrong with it.
+    """
+    if not isinstance(data, pd.DataFrame):
+        raise InvalidInputError(f"data is a {type(data).__name__} but it should be a DataFrame")
+    if not isinstance(text, str):
+        raise InvalidInputError(f"formula={text!r} but it should be text such as 'y ~ x'")
+    if isinstance(data.columns, pd.MultiIndex):
+        column_names("data", data)
+    names = [str(name) for name in data.columns]
+    if len(set(names)) < len(names):
+        raise InvalidInputError("data has two columns of one name")
+    columns = {}
+    for position, name in enumerate(names):
+        values = data.iloc[:, position]
+        try:
+            column = Columns.learn(values.to_frame(name)).columns[0]
+        except InvalidInputError:
+            if _may_use(text, name):
+                raise
+            continue
+        columns[name] = _for_r(column, values)
+    if not columns or len(data) == 0:
+        raise InvalidInputError("data has no rows or no columns that R could use")
+    return bridge.Frame(columns)
+
+
+def _may_use(text: str, name: str) -> bool:
+    """Whether a formula names a column, or has a dot as a term, which stands for all of them."""
+    quoted = r"`(?:[^`\\]|\\.)*`"
+    if f"`{name}`" in re.findall(quoted, text):
+        return True
+    plain = re.sub(quoted, " ", text)
+    return any(
+        re.search(rf"(?<![\w.]){re.escape(word)}(?![\w.]|\s*\()", plain) for word in (".", name)
+    )
+
+
+def _for_r(column: Column, values: pd.Series):
+    """One column; missing values go as R's NA, so that R can say whether they matter."""
+    if column.kind == "number":
+        return values.to_numpy(dtype=float, na_value=np.nan)
+    present = values[values.notna()]
+    codes = np.full(len(values), -1)
+    codes[values.notna().to_numpy()] = Columns((column,)).values(present.to_frame(column.name))[
+        column.name
+    ]
+    if column.kind == "logical" and (codes >= 0).all():
+        return codes.astype(bool)
+    return bridge.Factor(codes, column.levels, ordered=column.kind == "ordered")
+
+
+def read_r(source) -> tuple:
+    """Model, details and constructor arguments of an earth object, or of an .rds file that holds one."""
+    bridge.require("earth")
+    if isinstance(source, (str, os.PathLike)):
+        path = Path(source)
+        if not path.is_file():
+            raise InvalidInputError(f"source={str(source)!r} but there is no such file")
+        found = _described(f"source={str(path)!r}", "earth.read", str(path))
+    elif hasattr(source, "__sexp__"):
+        found = _described("source is an object of rpy2", "earth.adopt", source)
+    else:
+        raise InvalidInputError(
+            f"source is a {type(source).__name__} but it should be the path of an .rds file or an earth "
+            "object of rpy2"
+        )
+    check_described(found)
+    single = found["coef"].shape[1] == 1
+    settings = {
+        "degree": _degree(found),
+        "thresh": found["thresh"][0],
+        "pmethod": found["pmethod"][0],
+    }
+    model = engine_r.model_from(found, len(found["fitted"]), settings, single=single)
+    model = replace(model, formula=_formula_from(found), columns=_columns_from(found, model))
+    model.check()
+    details = engine_r.details_from(found, single=single)
+    adopted = _Adopted(**vars(details), weights=found["weights"])
+    return model, adopted, _arguments(found, model)
+
+
+def _described(what: str, function: str, argument) -> dict:
+    """What R tells of an earth object; a damaged one can make it stumble, or hold what cannot travel."""
+    try:
+        return bridge.call(function, argument)
+    except (RError, TypeError) as error:
+        raise InvalidInputError(f"{what} but it should be an earth object: {error}") from None
+
+
+def _columns_from(found, model) -> Columns | None:
+    """The raw columns, where R kept them; else the model takes the matrix of the expanded ones."""
+    if found["columns"] is None:
+        return None
+    columns = Columns(
+        tuple(
+            Column(name, column["kind"][0], tuple(column["levels"] or ()))
+            for name, column in found["columns"].items()
+        )
+    )
+    known = not columns.is_numeric and columns.feature_names == model.feature_names
+    return columns if known else None
+
+
+def _degree(found) -> int:
+    given = found["degree"]
+    return (
+        int(given[0]) if given is not None else max(1, int((found["dirs"] != 0).sum(axis=1).max()))
+    )
+
+
+def _formula_from(found) -> Formula | None:
+    described = found["formula"]
+    if described is None:
+        return None
+    if described.get("reason") is not None and described["offset"]:
+        raise InvalidInputError(
+            "the model adds an offset, but its formula cannot be evaluated here: "
+            + described["reason"][0]
+        )
+    return Formula.from_r(described)
+
+
+def _arguments(found, model) -> dict:
+    """The constructor's arguments as far as the object tells them."""
+    arguments = {
+        "degree": model.degree, "penalty": model.penalty, "nk": model.nk, "thresh": model.thresh,
+        "pmethod": model.pmethod, "engine": "r",
+    }  # fmt: skip
+    if model.glm is not None:
+        ours = {theirs: ours for ours, theirs in FAMILIES.items()}
+        arguments |= {"glm_family": ours.get(model.glm.family), "glm_link": model.glm.link}
+    if found["cv"] is not None:
+        numbers = [[int(k) for k in re.findall(r"[0-9]+", fold)] for fold in found["cv"]["folds"]]
+        arguments |= {"nfold": max(n[-1] for n in numbers), "ncross": max(n[0] for n in numbers)}
+    if found["varmod"] is not None:
+        arguments["varmod_method"] = found["varmod"][0]
+    return arguments
+
+
+def write_rds(estimator, path) -> None:
+    """Write what readRDS reads: the serialised object, compressed."""
+    if estimator._r_object is not None:
+        stored = estimator._r_object
+    else:
+        bridge.require("earth")
+        stored = bridge.call("earth.build", _parts(estimator))
+    write_whole(path, gzip.compress(stored, mtime=0))
+
+
+def _parts(estimator) -> dict:
+    """What an earth object is made of, in R's names, from a model that R did not fit."""
+    model = estimator.model_
+    n, m = len(estimator.fitted_values_), len(model.response_names)
+    return {
+        "dirs": bridge.NamedMatrix(model.dirs, model.feature_names),
+        "cuts": bridge.NamedMatrix(model.cuts, model.feature_names),
+        "term.names": list(model.term_names),
+        "selected.terms": model.selected + 1.0,
+        "coefficients": bridge.NamedMatrix(model.coef.reshape(-1, m), model.response_names),
+        "bx": estimator.bx_,
+        "fitted.values": bridge.NamedMatrix(
+            estimator.fitted_values_.reshape(n, m), model.response_names
+        ),
+        "residuals": bridge.NamedMatrix(estimator.residuals_.reshape(n, m), model.response_names),
+        "rss": model.rss, "rsq": model.rsq, "gcv": model.gcv, "grsq": model.grsq,
+        "rss.per.response": model.rss_per_response, "rsq.per.response": model.rsq_per_response,
+        "gcv.per.response": model.gcv_per_response, "grsq.per.response": model.grsq_per_response,
+        "rss.per.subset": model.rss_per_subset, "gcv.per.subset": model.gcv_per_subset,
+        "prune.terms": model.prune_terms, "leverages": estimator.leverages_,
+        "pmethod": model.pmethod, "penalty": model.penalty, "nk": float(model.nk),
+        "thresh": model.thresh, "termcond": float(model.termcond), "weights": estimator.weights_,
+        "degree": float(model.degree), "modvars": _modvars(model),
+    }  # fmt: skip
+
+
+def _modvars(model) -> list:
+    """R's table of which raw column (row) gave which predictor; the names of its rows come first."""
+    raw = [source.raw for source in model.columns.sources] if model.columns else model.feature_names
+    names = list(dict.fromkeys(raw))
+    used = np.array([[float(name == r) for r in raw] for name in names])
+    return [names, bridge.NamedMatrix(used, model.feature_names)]

@@ -1,0 +1,201 @@
+"""R's own splines through the bridge: `bs` and `ns` by least squares, and `smooth.spline`.
+
+For comparison with the native ones, and for people who want exactly R's. A fit and a prediction both
+need R; every one of them crosses to R once, however many responses there are.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from pyearthdof import bridge
+from pyearthdof.contract import Fits
+from pyearthdof.exceptions import InvalidInputError
+from pyearthdof.procedures.splines.univariate import (
+    UnivariateProcedure,
+    check_n_basis,
+    check_positive,
+)
+
+__all__ = ["RBSpline", "RNaturalSpline", "RSmoothingSpline"]
+
+
+class _RegressionSpline(UnivariateProcedure):
+    """Least squares on one of R's spline bases."""
+
+    is_linear = True
+    is_equivariant = True
+    _kind: ClassVar[str]
+
+    def __init__(self, n_basis):
+        self.n_basis = n_basis
+
+    def fit(self, X, y):
+        """Fit y on one column x."""
+        x, y = self._check_xy(X, y)
+        found = self._in_r(x, y[:, None])
+        self.coef_ = found["coef"][:, 0]
+        self.basis_ = found["basis"]
+        self.fitted_values_ = found["fitted"][:, 0]
+        self.trace_ = float(found["trace"][0])
+        self.n_coef_ = int(self.n_basis)
+        self._r_object = found["object"]
+        return self
+
+    def predict(self, X):
+        """Predict at new values of x, as R does, also outside the range of the data."""
+        check_is_fitted(self)
+        x = self._check_new(X)
+        return bridge.call("regression.spline.predict", self._r_object, x, package="splines")
+
+    def fit_many(self, X, Y) -> Fits:
+        """Fit every column of Y with one decomposition of the basis."""
+        x, Y = self._check_many(X, Y)
+        found = self._in_r(x, Y)
+        m = Y.shape[1]
+        return Fits(
+            fitted=found["fitted"],
+            trace=np.full(m, float(found["trace"][0])),
+            n_coef=np.full(m, float(self.n_basis)),
+        )
+
+    def _in_r(self, x, Y):
+        n_basis = self._check_n_basis()
+        if n_basis > len(x):
+            raise InvalidInputError(f"n_basis = {n_basis}; X has only {len(x)} rows.")
+        return bridge.call("regression.spline", self._kind, x, Y, n_basis, package="splines")
+
+    def _check_n_basis(self) -> int:
+        return check_n_basis(self.n_basis)
+
+
+class RBSpline(_RegressionSpline):
+    """Cubic regression spline on R's `splines::bs(x, df = n_basis, intercept = TRUE)`.
+
+    Parameters
+    ----------
+    n_basis : int
+        Number of basis functions, 4 or more.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof.procedures import RBSpline
+    >>> x = np.arange(1.0, 101.0)
+    >>> RBSpline(5).fit(x[:, None], np.sin(x / 20)).trace_
+    5.0
+    """
+
+    _kind = "bs"
+
+
+class RNaturalSpline(_RegressionSpline):
+    """Natural cubic spline on R's `splines::ns(x, df = n_basis, intercept = TRUE)`.
+
+    Parameters
+    ----------
+    n_basis : int
+        Number of basis functions, 2 or more.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof.procedures import RNaturalSpline
+    >>> x = np.arange(1.0, 101.0)
+    >>> RNaturalSpline(5).fit(x[:, None], np.sin(x / 20)).trace_
+    5.0
+    """
+
+    _kind = "ns"
+
+    def _check_n_basis(self) -> int:
+        n_basis = self.n_basis
+        if not isinstance(n_basis, (int, np.integer)) or isinstance(n_basis, bool) or n_basis < 2:
+            raise InvalidInputError(f"n_basis = {n_basis!r}; it must be an integer of at least 2.")
+        return int(n_basis)
+
+
+class RSmoothingSpline(UnivariateProcedure):
+    """R's `stats::smooth.spline`.
+
+    Parameters
+    ----------
+    lam : float, optional
+        R's lambda.
+    df : float, optional
+        Wanted degrees of freedom, where lam is not given; R's search stops near it.
+    n_knots : int or "all", optional
+        Number of knots; R's own rule by default. With neither lam nor df, R chooses by GCV.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof.procedures import RSmoothingSpline
+    >>> x = np.arange(1.0, 101.0)
+    >>> round(RSmoothingSpline(lam=0.01, n_knots="all").fit(x[:, None], np.sin(x / 20)).trace_, 6)
+    4.561451
+    """
+
+    is_equivariant = True
+
+    def __init__(self, lam=None, df=None, n_knots=None):
+        self.lam = lam
+        self.df = df
+        self.n_knots = n_knots
+
+    @property
+    def is_linear(self) -> bool:
+        """Linear unless lambda is chosen from y."""
+        return self.lam is not None or self.df is not None
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit y on one column x."""
+        x, y = self._check_xy(X, y)
+        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=float)
+        if weights is not None and weights.shape != x.shape:
+            raise InvalidInputError(
+                f"sample_weight has shape {weights.shape}; it must be {x.shape}."
+            )
+        found = self._in_r(x, y[:, None], weights)
+        self.fitted_values_ = found["fitted"][:, 0]
+        self.trace_ = float(found["trace"][0])
+        self.lam_ = float(found["lambda"][0])
+        self.n_coef_ = int(found["n.coef"][0])
+        self._r_object = found["object"]
+        return self
+
+    def predict(self, X):
+        """Predict at new values of x; outside the data a straight line, as in R."""
+        check_is_fitted(self)
+        x = self._check_new(X)
+        return bridge.call("smoothing.spline.predict", self._r_object, x, package="stats")
+
+    def fit_many(self, X, Y) -> Fits:
+        """Fit every column of Y in one crossing to R."""
+        x, Y = self._check_many(X, Y)
+        found = self._in_r(x, Y, None)
+        return Fits(fitted=found["fitted"], trace=found["trace"], n_coef=found["n.coef"])
+
+    def _in_r(self, x, Y, weights):
+        if len(np.unique(x)) < 4:
+            raise InvalidInputError(
+                f"X has {len(np.unique(x))} different values; R's smooth.spline needs at least four."
+            )
+        return bridge.call("smoothing.spline", x, Y, weights, self._options(), package="stats")
+
+    def _options(self) -> dict:
+        if self.lam is not None and self.df is not None:
+            raise InvalidInputError(f"lam = {self.lam!r} and df = {self.df!r}; give one of them.")
+        options = {}
+        if self.lam is not None:
+            options["lambda"] = check_positive("lam", self.lam)
+        if self.df is not None:
+            options["df"] = check_positive("df", self.df)
+        if self.n_knots == "all":
+            options["all.knots"] = True
+        elif self.n_knots is not None:
+            options["nknots"] = check_positive("n_knots", self.n_knots)
+        return options

@@ -1,0 +1,304 @@
+"""Cubic and smoothing splines of one predictor, with the bases, knots and lambda of R's own."""
+
+from __future__ import annotations
+
+from numbers import Integral
+
+import numpy as np
+from sklearn.utils.validation import check_array
+
+from pyearthdof.contract import Fits
+from pyearthdof.exceptions import InvalidInputError
+from pyearthdof.procedures.linear import LeastSquares
+from pyearthdof.procedures.splines.bspline import basis_rows, quantile_knots
+from pyearthdof.procedures.splines.smoothing import (
+    DistinctX,
+    SmoothingSystem,
+    default_n_knots,
+    knots_among,
+)
+from pyearthdof.procedures.splines.univariate import (
+    UnitInterval,
+    UnivariateProcedure,
+    check_n_basis,
+    check_positive,
+)
+
+__all__ = ["CubicSpline", "SmoothingSpline"]
+
+
+class CubicSpline(UnivariateProcedure):
+    """Least squares on the cubic B-splines of R's `splines::bs(x, df = n_basis, intercept = TRUE)`.
+
+    Interior knots are at quantiles of x. Outside the data the cubics of the end intervals go on, as
+    in R. df = tr(S) is n_basis, or the rank of the basis where ties in x or a small n make it less.
+
+    Parameters
+    ----------
+    n_basis : int
+        Number J of basis functions, at least 4.
+
+    Attributes
+    ----------
+    coef_ : (J,) array
+    knots_ : array
+        Knots on the scale of x, the ends four times.
+    fitted_values_ : (n,) array
+    trace_ : float
+        tr(S).
+    n_coef_ : int
+        J.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof.procedures.splines.linear import CubicSpline
+    >>> x = np.arange(1.0, 101.0)
+    >>> model = CubicSpline(n_basis=5).fit(x, x**3)
+    >>> model.trace_, model.predict([110.0]).round(3).tolist()
+    (5.0, [1331000.0])
+    """
+
+    is_linear = True
+    is_equivariant = True
+    df_statistic = "trace"
+    _linear_ends = False
+
+    def __init__(self, n_basis):
+        self.n_basis = n_basis
+
+    def fit(self, X, y):
+        """Fit one response.
+
+        Parameters
+        ----------
+        X : (n, 1) or (n,) array
+        y : (n,) array
+
+        Returns
+        -------
+        self
+        """
+        n_basis = check_n_basis(self.n_basis)
+        x, y = self._check_xy(X, y)
+        interval, knots = _cubic_knots(x, n_basis)
+        centre = y.mean()  # the B-splines add up to one: a constant passes through
+        design = basis_rows(interval.scale(x), knots).dense()
+        regression = LeastSquares().fit(design, y - centre)
+        self._keep_spline(interval, knots, regression.coef_ + centre)
+        self.fitted_values_ = regression.fitted_values_ + centre
+        self.trace_ = regression.trace_
+        return self
+
+    def fit_many(self, X, Y):
+        """Fit every column of Y by one product.
+
+        Parameters
+        ----------
+        X : (n, 1) or (n,) array
+        Y : (n, m) array
+
+        Returns
+        -------
+        Fits
+        """
+        n_basis = check_n_basis(self.n_basis)
+        x, Y = self._check_many(X, Y)
+        interval, knots = _cubic_knots(x, n_basis)
+        centre = Y.mean(axis=0)
+        fits = LeastSquares().fit_many(basis_rows(interval.scale(x), knots).dense(), Y - centre)
+        return Fits(fitted=fits.fitted + centre, trace=fits.trace, n_coef=fits.n_coef)
+
+    def basis(self, X):
+        """The B-splines at values of x, as `predict` of R's `bs` gives them.
+
+        Parameters
+        ----------
+        X : (n, 1) or (n,) array
+
+        Returns
+        -------
+        (n, J) array
+        """
+        return basis_rows(self._interval.scale(self._check_new(X)), self._knots).dense()
+
+
+class SmoothingSpline(UnivariateProcedure):
+    """The smoothing spline of R's `smooth.spline`: sum w (y - f)^2 + lam * integral of f''^2.
+
+    x is scaled to [0, 1] first, so lam has no unit. tr(S) is R's df to the last digits, R's
+    integration constant 0.333 (for 1/3) included. Everything is banded: fit and trace are O(n).
+    Outside the data the spline goes on as a straight line.
+
+    Give `lam`, or `df`, or neither: then lam minimises generalised cross-validation (GCV). R stops
+    these searches early, at a tolerance or at the end of its range; ours go on to the optimum.
+
+    Parameters
+    ----------
+    lam : float, optional
+        R's `lambda`, above zero.
+    df : float, optional
+        The wanted tr(S).
+    n_knots : int or "all", optional
+        Number of knots, at least 2 and at most the number of different x. By default R's rule: all
+        different x up to 49, fewer above (62 for 100).
+
+    Attributes
+    ----------
+    coef_ : (n_coef_,) array
+        Coefficients of the B-splines.
+    knots_ : array
+        Knots on the scale of x, the ends four times.
+    lam_ : float
+        The lambda that was used.
+    fitted_values_ : (n,) array
+    trace_ : float
+        tr(S).
+    n_coef_ : int
+        Number of knots + 2.
+
+    Notes
+    -----
+    Values of x closer than 1e-6 interquartile ranges are one value, and weights are rescaled to add
+    up to the number of those that are not zero, both as in R. R refuses fewer than four different
+    values of x; here two are enough.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof.procedures.splines.linear import SmoothingSpline
+    >>> x = np.arange(1.0, 101.0)
+    >>> model = SmoothingSpline(lam=0.01, n_knots="all").fit(x, np.sin(x / 10))
+    >>> round(model.trace_, 6), model.n_coef_
+    (4.561451, 102)
+    """
+
+    is_equivariant = True
+
+    def __init__(self, lam=None, df=None, n_knots=None):
+        self.lam = lam
+        self.df = df
+        self.n_knots = n_knots
+
+    @property
+    def is_linear(self) -> bool:
+        """S does not depend on y unless lambda is chosen by GCV."""
+        return self.lam is not None or self.df is not None
+
+    @property
+    def df_statistic(self):
+        """tr(S) is the df where S does not depend on y; with GCV it leaves out the search."""
+        return "trace" if self.is_linear else None
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit one response.
+
+        Parameters
+        ----------
+        X : (n, 1) or (n,) array
+        y : (n,) array
+        sample_weight : (n,) array, optional
+            Weights, not negative.
+
+        Returns
+        -------
+        self
+        """
+        self._check_arguments()
+        x, y = self._check_xy(X, y)
+        system = self._system(x, y[:, None], _normalised_weights(sample_weight, x))
+        self.lam_ = float(self._lams(system)[0])
+        coef, trace = system.solve(self.lam_)
+        self._keep_spline(system.x.interval, system.knots, coef[:, 0])
+        self.fitted_values_ = system.fitted(coef)[:, 0]
+        self.trace_ = float(trace)
+        return self
+
+    def fit_many(self, X, Y):
+        """Fit every column of Y; the design is decomposed once.
+
+        Parameters
+        ----------
+        X : (n, 1) or (n,) array
+        Y : (n, m) array
+
+        Returns
+        -------
+        Fits
+        """
+        self._check_arguments()
+        x, Y = self._check_many(X, Y)
+        system = self._system(x, Y, np.ones(len(x)))
+        m = Y.shape[1]
+        lams = self._lams(system)
+        if self.is_linear:
+            coef, trace = system.solve(lams[0])
+            trace = np.full(m, trace)
+        else:
+            coef, trace = system.solve_each(lams)
+        return Fits(fitted=system.fitted(coef), trace=trace, n_coef=np.full(m, len(coef)))
+
+    def _check_arguments(self):
+        if self.lam is not None and self.df is not None:
+            raise InvalidInputError(
+                f"lam = {self.lam!r} and df = {self.df!r}; give one of them, or none for GCV."
+            )
+        for name in ("lam", "df"):
+            if getattr(self, name) is not None:
+                check_positive(name, getattr(self, name))
+
+    def _system(self, x, Y, weights):
+        distinct = DistinctX.of(x)
+        if np.ptp(distinct.group[weights > 0]) == 0:
+            raise InvalidInputError(
+                "sample_weight is above zero at a single value of x; at least two are needed."
+            )
+        n_knots = _count_knots(self.n_knots, len(distinct.values))
+        return SmoothingSystem.of(distinct, knots_among(distinct.values, n_knots), weights, Y)
+
+    def _lams(self, system):
+        if self.lam is not None:
+            return np.array([float(self.lam)])
+        if self.df is not None:
+            return np.array([system.lam_of_df(float(self.df))])
+        return system.lam_of_gcv()
+
+
+def _cubic_knots(x, n_basis):
+    interval = UnitInterval.of(x)
+    return interval, quantile_knots(interval.scale(x), n_basis)
+
+
+def _count_knots(n_knots, n_distinct):
+    if n_knots is None:
+        return default_n_knots(n_distinct)
+    if isinstance(n_knots, str) and n_knots == "all":
+        return n_distinct
+    if not isinstance(n_knots, Integral) or isinstance(n_knots, bool):
+        raise InvalidInputError(f"n_knots = {n_knots!r}; it must be an integer, 'all' or None.")
+    if not 2 <= n_knots <= n_distinct:
+        raise InvalidInputError(
+            f"n_knots = {n_knots}; it must lie between 2 and the number of different x "
+            f"({n_distinct})."
+        )
+    return int(n_knots)
+
+
+def _normalised_weights(sample_weight, x):
+    """Weights that add up to the number of those above zero, as in `smooth.spline`."""
+    if sample_weight is None:
+        return np.ones(len(x))
+    weights = check_array(
+        sample_weight, dtype=np.float64, ensure_2d=False, input_name="sample_weight"
+    )
+    if weights.shape != x.shape:
+        raise InvalidInputError(
+            f"sample_weight has shape {weights.shape}; there must be one for each of the {len(x)} rows."
+        )
+    if weights.min() < 0 or weights.max() == 0:
+        raise InvalidInputError(
+            f"sample_weight lies between {weights.min():g} and {weights.max():g}; "
+            "no weight may be negative and some must be above zero."
+        )
+    weights = weights / weights.max()
+    return weights * (np.count_nonzero(weights) / weights.sum())

@@ -1,0 +1,106 @@
+"""CorrectedEarth: an estimator among scikit-learn's, with the penalty of Algorithm 2."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from pyearthdof import CorrectedEarth, Earth, EarthClassifier, correct_penalty, degrees_of_freedom
+
+X = np.random.default_rng(0).normal(size=(100, 3))
+y = np.abs(X[:, 0]) + X[:, 1] + np.random.default_rng(1).normal(size=100)
+WEIGHTS = "earth's case weights are not repetitions of rows"
+
+
+@parametrize_with_checks(
+    [CorrectedEarth(Earth(engine="native"), n_rep=2)],
+    expected_failed_checks=lambda _: {"check_sample_weight_equivalence_on_dense_data": WEIGHTS},
+)
+@pytest.mark.filterwarnings("ignore:no fit added a term")
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def native(**options):
+    return CorrectedEarth(Earth(engine="native", **options), n_rep=10)
+
+
+def test_is_the_fit_with_the_measured_penalty():
+    model = native(degree=2).fit(X, y)
+    found = correct_penalty((100, 3), estimator=Earth(degree=2, engine="native"), n_rep=10)
+    by_hand = Earth(degree=2, penalty=found.penalty, engine="native").fit(X, y)
+    assert model.correction_.penalty == found.penalty
+    assert np.array_equal(model.predict(X), by_hand.predict(X))
+    assert model.score(X, y) == by_hand.score(X, y)
+    assert (model.terms_, model.penalty_) == (by_hand.terms_, found.penalty)
+    assert model.summary() == by_hand.summary()
+
+
+def test_in_a_pipeline_and_a_search():
+    pipeline = make_pipeline(StandardScaler(), native())
+    grid = {
+        "correctedearth__estimator__degree": [1, 2],
+        "correctedearth__design": ["gaussian", "data"],
+    }
+    search = GridSearchCV(pipeline, grid, cv=2).fit(X, y)
+    best = search.best_estimator_.named_steps["correctedearth"]
+    assert best.estimator_.degree == search.best_params_["correctedearth__estimator__degree"]
+    assert not hasattr(clone(best), "correction_")
+
+
+def test_frames():
+    frame = pd.DataFrame(X, columns=list("abc")).assign(
+        kind=np.array(["u", "v"])[np.arange(100) % 2]
+    )
+    model = native().fit(frame, y)
+    assert list(model.feature_names_in_) == ["a", "b", "c", "kind"]
+    assert model.correction_.p == 4
+
+
+def test_degrees_of_freedom_measure_the_penalty_once():
+    corrected = degrees_of_freedom(native(), X, n_rep=20, random_state=1)
+    penalty = native().fit(X, y).correction_.penalty
+    plain = degrees_of_freedom(Earth(penalty=penalty, engine="native"), X, n_rep=20, random_state=1)
+    assert corrected.df == plain.df
+
+
+@pytest.mark.needs_r
+def test_a_classifier():
+    model = CorrectedEarth(EarthClassifier(), n_rep=10)
+    assert is_classifier(model) and not is_regressor(model)
+    model.fit(X, np.where(y > 0, "up", "down"))
+    assert list(model.classes_) == ["down", "up"]
+    assert model.predict_proba(X).shape == (100, 2)
+    assert set(model.predict(X)) == {"down", "up"}
+    assert not hasattr(native(), "predict_proba")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: CorrectedEarth(design="normal").fit(X, y), "design='normal' but it should be"),
+        (lambda: CorrectedEarth("earth").fit(X, y), "estimator='earth'"),
+        (lambda: CorrectedEarth(n_rep=1).fit(X, y), "n_rep=1"),
+        (lambda: native().fit(X, np.where(y > 0, np.nan, y)), "y contains NaN"),
+        (lambda: native().fit(X, y[:50]), "inconsistent numbers of samples"),
+    ],
+)
+def test_refusals(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_before_fitting():
+    with pytest.raises(NotFittedError):
+        native().predict(X)
+    assert not hasattr(native(), "penalty_")
+
+
+def test_the_old_name_names_this_one():
+    with pytest.raises(AttributeError, match=r"is now CorrectedEarth\(Earth\(...\)\).fit\(X, y\)"):
+        Earth().corrected(X, y)

@@ -1,0 +1,248 @@
+"""Data that only look like numbers, names that are none: refused in a sentence, or as scikit-learn does."""
+
+import datetime
+import decimal
+import enum
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pyearthdof import Earth, EarthClassifier, Mars, crosscheck
+from pyearthdof.exceptions import InvalidInputError
+from pyearthdof.mars.design.classes import learn_classes
+
+RNG = np.random.default_rng(3)
+N = 40
+X = RNG.normal(size=(N, 2))
+Y = np.abs(X[:, 0]) + 0.1 * RNG.normal(size=N)
+DAYS = pd.date_range("2020-01-01", periods=N)
+TWO_LEVELS = pd.MultiIndex.from_tuples([("a", "b"), ("a", "c")])
+
+
+def native():
+    return Earth(engine="native")
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (DAYS.to_numpy(), r"y has the type datetime64\[.s\] but it should hold numbers"),
+        (pd.Series(DAYS), "y has the type datetime64"),
+        (pd.Series(DAYS.tz_localize("UTC")), "y has the type datetime64"),
+        (DAYS, "y has the type datetime64"),
+        (DAYS.to_numpy() - DAYS.to_numpy()[0], "y has the type timedelta64"),
+        (pd.Series(DAYS.to_period("D")), "y has the type period"),
+        (DAYS.to_period("D"), "y has the type period"),
+        (list(DAYS), "y should hold numbers: .* not 'Timestamp'"),
+        ([d.date() for d in DAYS], "y should hold numbers: .* not 'datetime.date'"),
+        (pd.DataFrame({"a": DAYS, "b": Y}), "y has the type datetime64"),
+        (pd.DataFrame({"a": DAYS.to_period("D"), "b": Y}), "y has the type period"),
+        (pd.Series(pd.cut(Y, 3)), "y has the type category"),
+        (Y + 1j, "y has the type complex128"),
+        (np.array([(v,) for v in Y], dtype=[("a", float)]), "y has the type"),
+        (np.ma.masked_greater(Y, 1), r"y is a masked array with \d+ masked value"),
+        (np.ma.masked_greater(np.c_[Y, Y], 1), "y is a masked array"),
+        (pd.DataFrame(np.c_[Y, Y**2], columns=TWO_LEVELS), r"y has column names of 2 levels"),
+        (pd.DataFrame(np.c_[Y, Y**2], columns=["a", 1]), "y has the column names 'a' and 1"),
+    ],
+)
+def test_responses_that_are_no_numbers(y, message):
+    with pytest.raises(InvalidInputError, match=message) as caught:
+        native().fit(X, y)
+    assert "\n" not in str(caught.value)
+
+
+ODD_DESIGNS = [
+    (np.c_[DAYS.to_numpy(), DAYS.to_numpy()], "X has the type datetime64"),
+    (np.c_[DAYS.to_numpy(), DAYS.to_numpy()] - DAYS.to_numpy()[0], "X has the type timedelta64"),
+    (np.ma.masked_greater(X, 1), r"X is a masked array with \d+ masked value"),
+    (np.array([(v, v) for v in Y], dtype=[("a", float), ("b", float)]), "X has the type"),
+    (X + 1j, "Complex data not supported: X has the type complex128"),
+    (pd.DataFrame(X, columns=TWO_LEVELS), "X has column names of 2 levels .a MultiIndex."),
+    (pd.DataFrame(X, columns=["a", 1]), "X has the column names 'a' and 1"),
+    (pd.DataFrame(X, columns=[7, 7]), "X has two columns named 7, but names should be unique"),
+    (pd.DataFrame(X, columns=["a", "a"]), "X has two columns named 'a'"),
+]
+
+
+@pytest.mark.parametrize(("odd", "message"), ODD_DESIGNS)
+def test_predictors_that_are_no_numbers(odd, message):
+    model = native().fit(X, Y)
+    factor = pd.DataFrame({"f": RNG.choice(["u", "v"], N), "x": X[:, 0]})
+    with_factor = native().fit(factor, Y)
+    calls = [
+        lambda: native().fit(odd, Y),
+        lambda: model.predict(odd),
+        lambda: model.transform(odd),
+        lambda: native().fit_many(odd, Y[:, None]),
+    ]
+    for call in calls:
+        with pytest.raises(InvalidInputError, match=message) as caught:
+            call()
+        assert "\n" not in str(caught.value)
+    if isinstance(odd, pd.DataFrame):
+        with pytest.raises(InvalidInputError, match=message):
+            with_factor.predict(odd)
+
+
+def test_weights_and_rows_that_are_no_numbers():
+    for weights, message in (
+        (np.ma.masked_greater(np.ones(N), 0.5), "sample_weight is a masked array"),
+        (DAYS.to_numpy(), "sample_weight has the type datetime64"),
+        (["a"] * N, "sample_weight should hold numbers"),
+        ([object()] * N, "sample_weight should hold numbers"),
+    ):
+        with pytest.raises(InvalidInputError, match=message):
+            native().fit(X, Y, weights)
+    with pytest.raises(InvalidInputError, match="subset is a masked array"):
+        native().fit(X, Y, subset=np.ma.array(np.arange(N), mask=np.arange(N) > 9))
+    with pytest.raises(InvalidInputError, match="Y is a masked array"):
+        native().fit_many(X, np.ma.masked_greater(Y[:, None], 1))
+
+
+def test_a_masked_array_without_masked_values_is_an_array():
+    plain = native().fit(X, Y)
+    masked = native().fit(np.ma.array(X), np.ma.array(Y), np.ma.ones(N))
+    np.testing.assert_array_equal(masked.predict(np.ma.array(X)), plain.predict(X))
+
+
+@pytest.mark.parametrize("names", [[0, 1, 2], [5, 3, 9], [0.5, 1.5, 2.5]])
+def test_names_that_are_no_texts_do_not_count(names):
+    """As in scikit-learn: columns by position, without feature_names_in_."""
+    frame = pd.DataFrame({"a": X[:, 0], "f": RNG.choice(["u", "v", "w"], N), "b": X[:, 1]})
+    numbers = pd.DataFrame(np.c_[X, X[:, 0] ** 2], columns=names)
+    model = native().fit(numbers, Y)
+    plain = native().fit(numbers.to_numpy(), Y)
+    assert model.model_ == plain.model_ and not hasattr(model, "feature_names_in_")
+    np.testing.assert_array_equal(model.predict(numbers), model.predict(numbers.to_numpy()))
+
+    factors = frame.set_axis(names, axis=1)
+    model = native().fit(factors, Y)
+    named = native().fit(frame.set_axis(["x1", "x2", "x3"], axis=1), Y)
+    assert not hasattr(model, "feature_names_in_") and model.n_features_in_ == 3
+    assert model.terms_ == named.terms_ and model.model_ == named.model_
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_allclose(model.predict(factors), model.fitted_values_, rtol=1e-12)
+    np.testing.assert_array_equal(model.feature_importances_, named.feature_importances_)
+    with pytest.raises(ValueError, match="2 features"):
+        model.predict(factors.iloc[:, :2])
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        np.testing.assert_array_equal(named.predict(factors), model.predict(factors))
+
+
+def test_names_of_responses_that_are_no_texts_do_not_count():
+    both = np.c_[Y, Y**2]
+    assert native().fit(X, pd.DataFrame(both)).response_names_ == ("y1", "y2")
+    assert native().fit(X, pd.DataFrame(both, columns=["u", "v"])).response_names_ == ("u", "v")
+    assert native().fit(X, pd.Series(Y, name=3)).response_names_ == ("y",)
+    assert native().fit(X, pd.Series(Y, name="price")).response_names_ == ("price",)
+
+
+@pytest.mark.needs_r
+def test_other_doors():
+    frame = pd.DataFrame(np.c_[X, Y], columns=pd.MultiIndex.from_product([["a"], ["x", "z", "y"]]))
+    with pytest.raises(InvalidInputError, match="data has column names of 2 levels"):
+        Earth.from_formula("y ~ .", frame)
+    model = Earth.from_formula("y ~ x + z", frame.droplevel(0, axis=1))
+    with pytest.raises(InvalidInputError, match="X has column names of 2 levels"):
+        model.predict(frame)
+    for function in (lambda x, y: Mars().fit(x, y), crosscheck):
+        with pytest.raises(InvalidInputError, match="masked"):
+            function(np.ma.masked_greater(X, 1), Y)
+        with pytest.raises(InvalidInputError, match="datetime64"):
+            function(X, DAYS.to_numpy())
+
+
+class Colour(enum.Enum):
+    RED = 1
+    BLUE = 2
+
+
+ONE_KIND = "all of one kind"
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (["a", 1] * 20, f"y holds 'a' and 1 but .* {ONE_KIND}"),
+        (np.array(["a", 1] * 20, dtype=object), f"y holds 'a' and 1 but .* {ONE_KIND}"),
+        (np.array([True, 1] * 20, dtype=object), ONE_KIND),
+        (["1", 1] * 20, ONE_KIND),
+        ([0.0, 1.0, np.nan, 1.0] * 10, "Input y contains NaN"),
+        (["a", None] * 20, "Input y contains NaN: the class of row 1 is missing"),
+        (pd.Series(["a", pd.NA] * 20), "the class of row 1 is missing"),
+        (pd.Series(pd.Categorical(["a", "b", None, "a"] * 10)), "the class of row 2 is missing"),
+        (pd.Series([1, None] * 20, dtype="Int64"), "the class of row 1 is missing"),
+        (np.array(["2020-01-01", "NaT"] * 20, dtype="M8[D]"), "the class of row 1 is missing"),
+        ([0.5, 1.5] * 20, "Unknown label type: continuous"),
+        ([pd.Timestamp("2020"), pd.Timestamp("2021")] * 20, f"y holds Timestamp.* {ONE_KIND}"),
+        ([datetime.date(2020, 1, 1), datetime.date(2021, 1, 1)] * 20, ONE_KIND),
+        ([("a", 1), ("b", 2)] * 20, "1d array"),
+        (np.fromiter([("a", 1), ("b", 2)] * 20, dtype=object), ONE_KIND),
+        ([b"a", b"b"] * 20, ONE_KIND),
+        ([Colour.RED, Colour.BLUE] * 20, ONE_KIND),
+        ([decimal.Decimal(1), decimal.Decimal(2)] * 20, ONE_KIND),
+        ([frozenset([1]), frozenset([2])] * 20, ONE_KIND),
+        ([10**30, 1] * 20, r"below 2\*\*63"),
+        (np.array([1j, 2] * 20), "complex128"),
+        (np.ma.array([0, 1] * 20, mask=[True, False] * 20), "y is a masked array"),
+        ([[0, 1], [1, 0]] * 20, "1d array"),
+        (["a"] * N, "y holds one class only, 'a'"),
+        ([1e16, 1e16 + 2] * 20, "two|2 classes that R would both call '1e\\+16'"),
+        ([0, 1] * 19, "inconsistent numbers of samples"),
+        (None, "target y is None"),
+    ],
+)
+def test_classes_that_are_refused(y, message):
+    with pytest.raises(ValueError, match=message) as caught:
+        EarthClassifier().fit(X, y)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.needs_r
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("y", "classes", "name"),
+    [
+        (["a", "b"], ["a", "b"], "b"),
+        (np.array(["a", "b"], dtype=object), ["a", "b"], "b"),
+        (pd.Series(["z", "a"], dtype="category"), ["a", "z"], "z"),
+        (pd.Series(["u", "v"], dtype="string"), ["u", "v"], "v"),
+        (pd.Series([2, 1], dtype="Int64"), [1, 2], "2"),
+        (np.array([2, 1], dtype=object), [1, 2], "2"),
+        ([1.0, 2.0], [1.0, 2.0], "2"),
+        ([True, False], [False, True], "TRUE"),
+        (np.array([True, False], dtype=object), [False, True], "TRUE"),
+        (pd.Series([True, False], dtype="boolean"), [False, True], "TRUE"),
+        (["", "NA"], ["", "NA"], "NA"),
+        (np.array(["2020-01-01", "2021-01-01"], dtype="M8[D]"), None, "2021-01-01"),
+        (np.ma.array([0, 1]), [0, 1], "1"),
+    ],
+)
+def test_classes_that_are_taken(y, classes, name):
+    y = pd.concat([y] * 20, ignore_index=True) if isinstance(y, pd.Series) else np.tile(y, 20)
+    model = EarthClassifier().fit(X, y)
+    if classes is not None:
+        assert model.classes_.tolist() == classes
+    assert model.response_names_ == (name,)
+    assert set(model.predict(X).tolist()) <= set(model.classes_.tolist())
+
+
+def test_the_type_of_the_classes_is_kept():
+    assert learn_classes(["b", "a"], 2)[0].dtype.kind == "U"
+    assert learn_classes(np.array(["b", "a"], dtype=object), 2)[0].dtype == object
+    assert learn_classes(np.array([3, 1], dtype=np.int8), 2)[0].dtype == np.int8
+    assert learn_classes(pd.Series([3, 1], dtype="Int64"), 2)[0].dtype == np.int64
+
+
+@pytest.mark.needs_r
+def test_rows_of_one_class_only():
+    y = np.where(np.median(Y) < Y, "high", "low")
+    for rows in (y == "high", np.flatnonzero(y == "high")):
+        with pytest.raises(InvalidInputError, match="subset has rows of one class only, 'high'"):
+            EarthClassifier().fit(X, y, subset=rows)
+    with pytest.raises(InvalidInputError, match="sample_weight is above 0 in rows of one class"):
+        EarthClassifier().fit(X, y, (y == "low") * 1.0)

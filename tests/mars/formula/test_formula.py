@@ -1,0 +1,510 @@
+"""Formulas: our design matrix and predictions beside those of plain R, without R in the loop at predict."""
+
+import json
+import random
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from rscript import needs_rscript, run_r
+from without_r import run_without_r
+
+from pyearthdof import Earth
+from pyearthdof.exceptions import InvalidInputError, PyEarthDofError, RError
+from pyearthdof.mars.formula.model_matrix import Formula
+from pyearthdof.mars.model import MarsModel
+
+# Data set and formula. Odd rows train, even rows are predicted: some lie outside of what was seen.
+CASES = [
+    ("ozone1", "O3 ~ ."),
+    ("ozone1", "log(O3) ~ . - doy"),
+    ("ozone1", "O3 ~ temp + humidity + log(vis + 1)"),
+    ("ozone1", "sqrt(O3) ~ temp * humidity + ibh"),
+    ("ozone1", "O3 ~ (temp + humidity + wind)^2"),
+    ("ozone1", "O3 ~ (temp + humidity + wind + vis)^3 - temp:humidity"),
+    ("ozone1", "O3 ~ poly(temp, 3) + humidity"),
+    ("ozone1", "O3 ~ poly(temp, degree = 2, raw = TRUE) + poly(vis, 4)"),
+    ("ozone1", "O3 ~ poly(temp, humidity, degree = 3)"),
+    ("ozone1", "O3 ~ poly(temp, humidity, wind, degree = 2, raw = TRUE)"),
+    ("ozone1", "O3 ~ bs(temp) + humidity"),
+    ("ozone1", "O3 ~ bs(temp, df = 6) + bs(log(vis + 1), knots = c(3, 4, 5), degree = 2)"),
+    ("ozone1", "O3 ~ bs(temp, knots = c(75, 50), intercept = TRUE, Boundary.knots = c(30, 90))"),
+    ("ozone1", "O3 ~ bs(humidity, degree = 1, df = 4):wind"),
+    ("ozone1", "O3 ~ ns(temp, df = 4) + ns(doy, 3)"),
+    ("ozone1", "O3 ~ ns(temp, knots = 60, intercept = TRUE, Boundary.knots = c(40, 80))"),
+    ("ozone1", "O3 ~ ns(temp) * wind"),
+    ("etitanic", "age ~ ns(sibsp, 3) + bs(parch, df = 5) + ns(parch, 3, intercept = TRUE)"),
+    ("etitanic", "age ~ ns(sibsp, 3) + bs(parch, df = 5) + ns(parch, 6, intercept = TRUE)"),
+    ("etitanic", "age ~ ns(-parch, 3) + sex"),  # refused by R
+    ("etitanic", "age ~ bs(-parch, df = 6) + bs(-sibsp, df = 6, degree = 2)"),
+    ("ozone1", "O3 ~ bs(log(temp - 20), 4) + ns(sqrt(temp - 20), 2):log(temp - 20)"),
+    ("ozone1", "O3 ~ I(temp^2) + I(-humidity / (wind + 1)) + I(temp * 2 - 1)"),
+    ("ozone1", "O3 ~ log(temp, 3) + log(base = 2, temp) + log10(temp) + log2(temp) + log1p(wind)"),
+    ("ozone1", "O3 ~ exp(-temp / 50) + sqrt(abs(dpg)) + I(temp^-0.5) + temp:I(wind - 5)"),
+    ("ozone1", "O3 ~ temp / humidity + offset(wind)"),
+    ("ozone1", "O3 ~ temp + offset(log(temp)) - 1"),
+    ("ozone1", "cbind(O3, wind) ~ temp + cbind(humidity, ibh / 2)"),
+    ("ozone1", "O3 + wind ~ temp * humidity + ibh"),
+    ("ozone1", "log(O3) ~ cbind(a = temp, wind, 1):humidity"),
+    ("etitanic", "survived ~ ."),
+    ("etitanic", "survived ~ pclass * sex + age"),
+    ("etitanic", "age ~ pclass:sex + parch"),
+    ("etitanic", "age ~ pclass:sex:survived + poly(sibsp, 2):pclass"),
+    ("etitanic", "age ~ (pclass + sex + sibsp)^3"),
+    ("etitanic", "age ~ sex %in% pclass"),
+    ("etitanic", "age ~ pclass / sex - 1"),
+    ("etitanic", "age ~ sex:sibsp + pclass - 1"),
+    ("etitanic", "survived ~ child * sex + I(child) + bs(age, df = 4):child"),
+    ("etitanic", "pclass ~ sex + age"),
+    ("trees", "Volume ~ log(Girth) + Height"),
+    ("trees", "log(Volume) ~ poly(Height, 2) * ns(Girth, 2)"),
+    ("odd", "`a b` ~ log + c"),
+    ("odd", "log(`a b`) ~ log(log) + poly(c, 2) + c"),
+    ("odd", "log ~ `a b` * c + I(`a b` / log(`a b`))"),
+    ("odd", "c ~ ."),
+    ("warpbreaks", "breaks ~ ."),
+    ("warpbreaks", "breaks ~ wool * tension"),
+    ("warpbreaks", "breaks ~ wool:tension - 1"),
+    ("ordered", "breaks ~ wool * tension"),
+    ("ordered", "breaks ~ wool:tension + offset(breaks)"),
+    ("ordered", "breaks ~ tension - 1"),
+]  # fmt: skip
+
+SETS = """
+data(ozone1); data(etitanic)
+etitanic$child <- etitanic$age < 18
+odd <- setNames(trees, c("log", "c", "a b"))
+ordered <- transform(warpbreaks, tension = factor(tension, ordered = TRUE))
+frames <- list(ozone1 = ozone1, etitanic = etitanic, trees = trees, odd = odd, warpbreaks = warpbreaks,
+               ordered = ordered)
+out <- list()
+for (set in names(frames)) {
+  out[[paste0("columns.", set)]] <- names(frames[[set]])
+  for (j in seq_along(frames[[set]])) {
+    column <- frames[[set]][[j]]
+    out[[paste("values", set, j, sep = ".")]] <- if (is.factor(column)) as.character(column)
+                                                 else as.double(column)
+    out[[paste("class", set, j, sep = ".")]] <- class(column)
+    out[[paste("levels", set, j, sep = ".")]] <- c("", levels(column))
+  }
+}
+"""
+
+# What R refuses, it refuses for that case alone: versions of R differ in what they refuse.
+FITS = """
+suppressMessages(library(splines))
+keep <- function(part, i, value) out[[paste0(part, i)]] <<- value
+for (i in seq_along(formulas)) tryCatch({
+  frame <- frames[[sets[i]]]
+  even <- seq_len(nrow(frame)) %% 2 == 0
+  train <- frame[!even, , drop = FALSE]; new <- frame[even, , drop = FALSE]
+  rownames(train) <- rownames(new) <- NULL
+  # The strings of a formula could stand for other things in this script.
+  formula <- eval(parse(text = formulas[i])[[1]], new.env(parent = globalenv()))
+  fit <- suppressWarnings(earth(formula, data = train))
+  x <- suppressWarnings(earth:::get.earth.x(fit, new, globalenv(), 0, "test"))
+  p <- suppressWarnings(predict(fit, new))
+  keep("x", i, matrix(as.double(x), nrow(x)))
+  keep("names", i, colnames(x))
+  keep("p", i, matrix(as.double(p), nrow(p)))
+}, error = function(e) keep("refusal", i, conditionMessage(e)))
+"""
+
+
+@pytest.fixture(scope="module")
+def plain_r():
+    """Data sets as pandas frames, and what plain R computes for every case."""
+    out = run_r(
+        SETS + FITS,
+        packages=("earth",),
+        formulas=[formula for _, formula in CASES],
+        sets=[name for name, _ in CASES],
+    )
+    names = {name for name, _ in CASES}
+    return {name: _frame(out, name) for name in names}, out
+
+
+def _frame(out, name) -> pd.DataFrame:
+    columns = {}
+    for j, column in enumerate(out[f"columns.{name}"], 1):
+        values, kinds = out[f"values.{name}.{j}"], out[f"class.{name}.{j}"]
+        if "factor" in kinds:
+            levels = out[f"levels.{name}.{j}"][1:]
+            values = pd.Categorical(values, levels, ordered="ordered" in kinds)
+        elif kinds == ["logical"]:
+            values = values.astype(bool)
+        columns[column] = values
+    return pd.DataFrame(columns)
+
+
+def _split(frame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    return frame.iloc[::2].reset_index(drop=True), frame.iloc[1::2].reset_index(drop=True)
+
+
+@needs_rscript
+@pytest.mark.needs_r
+@pytest.mark.filterwarnings("ignore::pyearthdof.exceptions.RWarning")
+@pytest.mark.parametrize("case", range(len(CASES)), ids=[f"{s}: {f}" for s, f in CASES])
+def test_design_and_predictions_are_plain_rs(plain_r, case):
+    frames, out = plain_r
+    name, text = CASES[case]
+    train, new = _split(frames[name])
+    if f"refusal{case + 1}" in out:
+        with pytest.raises(RError, match=re.escape(" ".join(out[f"refusal{case + 1}"]))):
+            Earth.from_formula(text, train)
+        return
+    model = Earth.from_formula(text, train)
+    assert list(model.model_.feature_names) == out[f"names{case + 1}"]
+    expected = out[f"x{case + 1}"]
+    found = model.model_.formula.design(new)
+    assert found.shape == expected.shape
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12 * np.abs(expected).max())
+    expected = out[f"p{case + 1}"]
+    found = model.predict(new).reshape(expected.shape)
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12 * np.abs(expected).max())
+    assert model.model_.formula.n_columns == len(model.model_.feature_names)
+    assert MarsModel.from_json(model.model_.to_json()) == model.model_
+
+
+OPTIONS = """
+train <- etitanic[seq(1, nrow(etitanic), 2), ]; new <- etitanic[seq(2, nrow(etitanic), 2), ]
+rownames(train) <- rownames(new) <- NULL
+weights <- 1 + (seq_len(nrow(train)) %% 3)
+keep <- function(name, fit, ...) tryCatch({
+  p <- predict(fit, new, ...)
+  out[[paste0("coef.", name)]] <<- unname(as.matrix(fit$coefficients))
+  out[[paste0("p.", name)]] <<- matrix(as.double(p), nrow(p))
+}, error = function(e) out[[paste0("refusal.", name)]] <<- conditionMessage(e))
+keep("weights", earth(age ~ pclass * sex + sibsp, data = train, weights = weights))
+keep("subset", earth(age ~ poly(sibsp, 2) + sex, data = train, subset = 1:200))
+keep("glm", earth(survived ~ log1p(sibsp) + . - sibsp, data = train, degree = 2,
+                  glm = list(family = binomial)), type = "response")
+keep("offset", earth(survived ~ sex + offset(sibsp), data = train, glm = list(family = poisson)),
+     type = "response")
+set.seed(7)
+keep("cv", earth(survived ~ pclass + ns(age, 3) + sex, data = train, nfold = 3, pmethod = "cv"))
+keep("linpreds", earth(age ~ sibsp * parch, data = train, linpreds = c(1, 3)))
+"""
+
+
+@pytest.fixture(scope="module")
+def with_options():
+    out = run_r(SETS + OPTIONS, packages=("earth", "splines"))
+    return *_split(_frame(out, "etitanic")), out
+
+
+FITTED = {
+    "weights": lambda train: Earth.from_formula(
+        "age ~ pclass * sex + sibsp", train, 1.0 + np.arange(1, len(train) + 1) % 3
+    ),
+    "subset": lambda train: Earth.from_formula(
+        "age ~ poly(sibsp, 2) + sex", train, subset=np.arange(200)
+    ),
+    "glm": lambda train: Earth.from_formula(
+        "survived ~ log1p(sibsp) + . - sibsp", train, degree=2, glm_family="binomial"
+    ),
+    "offset": lambda train: Earth.from_formula(
+        "survived ~ sex + offset(sibsp)", train, glm_family="poisson"
+    ),
+    "cv": lambda train: Earth.from_formula(
+        "survived ~ pclass + ns(age, 3) + sex", train, nfold=3, pmethod="cv", random_state=7
+    ),
+    "linpreds": lambda train: Earth.from_formula(
+        "age ~ sibsp * parch", train, linpreds=[0, 2]
+    ),
+}  # fmt: skip
+
+
+@needs_rscript
+@pytest.mark.needs_r
+@pytest.mark.parametrize("name", FITTED)
+def test_options_are_plain_rs(with_options, name):
+    train, new, out = with_options
+    assert f"refusal.{name}" not in out, out[f"refusal.{name}"]
+    model = FITTED[name](train)
+    np.testing.assert_array_equal(model.model_.coef.ravel(), out[f"coef.{name}"].ravel())
+    expected = out[f"p.{name}"]
+    found = model.predict(new).reshape(expected.shape)
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_the_names_that_a_frame_needs(example):
+    """Not the response, and not a column that the formula took away."""
+    assert example.names == ("x", "f", "flag", "w")
+    assert example.has_offset
+    assert example.n_columns == 1 + 2 + 3 + 1 + 2
+
+
+@pytest.fixture
+def example() -> Formula:
+    """log(x) + f + poly(x, 2, raw = TRUE):flag ... as R would describe it, written by hand."""
+    x, f, flag, w = ({"column": name} for name in ("x", "f", "flag", "w"))
+    powers = {"call": "poly", "args": [x], "degree": 2, "alpha": None, "norm2": None}
+    spline = {
+        "call": "bs", "args": [x], "knots": [], "boundary": [0.0, 4.0], "degree": 3,
+        "intercept": False,
+    }  # fmt: skip
+    variables = [
+        _variable("log(x)", {"call": "log", "args": [x]}),
+        _variable("f", f, "factor", ["a", "b", "c"]),
+        _variable("bs(x)", spline),
+        _variable("flag", flag, "logical"),
+        _variable("poly(x, 2, raw = TRUE)", powers),
+        _variable("offset(2 * w)", {"call": "*", "args": [{"number": 2.0}, w]}),
+    ]
+    terms = [[[0, 1]], [[1, 1]], [[2, 1]], [[3, 1]], [[3, 1], [4, 1]]]
+    return Formula.from_dict(
+        {"text": "y ~ ...", "variables": variables, "terms": terms, "offset": 5}
+    )
+
+
+def _variable(label, expression, kind="number", levels=()):
+    return {"label": label, "kind": kind, "levels": list(levels), "expression": expression}
+
+
+@pytest.fixture
+def frame() -> pd.DataFrame:
+    return pd.DataFrame(
+        {"x": [1.0, 2.0, 4.0], "f": ["c", "a", "b"], "flag": [True, False, True], "w": [1, 2, 3]}
+    )
+
+
+def test_a_design_by_hand(example, frame):
+    x = frame["x"].to_numpy()
+    t = x / 4
+    bernstein = [3 * t * (1 - t) ** 2, 3 * t**2 * (1 - t), t**3]
+    dummies = [[0, 0, 1], [1, 0, 0]]
+    flag = [1, 0, 1]
+    expected = [np.log(x), *dummies, *bernstein, flag, x * flag, x**2 * flag]
+    np.testing.assert_allclose(example.design(frame), np.transpose(expected), atol=1e-15)
+    np.testing.assert_array_equal(example.offset(frame), [2, 4, 6])
+
+
+def test_columns_may_come_in_any_order_and_kind(example, frame):
+    expected = example.design(frame)
+    other = frame.assign(
+        f=pd.Categorical(frame["f"], list("cba")),
+        flag=frame["flag"].astype(object),
+        x=frame["x"].astype(int),
+        more="?",
+    )
+    np.testing.assert_array_equal(example.design(other[["more", "w", "flag", "f", "x"]]), expected)
+    assert example.design(frame.iloc[:0]).shape == (0, example.n_columns)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda d: d.drop(columns="x"), r"lacks the column 'x'"),
+        (lambda d: d.assign(f=["c", "a", "z"]), r"column 'f' .* level 'z' in row 2"),
+        (lambda d: d.assign(f=["c", None, "a"]), r"column 'f' .* missing value in row 1"),
+        (lambda d: d.assign(flag=[1, 0, 2]), r"column 'flag' .* level '2' in row 2|'1'"),
+        (lambda d: d.assign(x=[1.0, np.nan, 2.0]), r"NaN: column 'x', row 1"),
+        (lambda d: d.assign(x=[1.0, 2.0, -3.0]), r"log\(x\) is not a finite number in row 2 .* x=-3"),
+        (lambda d: d.assign(x=["1", "2", "?"]), r"column 'x' of X has the type"),
+        (lambda d: d.to_numpy(), r"should be a DataFrame"),
+        (lambda d: pd.concat([d, d["x"]], axis=1), r"two columns named 'x'"),
+    ],
+)  # fmt: skip
+def test_a_bad_frame_is_refused_by_name(example, frame, change, message):
+    with pytest.raises(InvalidInputError, match=message):
+        example.design(change(frame))
+
+
+def test_a_bad_offset_is_refused_by_name(example, frame):
+    with pytest.raises(InvalidInputError, match="'w'"):
+        example.offset(frame.drop(columns="w"))
+    with pytest.raises(
+        InvalidInputError, match=r"offset\(2 \* w\) is not a finite number in row 1"
+    ):
+        example.offset(frame.assign(w=[1, 1e308, 2]))
+
+
+def test_saved_and_read_again(example, frame):
+    again = Formula.from_dict(json.loads(json.dumps(example.to_dict())))
+    assert again == example
+    np.testing.assert_array_equal(again.design(frame), example.design(frame))
+
+
+def _nested(depth):
+    node = {"column": "x"}
+    for _ in range(depth):
+        node = {"call": "abs", "args": [node]}
+    return node
+
+
+BAD_EXPRESSIONS = [
+    None, [], "x", 5, {}, {"column": 5}, {"column": "x", "more": 1}, {"number": "x"}, {"call": "abs"},
+    {"call": "system", "args": [{"column": "x"}]}, {"call": "__import__", "args": [{"column": "x"}]},
+    {"call": ["abs"], "args": [{"column": "x"}]}, {"call": "abs", "args": []},
+    {"call": "abs", "args": {"column": "x"}}, {"call": "*", "args": [{"column": "x"}]},
+    {"call": "abs", "args": [{"call": "cbind", "args": [{"column": "x"}]}]},
+    {"call": "abs", "args": [{"call": "poly", "args": [{"column": "x"}], "degree": 1}]},
+    {"call": "poly", "args": [{"column": "x"}], "degree": 1e9, "alpha": None, "norm2": None},
+    {"call": "poly", "args": [{"column": "x"}], "degree": 2, "alpha": [[1.0]], "norm2": [[1, 1, 1, 1]]},
+    {"call": "poly", "args": [{"column": "x"}], "degree": 1, "alpha": [[1.0]], "norm2": [[1, 1, 0]]},
+    {"call": "poly", "args": [{"column": "x"}] * 50, "degree": 50, "alpha": None, "norm2": None},
+    {"call": "poly", "args": [{"number": 1}], "degree": 1, "alpha": None, "norm2": None},
+    {"call": "bs", "args": [{"column": "x"}], "knots": [3, 2], "boundary": [0, 4], "degree": 3,
+     "intercept": False},
+    {"call": "bs", "args": [{"column": "x"}], "knots": [], "boundary": [4, 4], "degree": 3,
+     "intercept": False},
+    {"call": "bs", "args": [{"column": "x"}], "knots": [], "boundary": [0, "inf"], "degree": 3,
+     "intercept": False},
+    {"call": "bs", "args": [{"column": "x"}], "knots": [], "boundary": [0, 4], "degree": 0,
+     "intercept": False},
+    {"call": "ns", "args": [{"column": "x"}], "knots": [], "boundary": [0, 4], "degree": 2,
+     "intercept": False},
+    {"call": "ns", "args": [{"column": "x"}], "knots": [], "boundary": [0, 4], "degree": 3,
+     "intercept": 0},
+    {"call": "abs", "args": [{"column": "f"}]},
+    _nested(200),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("expression", BAD_EXPRESSIONS, ids=lambda e: str(e)[:60])
+def test_a_bad_expression_is_refused(example, expression):
+    entries = example.to_dict()
+    entries["variables"][0]["expression"] = expression
+    with pytest.raises(InvalidInputError, match=r"formula|number|list|degree|knots"):
+        Formula.from_dict(entries)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda e: e.pop("text"),
+        lambda e: e.update(more=1),
+        lambda e: e.update(text=5),
+        lambda e: e.update(terms=[]),
+        lambda e: e.update(terms=[[]]),
+        lambda e: e.update(terms=[[[99, 1]]]),
+        lambda e: e.update(terms=[[[-1, 1]]]),
+        lambda e: e.update(terms=[[[0, 3]]]),
+        lambda e: e.update(terms=[[[0, 1], [0, 1]]]),
+        lambda e: e.update(terms="x"),
+        lambda e: e.update(offset=1),
+        lambda e: e.update(offset=4),
+        lambda e: e.update(offset=17),
+        lambda e: e.update(offset="0"),
+        lambda e: e.update(variables=None),
+        lambda e: e["variables"][1].update(levels=["a"]),
+        lambda e: e["variables"][1].update(levels=["a", "a"]),
+        lambda e: e["variables"][1].update(levels=[1, 2]),
+        lambda e: e["variables"][1].update(kind="number"),
+        lambda e: e["variables"][1].update(kind=["factor"]),
+        lambda e: e["variables"][3].update(levels=["a", "b"]),
+        lambda e: e["variables"][0].update(kind="factor", levels=["a", "b"]),
+        lambda e: e["variables"][4].update(kind="logical"),
+        lambda e: e["variables"].append(_variable("f", {"column": "f"})),
+    ],
+)
+def test_bad_entries_are_refused(example, change):
+    entries = example.to_dict()
+    change(entries)
+    with pytest.raises(InvalidInputError):
+        Formula.from_dict(entries)
+
+
+def test_mutated_entries_are_refused_or_harmless(example, frame):
+    """Whatever stands anywhere in a file: our error, or a formula that computes or refuses the frame."""
+    rng = random.Random(5)
+    values = [
+        None,
+        True,
+        -1,
+        0,
+        3,
+        1e300,
+        "nan",
+        "inf",
+        "log",
+        "",
+        [],
+        {},
+        [[0, 1]],
+        {"column": "x"},
+    ]
+    refused = 0
+    for _ in range(600):
+        entries = example.to_dict()
+        places = list(_places(entries))
+        parent, key = rng.choice(places)
+        parent[key] = rng.choice(values)
+        try:
+            formula = Formula.from_dict(entries)
+            design = formula.design(frame)
+            assert design.shape == (3, formula.n_columns)
+            formula.offset(frame)
+        except InvalidInputError:
+            refused += 1
+    assert refused > 300
+
+
+def _places(node):
+    pairs = node.items() if isinstance(node, dict) else enumerate(node)
+    for key, value in list(pairs):
+        yield node, key
+        if isinstance(value, (dict, list)):
+            yield from _places(value)
+
+
+@pytest.mark.needs_r
+def test_predicts_where_there_is_no_r(tmp_path):
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame({"x": rng.uniform(1, 5, 80), "f": rng.choice(["u", "v", "w"], 80)})
+    data["y"] = np.log(data["x"]) + (data["f"] == "v") + rng.normal(0, 0.1, 80)
+    model = Earth.from_formula("y ~ bs(x, 5) * f + ns(x, 3) + poly(x, 2)", data)
+    model.model_.save(tmp_path / "model.json")
+    data.to_json(tmp_path / "data.json", orient="columns", double_precision=15)
+    code = """
+import sys, numpy as np, pandas as pd
+from pyearthdof.mars.model import MarsModel
+folder = sys.argv[1]
+data = pd.read_json(folder + "/data.json")
+np.save(folder + "/p.npy", MarsModel.load(folder + "/model.json").predict(data))
+"""
+    run_without_r(code, str(tmp_path))
+    np.testing.assert_allclose(np.load(tmp_path / "p.npy"), model.predict(data), rtol=1e-12)
+
+
+@needs_rscript
+@pytest.mark.needs_r
+def test_formulas_of_models_that_plain_r_fitted(tmp_path):
+    """Known formulas come along; others leave a model of the expanded columns."""
+    code = """
+data(etitanic)
+etitanic <- etitanic[seq(1, nrow(etitanic), 3), ]
+rownames(etitanic) <- NULL
+twice <- function(x) 2 * x
+save.fit <- function(name, fit) saveRDS(fit, file.path(store, paste0(name, ".rds")))
+save.fit("known", earth(age ~ pclass * sex + poly(sibsp, 2) + offset(parch), data = etitanic))
+save.fit("sum", earth(age + parch ~ pclass + sex, data = etitanic))
+save.fit("unknown", earth(age ~ twice(sibsp) + pclass, data = etitanic))
+save.fit("inside", earth(age ~ I(poly(sibsp, 2)) + pclass, data = etitanic))
+options(contrasts = c("contr.sum", "contr.poly"))
+save.fit("contrasts", earth(age ~ pclass * sex, data = etitanic))
+options(contrasts = c("contr.treatment", "contr.poly"))
+p <- function(name) predict(readRDS(file.path(store, paste0(name, ".rds"))), etitanic)
+out <- c(lapply(etitanic, function(v) if (is.factor(v)) as.character(v) else v),
+         list(p.known = p("known"), p.sum = p("sum")))
+"""
+    out = run_r(code, packages=("earth",), store=str(tmp_path))
+    expected = {name: out.pop(f"p.{name}") for name in ("known", "sum")}
+    data = pd.DataFrame(out)
+    for name, predicted in expected.items():
+        model = Earth.from_r(tmp_path / f"{name}.rds")
+        found = model.predict(data).reshape(predicted.shape)
+        np.testing.assert_allclose(found, predicted, rtol=1e-12)
+    known = Earth.from_r(tmp_path / "known.rds").model_.formula
+    assert known.text == "age ~ pclass * sex + poly(sibsp, 2) + offset(parch)"
+    for name in ("unknown", "inside", "contrasts"):
+        assert Earth.from_r(tmp_path / f"{name}.rds").model_.formula is None
+
+
+@pytest.mark.needs_r
+def test_why_a_formula_does_not_come_along():
+    assert Formula.from_r({"reason": ["formula is refused: ..."]}) is None
+    with pytest.raises(PyEarthDofError, match="nobody"):
+        Earth.from_formula("y ~ nobody", pd.DataFrame({"y": [1.0, 2, 3], "x": [1.0, 2, 4]}))

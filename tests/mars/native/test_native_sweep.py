@@ -1,0 +1,149 @@
+"""Thousands of random problems, ordinary and nasty, by both engines. Slow."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+
+import numpy as np
+import pytest
+from earth_batch import Case, difference, fit_in_r
+from rscript import needs_rscript
+
+from pyearthdof.mars import native
+from pyearthdof.mars.design.contrasts import polynomial_contrasts
+
+ORDINARY, NASTY = 2000, 5000
+
+
+def ordinary_design(rng, n, p):
+    return rng.normal(size=(n, p)) if rng.random() < 0.5 else rng.uniform(size=(n, p))
+
+
+def with_ties(rng, X):
+    return np.round(X * 2) / 2
+
+
+def with_binary_column(rng, X):
+    X[:, rng.integers(X.shape[1])] = X[:, 0] > 0
+    return X
+
+
+def with_duplicate_column(rng, X):
+    X[:, -1] = X[:, 0]
+    return X
+
+
+def all_binary(rng, X):
+    return (X > 0).astype(float)
+
+
+def scaled(rng, X):
+    return X * 10 ** rng.uniform(-3, 6)
+
+
+def shifted(rng, X):
+    return X + 10 ** rng.uniform(0, 5)
+
+
+def in_various_units(rng, X):
+    """As raw data are: dollars, years and degrees side by side."""
+    p = X.shape[1]
+    return (X + 10 ** rng.uniform(-1, 3, size=p)) * 10 ** rng.uniform(-2, 4, size=p)
+
+
+def heavy_tailed(rng, X):
+    return rng.standard_t(1.5, size=X.shape)
+
+
+def whole_numbers(rng, X):
+    return np.round(X)
+
+
+def almost_equal(rng, X):
+    """Few values in each column, with neighbours at a relative distance of 1e-16 to 1e-11."""
+    steps = rng.integers(-1, 2, size=X.shape) * 10 ** rng.uniform(-16, -11, size=X.shape[1])
+    return np.round(2 * X + 0.3, 1) * (1 + steps)
+
+
+def ordered_factor(rng, X):
+    """Polynomial contrasts of an ordered factor beside other columns."""
+    contrasts = polynomial_contrasts(int(rng.integers(3, 21)))
+    rows = contrasts[rng.integers(len(contrasts), size=len(X))]
+    return np.column_stack([rows, X[:, : max(1, X.shape[1] // 3)]])
+
+
+TRICKS = (
+    with_ties, with_binary_column, with_duplicate_column, all_binary, scaled, heavy_tailed,
+    whole_numbers, shifted, in_various_units, almost_equal, ordered_factor,
+)  # fmt: skip
+
+
+def random_options(rng, largest_nk) -> dict:
+    options = {
+        "degree": int(rng.integers(1, 4)),
+        "nk": int(rng.integers(3, largest_nk + 1)),
+        "thresh": float(rng.choice([0.0, 0.0, 0.001])),
+        "pmethod": str(rng.choice(["backward", "none"])),
+    }
+    if rng.random() < 0.3:
+        options |= {
+            "minspan": int(rng.integers(-4, 6)),
+            "endspan": int(rng.integers(0, 8)),
+            "fast_k": int(rng.choice([0, 5, 20])),
+            "fast_beta": float(rng.choice([0, 0.5, 1])),
+            "adjust_endspan": float(rng.choice([0, 1, 2])),
+        }
+    return options
+
+
+def random_case(rng, nasty) -> Case:
+    large = rng.random() < 0.01  # these take R most of the time
+    n = int(np.exp(rng.uniform(np.log(20), np.log(3000 if large else 400))))
+    p = int(np.exp(rng.uniform(0, np.log(60 if large else 20))))
+    X = ordinary_design(rng, n, p)
+    label = "ordinary"
+    if nasty:
+        trick = TRICKS[rng.integers(len(TRICKS))]
+        X, label = trick(rng, X), trick.__name__
+    unit = X / max(1e-12, np.abs(X).mean())
+    y = np.sin(2 * unit[:, 0]) + unit[:, -1] * unit[:, 0]
+    y = y + rng.choice([0.0 if nasty else 0.2, 0.1, 0.5, 1.0]) * rng.normal(size=n)
+    if rng.random() < 0.3:
+        y = rng.normal(size=n)
+    if nasty and rng.random() < 0.1:
+        y = np.round(y)
+    return Case.make(X, y, label=label, **random_options(rng, 115 if large else 60))
+
+
+def differences(seed, count, nasty) -> tuple[Counter, list[str]]:
+    rng = np.random.default_rng(seed)
+    cases = [random_case(rng, nasty) for _ in range(count)]
+    totals, found = Counter(), []
+    for i, (case, wanted) in enumerate(zip(cases, fit_in_r(cases), strict=True)):
+        totals[case.label] += 1
+        assert wanted is not None, f"R refused case {i}"
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", RuntimeWarning)
+            ours = native.fit(case.X, case.y, case.options)
+        totals["with ties"] += ours.n_ties > 0
+        what = difference(ours, wanted)
+        if what:
+            found.append(f"{i} {case.label} {case.X.shape} {what} {case.options}")
+    return totals, found
+
+
+@needs_rscript
+@pytest.mark.slow
+def test_ordinary_problems_are_identical():
+    totals, found = differences(20210319, ORDINARY, nasty=False)
+    print(dict(totals), *found, sep="\n")
+    assert found == []
+
+
+@needs_rscript
+@pytest.mark.slow
+def test_nasty_problems_are_identical():
+    totals, found = differences(20210320, NASTY, nasty=True)
+    print(dict(totals), *found, sep="\n")
+    assert found == []

@@ -218,7 +218,7 @@ def test_ctrl_c_while_r_starts(folder):
 
 LOST = """
 import os, signal, time
-from pyearthdof import _terminal
+from pyearthdof.cli import terminal
 
 class Deaf:
     def __del__(self):
@@ -226,7 +226,7 @@ class Deaf:
         for _ in range(1000):
             pass
 
-with _terminal.ctrl_c(signal.default_int_handler):
+with terminal.ctrl_c(signal.default_int_handler):
     try:
         Deaf()
         time.sleep(60)

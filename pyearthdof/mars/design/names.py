@@ -19,13 +19,12 @@ def term_names(dirs, cuts, feature_names, X) -> tuple[str, ...]:
     ('(Intercept)', 'h(a-0.5)*b')
     """
     counts = _counts(X)
-    names = ["(Intercept)"]
-    for row, cut in zip(dirs[1:], cuts[1:], strict=True):
-        factors = [
-            _factor(row[j], cut[j], feature_names[j], counts[j]) for j in np.flatnonzero(row)
-        ]
-        names.append("*".join(factors))
-    return tuple(names)
+    factors: list[list[str]] = [[] for _ in dirs]
+    terms, predictors = np.nonzero(dirs)
+    found = (terms, predictors, dirs[terms, predictors], cuts[terms, predictors])
+    for i, j, direction, cut in zip(*(values.tolist() for values in found), strict=True):
+        factors[i].append(_factor(direction, cut, feature_names[j], counts[j]))
+    return ("(Intercept)", *("*".join(names) for names in factors[1:]))
 
 
 def _counts(X) -> np.ndarray:

@@ -18,7 +18,8 @@ def term_names(dirs, cuts, feature_names, X) -> tuple[str, ...]:
     >>> term_names(np.array([[0, 0], [1, 2]]), np.array([[0, 0], [0.5, 1.0]]), ("a", "b"), X)
     ('(Intercept)', 'h(a-0.5)*b')
     """
-    counts = _counts(X)
+    # only a hinge at 0 asks for them
+    counts = _counts(X) if ((dirs == 1) & (cuts == 0)).any() else np.zeros(X.shape[1], dtype=bool)
     factors: list[list[str]] = [[] for _ in dirs]
     terms, predictors = np.nonzero(dirs)
     found = (terms, predictors, dirs[terms, predictors], cuts[terms, predictors])

@@ -100,7 +100,9 @@ def fit(
         if path is not None:
             check_writable(path)
     if corrected and penalty is not None:
-        raise InvalidInputError("--penalty and --corrected were both given; pass one of them")
+        raise InvalidInputError(
+            "--penalty and --corrected are given but only one of them should be"
+        )
     X, y = split_targets(read_table(data), target)
     model = Earth(degree=degree, penalty=penalty, nk=nk, glm_family=family, engine=engine)
     with refusals():
@@ -249,7 +251,7 @@ def _print_quick(measured, degree, nk, as_json) -> None:
     from ..dof.penalty_table import quick_penalty
 
     if not isinstance(measured, tuple):
-        raise InvalidInputError("--quick knows Gaussian predictors only, not --design data")
+        raise InvalidInputError("--design=data but it should be gaussian with --quick")
     found = quick_penalty(measured, degree=degree, nk=nk)
     if as_json:
         print(json.dumps(found.to_dict(), default=str))
@@ -265,12 +267,18 @@ def _correction_design(data, target, n, p, design):
 
     if data is None:
         if n is None or p is None:
-            raise InvalidInputError("pass a table with --target, or its size with --n and --p")
+            raise InvalidInputError(
+                "no table is given but there should be one with --target, or its size with --n and --p"
+            )
         return (n, p)
     if n is not None or p is not None:
-        raise InvalidInputError("a table has its own size: pass the table, or --n and --p")
+        raise InvalidInputError(
+            "--n or --p is given but a table, which has its own size, should be alone"
+        )
     if target is None:
-        raise InvalidInputError("the table needs --target, the name of its response column")
+        raise InvalidInputError(
+            "--target is not given but it should name the response column of the table"
+        )
     X, _ = split_target(read_table(data), target)
     values = numbers_of(X)
     return X if design == "data" else values.shape

@@ -123,17 +123,19 @@ def _build(name: str, given: dict):
 
     if name not in PROCEDURES:
         raise InvalidInputError(
-            f"there is no procedure {name!r}; the procedures are: {', '.join(PROCEDURES)}"
+            f"procedure={name!r} but it should be one of {', '.join(PROCEDURES)}"
         )
     entry = PROCEDURES[name]
     known = entry.needs + entry.may_have
     for option in given:
         if option not in known:
             takes = ", ".join(map(_flag, known)) or "none"
-            raise InvalidInputError(f"{name} has no {_flag(option)}; its own options are: {takes}")
+            raise InvalidInputError(
+                f"{_flag(option)} is given but {name} should have its own options only: {takes}"
+            )
     for option in entry.needs:
         if option not in given:
-            raise InvalidInputError(f"{name} needs {_flag(option)}")
+            raise InvalidInputError(f"{_flag(option)} is not given but it should be for {name}")
     if given.pop("no_prune", False):
         given |= (
             {"pmethod": "none", "thresh": 0.0}

@@ -58,7 +58,9 @@ def estimate(value: float, se: float, interval: tuple[float, float], digits: int
     return f"{value:.{digits}g}{error}"
 
 
-def _plain(error: UnicodeEncodeError) -> tuple[str, int]:
+def _plain(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
     found = error.object[error.start : error.end]
     texts = [PLAIN.get(c) or c.encode("ascii", "backslashreplace").decode() for c in found]
     return "".join(texts), error.end
@@ -148,7 +150,7 @@ def ctrl_c(before):
         yield
         return
     hook = sys.unraisablehook
-    signal.signal(signal.SIGINT, _stop)
+    signal.signal(signal.SIGINT, _Stop())
     sys.unraisablehook = _again_if_lost(hook)
     # Nothing is left to stop, and Python's own end is long.
     atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
@@ -170,13 +172,15 @@ def stopping_in_order():
         _in_order = False
 
 
-def _stop(signum, frame) -> None:
-    if not _in_order and _is_importing(frame):
-        os._exit(INTERRUPTED)
-    raise KeyboardInterrupt
+class _Stop:
+    """What Ctrl-C does here."""
 
+    raises_keyboard_interrupt = True  # the bridge asks for it
 
-_stop.raises_keyboard_interrupt = True  # the bridge asks for it
+    def __call__(self, signum, frame) -> None:
+        if not _in_order and _is_importing(frame):
+            os._exit(INTERRUPTED)
+        raise KeyboardInterrupt
 
 
 def _is_importing(frame) -> bool:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from numbers import Real
 
 import numpy as np
 
-from .._checks import check_vector
+from .._checks import check_vector, is_number, refusal
 from ..exceptions import InvalidInputError
 
 __all__ = ["aic", "bic", "gcv"]
@@ -78,11 +77,11 @@ def gcv(y, fitted, df: float, *, per_observation: bool = False) -> float:
 
 
 def _n_and_rss(y, fitted, df) -> tuple[int, float]:
-    if not isinstance(df, Real) or not math.isfinite(df):
-        raise InvalidInputError(f"df={df!r} is not a finite number.")
+    if not is_number(df) or not math.isfinite(df):
+        raise refusal("df", df, "a finite number")
     n = np.size(y)
     if n == 0:
-        raise InvalidInputError("y is empty; pass one number for each observation.")
+        raise InvalidInputError("y is empty but it should have one number per observation")
     residuals = check_vector("y", y, n) - check_vector("fitted", fitted, n)
     return n, float(residuals @ residuals)
 

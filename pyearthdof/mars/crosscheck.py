@@ -74,7 +74,7 @@ class CrossCheck:
             )
         elif self.same_terms:
             lines.append("The same forward pass, but pruning selected other terms.")
-        else:
+        elif self.parts_at is not None:
             at = self.parts_at
             kind = "a tie" if self.is_tie else "not a tie"
             lines.append(

@@ -100,7 +100,7 @@ def _choose(model, predictors, features, pairs) -> list[tuple[str, ...]]:
         doubles = [_check_pair(predictors, pair) for pair in pairs]
     if not singles and not doubles and features is not None:
         raise InvalidInputError("features and pairs are both empty, but one should name columns")
-    return [(name,) for name in singles] + doubles
+    return [*((name,) for name in singles), *doubles]
 
 
 def _check_pair(predictors, pair) -> tuple[str, str]:

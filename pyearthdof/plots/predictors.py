@@ -140,7 +140,9 @@ def _array_frame(model, X) -> pd.DataFrame:
     try:
         values = np.asarray(X, dtype=float)
     except (TypeError, ValueError):
-        raise InvalidInputError("X should hold numbers, or be a DataFrame as in fit") from None
+        raise InvalidInputError(
+            f"X is a {type(X).__name__} but it should hold numbers, or be a DataFrame as in fit"
+        ) from None
     if values.ndim != 2 or values.shape[1] != len(names):
         raise InvalidInputError(
             f"X has shape {values.shape} but the model needs {len(names)} columns"

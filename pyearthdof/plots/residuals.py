@@ -82,14 +82,16 @@ def _check_y(y, shape) -> np.ndarray:
     try:
         values = np.asarray(y, dtype=float)
     except (TypeError, ValueError):
-        raise InvalidInputError("y should hold numbers, one for each training row") from None
+        raise InvalidInputError(
+            f"y is a {type(y).__name__} but it should hold numbers, one per training row"
+        ) from None
     right = shape if shape[1] > 1 else shape[:1]
     if values.shape not in (right, shape):
         raise InvalidInputError(
             f"y has shape {values.shape} but the model was fitted on shape {right}"
         )
     if not np.isfinite(values).all():
-        raise InvalidInputError("y contains NaN or infinity")
+        raise InvalidInputError("y contains NaN or infinity but every value should be finite")
     return values.reshape(shape)
 
 

@@ -21,9 +21,9 @@ _N_GROUPS = 32
 
 @dataclass(frozen=True)
 class Covariance:
-    """c_i = Cov(muhat_i, y_i)/sigma_i^2 for each observation, and their sum."""
+    """c_i = Cov(muhat_i, y_i)/sigma_i^2 for each observation, None where only their sum is known."""
 
-    per_observation: np.ndarray
+    per_observation: np.ndarray | None
     total: Jackknife
 
 

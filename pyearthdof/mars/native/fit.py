@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 
@@ -79,8 +80,8 @@ def fit(X, y, options, weights=None, feature_names=None, subset=None, n_threads=
     """
     X = np.asarray(X, dtype=float)
     Y = np.asarray(y, dtype=float).reshape(len(X), -1)
-    weights = effective_weights(weights, len(X), options)
-    X, Y, weights = taken(X, subset), taken(Y, subset), taken(weights, subset)
+    weights = taken(effective_weights(weights, len(X), options), subset)
+    X, Y = taken(X, subset), taken(Y, subset)
     importance = response_importance(options["response_weight"], Y.shape[1])
     forward = forward_pass(X, Y, options, weights, feature_names, n_threads=n_threads)
     found = _prune_and_solve(forward, Y, importance, weights, options, n_threads)
@@ -119,7 +120,7 @@ def _one_column(found: NativeFit) -> NativeFit:
     return replace(found, coef=found.coef[:, 0], fitted=found.fitted[:, 0])
 
 
-def _per_response(Y, fitted, weights, options, statistics) -> dict[str, np.ndarray]:
+def _per_response(Y, fitted, weights, options, statistics) -> dict[str, Any]:
     """What each response by itself has of the fit, with earth's rules for weights."""
     n, m = Y.shape
     cases = np.ones(n) if weights is None else weights
@@ -132,7 +133,7 @@ def _per_response(Y, fitted, weights, options, statistics) -> dict[str, np.ndarr
         if weights is None and m == 1:
             total = r_sum((y - r_mean(y)) ** 2)
         gcv[j] = gcv_of(rss[j], n_terms, n, penalty)
-        grsq[j] = _share(gcv[j], gcv_of(total, 1, n, penalty))
+        grsq[j] = _share(gcv[j], float(gcv_of(total, 1, n, penalty)))
     if weights is not None and m == 1:
         grsq[0] = statistics["grsq"]
     return {

@@ -230,11 +230,11 @@ def test_ten_thousand_fits_in_seconds(procedure):
 @pytest.mark.parametrize(
     ("procedure", "message"),
     [
-        (MonotoneCubicSpline(3), "n_basis = 3"),
-        (MonotoneCubicSpline(5, increasing="down"), "increasing = 'down'"),
-        (MonotoneSmoothingSpline(0), "lam = 0"),
-        (MonotoneSmoothingSpline(None), "lam = None"),
-        (MonotoneSmoothingSpline(1, increasing=1), "increasing = 1"),
+        (MonotoneCubicSpline(3), "n_basis=3"),
+        (MonotoneCubicSpline(5, increasing="down"), "increasing='down'"),
+        (MonotoneSmoothingSpline(0), "lam=0"),
+        (MonotoneSmoothingSpline(None), "lam=None"),
+        (MonotoneSmoothingSpline(1, increasing=1), "increasing=1"),
     ],
     ids=str,
 )

@@ -295,15 +295,15 @@ def test_predictions_at_the_data_are_the_fit(procedure):
 @pytest.mark.parametrize(
     ("procedure", "message"),
     [
-        (CubicSpline(3), "n_basis = 3"),
-        (CubicSpline(5.0), "n_basis = 5.0"),
-        (SmoothingSpline(lam=0), "lam = 0"),
-        (SmoothingSpline(lam=1.0, df=3), "lam = 1.0 and df = 3"),
-        (SmoothingSpline(df=1.5), "df = 1.5; .* between 2\\.0"),
-        (SmoothingSpline(df=101), "df = 101"),
-        (SmoothingSpline(n_knots=1), "n_knots = 1"),
-        (SmoothingSpline(n_knots=101), "n_knots = 101"),
-        (SmoothingSpline(n_knots="some"), "n_knots = 'some'"),
+        (CubicSpline(3), "n_basis=3"),
+        (CubicSpline(5.0), "n_basis=5.0"),
+        (SmoothingSpline(lam=0), "lam=0"),
+        (SmoothingSpline(lam=1.0, df=3), "lam=1.0 and df=3"),
+        (SmoothingSpline(df=1.5), "df=1.5 .* between 2\\.0"),
+        (SmoothingSpline(df=101), "df=101"),
+        (SmoothingSpline(n_knots=1), "n_knots=1"),
+        (SmoothingSpline(n_knots=101), "n_knots=101"),
+        (SmoothingSpline(n_knots="some"), "n_knots='some'"),
     ],
     ids=str,
 )
@@ -325,11 +325,11 @@ def test_bad_data_are_named(procedure):
 
 
 def test_bad_weights_are_named():
-    with pytest.raises(InvalidInputError, match="between 0 and 0"):
+    with pytest.raises(InvalidInputError, match="from 0 to 0"):
         SmoothingSpline(lam=1).fit(GRID, GRID, np.zeros(100))
     with pytest.raises(InvalidInputError, match="a single value of x"):
         SmoothingSpline(lam=1).fit(GRID, GRID, GRID == 3)
-    with pytest.raises(InvalidInputError, match="between -100 and -1"):
+    with pytest.raises(InvalidInputError, match="from -100 to -1"):
         SmoothingSpline(lam=1).fit(GRID, GRID, -GRID)
 
 

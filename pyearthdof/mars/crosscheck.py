@@ -1,4 +1,4 @@
-"""Both engines on the same data: do they give the same model, and if not, where do they part?"""
+"""Both engines on the same data: whether they give the same model, and if not, where they part."""
 
 from __future__ import annotations
 

@@ -260,9 +260,7 @@ class EarthFit(FittedMars):
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _rows_for_r(self, X):
-        """New rows as R's own predict takes them: the raw columns that the model uses, factors with its
-        levels.
-        """
+        """New rows for R's own predict: the raw columns that the model uses, factors with its levels."""
         model = self.model_
         values, _ = model.design(X), model.offset(X)  # they refuse what predict refuses
         # Variance models such as x.lm are regressions on the predictors and look for them by name.

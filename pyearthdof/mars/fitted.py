@@ -222,17 +222,13 @@ class FittedMars(TransformerMixin):
 
     @property
     def term_coef_(self):
-        """Coefficients of the selected terms `terms_`, the intercept first: (n_terms_,), or (n_terms_, m)
-        with m responses.
-        """
+        """Coefficients of the selected terms, the intercept first: (n_terms_,), or (n_terms_, m)."""
         check_is_fitted(self)
         return self.model_.coef
 
     @property
     def coef_(self):
-        """There is none: scikit-learn takes `coef_` for a number for each column of X, and a model has one
-        for each term, `term_coef_`.
-        """
+        """There is none: the coefficients are of terms, `term_coef_`, not of columns of X."""
         raise AttributeError(
             f"{type(self).__name__} has no coef_, which would be a number for each column of X: the "
             "coefficients of the terms are in term_coef_, the importance of the columns of X is in "

@@ -225,11 +225,13 @@ def _lost(error: WorkersDied) -> FittingError:
 
 
 def check_result_shape(what: str, values, shape) -> None:
+    """Refuse what a procedure returned in another shape than it was asked for."""
     if np.shape(values) != tuple(shape):
         raise ValueError(f"the {what} have shape {np.shape(values)} instead of {tuple(shape)}")
 
 
 def check_finite(fitted) -> None:
+    """Refuse fitted values that are no numbers."""
     if not np.isfinite(fitted).all():
         bad = fitted[~np.isfinite(fitted)][0]
         raise ValueError(f"the fitted values contain {bad}")

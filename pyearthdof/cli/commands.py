@@ -135,7 +135,7 @@ def predict(
     ] = "response",
     as_json: Json = False,
 ):
-    """Predict with a saved model; needs no R. Prints one row a line, several responses side by side."""
+    """Predict with a saved model; needs no R. Prints one line per row, several responses side by side."""
     from ..mars.model import MarsModel
     from .table import numbers_of, read_table
 

@@ -24,7 +24,7 @@ def plot_effects(model, X, features=None, pairs=None, axes=None, response=0, at=
 
     The predictors that a panel does not show are held: numbers at their median, categories, strings and
     booleans at their most frequent level. A pair of numbers is a filled contour, with the training
-    rows as dots; a pair with levels is one line a level (levels that predict the same share one).
+    rows as dots; a pair with levels is one line per level (levels that predict the same share one).
     Ticks below a curve are the training values.
 
     All panels have one scale, as in plotmo. A contour is left white where the prediction is beyond it

@@ -27,7 +27,7 @@ MANY_ROWS = 100_000  # from here on leverages are computed where they are asked 
 class NativeFit:
     """A fit of one or several responses; names as in `MarsModel`.
 
-    `coef` and `fitted` have one column a response if there were several.
+    `coef` and `fitted` have one column per response if there were several.
     """
 
     dirs: np.ndarray

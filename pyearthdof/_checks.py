@@ -17,6 +17,7 @@ from joblib import effective_n_jobs
 from .exceptions import InvalidInputError
 
 __all__ = [
+    "as_numbers",
     "check_choice",
     "check_count",
     "check_design",
@@ -165,12 +166,7 @@ def _check_frame(X, name) -> None:
 
 
 def _check_matrix(X, name) -> np.ndarray:
-    try:
-        X = np.array(X, dtype=float)
-    except (TypeError, ValueError):
-        raise InvalidInputError(
-            f"{name} is a {type(X).__name__} but it should be a matrix of numbers"
-        ) from None
+    X = as_numbers(name, X, "be a matrix of numbers").copy()
     if X.ndim == 1:
         X = X[:, None]
     if X.ndim != 2 or X.shape[1] == 0:
@@ -186,16 +182,20 @@ def _check_matrix(X, name) -> np.ndarray:
     return X
 
 
+def as_numbers(name: str, values, should: str) -> np.ndarray:
+    """An array of doubles; `should` is the end of the sentence for what cannot be one."""
+    try:
+        if np.iscomplexobj(values):
+            raise TypeError
+        return np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        what = type(values).__name__
+        raise InvalidInputError(f"{name} is a {what} but it should {should}") from None
+
+
 def check_responses(Y, n: int) -> np.ndarray:
     """Y as a finite (n, m) array of doubles, m at least 1."""
-    try:
-        if np.iscomplexobj(Y):
-            raise TypeError
-        Y = np.asarray(Y, dtype=float)
-    except (TypeError, ValueError):
-        raise InvalidInputError(
-            f"Y is a {type(Y).__name__} but it should be a matrix of numbers"
-        ) from None
+    Y = as_numbers("Y", Y, "be a matrix of numbers")
     if Y.ndim != 2 or len(Y) != n or Y.shape[1] == 0:
         raise InvalidInputError(
             f"Y has shape {Y.shape} but it should be ({n}, m), a row for each of X and m >= 1 responses"

@@ -133,14 +133,7 @@ def make_correlated(n: int = 20, random_state=None) -> Simulation:
     """The simulation of lasso against best subset: 10 predictors in two correlated groups.
 
     Unit variances, correlation 0.75 among the first 4 and 0.9 among the last 6, beta = (1, 2, 3, 4, 5,
-    0, ...), sigma 1.
-
-    Parameters
-    ----------
-    n : int
-        Number of observations.
-    random_state : int, RandomState, Generator or None
-        Where the random numbers come from.
+    0, ...), sigma 1. The arguments are as in `make_sparse`.
 
     Examples
     --------
@@ -171,14 +164,8 @@ def correlated_root() -> np.ndarray:
 def make_hinges(n: int = 200, p: int = 10, random_state=None) -> Simulation:
     """The simulation of MARS, equation "mars_sim_model": two hinges, one of them an interaction.
 
-    y = (x1 - 1)_+ + (x1 - 1)_+ (x2 - 0.8)_+ + 0.12 e, all x and e standard Gaussian.
-
-    Parameters
-    ----------
-    n, p : int
-        Numbers of observations and of predictors.
-    random_state : int, RandomState, Generator or None
-        Where the random numbers come from.
+    y = (x1 - 1)_+ + (x1 - 1)_+ (x2 - 0.8)_+ + 0.12 e, all x and e standard Gaussian. The arguments are
+    as in `make_sparse`.
 
     Examples
     --------

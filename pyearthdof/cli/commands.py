@@ -14,6 +14,7 @@ import typer
 from .._version import __version__
 from ..exceptions import InvalidInputError, PyEarthDofError
 from .df import df
+from .options import Designs, Engine, Jobs, Json, Repetitions, print_json
 from .reproduce import report, reproduce
 from .terminal import estimate
 
@@ -27,12 +28,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Target = Annotated[str, typer.Option(help="Name of the response column.")]
 Targets = Annotated[
     list[str], typer.Option("--target", help="Name of the response column; repeat it for several.")
 ]
-Engine = Annotated[Literal["auto", "r", "native"], typer.Option(help="What computes the fit.")]
 
 
 @app.callback(invoke_without_command=True)
@@ -197,14 +196,11 @@ def correct(
             help="Measure on Gaussian predictors of the table's shape, or on the table's."
         ),
     ] = "gaussian",
-    n_rep: Annotated[int, typer.Option(min=2, help="Responses drawn and fitted.")] = 100,
+    n_rep: Repetitions = 100,
     seed: Annotated[int, typer.Option(help="As in R's set.seed; 1234 is the authors'.")] = 1234,
-    designs: Annotated[
-        int,
-        typer.Option(min=1, help="Gaussian designs; the errors cover them if there are several."),
-    ] = 1,
+    designs: Designs = 1,
     engine: Engine = "auto",
-    jobs: Annotated[int, typer.Option(min=1, help="Number of workers.")] = 1,
+    jobs: Jobs = 1,
     quick: Annotated[
         bool, typer.Option("--quick", help="Look it up in a table, with an error bar; no fits.")
     ] = False,
@@ -237,7 +233,7 @@ def correct(
         progress=not as_json,
     )
     if as_json:
-        print(json.dumps(found.to_dict(), default=str))
+        print_json(found)
         return
     penalty = estimate(found.penalty, found.se, found.interval())
     print(f"penalty    {found.default_penalty:g} -> {penalty}")
@@ -254,7 +250,7 @@ def _print_quick(measured, degree, nk, as_json) -> None:
         raise InvalidInputError("--design=data but it should be gaussian with --quick")
     found = quick_penalty(measured, degree=degree, nk=nk)
     if as_json:
-        print(json.dumps(found.to_dict(), default=str))
+        print_json(found)
         return
     penalty = estimate(found.penalty, found.se, found.interval(), digits=3)
     print(f"penalty    {found.default_penalty:g} -> {penalty}")

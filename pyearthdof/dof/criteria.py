@@ -32,13 +32,7 @@ def aic(y, fitted, df: float) -> float:
 
 
 def bic(y, fitted, df: float) -> float:
-    """The Bayesian criterion as in the paper, n log RSS + df log n.
-
-    Parameters
-    ----------
-    y, fitted : (n,) array
-    df : float
-        Degrees of freedom of the fit.
+    """The Bayesian criterion as in the paper, n log RSS + df log n; arguments as in `aic`.
 
     Examples
     --------
@@ -55,9 +49,8 @@ def gcv(y, fitted, df: float, *, per_observation: bool = False) -> float:
 
     Parameters
     ----------
-    y, fitted : (n,) array
-    df : float
-        Degrees of freedom of the fit.
+    y, fitted, df
+        As in `aic`.
     per_observation : bool
         Divide by n. The paper's equation does not; R's earth does, so `per_observation=True` is the
         GCV that earth reports.

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import qr
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, validate_data
 
 from ..contract import Bound, Fits
-from .binding import BindingProcedure
+from .binding import BindingProcedure, LinearPrediction
 
 __all__ = ["ActiveSetRegression", "CompactDesign", "least_squares_on"]
 
@@ -114,7 +114,7 @@ def least_squares_on(design: CompactDesign, active: np.ndarray) -> tuple[np.ndar
     return gamma, rank
 
 
-class ActiveSetRegression(BindingProcedure, ABC):
+class ActiveSetRegression(LinearPrediction, BindingProcedure, ABC):
     """A linear fit on an active set that is chosen by looking at y.
 
     A subclass says which columns are active (`_select`) and, where the fit is not least squares on
@@ -133,12 +133,6 @@ class ActiveSetRegression(BindingProcedure, ABC):
         self.active_ = np.flatnonzero(active[:, 0])
         self._keep(fits)
         return self
-
-    def predict(self, X):
-        """X @ coef_ + intercept_."""
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        return X @ self.coef_ + self.intercept_
 
     def bind(self, X) -> Bound:
         """This procedure on a design X, which is decomposed once."""

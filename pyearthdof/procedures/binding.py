@@ -1,11 +1,27 @@
-"""Procedures that do what depends on X in `bind`, and the rest for many responses at once."""
+"""What procedures share: `fit_many` by `bind`, and predictions by coefficients."""
 
 from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._checks import check_responses
 from ..contract import Fits, Procedure
 
-__all__ = ["BindingProcedure"]
+__all__ = ["BindingProcedure", "LinearPrediction"]
+
+
+class LinearPrediction:
+    """For a procedure that learns `coef_` and `intercept_`."""
+
+    coef_: np.ndarray
+    intercept_: float
+
+    def predict(self, X) -> np.ndarray:
+        """X @ coef_ + intercept_."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return X @ self.coef_ + self.intercept_
 
 
 class BindingProcedure(Procedure):

@@ -16,10 +16,11 @@ import warnings
 import numpy as np
 from scipy.linalg import qr
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, validate_data
 
 from .._checks import check_count, check_positive, check_responses
 from ..contract import Fits, Procedure
+from .binding import LinearPrediction
 
 __all__ = ["IterativeRidge"]
 
@@ -27,7 +28,7 @@ __all__ = ["IterativeRidge"]
 _BATCH = 100_000
 
 
-class IterativeRidge(Procedure):
+class IterativeRidge(LinearPrediction, Procedure):
     """Iterated generalised ridge regression, which approaches the lasso with the same `lam`.
 
     Parameters
@@ -85,12 +86,6 @@ class IterativeRidge(Procedure):
         self.n_iter_ = len(path) - 1
         self._keep(fits)
         return self
-
-    def predict(self, X):
-        """X @ coef_ + intercept_."""
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        return X @ self.coef_ + self.intercept_
 
     def fit_many(self, X, Y) -> Fits:
         """Fit all columns of Y on X together; each stops at its own convergence."""

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from .._checks import check_count, check_flag, check_number
 from ..contract import Bound, Fits
-from .binding import BindingProcedure
+from .binding import BindingProcedure, LinearPrediction
 
 __all__ = ["LeastSquares", "NearestNeighbors", "Ridge"]
 
@@ -74,7 +74,7 @@ class _ColumnSpace:
         return coef, float(centre - self.mean @ coef)
 
 
-class _LinearRegression(BindingProcedure):
+class _LinearRegression(LinearPrediction, BindingProcedure):
     """What least squares and ridge share: both are X times a coefficient vector.
 
     A subclass gives `_smoother(X)`: a decomposition of X and the shrinkage of each direction.
@@ -119,21 +119,6 @@ class _LinearRegression(BindingProcedure):
         space, shrinkage = self._smoother(X)
         all_columns = _ColumnSpace.of(X, self.fit_intercept)
         return _BoundLinear(space, shrinkage, all_columns, X.shape[1])
-
-    def predict(self, X):
-        """Predict at new rows.
-
-        Parameters
-        ----------
-        X : (n, p) array
-
-        Returns
-        -------
-        (n,) array
-        """
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64)
-        return X @ self.coef_ + self.intercept_
 
 
 class _BoundLinear(Bound):
@@ -306,16 +291,7 @@ class NearestNeighbors(BindingProcedure):
         return _BoundNeighbors(_neighbour_weights(X, X, k), len(X) / k)
 
     def predict(self, X):
-        """Average the responses of the k observations nearest to each new row.
-
-        Parameters
-        ----------
-        X : (n, p) array
-
-        Returns
-        -------
-        (n,) array
-        """
+        """Average the responses of the k observations nearest to each row of X."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
         return _neighbour_weights(self.X_, X, _check_k(self.k, len(self.X_))) @ self.y_

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .covariance import Covariance
+from .covariance import Covariance, Kept
 from .jackknife import Jackknife
 
 __all__ = ["control_sum"]
@@ -98,15 +98,10 @@ def _cross_fitted(sums: _Sums, traces) -> tuple[float, np.ndarray]:
     return float(total / whole[0]), np.array(coefficients)
 
 
-class _KeptControl:
+class _KeptControl(Kept):
     def __init__(self, X, mu, sigma):
+        super().__init__()
         self.smoothers = _Smoothers(X, mu, sigma)
-        self.y: list[np.ndarray] = []
-        self.fitted: list[np.ndarray] = []
-
-    def add(self, Y, fitted) -> None:
-        self.y.append(Y)
-        self.fitted.append(fitted)
 
     def result(self) -> Covariance:
         fitted = np.hstack(self.fitted)

@@ -15,7 +15,7 @@ from ... import bridge
 from ..._checks import check_count, check_positive
 from ...contract import Fits
 from ...exceptions import InvalidInputError
-from .univariate import UnivariateProcedure, check_lam_or_df
+from .univariate import LamOrDf, UnivariateProcedure
 
 __all__ = ["RBSpline", "RNaturalSpline", "RSmoothingSpline"]
 
@@ -105,7 +105,7 @@ class RNaturalSpline(_RegressionSpline):
     _kind, _least = "ns", 2
 
 
-class RSmoothingSpline(UnivariateProcedure):
+class RSmoothingSpline(LamOrDf):
     """R's `stats::smooth.spline`.
 
     Parameters
@@ -125,18 +125,6 @@ class RSmoothingSpline(UnivariateProcedure):
     >>> round(RSmoothingSpline(lam=0.01, n_knots="all").fit(x[:, None], np.sin(x / 20)).trace_, 6)
     4.561451
     """
-
-    is_equivariant = True
-
-    def __init__(self, lam=None, df=None, n_knots=None):
-        self.lam = lam
-        self.df = df
-        self.n_knots = n_knots
-
-    @property
-    def is_linear(self) -> bool:  # type: ignore[override]
-        """Linear unless lambda is chosen from y."""
-        return self.lam is not None or self.df is not None
 
     def fit(self, X, y, sample_weight=None):
         """Fit y on the one column of X; `sample_weight` are R's `w`."""
@@ -172,9 +160,6 @@ class RSmoothingSpline(UnivariateProcedure):
                 "smooth.spline"
             )
         return bridge.call("smoothing.spline", x, Y, weights, self._options(), package="stats")
-
-    def _check_arguments(self) -> None:
-        check_lam_or_df(self.lam, self.df)
 
     def _options(self) -> dict:
         options = {}

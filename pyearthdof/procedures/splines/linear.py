@@ -16,7 +16,7 @@ from .smoothing import (
     default_n_knots,
     knots_among,
 )
-from .univariate import UnitInterval, UnivariateProcedure, check_lam_or_df, check_n_basis
+from .univariate import LamOrDf, UnitInterval, UnivariateProcedure, check_n_basis
 
 __all__ = ["CubicSpline", "SmoothingSpline"]
 
@@ -93,7 +93,7 @@ class CubicSpline(UnivariateProcedure):
         return basis_rows(self._interval.scale(self._check_new(X)), self._knots).dense()
 
 
-class SmoothingSpline(UnivariateProcedure):
+class SmoothingSpline(LamOrDf):
     """The smoothing spline of R's `smooth.spline`: sum w (y - f)^2 + lam * integral of f''^2.
 
     x is scaled to [0, 1] first, so lam has no unit. tr(S) is R's df to the last digits, R's
@@ -143,18 +143,6 @@ class SmoothingSpline(UnivariateProcedure):
     (4.561451, 102)
     """
 
-    is_equivariant = True
-
-    def __init__(self, lam=None, df=None, n_knots=None):
-        self.lam = lam
-        self.df = df
-        self.n_knots = n_knots
-
-    @property
-    def is_linear(self) -> bool:  # type: ignore[override]
-        """S does not depend on y unless lambda is chosen by GCV."""
-        return self.lam is not None or self.df is not None
-
     @property
     def df_statistic(self):  # type: ignore[override]
         """tr(S) is the df where S does not depend on y; with GCV it leaves out the search."""
@@ -197,9 +185,6 @@ class SmoothingSpline(UnivariateProcedure):
         else:
             coef, trace = system.solve_each(lams)
         return Fits(fitted=system.fitted(coef), trace=trace, n_coef=np.full(m, len(coef)))
-
-    def _check_arguments(self) -> None:
-        check_lam_or_df(self.lam, self.df)
 
     def _system(self, x, Y, weights):
         distinct = DistinctX.of(x)

@@ -130,20 +130,34 @@ class UnivariateProcedure(Procedure):
         return X[:, 0]
 
 
+class LamOrDf(UnivariateProcedure):
+    """A smoothing spline: given `lam`, or `df`, or neither, and then chosen from y."""
+
+    is_equivariant = True
+
+    def __init__(self, lam=None, df=None, n_knots=None):
+        self.lam = lam
+        self.df = df
+        self.n_knots = n_knots
+
+    @property
+    def is_linear(self) -> bool:  # type: ignore[override]
+        """S does not depend on y unless lambda is chosen from it."""
+        return self.lam is not None or self.df is not None
+
+    def _check_arguments(self) -> None:
+        if self.lam is not None and self.df is not None:
+            raise InvalidInputError(
+                f"lam={self.lam!r} and df={self.df!r} but at most one of them should be given"
+            )
+        for name, value in (("lam", self.lam), ("df", self.df)):
+            if value is not None:
+                check_positive(name, value)
+
+
 def check_n_basis(n_basis) -> int:
     """Number of cubic B-splines: an integer from 4 on."""
     return check_count("n_basis", n_basis, 4, because="; a cubic has four coefficients")
-
-
-def check_lam_or_df(lam, df) -> None:
-    """The two ways to say how smooth a smoothing spline should be; neither is GCV."""
-    if lam is not None and df is not None:
-        raise InvalidInputError(
-            f"lam={lam!r} and df={df!r} but at most one of them should be given"
-        )
-    for name, value in (("lam", lam), ("df", df)):
-        if value is not None:
-            check_positive(name, value)
 
 
 def _as_matrix(X):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from first_column import A_VECTOR_IS_FINE, FirstColumn
 from rscript import needs_rscript, run_r
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -259,19 +260,6 @@ def test_bad_data_are_named(procedure):
         procedure.fit(GRID, np.where(GRID > 3, np.nan, 0))
 
 
-class FirstColumn:
-    """scikit-learn's checks feed several columns; this one looks at the first of them only."""
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.one_d_array = False
-        tags.regressor_tags.poor_score = True
-        return tags
-
-    def _column(self, X):
-        return X[:, 0]
-
-
 class FirstCubic(FirstColumn, MonotoneCubicSpline):
     pass
 
@@ -282,6 +270,4 @@ class FirstSmoothing(FirstColumn, MonotoneSmoothingSpline):
 
 @pytest.mark.parametrize("procedure", [FirstCubic(6), FirstSmoothing(0.01)], ids=str)
 def test_scikit_learns_checks(procedure):
-    welcome = "a plain vector of x is welcome, as in IsotonicRegression"
-    expected = {"check_fit1d": welcome, "check_fit2d_predict1d": welcome}
-    check_estimator(procedure, expected_failed_checks=expected, on_skip=None)
+    check_estimator(procedure, expected_failed_checks=A_VECTOR_IS_FINE, on_skip=None)

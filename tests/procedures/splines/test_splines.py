@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
+from first_column import A_VECTOR_IS_FINE, FirstColumn
 from rscript import needs_rscript, run_r
 from scipy.stats import iqr
 from sklearn.utils.estimator_checks import check_estimator
@@ -330,31 +331,12 @@ def test_bad_weights_are_named():
         SmoothingSpline(lam=1).fit(GRID, GRID, -GRID)
 
 
-class FirstColumn:
-    """scikit-learn's checks feed several columns; this one looks at the first of them only."""
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.one_d_array = False
-        tags.regressor_tags.poor_score = True
-        return tags
-
-    def _column(self, X):
-        return X[:, 0]
-
-
 class FirstCubic(FirstColumn, CubicSpline):
     pass
 
 
 class FirstSmoothing(FirstColumn, SmoothingSpline):
     pass
-
-
-A_VECTOR_IS_FINE = {
-    "check_fit1d": "a plain vector of x is welcome, as in IsotonicRegression",
-    "check_fit2d_predict1d": "a plain vector of x is welcome, as in IsotonicRegression",
-}
 
 
 @pytest.mark.parametrize(

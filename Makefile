@@ -4,7 +4,7 @@ PYTHON := .venv/bin/python
 CORE := $(shell find src -type f)
 CODE := $(filter %.cpp %.hpp %.inc,$(CORE))
 
-.PHONY: run test test-all lint setup sanitize soak bench docs dist image image-test clean
+.PHONY: run test test-all coverage lint setup sanitize soak bench docs dist image image-test clean
 
 run: .venv/.core
 	@.venv/bin/pyearthdof reproduce --size quick --out results --jobs 2
@@ -15,9 +15,13 @@ test: .venv/.core
 test-all: .venv/.core
 	@$(PYTHON) -m pytest -q -m "slow or not slow"
 
+coverage: .venv/.core
+	@$(PYTHON) -m pytest -q -n 2 --cov=pyearthdof --cov-report=term:skip-covered
+
 lint: .venv/.ready
 	@.venv/bin/ruff check .
 	@.venv/bin/ruff format --check .
+	@.venv/bin/mypy
 	@.venv/bin/lint-imports --no-cache --no-logo
 	@.venv/bin/clang-format --dry-run --Werror $(CODE)
 
@@ -59,4 +63,4 @@ image-test:
 	@$(PYTHON) -m pip install -q --disable-pip-version-check --no-build-isolation --no-deps --editable . && touch $@
 
 clean:
-	rm -rf .venv .venv-others build docs/_build docs/gallery docs/api/generated results dist .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-others build docs/_build docs/gallery docs/api/generated results dist .pytest_cache .ruff_cache .mypy_cache .coverage .hypothesis

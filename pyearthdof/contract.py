@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 
-__all__ = ["Bound", "Fits", "PathFits", "Procedure", "bind"]
+__all__ = ["Bound", "BoundMars", "Fits", "PathFits", "Procedure", "bind"]
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,6 @@ class Bound:
     """A procedure on one design: what depends on X alone was checked and computed once.
 
     This one knows nothing better than the procedure's own `fit_many`; procedures that do have a subclass.
-    Those of MARS also have `fit_path(Y, nks, n_threads)`, which returns `PathFits`.
 
     Attributes
     ----------
@@ -82,6 +81,14 @@ class Bound:
     def fit_many(self, Y, n_threads: int = 1) -> Fits:
         """Fit every column of Y, which is finite and has the rows of X."""
         return self.procedure.fit_many(self.X, Y)
+
+
+class BoundMars(Bound):
+    """A MARS on one design, which can also be fitted for a sequence of nk."""
+
+    def fit_path(self, Y, nks, n_threads: int = 1) -> PathFits:
+        """Fit every column of Y for every nk."""
+        raise NotImplementedError
 
 
 def bind(procedure, X) -> Bound:
@@ -134,9 +141,21 @@ class Procedure(RegressorMixin, BaseEstimator):
     DegreesOfFreedom(df=0.5, trace=0.5, n_coef=1, msdf=0, n_rep=0)
     """
 
-    is_linear: ClassVar[bool] = False
-    is_equivariant: ClassVar[bool] = False
-    df_statistic: ClassVar[Literal["trace", "n_coef"] | None] = None
+    is_linear: bool = False
+    is_equivariant: bool = False
+    df_statistic: Literal["trace", "n_coef"] | None = None
+
+    def _keep(self, fits: Fits) -> None:
+        """Set the paper's quantities from the fit of a single response."""
+        self.fitted_values_ = fits.fitted[:, 0]
+        if fits.refitted is not None:
+            self.refitted_values_ = fits.refitted[:, 0]
+        if fits.trace is not None:
+            self.trace_ = float(fits.trace[0])
+        if fits.n_coef is not None:
+            self.n_coef_ = fits.n_coef[0].item()
+        if fits.rank is not None:
+            self.rank_ = int(fits.rank[0])
 
     def bind(self, X) -> Bound:
         """This procedure on a design, for many fits. Subclasses do here what depends on X alone."""

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils import check_random_state
 
-from .exceptions import InvalidInputError
+from ._checks import check_count
 
 __all__ = [
     "Simulation",
@@ -24,7 +24,14 @@ __all__ = [
 
 
 class Simulation(NamedTuple):
-    """Simulated data: the predictors, the response and its true mean.
+    """Simulated data.
+
+    Attributes
+    ----------
+    X : (n, p) array
+        The predictors.
+    y, mean : (n,) arrays
+        The response and its true mean.
 
     Examples
     --------
@@ -99,6 +106,13 @@ def make_sparse(n: int = 100, p: int = 20, random_state=None) -> Simulation:
     X, y and the mean are divided by the standard deviation of y, as the authors do; the true
     coefficients stay the same.
 
+    Parameters
+    ----------
+    n, p : int
+        Numbers of observations and of predictors.
+    random_state : int, RandomState, Generator or None
+        Where the random numbers come from.
+
     Examples
     --------
     >>> from pyearthdof.datasets import make_sparse
@@ -119,7 +133,7 @@ def make_correlated(n: int = 20, random_state=None) -> Simulation:
     """The simulation of lasso against best subset: 10 predictors in two correlated groups.
 
     Unit variances, correlation 0.75 among the first 4 and 0.9 among the last 6, beta = (1, 2, 3, 4, 5,
-    0, ...), sigma 1.
+    0, ...), sigma 1. The arguments are as in `make_sparse`.
 
     Examples
     --------
@@ -150,7 +164,8 @@ def correlated_root() -> np.ndarray:
 def make_hinges(n: int = 200, p: int = 10, random_state=None) -> Simulation:
     """The simulation of MARS, equation "mars_sim_model": two hinges, one of them an interaction.
 
-    y = (x1 - 1)_+ + (x1 - 1)_+ (x2 - 0.8)_+ + 0.12 e, all x and e standard Gaussian.
+    y = (x1 - 1)_+ + (x1 - 1)_+ (x2 - 0.8)_+ + 0.12 e, all x and e standard Gaussian. The arguments are
+    as in `make_sparse`.
 
     Examples
     --------
@@ -168,10 +183,8 @@ def make_hinges(n: int = 200, p: int = 10, random_state=None) -> Simulation:
 
 
 def _check_size(n, p, least) -> None:
-    if n < 2:
-        raise InvalidInputError(f"n={n} but it should be 2 or more")
-    if p < least:
-        raise InvalidInputError(f"p={p} but it should be {least} or more")
+    check_count("n", n, 2)
+    check_count("p", p, least)
 
 
 def _generator(random_state):

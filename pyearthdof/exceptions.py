@@ -42,7 +42,21 @@ class RWarning(UserWarning):
 
 
 class FittingError(PyEarthDofError, RuntimeError):
-    """One repetition of a Monte Carlo run failed; the message names it and how to replay it."""
+    """One repetition of a Monte Carlo run failed; the message names it and how to replay it.
+
+    Attributes
+    ----------
+    repetition : int or None
+        Number of the repetition, counted from 0.
+    draws : str or None
+        The random numbers that it came from.
+    X, y : array or None
+        The design and the response that were fitted.
+    """
+
+    def __init__(self, message: str, *, repetition=None, draws=None, X=None, y=None):
+        super().__init__(message)
+        self.repetition, self.draws, self.X, self.y = repetition, draws, X, y
 
 
 class FolderInUseError(PyEarthDofError):

@@ -7,12 +7,12 @@ samples to the bit, normals to the last digits (the last bit of a logarithm is t
 from __future__ import annotations
 
 import copy
-import operator
 
 import numpy as np
 
-from pyearthdof import _core
-from pyearthdof.exceptions import InvalidInputError
+from . import _core
+from ._checks import check_count, refusal
+from .exceptions import InvalidInputError
 
 __all__ = ["RDraws"]
 
@@ -20,6 +20,7 @@ __all__ = ["RDraws"]
 _SMALLEST_UNIFORM = 0.5 * 2.328306437080797e-10
 # Above this many elements R draws without replacement by hashing, so other words come out.
 _HASHED_ABOVE = 10_000_000
+_LARGEST_SEED = 2**31 - 1
 
 
 class RDraws:
@@ -45,7 +46,7 @@ class RDraws:
     """
 
     def __init__(self, seed: int):
-        self.seed = _checked_seed(seed)
+        self.seed = check_count("seed", seed, -_LARGEST_SEED, _LARGEST_SEED)
         self._twister = _core.Twister(self.seed % 2**32)
 
     def __repr__(self) -> str:
@@ -72,7 +73,7 @@ class RDraws:
         >>> RDraws(1).uniform(3).round(4)
         array([0.2655, 0.3721, 0.5729])
         """
-        return _uniforms(self._words(_checked_count("n", n)))
+        return _uniforms(self._words(check_count("n", n, 0)))
 
     def normal(self, n: int) -> np.ndarray:
         """R's `rnorm(n)`: two uniforms make one of 2^-59 resolution, then Wichura's AS241.
@@ -83,7 +84,7 @@ class RDraws:
         >>> RDraws(1).normal(3).round(4)
         array([-0.6265,  0.1836, -0.8356])
         """
-        return self._twister.normals(_checked_count("n", n))
+        return self._twister.normals(check_count("n", n, 0))
 
     def skip_normals(self, n: int) -> None:
         """Go on as if n normals had been drawn.
@@ -96,7 +97,7 @@ class RDraws:
         >>> draws.normal(1).round(4)
         array([-0.8356])
         """
-        self._twister.skip(2 * _checked_count("n", n))
+        self._twister.skip(2 * check_count("n", n, 0))
 
     def sample(self, x, size: int | None = None, replace: bool = False) -> np.ndarray:
         """R's `sample(x, size, replace)`.
@@ -119,17 +120,15 @@ class RDraws:
         ['a', 'b']
         """
         if np.ndim(x) == 0:
-            n, pool = _checked_count("x", x), None
+            n, pool = check_count("x", np.asarray(x).item(), 0), None
         else:
             pool = np.asarray(x)
             n = len(pool)
-        size = n if size is None else _checked_count("size", size)
+        size = n if size is None else check_count("size", size, 0)
         if size > 0 and n == 0:
-            raise InvalidInputError("x is empty; there is nothing to sample from.")
+            raise InvalidInputError("x is empty but it should have something to sample from")
         if not replace and size > n:
-            raise InvalidInputError(
-                f"size={size} is more than the {n} elements; pass replace=True."
-            )
+            raise refusal("size", size, f"at most {n}, the number of elements, or replace=True")
         index = self._indices(n, size, replace)
         return index + 1 if pool is None else pool[index]
 
@@ -194,23 +193,3 @@ def _uniforms(words: np.ndarray) -> np.ndarray:
 
 def _bits(n: int) -> int:
     return (n - 1).bit_length()
-
-
-def _checked_seed(seed) -> int:
-    try:
-        seed = operator.index(seed)
-    except TypeError:
-        raise InvalidInputError(f"seed={seed!r} is not an integer.") from None
-    if abs(seed) >= 2**31:
-        raise InvalidInputError(f"seed={seed} is outside R's integers, -(2^31 - 1) to 2^31 - 1.")
-    return seed
-
-
-def _checked_count(name: str, value) -> int:
-    try:
-        value = operator.index(value)
-    except TypeError:
-        raise InvalidInputError(f"{name}={value!r} is not an integer.") from None
-    if value < 0:
-        raise InvalidInputError(f"{name}={value} is negative; a number of draws is 0 or more.")
-    return value

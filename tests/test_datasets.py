@@ -133,9 +133,9 @@ def test_the_correlated_simulation_is_the_papers():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: make_sparse(p=2), "p=2 but it should be 3 or more"),
-        (lambda: make_hinges(p=1), "p=1 but it should be 2 or more"),
-        (lambda: make_hinges(n=1), "n=1 but it should be 2 or more"),
+        (lambda: make_sparse(p=2), "p=2 but it should be an integer of 3 or more"),
+        (lambda: make_hinges(p=1), "p=1 but it should be an integer of 2 or more"),
+        (lambda: make_hinges(n=1), "n=1 but it should be an integer of 2 or more"),
     ],
 )
 def test_impossible_sizes_are_refused(call, message):

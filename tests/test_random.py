@@ -145,11 +145,14 @@ def test_pickles_with_its_position():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: RDraws(1.5), "seed=1.5 is not an integer"),
-        (lambda: RDraws(2**31), "outside R's integers"),
-        (lambda: RDraws(1).normal(-1), "n=-1 is negative"),
-        (lambda: RDraws(1).uniform(2.5), "n=2.5 is not an integer"),
-        (lambda: RDraws(1).sample(3, 4), "size=4 is more than the 3 elements"),
+        (
+            lambda: RDraws(1.5),
+            "seed=1.5 but it should be an integer from -2147483647 to 2147483647",
+        ),
+        (lambda: RDraws(2**31), "seed=2147483648 but it should be an integer from"),
+        (lambda: RDraws(1).normal(-1), "n=-1 but it should be an integer of 0 or more"),
+        (lambda: RDraws(1).uniform(2.5), "n=2.5 but it should be an integer"),
+        (lambda: RDraws(1).sample(3, 4), "size=4 but it should be at most 3"),
         (lambda: RDraws(1).sample([], 1, True), "x is empty"),
     ],
 )

@@ -188,7 +188,7 @@ def _doubles(array, ri):
     if flat.size == 0:
         return ri.FloatSexpVector([])
     # A copy that owns its memory: rpy2 takes writable, contiguous buffers only.
-    return ri.FloatSexpVector.from_memoryview(memoryview(flat.copy()))
+    return ri.FloatSexpVector.from_memoryview(flat.copy().data)
 
 
 def _matrix(array, ri, columns=None):

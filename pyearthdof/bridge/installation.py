@@ -35,7 +35,7 @@ def import_rinterface():
     """Import rpy2's low-level interface, or say in one sentence what is wrong."""
     home = None if r_is_running() else find_r_home()
     if not rpy2_is_installed():
-        raise RNotAvailableError("rpy2 is not installed", rpy2_remedy(home))
+        raise RNotAvailableError("rpy2 is not installed", rpy2_remedy(home or find_r_home()))
     try:
         # rpy2 logs what it tries; what comes of it is said below.
         with contextlib.redirect_stderr(io.StringIO()):

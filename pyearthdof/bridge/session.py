@@ -17,6 +17,7 @@ import os
 import signal
 import threading
 import warnings
+from typing import Any
 
 import numpy  # noqa: F401
 import scipy.linalg  # noqa: F401  numpy and scipy must load their BLAS before R loads its own
@@ -45,7 +46,7 @@ _closed = False
 
 def call(
     function: str, *args, package: str | None = "earth", first_column: int | None = None
-) -> object:
+) -> Any:
     """Call a function of r_scripts/ by name and return its converted value.
 
     R's warnings come out as `RWarning`, an R error as `RError` with R's message. `package` is an R
@@ -329,6 +330,6 @@ def _environment_kept(name: str):
             os.environ[name] = before
 
 
-def _tidy(text: str) -> str:
+def _tidy(text: object) -> str:
     """R breaks and indents its messages; one line is enough."""
     return " ".join(str(text).split())

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import _signal  # what Python's own signal is made of; that one takes milliseconds to import
+# What Python's own signal is made of; that one takes milliseconds to import.
+import _signal  # type: ignore[import-not-found]
 import os
 import sys
 

@@ -14,6 +14,7 @@ import typer
 from .._version import __version__
 from ..exceptions import InvalidInputError, PyEarthDofError
 from .df import df
+from .options import Designs, Engine, Jobs, Json, Repetitions, print_json
 from .reproduce import report, reproduce
 from .terminal import estimate
 
@@ -27,12 +28,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Target = Annotated[str, typer.Option(help="Name of the response column.")]
 Targets = Annotated[
     list[str], typer.Option("--target", help="Name of the response column; repeat it for several.")
 ]
-Engine = Annotated[Literal["auto", "r", "native"], typer.Option(help="What computes the fit.")]
 
 
 @app.callback(invoke_without_command=True)
@@ -100,7 +99,9 @@ def fit(
         if path is not None:
             check_writable(path)
     if corrected and penalty is not None:
-        raise InvalidInputError("--penalty and --corrected were both given; pass one of them")
+        raise InvalidInputError(
+            "--penalty and --corrected are given but only one of them should be"
+        )
     X, y = split_targets(read_table(data), target)
     model = Earth(degree=degree, penalty=penalty, nk=nk, glm_family=family, engine=engine)
     with refusals():
@@ -133,7 +134,7 @@ def predict(
     ] = "response",
     as_json: Json = False,
 ):
-    """Predict with a saved model; needs no R. Prints one row a line, several responses side by side."""
+    """Predict with a saved model; needs no R. Prints one line per row, several responses side by side."""
     from ..mars.model import MarsModel
     from .table import numbers_of, read_table
 
@@ -195,14 +196,11 @@ def correct(
             help="Measure on Gaussian predictors of the table's shape, or on the table's."
         ),
     ] = "gaussian",
-    n_rep: Annotated[int, typer.Option(min=2, help="Responses drawn and fitted.")] = 100,
+    n_rep: Repetitions = 100,
     seed: Annotated[int, typer.Option(help="As in R's set.seed; 1234 is the authors'.")] = 1234,
-    designs: Annotated[
-        int,
-        typer.Option(min=1, help="Gaussian designs; the errors cover them if there are several."),
-    ] = 1,
+    designs: Designs = 1,
     engine: Engine = "auto",
-    jobs: Annotated[int, typer.Option(min=1, help="Number of workers.")] = 1,
+    jobs: Jobs = 1,
     quick: Annotated[
         bool, typer.Option("--quick", help="Look it up in a table, with an error bar; no fits.")
     ] = False,
@@ -235,7 +233,7 @@ def correct(
         progress=not as_json,
     )
     if as_json:
-        print(json.dumps(found.to_dict(), default=str))
+        print_json(found)
         return
     penalty = estimate(found.penalty, found.se, found.interval())
     print(f"penalty    {found.default_penalty:g} -> {penalty}")
@@ -249,10 +247,10 @@ def _print_quick(measured, degree, nk, as_json) -> None:
     from ..dof.penalty_table import quick_penalty
 
     if not isinstance(measured, tuple):
-        raise InvalidInputError("--quick knows Gaussian predictors only, not --design data")
+        raise InvalidInputError("--design=data but it should be gaussian with --quick")
     found = quick_penalty(measured, degree=degree, nk=nk)
     if as_json:
-        print(json.dumps(found.to_dict(), default=str))
+        print_json(found)
         return
     penalty = estimate(found.penalty, found.se, found.interval(), digits=3)
     print(f"penalty    {found.default_penalty:g} -> {penalty}")
@@ -265,12 +263,18 @@ def _correction_design(data, target, n, p, design):
 
     if data is None:
         if n is None or p is None:
-            raise InvalidInputError("pass a table with --target, or its size with --n and --p")
+            raise InvalidInputError(
+                "no table is given but there should be one with --target, or its size with --n and --p"
+            )
         return (n, p)
     if n is not None or p is not None:
-        raise InvalidInputError("a table has its own size: pass the table, or --n and --p")
+        raise InvalidInputError(
+            "--n or --p is given but a table, which has its own size, should be alone"
+        )
     if target is None:
-        raise InvalidInputError("the table needs --target, the name of its response column")
+        raise InvalidInputError(
+            "--target is not given but it should name the response column of the table"
+        )
     X, _ = split_target(read_table(data), target)
     values = numbers_of(X)
     return X if design == "data" else values.shape

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
 import typer
 
 from ..exceptions import InvalidInputError
+from .options import Designs, Jobs, Json, Repetitions, print_json
 from .terminal import estimate
 
 __all__ = ["PROCEDURES", "df"]
@@ -70,17 +70,14 @@ def df(
     engine: Annotated[
         Literal["auto", "r", "native"] | None, typer.Option(help="MARS: what computes the fits.")
     ] = None,
-    n_rep: Annotated[int, typer.Option(min=2, help="Responses drawn and fitted.")] = 100,
+    n_rep: Repetitions = 100,
     seed: Annotated[int, typer.Option(help="As in R's set.seed.")] = 1234,
-    designs: Annotated[
-        int,
-        typer.Option(min=1, help="Gaussian designs; the errors cover them if there are several."),
-    ] = 1,
+    designs: Designs = 1,
     method: Annotated[
         Literal["auto", "monte-carlo", "exact"], typer.Option(help="Algorithm 1, or exactly.")
     ] = "auto",
-    jobs: Annotated[int, typer.Option(min=1, help="Number of workers.")] = 1,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    jobs: Jobs = 1,
+    as_json: Json = False,
 ):
     """Measure the degrees of freedom of a fitting procedure on pure noise.
 
@@ -109,7 +106,7 @@ def df(
         progress=not as_json,
     )
     if as_json:
-        print(json.dumps(found.to_dict(), default=str))
+        print_json(found)
         return
     print(f"{fit}\nn = {n}, {found.n_rep or 'no'} fits\n")
     for row in found.to_frame().itertuples():
@@ -123,17 +120,19 @@ def _build(name: str, given: dict):
 
     if name not in PROCEDURES:
         raise InvalidInputError(
-            f"there is no procedure {name!r}; the procedures are: {', '.join(PROCEDURES)}"
+            f"procedure={name!r} but it should be one of {', '.join(PROCEDURES)}"
         )
     entry = PROCEDURES[name]
     known = entry.needs + entry.may_have
     for option in given:
         if option not in known:
             takes = ", ".join(map(_flag, known)) or "none"
-            raise InvalidInputError(f"{name} has no {_flag(option)}; its own options are: {takes}")
+            raise InvalidInputError(
+                f"{_flag(option)} is given but {name} should have its own options only: {takes}"
+            )
     for option in entry.needs:
         if option not in given:
-            raise InvalidInputError(f"{name} needs {_flag(option)}")
+            raise InvalidInputError(f"{_flag(option)} is not given but it should be for {name}")
     if given.pop("no_prune", False):
         given |= (
             {"pmethod": "none", "thresh": 0.0}

@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 import typer
 
 from ..exceptions import InvalidInputError, PyEarthDofError
+from .options import Json
 from .terminal import INTERRUPTED, stopping_in_order
 
 __all__ = ["report", "reproduce"]
@@ -51,7 +52,7 @@ def reproduce(
         Literal["auto", "r", "native"], typer.Option(help="What fits MARS.")
     ] = "auto",
     fresh: Annotated[bool, typer.Option("--fresh", help="Compute again what is there.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    as_json: Json = False,
 ):
     """Compute the paper's tables and figures again and compare them with the paper.
 
@@ -131,7 +132,7 @@ def _plain_warnings():
         yield
 
 
-def report(out: Out = Path("results"), as_json: Annotated[bool, typer.Option("--json")] = False):
+def report(out: Out = Path("results"), as_json: Json = False):
     """Make one HTML page of all results in a folder, to read or to send to a colleague.
 
     Example: `pyearthdof report --out results`

@@ -11,7 +11,9 @@ import csv
 import gzip
 import io
 import lzma
+from collections.abc import Callable
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 import pandas as pd
@@ -20,7 +22,7 @@ from ..exceptions import InvalidInputError
 
 __all__ = ["numbers_of", "read_table", "split_target", "split_targets"]
 
-_OPEN = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+_OPEN: dict[str, Callable[..., IO]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 
 def read_table(source: str) -> pd.DataFrame:
@@ -116,7 +118,7 @@ def split_target(table: pd.DataFrame, target: str) -> tuple[pd.DataFrame, pd.Ser
     """Separate the response from the predictors, or say which columns there are."""
     if target not in table.columns:
         raise InvalidInputError(
-            f"there is no column {target!r}; the columns are: {', '.join(map(str, table.columns))}"
+            f"target={target!r} but it should be one of {', '.join(map(str, table.columns))}"
         )
     X, y = table.drop(columns=target), table[target]
     if X.shape[1] == 0:
@@ -124,7 +126,7 @@ def split_target(table: pd.DataFrame, target: str) -> tuple[pd.DataFrame, pd.Ser
     if not pd.api.types.is_numeric_dtype(y):
         raise InvalidInputError(f"the target {target!r} holds text but it should hold numbers")
     if y.isna().any():
-        raise InvalidInputError(f"the target {target!r} has missing values")
+        raise InvalidInputError(f"the target {target!r} has missing values but it should have none")
     return X, y
 
 
@@ -143,7 +145,7 @@ def numbers_of(table: pd.DataFrame) -> np.ndarray:
 
     for column in Columns.learn(table).columns:
         if column.kind != "number":
-            raise InvalidInputError(f"column {column.name!r} should hold numbers")
+            raise InvalidInputError(f"column {column.name!r} holds text but it should hold numbers")
     values = table.to_numpy(dtype=float)
     check_finite(values, list(table.columns))
     return values

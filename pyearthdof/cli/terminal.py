@@ -58,7 +58,9 @@ def estimate(value: float, se: float, interval: tuple[float, float], digits: int
     return f"{value:.{digits}g}{error}"
 
 
-def _plain(error: UnicodeEncodeError) -> tuple[str, int]:
+def _plain(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
     found = error.object[error.start : error.end]
     texts = [PLAIN.get(c) or c.encode("ascii", "backslashreplace").decode() for c in found]
     return "".join(texts), error.end
@@ -149,7 +151,7 @@ def ctrl_c(before):
         yield
         return
     hook = sys.unraisablehook
-    signal.signal(signal.SIGINT, _stop)
+    signal.signal(signal.SIGINT, _Stop())
     sys.unraisablehook = _again_if_lost(hook)
     # Nothing is left to stop, and Python's own end is long.
     atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
@@ -171,17 +173,19 @@ def stopping_in_order():
         _in_order = False
 
 
-def _stop(signum, frame) -> None:
-    global _put_off
-    if not _in_order and _is_within(frame, "importlib._bootstrap"):
-        os._exit(INTERRUPTED)
-    if _is_within(frame, __name__, "again"):  # raised there it would be lost once more
-        _put_off = True
-        return
-    raise KeyboardInterrupt
+class _Stop:
+    """What Ctrl-C does here."""
 
+    raises_keyboard_interrupt = True  # the bridge asks for it
 
-_stop.raises_keyboard_interrupt = True  # the bridge asks for it
+    def __call__(self, signum, frame) -> None:
+        global _put_off
+        if not _in_order and _is_within(frame, "importlib._bootstrap"):
+            os._exit(INTERRUPTED)
+        if _is_within(frame, __name__, "again"):  # raised there it would be lost once more
+            _put_off = True
+            return
+        raise KeyboardInterrupt
 
 
 def _is_within(frame, module: str, function: str | None = None) -> bool:

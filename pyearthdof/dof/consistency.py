@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from .._checks import check_count, check_design, check_level
-from ..contract import Bound, PathFits
+from .._checks import check_choice, check_count, check_design, check_level, refusal
+from ..contract import BoundMars, PathFits
 from ..exceptions import InvalidInputError
 from ..random import RDraws
 from .empirical import package_versions
@@ -47,7 +47,7 @@ def nominal_df(model) -> float:
         return float(model.nominal_df_)
     if hasattr(model, "n_terms_") and hasattr(model, "penalty_"):
         return 0.0 if model.penalty_ < 0 else float(nominal(model.n_terms_, model.penalty_))
-    raise InvalidInputError(f"{model!r} is not a fitted MARS model; call its fit first.")
+    raise refusal("model", model, "a fitted MARS model")
 
 
 def authors_draws(draws, random_state):
@@ -62,8 +62,7 @@ def unpruned_mars(package: str, degree: int, nk: int, engine: str, **search):
 
     `search` are further options of earth's forward pass.
     """
-    if package not in PACKAGES:
-        raise InvalidInputError(f"package={package!r} is unknown; pass 'earth' or 'mda'.")
+    check_choice("package", package, PACKAGES)
     penalty = default_penalty(degree)
     if package == "earth":
         from ..mars.earth import Earth
@@ -71,7 +70,7 @@ def unpruned_mars(package: str, degree: int, nk: int, engine: str, **search):
         options = search | {"degree": degree, "nk": nk, "engine": engine}
         return Earth(penalty=penalty, thresh=0.0, pmethod="none", **options)
     if engine not in ("auto", "r"):
-        raise InvalidInputError(f"engine={engine!r} is not possible for mda; pass 'auto' or 'r'.")
+        raise refusal("engine", engine, "'auto' or 'r' for mda")
     from ..mars.mda import Mars
 
     return Mars(degree=degree, penalty=penalty, nk=nk, thresh=0.0, prune=False)
@@ -84,7 +83,7 @@ class _FitPath:
     procedure: object
     nk: tuple[int, ...]
 
-    def __call__(self, bound: Bound, Y, n_threads: int = 1) -> PathFits:
+    def __call__(self, bound: BoundMars, Y, n_threads: int = 1) -> PathFits:
         path = bound.fit_path(Y, self.nk, n_threads)
         check_result_shape("fitted values", path.fitted, (len(self.nk), *Y.shape))
         check_finite(path.fitted)
@@ -184,7 +183,17 @@ class SelfConsistency:
         return columns | {name: getattr(self, name) for name in rest}
 
     def plot(self, ax=None):
-        """Nominal against actual degrees of freedom, as in the paper's figure; returns the axes."""
+        """Nominal against actual degrees of freedom, as in the paper's figure.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        Axes
+        """
         if ax is None:
             from matplotlib import pyplot as plt
 
@@ -265,7 +274,7 @@ def self_consistency(
     """
     nk = tuple(check_count("nk", k, 1) for k in nk)
     if not nk:
-        raise InvalidInputError("nk is empty; pass at least one number of terms.")
+        raise InvalidInputError("nk is empty but it should have one number of terms or more")
     degree = check_count("degree", degree, 1)
     n_rep = check_count("n_rep", n_rep, 2)
     design = check_design(design, "design")

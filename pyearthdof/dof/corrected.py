@@ -104,24 +104,27 @@ class CorrectedEarth(MetaEstimatorMixin, BaseEstimator):
         return self
 
     def predict(self, X):
-        """Predict as the fitted estimator does."""
+        """Predict at the rows of X as the fitted estimator does."""
         check_is_fitted(self)
         return self.estimator_.predict(X)
 
     @available_if(_has("predict_proba"))
     def predict_proba(self, X):
-        """Probabilities of the classes, as the fitted classifier tells them."""
+        """Probabilities of the classes at the rows of X, as the fitted classifier tells them."""
         check_is_fitted(self)
         return self.estimator_.predict_proba(X)
 
     @available_if(_has("predict_interval"))
     def predict_interval(self, X=None, level=0.95, kind="prediction"):
-        """Intervals, as the fitted estimator gives them."""
+        """Intervals of the fitted estimator; X, level and kind as in `Earth.predict_interval`."""
         check_is_fitted(self)
         return self.estimator_.predict_interval(X, level, kind)
 
     def score(self, X, y, sample_weight=None) -> float:
-        """The estimator's own score: R squared, or the share of right classes."""
+        """The estimator's own score: R squared, or the share of right classes.
+
+        X, y and sample_weight are the data that it is computed on.
+        """
         check_is_fitted(self)
         return self.estimator_.score(X, y, sample_weight)
 

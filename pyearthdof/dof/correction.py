@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 import pandas as pd
 
-from .._checks import check_count, check_level
-from ..exceptions import InvalidInputError
+from .._checks import check_choice, check_count, check_level
 from .consistency import authors_draws
 from .empirical import package_versions
 from .mars_search import mars_search
@@ -100,10 +99,7 @@ class PenaltyCorrection:
             Between 0 and 1.
         """
         level = check_level(level)
-        if quantity not in self.left_out:
-            raise InvalidInputError(
-                f"quantity={quantity!r} is unknown; pass one of {', '.join(self.left_out)}."
-            )
+        check_choice("quantity", quantity, tuple(self.left_out))
         left_out = self.left_out[quantity]
         if quantity != "penalty":
             return Jackknife(getattr(self, quantity), left_out).interval(level)
@@ -212,17 +208,18 @@ over 20 designs)
     designs = the_designs(search.design, stream, n_rep, n_designs, names=search.names)
     responses = Responses(designs.n, np.zeros(designs.n), np.ones(designs.n), stream)
     run = measure(search.procedure, designs, responses, n_jobs=n_jobs, progress=progress)
-    default = search.procedure.penalty
-    penalty = _correct(run.df, run.n_coef, default)
+    default, terms = search.procedure.penalty, run.n_coef
+    assert terms is not None  # a MARS counts its terms
+    penalty = _correct(run.df, terms, default)
     return PenaltyCorrection(
         penalty=max(penalty.value, 0.0),
         se=penalty.se,
         default_penalty=default,
         df=run.df.value,
         df_se=run.df.se,
-        nominal_df=nominal(run.n_coef.value, default),
-        n_terms=run.n_coef.value,
-        n_terms_se=run.n_coef.se,
+        nominal_df=nominal(terms.value, default),
+        n_terms=terms.value,
+        n_terms_se=terms.se,
         n=designs.n,
         p=search.p,
         nk=search.procedure.nk,
@@ -233,7 +230,7 @@ over 20 designs)
         left_out={
             "penalty": penalty.left_out,
             "df": run.df.left_out,
-            "n_terms": run.n_coef.left_out,
+            "n_terms": terms.left_out,
         },
         settings={
             "design": designs.setting,

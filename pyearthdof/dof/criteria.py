@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from numbers import Real
 
 import numpy as np
 
-from .._checks import check_vector
+from .._checks import check_vector, is_number, refusal
 from ..exceptions import InvalidInputError
 
 __all__ = ["aic", "bic", "gcv"]
@@ -33,13 +32,7 @@ def aic(y, fitted, df: float) -> float:
 
 
 def bic(y, fitted, df: float) -> float:
-    """The Bayesian criterion as in the paper, n log RSS + df log n.
-
-    Parameters
-    ----------
-    y, fitted : (n,) array
-    df : float
-        Degrees of freedom of the fit.
+    """The Bayesian criterion as in the paper, n log RSS + df log n; arguments as in `aic`.
 
     Examples
     --------
@@ -56,9 +49,8 @@ def gcv(y, fitted, df: float, *, per_observation: bool = False) -> float:
 
     Parameters
     ----------
-    y, fitted : (n,) array
-    df : float
-        Degrees of freedom of the fit.
+    y, fitted, df
+        As in `aic`.
     per_observation : bool
         Divide by n. The paper's equation does not; R's earth does, so `per_observation=True` is the
         GCV that earth reports.
@@ -78,11 +70,11 @@ def gcv(y, fitted, df: float, *, per_observation: bool = False) -> float:
 
 
 def _n_and_rss(y, fitted, df) -> tuple[int, float]:
-    if not isinstance(df, Real) or not math.isfinite(df):
-        raise InvalidInputError(f"df={df!r} is not a finite number.")
+    if not is_number(df) or not math.isfinite(df):
+        raise refusal("df", df, "a finite number")
     n = np.size(y)
     if n == 0:
-        raise InvalidInputError("y is empty; pass one number for each observation.")
+        raise InvalidInputError("y is empty but it should have one number per observation")
     residuals = check_vector("y", y, n) - check_vector("fitted", fitted, n)
     return n, float(residuals @ residuals)
 

@@ -10,7 +10,15 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 import pandas as pd
 
-from .._checks import check_count, check_design, check_level, check_mean, check_sigma
+from .._checks import (
+    check_choice,
+    check_count,
+    check_design,
+    check_level,
+    check_mean,
+    check_sigma,
+    refusal,
+)  # fmt: skip
 from .._version import __version__
 from ..contract import bind
 from ..exceptions import InvalidInputError
@@ -137,14 +145,9 @@ class DegreesOfFreedom:
         '2.68 to 5.19'
         """
         level = check_level(level)
-        if quantity not in QUANTITIES:
-            raise InvalidInputError(
-                f"quantity={quantity!r} is unknown; pass one of {', '.join(QUANTITIES)}."
-            )
+        check_choice("quantity", quantity, QUANTITIES)
         if not self._known(quantity):
-            raise InvalidInputError(
-                f"quantity={quantity!r} is not known of this procedure, so it has no interval."
-            )
+            raise refusal("quantity", quantity, f"one of {', '.join(self.left_out)} here")
         return Jackknife(getattr(self, quantity), self.left_out[quantity]).interval(level)
 
     def to_frame(self, level: float = 0.95) -> pd.DataFrame:
@@ -324,18 +327,13 @@ def degrees_of_freedom(
 
 
 def _resolve_method(method, procedure) -> str:
-    if method not in METHODS:
-        raise InvalidInputError(
-            f"method={method!r} is unknown; pass 'auto', 'monte-carlo' or 'exact'."
-        )
+    check_choice("method", method, METHODS)
     linear = getattr(procedure, "is_linear", False)
     if method == "auto":
         return "exact" if linear else "monte-carlo"
     if method == "exact" and not linear and getattr(procedure, "df_statistic", None) is None:
-        raise InvalidInputError(
-            f"method='exact' is not possible: {procedure!r} is not linear and declares no "
-            "df_statistic; pass 'monte-carlo'."
-        )
+        right = f"'monte-carlo': {procedure!r} is not linear and declares no df_statistic"
+        raise refusal("method", method, right)
     return method
 
 
@@ -350,7 +348,7 @@ def _sigma_setting(responses):
 def _responses(n, y, mu, sigma, stream) -> Responses:
     if y is not None:
         raise InvalidInputError(
-            "y is used with mu='fitted' only; pass mu='fitted', or leave y out."
+            "y is given but it should be None unless mu='fitted', which alone uses it"
         )
     return Responses(n, check_mean(mu, n), check_sigma(sigma, n), stream)
 
@@ -361,18 +359,21 @@ def _exact(procedure, X, responses) -> Measurement:
     bound = bind(procedure, X)
     fits = FitMany(procedure)(bound, Y)
     if fits.trace is None:
-        raise InvalidInputError(f"{procedure!r} declares is_linear but does not tell its trace.")
-    exact = {
-        name: None if values is None else Jackknife(float(values[0]), np.zeros(2))
-        for name, values in (("trace", fits.trace), ("n_coef", fits.n_coef), ("rank", fits.rank))
-    }
+        raise InvalidInputError(f"{procedure!r} declares is_linear but does not tell its trace")
+    trace, rank = _known(fits.trace), None if fits.rank is None else _known(fits.rank)
     return Measurement(
-        df=exact["trace"],
+        df=trace,
         per_observation=_smoother_diagonal(bound, len(X)),
+        trace=trace,
+        n_coef=None if fits.n_coef is None else _known(fits.n_coef),
+        rank=rank,
         # Refitted on a set that y does not choose: a projection, whose df is its rank.
-        df_refitted=None if fits.refitted is None else exact["rank"],
-        **exact,
+        df_refitted=None if fits.refitted is None else rank,
     )
+
+
+def _known(values) -> Jackknife:
+    return Jackknife(float(values[0]), np.zeros(2))
 
 
 def _smoother_diagonal(bound, n: int) -> np.ndarray | None:

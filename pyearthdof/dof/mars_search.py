@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
 
-from .._checks import check_count, check_design, is_shape
-from ..exceptions import InvalidInputError
+from .._checks import check_count, check_design, is_shape, refusal
+from ..mars.design.columns import Columns
 from ..mars.design.data import check_design as check_predictors
 from ..mars.design.data import default_names
 from ..mars.earth import Earth
@@ -38,8 +39,8 @@ class MarsSearch:
     options : what differs from the package's defaults, apart from degree and nk, as plain values
     """
 
-    procedure: object
-    design: object
+    procedure: Earth | Mars
+    design: tuple[int, int] | np.ndarray | pd.DataFrame
     names: tuple[str, ...] | None
     p: int
     package: str
@@ -50,10 +51,10 @@ class MarsSearch:
 class _Predictors:
     """What is known of the predictors: the design, names with factors expanded, where they come from."""
 
-    design: object
+    design: tuple[int, int] | np.ndarray | pd.DataFrame
     p: int
     names: tuple[str, ...]
-    columns: object = None
+    columns: Columns | None = None
 
 
 def mars_search(design, estimator, gaussian: bool, given: dict) -> MarsSearch:
@@ -64,7 +65,7 @@ def mars_search(design, estimator, gaussian: bool, given: dict) -> MarsSearch:
         if estimator is None and isinstance(design, BaseEstimator):
             estimator = design
     elif isinstance(design, BaseEstimator):
-        raise InvalidInputError(f"design={design!r} is not fitted; call its fit first.")
+        raise refusal("design", design, "fitted first")
     else:
         model, predictors = None, _of_data(design, gaussian)
     package = _package(estimator, given["package"])
@@ -113,14 +114,10 @@ def _package(estimator, package) -> str:
     if estimator is None:
         return "earth" if package is None else package
     if not isinstance(estimator, (EarthFit, Mars)):
-        raise InvalidInputError(
-            f"estimator={estimator!r} is no MARS; pass an Earth, an EarthClassifier or a Mars."
-        )
+        raise refusal("estimator", estimator, "an Earth, an EarthClassifier or a Mars")
     own = "mda" if isinstance(estimator, Mars) else "earth"
     if package not in (None, own):
-        raise InvalidInputError(
-            f"package={package!r} is not that of the estimator, {own!r}; leave package out."
-        )
+        raise refusal("package", package, f"None or {own!r}, that of the estimator")
     return own
 
 

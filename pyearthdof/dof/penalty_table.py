@@ -156,7 +156,7 @@ class PenaltyTable:
         return grid
 
     def lookup(self, n, p, nk=None, degree=1) -> PenaltyEstimate:
-        """The penalty for n observations of p predictors; `nk` by default as in earth."""
+        """The penalty for n observations of p predictors and a degree; `nk` by default as in earth."""
         n, p = check_count("n", n, 1), check_count("p", p, 1)
         degree = check_count("degree", degree, 1)
         nk = default_nk(p) if nk is None else check_count("nk", nk, 1)
@@ -201,8 +201,8 @@ def _check_inside(name: str, value: int, axis: np.ndarray, where: str = "") -> N
     low, high = axis[[0, -1]]
     if not low <= value <= high:
         raise InvalidInputError(
-            f"{name}={value} is outside of the table, which has {name} from {low} to {high}{where}; "
-            "correct_penalty computes the exact penalty."
+            f"{name}={value} but it should be from {low} to {high}{where}, which the table has; "
+            "correct_penalty computes the exact penalty"
         )
 
 
@@ -287,8 +287,8 @@ def quick_penalty(shape, *, degree=1, nk=None) -> PenaltyEstimate:
     """
     if not is_shape(shape):
         raise InvalidInputError(
-            "shape is not a tuple (n, p) of integers; the table knows Gaussian designs only, and "
-            "correct_penalty takes a matrix."
+            f"shape is a {type(shape).__name__} but it should be a tuple (n, p) of integers: the table knows "
+            "Gaussian designs only, and correct_penalty takes a matrix"
         )
     n, p = check_shape(shape)
     return shipped_table().lookup(n, p, nk, degree)

@@ -30,10 +30,10 @@ def responses_around_fit(
     """
     if designs.drawn:
         raise InvalidInputError(
-            f"X={designs.source} is drawn, but mu='fitted' needs the design that y belongs to; pass it as X."
+            f"X={designs.source} but it should be the design that y belongs to, with mu='fitted'"
         )
     if y is None:
-        raise InvalidInputError("mu='fitted' needs the response; pass y.")
+        raise InvalidInputError("y=None but it should be the response, with mu='fitted'")
     X, n = designs.source, designs.n
     y = check_vector("y", y, n)
     fits = FitMany(procedure)(bind(procedure, X), y[:, None])
@@ -44,8 +44,7 @@ def responses_around_fit(
     trace = None if fits.trace is None else float(fits.trace[0])
     if getattr(procedure, "is_linear", False) and trace is not None:
         return Responses(n, mean, _sigmas(rss, n, trace), stream), trace
-    known = trace is not None and n - trace >= 1
-    sigmas, df = _sigmas(rss, n, trace if known else 0.0), None
+    sigmas = _sigmas(rss, n, trace if trace is not None and n - trace >= 1 else 0.0)
     after = stream.copy()
     after.skip_normals(n * designs.n_rep)
     pilot = Designs(X, (int(np.clip(designs.n_rep, *_N_PILOT)),), after)
@@ -66,7 +65,7 @@ def _residual_squares(y, mean) -> float:
     # Rounding leaves residuals of a few eps where the fit goes through y.
     if np.sqrt(rss / n) <= n * np.finfo(float).eps * np.abs(y).max():
         raise InvalidInputError(
-            "sigma cannot be estimated because the fit leaves no residuals; pass sigma."
+            "sigma=None but it should be given: the fit leaves no residuals to estimate it from"
         )
     return rss
 
@@ -74,7 +73,7 @@ def _residual_squares(y, mean) -> float:
 def _sigmas(rss: float, n: int, df: float) -> np.ndarray:
     if n - df < 1:
         raise InvalidInputError(
-            f"sigma cannot be estimated because the fit takes {df:.4g} degrees of freedom of "
-            f"{n} observations, which leaves less than 1 for the noise; pass sigma."
+            f"sigma=None but it should be given: the fit takes {df:.4g} degrees of freedom of {n} "
+            "observations, which leaves less than 1 for the noise to estimate it from"
         )
     return np.full(n, np.sqrt(rss / (n - df)))

@@ -38,5 +38,5 @@ def experiment(name: str) -> Experiment:
         if known.lower() == name.lower():
             return found
     raise InvalidInputError(
-        f"there is no experiment {name!r}; the experiments are: {', '.join(experiments())}"
+        f"experiment={name!r} but it should be one of {', '.join(experiments())}"
     )

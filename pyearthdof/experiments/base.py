@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from numbers import Integral
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pandas as pd
 
-from ..exceptions import InvalidInputError, RForkedError, RNotAvailableError
+from .._checks import check_choice, check_count
+from ..exceptions import RForkedError, RNotAvailableError
 from .verdict import R_COLUMN, Comparison, number
 
 if TYPE_CHECKING:
@@ -78,8 +78,7 @@ class Experiment(ABC):
 
     def settings(self, size: str) -> dict:
         """The settings of a size."""
-        if size not in self.sizes:
-            raise InvalidInputError(f"size={size!r} but it should be one of {', '.join(SIZES)}")
+        check_choice("size", size, SIZES)
         return self.sizes[size]
 
     def run(
@@ -134,14 +133,7 @@ def seed_of(*parts: int, seed: int | None = None) -> int:
 
 def check_seed(seed) -> int | None:
     """A seed as `run` takes it."""
-    if seed is None:
-        return None
-    whole = isinstance(seed, Integral) and not isinstance(seed, (bool, np.bool_))
-    if not whole or not 0 <= seed <= LARGEST_SEED:
-        raise InvalidInputError(
-            f"seed={seed!r} but it should be a whole number from 0 to {LARGEST_SEED}"
-        )
-    return int(seed)
+    return None if seed is None else check_count("seed", seed, 0, LARGEST_SEED)
 
 
 def given_seed(frame: pd.DataFrame) -> int | None:

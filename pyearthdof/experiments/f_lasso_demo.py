@@ -59,8 +59,11 @@ class LassoDemo(Experiment):
         best = int(np.argmin(loo.mean(axis=1)))
         path = IterativeRidge(lam=float(lams[best])).fit(data.X, data.y).path_
         truth = np.r_[np.ones(3), np.zeros(cell["p"] - 3)]
-        curves = [("truth", None, truth), ("lasso", None, lasso.coef[best])]
-        curves += [("iterative ridge", i, coef) for i, coef in enumerate(path)]
+        curves = [
+            ("truth", None, truth),
+            ("lasso", None, lasso.coef[best]),
+            *(("iterative ridge", i, coef) for i, coef in enumerate(path)),
+        ]
         return rows + [
             row("coefficients", series, lams[best], value, iteration=i, coefficient=j + 1)
             for series, i, coef in curves

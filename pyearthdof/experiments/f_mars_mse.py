@@ -182,7 +182,7 @@ def cross_validated_penalty(fit, X, y, rng) -> float:
     """The penalty with the smallest 10-fold cross-validation error.
 
     Without a threshold the forward pass and the sequence of subsets of the pruning pass do not
-    depend on the penalty; it only says which subset is taken. So one fit a fold serves all
+    depend on the penalty; it only says which subset is taken. So one fit per fold serves all
     penalties, which is twelve times less work.
     """
     fold = rng.permutation(np.arange(len(y)) % N_FOLDS)

@@ -122,7 +122,8 @@ class _Work:
         self.records: list[dict | None] = [None] * len(self.keys)
 
     def result(self) -> Result:
-        frame = pd.DataFrame([row for record in self.records for row in record["rows"]])
+        records = [record for record in self.records if record is not None]  # all of them by now
+        frame = pd.DataFrame([row for record in records for row in record["rows"]])
         if self.seed is not None:
             frame[GIVEN_SEED] = self.seed
         return Result(
@@ -131,7 +132,7 @@ class _Work:
             self.engine,
             frame,
             self.versions,
-            sum(record["seconds"] for record in self.records),
+            sum(record["seconds"] for record in records),
             len(self.keys),
             self.seed,
         )

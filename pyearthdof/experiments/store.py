@@ -49,11 +49,11 @@ class CellStore:
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
-            text, problem = "", f"cannot be read ({error})"
+            problem: str | None = f"cannot be read ({error})"
         else:
             problem = _problem(text, key)
-        if problem is None:
-            return json.loads(text)
+            if problem is None:
+                return json.loads(text)
         warnings.warn(
             f"the stored cell {str(file)!r} {problem} and is computed again",
             DamagedCellWarning,

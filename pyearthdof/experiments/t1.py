@@ -189,7 +189,7 @@ def _holds(stated_sign: str, row) -> bool | None:
     return sign == stated_sign
 
 
-def _tick(defined: bool) -> str:
+def _tick(defined: bool | None) -> str:
     return "✓" if defined else "✗"
 
 

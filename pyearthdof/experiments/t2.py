@@ -18,7 +18,7 @@ PAPER_DOF = 99  # of the paper's standard errors, which come from 100 estimates
 N_COMPARISONS = 21
 
 # Method -> name of its parameter, and for each value the paper's theory and estimate (s.e.).
-PAPER = {
+PAPER: dict[str, tuple[str, dict[float, tuple[str | None, float, float]]]] = {
     "cubic spline": (
         "J",
         {5: ("5.0", 4.95, 0.033), 10: ("10.0", 9.99, 0.049), 15: ("15.0", 15.03, 0.052)},
@@ -102,7 +102,7 @@ class Splines(Experiment):
             symbol, values = PAPER[row.method]
             theory, df, df_se = values[row.parameter]
             label = f"{row.method}, {symbol} = {row.parameter:g}"
-            if row.theory_se_of_one < 1e-8:
+            if theory is not None and row.theory_se_of_one < 1e-8:
                 lines.append(printed(f"{label}: theory", row.theory, theory))
             else:  # the paper's is one run of 100 fits
                 paper = None if theory is None else float(theory)

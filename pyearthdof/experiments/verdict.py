@@ -93,7 +93,7 @@ def _how_printed(ours: float, paper: str) -> str | None:
     if not math.isfinite(ours):
         return None
     value, shown = Decimal(repr(ours)), Decimal(paper)
-    step = Decimal(1).scaleb(shown.as_tuple().exponent)
+    step = Decimal(1).scaleb(int(shown.as_tuple().exponent))
     if abs(value - shown) <= step / 2:
         return "rounded"
     return "cut" if value.quantize(step, ROUND_DOWN) == shown else None
@@ -151,7 +151,7 @@ def one_draw(quantity: str, values, paper: str, tests: int) -> Comparison:
     values = np.asarray(values, dtype=float)
     # Equal values have a spread of rounding errors.
     spread = float(values.std(ddof=1)) if np.ptp(values) > 0 else 0.0
-    step = 10.0 ** Decimal(paper).as_tuple().exponent
+    step = 10.0 ** int(Decimal(paper).as_tuple().exponent)
     errors = spread / math.sqrt(len(values)), float(paper), math.hypot(spread, step / math.sqrt(12))
     allowed = multiple(tests, len(values) - 1)
     return measured(quantity, float(values.mean()), *errors, paper, allowed=allowed)

@@ -78,14 +78,14 @@ class EarthClassifier(ClassifierMixin, EarthFit, BaseEstimator):
         return self
 
     def predict(self, X):
-        """The most probable class of each row; of two, the second if it has more than one half."""
+        """The most probable class of each row of X; of two, the second if it has more than one half."""
         check_is_fitted(self)
         raw = self.predict_raw_proba(X)
         chosen = (raw > 0.5).astype(int) if raw.ndim == 1 else raw.argmax(axis=1)
         return self.classes_[chosen]
 
     def predict_proba(self, X):
-        """Probabilities of the classes, (n, n_classes); they add up to 1 in each row."""
+        """Probabilities of the classes at X, (n, n_classes); they add up to 1 in each row."""
         raw = np.clip(self.predict_raw_proba(X), 0.0, 1.0)
         if raw.ndim == 1:
             return np.column_stack([1 - raw, raw])
@@ -93,12 +93,12 @@ class EarthClassifier(ClassifierMixin, EarthFit, BaseEstimator):
         return np.where(total > 0, raw / np.where(total > 0, total, 1.0), 1 / raw.shape[1])
 
     def predict_log_proba(self, X):
-        """Logarithms of `predict_proba`."""
+        """Logarithms of `predict_proba(X)`."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
     def predict_raw_proba(self, X):
-        """R's own probabilities: (n,) of the second of two classes, else (n, n_classes).
+        """R's own probabilities at X: (n,) of the second of two classes, else (n, n_classes).
 
         Examples
         --------
@@ -114,7 +114,7 @@ class EarthClassifier(ClassifierMixin, EarthFit, BaseEstimator):
         return self.model_.predict(check_new_data(self, X), "response")
 
     def decision_function(self, X):
-        """Linear predictors: (n,) for two classes, positive for the second; else (n, n_classes).
+        """Linear predictors at X: (n,) for two classes, positive for the second; else (n, n_classes).
 
         They are counted from the one of a probability of one half, which is 0 for logit, probit and cauchit.
         """

@@ -1,4 +1,4 @@
-"""Both engines on the same data: do they give the same model, and if not, where do they part?"""
+"""Both engines on the same data: whether they give the same model, and if not, where they part."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class CrossCheck:
             )
         elif self.same_terms:
             lines.append("The same forward pass, but pruning selected other terms.")
-        else:
+        elif self.parts_at is not None:
             at = self.parts_at
             kind = "a tie" if self.is_tie else "not a tie"
             lines.append(

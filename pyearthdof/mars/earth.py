@@ -163,7 +163,7 @@ class Earth(EarthFit, MarsRegressor):
         return self
 
     def bind(self, X) -> Bound:
-        """This estimator on a design, for many fits: checked, expanded and sorted once.
+        """This estimator on a design X, for many fits: checked, expanded and sorted once.
 
         Examples
         --------
@@ -285,7 +285,8 @@ class Earth(EarthFit, MarsRegressor):
         options = data.check_options(self)
         bridge.require("earth")
         seed = self._seed() if options["nfold"] > 1 else None
-        self._adopt(*data.fit(options, self.linpreds, seed), data.training_weights)
+        model, details = data.fit(options, self.linpreds, seed)
+        self._adopt(model, details, data.training_weights)
         if not data.gives(self.model_, self.bx_):
             raise FittingError(
                 f"the formula {text!r} gives other columns here than in R; please report it, and use a "

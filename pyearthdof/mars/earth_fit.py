@@ -30,6 +30,8 @@ INTERVALS = {"prediction": "pint", "confidence": "cint"}
 class EarthFit(FittedMars):
     """The arguments of earth, and a fit with them."""
 
+    _data: TrainingData | FormulaData
+
     def __init__(
         self,
         degree=1,
@@ -197,7 +199,7 @@ class EarthFit(FittedMars):
         return pd.DataFrame(values, columns=[names.get(c, c) for c in columns], index=index)
 
     def to_rds(self, path) -> None:
-        """Write the model as an .rds file, which `readRDS` makes an earth object in R again.
+        """Write the model to `path`, an .rds file which `readRDS` makes an earth object in R again.
 
         A model that R's engine fitted needs no R for that; another one is rebuilt in R first.
 
@@ -243,7 +245,13 @@ class EarthFit(FittedMars):
 
     def _params(self) -> dict:
         """The arguments as they count."""
-        return {name: getattr(self, name) for name in _argument_names(type(self))}
+        return {name: getattr(self, name) for name in self._argument_names()}
+
+    @classmethod
+    @functools.cache
+    def _argument_names(cls) -> list[str]:
+        """scikit-learn's own way inspects the constructor each time, a sixth of a small fit."""
+        return cls._get_param_names()
 
     def _seed(self) -> int:
         """The seed of R's cross-validation: random_state itself if it is a number."""
@@ -252,9 +260,7 @@ class EarthFit(FittedMars):
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _rows_for_r(self, X):
-        """New rows as R's own predict takes them: the raw columns that the model uses, factors with its
-        levels.
-        """
+        """New rows for R's own predict: the raw columns that the model uses, factors with its levels."""
         model = self.model_
         values, _ = model.design(X), model.offset(X)  # they refuse what predict refuses
         # Variance models such as x.lm are regressions on the predictors and look for them by name.
@@ -303,12 +309,6 @@ class EarthFit(FittedMars):
         if not self.keepxy:
             state.pop("_data", None)
         return state
-
-
-@functools.cache
-def _argument_names(cls: type) -> list[str]:
-    """scikit-learn's own way inspects the constructor each time, a sixth of a small fit."""
-    return cls._get_param_names()
 
 
 def search_options(estimator: EarthFit, names, columns=None) -> dict:

@@ -42,6 +42,8 @@ class FittedMars(TransformerMixin):
     def get_feature_names_out(self, input_features=None):
         """Names of the columns of `transform`: R's names of the selected terms.
 
+        `input_features` is there for scikit-learn and does not count.
+
         Examples
         --------
         >>> import numpy as np
@@ -132,6 +134,8 @@ class FittedMars(TransformerMixin):
     def to_python(self, name="predict", type="response") -> str:
         """Source of a plain Python function that predicts one row; it imports nothing but math.
 
+        Its name is `name`, and `type` is what it predicts, as in `predict`.
+
         Examples
         --------
         >>> import numpy as np
@@ -147,12 +151,17 @@ class FittedMars(TransformerMixin):
         return to_python(self.model_, name, type=type)
 
     def to_sympy(self, type="response"):
-        """The model as a sympy expression; needs the package sympy (an example is in `export`)."""
+        """The model as a sympy expression; needs the package sympy (an example is in `export`).
+
+        `type` is what it predicts, as in `predict`.
+        """
         check_is_fitted(self)
         return to_sympy(self.model_, type=type)
 
     def to_sql(self, type="response"):
         """The model as one SQL expression for a SELECT; a list of them for several responses.
+
+        `type` is what it predicts, as in `predict`.
 
         Examples
         --------
@@ -213,17 +222,13 @@ class FittedMars(TransformerMixin):
 
     @property
     def term_coef_(self):
-        """Coefficients of the selected terms `terms_`, the intercept first: (n_terms_,), or (n_terms_, m)
-        with m responses.
-        """
+        """Coefficients of the selected terms, the intercept first: (n_terms_,), or (n_terms_, m)."""
         check_is_fitted(self)
         return self.model_.coef
 
     @property
     def coef_(self):
-        """There is none: scikit-learn takes `coef_` for a number for each column of X, and a model has one
-        for each term, `term_coef_`.
-        """
+        """There is none: the coefficients are of terms, `term_coef_`, not of columns of X."""
         raise AttributeError(
             f"{type(self).__name__} has no coef_, which would be a number for each column of X: the "
             "coefficients of the terms are in term_coef_, the importance of the columns of X is in "

@@ -74,7 +74,7 @@ class Mars(MarsRegressor):
         return self
 
     def bind(self, X) -> Bound:
-        """This estimator on a design, for many fits."""
+        """This estimator on a design X, for many fits."""
         design = check_design(type(self)(), X)
         self._require()
         return BoundMda(design.values, design.names, self._options())
@@ -126,11 +126,13 @@ class BoundMda(BoundR):
 
     def fit_many(self, Y, n_threads: int = 1) -> Fits:
         """Fitted values and numbers of terms for every column of Y; R has one thread."""
-        found = engine_r.batch("mars.many", self.X, Y, self.names, self.options, package="mda")
-        fitted, terms = found
+        fitted, terms = self._many(Y, self.options)
         return Fits(fitted, terms, terms)
 
     def fit_path(self, Y, nks, n_threads: int = 1) -> PathFits:
         """mda tells no path, so every nk is fitted by itself."""
-        fits = [BoundMda(self.X, self.names, self.options | {"nk": nk}).fit_many(Y) for nk in nks]
-        return PathFits(np.stack([f.fitted for f in fits]), np.stack([f.n_coef for f in fits]))
+        each = [self._many(Y, self.options | {"nk": nk}) for nk in nks]
+        return PathFits(np.stack([fitted for fitted, _ in each]), np.stack([n for _, n in each]))
+
+    def _many(self, Y, options) -> tuple[np.ndarray, np.ndarray]:
+        return engine_r.batch("mars.many", self.X, Y, self.names, options, package="mda")

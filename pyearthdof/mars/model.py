@@ -129,7 +129,7 @@ class MarsModel:
         return tuple(self.term_names[t] for t in self.selected)
 
     def design(self, X) -> np.ndarray:
-        """Return the predictors as numbers: of a frame where the model knows factors or a formula."""
+        """Return the predictors X as numbers: of a frame where the model knows factors or a formula."""
         if isinstance(X, pd.DataFrame):
             if self.formula is not None:
                 return self.formula.design(X)
@@ -155,10 +155,11 @@ class MarsModel:
         return basis
 
     def predict(self, X, type: str = "response") -> np.ndarray:
-        """Predict at the rows of X, a frame or the matrix of `feature_names`.
+        """Predict at the rows of X.
 
         Parameters
         ----------
+        X : DataFrame, or (n, p) array of `feature_names`
         type : {"response", "link", "earth"}
             For a generalised linear model: means, linear predictors, or the least-squares fit of the
             terms. Without one all three are the same.
@@ -166,10 +167,10 @@ class MarsModel:
         if type not in TYPES:
             raise InvalidInputError(f"type={type!r} but it should be one of {', '.join(TYPES)}")
         offset = self.offset(X)
-        linear = self.glm is None or type == "earth"
+        glm = None if type == "earth" else self.glm
         with np.errstate(over="ignore", invalid="ignore"):  # what is too large is infinite, as in R
-            eta = _shifted(self.basis(X) @ (self.coef if linear else self.glm.coef), offset)
-        return eta if linear or type == "link" else self.glm.response(eta)
+            eta = _shifted(self.basis(X) @ (self.coef if glm is None else glm.coef), offset)
+        return eta if glm is None or type == "link" else glm.response(eta)
 
     def offset(self, X) -> np.ndarray | None:
         """What a formula adds to the model at the rows of X, or None."""
@@ -191,10 +192,9 @@ class MarsModel:
         """The raw columns from which each predictor is made."""
         if self.formula is not None:
             return self.formula.owners
-        names = self.feature_names
         if self.columns is not None:
-            names = [source.raw for source in self.columns.sources]
-        return tuple(frozenset([name]) for name in names)
+            return tuple(frozenset([source.raw]) for source in self.columns.sources)
+        return tuple(frozenset([name]) for name in self.feature_names)
 
     def used_features(self) -> tuple[str, ...]:
         """Names of the predictors that a selected term uses, in column order."""
@@ -214,8 +214,6 @@ class MarsModel:
     def __eq__(self, other) -> bool:
         return isinstance(other, MarsModel) and self.to_json() == other.to_json()
 
-    __hash__ = None
-
     def to_dict(self) -> dict[str, Any]:
         """Return the model as plain lists, numbers and strings, ready for JSON."""
         entries = {f.name: saved.plain(getattr(self, f.name)) for f in fields(self)}
@@ -223,7 +221,7 @@ class MarsModel:
 
     @classmethod
     def from_dict(cls, entries: Mapping[str, Any]) -> MarsModel:
-        """Build a model from `to_dict`'s result; anything inconsistent is refused by name."""
+        """Build a model from the entries of `to_dict`; anything inconsistent is refused by name."""
         if not isinstance(entries, Mapping) or entries.get("format") != FORMAT:
             raise InvalidInputError(f"this is not a saved MARS model (no format {FORMAT!r})")
         version = entries.get("format_version")
@@ -257,12 +255,12 @@ class MarsModel:
             raise InvalidInputError(f"this is not a saved MARS model: {error}") from None
 
     def save(self, path: str | os.PathLike) -> None:
-        """Write JSON to a file; an existing file is replaced whole or not at all."""
+        """Write JSON to the file `path`; an existing one is replaced whole or not at all."""
         write_whole(path, self.to_json())
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> MarsModel:
-        """Read a file that `save` wrote."""
+        """Read the file at `path`, which `save` wrote."""
         try:
             text = Path(path).read_text(encoding="utf-8")
         except UnicodeDecodeError as error:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-import numbers
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
+from .._checks import is_flag, is_integer, is_number
 from ..exceptions import InvalidInputError
 from .describe.glm import FAMILIES, LINKS
 
@@ -44,7 +45,7 @@ class Option:
 
 def _number(low: float = -math.inf, high: float = math.inf, *, below_high: bool = False):
     def check(value):
-        if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
+        if not is_number(value):
             return False
         inside = low <= value <= high and not (below_high and value == high)
         return bool(inside and math.isfinite(value))
@@ -61,8 +62,7 @@ def _or_none(check):
     return lambda value: value is None or check(value)
 
 
-def _flag(value):
-    return isinstance(value, (bool, np.bool_))
+_flag = is_flag
 
 
 def _positive(value):
@@ -216,8 +216,8 @@ def linear_predictors(linpreds, feature_names: Sequence[str]) -> tuple[int, ...]
         return ()
     if linpreds is True:
         return tuple(range(p))
-    values = [linpreds] if isinstance(linpreds, (str, numbers.Integral)) else list(linpreds)
-    if values and all(isinstance(v, (bool, np.bool_)) for v in values):
+    values = [linpreds] if isinstance(linpreds, (str, Integral)) else list(linpreds)
+    if values and all(map(is_flag, values)):
         if len(values) != p:
             raise InvalidInputError(
                 f"linpreds has {len(values)} truth values but X has {p} columns"
@@ -233,7 +233,7 @@ def _column_index(value, feature_names: Sequence[str]) -> int:
                 f"linpreds names {value!r}, which is not a column of X: {', '.join(feature_names)}"
             )
         return list(feature_names).index(value)
-    if isinstance(value, numbers.Integral) and 0 <= value < len(feature_names):
+    if is_integer(value) and 0 <= value < len(feature_names):
         return int(value)
     raise InvalidInputError(
         f"linpreds={value!r} but it should be a column name or an index from 0 to "

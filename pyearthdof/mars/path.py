@@ -8,9 +8,10 @@ added each term, which R's earth does not tell; `step_of_terms` infers it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..exceptions import InvalidInputError
 
@@ -35,7 +36,7 @@ def steps_allowed(nk: int) -> int:
     return (nk - 1) // 2
 
 
-def prefix_fits(bx: np.ndarray, y: np.ndarray, n_terms: Sequence[int]) -> np.ndarray:
+def prefix_fits(bx: np.ndarray, y: np.ndarray, n_terms: ArrayLike) -> np.ndarray:
     """Least-squares fits of y on the first r columns of bx for each r: (n, len(n_terms))."""
     q, _ = np.linalg.qr(bx)
     fits = np.cumsum(q * (q.T @ y), axis=1)

@@ -7,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from .._checks import check_responses
 from ..contract import Procedure
-from ..exceptions import InvalidInputError
 from .design.data import check_names, check_new_data, default_names
 from .design.kinds import check_kind
 from .fitted import FittedMars
@@ -26,6 +26,8 @@ class MarsRegressor(FittedMars, Procedure):
 
         Parameters
         ----------
+        X : (n, p) array or DataFrame
+            As in `fit`.
         type : {"response", "link", "earth"}
             For a generalised linear model: means, linear predictors, or the least-squares fit of the terms.
             Without one all three are the same.
@@ -54,11 +56,4 @@ class MarsRegressor(FittedMars, Procedure):
 def check_many(Y, n: int) -> np.ndarray:
     """Many responses for n rows, as an (n, m) matrix of finite numbers."""
     check_kind("Y", Y)
-    Y = np.asarray(Y, dtype=np.float64)
-    if Y.ndim != 2 or Y.shape[1] == 0:
-        raise InvalidInputError(f"Y has shape {Y.shape} but it should be (n, m) with m >= 1")
-    if not np.isfinite(Y).all():
-        raise InvalidInputError("Y contains NaN or infinity")
-    if len(Y) != n:
-        raise InvalidInputError(f"Y has {len(Y)} rows but X has {n}")
-    return Y
+    return check_responses(Y, n)

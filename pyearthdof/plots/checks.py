@@ -32,7 +32,7 @@ def check_model(model, *needed: str) -> None:
     for name in needed:
         if getattr(model, name, None) is None:
             raise InvalidInputError(
-                f"model is a {type(model).__name__} without {name}, which this picture is drawn from"
+                f"model is a {type(model).__name__} without {name} but it should have it for this picture"
             )
 
 
@@ -45,8 +45,8 @@ def check_pruning_record(model) -> None:
     """Refuse a model that does not know the best model of each size."""
     if not has_pruning_record(model):
         raise InvalidInputError(
-            f"model is a {type(model).__name__} without a record of its pruning pass, which this "
-            "picture is drawn from"
+            f"model is a {type(model).__name__} without a record of its pruning pass but it should "
+            "have one for this picture"
         )
 
 

@@ -24,7 +24,7 @@ def plot_effects(model, X, features=None, pairs=None, axes=None, response=0, at=
 
     The predictors that a panel does not show are held: numbers at their median, categories, strings and
     booleans at their most frequent level. A pair of numbers is a filled contour, with the training
-    rows as dots; a pair with levels is one line a level (levels that predict the same share one).
+    rows as dots; a pair with levels is one line per level (levels that predict the same share one).
     Ticks below a curve are the training values.
 
     All panels have one scale, as in plotmo. A contour is left white where the prediction is beyond it
@@ -100,7 +100,7 @@ def _choose(model, predictors, features, pairs) -> list[tuple[str, ...]]:
         doubles = [_check_pair(predictors, pair) for pair in pairs]
     if not singles and not doubles and features is not None:
         raise InvalidInputError("features and pairs are both empty, but one should name columns")
-    return [(name,) for name in singles] + doubles
+    return [*((name,) for name in singles), *doubles]
 
 
 def _check_pair(predictors, pair) -> tuple[str, str]:

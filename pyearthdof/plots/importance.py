@@ -13,18 +13,8 @@ def plot_importance(model, ax=None):
 
     gcv and rss are square roots, scaled to 100 as in R, on the lower axis; nsubsets, the number of
     subsets of the pruning pass that use the predictor, is on the upper axis. A predictor that is in
-    such a subset but not in the chosen model is marked as unused.
-
-    Parameters
-    ----------
-    model : Earth
-        A fitted model.
-    ax : matplotlib Axes, optional
-        Where to draw; without it, a new pyplot figure.
-
-    Returns
-    -------
-    matplotlib Axes
+    such a subset but not in the chosen model is marked as unused. The arguments and what is returned are
+    as in `plot_model_selection`.
 
     Examples
     --------

@@ -180,4 +180,4 @@ def _limits(values) -> tuple[float, float]:
 def _contour_levels(low: float, high: float) -> np.ndarray:
     from matplotlib.ticker import MaxNLocator
 
-    return MaxNLocator(16).tick_values(low, high)
+    return np.asarray(MaxNLocator(16).tick_values(low, high))

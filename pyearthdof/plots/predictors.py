@@ -11,6 +11,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
+from .._checks import as_numbers
 from ..exceptions import InvalidInputError
 
 __all__ = ["Predictors", "interacting_pairs", "is_levels", "used_columns"]
@@ -137,10 +138,7 @@ def _named_frame(model, X: pd.DataFrame) -> pd.DataFrame:
 
 def _array_frame(model, X) -> pd.DataFrame:
     names = [str(n) for n in getattr(model, "feature_names_in_", model.model_.feature_names)]
-    try:
-        values = np.asarray(X, dtype=float)
-    except (TypeError, ValueError):
-        raise InvalidInputError("X should hold numbers, or be a DataFrame as in fit") from None
+    values = as_numbers("X", X, "hold numbers, or be a DataFrame as in fit")
     if values.ndim != 2 or values.shape[1] != len(names):
         raise InvalidInputError(
             f"X has shape {values.shape} but the model needs {len(names)} columns"

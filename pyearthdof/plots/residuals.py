@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import norm
 
+from .._checks import as_numbers
 from ..exceptions import InvalidInputError
 from .checks import check_axes, check_model, check_response, has_pruning_record, response_names
 from .labels import name_points
@@ -79,17 +80,14 @@ def _of_response(model, y, response) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _check_y(y, shape) -> np.ndarray:
-    try:
-        values = np.asarray(y, dtype=float)
-    except (TypeError, ValueError):
-        raise InvalidInputError("y should hold numbers, one for each training row") from None
+    values = as_numbers("y", y, "hold numbers, one per training row")
     right = shape if shape[1] > 1 else shape[:1]
     if values.shape not in (right, shape):
         raise InvalidInputError(
             f"y has shape {values.shape} but the model was fitted on shape {right}"
         )
     if not np.isfinite(values).all():
-        raise InvalidInputError("y contains NaN or infinity")
+        raise InvalidInputError("y contains NaN or infinity but every value should be finite")
     return values.reshape(shape)
 
 

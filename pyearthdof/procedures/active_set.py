@@ -7,23 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import qr
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, validate_data
 
-from pyearthdof.contract import Bound, Fits, Procedure
-from pyearthdof.exceptions import InvalidInputError
+from ..contract import Bound, Fits
+from .binding import BindingProcedure, LinearPrediction
 
-__all__ = ["ActiveSetRegression", "CompactDesign", "check_many", "least_squares_on"]
-
-
-def check_many(X, Y) -> tuple[np.ndarray, np.ndarray]:
-    """Validate a design and a matrix of responses, one response a column."""
-    X = check_array(X, dtype=np.float64, input_name="X")
-    Y = check_array(Y, dtype=np.float64, input_name="Y")
-    if len(X) != len(Y):
-        raise InvalidInputError(
-            f"Y has {len(Y)} rows but X has {len(X)}; they must have the same number of rows."
-        )
-    return X, Y
+__all__ = ["ActiveSetRegression", "CompactDesign", "least_squares_on"]
 
 
 @dataclass(frozen=True)
@@ -83,7 +72,8 @@ class CompactColumns:
     def of(cls, X: np.ndarray, fit_intercept: bool) -> CompactColumns:
         x_mean = X.mean(axis=0) if fit_intercept else np.zeros(X.shape[1])
         X_unit, x_norm = _unit_columns(X - x_mean, noise_of=X)
-        return cls(X, *qr(X_unit, mode="economic"), x_mean, x_norm, fit_intercept)
+        Q, R = qr(X_unit, mode="economic")
+        return cls(X, Q, R, x_mean, x_norm, fit_intercept)
 
     def with_responses(self, Y: np.ndarray) -> CompactDesign:
         y_mean = Y.mean(axis=0) if self.fit_intercept else np.zeros(Y.shape[1])
@@ -124,7 +114,7 @@ def least_squares_on(design: CompactDesign, active: np.ndarray) -> tuple[np.ndar
     return gamma, rank
 
 
-class ActiveSetRegression(Procedure, ABC):
+class ActiveSetRegression(LinearPrediction, BindingProcedure, ABC):
     """A linear fit on an active set that is chosen by looking at y.
 
     A subclass says which columns are active (`_select`) and, where the fit is not least squares on
@@ -133,7 +123,7 @@ class ActiveSetRegression(Procedure, ABC):
     """
 
     def fit(self, X, y):
-        """Fit; sets `coef_`, `intercept_`, `active_` and the quantities of the paper."""
+        """Fit y on X; sets `coef_`, `intercept_`, `active_` and the quantities of the paper."""
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
         design = CompactDesign.build(X, y[:, None], self.fit_intercept)
         active, gamma = self._select(design, single=True)
@@ -141,28 +131,13 @@ class ActiveSetRegression(Procedure, ABC):
         self.coef_ = coef[:, 0]
         self.intercept_ = float(design.y_mean[0] - design.x_mean @ self.coef_)
         self.active_ = np.flatnonzero(active[:, 0])
-        self.fitted_values_ = fits.fitted[:, 0]
-        self.refitted_values_ = fits.refitted[:, 0]
-        self.trace_ = float(fits.trace[0])
-        self.n_coef_ = int(fits.n_coef[0])
-        self.rank_ = int(fits.rank[0])
+        self._keep(fits)
         return self
 
-    def predict(self, X):
-        """X @ coef_ + intercept_."""
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        return X @ self.coef_ + self.intercept_
-
     def bind(self, X) -> Bound:
-        """This procedure on a design, which is decomposed once."""
+        """This procedure on a design X, which is decomposed once."""
         X = check_array(X, dtype=np.float64, input_name="X")
         return _BoundActiveSet(self, CompactColumns.of(X, self.fit_intercept))
-
-    def fit_many(self, X, Y) -> Fits:
-        """Fit every column of Y on the same X; `self` is left as it is."""
-        X, Y = check_many(X, Y)
-        return self.bind(X).fit_many(Y)
 
     @abstractmethod
     def _select(self, design, *, single):

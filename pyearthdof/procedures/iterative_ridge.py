@@ -12,16 +12,15 @@ with Psi = I. No coefficient is ever removed: |beta_j| is taken as no smaller th
 from __future__ import annotations
 
 import warnings
-from numbers import Integral, Real
 
 import numpy as np
 from scipy.linalg import qr
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, validate_data
 
-from pyearthdof.contract import Fits, Procedure
-from pyearthdof.exceptions import InvalidInputError
-from pyearthdof.procedures.active_set import check_many
+from .._checks import check_count, check_positive, check_responses
+from ..contract import Fits, Procedure
+from .binding import LinearPrediction
 
 __all__ = ["IterativeRidge"]
 
@@ -29,7 +28,7 @@ __all__ = ["IterativeRidge"]
 _BATCH = 100_000
 
 
-class IterativeRidge(Procedure):
+class IterativeRidge(LinearPrediction, Procedure):
     """Iterated generalised ridge regression, which approaches the lasso with the same `lam`.
 
     Parameters
@@ -76,29 +75,22 @@ class IterativeRidge(Procedure):
         self.fit_intercept = fit_intercept
 
     def fit(self, X, y):
-        """Iterate to convergence; sets `coef_`, `path_` and the quantities of the paper."""
+        """Fit y on X to convergence; sets `coef_`, `path_` and the quantities of the paper."""
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
         tol = self._check_parameters()
-        path = []
+        path: list[np.ndarray] = []
         fits, coef, intercept = self._fit_columns(X, y[:, None], tol, path)
         self.coef_ = coef[:, 0]
         self.intercept_ = float(intercept[0])
         self.path_ = np.array(path)
         self.n_iter_ = len(path) - 1
-        self.fitted_values_ = fits.fitted[:, 0]
-        self.trace_ = float(fits.trace[0])
-        self.n_coef_ = int(fits.n_coef[0])
+        self._keep(fits)
         return self
 
-    def predict(self, X):
-        """X @ coef_ + intercept_."""
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        return X @ self.coef_ + self.intercept_
-
     def fit_many(self, X, Y) -> Fits:
-        """Iterate all columns of Y together; each stops at its own convergence."""
-        X, Y = check_many(X, Y)
+        """Fit all columns of Y on X together; each stops at its own convergence."""
+        X = check_array(X, dtype=np.float64, input_name="X")
+        Y = check_responses(Y, len(X))
         return self._fit_columns(X, Y, self._check_parameters(), None)[0]
 
     def _fit_columns(self, X, Y, tol, path):
@@ -130,15 +122,11 @@ class IterativeRidge(Procedure):
         return fits, coef, intercept
 
     def _check_parameters(self) -> float:
-        if not (isinstance(self.lam, Real) and 0 < self.lam < np.inf):
-            raise InvalidInputError(f"lam = {self.lam!r} must be a positive finite number.")
-        if not (self.tol is None or (isinstance(self.tol, Real) and 0 < self.tol < np.inf)):
-            raise InvalidInputError(f"tol = {self.tol!r} must be None or a positive finite number.")
-        if not (isinstance(self.max_iter, Integral) and self.max_iter >= 1):
-            raise InvalidInputError(
-                f"max_iter = {self.max_iter!r} must be a whole number, 1 or more."
-            )
-        return float(np.cbrt(np.finfo(float).eps)) if self.tol is None else float(self.tol)
+        check_positive("lam", self.lam)
+        check_count("max_iter", self.max_iter, 1)
+        if self.tol is None:
+            return float(np.cbrt(np.finfo(float).eps))
+        return check_positive("tol", self.tol, ", or None")
 
 
 def _iterate(R, Z, lam, tol, max_iter, path):

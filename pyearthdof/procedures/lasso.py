@@ -15,16 +15,16 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from numbers import Real
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_X_y, validate_data
 
-from pyearthdof import _core
-from pyearthdof.exceptions import InvalidInputError
-from pyearthdof.procedures.active_set import ActiveSetRegression, CompactDesign
-from pyearthdof.procedures.theorem import theorem_one
+from .. import _core
+from .._checks import check_positive
+from ..exceptions import InvalidInputError
+from .active_set import ActiveSetRegression, CompactDesign
+from .theorem import theorem_one
 
 __all__ = ["Lasso", "LassoPath", "RelaxedLasso", "lasso_path"]
 
@@ -76,7 +76,7 @@ class Lasso(ActiveSetRegression):
         self.fit_intercept = fit_intercept
 
     def fit(self, X, y):
-        """Fit; sets `coef_`, `intercept_`, `active_` and the quantities of the paper."""
+        """Fit y on X; sets `coef_`, `intercept_`, `active_` and the quantities of the paper."""
         super().fit(X, y)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         centre = X.mean(axis=0) if self.fit_intercept else 0.0
@@ -207,7 +207,9 @@ def _falling(lams):
 def _glmnet_grid(X, y):
     largest = 2 * np.max(np.abs(X.T @ y))
     if largest == 0:
-        raise InvalidInputError("y is orthogonal to all columns of X: give lams yourself.")
+        raise InvalidInputError(
+            "lams=None but it should be given where y is orthogonal to all columns of X"
+        )
     n, p = X.shape
     return largest * np.geomspace(1, 1e-4 if n > p else 0.01, 100)
 
@@ -223,11 +225,7 @@ def _glmnet_stop(X, y, coef) -> int:
 
 
 def _check_lam(lam) -> float:
-    if not (isinstance(lam, Real) and 0 < lam < np.inf):
-        raise InvalidInputError(
-            f"lam = {lam!r} must be a positive finite number (least squares is LeastSquares)."
-        )
-    return float(lam)
+    return check_positive("lam", lam, "; without a penalty it is LeastSquares")
 
 
 def _trace(design: CompactDesign, gamma, lam, j) -> float:

@@ -7,15 +7,15 @@ search cost is zero (section "Linear Smoothers" of the paper).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral, Real
 
 import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.spatial import cKDTree
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from pyearthdof.contract import Bound, Fits, Procedure
-from pyearthdof.exceptions import InvalidInputError
+from .._checks import check_count, check_flag, check_number
+from ..contract import Bound, Fits
+from .binding import BindingProcedure, LinearPrediction
 
 __all__ = ["LeastSquares", "NearestNeighbors", "Ridge"]
 
@@ -74,7 +74,7 @@ class _ColumnSpace:
         return coef, float(centre - self.mean @ coef)
 
 
-class _LinearRegression(Procedure):
+class _LinearRegression(LinearPrediction, BindingProcedure):
     """What least squares and ridge share: both are X times a coefficient vector.
 
     A subclass gives `_smoother(X)`: a decomposition of X and the shrinkage of each direction.
@@ -84,7 +84,7 @@ class _LinearRegression(Procedure):
     df_statistic = "trace"
 
     @property
-    def is_equivariant(self) -> bool:
+    def is_equivariant(self) -> bool:  # type: ignore[override]
         """A constant y is fitted exactly only when there is an intercept."""
         return bool(self.fit_intercept)
 
@@ -112,42 +112,13 @@ class _LinearRegression(Procedure):
         self.n_coef_ = X.shape[1] + int(self.fit_intercept)
         return self
 
-    def fit_many(self, X, Y):
-        """Fit every column of Y by one product.
-
-        Parameters
-        ----------
-        X : (n, p) array
-        Y : (n, m) array
-
-        Returns
-        -------
-        Fits
-        """
-        X, Y = _check_design(X, Y)
-        return self.bind(X).fit_many(Y)
-
     def bind(self, X) -> Bound:
-        """This procedure on a design, which is decomposed once."""
+        """This procedure on a design X, which is decomposed once."""
         self._check_arguments()
         X = check_array(X, dtype=np.float64, input_name="X")
+        space, shrinkage = self._smoother(X)
         all_columns = _ColumnSpace.of(X, self.fit_intercept)
-        return _BoundLinear(*self._smoother(X), all_columns, X.shape[1])
-
-    def predict(self, X):
-        """Predict at new rows.
-
-        Parameters
-        ----------
-        X : (n, p) array
-
-        Returns
-        -------
-        (n,) array
-        """
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64)
-        return X @ self.coef_ + self.intercept_
+        return _BoundLinear(space, shrinkage, all_columns, X.shape[1])
 
 
 class _BoundLinear(Bound):
@@ -249,17 +220,14 @@ class Ridge(_LinearRegression):
 
     def _check_arguments(self):
         check_flag("fit_intercept", self.fit_intercept)
-        if not isinstance(self.lam, Real) or not 0 <= self.lam < np.inf:
-            raise InvalidInputError(
-                f"lam = {self.lam!r}; it must be a finite number that is not negative."
-            )
+        check_number("lam", self.lam)
 
     def _smoother(self, X):
         space = _ColumnSpace.of(X, self.fit_intercept, standardize=False)
         return space, _shrinkage(space.d, float(self.lam))
 
 
-class NearestNeighbors(Procedure):
+class NearestNeighbors(BindingProcedure):
     """Average of the responses of the k nearest observations (Euclidean distance).
 
     Observations that tie for the last places share them equally, so the fit does not depend on the
@@ -316,73 +284,31 @@ class NearestNeighbors(Procedure):
         self.n_coef_ = len(X) / k
         return self
 
-    def fit_many(self, X, Y):
-        """Fit every column of Y by one sparse product.
-
-        Parameters
-        ----------
-        X : (n, p) array
-        Y : (n, m) array
-
-        Returns
-        -------
-        Fits
-        """
-        X, Y = _check_design(X, Y)
+    def bind(self, X) -> Bound:
+        """This procedure on a design X, whose neighbours are found once."""
+        X = check_array(X, dtype=np.float64, input_name="X")
         k = _check_k(self.k, len(X))
-        weights = _neighbour_weights(X, X, k)
-        m = Y.shape[1]
-        return Fits(
-            fitted=weights @ Y,
-            trace=np.full(m, weights.diagonal().sum()),
-            n_coef=np.full(m, len(X) / k),
-        )
+        return _BoundNeighbors(_neighbour_weights(X, X, k), len(X) / k)
 
     def predict(self, X):
-        """Average the responses of the k observations nearest to each new row.
-
-        Parameters
-        ----------
-        X : (n, p) array
-
-        Returns
-        -------
-        (n,) array
-        """
+        """Average the responses of the k observations nearest to each row of X."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
         return _neighbour_weights(self.X_, X, _check_k(self.k, len(self.X_))) @ self.y_
 
 
-def check_flag(name, value):
-    """True or False, refused otherwise: "no" would count as true."""
-    if not isinstance(value, bool | np.bool_):
-        raise InvalidInputError(f"{name} = {value!r}; it must be True or False.")
+class _BoundNeighbors(Bound):
+    def __init__(self, weights: csr_matrix, n_coef: float):
+        self.weights, self.n_coef = weights, n_coef
+
+    def fit_many(self, Y, n_threads: int = 1) -> Fits:
+        m = Y.shape[1]
+        trace = np.full(m, self.weights.diagonal().sum())
+        return Fits(self.weights @ Y, trace, np.full(m, self.n_coef))
 
 
-def check_responses(Y, n):
-    """Y as a finite (n, m) array of floats, refused if it has another shape."""
-    Y = check_array(Y, dtype=np.float64, ensure_2d=False, input_name="Y")
-    if Y.ndim != 2 or len(Y) != n:
-        raise InvalidInputError(
-            f"Y has shape {Y.shape}; it must have one row for each of the {n} rows of X "
-            "and one column for each response."
-        )
-    return Y
-
-
-def _check_design(X, Y):
-    X = check_array(X, dtype=np.float64, input_name="X")
-    return X, check_responses(Y, len(X))
-
-
-def _check_k(k, n):
-    if not isinstance(k, Integral) or isinstance(k, bool) or not 1 <= k <= n:
-        raise InvalidInputError(
-            f"k = {k!r}; it must be an integer from 1 to the number of observations "
-            f"(n_samples = {n})."
-        )
-    return int(k)
+def _check_k(k, n: int) -> int:
+    return check_count("k", k, 1, n, f", the number of observations (n_samples={n})")
 
 
 def _shrinkage(d, lam):

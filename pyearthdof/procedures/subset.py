@@ -10,20 +10,15 @@ best subset of the smallest size below it is left out with everything under it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral, Real
 
 import numpy as np
-from sklearn.utils.validation import check_X_y
+from sklearn.utils.validation import check_array, check_X_y
 
-from pyearthdof import _core
-from pyearthdof.contract import Fits
-from pyearthdof.exceptions import InvalidInputError
-from pyearthdof.procedures.active_set import (
-    ActiveSetRegression,
-    CompactDesign,
-    check_many,
-    least_squares_on,
-)
+from .. import _core
+from .._checks import check_count, check_number, check_responses
+from ..contract import Fits
+from ..exceptions import InvalidInputError
+from .active_set import ActiveSetRegression, CompactDesign, least_squares_on
 
 __all__ = ["BestSubset", "BestSubsets", "best_subsets"]
 
@@ -61,7 +56,16 @@ class BestSubsets:
 
 
 def best_subsets(X, y, max_size=None, fit_intercept=False) -> BestSubsets:
-    """The best subset of every size from 0 to `max_size` (None: the rank of X).
+    """The best subset of every size from 0 on.
+
+    Parameters
+    ----------
+    X : (n, p) array
+    y : (n,) array
+    max_size : int or None
+        The largest size; None is the rank of X.
+    fit_intercept : bool
+        Whether a column of ones is always in the model.
 
     Examples
     --------
@@ -131,8 +135,9 @@ class BestSubset(ActiveSetRegression):
         self.fit_intercept = fit_intercept
 
     def fit_many_sizes(self, X, Y) -> dict[int, Fits]:
-        """Fits of every size from 1 to `size` (None: the rank of X), one search a response."""
-        X, Y = check_many(X, Y)
+        """Fits of every size from 1 to `size` (None: the rank of X), one search per column of Y."""
+        X = check_array(X, dtype=np.float64, input_name="X")
+        Y = check_responses(Y, len(X))
         design = CompactDesign.build(X, Y, self.fit_intercept)
         _, active = _search(design, 1, _largest_size("size", self.size, design))
         return {
@@ -157,26 +162,21 @@ class BestSubset(ActiveSetRegression):
     def _check_penalty(self):
         if (self.size is None) == (self.lam is None):
             raise InvalidInputError(
-                f"size = {self.size!r} and lam = {self.lam!r}: give exactly one of the two."
+                f"size={self.size!r} and lam={self.lam!r} but exactly one of them should be given"
             )
-        if self.lam is not None and not (isinstance(self.lam, Real) and 0 <= self.lam < np.inf):
-            raise InvalidInputError(f"lam = {self.lam!r} must be a finite number, zero or more.")
+        if self.lam is not None:
+            check_number("lam", self.lam)
 
 
 def _largest_size(name: str, size, design: CompactDesign) -> int:
     """Check a size against X; None means the rank."""
-    p = design.R.shape[1]
-    if size is not None and not (isinstance(size, Integral) and 0 <= size <= p):
-        raise InvalidInputError(
-            f"{name} = {size!r} must be a whole number from 0 to {p}, for X has n_features = {p}."
-        )
     rank = _core.rank_of(design.R)
-    if size is not None and size > rank:
-        raise InvalidInputError(
-            f"{name} = {size} is more than the {rank} linearly independent columns that X has with "
-            f"n_samples = {design.n_samples}."
-        )
-    return rank if size is None else int(size)
+    if size is None:
+        return rank
+    p = design.R.shape[1]
+    check_count(name, size, 0, p, f", the number of columns of X (n_features={p})")
+    because = f", the number of linearly independent columns of X (n_samples={design.n_samples})"
+    return check_count(name, size, 0, rank, because)
 
 
 def _search(design: CompactDesign, smallest: int, largest: int):

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pyearthdof.exceptions import InvalidInputError
+from ..exceptions import InvalidInputError
 
 __all__ = ["TheoremOne", "lasso_derivative", "theorem_one"]
 
@@ -56,6 +56,12 @@ def lasso_derivative(X, coef) -> np.ndarray:
 
     The signs and the active set do not change with a small change of y, so beta_A moves as
     (X_A'X_A)^-1 X_A' dy.
+
+    Parameters
+    ----------
+    X : (n, p) array
+    coef : (p,) array
+        The solution.
 
     Examples
     --------
@@ -103,7 +109,7 @@ def theorem_one(X, coef, lam, *, derivative=None, floor=None) -> TheoremOne:
     X, coef = np.asarray(X, dtype=float), np.asarray(coef, dtype=float)
     if X.ndim != 2 or coef.shape != X.shape[1:]:
         raise InvalidInputError(
-            f"coef has shape {coef.shape} and X {X.shape}; coef needs one entry a column of X."
+            f"coef has shape {coef.shape} but it should have one entry per column of X {X.shape}"
         )
     if derivative is None:
         derivative = lasso_derivative(X, coef)

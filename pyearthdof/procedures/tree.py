@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from numbers import Integral
-
 import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from pyearthdof import _core
-from pyearthdof.contract import Bound, Fits, Procedure
-from pyearthdof.exceptions import InvalidInputError
-from pyearthdof.procedures.active_set import check_many
+from .. import _core
+from .._checks import check_count
+from ..contract import Bound, Fits
+from .binding import BindingProcedure
 
 __all__ = ["RegressionTree"]
 
 
-class RegressionTree(Procedure):
+class RegressionTree(BindingProcedure):
     """Greedy CART on the sum of squares, complete to a depth, without pruning.
 
     Every node above the depth is split at the variable and the cut that reduce the sum of squares
@@ -58,7 +56,7 @@ class RegressionTree(Procedure):
         self.depth = depth
 
     def fit(self, X, y):
-        """Grow the tree; sets its nodes and the quantities of the paper."""
+        """Grow the tree of y on X; sets its nodes and the quantities of the paper."""
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
         depth = self._checked_depth(len(X))
         columns = np.ascontiguousarray(X.T)
@@ -72,7 +70,7 @@ class RegressionTree(Procedure):
         return self
 
     def apply(self, X):
-        """Number of the leaf that each row falls into."""
+        """Number of the leaf that each row of X falls into."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         rows = np.arange(len(X))
@@ -84,24 +82,18 @@ class RegressionTree(Procedure):
         return node
 
     def predict(self, X):
-        """Mean of the leaf that each row falls into."""
+        """Mean of the leaf that each row of X falls into."""
         leaf = self.apply(X)
         return self.value_[leaf]
 
     def bind(self, X) -> Bound:
-        """This tree on a design, whose columns are sorted once."""
+        """This tree on a design X, whose columns are sorted once."""
         X = check_array(X, dtype=np.float64, input_name="X")
         return _BoundTree(X, self._checked_depth(len(X)))
 
-    def fit_many(self, X, Y) -> Fits:
-        """Grow one tree for each column of Y; the columns of X are sorted once for all of them."""
-        X, Y = check_many(X, Y)
-        return self.bind(X).fit_many(Y)
-
     def _checked_depth(self, n: int) -> int:
-        if not (isinstance(self.depth, Integral) and self.depth >= 0):
-            raise InvalidInputError(f"depth = {self.depth!r} must be a whole number, zero or more.")
-        return min(int(self.depth), n - 1)  # each level of splits takes at least one row away
+        # each level of splits takes at least one row away
+        return min(check_count("depth", self.depth, 0), n - 1)
 
 
 class _BoundTree(Bound):

@@ -80,9 +80,9 @@ class ExactBasis {
   void project(const double* q, double* yq) const;
 
   std::size_t n_, size_ = 0;
-  Table<double> q_;        // a row a column
-  Table<double> centred_;  // a row a case: q less its mean
-  Table<double> yq_;       // a row a column: <y - mean y, q> of each response
+  Table<double> q_;        // a row per column
+  Table<double> centred_;  // a row per case: q less its mean
+  Table<double> yq_;       // a row per column: <y - mean y, q> of each response
   Buffer<double> work_q_, work_centred_;
   Rows<const double> y_{nullptr, 0, 0};
   std::vector<double> y_mean_;

@@ -5,7 +5,7 @@
 // factored once and candidates join it one at a time. Each sum runs over the cases in their order and must not be
 // re-associated or fused: then every RSS is R's to the last bit, and ties fall as they do in R.
 //
-// A *block* holds columns side by side, a row a case. The sums of its columns run in step, which uses vector
+// A *block* holds columns side by side, a row per case. The sums of its columns run in step, which uses vector
 // instructions without a change to the order in any of them.
 #pragma once
 

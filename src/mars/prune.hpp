@@ -20,7 +20,7 @@ class Reduction {
   // `largest` is the largest size of a subset that is looked for.
   Reduction(std::size_t m, std::size_t largest);
 
-  // Reduce all cases one after the other, as earth does. `columns` has a row a column. Returns those that depend on
+  // Reduce all cases one after the other, as earth does. `columns` has a row per column. Returns those that depend on
   // columns before them, by the rule of AS 274.
   std::vector<std::size_t> reduce_cases(Rows<const double> columns, const double* y, Team& team);
   // The same reduction from an orthonormal factor: row k of r holds the coefficients of column k, and z is Q'y.

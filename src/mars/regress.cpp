@@ -25,7 +25,7 @@ void reflect_lanes(Table<double>& values, const double* reflection, std::size_t 
   l.lane_add(reflection + k, values[k] + c, n, values.width(), count, sums);
 }
 
-// The QR of columns as R does it. They stand side by side, a row a case: their sums run in step, each in the order of
+// The QR of columns as R does it. They stand side by side, a row per case: their sums run in step, each in the order of
 // the cases. A column that depends on those before it is left out.
 class Qr {
  public:

@@ -126,7 +126,7 @@ class Updating {
   double quality_ = 1.0;  // least share of a basis column that was new when it came
   std::size_t size_ = 0;
   Table<double> q_;       // orthonormal basis
-  Table<double> r_;       // triangular factor of the basis columns, a row a column
+  Table<double> r_;       // triangular factor of the basis columns, a row per column
   Buffer<double> y_, z_;  // centred response, <y, q>
   Buffer<double> products_;
   std::vector<PairWork> pair_work_;                // a thread each

@@ -47,7 +47,7 @@ struct Loops {
   // out += factor v
   void (*add_scaled)(double* out, double factor, const double* v, std::size_t n);
 
-  // <h_k, column> of every knot k and of 1, 2, 4 or 8 columns at a time. `products` has a row a case, `hinge` a
+  // <h_k, column> of every knot k and of 1, 2, 4 or 8 columns at a time. `products` has a row per case, `hinge` a
   // row of `stride` numbers a column.
   void (*walk1)(const Walk&, const double* products, double* hinge, std::size_t stride);
   void (*walk2)(const Walk&, const double* products, double* hinge, std::size_t stride);

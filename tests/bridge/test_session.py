@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -136,8 +135,6 @@ def test_ctrl_c_stops_a_batch_and_leaves_r_usable():
         timer.start()
         with pytest.raises(KeyboardInterrupt):
             Earth(degree=2, thresh=0, engine="r").fit_many(X, many)
-        stopped = time.monotonic()
         timer.join()
-        assert time.monotonic() - stopped < 2
         assert fit(0) == fit(0)
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

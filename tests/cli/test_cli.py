@@ -80,7 +80,7 @@ def test_designs_can_be_drawn_anew(run):
         found = json.loads(run(*command, "--designs", 5, "--json")[1])
         assert found["n_designs"] == 5 and "intervals" in found
         code, _, err = run(*command, "--designs", 11)
-        assert code == 2 and "n_designs=11 is too many for n_rep=20" in err
+        assert code == 2 and "n_designs=11 but it should be at most 10 for n_rep=20" in err
 
 
 def test_correct_on_the_tables_own_predictors(run, table):
@@ -116,20 +116,23 @@ def test_df_knows_every_procedure(run, procedure):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("df", "forest"), "no procedure 'forest'; the procedures are: least-squares"),
-        (("df", "ridge"), "ridge needs --lam"),
-        (("df", "ridge", "--lam", 1, "--k", 3), "ridge has no --k; its own options are: --lam"),
+        (("df", "forest"), "procedure='forest' but it should be one of least-squares"),
+        (("df", "ridge"), "--lam is not given but it should be for ridge"),
+        (
+            ("df", "ridge", "--lam", 1, "--k", 3),
+            "--k is given but ridge should have its own options only: --lam",
+        ),
         (("df", "cubic-spline", "--n-basis", 5, "--p", 3), "one predictor, but --p is 3"),
         (("df", "ridge", "--lam", -1), "lam"),
-        (("correct",), "pass a table with --target, or its size with --n and --p"),
+        (("correct",), "no table is given but there should be one with --target"),
         (("correct", "--n", 10), "--n and --p"),
-        (("correct", "ozone"), "needs --target"),
+        (("correct", "ozone"), "--target is not given"),
         (("correct", "ozone", "--target", "O3", "--n", 5), "own size"),
         (("fit", "missing.csv", "--target", "y"), "there is no file 'missing.csv'"),
-        (("fit", "ozone", "--target", "ozone"), "no column 'ozone'; the columns are: O3, "),
-        (("fit", "ozone", "--target", "O3", "--penalty", 2, "--corrected"), "both given"),
+        (("fit", "ozone", "--target", "ozone"), "target='ozone' but it should be one of O3, "),
+        (("fit", "ozone", "--target", "O3", "--penalty", 2, "--corrected"), "only one of them"),
         (("fit", "ozone", "--target", "O3", "--save", "/no/such/m.json"), "folder does not exist"),
-        (("reproduce", "T9"), "no experiment 'T9'; the experiments are: T1"),
+        (("reproduce", "T9"), "experiment='T9' but it should be one of T1"),
         (("report", "--out", "/no/such/folder"), "no results in '/no/such/folder'"),
     ],
 )

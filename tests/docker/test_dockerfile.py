@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from dockerfile_lint import exec_form, findings, ignored, last_chain, parse
 
+from pyearthdof import __version__
+
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docker" / "Dockerfile").read_text()
 
@@ -100,7 +102,7 @@ def test_the_core_is_built_where_the_compiler_is():
 
 def test_the_label_tells_the_version():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert f'org.opencontainers.image.version="{project["version"]}"' in last("LABEL")
+    assert f'org.opencontainers.image.version="{__version__}"' in last("LABEL")
     assert f'org.opencontainers.image.licenses="{project["license"]}"' in last("LABEL")
 
 

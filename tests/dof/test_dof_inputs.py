@@ -26,38 +26,50 @@ def never(X, y):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"n_rep": 1}, r"n_rep=1 is not possible; pass an integer >= 2"),
+        ({"n_rep": 1}, r"n_rep=1 but it should be an integer of 2 or more"),
         ({"n_rep": 2.5}, r"n_rep=2.5"),
         ({"n_rep": True}, r"n_rep=True"),
-        ({"sigma": 0.0}, r"sigma=0 is not possible; a standard deviation is positive"),
-        ({"sigma": np.r_[np.ones(19), -2.0]}, r"sigma=-2 is not possible"),
-        ({"sigma": np.ones(3)}, r"sigma has shape \(3,\), but there are 20 observations"),
+        ({"sigma": 0.0}, r"sigma=0.0 but it should be a positive number"),
+        ({"sigma": np.r_[np.ones(19), -2.0]}, r"sigma=-2.0 but it should be a positive"),
+        ({"sigma": np.ones(3)}, r"sigma has shape \(3,\) but it should be \(20,\)"),
         ({"mu": np.zeros(19)}, r"mu has shape \(19,\)"),
         ({"mu": np.full(20, np.nan)}, r"mu has missing or infinite values"),
-        ({"mu": "guess"}, r"mu='guess' is unknown"),
-        ({"mu": "fitted"}, r"mu='fitted' needs the response; pass y"),
-        ({"y": np.zeros(20)}, r"y is used with mu='fitted' only"),
+        ({"mu": "guess"}, r"mu='guess' but it should be None, 'fitted', a number"),
+        ({"mu": "fitted"}, r"y=None but it should be the response, with mu='fitted'"),
+        ({"y": np.zeros(20)}, r"y is given but it should be None unless mu='fitted'"),
         ({"X": GAP}, r"X has missing or infinite values in column 0"),
         ({"X": pd.DataFrame(GAP, columns=["a", "b"])}, r"X has missing values in column 'a'"),
         ({"X": pd.DataFrame({"a": [np.inf, 1.0]})}, r"X has infinite values in column 'a'"),
-        ({"X": [["a"], ["b"]]}, r"X is not a matrix of numbers"),
+        ({"X": [["a"], ["b"]]}, r"X is a list but it should be a matrix of numbers"),
         ({"X": np.zeros((2, 2, 2))}, r"X has shape \(2, 2, 2\)"),
         ({"X": np.zeros((1, 2))}, r"X has 1 rows"),
-        ({"X": (1, 2)}, r"design=\(1, 2\) is too small"),
-        ({"draws": RDraws(1), "random_state": 1}, r"draws and random_state were both given"),
-        ({"draws": 1234}, r"draws=1234 is no stream of random numbers; pass RDraws\(seed\)"),
-        ({"random_state": -1}, r"random_state=-1 is negative"),
-        ({"method": "guess"}, r"method='guess' is unknown"),
-        ({"method": "exact"}, r"method='exact' is not possible: never is not linear"),
-        ({"variance_reduction": "magic"}, r"variance_reduction='magic' is unknown"),
-        ({"variance_reduction": "direction"}, r"needs a procedure that declares is_equivariant"),
+        ({"X": (1, 2)}, r"design=\(1, 2\) but it should be \(n, p\) with n >= 2"),
+        (
+            {"draws": RDraws(1), "random_state": 1},
+            r"draws=RDraws\(1\) and random_state=1 but one of them should be None",
+        ),
+        ({"draws": 1234}, r"draws=1234 but it should be RDraws\(seed\)"),
+        ({"random_state": -1}, r"random_state=-1 but it should be an integer of 0 or more"),
+        ({"method": "guess"}, r"method='guess' but it should be 'auto', 'monte-carlo' or 'exact'"),
+        (
+            {"method": "exact"},
+            r"method='exact' but it should be 'monte-carlo': never is not linear",
+        ),
+        (
+            {"variance_reduction": "magic"},
+            r"variance_reduction='magic' but it should be None, 'direction' or 'control'",
+        ),
+        (
+            {"variance_reduction": "direction"},
+            r"'control' or None, because never does not declare is_equivariant",
+        ),
         (
             {"variance_reduction": "control", "X": pd.DataFrame({"a": list("xyz")})},
-            r"'control' needs numbers in every column of X",
+            r"'control' but it should be 'direction' or None where a column of X",
         ),
         (
             {"variance_reduction": "direction", "mu": X[:, 0]},
-            r"'direction' needs a constant mu and one sigma",
+            r"'direction' but it should be 'control' or None where mu is not constant",
         ),
     ],
 )
@@ -69,9 +81,12 @@ def test_bad_arguments(arguments, message):
 @pytest.mark.parametrize(
     ("procedure", "message"),
     [
-        (DecisionTreeRegressor, r"is a class; pass an instance, DecisionTreeRegressor\(\)"),
-        (LogisticRegression(), r"is a classifier"),
-        (3, r"procedure=3 cannot fit"),
+        (
+            DecisionTreeRegressor,
+            r"procedure=DecisionTreeRegressor but it should be an instance, DecisionTreeRegressor\(\)",
+        ),
+        (LogisticRegression(), r"but it should be a regressor; this is a classifier"),
+        (3, r"procedure=3 but it should be a procedure with fit_many"),
     ],
 )
 def test_bad_procedures(procedure, message):
@@ -119,20 +134,28 @@ def test_a_wrong_parameter_is_reported_as_such():
 
 
 def test_nominal_df_needs_a_fitted_model():
-    with pytest.raises(InvalidInputError, match="call its fit first"):
+    with pytest.raises(
+        InvalidInputError, match=r"model=LeastSquares\(\) but it should be a fitted MARS model"
+    ):
         nominal_df(LeastSquares())
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: correct_penalty((100, 0)), r"design=\(100, 0\) is too small"),
+        (lambda: correct_penalty((100, 0)), r"design=\(100, 0\) but it should be \(n, p\)"),
         (lambda: correct_penalty(GAP), r"design has missing or infinite values in column 0"),
         (lambda: correct_penalty((20, 2), degree=0), r"degree=0"),
         (lambda: correct_penalty((20, 2), nk=0), r"nk=0"),
         (lambda: correct_penalty((20, 2), n_rep=1), r"n_rep=1"),
-        (lambda: correct_penalty((20, 2), package="mars"), r"package='mars' is unknown"),
-        (lambda: correct_penalty((20, 2), package="mda", engine="native"), r"not possible for mda"),
+        (
+            lambda: correct_penalty((20, 2), package="mars"),
+            r"package='mars' but it should be 'earth' or 'mda'",
+        ),
+        (
+            lambda: correct_penalty((20, 2), package="mda", engine="native"),
+            r"engine='native' but it should be 'auto' or 'r' for mda",
+        ),
         (lambda: self_consistency((20, 2), nk=[]), r"nk is empty"),
         (lambda: self_consistency((20, 2), nk=[3, 0]), r"nk=0"),
     ],

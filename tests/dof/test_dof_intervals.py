@@ -102,19 +102,23 @@ class TestResults:
     @pytest.mark.parametrize("level", [0, 1, -0.5, 95, True, "0.9", None, np.nan])
     def test_level_is_between_0_and_1(self, level):
         found = degrees_of_freedom(Ridge(1.0), X)
-        with pytest.raises(InvalidInputError, match=r"level=.* is not possible; pass a number"):
+        with pytest.raises(
+            InvalidInputError, match=r"level=.* but it should be a number between 0 and 1"
+        ):
             found.interval(level=level)
 
     def test_quantity_is_a_known_one(self):
         found = degrees_of_freedom(Ridge(1.0), X)
-        with pytest.raises(
-            InvalidInputError, match="quantity='penalty' is unknown; pass one of df"
-        ):
+        with pytest.raises(InvalidInputError, match="quantity='penalty' but it should be 'df'"):
             found.interval("penalty")
         found = degrees_of_freedom(lambda X, y: y * 0.5, X, n_rep=5)
-        with pytest.raises(InvalidInputError, match="quantity='msdf' is not known"):
+        with pytest.raises(
+            InvalidInputError, match="quantity='msdf' but it should be one of df here"
+        ):
             found.interval("msdf")
-        with pytest.raises(InvalidInputError, match="quantity='se' is unknown"):
+        with pytest.raises(
+            InvalidInputError, match="quantity='se' but it should be 'penalty', 'df' or 'n_terms'"
+        ):
             correct_penalty((30, 2), n_rep=4, engine="native").interval("se")
 
 

@@ -211,11 +211,11 @@ class TestWhoseSearch:
     @pytest.mark.parametrize(
         ("call", "message"),
         [
-            (functools.partial(correct_penalty, (50, 2), estimator="earth"), "is no MARS; pass an Earth"),
-            (functools.partial(correct_penalty, (50, 2), estimator=Earth), "is no MARS"),
+            (functools.partial(correct_penalty, (50, 2), estimator="earth"), "='earth' but it should be"),
+            (functools.partial(correct_penalty, (50, 2), estimator=Earth), "but it should be an Earth"),
             (functools.partial(correct_penalty, (50, 2), estimator=Earth(), package="mda"),
-             "package='mda' is not that of the estimator, 'earth'"),
-            (functools.partial(correct_penalty, Earth()), "is not fitted; call its fit first"),
+             "package='mda' but it should be None or 'earth', that of the estimator"),
+            (functools.partial(correct_penalty, Earth()), r"design=Earth\(\) but it should be fitted first"),
             (functools.partial(correct_penalty, (50, 2), estimator=Earth(minspan=51)), "minspan=51"),
             (functools.partial(correct_penalty, (50, 2), estimator=Earth(degree=0)), "degree=0"),
         ],

@@ -104,7 +104,9 @@ def test_the_interval_follows_from_ten_designs():
     assert (upper - lower) / 2 == pytest.approx(stats.t.ppf(0.75, 9) * found.se)
     assert found.to_dict()["interval"] == list(found.interval())
     assert tuple(found.to_frame().loc[0, ["lower", "upper"]]) == found.interval()
-    with pytest.raises(InvalidInputError, match="level=2 is not possible"):
+    with pytest.raises(
+        InvalidInputError, match="level=2 but it should be a number between 0 and 1"
+    ):
         found.interval(level=2)
 
 
@@ -158,15 +160,19 @@ def test_error_has_two_parts():
 @pytest.mark.parametrize(
     ("shape", "options", "sentence"),
     [
-        ((49, 5), {}, "n=49 is outside of the table, which has n from 50"),
-        ((3201, 5), {}, "n=3201 is outside"),
-        ((500, 61), {}, "p=61 is outside of the table, which has p from 1 to 60"),
-        ((500, 5), {"nk": 2}, "nk=2 is outside of the table, which has nk from 3 to 121"),
-        ((500, 5), {"nk": 122}, "nk=122 is outside"),
-        ((500, 5), {"degree": 3}, "degree=3 is outside of the table, which has degree from 1 to 2"),
-        ((100, 60), {}, "n=100 is outside of the table, which has n from 141 to 3200 for nk=121"),
-        (np.zeros((100, 3)), {}, "shape is not a tuple"),
-        ((100.0, 3), {}, "shape is not a tuple"),
+        ((49, 5), {}, "n=49 but it should be from 50"),
+        ((3201, 5), {}, "n=3201 but it should be from"),
+        ((500, 61), {}, "p=61 but it should be from 1 to 60"),
+        (
+            (500, 5),
+            {"nk": 2},
+            "nk=2 but it should be from 3 to 121",
+        ),
+        ((500, 5), {"nk": 122}, "nk=122 but it should be from"),
+        ((500, 5), {"degree": 3}, "degree=3 but it should be from 1 to 2, which the table has"),
+        ((100, 60), {}, "n=100 but it should be from 141 to 3200 for nk=121"),
+        (np.zeros((100, 3)), {}, "shape is a ndarray but it should be a tuple"),
+        ((100.0, 3), {}, r"shape is a tuple but it should be a tuple \(n, p\) of integers"),
     ],
 )
 def test_it_refuses_and_names_the_exact_way(shape, options, sentence):

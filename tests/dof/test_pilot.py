@@ -100,8 +100,8 @@ def test_a_known_statistic_is_used():
 @pytest.mark.parametrize(
     ("procedure", "message"),
     [
-        (lambda X, y: y, "the fit leaves no residuals; pass sigma"),
-        (KNeighborsRegressor(1), "the fit leaves no residuals; pass sigma"),
+        (lambda X, y: y, "sigma=None but it should be given: the fit leaves no residuals"),
+        (KNeighborsRegressor(1), "sigma=None but it should be given: the fit leaves no residuals"),
         (
             lambda X, y: 0.999 * y,
             "takes 59.94 degrees of freedom of 60 observations, which leaves less",
@@ -126,7 +126,9 @@ def test_an_interpolator_is_refused(procedure, message):
     "y", [X[:, 0], 3 + 0 * Y, 0 * Y, X @ np.arange(5)], ids=["x", "3", "0", "plane"]
 )
 def test_rounding_is_no_noise(y):
-    with pytest.raises(InvalidInputError, match="the fit leaves no residuals; pass sigma"):
+    with pytest.raises(
+        InvalidInputError, match="sigma=None but it should be given: the fit leaves no residuals"
+    ):
         around(LinearRegression(), y)
 
 

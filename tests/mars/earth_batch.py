@@ -47,7 +47,7 @@ COLUMNS = (
 class Case:
     """A problem for both engines; options by our names, with R's defaults filled in.
 
-    `y` has a column a response where there are several.
+    `y` has one column per response where there are several.
     """
 
     X: np.ndarray

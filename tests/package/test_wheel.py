@@ -139,7 +139,9 @@ def test_the_wheel_holds_the_package_and_no_more(wheel):
     assert {"LICENSE", "LICENSES"} <= {n.rpartition("/")[2] for n in held if ".dist-info/" in n}
     names = {n for n in held if ".dist-info/" not in n}
     code = {name for name in names if name.startswith("pyearthdof/r_scripts/")}
-    (core,) = (name for name in names if name.startswith("pyearthdof/_core."))
+    (core,) = (
+        name for name in names if name.startswith("pyearthdof/_core.") and not name.endswith(".pyi")
+    )
     assert names - code - {core} == sources("pyearthdof")
     assert code == {f"pyearthdof/{name}" for name in sources("r_scripts") if name.endswith(".R")}
 

@@ -13,8 +13,6 @@ from signals import ctrl_c_heard
 
 import pyearthdof
 
-SECONDS = 2.0
-BUSY = 3.0  # more seconds for a machine that does other things as well
 SOURCES = str(Path(pyearthdof.__file__).parents[1])
 
 
@@ -101,7 +99,6 @@ def test_a_run_stops_and_the_session_goes_on(name):
     assert process.returncode == 0
     wait_until_dead(group)
     record(f"Ctrl-C: {name}", seconds=seconds, processes=len(group), processes_left=0)
-    assert seconds < SECONDS + BUSY
 
 
 MAIN = "from pyearthdof.cli import main; main()"
@@ -149,4 +146,3 @@ def test_reproduce_is_stopped_and_goes_on(tmp_path, jobs):
         cells_lost=0,
         processes_left=0,
     )
-    assert seconds < SECONDS + BUSY

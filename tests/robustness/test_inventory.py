@@ -161,25 +161,24 @@ def compare(found, table):
     assert not gone, f"reasons for places that are gone: {gone}"
 
 
-def test_python_starts_and_evaluates_nothing_else():
-    found = {
-        (path.relative_to(PACKAGE).as_posix(), *place)
-        for path in sorted(PACKAGE.rglob("*.py"))
-        for place in scan_python(path)
-    }
-    compare(found, PYTHON)
-    record("places that start a process or evaluate, in Python", places=len(found), unexplained=0)
-
-
-def test_r_starts_and_evaluates_nothing_else():
-    folder = scripts_folder()
+@pytest.mark.parametrize(
+    ("language", "folder", "pattern", "scan", "table"),
+    [
+        ("Python", PACKAGE, "*.py", scan_python, PYTHON),
+        ("R", scripts_folder(), "*.R", scan_r, R),
+    ],
+    ids=["Python", "R"],
+)
+def test_nothing_else_starts_or_evaluates(language, folder, pattern, scan, table):
     found = {
         (path.relative_to(folder).as_posix(), *place)
-        for path in sorted(folder.rglob("*.R"))
-        for place in scan_r(path)
+        for path in sorted(folder.rglob(pattern))
+        for place in scan(path)
     }
-    compare(found, R)
-    record("places that start a process or evaluate, in R", places=len(found), unexplained=0)
+    compare(found, table)
+    record(
+        f"places that start a process or evaluate, in {language}", places=len(found), unexplained=0
+    )
 
 
 def test_what_is_sourced_defines_and_runs_nothing():

@@ -8,6 +8,7 @@ import zlib
 import numpy as np
 from sklearn.base import clone, is_classifier
 
+from ..._checks import refusal
 from ...contract import Fits
 from ...exceptions import InvalidInputError
 
@@ -31,23 +32,18 @@ def as_procedure(procedure):
            [2., 6.]])
     """
     if inspect.isclass(procedure):
-        raise InvalidInputError(
-            f"procedure={procedure.__name__} is a class; pass an instance, {procedure.__name__}()."
-        )
+        name = procedure.__name__
+        raise InvalidInputError(f"procedure={name} but it should be an instance, {name}()")
     if hasattr(procedure, "fit_many"):
         return procedure
     if hasattr(procedure, "fit") and hasattr(procedure, "predict"):
         if is_classifier(procedure):
-            raise InvalidInputError(
-                f"procedure={procedure!r} is a classifier; degrees of freedom need a regressor."
-            )
+            raise refusal("procedure", procedure, "a regressor; this is a classifier")
         return RegressorProcedure(procedure)
     if callable(procedure):
         return FunctionProcedure(procedure)
-    raise InvalidInputError(
-        f"procedure={procedure!r} cannot fit; pass a procedure with fit_many, a scikit-learn "
-        "regressor or a function (X, y) -> fitted."
-    )
+    right = "a procedure with fit_many, a scikit-learn regressor or a function (X, y) -> fitted"
+    raise refusal("procedure", procedure, right)
 
 
 class _OneByOne:
@@ -56,6 +52,9 @@ class _OneByOne:
     is_linear = False
     is_equivariant = False
     df_statistic = None
+
+    def fit_one(self, X, y) -> np.ndarray:
+        raise NotImplementedError
 
     def fit_many(self, X, Y) -> Fits:
         columns = [self.fit_one(X, np.ascontiguousarray(y)) for y in Y.T]

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .covariance import Covariance
+from .covariance import Covariance, Kept
 from .jackknife import Jackknife
 
 __all__ = ["control_sum"]
@@ -58,7 +58,7 @@ class _Smoothers:
 class _Sums(NamedTuple):
     """For each fold: its number of repetitions, and the sums of z, of the parts, of z'part and part'part."""
 
-    count: np.ndarray
+    size: np.ndarray
     z: np.ndarray
     parts: np.ndarray
     products: np.ndarray
@@ -87,26 +87,21 @@ def _cross_fitted(sums: _Sums, traces) -> tuple[float, np.ndarray]:
     for k, mine in enumerate(zip(*sums, strict=True)):
         others = _Sums(*(all_of - values[k] for all_of, values in zip(whole, sums, strict=True)))
         mine = _Sums(*mine)
-        mean = others.parts / others.count
-        squares = others.squares - others.count * mean @ mean.T
+        mean = others.parts / others.size
+        squares = others.squares - others.size * mean @ mean.T
         b = np.zeros(2)  # a single repetition has no spread to regress on
-        if others.count > 1:
+        if others.size > 1:
             b = np.linalg.lstsq(squares[1:, 1:], squares[1:, 0], rcond=None)[0]
         covariances = mine.products - mean @ mine.z
-        total += covariances[0] - b @ (covariances[1:] - mine.count * traces)
+        total += covariances[0] - b @ (covariances[1:] - mine.size * traces)
         coefficients.append(b)
     return float(total / whole[0]), np.array(coefficients)
 
 
-class _KeptControl:
+class _KeptControl(Kept):
     def __init__(self, X, mu, sigma):
+        super().__init__()
         self.smoothers = _Smoothers(X, mu, sigma)
-        self.y: list[np.ndarray] = []
-        self.fitted: list[np.ndarray] = []
-
-    def add(self, Y, fitted) -> None:
-        self.y.append(Y)
-        self.fitted.append(fitted)
 
     def result(self) -> Covariance:
         fitted = np.hstack(self.fitted)
@@ -152,7 +147,7 @@ class _StreamedControl:
     def result(self) -> Covariance:
         traces = self.smoothers.traces
         value, _ = _cross_fitted(self.sums, traces)
-        n_groups = len(self.sums.count)
+        n_groups = len(self.sums.size)
         if n_groups < 3:
             return Covariance(None, Jackknife(value, np.full(n_groups, np.nan)))
         left_out = [_cross_fitted(self.sums.without(g), traces)[0] for g in range(n_groups)]

@@ -13,7 +13,7 @@ import numpy as np
 
 from .jackknife import Jackknife
 
-__all__ = ["Covariance", "covariance_sum", "jackknife_groups"]
+__all__ = ["Covariance", "Kept", "covariance_sum", "jackknife_groups"]
 
 _MAX_KEPT = 1 << 23  # values of y, and as many of the fits: 64 MB each
 _N_GROUPS = 32
@@ -21,9 +21,9 @@ _N_GROUPS = 32
 
 @dataclass(frozen=True)
 class Covariance:
-    """c_i = Cov(muhat_i, y_i)/sigma_i^2 for each observation, and their sum."""
+    """c_i = Cov(muhat_i, y_i)/sigma_i^2 for each observation, None where only their sum is known."""
 
-    per_observation: np.ndarray
+    per_observation: np.ndarray | None
     total: Jackknife
 
 
@@ -37,20 +37,26 @@ def jackknife_groups(n: int, n_rep: int, width: int = 1) -> np.ndarray | None:
 def covariance_sum(mu, sigma, groups=None):
     """Return an empty sum; `add(Y, fitted)` the blocks in order, then ask for its `result()`."""
     if groups is None:
-        return _KeptCovariance(mu, sigma)
+        return _KeptCovariance(sigma)
     return _StreamedCovariance(mu, sigma, groups)
 
 
-class _KeptCovariance:
-    def __init__(self, mu, sigma):
-        self.mu = mu
-        self.weight = 1.0 / sigma**2
+class Kept:
+    """Blocks of responses and of their fits, kept for the end."""
+
+    def __init__(self):
         self.y: list[np.ndarray] = []
         self.fitted: list[np.ndarray] = []
 
     def add(self, Y, fitted) -> None:
         self.y.append(Y)
         self.fitted.append(fitted)
+
+
+class _KeptCovariance(Kept):
+    def __init__(self, sigma):
+        super().__init__()
+        self.weight = 1.0 / sigma**2
 
     def result(self) -> Covariance:
         y = _centred(np.hstack(self.y))

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from ..._checks import check_count, is_shape
-from ...exceptions import InvalidInputError
+from ..._checks import check_count, is_shape, refusal
 from ...random import RDraws
-from .noise import drawn_designs
+from .noise import Draws, drawn_designs
 
 __all__ = ["Designs", "in_words", "the_designs"]
 
@@ -39,9 +38,9 @@ class Designs:
     names : column names of a drawn design, or None
     """
 
-    source: object
+    source: tuple[int, int] | np.ndarray | pd.DataFrame
     counts: tuple[int, ...]
-    draws: object
+    draws: Draws
     names: tuple[str, ...] | None = None
 
     @property
@@ -50,7 +49,7 @@ class Designs:
 
     @property
     def n(self) -> int:
-        return self.source[0] if self.drawn else len(self.source)
+        return self.source[0] if is_shape(self.source) else len(self.source)
 
     @property
     def n_drawn(self) -> int | None:
@@ -93,9 +92,8 @@ def the_designs(source, draws, n_rep, n_designs, *, exact=False, names=None) -> 
     """
     if not is_shape(source):
         if n_designs is not None and check_count("n_designs", n_designs, 1) > 1:
-            raise InvalidInputError(
-                f"n_designs={n_designs} is not possible for a given design; pass a tuple (n, p), or "
-                "leave n_designs out."
+            raise refusal(
+                "n_designs", n_designs, "None or 1 for a given design, which is no (n, p)"
             )
         return Designs(source, (n_rep,), draws)
     most = max(1, n_rep // _LEAST)
@@ -103,10 +101,8 @@ def the_designs(source, draws, n_rep, n_designs, *, exact=False, names=None) -> 
         n_designs = _N_DESIGNS if exact else min(_N_DESIGNS, most)
         n_designs = 1 if isinstance(draws, RDraws) else n_designs
     elif check_count("n_designs", n_designs, 1) > most and not exact:
-        raise InvalidInputError(
-            f"n_designs={n_designs} is too many for n_rep={n_rep}: pass at most {most}, so that "
-            f"each design has {_LEAST} repetitions."
-        )
+        right = f"at most {most} for n_rep={n_rep}, so that each design has {_LEAST} repetitions"
+        raise refusal("n_designs", n_designs, right)
     edges = np.arange(n_designs + 1) * n_rep // n_designs
     return Designs(source, tuple(int(m) for m in np.diff(edges)), draws, names)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ...exceptions import InvalidInputError
 from ..search import modified_search_cost, search_cost
 from .covariance import Covariance, jackknife_groups
 from .designs import Designs
@@ -67,15 +68,12 @@ def measure(
 def _measure_one(blocks, responses, n_rep, statistic, variance_reduction) -> Measurement:
     """What the blocks of one design say."""
     groups = jackknife_groups(responses.n, n_rep, _WIDTH)
-    fitted = refitted = None
+    first = next(blocks)
+    fitted, refitted = (estimator(variance_reduction, first.X, responses, groups) for _ in range(2))
     statistics: dict[str, list] = {name: [] for name in _STATISTICS}
-    has_refit, engine, versions = False, None, {}
-    for block in blocks:
-        fits, engine, versions = block.result, block.engine, block.versions
-        if fitted is None:
-            fitted, refitted = (
-                estimator(variance_reduction, block.X, responses, groups) for _ in range(2)
-            )
+    has_refit = False
+    for block in itertools.chain([first], blocks):
+        fits = block.result
         if statistic is None:
             fitted.add(block.Y, fits.fitted)
         if fits.refitted is not None:
@@ -84,34 +82,48 @@ def _measure_one(blocks, responses, n_rep, statistic, variance_reduction) -> Mea
         for name, values in statistics.items():
             values.append(getattr(fits, name))
     means = {name: _mean(values, groups) for name, values in statistics.items()}
-    found = Covariance(None, means[statistic]) if statistic else fitted.result()
+    found = fitted.result() if statistic is None else _stated(statistic, means[statistic])
     return Measurement(
         df=found.total,
         per_observation=found.per_observation,
+        trace=means["trace"],
+        n_coef=means["n_coef"],
+        rank=means["rank"],
         df_refitted=refitted.result().total if has_refit else None,
-        engine=engine,
-        versions=versions,
-        **means,
+        engine=block.engine,
+        versions=block.versions,
     )
+
+
+def _stated(statistic: str, mean: Jackknife | None) -> Covariance:
+    if mean is None:
+        raise InvalidInputError(
+            f"the procedure declares df_statistic={statistic!r} but its fits do not tell it"
+        )
+    return Covariance(None, mean)
 
 
 def over_designs(each: list[Measurement], counts) -> Measurement:
     """The means over the designs; a single measurement as it is."""
     if len(each) == 1:
         return each[0]
-    estimates = ("df", "df_refitted", *_STATISTICS)
-    parts = {name: [getattr(found, name) for found in each] for name in estimates}
-    vectors = [found.per_observation for found in each]
+
+    def mean(name: str) -> Jackknife | None:
+        found = [getattr(measurement, name) for measurement in each]
+        return None if any(f is None for f in found) else mean_over_designs(found, counts)
+
+    vectors = [found.per_observation for found in each if found.per_observation is not None]
     return Measurement(
-        per_observation=None
-        if any(vector is None for vector in vectors)
-        else np.average(vectors, axis=0, weights=counts),
+        df=mean_over_designs([found.df for found in each], counts),
+        per_observation=np.average(vectors, axis=0, weights=counts)
+        if len(vectors) == len(each)
+        else None,
+        trace=mean("trace"),
+        n_coef=mean("n_coef"),
+        rank=mean("rank"),
+        df_refitted=mean("df_refitted"),
         engine=each[-1].engine,
         versions=each[-1].versions,
-        **{
-            name: None if any(v is None for v in values) else mean_over_designs(values, counts)
-            for name, values in parts.items()
-        },
     )
 
 

@@ -15,6 +15,7 @@ import threading
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -59,6 +60,15 @@ def block_edges(n: int, n_rep: int, width: int = 1, least: int = _MIN_BLOCKS) ->
     return [n_rep * k // n_blocks for k in range(n_blocks + 1)]
 
 
+class Work(Protocol):
+    """What is done with each block of a procedure's fits."""
+
+    @property
+    def procedure(self) -> Any: ...
+
+    def __call__(self, bound: Any, Y: np.ndarray, n_threads: int = 1) -> object: ...
+
+
 @dataclass(frozen=True)
 class FitMany:
     """The work on one block: `fit_many`, and a look at what it returned."""
@@ -84,15 +94,15 @@ class Block:
     design: int
     X: object
     Y: np.ndarray
-    result: object
+    result: Any
     engine: str | None
     versions: dict
 
 
 def run_blocks(
-    work, designs, responses, *, width=1, n_jobs=None, progress=False, description="fits"
+    work: Work, designs, responses, *, width=1, n_jobs=None, progress=False, description="fits"
 ) -> Iterator[Block]:
-    """Yield the blocks in order. `work(bound, Y, n_threads)` does one; it has the `procedure`.
+    """Yield the blocks in order, each of them done by `work(bound, Y, n_threads)`.
 
     The blocks of a worker that died are computed again, and come out the same.
     """
@@ -146,7 +156,7 @@ def _bar(total: int, description: str, progress: bool):
 class _Task:
     """A block on its way to a worker, all that it needs in one object."""
 
-    work: object
+    work: Work
     X: object
     Y: np.ndarray
     design: int
@@ -196,7 +206,7 @@ def _fitting_error(where, error, task, repetition, y) -> FittingError:
         f"{where} failed with {type(error).__name__}: {error} [random numbers: {task.source}; the "
         "response and its design are the attributes y and X of this error]"
     )
-    return _with_replay(FittingError(message), repetition, task, y)
+    return FittingError(message, repetition=repetition, draws=task.source, X=task.X, y=y)
 
 
 def _lost(error: WorkersDied) -> FittingError:
@@ -211,20 +221,17 @@ def _lost(error: WorkersDied) -> FittingError:
         "one is X]"
     )
     y = np.hstack([task.Y for task in error.tasks])
-    return _with_replay(FittingError(message), first.start, first, y)
-
-
-def _with_replay(failure: FittingError, repetition: int, task: _Task, y) -> FittingError:
-    failure.repetition, failure.draws, failure.X, failure.y = repetition, task.source, task.X, y
-    return failure
+    return FittingError(message, repetition=first.start, draws=first.source, X=first.X, y=y)
 
 
 def check_result_shape(what: str, values, shape) -> None:
+    """Refuse what a procedure returned in another shape than it was asked for."""
     if np.shape(values) != tuple(shape):
         raise ValueError(f"the {what} have shape {np.shape(values)} instead of {tuple(shape)}")
 
 
 def check_finite(fitted) -> None:
+    """Refuse fitted values that are no numbers."""
     if not np.isfinite(fitted).all():
         bad = fitted[~np.isfinite(fitted)][0]
         raise ValueError(f"the fitted values contain {bad}")
@@ -232,7 +239,7 @@ def check_finite(fitted) -> None:
 
 _limit_lock = threading.Lock()
 _limit_users = 0
-_limit = None
+_limit: threadpool_limits = None
 
 
 @contextlib.contextmanager

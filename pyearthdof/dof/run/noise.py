@@ -6,15 +6,28 @@ import copy
 from dataclasses import dataclass
 from itertools import pairwise
 from numbers import Integral
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from sklearn.utils import check_random_state
 
+from ..._checks import check_count, refusal
 from ...exceptions import InvalidInputError
 
 __all__ = ["NumpyDraws", "Responses", "as_draws", "drawn_design", "drawn_designs"]
 
 _CHUNK = 1 << 20
+
+
+@runtime_checkable
+class Draws(Protocol):
+    """A stream of standard normal numbers."""
+
+    def normal(self, n: int, /) -> np.ndarray: ...
+
+    def copy(self) -> Draws: ...
+
+    def skip_normals(self, n: int, /) -> None: ...
 
 
 class NumpyDraws:
@@ -42,27 +55,18 @@ def as_draws(draws, random_state):
     """The stream of a run: a copy of `draws`, or numpy's seeded from `random_state`."""
     if draws is not None and random_state is not None:
         raise InvalidInputError(
-            "draws and random_state were both given; pass draws for R's numbers or random_state "
-            "for numpy's."
+            f"draws={draws!r} and random_state={random_state!r} but one of them should be None: draws "
+            "are R's numbers, random_state is for numpy's"
         )
     if draws is not None:
-        if not all(hasattr(draws, name) for name in ("normal", "copy", "skip_normals")):
-            raise InvalidInputError(
-                f"draws={draws!r} is no stream of random numbers; pass RDraws(seed), or "
-                "random_state for numpy's."
-            )
+        if not isinstance(draws, Draws):
+            raise refusal("draws", draws, "RDraws(seed), or None with random_state for numpy's")
         return draws.copy()
     if isinstance(random_state, np.random.Generator):
-        return NumpyDraws(random_state.integers(2**31))
+        return NumpyDraws(int(random_state.integers(2**31)))
     if isinstance(random_state, Integral):
-        return NumpyDraws(_checked_seed(random_state))
+        return NumpyDraws(check_count("random_state", int(random_state), 0))
     return NumpyDraws(check_random_state(random_state).randint(2**31 - 1))
-
-
-def _checked_seed(seed) -> int:
-    if seed < 0:
-        raise InvalidInputError(f"random_state={seed} is negative; a seed is 0 or more.")
-    return int(seed)
 
 
 def drawn_designs(shape, draws, n_rep: int, n_designs: int):
@@ -90,7 +94,7 @@ class Responses:
     n: int
     mu: np.ndarray
     sigma: np.ndarray
-    draws: object
+    draws: Draws
 
     def blocks(self, edges):
         """Yield the responses between consecutive edges, column by column as R fills a matrix."""

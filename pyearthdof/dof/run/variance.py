@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from ...exceptions import InvalidInputError
+from ..._checks import check_choice, refusal
 from .control import control_sum
 from .covariance import Covariance, covariance_sum
 from .jackknife import mean_of
@@ -22,27 +22,18 @@ VARIANCE_REDUCTIONS = (None, "direction", "control")
 
 def check_variance_reduction(name, procedure, X, responses) -> None:
     """Refuse an estimator whose conditions do not hold."""
-    if name not in VARIANCE_REDUCTIONS:
-        raise InvalidInputError(
-            f"variance_reduction={name!r} is unknown; pass None, 'direction' or 'control'."
-        )
+    check_choice("variance_reduction", name, VARIANCE_REDUCTIONS)
     if name == "control" and not is_numeric(X):
-        raise InvalidInputError(
-            "variance_reduction='control' needs numbers in every column of X; pass 'direction' or "
-            "None."
-        )
+        right = "'direction' or None where a column of X does not hold numbers"
+        raise refusal("variance_reduction", name, right)
     if name != "direction":
         return
     if np.ptp(responses.mu) > 0 or np.ptp(responses.sigma) > 0:
-        raise InvalidInputError(
-            "variance_reduction='direction' needs a constant mu and one sigma; pass 'control' or "
-            "None."
-        )
+        right = "'control' or None where mu is not constant or sigma not a single number"
+        raise refusal("variance_reduction", name, right)
     if not getattr(procedure, "is_equivariant", False):
-        raise InvalidInputError(
-            f"variance_reduction='direction' needs a procedure that declares is_equivariant, but "
-            f"{procedure!r} does not; pass 'control' or None."
-        )
+        right = f"'control' or None, because {procedure!r} does not declare is_equivariant"
+        raise refusal("variance_reduction", name, right)
 
 
 def is_numeric(X) -> bool:

@@ -106,6 +106,7 @@ def run_tasks(
     while True:
         work = functools.partial(_work, function, os.getpid())
         jobs = (delayed(work)(number, task) for number, task in give_out(list(pending.items())))
+        cause = None
         try:
             for number, result in _on_joblib(jobs, n_jobs, prefer, ordered):
                 failed = False
@@ -115,8 +116,6 @@ def run_tasks(
                 return
         except BrokenExecutor as error:
             cause = error
-        else:
-            cause = None
         if failed:
             raise WorkersDied("killed, or crashed", list(pending.values())) from cause
         failed = True

@@ -96,8 +96,8 @@ class GlmPart:
 
     def to_frame(self, response_names) -> pd.DataFrame:
         """One row for each response."""
-        names = ("null_deviance", "null_df", "deviance", "df", "deviance_ratio", "aic")
-        names = (*names, "iterations", "converged")
+        names = ["null_deviance", "null_df", "deviance", "df", "deviance_ratio", "aic"]
+        names += ["iterations", "converged"]
         index = list(response_names)[: len(self.deviance)]
         table = pd.DataFrame({name: getattr(self, name) for name in names}, index=index)
         return table.astype({"null_df": int, "df": int, "iterations": int, "converged": bool})

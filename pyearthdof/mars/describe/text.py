@@ -38,7 +38,7 @@ def model_summary(model, call: str, nprune: int | None = None, weights=None) -> 
 
 
 def coef_matrix(coef: np.ndarray) -> np.ndarray:
-    """Coefficients with one column a response, also where there is only one."""
+    """Coefficients with one column per response, also where there is only one."""
     return coef.reshape(len(coef), -1)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -211,7 +212,10 @@ def check_subset(subset, n_samples: int) -> np.ndarray | None:
     return subset
 
 
-def taken(values: np.ndarray | None, rows: np.ndarray | None) -> np.ndarray | None:
+Values = TypeVar("Values", np.ndarray, np.ndarray | None)
+
+
+def taken(values: Values, rows: np.ndarray | None) -> Values:
     """Some of the values, all where no rows are named, None where there are none."""
     return values if values is None or rows is None else values[rows]
 

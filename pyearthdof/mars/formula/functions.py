@@ -59,7 +59,7 @@ def polynomials(
     """
     powers = []
     for k, x in enumerate(variables):
-        if alpha is None:
+        if alpha is None or norm2 is None:
             table = x[:, None] ** np.arange(degree + 1)
         else:
             table = _orthogonal(x, degree, alpha[k], norm2[k])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +28,7 @@ MANY_ROWS = 100_000  # from here on leverages are computed where they are asked 
 class NativeFit:
     """A fit of one or several responses; names as in `MarsModel`.
 
-    `coef` and `fitted` have one column a response if there were several.
+    `coef` and `fitted` have one column per response if there were several.
     """
 
     dirs: np.ndarray
@@ -80,8 +81,8 @@ def fit(X, y, options, weights=None, feature_names=None, subset=None, n_threads=
     """
     X = np.asarray(X, dtype=float)
     Y = np.asarray(y, dtype=float).reshape(len(X), -1)
-    weights = effective_weights(weights, len(X), options)
-    X, Y, weights = taken(X, subset), taken(Y, subset), taken(weights, subset)
+    weights = taken(effective_weights(weights, len(X), options), subset)
+    X, Y = taken(X, subset), taken(Y, subset)
     importance = response_importance(options["response_weight"], Y.shape[1])
     forward = forward_pass(X, Y, options, weights, feature_names, n_threads=n_threads)
     found = _prune_and_solve(forward, Y, importance, weights, options, n_threads)
@@ -120,7 +121,7 @@ def _one_column(found: NativeFit) -> NativeFit:
     return replace(found, coef=found.coef[:, 0], fitted=found.fitted[:, 0])
 
 
-def _per_response(Y, fitted, weights, options, statistics) -> dict[str, np.ndarray]:
+def _per_response(Y, fitted, weights, options, statistics) -> dict[str, Any]:
     """What each response by itself has of the fit, with earth's rules for weights."""
     n, m = Y.shape
     cases = 1.0 if weights is None else weights

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -64,7 +65,7 @@ def forward_pass(
         allowed = Allowed(options["allowed"], feature_names or default_names(p))
         found = allowed.run(_core.Steps(design, settings, linpreds, rows, *given))
     else:
-        run = _core.forward_pass if weights is None else _core.weighted_pass
+        run: Any = _core.forward_pass if weights is None else _core.weighted_pass
         found = run(design, settings, linpreds, rows, *given, n_threads)
     return ForwardPass(bx=found.pop("columns").T, **found)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ... import _core
-from ...contract import Bound, Fits, PathFits
+from ...contract import BoundMars, Fits, PathFits
 from ..path import check_path, steps_allowed
 from .fit import fit
 from .settings import is_scaled, make_design, refuse_sizes, resolve_settings
@@ -13,7 +13,7 @@ from .settings import is_scaled, make_design, refuse_sizes, resolve_settings
 __all__ = ["BoundNative"]
 
 
-class BoundNative(Bound):
+class BoundNative(BoundMars):
     """MARS with the native engine on one design, whose columns are sorted once.
 
     Parameters

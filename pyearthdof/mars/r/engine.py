@@ -74,8 +74,9 @@ def _r_linpreds(linpreds):
     if linpreds is True:
         return True
     values = [linpreds] if isinstance(linpreds, (str, int)) else list(linpreds)
-    if all(isinstance(value, str) for value in values):
-        return [f"^{re.escape(value)}$" for value in values]
+    names = [value for value in values if isinstance(value, str)]
+    if len(names) == len(values):
+        return [f"^{re.escape(name)}$" for name in names]
     return np.array(values, dtype=float) + 1
 
 

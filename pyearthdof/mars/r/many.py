@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from ... import bridge
-from ...contract import Bound, Fits, PathFits
+from ...contract import BoundMars, Fits, PathFits
 from ..path import check_path
 from . import engine as engine_r
 
 __all__ = ["BoundR"]
 
 
-class BoundR(Bound):
+class BoundR(BoundMars):
     """MARS by R's earth on one design.
 
     Parameters

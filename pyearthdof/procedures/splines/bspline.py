@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pyearthdof import _core
+from ... import _core
 
 __all__ = [
     "Rows",

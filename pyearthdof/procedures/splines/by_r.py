@@ -11,14 +11,11 @@ from typing import ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from pyearthdof import bridge
-from pyearthdof.contract import Fits
-from pyearthdof.exceptions import InvalidInputError
-from pyearthdof.procedures.splines.univariate import (
-    UnivariateProcedure,
-    check_n_basis,
-    check_positive,
-)
+from ... import bridge
+from ..._checks import check_count, check_positive
+from ...contract import Fits
+from ...exceptions import InvalidInputError
+from .univariate import LamOrDf, UnivariateProcedure
 
 __all__ = ["RBSpline", "RNaturalSpline", "RSmoothingSpline"]
 
@@ -29,13 +26,12 @@ class _RegressionSpline(UnivariateProcedure):
     is_linear = True
     is_equivariant = True
     _kind: ClassVar[str]
+    _least: ClassVar[int]
 
     def __init__(self, n_basis):
         self.n_basis = n_basis
 
-    def fit(self, X, y):
-        """Fit y on one column x."""
-        x, y = self._check_xy(X, y)
+    def _fit(self, x, y) -> None:
         found = self._in_r(x, y[:, None])
         self.coef_ = found["coef"][:, 0]
         self.basis_ = found["basis"]
@@ -43,17 +39,14 @@ class _RegressionSpline(UnivariateProcedure):
         self.trace_ = float(found["trace"][0])
         self.n_coef_ = int(self.n_basis)
         self._r_object = found["object"]
-        return self
 
     def predict(self, X):
-        """Predict at new values of x, as R does, also outside the range of the data."""
+        """Predict at new values X as R does, also outside the range of the data."""
         check_is_fitted(self)
         x = self._check_new(X)
         return bridge.call("regression.spline.predict", self._r_object, x, package="splines")
 
-    def fit_many(self, X, Y) -> Fits:
-        """Fit every column of Y with one decomposition of the basis."""
-        x, Y = self._check_many(X, Y)
+    def _fit_many(self, x, Y) -> Fits:
         found = self._in_r(x, Y)
         m = Y.shape[1]
         return Fits(
@@ -63,13 +56,13 @@ class _RegressionSpline(UnivariateProcedure):
         )
 
     def _in_r(self, x, Y):
-        n_basis = self._check_n_basis()
-        if n_basis > len(x):
-            raise InvalidInputError(f"n_basis = {n_basis}; X has only {len(x)} rows.")
+        n_basis = check_count(
+            "n_basis", self.n_basis, self._least, len(x), ", the number of rows of X"
+        )
         return bridge.call("regression.spline", self._kind, x, Y, n_basis, package="splines")
 
-    def _check_n_basis(self) -> int:
-        return check_n_basis(self.n_basis)
+    def _check_arguments(self) -> None:
+        check_count("n_basis", self.n_basis, self._least)
 
 
 class RBSpline(_RegressionSpline):
@@ -89,7 +82,7 @@ class RBSpline(_RegressionSpline):
     5.0
     """
 
-    _kind = "bs"
+    _kind, _least = "bs", 4
 
 
 class RNaturalSpline(_RegressionSpline):
@@ -109,16 +102,10 @@ class RNaturalSpline(_RegressionSpline):
     5.0
     """
 
-    _kind = "ns"
-
-    def _check_n_basis(self) -> int:
-        n_basis = self.n_basis
-        if not isinstance(n_basis, (int, np.integer)) or isinstance(n_basis, bool) or n_basis < 2:
-            raise InvalidInputError(f"n_basis = {n_basis!r}; it must be an integer of at least 2.")
-        return int(n_basis)
+    _kind, _least = "ns", 2
 
 
-class RSmoothingSpline(UnivariateProcedure):
+class RSmoothingSpline(LamOrDf):
     """R's `stats::smooth.spline`.
 
     Parameters
@@ -139,25 +126,14 @@ class RSmoothingSpline(UnivariateProcedure):
     4.561451
     """
 
-    is_equivariant = True
-
-    def __init__(self, lam=None, df=None, n_knots=None):
-        self.lam = lam
-        self.df = df
-        self.n_knots = n_knots
-
-    @property
-    def is_linear(self) -> bool:
-        """Linear unless lambda is chosen from y."""
-        return self.lam is not None or self.df is not None
-
     def fit(self, X, y, sample_weight=None):
-        """Fit y on one column x."""
+        """Fit y on the one column of X; `sample_weight` are R's `w`."""
+        self._check_arguments()
         x, y = self._check_xy(X, y)
         weights = None if sample_weight is None else np.asarray(sample_weight, dtype=float)
         if weights is not None and weights.shape != x.shape:
             raise InvalidInputError(
-                f"sample_weight has shape {weights.shape}; it must be {x.shape}."
+                f"sample_weight has shape {weights.shape} but it should be {x.shape}, one per row"
             )
         found = self._in_r(x, y[:, None], weights)
         self.fitted_values_ = found["fitted"][:, 0]
@@ -168,32 +144,29 @@ class RSmoothingSpline(UnivariateProcedure):
         return self
 
     def predict(self, X):
-        """Predict at new values of x; outside the data a straight line, as in R."""
+        """Predict at new values X; outside the data a straight line, as in R."""
         check_is_fitted(self)
         x = self._check_new(X)
         return bridge.call("smoothing.spline.predict", self._r_object, x, package="stats")
 
-    def fit_many(self, X, Y) -> Fits:
-        """Fit every column of Y in one crossing to R."""
-        x, Y = self._check_many(X, Y)
+    def _fit_many(self, x, Y) -> Fits:
         found = self._in_r(x, Y, None)
         return Fits(fitted=found["fitted"], trace=found["trace"], n_coef=found["n.coef"])
 
     def _in_r(self, x, Y, weights):
         if len(np.unique(x)) < 4:
             raise InvalidInputError(
-                f"X has {len(np.unique(x))} different values; R's smooth.spline needs at least four."
+                f"X has {len(np.unique(x))} different values but it should have 4 or more for R's "
+                "smooth.spline"
             )
         return bridge.call("smoothing.spline", x, Y, weights, self._options(), package="stats")
 
     def _options(self) -> dict:
-        if self.lam is not None and self.df is not None:
-            raise InvalidInputError(f"lam = {self.lam!r} and df = {self.df!r}; give one of them.")
         options = {}
         if self.lam is not None:
-            options["lambda"] = check_positive("lam", self.lam)
+            options["lambda"] = float(self.lam)
         if self.df is not None:
-            options["df"] = check_positive("df", self.df)
+            options["df"] = float(self.df)
         if self.n_knots == "all":
             options["all.knots"] = True
         elif self.n_knots is not None:

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from numbers import Integral
-
 import numpy as np
 from sklearn.utils.validation import check_array
 
-from pyearthdof.contract import Fits
-from pyearthdof.exceptions import InvalidInputError
-from pyearthdof.procedures.linear import LeastSquares
-from pyearthdof.procedures.splines.bspline import basis_rows, quantile_knots
-from pyearthdof.procedures.splines.smoothing import (
+from ..._checks import check_count
+from ...contract import Fits
+from ...exceptions import InvalidInputError
+from ..linear import LeastSquares
+from .bspline import basis_rows, quantile_knots
+from .smoothing import (
     DistinctX,
     SmoothingSystem,
     default_n_knots,
     knots_among,
 )
-from pyearthdof.procedures.splines.univariate import (
-    UnitInterval,
-    UnivariateProcedure,
-    check_n_basis,
-    check_positive,
-)
+from .univariate import LamOrDf, UnitInterval, UnivariateProcedure, check_n_basis
 
 __all__ = ["CubicSpline", "SmoothingSpline"]
 
@@ -67,44 +61,20 @@ class CubicSpline(UnivariateProcedure):
     def __init__(self, n_basis):
         self.n_basis = n_basis
 
-    def fit(self, X, y):
-        """Fit one response.
+    def _check_arguments(self) -> None:
+        check_n_basis(self.n_basis)
 
-        Parameters
-        ----------
-        X : (n, 1) or (n,) array
-        y : (n,) array
-
-        Returns
-        -------
-        self
-        """
-        n_basis = check_n_basis(self.n_basis)
-        x, y = self._check_xy(X, y)
-        interval, knots = _cubic_knots(x, n_basis)
+    def _fit(self, x, y) -> None:
+        interval, knots = _cubic_knots(x, self.n_basis)
         centre = y.mean()  # the B-splines add up to one: a constant passes through
         design = basis_rows(interval.scale(x), knots).dense()
         regression = LeastSquares().fit(design, y - centre)
         self._keep_spline(interval, knots, regression.coef_ + centre)
         self.fitted_values_ = regression.fitted_values_ + centre
         self.trace_ = regression.trace_
-        return self
 
-    def fit_many(self, X, Y):
-        """Fit every column of Y by one product.
-
-        Parameters
-        ----------
-        X : (n, 1) or (n,) array
-        Y : (n, m) array
-
-        Returns
-        -------
-        Fits
-        """
-        n_basis = check_n_basis(self.n_basis)
-        x, Y = self._check_many(X, Y)
-        interval, knots = _cubic_knots(x, n_basis)
+    def _fit_many(self, x, Y) -> Fits:
+        interval, knots = _cubic_knots(x, self.n_basis)
         centre = Y.mean(axis=0)
         fits = LeastSquares().fit_many(basis_rows(interval.scale(x), knots).dense(), Y - centre)
         return Fits(fitted=fits.fitted + centre, trace=fits.trace, n_coef=fits.n_coef)
@@ -123,7 +93,7 @@ class CubicSpline(UnivariateProcedure):
         return basis_rows(self._interval.scale(self._check_new(X)), self._knots).dense()
 
 
-class SmoothingSpline(UnivariateProcedure):
+class SmoothingSpline(LamOrDf):
     """The smoothing spline of R's `smooth.spline`: sum w (y - f)^2 + lam * integral of f''^2.
 
     x is scaled to [0, 1] first, so lam has no unit. tr(S) is R's df to the last digits, R's
@@ -173,20 +143,8 @@ class SmoothingSpline(UnivariateProcedure):
     (4.561451, 102)
     """
 
-    is_equivariant = True
-
-    def __init__(self, lam=None, df=None, n_knots=None):
-        self.lam = lam
-        self.df = df
-        self.n_knots = n_knots
-
     @property
-    def is_linear(self) -> bool:
-        """S does not depend on y unless lambda is chosen by GCV."""
-        return self.lam is not None or self.df is not None
-
-    @property
-    def df_statistic(self):
+    def df_statistic(self):  # type: ignore[override]
         """tr(S) is the df where S does not depend on y; with GCV it leaves out the search."""
         return "trace" if self.is_linear else None
 
@@ -206,28 +164,18 @@ class SmoothingSpline(UnivariateProcedure):
         """
         self._check_arguments()
         x, y = self._check_xy(X, y)
+        self._fit(x, y, sample_weight)
+        return self
+
+    def _fit(self, x, y, sample_weight=None) -> None:
         system = self._system(x, y[:, None], _normalised_weights(sample_weight, x))
         self.lam_ = float(self._lams(system)[0])
         coef, trace = system.solve(self.lam_)
         self._keep_spline(system.x.interval, system.knots, coef[:, 0])
         self.fitted_values_ = system.fitted(coef)[:, 0]
         self.trace_ = float(trace)
-        return self
 
-    def fit_many(self, X, Y):
-        """Fit every column of Y; the design is decomposed once.
-
-        Parameters
-        ----------
-        X : (n, 1) or (n,) array
-        Y : (n, m) array
-
-        Returns
-        -------
-        Fits
-        """
-        self._check_arguments()
-        x, Y = self._check_many(X, Y)
+    def _fit_many(self, x, Y) -> Fits:
         system = self._system(x, Y, np.ones(len(x)))
         m = Y.shape[1]
         lams = self._lams(system)
@@ -238,20 +186,11 @@ class SmoothingSpline(UnivariateProcedure):
             coef, trace = system.solve_each(lams)
         return Fits(fitted=system.fitted(coef), trace=trace, n_coef=np.full(m, len(coef)))
 
-    def _check_arguments(self):
-        if self.lam is not None and self.df is not None:
-            raise InvalidInputError(
-                f"lam = {self.lam!r} and df = {self.df!r}; give one of them, or none for GCV."
-            )
-        for name in ("lam", "df"):
-            if getattr(self, name) is not None:
-                check_positive(name, getattr(self, name))
-
     def _system(self, x, Y, weights):
         distinct = DistinctX.of(x)
         if np.ptp(distinct.group[weights > 0]) == 0:
             raise InvalidInputError(
-                "sample_weight is above zero at a single value of x; at least two are needed."
+                "sample_weight is above 0 at a single value of x but it should be at two or more"
             )
         n_knots = _count_knots(self.n_knots, len(distinct.values))
         return SmoothingSystem.of(distinct, knots_among(distinct.values, n_knots), weights, Y)
@@ -274,14 +213,8 @@ def _count_knots(n_knots, n_distinct):
         return default_n_knots(n_distinct)
     if isinstance(n_knots, str) and n_knots == "all":
         return n_distinct
-    if not isinstance(n_knots, Integral) or isinstance(n_knots, bool):
-        raise InvalidInputError(f"n_knots = {n_knots!r}; it must be an integer, 'all' or None.")
-    if not 2 <= n_knots <= n_distinct:
-        raise InvalidInputError(
-            f"n_knots = {n_knots}; it must lie between 2 and the number of different x "
-            f"({n_distinct})."
-        )
-    return int(n_knots)
+    because = ", the number of different x; or 'all', or None"
+    return check_count("n_knots", n_knots, 2, n_distinct, because)
 
 
 def _normalised_weights(sample_weight, x):
@@ -293,12 +226,12 @@ def _normalised_weights(sample_weight, x):
     )
     if weights.shape != x.shape:
         raise InvalidInputError(
-            f"sample_weight has shape {weights.shape}; there must be one for each of the {len(x)} rows."
+            f"sample_weight has shape {weights.shape} but it should be {x.shape}, one per row"
         )
     if weights.min() < 0 or weights.max() == 0:
         raise InvalidInputError(
-            f"sample_weight lies between {weights.min():g} and {weights.max():g}; "
-            "no weight may be negative and some must be above zero."
+            f"sample_weight is from {weights.min():g} to {weights.max():g} but no weight should be "
+            "negative and some should be above zero"
         )
     weights = weights / weights.max()
     return weights * (np.count_nonzero(weights) / weights.sum())

@@ -10,23 +10,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pyearthdof.contract import Fits
-from pyearthdof.procedures.linear import check_flag
-from pyearthdof.procedures.splines.bspline import (
+from ..._checks import check_flag, check_positive
+from ...contract import Fits
+from .bspline import (
     Rows,
     basis_rows,
     combine,
     penalty_rows,
     quantile_knots,
 )
-from pyearthdof.procedures.splines.ordered import solve_ordered
-from pyearthdof.procedures.splines.smoothing import DistinctX, default_n_knots, knots_among
-from pyearthdof.procedures.splines.univariate import (
-    UnitInterval,
-    UnivariateProcedure,
-    check_n_basis,
-    check_positive,
-)
+from .ordered import solve_ordered
+from .smoothing import DistinctX, default_n_knots, knots_among
+from .univariate import UnitInterval, UnivariateProcedure, check_n_basis
 
 __all__ = ["MonotoneCubicSpline", "MonotoneSmoothingSpline"]
 
@@ -64,42 +59,20 @@ class _Problem:
 class _MonotoneSpline(UnivariateProcedure):
     """What the two monotone splines share."""
 
-    def fit(self, X, y):
-        """Fit one response.
+    increasing: bool
 
-        Parameters
-        ----------
-        X : (n, 1) or (n,) array
-        y : (n,) array
+    def _problem(self, x) -> _Problem:
+        raise NotImplementedError
 
-        Returns
-        -------
-        self
-        """
-        self._check_arguments()
-        x, y = self._check_xy(X, y)
+    def _fit(self, x, y) -> None:
         problem = self._problem(x)
         coef, trace = problem.solve(y[:, None], self.increasing)
         self._keep_spline(problem.interval, problem.knots, coef[:, 0])
         self.unique_coef_ = np.unique(self.coef_)
         self.fitted_values_ = combine(problem.rows, self.coef_)
         self.trace_ = float(trace[0])
-        return self
 
-    def fit_many(self, X, Y):
-        """Fit every column of Y; basis and quadratic form are made once, the rest is compiled.
-
-        Parameters
-        ----------
-        X : (n, 1) or (n,) array
-        Y : (n, m) array
-
-        Returns
-        -------
-        Fits
-        """
-        self._check_arguments()
-        x, Y = self._check_many(X, Y)
+    def _fit_many(self, x, Y) -> Fits:
         problem = self._problem(x)
         coef, trace = problem.solve(Y, self.increasing)
         return Fits(

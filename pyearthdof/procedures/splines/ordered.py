@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pyearthdof import _core
-from pyearthdof.exceptions import FittingError
+from ... import _core
+from ...exceptions import FittingError
 
 __all__ = ["solve_ordered"]
 
@@ -39,6 +39,6 @@ def solve_ordered(H, gram, B):
     if not solved.all():
         raise FittingError(
             f"the monotone spline of response {int(np.argmin(solved))} did not settle on an active "
-            "set; the basis is singular for these x, so take fewer basis functions."
+            "set: the basis is singular for these x, so take fewer basis functions"
         )
     return coef.T, n_unique, trace

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import brentq
 
-from pyearthdof import _core
-from pyearthdof.exceptions import InvalidInputError
-from pyearthdof.procedures.splines.bspline import Rows, basis_rows, clamped, combine, penalty_rows
-from pyearthdof.procedures.splines.univariate import UnitInterval
+from ... import _core
+from ..._checks import refusal
+from .bspline import Rows, basis_rows, clamped, combine, penalty_rows
+from .univariate import UnitInterval
 
 __all__ = ["DistinctX", "SmoothingSystem", "default_n_knots", "knots_among"]
 
@@ -211,10 +211,8 @@ class SmoothingSystem:
         low, high = self.lam_range()
         most, least = self.trace(low), self.trace(high)
         if not least <= df <= most:
-            raise InvalidInputError(
-                f"df = {df!r}; with these x and knots it must lie between {least:.6g} and "
-                f"{most:.6g}."
-            )
+            right = f"between {least:.6g} and {most:.6g} with these x and knots"
+            raise refusal("df", df, right)
         return math.exp(
             brentq(
                 lambda v: self.trace(math.exp(v)) - df, math.log(low), math.log(high), xtol=1e-12
@@ -223,7 +221,8 @@ class SmoothingSystem:
 
     def lam_of_gcv(self):
         """For each response the lambda that minimises GCV over `lam_range`."""
-        grid = np.log(np.geomspace(*self.lam_range(), GRID_SIZE))
+        low, high = self.lam_range()
+        grid = np.log(np.geomspace(low, high, GRID_SIZE))
         # A perfect fit has no best lambda: a residual above rounding lets the smallest df win.
         noise = PERFECT * (1 + np.minimum(np.abs(self.centre) / self.size, 1 / EPS))
         outside = self.outside + self.n_effective * noise**2

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from pyearthdof.contract import Procedure
-from pyearthdof.exceptions import InvalidInputError
-from pyearthdof.procedures.linear import check_responses
-from pyearthdof.procedures.splines.bspline import spline_values
+from ..._checks import check_count, check_positive, check_responses
+from ...contract import Fits, Procedure
+from ...exceptions import InvalidInputError
+from .bspline import spline_values
 
 __all__ = ["UnitInterval", "UnivariateProcedure"]
 
@@ -29,8 +28,8 @@ class UnitInterval:
         origin, end = float(x.min()), float(x.max())
         if not origin < end:
             raise InvalidInputError(
-                f"X has the single value {origin!r} (n_samples = {len(x)}); "
-                "a spline needs at least two different values."
+                f"X has the single value {origin!r} (n_samples={len(x)}) but it should have two different "
+                "ones or more"
             )
         return cls(origin, end - origin)
 
@@ -51,6 +50,38 @@ class UnivariateProcedure(Procedure):
         tags = super().__sklearn_tags__()
         tags.input_tags.one_d_array = True
         return tags
+
+    def fit(self, X, y):
+        """Fit one response.
+
+        Parameters
+        ----------
+        X : (n, 1) or (n,) array
+        y : (n,) array
+
+        Returns
+        -------
+        self
+        """
+        self._check_arguments()
+        self._fit(*self._check_xy(X, y))
+        return self
+
+    def fit_many(self, X, Y) -> Fits:
+        """Fit every column of Y; what depends on X alone is computed once.
+
+        Parameters
+        ----------
+        X : (n, 1) or (n,) array
+        Y : (n, m) array
+
+        Returns
+        -------
+        Fits
+        """
+        self._check_arguments()
+        X = check_array(_as_matrix(X), dtype=np.float64, input_name="X", estimator=self)
+        return self._fit_many(self._column(X), check_responses(Y, len(X)))
 
     def predict(self, X):
         """Predict at new values of x.
@@ -74,9 +105,14 @@ class UnivariateProcedure(Procedure):
         check_is_fitted(self)
         return self._column(validate_data(self, _as_matrix(X), reset=False, dtype=np.float64))
 
-    def _check_many(self, X, Y):
-        X = check_array(_as_matrix(X), dtype=np.float64, input_name="X", estimator=self)
-        return self._column(X), check_responses(Y, len(X))
+    def _check_arguments(self) -> None:
+        """Refuse wrong arguments of the constructor."""
+
+    def _fit(self, x, y) -> None:
+        raise NotImplementedError
+
+    def _fit_many(self, x, Y) -> Fits:
+        raise NotImplementedError
 
     def _keep_spline(self, interval, knots, coef):
         """Store the fitted spline; `knots` are on [0, 1]."""
@@ -89,26 +125,39 @@ class UnivariateProcedure(Procedure):
     def _column(self, X):
         if X.shape[1] != 1:
             raise InvalidInputError(
-                f"X has {X.shape[1]} columns; this procedure takes exactly one predictor."
+                f"X has {X.shape[1]} columns but it should have one, the predictor of this procedure"
             )
         return X[:, 0]
 
 
-def check_n_basis(n_basis):
+class LamOrDf(UnivariateProcedure):
+    """A smoothing spline: given `lam`, or `df`, or neither, and then chosen from y."""
+
+    is_equivariant = True
+
+    def __init__(self, lam=None, df=None, n_knots=None):
+        self.lam = lam
+        self.df = df
+        self.n_knots = n_knots
+
+    @property
+    def is_linear(self) -> bool:  # type: ignore[override]
+        """S does not depend on y unless lambda is chosen from it."""
+        return self.lam is not None or self.df is not None
+
+    def _check_arguments(self) -> None:
+        if self.lam is not None and self.df is not None:
+            raise InvalidInputError(
+                f"lam={self.lam!r} and df={self.df!r} but at most one of them should be given"
+            )
+        for name, value in (("lam", self.lam), ("df", self.df)):
+            if value is not None:
+                check_positive(name, value)
+
+
+def check_n_basis(n_basis) -> int:
     """Number of cubic B-splines: an integer from 4 on."""
-    if not isinstance(n_basis, Integral) or isinstance(n_basis, bool) or n_basis < 4:
-        raise InvalidInputError(
-            f"n_basis = {n_basis!r}; it must be an integer of at least 4 "
-            "(a cubic has four coefficients)."
-        )
-    return int(n_basis)
-
-
-def check_positive(name, value):
-    """A finite number above zero."""
-    if not isinstance(value, Real) or isinstance(value, bool) or not 0 < value < np.inf:
-        raise InvalidInputError(f"{name} = {value!r}; it must be a finite number above zero.")
-    return float(value)
+    return check_count("n_basis", n_basis, 4, because="; a cubic has four coefficients")
 
 
 def _as_matrix(X):

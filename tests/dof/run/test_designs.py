@@ -82,10 +82,10 @@ class TestEachMeaning:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            ({"n_designs": 0}, "n_designs=0 is not possible"),
-            ({"n_designs": 2.0}, "n_designs=2.0 is not possible"),
-            ({"n_designs": 6, "n_rep": 10}, "n_designs=6 is too many for n_rep=10: pass at most 5"),
-            ({"draws": RDraws(1), "random_state": 1}, "both given"),
+            ({"n_designs": 0}, "n_designs=0 but it should be an integer of 1"),
+            ({"n_designs": 2.0}, "n_designs=2.0 but it should be an integer of 1"),
+            ({"n_designs": 6, "n_rep": 10}, "n_designs=6 but it should be at most 5 for n_rep=10"),
+            ({"draws": RDraws(1), "random_state": 1}, "one of them should be None"),
         ],
     )
     def test_refusals(self, measure, arguments, message):
@@ -95,7 +95,7 @@ class TestEachMeaning:
     def test_a_given_design_is_one(self, measure):
         X = np.random.default_rng(0).normal(size=(30, 2))
         with pytest.raises(
-            InvalidInputError, match="n_designs=3 is not possible for a given design"
+            InvalidInputError, match="n_designs=3 but it should be None or 1 for a given design"
         ):
             measure(X, n_designs=3)
         assert measure(X, n_designs=1, n_rep=4).n_designs is None
@@ -157,5 +157,5 @@ def test_a_failing_repetition_has_its_design():
 
 
 def test_the_fitted_mean_needs_its_own_design():
-    with pytest.raises(InvalidInputError, match=r"X=\(20, 2\) is drawn, but mu='fitted' needs"):
+    with pytest.raises(InvalidInputError, match=r"X=\(20, 2\) but it should be the design that y"):
         degrees_of_freedom(RegressionTree(depth=1), (20, 2), mu="fitted", y=np.arange(20.0))

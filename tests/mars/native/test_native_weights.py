@@ -8,10 +8,10 @@ from collections import Counter
 import numpy as np
 import pytest
 from earth_batch import Case, difference, fit_in_r
-from pyearthdof._core import eliminate_backward, regress
 from rscript import needs_rscript, run_r
 from test_native_sweep import TRICKS, ordinary_design
 
+from pyearthdof._core import eliminate_backward, regress
 from pyearthdof.mars import native
 
 FEW, MANY = 100, 3000

@@ -40,7 +40,7 @@ out <- list(basis = matrix(b, length(x)), fitted = fitted(f), coef = coef(f), p 
     [
         ("lambda = 0.01", {"lam": 0.01}),
         ("lambda = 1e-5, all.knots = TRUE", {"lam": 1e-5, "n_knots": "all"}),
-        ("df = 7", {"df": 7}),
+        ("df=7", {"df": 7}),
         ("nknots = 20", {"n_knots": 20}),
         ("", {}),
     ],
@@ -75,12 +75,12 @@ def test_fit_many_is_a_loop_of_fits(model):
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (RBSpline(3), "n_basis = 3"),
-        (RBSpline(81), "only 80 rows"),
-        (RNaturalSpline(1), "n_basis = 1"),
-        (RSmoothingSpline(lam=-1), "lam = -1"),
-        (RSmoothingSpline(lam=1, df=5), "give one of them"),
-        (RSmoothingSpline(n_knots=-2), "n_knots = -2"),
+        (RBSpline(3), "n_basis=3"),
+        (RBSpline(81), "n_basis=81 .*from 4 to 80, the number of rows"),
+        (RNaturalSpline(1), "n_basis=1"),
+        (RSmoothingSpline(lam=-1), "lam=-1"),
+        (RSmoothingSpline(lam=1, df=5), "lam=1 and df=5 but at most one"),
+        (RSmoothingSpline(n_knots=-2), "n_knots=-2"),
     ],
 )
 def test_bad_arguments(model, message):

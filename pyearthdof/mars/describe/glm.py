@@ -7,12 +7,14 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit, ndtr
+from scipy.special import ndtr
 
 from ...exceptions import InvalidInputError
 from ..saved import read_coefficients, read_text, read_vector
 
-__all__ = ["DECREASING", "FAMILIES", "HALF", "LINKS", "GlmPart"]
+__all__ = [
+    "AT_LIMIT", "DECREASING", "EPSILON", "FAMILIES", "HALF", "LINKS", "OF_COUNTS", "OF_SHARES", "GlmPart",
+]  # fmt: skip
 
 # Our names of the families, and R's.
 FAMILIES = {
@@ -25,7 +27,11 @@ FAMILIES = {
     "quasipoisson": "quasipoisson",
 }
 
+OF_SHARES = ("binomial", "quasibinomial")  # families whose means are from 0 to 1
+OF_COUNTS = ("poisson", "quasipoisson")
+
 EPSILON = np.finfo(float).eps  # R keeps means away from their limits by this
+AT_LIMIT = 10 * EPSILON  # means that are closer have reached them, R says
 
 LINKS = {
     "identity": lambda eta: eta,
@@ -57,8 +63,9 @@ def _cauchy(eta):
 
 def _logistic(eta):
     """R's logit link: beyond 30 it stops at epsilon and its inverse."""
-    low, high = EPSILON / (1 + EPSILON), 1 / (1 + EPSILON)
-    return np.where(eta < -30, low, np.where(eta > 30, high, expit(np.clip(eta, -30, 30))))
+    odds = np.exp(np.clip(eta, -30, 30))
+    odds = np.where(eta < -30, EPSILON, np.where(eta > 30, 1 / EPSILON, odds))
+    return odds / (1 + odds)
 
 
 @dataclass(frozen=True, eq=False)

@@ -148,6 +148,7 @@ class EarthFit(FittedMars):
                 setattr(again, name, getattr(self, name))
         again._learn(*found, self.weights_)
         again._data = data
+        again._case_weights = data.training_weights
         return again
 
     def predict_interval(self, X=None, level=0.95, kind="prediction") -> pd.DataFrame:
@@ -231,6 +232,9 @@ class EarthFit(FittedMars):
             seed = self._seed() if options["nfold"] > 1 else None
             model, details = engine_r.fit_one(data, options, seed)
         self._learn(model, details, _weights_of_pairs(model, data))
+        self._case_weights = (
+            data.training_weights
+        )  # those of pairs have the numbers of trials in them
         self._data = data
         if model.glm is not None:
             warn_of_separation(model, details.bx, options["glm_l2"])

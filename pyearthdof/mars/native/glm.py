@@ -301,6 +301,8 @@ def _note_the_end(problem: _Problem, mu, converged: bool, at_boundary: bool) -> 
         notes.append(NOT_CONVERGED)
     if at_boundary:
         notes.append(AT_BOUNDARY)
+    if problem.ridge is not None:  # which has a minimum, whatever the means are
+        return
     if name == "binomial" and ((mu > 1 - AT_LIMIT) | (mu < AT_LIMIT)).any():
         notes.append(SEPARATED)
     if name == "poisson" and (mu < AT_LIMIT).any():

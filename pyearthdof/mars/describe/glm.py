@@ -13,7 +13,8 @@ from ...exceptions import InvalidInputError
 from ..saved import read_coefficients, read_text, read_vector
 
 __all__ = [
-    "AT_LIMIT", "DECREASING", "EPSILON", "FAMILIES", "HALF", "LINKS", "OF_COUNTS", "OF_SHARES", "GlmPart",
+    "AT_LIMIT", "CAUCHIT", "DECREASING", "EPSILON", "FAMILIES", "HALF", "LINKS", "OF_COUNTS",
+    "OF_SHARES", "PROBIT", "GlmPart",
 ]  # fmt: skip
 
 # Our names of the families, and R's.
@@ -36,8 +37,8 @@ AT_LIMIT = 10 * EPSILON  # means that are closer have reached them, R says
 LINKS = {
     "identity": lambda eta: eta,
     "logit": lambda eta: _logistic(eta),
-    "probit": lambda eta: ndtr(np.clip(eta, -_PROBIT, _PROBIT)),
-    "cauchit": lambda eta: _cauchy(np.clip(eta, -_CAUCHIT, _CAUCHIT)),
+    "probit": lambda eta: ndtr(np.clip(eta, -PROBIT, PROBIT)),
+    "cauchit": lambda eta: _cauchy(np.clip(eta, -CAUCHIT, CAUCHIT)),
     "cloglog": lambda eta: np.clip(-np.expm1(-np.exp(eta)), EPSILON, 1 - EPSILON),
     "log": lambda eta: np.maximum(np.exp(eta), EPSILON),
     "inverse": lambda eta: 1 / eta,
@@ -50,8 +51,8 @@ HALF = {
     "log": float(np.log(0.5)), "inverse": 2.0, "sqrt": float(np.sqrt(0.5)), "1/mu^2": 4.0,
 }  # fmt: skip
 DECREASING = ("inverse", "1/mu^2")
-_PROBIT = 8.125890664701906  # -qnorm(.Machine$double.eps)
-_CAUCHIT = 1433540284805664.8  # -qcauchy(.Machine$double.eps)
+PROBIT = 8.125890664701906  # -qnorm(.Machine$double.eps)
+CAUCHIT = 1433540284805664.8  # -qcauchy(.Machine$double.eps)
 
 
 def _cauchy(eta):

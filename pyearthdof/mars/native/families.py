@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln, xlog1py, xlogy
 
+from .elementary import log, power
 from .r_sums import r_sum
 
 __all__ = ["FAMILIES", "NAN", "Family", "Response", "respond"]
@@ -71,11 +72,11 @@ def respond(family: Family, y, weights, notes: list[str]) -> Response:
 def _log(values, notes: list[str]) -> np.ndarray:
     if (values < 0).any():
         notes.append(NAN)
-    return np.log(values)
+    return log(values)
 
 
 def _y_log_y(y, mu) -> np.ndarray:
-    return np.where(y != 0, y * np.log(np.where(y != 0, y / mu, 1.0)), 0.0)
+    return np.where(y != 0, y * log(np.where(y != 0, y / mu, 1.0)), 0.0)
 
 
 def _binomial_deviances(y, mu, weights, notes) -> np.ndarray:
@@ -196,7 +197,7 @@ FAMILIES = {
     "inverse_gaussian": Family(
         "inverse.gaussian",
         "1/mu^2",
-        lambda mu: mu**3,
+        lambda mu: power(mu, 3.0),
         lambda y, mu, weights, notes: weights * (y - mu) ** 2 / (y * mu**2),
         _inverse_gaussian_aic,
     ),

@@ -15,6 +15,7 @@ from without_r import run_without_r
 from pyearthdof import Earth, EarthClassifier, MarsModel
 from pyearthdof.exceptions import InvalidInputError, RWarning, SeparationWarning
 from pyearthdof.mars.native.glm import GlmStoppedError, fit_glm
+from pyearthdof.mars.native.links import LINKS
 
 RNG = np.random.default_rng(20)
 N = 120
@@ -269,6 +270,29 @@ for (m in 1:30) {
         found = [ours.deviance, ours.null_deviance, ours.aic, ours.iterations, ours.converged]
         np.testing.assert_allclose(found, numbers, rtol=1e-8, atol=1e-8)
         assert ours.deviances[-1] == ours.deviance and len(ours.deviances) == ours.iterations
+
+
+@needs_rscript
+def test_links_are_rs_to_the_bit():
+    """Where a mean is close to its limit the last bit counts: iterations that diverge stay R's only so."""
+    rng = np.random.default_rng(4)
+    eta = np.concatenate([rng.normal(size=300) * 10.0**k for k in range(-3, 18)])
+    mu = np.concatenate([rng.uniform(size=3000), [0.25, 0.5, 0.75, 1e-15, 1 - 1e-15]])
+    code = """
+out <- list()
+for (k in seq_along(links)) {
+  link <- make.link(links[k])
+  out[[paste0(k, "linear")]] <- link$linkfun(mu)
+  out[[paste0(k, "mean")]] <- suppressWarnings(link$linkinv(eta))
+  out[[paste0(k, "slope")]] <- link$mu.eta(eta)
+}
+"""
+    r = run_r(code, eta=eta, mu=mu, links=list(LINKS))
+    with np.errstate(all="ignore"):
+        for k, (name, link) in enumerate(LINKS.items(), 1):
+            np.testing.assert_array_equal(link.linear(mu), r[f"{k}linear"], name)
+            np.testing.assert_array_equal(link.mean(eta), r[f"{k}mean"], name)
+            np.testing.assert_array_equal(link.slope(eta), r[f"{k}slope"], name)
 
 
 @pytest.mark.parametrize(

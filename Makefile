@@ -32,6 +32,7 @@ soak: .venv/.core
 	@PYEARTHDOF_RELIABILITY=$(CURDIR)/.reliability.jsonl $(PYTHON) -m pytest -q tests/robustness -m "slow or not slow"
 	@$(PYTHON) tests/robustness/soak.py --cases 10000 --json .soak.json
 	@$(PYTHON) tests/robustness/soak.py --data --cases 20000 --json .soak-data.json
+	@$(PYTHON) tests/robustness/soak.py --glm --cases 5000 --json .soak-glm.json
 	@$(PYTHON) tests/robustness/report.py .reliability.jsonl .soak.json .soak-data.json docs/reliability.md
 
 bench: .venv/.core

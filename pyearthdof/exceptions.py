@@ -41,6 +41,10 @@ class RWarning(UserWarning):
     """A warning that R gave while it computed."""
 
 
+class SeparationWarning(UserWarning):
+    """The terms of a generalised linear model separate its response: the coefficients have no limit."""
+
+
 class FittingError(PyEarthDofError, RuntimeError):
     """One repetition of a Monte Carlo run failed; the message names it and how to replay it.
 

@@ -23,6 +23,7 @@ import numpy  # noqa: F401
 import scipy.linalg  # noqa: F401  numpy and scipy must load their BLAS before R loads its own
 
 from .._version import __version__
+from .._warn import warn_user
 from ..exceptions import (
     InvalidInputError,
     PyEarthDofError,
@@ -59,7 +60,7 @@ def call(
             session.load(package)
         result = session.guarded(function, args)
     for text in result["warnings"] or ():
-        warnings.warn(_tidy(text), RWarning, stacklevel=3)
+        warn_user(_tidy(text), RWarning)
     if result.get("interrupt"):
         raise KeyboardInterrupt
     if "error" in result:

@@ -73,7 +73,7 @@ def fit(
     penalty: Annotated[float | None, typer.Option(help="GCV penalty for each knot.")] = None,
     nk: Annotated[int | None, typer.Option(help="Most terms in the forward pass.")] = None,
     family: Annotated[
-        str | None, typer.Option(help="Family of a generalised linear model on the terms; needs R.")
+        str | None, typer.Option(help="Family of a generalised linear model on the terms.")
     ] = None,
     corrected: Annotated[
         bool, typer.Option("--corrected", help="Take the penalty that Algorithm 2 gives.")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .describe.glm import DECREASING, HALF
-from .design.classes import check_classes, class_names, learn_classes
+from .design.classes import check_classes, check_threshold, class_names, learn_classes
 from .design.data import Responses, check_design, check_new_data, check_subset, check_weights
 from .earth_fit import EarthFit
 from .r.training_data import TrainingData
@@ -15,8 +17,15 @@ from .r.training_data import TrainingData
 __all__ = ["EarthClassifier"]
 
 
+def _signature(init) -> inspect.Signature:
+    """The arguments of earth, followed by those of the classifier: one list of them is enough."""
+    shared = list(inspect.signature(EarthFit.__init__).parameters.values())
+    own = inspect.signature(init).parameters.values()
+    return inspect.Signature(shared + [p for p in own if p.kind is p.KEYWORD_ONLY])
+
+
 class EarthClassifier(ClassifierMixin, EarthFit, BaseEstimator):
-    """Classification by MARS, as R's earth does it with `glm=list(family=binomial)`; needs R to fit.
+    """Classification by MARS, as R's earth does it with `glm=list(family=binomial)`.
 
     Two classes are one binomial model of the second class. More are one binomial model for each class on
     the same terms, whose probabilities do not add up to 1: `predict_proba` divides them by their sum,
@@ -27,12 +36,19 @@ class EarthClassifier(ClassifierMixin, EarthFit, BaseEstimator):
     glm_family : {"binomial", "quasibinomial", "gaussian", ...}, default None
         None means "binomial", also with `glm_link="probit"` and the like; "gaussian" is least squares on 0
         and 1, as earth without `glm`.
+    threshold : float, default 0.5
+        Of two classes, `predict` takes the second if its probability is above this, as R's
+        `predict(fit, type="class", thresh=)`. With more classes the most probable one is taken.
+    class_order : {"sorted", "levels"} or a sequence of classes, default "sorted"
+        The order of `classes_`: sorted as everywhere in scikit-learn; as R's levels, which are those of a
+        pandas categorical in its order, and else sorted; or as given. The second of two is the one that is
+        modelled. Levels without a row are left out.
     others
         As in `Earth`.
 
     Attributes
     ----------
-    classes_ : the classes, sorted.
+    classes_ : the classes, in the order of `class_order`.
     others
         As in `Earth`; there is a response for each class, or one for two classes.
 
@@ -51,6 +67,13 @@ class EarthClassifier(ClassifierMixin, EarthFit, BaseEstimator):
            [0.   , 1.   ]])
     """
 
+    def __init__(self, *args, threshold=0.5, class_order="sorted", **options):
+        super().__init__(*args, **options)
+        self.threshold = threshold
+        self.class_order = class_order
+
+    __init__.__signature__ = _signature(__init__)  # what scikit-learn, help and editors look at
+
     def fit(self, X, y, sample_weight=None, *, subset=None):
         """Fit the model; arguments as in `Earth.fit`, y being texts, whole numbers, truth values or dates.
 
@@ -63,8 +86,9 @@ class EarthClassifier(ClassifierMixin, EarthFit, BaseEstimator):
         >>> EarthClassifier().fit(x, x[:, 0] + noise > 0).classes_
         array([False,  True])
         """
+        check_threshold(self.threshold)
         design = check_design(self, X)
-        classes, codes = learn_classes(y, len(design.values))
+        classes, codes = learn_classes(y, len(design.values), self.class_order)
         check_classes(classes, codes)
         weights = check_weights(sample_weight, len(codes))
         rows = check_subset(subset, len(codes))
@@ -78,10 +102,11 @@ class EarthClassifier(ClassifierMixin, EarthFit, BaseEstimator):
         return self
 
     def predict(self, X):
-        """The most probable class of each row of X; of two, the second if it has more than one half."""
+        """The most probable class of each row of X; of two, the second if it has more than `threshold`."""
         check_is_fitted(self)
+        check_threshold(self.threshold)
         raw = self.predict_raw_proba(X)
-        chosen = (raw > 0.5).astype(int) if raw.ndim == 1 else raw.argmax(axis=1)
+        chosen = (raw > self.threshold).astype(int) if raw.ndim == 1 else raw.argmax(axis=1)
         return self.classes_[chosen]
 
     def predict_proba(self, X):

@@ -62,9 +62,14 @@ class Earth(EarthFit, MarsRegressor):
         Weights of several responses (R's `wp`).
     glm_family : {"binomial", "poisson", "gamma", "gaussian", "inverse_gaussian", "quasibinomial", \
 "quasipoisson"}, optional
-        Fit a generalised linear model of this family on the terms; needs R.
+        Fit a generalised linear model of this family on the terms.
     glm_link, glm_maxit, glm_epsilon : optional
         Link of the family, and limits of the iteration; R's defaults.
+    glm_l2 : float, default 0
+        Ridge penalty for terms that separate the response, where R's coefficients grow without limit:
+        deviance + glm_l2 sum (s_j b_j)^2 is minimised, s_j being the standard deviation of term j; the
+        intercept is free. R has none, so it takes the native engine. `deviance`, `df` and `aic` in `glm_`
+        count the terms as if there were no penalty.
     nfold, ncross, stratify : default 0, 1 and True
         R's cross-validation: folds, repetitions, and folds balanced over the response; needs R.
     varmod_method : {"none", "const", "lm", "rlm", "earth", "gam", "power", "power0", "x.lm", ...}
@@ -176,8 +181,11 @@ class Earth(EarthFit, MarsRegressor):
         """
         design = check_design(type(self)(), X)
         options = self._options_for(design)
-        if needs_r(options):
-            raise InvalidInputError(f"{needs_r(options)} but fits of many responses are plain ones")
+        not_plain = needs_r(options)
+        if options["glm_family"] is not None:
+            not_plain = f"glm_family={options['glm_family']!r}"
+        if not_plain:
+            raise InvalidInputError(f"{not_plain} but fits of many responses are plain ones")
         if self._engine_for(options, many=True) == "native":
             from .native import BoundNative
 

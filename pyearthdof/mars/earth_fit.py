@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -13,13 +12,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import bridge
 from .._checks import check_jobs
-from ..exceptions import InvalidInputError, RWarning
+from ..exceptions import InvalidInputError
 from .design.data import Design, Responses, check_new_data
 from .fitted import FittedMars
-from .options import SEARCH_OPTIONS, check_options, linear_predictors, needs_r
+from .options import SEARCH_OPTIONS, check_options, linear_predictors, needs_native, needs_r
 from .r import engine as engine_r
 from .r import objects as robject
 from .r.training_data import FormulaData, TrainingData
+from .separation import warn_of_separation
 
 __all__ = ["EarthFit", "search_options"]
 
@@ -55,6 +55,7 @@ class EarthFit(FittedMars):
         glm_link=None,
         glm_maxit=None,
         glm_epsilon=None,
+        glm_l2=0.0,
         nfold=0,
         ncross=1,
         stratify=True,
@@ -92,6 +93,7 @@ class EarthFit(FittedMars):
         self.glm_link = glm_link
         self.glm_maxit = glm_maxit
         self.glm_epsilon = glm_epsilon
+        self.glm_l2 = glm_l2
         self.nfold = nfold
         self.ncross = ncross
         self.stratify = stratify
@@ -148,6 +150,7 @@ class EarthFit(FittedMars):
                 setattr(again, name, getattr(self, name))
         again._learn(*found, self.weights_)
         again._data = data
+        again._case_weights = data.training_weights
         return again
 
     def predict_interval(self, X=None, level=0.95, kind="prediction") -> pd.DataFrame:
@@ -226,13 +229,17 @@ class EarthFit(FittedMars):
         if self._engine_for(options) == "native":
             from . import native
 
-            _warn_if_constant(data.responses, options)
             model, details = native.fit_one(data, options, n_jobs)
         else:
             seed = self._seed() if options["nfold"] > 1 else None
             model, details = engine_r.fit_one(data, options, seed)
         self._learn(model, details, _weights_of_pairs(model, data))
+        self._case_weights = (
+            data.training_weights
+        )  # those of pairs have the numbers of trials in them
         self._data = data
+        if model.glm is not None:
+            warn_of_separation(model, details.bx, options["glm_l2"])
 
     def _check_options(self, design: Design, responses: Responses) -> dict:
         return self._options_for(design, responses.matrix.shape[1])
@@ -297,6 +304,12 @@ class EarthFit(FittedMars):
         only_r = needs_r(options)
         if self.engine == "native" and only_r:
             raise InvalidInputError(f"engine='native' but {only_r} needs engine='r'")
+        only_native = needs_native(options)
+        if only_native and (self.engine == "r" or only_r):
+            other = "engine='r'" if self.engine == "r" else f"{only_r}, which needs R,"
+            raise InvalidInputError(f"{other} but {only_native} needs engine='native'")
+        if only_native:
+            return "native"
         if self.engine == "r" or only_r:
             bridge.require("earth")
             return "r"
@@ -341,15 +354,3 @@ def _expanded_names(linpreds, columns):
         of_factor = [name for name, source in pairs if source.raw == value]
         expanded += of_factor or [value]
     return expanded
-
-
-def _warn_if_constant(responses: Responses, options: dict) -> None:
-    """R's own warning, which comes by itself with R's engine."""
-    y = responses.values
-    if y.ndim == 1 and options["scale_y"] is not False and np.ptp(y) == 0:
-        warnings.warn(
-            f"Cannot scale y (values are all equal to {y[0]:g}) Use Scale.y=FALSE to silence this "
-            "warning",
-            RWarning,
-            stacklevel=4,
-        )

@@ -94,7 +94,9 @@ class FittedMars(TransformerMixin):
             weights = getattr(getattr(self, "_data", None), "all_weights", weights)
         if getattr(self, "force_weights", False):
             return np.ones(self.model_.n_samples) if weights is None else weights
-        return None if weights is None or not differ(weights) else weights
+        if weights is None or not differ(weights):
+            return None
+        return getattr(self, "_case_weights", weights) if self.model_.glm is not None else weights
 
     def format(self, style="h", *, decomp="anova", digits=7, use_names=True, colon_char=":") -> str:
         """The model as a formula, the text of R's `format(fit, style)`.

@@ -21,6 +21,7 @@ __all__ = [
     "check_options",
     "default_nk",
     "default_penalty",
+    "needs_native",
     "needs_r",
     "r_options",
 ]
@@ -41,6 +42,7 @@ class Option:
     allowed: str
     check: Callable[[Any], bool]
     only_r: bool = False  # what differs from the default is for R's engine alone
+    only_native: bool = False  # and this for the native engine
 
 
 def _number(low: float = -math.inf, high: float = math.inf, *, below_high: bool = False):
@@ -104,10 +106,11 @@ OPTIONS = (
     Option("exhaustive_tol", "Exhaustive.tol", 1e-10, "a number, 0 or more", _number(0)),
     Option("keepxy", "keepxy", False, "True or False", _flag),
     # The glm options become one argument in R, see `_glm`.
-    Option("glm_family", "glm", None, "None or one of " + ", ".join(FAMILIES), _or_none(_family), True),
-    Option("glm_link", "", None, "None or one of " + ", ".join(LINKS), _or_none(LINKS.__contains__), True),
-    Option("glm_maxit", "", None, "None or an integer, 1 or more", _or_none(_integer(1)), True),
-    Option("glm_epsilon", "", None, "None or a number above 0", _or_none(_positive), True),
+    Option("glm_family", "glm", None, "None or one of " + ", ".join(FAMILIES), _or_none(_family)),
+    Option("glm_link", "", None, "None or one of " + ", ".join(LINKS), _or_none(LINKS.__contains__)),
+    Option("glm_maxit", "", None, "None or an integer, 1 or more", _or_none(_integer(1))),
+    Option("glm_epsilon", "", None, "None or a number above 0", _or_none(_positive)),
+    Option("glm_l2", "", 0.0, "a number, 0 or more", _number(0), only_native=True),
     Option("nfold", "nfold", 0, "an integer, 0 or more", _integer(0), True),
     Option("ncross", "ncross", 1, "an integer, 1 or more", _integer(1), True),
     Option("stratify", "stratify", True, "True or False", _flag, True),
@@ -162,6 +165,7 @@ def _passes(option: Option, value) -> bool:
 def _check_together(options: dict[str, Any], n_resp: int) -> None:
     """Options that only make sense together, R's rules in our names."""
     given = {name for name in ("glm_link", "glm_maxit", "glm_epsilon") if options[name] is not None}
+    given |= {"glm_l2"} if options["glm_l2"] else set()
     if given and options["glm_family"] is None:
         raise InvalidInputError(f"{min(given)} is given but glm_family is None")
     folds = options["nfold"] > 1
@@ -190,6 +194,14 @@ def needs_r(options: dict[str, Any]) -> str | None:
         if option.only_r and not _is_default(options[option.name], option.default):
             return f"{option.name}={options[option.name]!r}"
     return "pmethod='cv'" if options["pmethod"] == "cv" else None
+
+
+def needs_native(options: dict[str, Any]) -> str | None:
+    """The first option, as text, that R does not have; None if there is none."""
+    for option in OPTIONS:
+        if option.only_native and not _is_default(options[option.name], option.default):
+            return f"{option.name}={options[option.name]!r}"
+    return None
 
 
 def response_weights(weights, n_resp: int) -> np.ndarray | None:

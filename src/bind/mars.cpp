@@ -6,9 +6,11 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
 #include "../mars/design.hpp"
+#include "../mars/elementary.hpp"
 #include "../mars/forward.hpp"
 #include "../mars/many.hpp"
 #include "../mars/noise.hpp"
@@ -258,6 +260,20 @@ std::tuple<Out<double>, Out<double>> scale_rows(const In2<double>& Y) {
   return {scaled, divisor};
 }
 
+Out<double> elementary(const std::string& name, const In1<double>& values) {
+  const Elementary function = find_elementary(name);
+  if (!function) throw nb::value_error("no elementary function of this name");
+  Out<double> found = make_array<double>({values.shape(0)});
+  for (std::size_t i = 0; i < values.shape(0); ++i) found.data()[i] = function(values.data()[i]);
+  return found;
+}
+
+Out<double> power(const In1<double>& values, double exponent) {
+  Out<double> found = make_array<double>({values.shape(0)});
+  for (std::size_t i = 0; i < values.shape(0); ++i) found.data()[i] = std::pow(values.data()[i], exponent);
+  return found;
+}
+
 // Candidate knots of a pair and their sums, for tests.
 nb::dict candidate_knots(const Design& design, const Settings& settings, const In1<double>& base, std::size_t pred) {
   const std::size_t n_positive = static_cast<std::size_t>(
@@ -327,6 +343,8 @@ void bind_mars(nb::module_& m) {
   m.def("find_independent", &independent, "columns"_a, "tolerance"_a = kRankTolerance, "n_threads"_a = 1);
   m.def("candidate_knots", &candidate_knots, "design"_a, "settings"_a, "base"_a, "pred"_a);
   m.def("tie_band", &tie_band, "gain"_a, "rss_null"_a);
+  m.def("elementary", &elementary, "name"_a, "values"_a);
+  m.def("power", &power, "values"_a, "exponent"_a);
   m.def("scale_rows", &scale_rows, "Y"_a);
 }
 

@@ -33,11 +33,6 @@ class Case:
         return f"{self.data}: {'+'.join(self.y)} ~ {'+'.join(self.x)[:40]}, {self.r}"
 
     @property
-    def native(self) -> bool:
-        """Whether the native engine can do it."""
-        return not any(name.startswith("glm") for name in self.py)
-
-    @property
     def r_call(self) -> str:
         return f"earth(x, y, {self.r})" if self.r else "earth(x, y)"
 

@@ -56,22 +56,28 @@ def found():
     return result, read_frames(result)
 
 
+@pytest.mark.parametrize("engine", ["r", "native"])
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_same_as_plain_r(found, case):
+def test_same_as_plain_r(found, case, engine):
     number = list(CASES).index(case) + 1
     r = {key.split("|")[2]: v for key, v in found[0].items() if key.startswith(f"case|{number}|")}
     data, x, y, _ = case
     frame, new = found[1]["frame"][data], found[1]["new"][data][x.split("|")]
-    model = EarthClassifier(**CASES[case]).fit(frame[x.split("|")], frame[y])
-    np.testing.assert_array_equal(model.glm_coef_.ravel(), r["coef"].ravel())
-    np.testing.assert_array_equal(model.glm_["deviance"], r["deviance"])
+    model = EarthClassifier(**CASES[case], engine=engine).fit(frame[x.split("|")], frame[y])
+    assert model.engine_ == engine
+    allowed, close = (0.0, 1e-12) if engine == "r" else (1e-8, 1e-8)  # the bridge to the bit
+    size = np.abs(r["coef"]).max()
+    np.testing.assert_allclose(model.glm_coef_.ravel(), r["coef"].ravel(), allowed, allowed * size)
+    np.testing.assert_allclose(model.glm_["deviance"], r["deviance"], rtol=allowed)
     assert list(model.response_names_) == (
         [as_r(model.classes_[1])] if y == "child" else r["names"]
     )
     raw, link = model.predict_raw_proba(new), model.decision_function(new)
-    np.testing.assert_allclose(raw.reshape(r["response"].shape), r["response"], rtol=1e-12)
+    np.testing.assert_allclose(
+        raw.reshape(r["response"].shape), r["response"], rtol=close, atol=close
+    )
     scale = np.abs(r["link"]).max()
-    np.testing.assert_allclose(link.reshape(r["link"].shape), r["link"], 1e-12, 1e-12 * scale)
+    np.testing.assert_allclose(link.reshape(r["link"].shape), r["link"], close, close * scale)
     assert [as_r(c) for c in model.predict(new)] == r["class"]
     proba = model.predict_proba(new)
     assert proba.shape == (len(new), len(model.classes_))
@@ -228,6 +234,73 @@ def test_bad_classes(y, message):
         EarthClassifier().fit(X, y)
 
 
-def test_native_engine_is_refused():
-    with pytest.raises(InvalidInputError, match="engine='native' but glm_family"):
-        EarthClassifier(engine="native").fit(X, CODES)
+@pytest.mark.parametrize("engine", ["r", "native"])
+@pytest.mark.parametrize("threshold", [0.0, 0.2, 0.5, 0.9, 1.0])
+def test_a_threshold_is_rs(threshold, engine):
+    code = """
+fit <- suppressWarnings(earth(x, factor(y), glm = list(family = binomial)))
+out <- list(class = as.character(predict(fit, x, type = "class", thresh = t)))
+"""
+    for y in (CODES > 0) * 1, CODES:
+        r = run_r(code, packages=("earth",), x=X, y=y * 1.0, t=threshold)
+        model = EarthClassifier(threshold=threshold, engine=engine).fit(X, y)
+        assert [str(c) for c in model.predict(X)] == r["class"]
+
+
+@pytest.mark.parametrize("engine", ["r", "native"])
+@pytest.mark.parametrize(
+    "levels", [["b", "c", "a"], ["c", "b", "a"], ["c", "none", "a", "b"], ["b", "a"]]
+)
+def test_the_order_of_the_classes_is_that_of_rs_levels(levels, engine):
+    code = """
+fit <- suppressWarnings(earth(x, factor(y, levels), glm = list(family = binomial)))
+out <- list(names = colnames(fit$coefficients), coef = unname(fit$glm.coefficients))
+"""
+    y = np.array(["a", "b", "c" if "c" in levels else "a"])[CODES]
+    there = [level for level in levels if level in y]
+    r = run_r(code, packages=("earth",), x=X, y=y.tolist(), levels=there)
+    for order, classes in (
+        ("levels", pd.Categorical(y, levels)),
+        ("levels", pd.Series(pd.Categorical(y, levels))),
+        (levels, y),
+        (tuple(there), y.astype(object)),
+    ):
+        model = EarthClassifier(class_order=order, engine=engine).fit(X, classes)
+        assert model.classes_.tolist() == there
+        assert list(model.response_names_) == r["names"]
+        size = np.abs(r["coef"]).max()
+        np.testing.assert_allclose(
+            model.glm_coef_.reshape(r["coef"].shape), r["coef"], 1e-8, 1e-8 * size
+        )
+        sorted_ = EarthClassifier(engine=engine).fit(X, classes)
+        assert sorted_.classes_.tolist() == sorted(there)
+        if len(there) > 2:  # of two, another one is modelled
+            assert (sorted_.predict(X) == model.predict(X)).all()
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"threshold": 1.5}, "threshold=1.5 but it should be a number from 0 to 1"),
+        ({"threshold": "high"}, "threshold='high' but"),
+        ({"threshold": True}, "threshold=True but"),
+        (
+            {"class_order": "backwards"},
+            "class_order='backwards' but it should be one of sorted, levels",
+        ),
+        ({"class_order": 3}, "class_order=3 but it should be one of"),
+        ({"class_order": [0, 1]}, "it lacks 2, which y holds: name each class once"),
+        ({"class_order": [0, 1, 2, 1]}, "it holds a class twice"),
+        ({"class_order": None}, "class_order=None but"),
+    ],
+)
+def test_bad_thresholds_and_orders(more, message):
+    with pytest.raises(InvalidInputError, match=message):
+        EarthClassifier(engine="native", **more).fit(X, CODES)
+
+
+def test_a_threshold_may_be_changed_after_the_fit():
+    model = EarthClassifier(engine="native").fit(X, CODES > 0)
+    assert model.set_params(threshold=0.0).predict(X).all()
+    with pytest.raises(InvalidInputError, match="threshold=2"):
+        model.set_params(threshold=2).predict(X)

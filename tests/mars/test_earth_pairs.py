@@ -83,7 +83,7 @@ def test_same_as_plain_r(case, in_r):
     assert MarsModel.from_json(model.model_.to_json()) == model.model_
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.native], ids=str)
+@pytest.mark.parametrize("case", CASES, ids=str)
 def test_the_native_engine_has_the_same_model(case, in_r):
     expected = in_r[case]
     model = fit(case, "native")
@@ -92,6 +92,10 @@ def test_the_native_engine_has_the_same_model(case, in_r):
     for name, attribute in NUMBERS.items():
         close(flat(getattr(model, attribute)), flat(expected[name]), 1e-8, name)
     check_predictions(model, case, expected, 1e-8)
+    if case.py.get("glm_family"):
+        close(flat(model.glm_coef_), flat(expected["glm.coef"]), 1e-8, "glm.coef")
+        for name in GLM:
+            close(flat(model.glm_[name]), expected[f"glm.{name}"], 1e-8, name)
     assert MarsModel.from_json(model.model_.to_json()) == model.model_
 
 

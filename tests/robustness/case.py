@@ -54,6 +54,32 @@ class Case:
         return self.options | ({"glm_family": "binomial"} if self.classes else {})
 
     @property
+    def is_pairs(self) -> bool:
+        """Whether y is successes and failures for earth: counts, some of them above one in a row."""
+        if self.y.ndim != 2 or self.y.shape[1] != 2:
+            return False
+        counts = bool((self.y == self.y.round()).all() and self.y.min() >= 0)
+        family = self.options.get("glm_family", "")
+        return family.endswith("binomial") and counts and self.y.sum(axis=1).max() > 1
+
+    @property
+    def earth_y(self) -> np.ndarray:
+        """The (n, m) responses that the terms are for: indicators of classes, shares of successes."""
+        if self.is_pairs:
+            return (self.y[:, 0] / np.maximum(self.y.sum(axis=1), 1))[:, None]
+        if len(self.classes) > 2:
+            return (self.y[:, None] == np.arange(len(self.classes))).astype(float)
+        return self.y.reshape(len(self.y), -1)
+
+    @property
+    def earth_weights(self) -> np.ndarray | None:
+        """The weights that they are found with: those of pairs count their trials."""
+        if not self.is_pairs:
+            return self.weights
+        total = self.y.sum(axis=1)
+        return total if self.weights is None else total * self.weights
+
+    @property
     def needs_glm(self) -> bool:
         """Whether a generalised linear model is part of it."""
         return bool(self.classes) or "glm_family" in self.options

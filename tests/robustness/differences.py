@@ -8,10 +8,14 @@ from rserver import AGAIN, Fitted
 
 from pyearthdof import MarsModel
 from pyearthdof.mars.crosscheck import TIE
+from pyearthdof.mars.describe.glm import FAMILIES as R_FAMILIES
 from pyearthdof.mars.model import evaluate_term, nominal_df
+from pyearthdof.mars.native.families import FAMILIES
+from pyearthdof.mars.native.links import LINKS
 
 __all__ = ["bits_that_differ", "numbers_that_differ", "tie"]
 
+R_TO_OURS = {theirs: ours for ours, theirs in R_FAMILIES.items()}
 TOLERANCE = 1e-8
 EPSILON = 10 * np.finfo(float).eps
 ROUNDING = 1e-13  # of the sum of squares of y
@@ -53,8 +57,12 @@ def numbers_that_differ(case: Case, ours: Fitted, r: Fitted, model: MarsModel) -
     scale = _Scale(case, model)
     for prefix in _prefixes(r):
         what = _numbers_that_differ(ours.parts, r.parts, prefix, scale)
+        if not what and case.needs_glm:
+            what = _glm_differs(ours.parts, r.parts, prefix, scale)
         if what:
             return prefix + what
+    if case.needs_glm and _glm_warnings(ours) != _glm_warnings(r):
+        return f"warnings {_glm_warnings(ours)} {_glm_warnings(r)}"
     return ""
 
 
@@ -68,8 +76,9 @@ class _Scale:
     def __init__(self, case: Case, model: MarsModel):
         X = case.X.iloc[case.rows] if hasattr(case.X, "iloc") else case.X[case.rows]
         self.design = model.design(X)
-        self.Y = case.y[case.rows].reshape(len(X), -1)
+        self.Y = case.earth_y[case.rows]
         self.root = _root_weights(case)
+        self.glm = model.glm
         with np.errstate(over="ignore"):
             self.squares = ROUNDING * np.sum(self.Y**2, axis=0)
         self.values = 1e-14 * np.abs(self.Y).max(axis=0)
@@ -78,12 +87,21 @@ class _Scale:
         terms = zip(dirs, cuts, strict=True)
         return np.column_stack([evaluate_term(self.design, d, c) for d, c in terms])
 
-    def condition(self, basis: np.ndarray) -> float:
+    def condition(self, basis: np.ndarray, root: np.ndarray | None = None) -> float:
         """Of the regression: no arithmetic knows coefficients and leverages any better."""
-        weighted = self.root[:, None] * basis
+        weighted = (self.root if root is None else root)[:, None] * basis
         with np.errstate(all="ignore"):
             weighted = weighted / np.linalg.norm(weighted, axis=0)
         return float(np.linalg.cond(weighted)) if np.isfinite(weighted).all() else 1.0
+
+    def glm_condition(self, basis: np.ndarray, coef: np.ndarray) -> float:
+        """Of the last regression of a generalised linear model."""
+        eta = basis @ coef
+        link, family = LINKS[self.glm.link], FAMILIES[R_TO_OURS[self.glm.family]]
+        with np.errstate(all="ignore"):
+            root = np.abs(link.slope(eta)) / np.sqrt(family.variance(link.mean(eta)))
+        root = np.nan_to_num(root, posinf=0.0) * self.root
+        return self.condition(basis[root > 0], root[root > 0])
 
     def rounding(self, parts: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         """What may be left in place of a zero where equal numbers were subtracted."""
@@ -128,6 +146,35 @@ def _numbers_that_differ(ours, r, prefix: str, scale: _Scale) -> str:
     return ""
 
 
+def _glm_differs(ours, r, prefix: str, scale: _Scale) -> str:
+    """Coefficients are compared by what they add to a linear predictor, as well as the last regression of
+    the iteration knows them; those of an iteration that did not converge may be anywhere.
+    """
+    mine, theirs = ({name: part[prefix + name] for name in GLM} for part in (ours, r))
+    chosen = r[prefix + "selected"]
+    basis = scale.basis(r[prefix + "dirs"][chosen], r[prefix + "cuts"][chosen])
+    unit = np.abs(basis).max(axis=0)[:, None]
+    for name in ("iterations", "converged", "null_deviance", "deviance", "aic", "glm_coef"):
+        tolerance, left = TOLERANCE, TOLERANCE if name in ("deviance", "aic") else 0.0
+        a, b = mine[name], theirs[name]
+        if name == "glm_coef":
+            stays = theirs["converged"] == 1
+            known = [scale.glm_condition(basis, coef) for coef in b.T[stays]]
+            tolerance = max(TOLERANCE, EPSILON * max(known, default=1.0))
+            a, b = (unit * a)[:, stays], (unit * b)[:, stays]
+        if b.size == 0:
+            continue
+        if _differ(a, b, tolerance, left):
+            return f"{name} {np.abs(a - b).max():.1e} of {np.abs(b).max():.1e}"
+    return ""
+
+
+def _glm_warnings(answer: Fitted) -> list[str]:
+    """Those of the iteration; the passes have words of their own."""
+    ours = ("glm.fit", "the glm algorithm", "step size", "no observations", "non-", "NaNs")
+    return [text for text in _plain(answer.warnings) if text.startswith(ours)]
+
+
 def _of_a_share(name: str, values: np.ndarray) -> np.ndarray | float:
     """A share is 1 - part/whole: no better known than part/whole, whose sums of squares are compared."""
     return TOLERANCE * np.abs(1 - values) if name.startswith(("rsq", "grsq")) else 0.0
@@ -157,9 +204,9 @@ def _cut(name: str, values: np.ndarray) -> np.ndarray:
 
 
 def _root_weights(case: Case) -> np.ndarray:
-    if case.weights is None:
+    if case.earth_weights is None:
         return np.ones(len(case.rows))
-    weights = case.weights[case.rows]
+    weights = case.earth_weights[case.rows]
     weights = np.maximum(weights, weights.mean() / 1e8)  # earth's way with zeros
     return np.sqrt(weights / weights.max())
 

@@ -76,6 +76,7 @@ LOOSER_THAN_R = (
     Looser("internal assertion failed", True, "R's sums overflow or vanish, ours are others"),
     Looser("NA/NaN/Inf in foreign function call", True, "the same"),
     Looser("non-finite value in rss.per.subset", True, "the same"),
+    Looser("duplicated name", False, "R's glm takes terms apart by names with rounded cuts"),
     Looser("length of 'scale' must equal", False, "R forgets that a constant y cannot be scaled"),
 )
 USUAL_SIZES = (1e-14, 1e30)

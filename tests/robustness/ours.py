@@ -9,7 +9,7 @@ from case import Case
 from rserver import AGAIN, Died, Fitted, Refused
 
 from pyearthdof import Earth, EarthClassifier, MarsModel
-from pyearthdof.exceptions import RWarning
+from pyearthdof.exceptions import RWarning, SeparationWarning
 
 __all__ = ["fit_ours"]
 
@@ -36,7 +36,7 @@ def fit_ours(case: Case, engine: str) -> tuple[Fitted | Refused | Died, MarsMode
         except Exception as error:
             return Died(f"{type(error).__name__}: {error}"), None
     warned = tuple(str(w.message) for w in caught if issubclass(w.category, RWarning))
-    others = [w for w in caught if not issubclass(w.category, RWarning)]
+    others = [w for w in caught if not issubclass(w.category, (RWarning, SeparationWarning))]
     if others:
         return Died(f"a stray warning: {others[0].category.__name__}: {others[0].message}"), None
     return Fitted(parts, fit.model_.term_names, warned), fit.model_

@@ -51,7 +51,11 @@ read.arguments <- function() {
       numbers = read.vector())
   }
   if (!is.null(arguments$glm)) arguments$glm <- list(family = arguments$glm)
-  arguments
+  if (!is.null(arguments$glm.link))
+    arguments$glm$family <- get(arguments$glm$family)(link = arguments$glm.link)
+  arguments$glm$maxit <- arguments$glm.maxit
+  arguments$glm$epsilon <- arguments$glm.epsilon
+  arguments[setdiff(names(arguments), c("glm.link", "glm.maxit", "glm.epsilon"))]
 }
 
 write.numbers <- function(values) writeBin(as.double(values), answers, endian = "little")
@@ -91,7 +95,8 @@ parts.of <- function(fit, x.new) {
   c(parts, list(
     glm_coef = fit$glm.coefficients, deviance = each("deviance"),
     null_deviance = each("null.deviance"), aic = each("aic"), iterations = each("iter"),
-    converged = each("converged"), response = predict(fit, x.new, type = "response")))
+    converged = each("converged"),
+    response = suppressWarnings(predict(fit, x.new, type = "response"))))
 }
 
 repeat {

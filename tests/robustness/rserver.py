@@ -24,7 +24,8 @@ R_NAMES = {
     "endspan": "endspan", "newvar_penalty": "newvar.penalty", "fast_k": "fast.k",
     "fast_beta": "fast.beta", "linpreds": "linpreds", "pmethod": "pmethod", "nprune": "nprune",
     "adjust_endspan": "Adjust.endspan", "auto_linpreds": "Auto.linpreds", "scale_y": "Scale.y",
-    "response_weight": "wp", "glm_family": "glm", "force_weights": "Force.weights",
+    "response_weight": "wp", "glm_family": "glm", "force_weights": "Force.weights", "glm_link": "glm.link",
+    "glm_maxit": "glm.maxit", "glm_epsilon": "glm.epsilon",
 }  # fmt: skip
 AGAIN = "again "  # before the names of what the second pruning pass gave
 R_FAMILIES = {"gamma": "Gamma", "inverse_gaussian": "inverse.gaussian"}

@@ -15,6 +15,7 @@ import pytest
 from case import Case
 from cases_strategy import distinct_cases
 from data_cases import data_cases
+from glm_cases import glm_cases
 from judge import AGREED, DIFFERENT, KINDS, REFUSED, TIED, judge
 from minimise import minimise
 from rscript import needs_rscript
@@ -65,13 +66,35 @@ class TestAgainstR:
         for number, case in enumerate(data_cases(CASES)):
             r = server.fit(case)
             assert not isinstance(r, Died), f"case {number}: {r}"
-            for engine in ENGINES if not case.needs_glm else ("r",):
+            for engine in ENGINES:
                 verdict = judge(case, r, engine)
                 counts[engine, verdict.kind] += 1
                 assert verdict.kind != DIFFERENT, f"case {number}: {verdict}"
         for engine in ENGINES:
             assert counts[engine, AGREED] > CASES // 2
             assert counts[engine, TIED] == 0
+
+    def test_generalised_linear_models(self, server):
+        counts = Counter()
+        for number, case in enumerate(glm_cases(CASES // 2)):
+            r = server.fit(case)
+            assert not isinstance(r, Died), f"case {number}: {r}"
+            for engine in ENGINES:
+                verdict = judge(case, r, engine)
+                counts[engine, verdict.kind] += 1
+                assert verdict.kind != DIFFERENT, f"case {number}: {verdict}"
+        for engine in ENGINES:
+            assert counts[engine, AGREED] > CASES // 3
+
+    def test_a_wrong_glm_would_be_noticed(self, server):
+        case = next(c for c in glm_cases(CASES) if c.options.get("glm_family") == "gamma")
+        r = server.fit(case)
+        for name in ("glm_coef", "deviance", "null_deviance", "aic", "iterations"):
+            parts = r.parts | {name: r.parts[name] * (1 + 1e-6) + (name == "iterations")}
+            wrong = Fitted(parts, r.term_names, r.warnings)
+            assert judge(case, wrong, "native").what.startswith(name)
+        wrong = Fitted(r.parts, r.term_names, (*r.warnings, "glm.fit: algorithm did not converge"))
+        assert judge(case, wrong, "native").what.startswith("warnings")
 
     def test_a_wrong_engine_would_be_noticed(self, server):
         case = next(c for c in distinct_cases(CASES) if len(c.y) > 60)

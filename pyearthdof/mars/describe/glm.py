@@ -7,12 +7,15 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit, ndtr
+from scipy.special import ndtr
 
 from ...exceptions import InvalidInputError
 from ..saved import read_coefficients, read_text, read_vector
 
-__all__ = ["DECREASING", "FAMILIES", "HALF", "LINKS", "GlmPart"]
+__all__ = [
+    "AT_LIMIT", "CAUCHIT", "DECREASING", "EPSILON", "FAMILIES", "HALF", "LINKS", "OF_COUNTS",
+    "OF_SHARES", "PROBIT", "GlmPart",
+]  # fmt: skip
 
 # Our names of the families, and R's.
 FAMILIES = {
@@ -25,13 +28,17 @@ FAMILIES = {
     "quasipoisson": "quasipoisson",
 }
 
+OF_SHARES = ("binomial", "quasibinomial")  # families whose means are from 0 to 1
+OF_COUNTS = ("poisson", "quasipoisson")
+
 EPSILON = np.finfo(float).eps  # R keeps means away from their limits by this
+AT_LIMIT = 10 * EPSILON  # means that are closer have reached them, R says
 
 LINKS = {
     "identity": lambda eta: eta,
     "logit": lambda eta: _logistic(eta),
-    "probit": lambda eta: ndtr(np.clip(eta, -_PROBIT, _PROBIT)),
-    "cauchit": lambda eta: _cauchy(np.clip(eta, -_CAUCHIT, _CAUCHIT)),
+    "probit": lambda eta: ndtr(np.clip(eta, -PROBIT, PROBIT)),
+    "cauchit": lambda eta: _cauchy(np.clip(eta, -CAUCHIT, CAUCHIT)),
     "cloglog": lambda eta: np.clip(-np.expm1(-np.exp(eta)), EPSILON, 1 - EPSILON),
     "log": lambda eta: np.maximum(np.exp(eta), EPSILON),
     "inverse": lambda eta: 1 / eta,
@@ -44,8 +51,8 @@ HALF = {
     "log": float(np.log(0.5)), "inverse": 2.0, "sqrt": float(np.sqrt(0.5)), "1/mu^2": 4.0,
 }  # fmt: skip
 DECREASING = ("inverse", "1/mu^2")
-_PROBIT = 8.125890664701906  # -qnorm(.Machine$double.eps)
-_CAUCHIT = 1433540284805664.8  # -qcauchy(.Machine$double.eps)
+PROBIT = 8.125890664701906  # -qnorm(.Machine$double.eps)
+CAUCHIT = 1433540284805664.8  # -qcauchy(.Machine$double.eps)
 
 
 def _cauchy(eta):
@@ -57,8 +64,9 @@ def _cauchy(eta):
 
 def _logistic(eta):
     """R's logit link: beyond 30 it stops at epsilon and its inverse."""
-    low, high = EPSILON / (1 + EPSILON), 1 / (1 + EPSILON)
-    return np.where(eta < -30, low, np.where(eta > 30, high, expit(np.clip(eta, -30, 30))))
+    odds = np.exp(np.clip(eta, -30, 30))
+    odds = np.where(eta < -30, EPSILON, np.where(eta > 30, 1 / EPSILON, odds))
+    return odds / (1 + odds)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,17 +13,24 @@ from ...exceptions import InvalidInputError
 from .columns import level_text
 from .kinds import check_kind
 
-__all__ = ["check_classes", "class_names", "learn_classes"]
+__all__ = ["check_classes", "check_threshold", "class_names", "learn_classes"]
+
+ORDERS = ("sorted", "levels")
 
 ALLOWED = "classes should be texts, whole numbers, truth values or numpy's dates, all of one kind"
 
 
-def learn_classes(y, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
-    """The classes, sorted, and the position of each row's class in them.
+def learn_classes(y, n_samples: int, order="sorted") -> tuple[np.ndarray, np.ndarray]:
+    """The classes in their order, and the position of each row's class in them.
+
+    `order` is "sorted", "levels" (those of a categorical, else sorted), or the classes themselves.
 
     >>> learn_classes(["b", "a", "b"], 3)
     (array(['a', 'b'], dtype='<U1'), array([1, 0, 1]))
+    >>> learn_classes(["b", "a", "b"], 3, ["b", "a"])
+    (array(['b', 'a'], dtype='<U1'), array([0, 1, 0]))
     """
+    wanted = _wanted(y, order)
     if y is None:
         raise InvalidInputError("requires y to be passed, but the target y is None")
     y = _vector(y)
@@ -41,7 +48,45 @@ def learn_classes(y, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
     for name, k in {name: names.count(name) for name in names}.items():
         if k > 1:
             raise InvalidInputError(f"y holds {k} classes that R would both call {name!r}")
-    return classes, codes
+    return (classes, codes) if wanted is None else _ordered(classes, codes, wanted, order)
+
+
+def _wanted(y, order) -> list | None:
+    """The classes in the order that is wanted; None is sorted."""
+    if isinstance(order, str):
+        if order not in ORDERS:
+            raise InvalidInputError(
+                f"class_order={order!r} but it should be one of {', '.join(ORDERS)}, or the classes"
+            )
+        dtype = getattr(y, "dtype", None)
+        categorical = order == "levels" and isinstance(dtype, pd.CategoricalDtype)
+        return list(dtype.categories) if categorical else None
+    try:
+        return list(order)
+    except TypeError:
+        raise InvalidInputError(
+            f"class_order={order!r} but it should be one of {', '.join(ORDERS)}, or the classes"
+        ) from None
+
+
+def _ordered(classes, codes, wanted, order) -> tuple[np.ndarray, np.ndarray]:
+    """Sorted classes in another order; what has no row is left out."""
+    known = classes.tolist()
+    places = [known.index(value) for value in wanted if value in known]
+    if sorted(places) != list(range(len(known))):
+        missing = [value for value in known if value not in wanted]
+        said = f"it lacks {missing[0]!r}, which y holds" if missing else "it holds a class twice"
+        raise InvalidInputError(f"class_order={order!r} but {said}: name each class once")
+    rank = np.empty(len(places), dtype=int)
+    rank[places] = np.arange(len(places))
+    return classes[places], rank[codes]
+
+
+def check_threshold(threshold) -> None:
+    """Refuse what is no probability."""
+    is_number = isinstance(threshold, numbers.Real) and not isinstance(threshold, bool)
+    if not is_number or not 0 <= threshold <= 1:
+        raise InvalidInputError(f"threshold={threshold!r} but it should be a number from 0 to 1")
 
 
 def _vector(y) -> np.ndarray:

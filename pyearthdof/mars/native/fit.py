@@ -10,9 +10,12 @@ import numpy as np
 
 from ... import _core
 from ..._version import __version__
-from ..design.data import taken
+from ..._warn import warn_user
+from ...exceptions import RWarning
+from ..design.data import Responses, taken
 from ..design.names import term_names
 from ..model import FitDetails, MarsModel, evaluate_term
+from .earth_glm import check_responses, earth_part, fit_glms
 from .forward import ForwardPass, forward_pass
 from .prune import Pruning, gcv_of, prune
 from .r_sums import r_mean, r_sum, r_weighted_mean
@@ -187,16 +190,37 @@ def _least_squares(columns, Y, with_leverages: bool, n_threads: int) -> tuple:
 
 def fit_one(data, options, n_threads=1) -> tuple[MarsModel, FitDetails]:
     """Fit one model to a `TrainingData`; options as `check_options` returns them."""
-    X, y, names = data.all_design.values, data.all_responses.values, data.design.names
-    found = fit(X, y, options, data.all_weights, names, data.subset, n_threads)
+    check_responses(data, options)
+    responses, weights = earth_part(data, options)
+    X, names = data.all_design.values, data.design.names
+    _warn_if_constant(_rows(responses, data.subset), options)
+    found = fit(X, responses.values, options, weights, names, data.subset, n_threads)
     terms = term_names(found.dirs, found.cuts, names, data.design.values)
-    return _build(found, terms, data.design, data.responses, options)
+    glm = fit_glms(found.bx, data, options, n_threads)
+    return _build(found, terms, data.design, _rows(responses, data.subset), options, glm)
+
+
+def _rows(responses: Responses, subset) -> Responses:
+    return responses if subset is None else responses.rows(subset)
+
+
+def _warn_if_constant(responses: Responses, options) -> None:
+    """R's own warning."""
+    y = responses.values
+    if y.ndim == 1 and options["scale_y"] is not False and np.ptp(y) == 0:
+        warn_user(
+            f"Cannot scale y (values are all equal to {y[0]:g}) Use Scale.y=FALSE to silence this "
+            "warning",
+            RWarning,
+        )
 
 
 def reprune(model: MarsModel, data, options) -> tuple[MarsModel, FitDetails]:
     """The pruning pass again, on the forward pass of a fitted model."""
-    design, responses, Y = data.design, data.responses, data.responses.matrix
-    weights = effective_weights(data.all_weights, len(data.all_design.values), options)
+    responses, weights = earth_part(data, options)
+    design, responses = data.design, _rows(responses, data.subset)
+    Y = responses.matrix
+    weights = effective_weights(weights, len(data.all_design.values), options)
     weights = taken(weights, data.subset)
     root = np.ones(len(Y)) if weights is None else np.sqrt(weights)
     terms = zip(model.dirs, model.cuts, strict=True)
@@ -208,13 +232,16 @@ def reprune(model: MarsModel, data, options) -> tuple[MarsModel, FitDetails]:
     found = _prune_and_solve(forward, Y, importance, weights, options)
     if responses.values.ndim == 1:
         found = _one_column(found)
-    return _build(found, model.term_names, design, responses, options)
+    glm = fit_glms(found.bx, data, options)
+    return _build(found, model.term_names, design, responses, options, glm)
 
 
 SHARED = {f.name for f in fields(MarsModel)} & {f.name for f in fields(NativeFit)}
 
 
-def _build(found: NativeFit, names, design, responses, options) -> tuple[MarsModel, FitDetails]:
+def _build(
+    found: NativeFit, names, design, responses, options, glm=None
+) -> tuple[MarsModel, FitDetails]:
     settings = resolve_settings(options, *design.values.shape)
     values = {name: getattr(found, name) for name in SHARED}
     model = MarsModel(
@@ -232,6 +259,7 @@ def _build(found: NativeFit, names, design, responses, options) -> tuple[MarsMod
         versions={"pyearthdof": __version__},
         response_names=responses.names,
         columns=design.columns,
+        glm=glm,
     )
     residuals = responses.values - found.fitted
     return model, FitDetails(found.bx, found.fitted, residuals, found.leverages, None)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
 from ... import _core
+from ..._warn import warn_user
 from ...exceptions import InvalidInputError, RWarning
 from .settings import penalty_of
 
@@ -98,10 +98,9 @@ def _search(columns, y, method, kept) -> tuple[np.ndarray, np.ndarray]:
 
 def _warn_of_dependent(dependent: list[int]) -> None:
     terms = ", ".join(str(t + 1) for t in dependent)
-    warnings.warn(
+    warn_user(
         f"the pruning pass leaves out terms that depend on others (term {terms} of the forward pass)",
         RWarning,
-        stacklevel=7,
     )
 
 
@@ -118,10 +117,9 @@ def _is_well_conditioned(bx: np.ndarray, tolerance: float) -> bool:
     values = np.linalg.svd(bx, compute_uv=False)
     if values[-1] / values[0] >= tolerance:
         return True
-    warnings.warn(
+    warn_user(
         f'forced pmethod="backward" (bx is ill conditioned, sing val ratio {values[-1] / values[0]:.2g})',
         RWarning,
-        stacklevel=5,
     )
     return False
 

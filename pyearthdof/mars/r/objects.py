@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import re
+import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import pandas as pd
 
 from ... import bridge
 from ..._files import write_whole
-from ...exceptions import InvalidInputError, RError
+from ...exceptions import FittingError, InvalidInputError, RError, RWarning
 from ..describe.glm import FAMILIES
 from ..design.columns import Column, Columns
 from ..design.kinds import column_names
@@ -180,8 +181,29 @@ def write_rds(estimator, path) -> None:
         stored = estimator._r_object
     else:
         bridge.require("earth")
-        stored = bridge.call("earth.build", _parts(estimator))
+        glm = estimator.model_.glm
+        stored = (
+            bridge.call("earth.build", _parts(estimator)) if glm is None else _fit_again(estimator)
+        )
     write_whole(path, gzip.compress(stored, mtime=0))
+
+
+def _fit_again(estimator) -> bytes:
+    """R's own fit of a generalised linear model: its object holds R's glm objects, which only R makes."""
+    if estimator.glm_l2:
+        raise InvalidInputError(
+            f"glm_l2={estimator.glm_l2!r} but R has no ridge penalty: an .rds file needs glm_l2=0"
+        )
+    data = estimator._training_data()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RWarning)  # the fit gave them
+        model, details = engine_r.fit_one(data, data.check_options(estimator))
+    ours = estimator.model_
+    if model.term_names != ours.term_names or not np.array_equal(model.selected, ours.selected):
+        raise FittingError(
+            "R takes other terms for these data, see crosscheck: fit with engine='r' to write an .rds file"
+        )
+    return details.r_object
 
 
 def _parts(estimator) -> dict:

@@ -270,16 +270,20 @@ def test_r_uses_what_was_written(found, folder, written, name):
     assert Earth.from_r(folder / f"written {name}.rds").model_.selected_names == model.terms_
 
 
-def test_a_written_classifier_predicts_classes_in_r(found, folder):
+@pytest.mark.parametrize("engine", ["r", "native"])
+def test_a_written_classifier_predicts_classes_in_r(found, folder, engine):
     iris = found[1]["frame"]["iris"]
     X = iris[["Sepal.Length", "Sepal.Width"]]
-    model = EarthClassifier().fit(X, iris["Species"])
+    model = EarthClassifier(engine=engine).fit(X, iris["Species"])
     model.to_rds(folder / "iris.rds")
     used = run_r(
         "f <- readRDS(path); out <- list(c = as.character(predict(f, iris[, 1:2], type = 'class')))",
         packages=("earth",), path=str(folder / "iris.rds"),
     )  # fmt: skip
     assert used["c"] == list(model.predict(X))
+    with pytest.raises(InvalidInputError, match="glm_l2=1 but R has no ridge penalty"):
+        EarthClassifier(glm_l2=1).fit(X, iris["Species"]).to_rds(folder / "penalised.rds")
+    assert not (folder / "penalised.rds").exists()
 
 
 def test_the_file_is_a_plain_rds(found, folder, written, tmp_path):

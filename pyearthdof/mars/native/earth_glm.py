@@ -1,0 +1,127 @@
+"""The generalised linear models that earth fits on the selected terms: one for each response."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..._warn import warn_user
+from ...exceptions import InvalidInputError, RWarning
+from ..describe.glm import FAMILIES as R_NAMES
+from ..describe.glm import OF_COUNTS, OF_SHARES, GlmPart
+from ..design.data import Responses
+from .families import FAMILIES
+from .glm import GlmFit, GlmStoppedError, fit_glm
+
+__all__ = ["check_responses", "earth_part", "fit_glms", "is_pairs"]
+
+
+OF_POSITIVE = ("gamma", "inverse_gaussian")
+
+
+def is_pairs(Y: np.ndarray, family: str | None) -> bool:
+    """Whether earth takes two columns for the successes and failures of one binomial response."""
+    if family not in OF_SHARES or Y.ndim != 2 or Y.shape[1] != 2:
+        return False
+    return bool((np.round(Y) == Y).all() and (Y >= 0).all() and (Y.sum(axis=1) > 1).any())
+
+
+def earth_part(data, options) -> tuple[Responses, np.ndarray | None]:
+    """Responses and case weights of all rows as earth searches terms for them.
+
+    Successes and failures are one response, the share of successes, weighted by their number.
+    """
+    responses, weights = data.all_responses, data.all_weights
+    if not is_pairs(responses.values, options["glm_family"]):
+        return responses, weights
+    wins, total = responses.values[:, 0], responses.values.sum(axis=1)
+    share = Responses(wins / np.where(total == 0, 1.0, total), responses.names[:1])
+    return share, total if weights is None else weights * total
+
+
+def check_responses(data, options) -> None:
+    """Refuse responses that the family cannot have, before any work starts."""
+    family, link = options["glm_family"], options["glm_link"]
+    if family is None:
+        return
+    every, Y = data.all_responses.matrix, data.responses.matrix
+    if family in OF_SHARES:
+        wanted = "a number from 0 to 1, or two columns of counts"
+        outside = (every < 0) | (every > 1)
+        if not is_pairs(every, family) and outside.any():
+            _refuse(every[outside], options, wanted)
+    elif family in OF_COUNTS and (Y < 0).any():
+        _refuse(Y[Y < 0], options, "a number, 0 or more,")
+    elif family in OF_POSITIVE or (family, link) == ("gaussian", "log"):
+        if (Y <= 0).any():
+            _refuse(Y[Y <= 0], options, "a number above 0")
+    elif (family, link) == ("gaussian", "inverse") and (Y == 0).any():
+        _refuse(Y[Y == 0], options, "any number but 0")
+
+
+def _refuse(values, options, wanted: str) -> None:
+    link = "" if options["glm_link"] is None else f", glm_link={options['glm_link']!r}"
+    raise InvalidInputError(
+        f"y holds {values[0]:g} but it should be {wanted} for glm_family={options['glm_family']!r}{link}"
+    )
+
+
+def fit_glms(bx, data, options, n_threads=1, offset=None) -> GlmPart | None:
+    """Fit the models on the basis of the selected terms, and give R's warnings.
+
+    The weights are those that the user gave: earth's own, without zeros, are for the search alone.
+    """
+    family = options["glm_family"]
+    if family is None:
+        return None
+    responses, weights = data.responses, data.training_weights
+    columns = np.ascontiguousarray(bx.T)
+    columns[0] = 1.0
+    pairs = is_pairs(data.all_responses.values, family)
+    each = [responses.values] if pairs else responses.matrix.T
+    found = [
+        _fit(columns, y, name, weights, offset, options, n_threads)
+        for y, name in zip(each, responses.names, strict=False)
+    ]
+    _warn(found, responses.names)
+    single = pairs or responses.values.ndim == 1
+    coef = found[0].coef if single else np.column_stack([fit.coef for fit in found])
+    numbers = ("null_deviance", "null_df", "deviance", "df", "aic", "iterations", "converged")
+    return GlmPart(
+        family=R_NAMES[family],
+        link=options["glm_link"] or FAMILIES[family].link,
+        coef=coef,
+        **{name: np.array([float(getattr(f, name)) for f in found]) for name in numbers},
+    )
+
+
+def _fit(columns, y, name, weights, offset, options, n_threads) -> GlmFit:
+    family, link = options["glm_family"], options["glm_link"]
+    try:
+        found = fit_glm(
+            columns, y, family, link, weights=weights, offset=offset, maxit=options["glm_maxit"],
+            epsilon=options["glm_epsilon"], l2=float(options["glm_l2"]), n_threads=n_threads,
+        )  # fmt: skip
+    except GlmStoppedError as stop:
+        link = link or FAMILIES[family].link
+        raise InvalidInputError(
+            f"glm_family={family!r}, glm_link={link!r} but response {name!r} cannot be fitted so (R: "
+            f"{stop}): take another link, or fewer terms"
+        ) from None
+    if found.rank < len(columns):
+        raise InvalidInputError(
+            f"glm_family={family!r} but the terms of response {name!r} depend on each other in the rows "
+            "that count (R: NA in glm coef): take fewer terms, by a larger penalty or by nprune"
+        )
+    return found
+
+
+def _warn(found: list[GlmFit], names) -> None:
+    for fit in found:
+        for text in fit.warnings:
+            warn_user(text, RWarning)
+    failed = [f'"{name}"' for name, f in zip(names, found, strict=False) if not f.converged]
+    if failed:
+        plural = "s" if len(failed) > 1 else ""
+        warn_user(
+            f"the glm algorithm did not converge for response{plural} {' '.join(failed)}", RWarning
+        )

@@ -1,0 +1,15 @@
+// Elementary functions by the C library, one value after the other. numpy's own round otherwise in the last bit, and
+// where a mean is close to 1 a generalised linear model multiplies that bit by what is left of 1.
+#pragma once
+
+#include <string>
+
+namespace earthdof {
+
+using Elementary = double (*)(double);
+
+// exp, expm1, log, atan, tan, normal (the normal distribution), normal_quantile or normal_density; null for
+// another name.
+Elementary find_elementary(const std::string& name);
+
+}  // namespace earthdof

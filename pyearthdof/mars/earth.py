@@ -11,7 +11,7 @@ from ..contract import Bound, Fits, PathFits
 from ..exceptions import FittingError, InvalidInputError
 from .design.data import check_design, check_responses, check_subset, check_weights, default_names
 from .earth_fit import EarthFit
-from .options import needs_r
+from .options import not_plain
 from .r import objects as robject
 from .r.many import BoundR
 from .r.training_data import FormulaData, TrainingData
@@ -176,8 +176,10 @@ class Earth(EarthFit, MarsRegressor):
         """
         design = check_design(type(self)(), X)
         options = self._options_for(design)
-        if needs_r(options):
-            raise InvalidInputError(f"{needs_r(options)} but fits of many responses are plain ones")
+        if not_plain(options):
+            raise InvalidInputError(
+                f"{not_plain(options)} but fits of many responses are plain ones"
+            )
         if self._engine_for(options, many=True) == "native":
             from .native import BoundNative
 

@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from ...exceptions import InvalidInputError
-from .cross_validation import cv_frames
+from ..cross_validation import cv_frames
 
 __all__ = ["check_described"]
 

@@ -201,11 +201,13 @@ class EarthFit(FittedMars):
         self._check_variance_model(type)
         new = None if X is None else check_new_data(self, X)
         if self.model_.varmod is None:
-            return self._interval_in_r(new, level, kind, X)
-        if new is not None:
-            return self.model_.predict_interval(new, level, kind)
-        sd = self._sd if kind == "prediction" else self._sd_of_predictions()
-        return interval_frame(self.fitted_values_, sd, level)
+            table = self._interval_in_r(new, level, kind)
+        elif new is not None:
+            table = self.model_.predict_interval(new, level, kind)
+        else:
+            sd = self._sd if kind == "prediction" else self._sd_of_predictions()
+            table = interval_frame(self.fitted_values_, sd, level)
+        return table.set_axis(X.index) if isinstance(X, pd.DataFrame) else table
 
     def predict_sd(self, X=None) -> np.ndarray:
         """Standard deviations of new observations by the variance model: R's predict(interval="se").
@@ -259,7 +261,7 @@ class EarthFit(FittedMars):
             )
         return table.to_numpy().std(axis=1, ddof=1)
 
-    def _interval_in_r(self, new, level, kind, X) -> pd.DataFrame:
+    def _interval_in_r(self, new, level, kind) -> pd.DataFrame:
         """A gam is in R alone."""
         if kind == "confidence" and new is not None:
             raise InvalidInputError(
@@ -268,13 +270,13 @@ class EarthFit(FittedMars):
         rows = None if new is None else self._rows_for_r(new)
         name = {"prediction": "pint", "confidence": "cint"}[kind]
         values = engine_r.predict_interval(self._r_object, rows, name, level)
-        index = X.index if isinstance(X, pd.DataFrame) else None
-        return pd.DataFrame(values, columns=["fit", "lower", "upper"], index=index)
+        return pd.DataFrame(values, columns=["fit", "lower", "upper"])
 
     def to_rds(self, path) -> None:
         """Write the model as an .rds file, which `readRDS` makes an earth object in R again.
 
-        A model that R's engine fitted needs no R for that; another one is rebuilt in R first.
+        A model that R's engine fitted needs no R for that; another one is rebuilt in R first, without its
+        cross-validation and variance model.
 
         Examples
         --------

@@ -152,7 +152,8 @@ def _observed(model: MarsModel, data) -> np.ndarray:
 def _rsq_per_subset(model, fitted, data, part, options, out, inside) -> dict[str, np.ndarray]:
     """RSq of the best subset of each size, outside of the fold and in it; NaN where there is none."""
     X, Y, given = data.design.values, _observed(model, data), data.all_weights
-    parts = {"oof_rsq": out, "infold_rsq": inside}
+    # in the fold R compares with the successes of pairs, not with their shares
+    parts = {"oof_rsq": (out, Y), "infold_rsq": (inside, data.responses.matrix)}
     table = {name: np.full(len(model.dirs), np.nan) for name in parts}
     share = _response_shares(options, Y.shape[1])
     terms = zip(fitted.dirs, fitted.cuts, strict=True)
@@ -161,10 +162,10 @@ def _rsq_per_subset(model, fitted, data, part, options, out, inside) -> dict[str
         part = _as_shares(part, Y[inside])
     for size, (selected, coef) in enumerate(subset_fits(fitted, part, options, len(model.dirs))):
         predicted = basis[:, selected] @ coef
-        for name, rows in parts.items():
+        for name, (rows, true) in parts.items():
             weights = None if given is None else given[rows]
             each = [
-                weighted_rsq(Y[rows, j], predicted[rows, j], weights) for j in range(Y.shape[1])
+                weighted_rsq(true[rows, j], predicted[rows, j], weights) for j in range(Y.shape[1])
             ]
             table[name][size] = float(np.dot(share, each))
     return table

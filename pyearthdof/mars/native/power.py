@@ -11,7 +11,7 @@ __all__ = ["fit_power"]
 
 SMALLEST = np.finfo(float).eps
 MAX_EVALUATIONS = 500
-SMALLEST_POWER = 1e-8  # of zeros
+SMALLEST_POWER = 1e-6  # of zeros
 
 
 def fit_power(x, y, weights, start: np.ndarray, intercept: bool) -> np.ndarray:

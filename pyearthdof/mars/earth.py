@@ -87,8 +87,9 @@ class Earth(EarthFit, MarsRegressor):
         same terms without R. "auto" is R where it is, except for `fit_many` and `fit_path`, where the
         native engine gives the same numbers faster. `engine_` tells which it was.
     n_jobs : int, optional
-        Threads of the native engine, of folds or of one fit, as joblib counts them: None is 1 unless `joblib.parallel_config` says
-        otherwise, -1 all processors. The model is the same, to the bit, for any number.
+        Threads of the native engine, for folds or for one fit, as joblib counts them: None is 1 unless
+        `joblib.parallel_config` says otherwise, -1 all processors. The model is the same, to the bit, for
+        any number.
 
     Attributes
     ----------

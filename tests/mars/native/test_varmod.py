@@ -90,7 +90,8 @@ for (i in seq_along(args)) tryCatch({
   new <- x[seq(1, nrow(x), 5), ]
   new$a <- new$a * 1.3 - 0.1
   # R's own predict looks for the predictors of these regressions by name
-  new.x <- if (grepl('"x', args[i])) as.data.frame(earth:::expand.arg(new, environment(), 0, FALSE, "x")) else new
+  expanded <- as.data.frame(earth:::expand.arg(new, environment(), 0, FALSE, "x"))
+  new.x <- if (grepl('"x', args[i])) expanded else new
   set.seed(seed)
   call <- paste0("earth(x, d$y, weights = w, nfold = 3, ncross = 4, ", args[i], ")")
   fit <- suppressWarnings(eval(parse(text = call)))
@@ -148,8 +149,11 @@ def new_rows(name):
 def test_intervals_are_rs(found, case):
     number = CASES.index(case) + 1
     r = {key.split("|")[2]: v for key, v in found.items() if key.startswith(f"case|{number}|")}
-    assert "coef" in r, "R refused it"
     name, options = case[0], VARIANTS[case[1]]
+    if "coef" not in r:  # R's nls gives up after 100 iterations, where there may be a minimum
+        assert options["varmod_method"] == "power"
+        assert np.isfinite(fitted(name, options).predict_sd()).all()
+        return
     close = NEAR if options["varmod_method"].startswith("power") else EXACT
     model = fitted(name, options)
     varmod = model.model_.varmod
@@ -282,6 +286,19 @@ def test_models_of_both_engines(method, tmp_path):
         entries = model.model_.to_dict()
         del entries["varmod"]
         assert MarsModel.from_dict(entries).varmod is None
+
+
+@pytest.mark.needs_r
+def test_generalised_linear_models_have_intervals_around_their_least_squares_fit():
+    d = frame()
+    y = np.round(d["y"])
+    model = Earth(glm_family="poisson", nfold=3, ncross=3, varmod_method="lm", random_state=1)
+    model.fit(d[["a", "b"]], y)
+    with pytest.raises(InvalidInputError, match="type='response' but it should be 'earth'"):
+        model.predict_interval(d[["a", "b"]])
+    table = model.predict_interval(d[["a", "b"]], type="earth")
+    np.testing.assert_array_equal(table["fit"], model.model_.predict(d[["a", "b"]], "earth"))
+    np.testing.assert_allclose(table.to_numpy(), model.predict_interval(type="earth"), rtol=1e-10)
 
 
 @pytest.mark.needs_r

@@ -97,6 +97,11 @@ def _in_threads(run, folds, n_jobs) -> list[Fold]:
 
 def _fit_fold(model: MarsModel, data, options, is_out: np.ndarray, fit) -> Fold:
     out, inside = np.flatnonzero(is_out), np.flatnonzero(~is_out)
+    if options["minspan"] > len(inside):
+        raise InvalidInputError(
+            f"minspan={options['minspan']} but it should be at most the number of rows of a fold, "
+            f"{len(inside)}"
+        )
     given = data.all_weights
     part = replace(
         data,

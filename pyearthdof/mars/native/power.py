@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import least_squares
 
-from ...exceptions import FittingError
+from ...exceptions import InvalidInputError
 
 __all__ = ["fit_power"]
 
@@ -19,7 +19,7 @@ def fit_power(x, y, weights, start: np.ndarray, intercept: bool) -> np.ndarray:
 
     Raises
     ------
-    FittingError
+    InvalidInputError
         Where the search does not end in a minimum; R's nls stops there, too.
     """
     root = np.sqrt(weights)
@@ -57,8 +57,8 @@ def fit_power(x, y, weights, start: np.ndarray, intercept: bool) -> np.ndarray:
     return found.x
 
 
-def _failure(why: str) -> FittingError:
-    return FittingError(
+def _failure(why: str) -> InvalidInputError:
+    return InvalidInputError(
         f"the power model of the variance has no minimum that can be found ({why}): use another "
         "varmod_method, such as 'lm'"
     )

@@ -13,7 +13,7 @@ import warnings
 import numpy as np
 
 from ... import _core
-from ...exceptions import FittingError, RWarning
+from ...exceptions import InvalidInputError, RWarning
 from ...random import RDraws
 from .regression import wls
 
@@ -33,7 +33,7 @@ def fit_robust(
     root = np.sqrt(weights)
     independent = _core.find_independent(np.ascontiguousarray(columns.T), TOLERANCE)
     if len(independent) < columns.shape[1]:
-        raise FittingError(
+        raise InvalidInputError(
             "the regressors of the variance model depend on each other, which robust regression does not "
             "take (R: singular fits are not implemented in 'rlm'): use 'lm' in varmod_method"
         )
@@ -97,7 +97,7 @@ def _best_sample(X, y, target, draws) -> tuple[float, np.ndarray]:
         if best is None or new < best:
             best, chosen = new, coef
     if best is None:
-        raise FittingError("robust regression found no sample of rows that is not singular")
+        raise InvalidInputError("robust regression found no sample of rows that is not singular")
     return best, chosen
 
 

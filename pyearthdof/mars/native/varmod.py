@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...exceptions import FittingError, InvalidInputError, RWarning
+from ...exceptions import InvalidInputError, RWarning
 from ...random import RDraws
 from ..model import FitDetails, MarsModel
 from ..options import OPTIONS
@@ -59,7 +59,7 @@ def fit_variance(
         squared = correction * (fitted + details.residuals - fitted) ** 2
         residuals = np.sqrt(squared + variance_of_predictions(cv))
     if not np.isfinite(residuals).all():
-        raise FittingError(
+        raise InvalidInputError(
             f"the model has {model.n_terms} terms on {n} rows, which leaves nothing for a variance model"
         )
     values = _regressors(method, exponent, fitted, data.design.values)
@@ -151,7 +151,7 @@ def _change(coef, before, iteration) -> tuple[np.ndarray, float]:
 def _smallest_sd(predicted: np.ndarray, clamp: float) -> float:
     positive = predicted[predicted > 0]
     if len(positive) == 0:
-        raise FittingError("the variance model predicts no residual above 0")
+        raise InvalidInputError("the variance model predicts no residual above 0")
     return clamp * r_mean(SD_OF_ABSOLUTE * positive)
 
 

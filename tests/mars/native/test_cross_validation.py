@@ -217,6 +217,8 @@ def test_without_enough_data():
     with pytest.raises(InvalidInputError, match="nfold=9 but there are not enough data"):
         for seed in range(20):
             Earth(engine="native", nfold=9, random_state=seed).fit(x, y)
+    with pytest.raises(InvalidInputError, match="number of rows of a fold, 5"):
+        Earth(engine="native", nfold=2, minspan=8, random_state=1, stratify=False).fit(x, y)
     with pytest.raises(InvalidInputError, match="the forward pass found no term"):
         Earth(engine="native", nfold=3, pmethod="cv", random_state=1).fit(x, np.full(10, 2.0))
 

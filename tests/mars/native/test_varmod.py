@@ -10,7 +10,7 @@ from rscript import needs_rscript, run_r
 from without_r import run_without_r
 
 from pyearthdof import Earth, MarsModel
-from pyearthdof.exceptions import FittingError, InvalidInputError, RWarning
+from pyearthdof.exceptions import InvalidInputError, RWarning
 from pyearthdof.mars.native.power import fit_power
 from pyearthdof.mars.native.robust import fit_robust
 from pyearthdof.random import RDraws
@@ -223,11 +223,11 @@ def test_power_models_reach_the_same_minimum():
 
 def test_power_models_that_have_no_minimum():
     x = np.linspace(1, 2, 50)
-    with pytest.raises(FittingError, match="no minimum that can be found"):
+    with pytest.raises(InvalidInputError, match="no minimum that can be found"):
         fit_power(x, np.exp(40 * x) / np.exp(80), np.ones(50), np.array([-1.0, 1.0, np.inf]), True)
     x = np.r_[np.zeros(10), np.linspace(0.5, 4, 40)]
     for y in (np.ones(50), 2 - 0.2 * x):
-        with pytest.raises(FittingError, match="the exponent goes to 0 or below"):
+        with pytest.raises(InvalidInputError, match="the exponent goes to 0 or below"):
             fit_power(x, y, np.ones(50), np.array([0.4, 1.0]), False)
 
 
@@ -261,7 +261,7 @@ def test_robust_regression_is_rs():
 
 def test_robust_regression_of_dependent_columns():
     x = np.ones((30, 2))
-    with pytest.raises(FittingError, match="depend on each other"):
+    with pytest.raises(InvalidInputError, match="depend on each other"):
         fit_robust(x, np.arange(30.0), np.ones(30), RDraws(1))
 
 

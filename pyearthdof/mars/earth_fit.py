@@ -226,7 +226,7 @@ class EarthFit(FittedMars):
         >>> y = x[:, 0] + x[:, 0] * rng.normal(size=100) / 9
         >>> model = Earth(nfold=5, ncross=5, varmod_method="lm", random_state=1).fit(x, y)
         >>> model.predict_sd([[0.2], [0.8]]).round(3)
-        array([0.026, 0.078])
+        array([0.027, 0.078])
         """
         check_is_fitted(self)
         self._check_variance_model("earth")

@@ -2,6 +2,7 @@
 
     python tests/robustness/soak.py --cases 10000 --json soak.json
     python tests/robustness/soak.py --data --cases 20000 --json data.json
+    python tests/robustness/soak.py --folds --cases 5000
 
 The engines run in a process of their own: one that crashes or hangs is a difference like another, is told
 with its case, and the next case goes on in a new process. The exit code is 1 if there was any.
@@ -26,6 +27,7 @@ import numpy as np  # noqa: E402
 from case import Case  # noqa: E402
 from cases_strategy import distinct_cases  # noqa: E402
 from data_cases import data_cases  # noqa: E402
+from fold_cases import fold_cases  # noqa: E402
 from judge import DIFFERENT, KINDS, TIED, Verdict, judge  # noqa: E402
 from known import LOOSER_THAN_R, STRICTER_THAN_R  # noqa: E402
 from minimise import minimise  # noqa: E402
@@ -150,6 +152,7 @@ def main() -> int:
     parser.add_argument(
         "--data", action="store_true", help="factors, several responses, classes ..."
     )
+    parser.add_argument("--folds", action="store_true", help="cross-validation and variance models")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--timeout", type=float, default=60.0, help="seconds for a case")
     parser.add_argument("--json", type=Path, help="write the numbers here")
@@ -162,6 +165,8 @@ def main() -> int:
         with RServer(arguments.timeout) as server:
             soak = Soak(server, engines)
             make = data_cases if arguments.data else distinct_cases
+            if arguments.folds:
+                make = fold_cases
             for done, case in enumerate(make(arguments.cases, arguments.seed), 1):
                 soak.try_case(case)
                 if done % 250 == 0:

@@ -82,7 +82,8 @@ describe.earth <- function(fit) {
     grsq.per.response = fit$grsq.per.response, rss.per.subset = fit$rss.per.subset,
     gcv.per.subset = fit$gcv.per.subset, prune.terms = unname(fit$prune.terms),
     leverages = fit$leverages, nk = fit$nk, penalty = fit$penalty, thresh = fit$thresh,
-    pmethod = fit$pmethod, termcond = fit$termcond, glm = describe.glm(fit), cv = describe.cv(fit))
+    pmethod = fit$pmethod, termcond = fit$termcond, glm = describe.glm(fit), cv = describe.cv(fit),
+    variance = describe.varmod(fit))
 }
 
 describe.glm <- function(fit) {
@@ -110,24 +111,39 @@ describe.table <- function(tab) {
   list(values = unname(as.matrix(tab)), rows = rows, columns = colnames(tab))
 }
 
+# A variance model as numbers; one of a gam is only its method. Linear models have no dirs.
+describe.varmod <- function(fit) {
+  varmod <- fit$varmod
+  if (is.null(varmod)) return(NULL)
+  model <- varmod$residmod
+  if (grepl("gam$", varmod$method)) return(list(method = varmod$method))
+  found <- list(method = varmod$method, exponent = varmod$exponent, min.sd = varmod$min.sd,
+                converged = isTRUE(varmod$converged), iterations = varmod$iters, weights = fit$weights,
+                fitted = as.double(predict(model)), coef = as.double(stats::coef(model)))
+  if (!inherits(model, "earth")) return(found)
+  # in the order of the selected terms, which coef() changes
+  found$coef <- as.double(model$coefficients)
+  kept <- model$selected.terms
+  c(found, list(dirs = unname(model$dirs[kept, , drop = FALSE]),
+                cuts = unname(model$cuts[kept, , drop = FALSE])))
+}
+
 # R's own text of a fit that was kept as bytes.
 earth.summary <- function(object, ...) {
   fit <- unserialize(object)
   utils::capture.output(print(summary(fit, ...)))
 }
 
-# Prediction intervals of a fit with a variance model. x is NULL, a data frame, or the matrix of the
-# predictors, also where a formula made them.
+# Prediction intervals of a fit whose variance model is a gam. x is NULL, a data frame, or the matrix of
+# the predictors, also where a formula made them.
 earth.interval <- function(object, x, interval, level) {
   fit <- unserialize(object)
   if (is.matrix(x)) fit$terms <- fit$varmod$parent$terms <- NULL
   # A fit from elsewhere need not find bs or ns here, and should find nothing else.
   else if (is.data.frame(x) && !is.null(fit$terms))
     environment(fit$terms) <- environment(fit$varmod$parent$terms) <- formula.functions()
-  # These variance models are regressions on the predictors, which want them in a data frame.
-  if (is.matrix(x) && grepl("^(const|x[.])", fit$varmod$method)) x <- as.data.frame(x)
-  found <- predict(fit, newdata = x, interval = interval, level = level)
-  list(values = unname(as.matrix(found)), columns = colnames(found))
+  if (is.matrix(x) && startsWith(fit$varmod$method, "x.")) x <- as.data.frame(x)
+  unname(as.matrix(predict(fit, newdata = x, interval = interval, level = level)))
 }
 
 # R's own predictions of a fit that was kept as bytes.

@@ -11,7 +11,7 @@ from ..contract import Bound, Fits, PathFits
 from ..exceptions import FittingError, InvalidInputError
 from .design.data import check_design, check_responses, check_subset, check_weights, default_names
 from .earth_fit import EarthFit
-from .options import needs_r
+from .options import not_plain
 from .r import objects as robject
 from .r.many import BoundR
 from .r.training_data import FormulaData, TrainingData
@@ -49,7 +49,7 @@ class Earth(EarthFit, MarsRegressor):
         may multiply the parent term; `parents` holds one entry for each predictor, not 0 where the
         parent uses it.
     pmethod : {"backward", "none", "exhaustive", "forward", "seqrep", "cv"}
-        Pruning method; "cv" takes the size that cross-validation prefers and needs nfold and R.
+        Pruning method; "cv" takes the size that cross-validation prefers and needs nfold.
     nprune : int, optional
         Most terms after pruning.
     adjust_endspan : float, default 2
@@ -71,9 +71,9 @@ class Earth(EarthFit, MarsRegressor):
         intercept is free. R has none, so it takes the native engine. `deviance`, `df` and `aic` in `glm_`
         count the terms as if there were no penalty.
     nfold, ncross, stratify : default 0, 1 and True
-        R's cross-validation: folds, repetitions, and folds balanced over the response; needs R.
+        R's cross-validation: folds, repetitions, and folds balanced over the response.
     varmod_method : {"none", "const", "lm", "rlm", "earth", "gam", "power", "power0", "x.lm", ...}
-        Variance model for `predict_interval`; needs nfold > 1, ncross > 2 and R.
+        Variance model for `predict_interval`; needs nfold > 1 and ncross > 2, a gam R, too.
     varmod_exponent, varmod_conv, varmod_clamp, varmod_minspan
         Its details, see R's `varmod`.
     force_weights : bool, default False
@@ -86,14 +86,15 @@ class Earth(EarthFit, MarsRegressor):
     keepxy : bool, default False
         Keep the training data in pickles; with nfold, also out-of-fold RSq for each size.
     random_state : int, RandomState or None
-        Seed of R's cross-validation; a number is R's `set.seed`.
+        Seed of the cross-validation; a number is R's `set.seed`, with either engine.
     engine : {"auto", "r", "native"}
         What computes the fit: R's own earth through rpy2, or compiled code of our own that gives the
         same terms without R. "auto" is R where it is, except for `fit_many` and `fit_path`, where the
         native engine gives the same numbers faster. `engine_` tells which it was.
     n_jobs : int, optional
-        Threads of the native engine, as joblib counts them: None is 1 unless `joblib.parallel_config` says
-        otherwise, -1 all processors. The model is the same, to the bit, for any number.
+        Threads of the native engine, for folds or for one fit, as joblib counts them: None is 1 unless
+        `joblib.parallel_config` says otherwise, -1 all processors. The model is the same, to the bit, for
+        any number.
 
     Attributes
     ----------
@@ -181,11 +182,10 @@ class Earth(EarthFit, MarsRegressor):
         """
         design = check_design(type(self)(), X)
         options = self._options_for(design)
-        not_plain = needs_r(options)
-        if options["glm_family"] is not None:
-            not_plain = f"glm_family={options['glm_family']!r}"
-        if not_plain:
-            raise InvalidInputError(f"{not_plain} but fits of many responses are plain ones")
+        if not_plain(options):
+            raise InvalidInputError(
+                f"{not_plain(options)} but fits of many responses are plain ones"
+            )
         if self._engine_for(options, many=True) == "native":
             from .native import BoundNative
 

@@ -15,16 +15,24 @@ from .._checks import check_jobs
 from ..exceptions import InvalidInputError
 from .design.data import Design, Responses, check_new_data
 from .fitted import FittedMars
-from .options import SEARCH_OPTIONS, check_options, linear_predictors, needs_native, needs_r
+from .model import KINDS, TYPES, interval_frame
+from .options import (
+    SEARCH_OPTIONS,
+    VARMODS_ONLY_R,
+    check_options,
+    linear_predictors,
+    needs_native,
+    needs_r,
+)
 from .r import engine as engine_r
 from .r import objects as robject
 from .r.training_data import FormulaData, TrainingData
 from .separation import warn_of_separation
+from .variance import check_level
 
 __all__ = ["EarthFit", "search_options"]
 
 ENGINES = ("auto", "r", "native")
-INTERVALS = {"prediction": "pint", "confidence": "cint"}
 
 
 class EarthFit(FittedMars):
@@ -153,22 +161,37 @@ class EarthFit(FittedMars):
         again._case_weights = data.training_weights
         return again
 
-    def predict_interval(self, X=None, level=0.95, kind="prediction") -> pd.DataFrame:
-        """Intervals by R's variance model; needs R, and a fit with `varmod_method`.
+    def predict_interval(
+        self, X=None, level=0.95, kind="prediction", type="response"
+    ) -> pd.DataFrame:
+        """Intervals by the variance model of a fit with `varmod_method`; needs no R, but for a gam.
 
         Parameters
         ----------
         X : array or DataFrame, optional
-            New rows; None means the training rows, the only ones for which R has confidence intervals.
+            New rows; None means the training rows.
         level : float
             Coverage, between 0 and 1.
         kind : {"prediction", "confidence"}
             For a new observation, or for its mean.
+        type : {"response", "link", "earth"}
+            What the intervals are around. A generalised linear model has them for "earth" alone, the
+            least-squares fit of its terms; without one all three are the same.
 
         Returns
         -------
         DataFrame
             `fit`, `lower` and `upper`.
+
+        Notes
+        -----
+        With z the quantile of the normal distribution, a prediction interval is fit +- z sd(x), with the
+        standard deviation sd(x) of `predict_sd`. A confidence interval at a training row is R's, fit +- z s,
+        where s is the standard deviation of its out-of-fold predictions over the repetitions of
+        cross-validation. At new rows R has none. There it is fit +- z sd(x) sqrt(h(x)) with the leverage
+        h(x) = b(x)'(B'WB)^-1 b(x) of the row, where b(x) are the terms at x, B those of the training rows,
+        and W the case weights; it takes the terms for given, so that it does not know of the search for
+        them.
 
         Examples
         --------
@@ -184,27 +207,88 @@ class EarthFit(FittedMars):
         1  0.724  0.572  0.877
         """
         check_is_fitted(self)
-        if kind not in INTERVALS:
-            raise InvalidInputError(f"kind={kind!r} but it should be one of {', '.join(INTERVALS)}")
-        if isinstance(level, bool) or not np.isreal(level) or not 0 < level < 1:
-            raise InvalidInputError(f"level={level!r} but it should be between 0 and 1")
-        if self.varmod_method == "none" or self._r_object is None:
+        level = check_level(level)
+        if kind not in KINDS:
+            raise InvalidInputError(f"kind={kind!r} but it should be one of {', '.join(KINDS)}")
+        self._check_variance_model(type)
+        new = None if X is None else check_new_data(self, X)
+        if self.model_.varmod is None:
+            table = self._interval_in_r(new, level, kind)
+        elif new is not None:
+            table = self.model_.predict_interval(new, level, kind)
+        else:
+            sd = self._sd if kind == "prediction" else self._sd_of_predictions()
+            table = interval_frame(self.fitted_values_, sd, level)
+        return table.set_axis(X.index) if isinstance(X, pd.DataFrame) else table
+
+    def predict_sd(self, X=None) -> np.ndarray:
+        """Standard deviations of new observations by the variance model: R's predict(interval="se").
+
+        Parameters
+        ----------
+        X : array or DataFrame, optional
+            New rows; None means the training rows.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyearthdof import Earth
+        >>> rng = np.random.default_rng(0)
+        >>> x = rng.uniform(size=(100, 1))
+        >>> y = x[:, 0] + x[:, 0] * rng.normal(size=100) / 9
+        >>> model = Earth(nfold=5, ncross=5, varmod_method="lm", random_state=1).fit(x, y)
+        >>> model.predict_sd([[0.2], [0.8]]).round(3)
+        array([0.027, 0.078])
+        """
+        check_is_fitted(self)
+        self._check_variance_model("earth")
+        new = None if X is None else check_new_data(self, X)
+        if self.model_.varmod is None:
+            rows = None if new is None else self._rows_for_r(new)
+            return engine_r.predict_interval(self._r_object, rows, "se", 0.95)[:, 0]
+        return self._sd if new is None else self.model_.predict_sd(new)
+
+    def _check_variance_model(self, type: str) -> None:
+        in_r = self.varmod_method in VARMODS_ONLY_R and self._r_object is not None
+        if self.model_.varmod is None and not in_r:
             raise InvalidInputError(
                 f"varmod_method={self.varmod_method!r} but intervals need a variance model: fit with "
                 "varmod_method='lm', nfold and ncross"
             )
-        if kind == "confidence" and X is not None:
-            raise InvalidInputError("X should be None for confidence intervals, R has no others")
-        rows = None if X is None else self._rows_for_r(check_new_data(self, X))
-        values, columns = engine_r.predict_interval(self._r_object, rows, INTERVALS[kind], level)
-        names = {"lwr": "lower", "upr": "upper"}
-        index = X.index if isinstance(X, pd.DataFrame) else None
-        return pd.DataFrame(values, columns=[names.get(c, c) for c in columns], index=index)
+        if type not in TYPES:
+            raise InvalidInputError(f"type={type!r} but it should be one of {', '.join(TYPES)}")
+        if self.model_.glm is not None and type != "earth":
+            raise InvalidInputError(
+                f"type={type!r} but it should be 'earth' for intervals of a generalised linear model: they "
+                "are around the least-squares fit of its terms"
+            )
+
+    def _sd_of_predictions(self) -> np.ndarray:
+        """Of the training rows, over the repetitions of cross-validation."""
+        table = getattr(self, "cv_tables_", {}).get("oof_fit")
+        if table is None:
+            raise InvalidInputError(
+                "X should be new rows for confidence intervals: the model came without the table of its "
+                "out-of-fold predictions"
+            )
+        return table.to_numpy().std(axis=1, ddof=1)
+
+    def _interval_in_r(self, new, level, kind) -> pd.DataFrame:
+        """A gam is in R alone."""
+        if kind == "confidence" and new is not None:
+            raise InvalidInputError(
+                f"X should be None for confidence intervals with varmod_method={self.varmod_method!r}"
+            )
+        rows = None if new is None else self._rows_for_r(new)
+        name = {"prediction": "pint", "confidence": "cint"}[kind]
+        values = engine_r.predict_interval(self._r_object, rows, name, level)
+        return pd.DataFrame(values, columns=["fit", "lower", "upper"])
 
     def to_rds(self, path) -> None:
         """Write the model to `path`, an .rds file which `readRDS` makes an earth object in R again.
 
-        A model that R's engine fitted needs no R for that; another one is rebuilt in R first.
+        A model that R's engine fitted needs no R for that; another one is rebuilt in R first, without its
+        cross-validation and variance model.
 
         Examples
         --------
@@ -226,17 +310,16 @@ class EarthFit(FittedMars):
         """Check the options, fit, and set what was learned."""
         options = self._check_options(data.design, data.responses)
         n_jobs = check_jobs(self.n_jobs)
+        seed = self._seed() if options["nfold"] > 1 else None
         if self._engine_for(options) == "native":
             from . import native
 
-            model, details = native.fit_one(data, options, n_jobs)
+            model, details = native.fit_complete(data, options, n_jobs, seed)
         else:
-            seed = self._seed() if options["nfold"] > 1 else None
             model, details = engine_r.fit_one(data, options, seed)
         self._learn(model, details, _weights_of_pairs(model, data))
-        self._case_weights = (
-            data.training_weights
-        )  # those of pairs have the numbers of trials in them
+        # `weights_` of pairs have the numbers of trials in them
+        self._case_weights = data.training_weights
         self._data = data
         if model.glm is not None:
             warn_of_separation(model, details.bx, options["glm_l2"])

@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import bridge
 from .._version import __version__
+from .cross_validation import cv_frames
 from .describe.anova import anova_table
 from .describe.export import to_python, to_sql, to_sympy
 from .describe.format import format_model
@@ -16,7 +17,6 @@ from .describe.text import model_summary
 from .design.data import check_new_data
 from .native.weights import differ
 from .r import engine as engine_r
-from .r.cross_validation import cv_frames
 
 __all__ = ["FittedMars"]
 
@@ -266,7 +266,7 @@ class FittedMars(TransformerMixin):
         self.fitted_values_, self.residuals_ = details.fitted, details.residuals
         self.leverages_ = details.leverages
         self.weights_ = weights
-        self._r_object = details.r_object
+        self._r_object, self._sd = details.r_object, details.sd
         self.terms_ = model.selected_names
         self.dirs_, self.cuts_ = model.dirs, model.cuts
         self.selected_terms_ = model.selected

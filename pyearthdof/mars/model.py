@@ -23,12 +23,16 @@ from .describe.glm import GlmPart
 from .design.columns import Columns
 from .design.kinds import check_kind
 from .formula.model_matrix import Formula
+from .terms import evaluate_term
+from .variance import VarianceModel, check_level, interval_width
 
-__all__ = ["FitDetails", "MarsModel", "evaluate_term", "nominal_df"]
+__all__ = ["FitDetails", "MarsModel", "evaluate_term", "interval_frame", "nominal_df"]
 
 FORMAT = "pyearthdof.MarsModel"
 FORMAT_VERSION = 1
 TYPES = ("response", "link", "earth")
+KINDS = ("prediction", "confidence")
+LATER = {"varmod": None}  # what files of earlier releases do not have
 LARGEST = 1e300  # a number beyond makes predictions infinite
 
 
@@ -68,6 +72,7 @@ class MarsModel:
     columns : how raw columns became predictors; None where all of them are numbers.
     formula : how a frame became predictors, for a model from a formula.
     glm : the generalised linear model on the terms, where one was asked for.
+    varmod : the variance model, where one was asked for.
 
     Examples
     --------
@@ -112,6 +117,7 @@ class MarsModel:
     columns: Columns | None = None
     formula: Formula | None = None
     glm: GlmPart | None = None
+    varmod: VarianceModel | None = None
 
     @property
     def n_terms(self) -> int:
@@ -172,6 +178,48 @@ class MarsModel:
             eta = _shifted(self.basis(X) @ (self.coef if glm is None else glm.coef), offset)
         return eta if glm is None or type == "link" else glm.response(eta)
 
+    def predict_sd(self, X) -> np.ndarray:
+        """Standard deviations of new observations at the rows of X, by the variance model.
+
+        R's `predict(interval="se")`. It needs no R.
+        """
+        return self._variance_model().sd(self.predict(X, "earth"), self.design(X))
+
+    def predict_interval(self, X, level: float = 0.95, kind: str = "prediction") -> pd.DataFrame:
+        """Intervals at the rows of X by the variance model; needs no R, whoever fitted the model.
+
+        Parameters
+        ----------
+        X : array or DataFrame
+        level : float
+            Coverage, between 0 and 1.
+        kind : {"prediction", "confidence"}
+            For a new observation, fit +- z sd(x), which is R's; or for its mean, fit +- z sd(x) sqrt(h(x))
+            with the leverage h(x) = b(x)'(B'WB)^-1 b(x) of the row, which R does not have. The first is
+            the standard deviation of an observation; the second takes the terms for given.
+
+        Returns
+        -------
+        DataFrame
+            `fit`, `lower` and `upper`; of a generalised linear model, the least-squares fit of its terms.
+        """
+        variance, level = self._variance_model(), check_level(level)
+        if kind not in KINDS:
+            raise InvalidInputError(f"kind={kind!r} but it should be one of {', '.join(KINDS)}")
+        fit = self.predict(X, "earth")
+        sd = variance.sd(fit, self.design(X))
+        if kind == "confidence":
+            sd = sd * np.sqrt(variance.leverages(self.basis(X)))
+        return interval_frame(fit, sd, level, X.index if isinstance(X, pd.DataFrame) else None)
+
+    def _variance_model(self) -> VarianceModel:
+        if self.varmod is None:
+            raise InvalidInputError(
+                "the model has no variance model, from which intervals are made: fit with "
+                "varmod_method='lm', nfold and ncross"
+            )
+        return self.varmod
+
     def offset(self, X) -> np.ndarray | None:
         """What a formula adds to the model at the rows of X, or None."""
         if self.formula is None or not self.formula.has_offset:
@@ -229,6 +277,7 @@ class MarsModel:
             raise InvalidInputError(
                 f"format_version={str(version)[:40]} but this release reads {FORMAT_VERSION}"
             )
+        entries = LATER | dict(entries)
         missing = [f.name for f in fields(cls) if f.name not in entries]
         if missing:
             raise InvalidInputError(f"the saved MARS model lacks {', '.join(missing)}")
@@ -291,6 +340,10 @@ class MarsModel:
             raise InvalidInputError("columns does not expand to feature_names")
         if self.formula is not None and self.formula.n_columns != shape[1]:
             raise InvalidInputError("formula does not expand to feature_names")
+        if self.varmod is not None:
+            self.varmod.check(self.n_terms, shape[1])
+            if self.coef.ndim > 1:
+                raise InvalidInputError("varmod is for one response, but there are several")
 
     def _check_responses(self) -> None:
         n_resp = len(self.response_names)
@@ -335,17 +388,14 @@ class FitDetails:
     leverages: np.ndarray | None
     r_object: bytes | None
     cv: Mapping[str, Any] | None = None  # R's cross-validation, as describe.cv in earth.R tells it
+    sd: np.ndarray | None = None  # of an observation, by the variance model
 
 
-def evaluate_term(X: np.ndarray, dirs: np.ndarray, cuts: np.ndarray) -> np.ndarray:
-    """Evaluate one term at the rows of X: the product of its factors in column order."""
-    values = np.ones(len(X))
-    for j in np.flatnonzero(dirs):
-        if dirs[j] == 2:
-            values *= X[:, j]
-        else:
-            values *= np.maximum(0.0, dirs[j] * (X[:, j] - cuts[j]))
-    return values
+def interval_frame(fit: np.ndarray, sd: np.ndarray, level: float, index=None) -> pd.DataFrame:
+    """Normal intervals around a fit."""
+    width = interval_width(sd, level)
+    columns = {"fit": fit, "lower": fit - width, "upper": fit + width}
+    return pd.DataFrame(columns, index=index)
 
 
 def _shifted(values: np.ndarray, offset: np.ndarray | None) -> np.ndarray:
@@ -371,4 +421,5 @@ _READERS = {
     "rsq_per_response": saved.read_vector, "gcv_per_response": saved.read_vector,
     "grsq_per_response": saved.read_vector, "columns": _optional(Columns.from_dict),
     "formula": _optional(Formula.from_dict), "glm": _optional(GlmPart.from_dict),
+    "varmod": _optional(VarianceModel.from_dict),
 }  # fmt: skip

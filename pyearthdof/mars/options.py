@@ -15,6 +15,7 @@ from ..exceptions import InvalidInputError
 from .describe.glm import FAMILIES, LINKS
 
 __all__ = [
+    "MANY_ROWS",
     "OPTIONS",
     "PMETHODS",
     "SEARCH_OPTIONS",
@@ -23,6 +24,7 @@ __all__ = [
     "default_penalty",
     "needs_native",
     "needs_r",
+    "not_plain",
     "r_options",
 ]
 
@@ -30,6 +32,9 @@ PMETHODS = ("backward", "none", "exhaustive", "forward", "seqrep", "cv")
 VARMODS = (
     "none", "const", "lm", "rlm", "earth", "gam", "power", "power0", "x.lm", "x.rlm", "x.earth", "x.gam",
 )  # fmt: skip
+MANY_ROWS = 100_000  # from here on leverages are computed where they are asked for, as in earth
+VARMODS_ONLY_R = ("gam", "x.gam")
+VARMODS_OF_A_POWER = ("lm", "rlm", "earth", "gam")  # of the fitted response: they take an exponent
 
 
 @dataclass(frozen=True)
@@ -41,8 +46,8 @@ class Option:
     default: Any
     allowed: str
     check: Callable[[Any], bool]
-    only_r: bool = False  # what differs from the default is for R's engine alone
-    only_native: bool = False  # and this for the native engine
+    single: bool = False  # what differs from the default is for a single fit, not for many at once
+    only_native: bool = False  # and this for the native engine alone
 
 
 def _number(low: float = -math.inf, high: float = math.inf, *, below_high: bool = False):
@@ -75,6 +80,10 @@ def _family(value):
     return isinstance(value, str) and value in FAMILIES
 
 
+def _conv(value):
+    return (_integer(high=0)(value) and value < 0) or (_number(0, 100)(value) and value > 0)
+
+
 def _penalty(value):
     return _number(0, 1000)(value) or value == -1
 
@@ -92,7 +101,7 @@ OPTIONS = (
     Option(
         "pmethod", "pmethod", "backward", "one of " + ", ".join(PMETHODS), PMETHODS.__contains__
     ),
-    Option("nprune", "nprune", None, "None or an integer, 1 or more", _or_none(_integer(1))),
+    Option("nprune", "nprune", None, "None or an integer, 1 or more", _or_none(_integer(1)), True),
     Option("adjust_endspan", "Adjust.endspan", 2.0, "a number from 0 to 10", _number(0, 10)),
     Option("auto_linpreds", "Auto.linpreds", True, "True or False", _flag),
     Option("scale_y", "Scale.y", None, "None, True or False", _or_none(_flag)),
@@ -106,19 +115,20 @@ OPTIONS = (
     Option("exhaustive_tol", "Exhaustive.tol", 1e-10, "a number, 0 or more", _number(0)),
     Option("keepxy", "keepxy", False, "True or False", _flag),
     # The glm options become one argument in R, see `_glm`.
-    Option("glm_family", "glm", None, "None or one of " + ", ".join(FAMILIES), _or_none(_family)),
-    Option("glm_link", "", None, "None or one of " + ", ".join(LINKS), _or_none(LINKS.__contains__)),
+    Option("glm_family", "glm", None, "None or one of " + ", ".join(FAMILIES), _or_none(_family), True),
+    Option("glm_link", "", None, "None or one of " + ", ".join(LINKS), _or_none(LINKS.__contains__), True),
     Option("glm_maxit", "", None, "None or an integer, 1 or more", _or_none(_integer(1))),
-    Option("glm_epsilon", "", None, "None or a number above 0", _or_none(_positive)),
-    Option("glm_l2", "", 0.0, "a number, 0 or more", _number(0), only_native=True),
+    Option("glm_epsilon", "", None, "None or a number above 0", _or_none(_positive), True),
+    Option("glm_l2", "", 0.0, "a number, 0 or more", _number(0), True, only_native=True),
     Option("nfold", "nfold", 0, "an integer, 0 or more", _integer(0), True),
-    Option("ncross", "ncross", 1, "an integer, 1 or more", _integer(1), True),
+    Option("ncross", "ncross", 1, "an integer from 1 to 1000", _integer(1, 1000), True),
     Option("stratify", "stratify", True, "True or False", _flag, True),
     Option("varmod_method", "varmod.method", "none", "one of " + ", ".join(VARMODS),
            VARMODS.__contains__, True),
-    Option("varmod_exponent", "varmod.exponent", 1.0, "a number above 0", _positive, True),
-    Option("varmod_conv", "varmod.conv", 1.0, "a number", _number(), True),
-    Option("varmod_clamp", "varmod.clamp", 0.1, "a number from 0 to 10", _number(0, 10), True),
+    Option("varmod_exponent", "varmod.exponent", 1.0, "a number from 0.1 to 5", _number(0.1, 5), True),
+    Option("varmod_conv", "varmod.conv", 1.0,
+           "a percentage above 0 and up to 100, or a negative integer", _conv, True),
+    Option("varmod_clamp", "varmod.clamp", 0.1, "a number from 0 to 1", _number(0, 1), True),
     Option("varmod_minspan", "varmod.minspan", -3, "an integer", _integer(), True),
 )  # fmt: skip
 
@@ -147,6 +157,8 @@ def check_options(
     checked["linpreds"] = linear_predictors(params["linpreds"], feature_names)
     checked["response_weight"] = response_weights(params["response_weight"], n_resp)
     _check_together(checked, n_resp)
+    if checked["varmod_method"] != "none" and n_samples >= MANY_ROWS:
+        checked["get_leverages"] = True  # without which there is no variance model
     return checked
 
 
@@ -171,14 +183,12 @@ def _check_together(options: dict[str, Any], n_resp: int) -> None:
     folds = options["nfold"] > 1
     if options["pmethod"] == "cv" and not folds:
         raise InvalidInputError(f"nfold={options['nfold']} but pmethod='cv' needs 2 or more")
+    if options["ncross"] > 1 and not folds:
+        raise InvalidInputError(
+            f"nfold={options['nfold']} but ncross={options['ncross']} needs 2 or more"
+        )
     if options["varmod_method"] != "none":
-        if not folds or options["ncross"] < 3:
-            raise InvalidInputError(
-                f"nfold={options['nfold']}, ncross={options['ncross']} but varmod_method="
-                f"{options['varmod_method']!r} needs nfold of 2 and ncross of 3 or more"
-            )
-        if n_resp > 1:
-            raise InvalidInputError("varmod_method should be 'none' with several responses")
+        _check_variance(options, n_resp)
     if options["pmethod"] not in ("backward", "none", "cv") and n_resp > 1:
         raise InvalidInputError(
             f"pmethod={options['pmethod']!r} but it should be 'backward', 'none' or 'cv' with several "
@@ -188,10 +198,38 @@ def _check_together(options: dict[str, Any], n_resp: int) -> None:
         raise InvalidInputError("scale_y=True but it should be None or False with response_weight")
 
 
+def _check_variance(options: dict[str, Any], n_resp: int) -> None:
+    """What a variance model needs."""
+    method, exponent = options["varmod_method"], options["varmod_exponent"]
+    if options["nfold"] < 2 or options["ncross"] < 3:
+        raise InvalidInputError(
+            f"nfold={options['nfold']}, ncross={options['ncross']} but varmod_method={method!r} needs "
+            "nfold of 2 and ncross of 3 or more"
+        )
+    if n_resp > 1:
+        raise InvalidInputError("varmod_method should be 'none' with several responses")
+    if exponent != 1 and method not in VARMODS_OF_A_POWER:
+        raise InvalidInputError(
+            f"varmod_exponent={exponent!r} but it should be 1 with varmod_method={method!r}; the others "
+            f"are for {', '.join(VARMODS_OF_A_POWER)}"
+        )
+    if options["get_leverages"] is False or options["get_leverages"] == 0:
+        raise InvalidInputError(
+            f"get_leverages=False but varmod_method={method!r} is computed from leverages"
+        )
+
+
 def needs_r(options: dict[str, Any]) -> str | None:
     """The first option, as text, for which there is only R's engine; None if there is none."""
+    if options["varmod_method"] in VARMODS_ONLY_R:
+        return f"varmod_method={options['varmod_method']!r}"
+    return None
+
+
+def not_plain(options: dict[str, Any]) -> str | None:
+    """The first option, as text, that fits of many responses do not have; None if there is none."""
     for option in OPTIONS:
-        if option.only_r and not _is_default(options[option.name], option.default):
+        if option.single and not _is_default(options[option.name], option.default):
             return f"{option.name}={options[option.name]!r}"
     return "pmethod='cv'" if options["pmethod"] == "cv" else None
 

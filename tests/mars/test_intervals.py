@@ -130,7 +130,9 @@ for (i in seq_along(texts)) {
     for i in range(1, len(FORMULAS) + 1):
         model = Earth.from_r(tmp_path / f"{i}.rds")
         new = frame[frame["kind"] == "b"].drop(columns="y").assign(odd=1j)
-        np.testing.assert_array_equal(model.predict_interval(new, 0.9).to_numpy(), r[f"p{i}"])
+        np.testing.assert_allclose(
+            model.predict_interval(new, 0.9).to_numpy(), r[f"p{i}"], rtol=1e-12, atol=1e-12
+        )
 
 
 @needs_rscript
@@ -149,8 +151,9 @@ out <- list(x = model.matrix(~ sin(x) + w + kind, d)[, -1],
     r = run_r(code, packages=("earth",), d=frame, target=str(tmp_path))
     model = Earth.from_r(tmp_path / "sin.rds")
     new = pd.DataFrame(r["x"], columns=model.model_.feature_names)
-    np.testing.assert_array_equal(model.predict_interval(new).to_numpy(), r["p"])
-    np.testing.assert_array_equal(model.predict_interval().to_numpy(), r["train"])
+    exact = {"rtol": 1e-12, "atol": 1e-12}
+    np.testing.assert_allclose(model.predict_interval(new).to_numpy(), r["p"], **exact)
+    np.testing.assert_allclose(model.predict_interval().to_numpy(), r["train"], **exact)
     with pytest.raises(InvalidInputError, match=r"adds an offset.* calls sin"):
         Earth.from_r(tmp_path / "offset.rds")
 

@@ -24,6 +24,9 @@ NUMBERS = (
     "coef", "rss", "rsq", "gcv", "grsq", "rss_per_subset", "gcv_per_subset", "fitted", "leverages",
     "rss_per_response", "rsq_per_response", "gcv_per_response", "grsq_per_response",
 )  # fmt: skip
+FOLDS = (
+    "cv_terms", "cv_rsq", "cv_maxerr", "cv_class_rate", "cv_oof_rsq", "cv_infold_rsq", "cv_oof_fit", "cv_sd",
+)  # fmt: skip
 GLM = ("glm_coef", "deviance", "null_deviance", "aic", "iterations", "converged")
 
 
@@ -32,7 +35,8 @@ def bits_that_differ(ours: Fitted, r: Fitted) -> str:
     if set(ours.parts) != set(r.parts):
         return f"parts {set(ours.parts) ^ set(r.parts)}"
     for prefix in _prefixes(r):
-        names = [prefix + name for name in (*EXACT, *NUMBERS, *GLM) if prefix + name in r.parts]
+        known = (*EXACT, *NUMBERS, *GLM, *FOLDS)
+        names = [prefix + name for name in known if prefix + name in r.parts]
         for name in names:
             if not np.array_equal(ours.parts[name], r.parts[name], equal_nan=True):
                 return name
@@ -55,6 +59,8 @@ def numbers_that_differ(case: Case, ours: Fitted, r: Fitted, model: MarsModel) -
     if ours.term_names != r.term_names:
         return "term_names"
     scale = _Scale(case, model)
+    if {name for name in ours.parts if name in FOLDS} != {n for n in r.parts if n in FOLDS}:
+        return "tables of the folds"
     for prefix in _prefixes(r):
         what = _numbers_that_differ(ours.parts, r.parts, prefix, scale)
         if not what and case.needs_glm:
@@ -63,6 +69,20 @@ def numbers_that_differ(case: Case, ours: Fitted, r: Fitted, model: MarsModel) -
             return prefix + what
     if case.needs_glm and _glm_warnings(ours) != _glm_warnings(r):
         return f"warnings {_glm_warnings(ours)} {_glm_warnings(r)}"
+    return _folds_that_differ(ours.parts, r.parts, scale)
+
+
+def _folds_that_differ(ours, r, scale: _Scale) -> str:
+    """Tables of cross-validation; a share of the variance is no better known than what it is the rest of."""
+    for name in FOLDS:
+        if name not in r:
+            continue
+        with np.errstate(invalid="ignore"):
+            left = TOLERANCE * np.abs(1 - r[name]) if name.endswith("rsq") else scale.values.max()
+        if ours[name].shape != r[name].shape or _differ(
+            ours[name], r[name], TOLERANCE, np.where(np.isfinite(r[name]), left, 0.0)
+        ):
+            return name
     return ""
 
 

@@ -78,6 +78,12 @@ LOOSER_THAN_R = (
     Looser("non-finite value in rss.per.subset", True, "the same"),
     Looser("duplicated name", False, "R's glm takes terms apart by names with rounded cuts"),
     Looser("length of 'scale' must equal", False, "R forgets that a constant y cannot be scaled"),
+    Looser(
+        "'x' must be an array of at least two dimensions",
+        False,
+        "R's table of sizes has one column where the forward pass found no term",
+    ),
+    Looser("Fortran routine XHAUST returned", False, "R searches subsets of one term exhaustively"),
 )
 USUAL_SIZES = (1e-14, 1e30)
 

@@ -63,6 +63,11 @@ def _parts(fit, case: Case) -> dict[str, np.ndarray]:
                 "glm_coef": model.glm.coef,
                 "response": model.predict(case.X_new, "response"),
             }
+    if hasattr(fit, "cv_tables_"):
+        parts |= {f"cv_{name}": t.to_numpy().ravel("F") for name, t in fit.cv_tables_.items()}
+        parts["cv_terms"] = fit.cv_["nterms"].drop("mean", errors="ignore").to_numpy()
+        if fit.model_.varmod is not None:
+            parts["cv_sd"] = fit.predict_sd()
     for name in ("coef", "fitted", "predicted", "glm_coef", "response"):
         if name in parts:
             parts[name] = parts[name].reshape(len(parts[name]), -1)

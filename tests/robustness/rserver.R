@@ -80,7 +80,21 @@ write.parts <- function(parts) {
   }
 }
 
-parts.of <- function(fit, x.new) {
+# What cross-validation and the variance model tell; names without a value are left out.
+folds.of <- function(fit) {
+  if (is.null(fit$cv.list)) return(list())
+  found <- list(
+    cv_terms = vapply(fit$cv.list, function(f) as.double(length(f$selected.terms)), 0),
+    cv_rsq = fit$cv.rsq.tab, cv_maxerr = fit$cv.maxerr.tab, cv_class_rate = fit$cv.class.rate.tab,
+    cv_oof_rsq = fit$cv.oof.rsq.tab, cv_infold_rsq = fit$cv.infold.rsq.tab,
+    cv_oof_fit = fit$cv.oof.fit.tab)
+  if (!is.null(fit$varmod)) found$cv_sd <- predict(fit, interval = "se")
+  Filter(Negate(is.null), found)
+}
+
+parts.of <- function(fit, x.new) c(parts.of.model(fit, x.new), folds.of(fit))
+
+parts.of.model <- function(fit, x.new) {
   parts <- list(
     dirs = fit$dirs, cuts = fit$cuts, selected = fit$selected.terms, coef = fit$coefficients,
     rss = fit$rss, rsq = fit$rsq, gcv = fit$gcv, grsq = fit$grsq,
@@ -109,6 +123,8 @@ repeat {
   if (!is.null(weights)) arguments$weights <- quote(weights)
   if (!is.null(rows)) arguments$subset <- quote(rows + 1)
   arguments <- c(arguments, read.arguments())
+  if (!is.null(arguments$seed)) set.seed(arguments$seed)
+  arguments$seed <- NULL
   changes <- read.arguments()
   x.new <- read.data()
   warned <- character(0)

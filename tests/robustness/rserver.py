@@ -26,6 +26,9 @@ R_NAMES = {
     "adjust_endspan": "Adjust.endspan", "auto_linpreds": "Auto.linpreds", "scale_y": "Scale.y",
     "response_weight": "wp", "glm_family": "glm", "force_weights": "Force.weights", "glm_link": "glm.link",
     "glm_maxit": "glm.maxit", "glm_epsilon": "glm.epsilon",
+    "nfold": "nfold", "ncross": "ncross", "stratify": "stratify", "keepxy": "keepxy",
+    "random_state": "seed", "varmod_method": "varmod.method", "varmod_exponent": "varmod.exponent",
+    "varmod_conv": "varmod.conv", "varmod_clamp": "varmod.clamp", "varmod_minspan": "varmod.minspan",
 }  # fmt: skip
 AGAIN = "again "  # before the names of what the second pruning pass gave
 R_FAMILIES = {"gamma": "Gamma", "inverse_gaussian": "inverse.gaussian"}

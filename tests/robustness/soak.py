@@ -3,6 +3,7 @@
     python tests/robustness/soak.py --cases 10000 --json soak.json
     python tests/robustness/soak.py --data --cases 20000 --json data.json
     python tests/robustness/soak.py --glm --cases 5000 --json glm.json
+    python tests/robustness/soak.py --folds --cases 5000
 
 The engines run in a process of their own: one that crashes or hangs is a difference like another, is told
 with its case, and the next case goes on in a new process. The exit code is 1 if there was any.
@@ -27,6 +28,7 @@ import numpy as np  # noqa: E402
 from case import Case  # noqa: E402
 from cases_strategy import distinct_cases  # noqa: E402
 from data_cases import data_cases  # noqa: E402
+from fold_cases import fold_cases  # noqa: E402
 from glm_cases import glm_cases  # noqa: E402
 from judge import DIFFERENT, KINDS, TIED, Verdict, judge  # noqa: E402
 from known import LOOSER_THAN_R, STRICTER_THAN_R  # noqa: E402
@@ -142,6 +144,12 @@ def family(verdict: Verdict) -> str:
     return re.sub(r"[-+.\d]+(e[-+]?\d+)?", "#", verdict.what)[:60]
 
 
+def _makers(arguments):
+    """What makes the cases that were asked for."""
+    chosen = {"data": data_cases, "glm": glm_cases, "folds": fold_cases}
+    return next((make for name, make in chosen.items() if getattr(arguments, name)), distinct_cases)
+
+
 def main() -> int:
     """Parse the arguments, run, report."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -150,6 +158,7 @@ def main() -> int:
         "--data", action="store_true", help="factors, several responses, classes ..."
     )
     parser.add_argument("--glm", action="store_true", help="generalised linear models")
+    parser.add_argument("--folds", action="store_true", help="cross-validation and variance models")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--timeout", type=float, default=60.0, help="seconds for a case")
     parser.add_argument("--json", type=Path, help="write the numbers here")
@@ -161,7 +170,7 @@ def main() -> int:
     try:
         with RServer(arguments.timeout) as server:
             soak = Soak(server, engines)
-            make = data_cases if arguments.data else glm_cases if arguments.glm else distinct_cases
+            make = _makers(arguments)
             for done, case in enumerate(make(arguments.cases, arguments.seed), 1):
                 soak.try_case(case)
                 if done % 250 == 0:

@@ -65,6 +65,10 @@ PYTHON = {
     ("bridge/convert.py", "_word"): {"R's iconv": "marks bytes of a text that are no text"},
     ("dof/run/montecarlo.py", "_done"): {"joblib.effective_n_jobs": JOBS},
     ("_checks.py", "check_jobs"): {"joblib.effective_n_jobs": JOBS},
+    ("mars/native/cross_validation.py", "_in_threads"): {
+        "joblib.Parallel": "runs the folds in threads of this process",
+        "joblib.delayed": "runs the folds in threads of this process",
+    },
     ("dof/run/workers.py", "is_on_cluster"): {
         "joblib.parallel.get_active_backend": "asks which backend the user chose"
     },

@@ -14,6 +14,7 @@ from figures import record
 
 from pyearthdof import Earth, MarsModel
 from pyearthdof.exceptions import InvalidInputError
+from pyearthdof.mars.model import LATER
 
 MUTATIONS = 500
 CALLS = 3000  # of Python functions, and one more per character of the text
@@ -215,7 +216,8 @@ def test_every_missing_field_is_refused(models, events):
     for name in models[0].to_dict():
         entries = models[0].to_dict()
         del entries[name]
-        assert read(json.dumps(entries), events) is None, name
+        found = read(json.dumps(entries), events)
+        assert found is None or name in LATER, name
 
 
 def test_a_declared_size_allocates_nothing(models, events):

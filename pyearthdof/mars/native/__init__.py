@@ -3,6 +3,7 @@
 The loops are compiled (`pyearthdof._core`); what is not a loop is here.
 """
 
+from .complete import fit_complete
 from .fit import NativeFit, fit, fit_one, reprune
 from .forward import ForwardPass, forward_pass
 from .many import BoundNative
@@ -12,6 +13,7 @@ __all__ = [
     "ForwardPass",
     "NativeFit",
     "fit",
+    "fit_complete",
     "fit_one",
     "forward_pass",
     "reprune",

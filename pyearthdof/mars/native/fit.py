@@ -15,16 +15,15 @@ from ...exceptions import RWarning
 from ..design.data import Responses, taken
 from ..design.names import term_names
 from ..model import FitDetails, MarsModel, evaluate_term
+from ..options import MANY_ROWS
 from .earth_glm import check_responses, earth_part, fit_glms
 from .forward import ForwardPass, forward_pass
-from .prune import Pruning, gcv_of, prune
+from .prune import Pruning, choose, find_subsets, gcv_of, prune, refuse_singular
 from .r_sums import r_mean, r_sum, r_weighted_mean
 from .settings import penalty_of, resolve_settings, response_importance
 from .weights import effective_weights
 
-__all__ = ["NativeFit", "fit", "fit_one", "reprune"]
-
-MANY_ROWS = 100_000  # from here on leverages are computed where they are asked for, as in earth
+__all__ = ["NativeFit", "fit", "fit_one", "reprune", "subset_fits"]
 
 
 @dataclass(frozen=True)
@@ -217,14 +216,8 @@ def _warn_if_constant(responses: Responses, options) -> None:
 
 def reprune(model: MarsModel, data, options) -> tuple[MarsModel, FitDetails]:
     """The pruning pass again, on the forward pass of a fitted model."""
-    responses, weights = earth_part(data, options)
-    design, responses = data.design, _rows(responses, data.subset)
-    Y = responses.matrix
-    weights = effective_weights(weights, len(data.all_design.values), options)
-    weights = taken(weights, data.subset)
-    root = np.ones(len(Y)) if weights is None else np.sqrt(weights)
-    terms = zip(model.dirs, model.cuts, strict=True)
-    bx = np.column_stack([evaluate_term(design.values, d, c) for d, c in terms]) * root[:, None]
+    responses, weights, bx = _weighted_terms(model, data, options)
+    design, Y = data.design, responses.matrix
     forward = ForwardPass(
         model.dirs.astype(int), model.cuts, bx, np.empty(0, dtype=int), model.termcond, 0
     )
@@ -234,6 +227,43 @@ def reprune(model: MarsModel, data, options) -> tuple[MarsModel, FitDetails]:
         found = _one_column(found)
     glm = fit_glms(found.bx, data, options)
     return _build(found, model.term_names, design, responses, options, glm)
+
+
+def _weighted_terms(
+    model: MarsModel, data, options
+) -> tuple[Responses, np.ndarray | None, np.ndarray]:
+    """earth's responses and case weights, and all terms of the forward pass times the weights' roots."""
+    X = data.design.values
+    responses, weights = earth_part(data, options)
+    weights = effective_weights(weights, len(data.all_design.values), options)
+    weights = taken(weights, data.subset)
+    root = np.ones(len(X)) if weights is None else np.sqrt(weights)
+    terms = zip(model.dirs, model.cuts, strict=True)
+    bx = np.column_stack([evaluate_term(X, d, c) for d, c in terms]) * root[:, None]
+    return _rows(responses, data.subset), weights, bx
+
+
+def subset_fits(model: MarsModel, data, options, n_sizes: int):
+    """Yield for the sizes 1, 2, ... the terms of the best subset and their (size, m) coefficients.
+
+    It is what earth's update() makes of a fit for each nprune if terms cost nothing.
+    """
+    responses, weights, bx = _weighted_terms(model, data, options)
+    Y = responses.matrix
+    importance = response_importance(options["response_weight"], Y.shape[1])
+    root = np.ones((len(Y), 1)) if weights is None else np.sqrt(weights)[:, None]
+    columns, weighted = np.ascontiguousarray(bx.T), root * Y * importance
+    exhaustive = options["pmethod"] == "exhaustive"  # which looks no further than nprune
+    found = None if exhaustive else find_subsets(columns, weighted, options)
+    for size in range(1, min(n_sizes, len(columns)) + 1):
+        each = options | {"nprune": size, "penalty": -1.0}
+        if exhaustive and size > 1:  # one term leaves no choice; R's earth stops there
+            found = find_subsets(columns, weighted, each)
+        selected = np.zeros(1, dtype=int) if found is None else choose(found, each).selected
+        chosen = np.ascontiguousarray((bx[:, selected] / root * root).T)
+        refuse_singular(chosen)
+        coef, _, _ = _least_squares(chosen, Y * importance * root, False, 1)
+        yield selected, coef / importance
 
 
 SHARED = {f.name for f in fields(MarsModel)} & {f.name for f in fields(NativeFit)}

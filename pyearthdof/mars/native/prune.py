@@ -12,7 +12,9 @@ from ..._warn import warn_user
 from ...exceptions import InvalidInputError, RWarning
 from .settings import penalty_of
 
-__all__ = ["Pruning", "gcv_of", "gcv_of_sizes", "prune"]
+__all__ = [
+    "Pruning", "Subsets", "choose", "find_subsets", "gcv_of", "gcv_of_sizes", "prune", "refuse_singular",
+]  # fmt: skip
 
 
 LM_TOLERANCE = 1e-7
@@ -28,39 +30,66 @@ class Pruning:
     prune_terms: np.ndarray
 
 
+@dataclass(frozen=True)
+class Subsets:
+    """The best subset of each size: its RSS, its columns, and the method that found them."""
+
+    rss: np.ndarray
+    best: np.ndarray
+    method: str
+    n_samples: int
+    n_terms: int
+
+
 def prune(bx: np.ndarray, Y: np.ndarray, options) -> Pruning:
     """Search the subsets of the columns of bx, weighted if Y is, and choose one."""
-    n, m = bx.shape
-    method = options["pmethod"]
-    largest = m if options["nprune"] is None else min(m, int(options["nprune"]))
+    columns = np.ascontiguousarray(bx.T)
+    pruned = choose(find_subsets(columns, Y, options), options)
+    refuse_singular(columns[pruned.selected])
+    return pruned
+
+
+def find_subsets(columns: np.ndarray, Y: np.ndarray, options) -> Subsets:
+    """The best subsets of the rows of `columns`, by the method of the options."""
+    m, n = columns.shape
+    method = "backward" if options["pmethod"] == "cv" else options["pmethod"]
     if Y.shape[1] > 1 and method not in ("none", "backward"):
         raise InvalidInputError(
             f"pmethod={method!r} but it should be 'backward' or 'none' with several responses"
         )
-    kept = largest if method == "exhaustive" else m
-    if method == "exhaustive" and not _is_well_conditioned(bx, options["exhaustive_tol"]):
+    kept = _largest(options, m) if method == "exhaustive" else m
+    if method == "exhaustive" and not _is_well_conditioned(columns.T, options["exhaustive_tol"]):
         method = "backward"
     if m <= 2 and method != "none":
         method = "backward"
-    columns = np.ascontiguousarray(bx.T)
     if Y.shape[1] > 1:
         rss, best = _backward_several(columns, Y)
     else:
         rss, best = _search(columns, np.ascontiguousarray(Y[:, 0]), method, kept)
-    gcv = gcv_of_sizes(rss, n, penalty_of(options))
-    largest = min(largest, len(rss))
-    if method == "none":
+    return Subsets(rss, best, method, n, m)
+
+
+def choose(found: Subsets, options) -> Pruning:
+    """The subset with the smallest GCV; without pruning all terms, for "cv" nprune of them."""
+    gcv = gcv_of_sizes(found.rss, found.n_samples, penalty_of(options))
+    largest = min(_largest(options, found.n_terms), len(found.rss))
+    if found.method == "none":
         selected = np.arange(largest)
     else:
-        size = int(np.argmin(gcv[:largest])) + 1
-        selected = best[size - 1, :size].copy()
-    _refuse_singular(columns[selected])
-    return Pruning(selected, rss, gcv, np.where(_lower(len(best)), best + 1, 0))
+        by_gcv = options["pmethod"] != "cv" or options["nprune"] is None
+        size = int(np.argmin(gcv[:largest])) + 1 if by_gcv else largest
+        selected = found.best[size - 1, :size].copy()
+    best = np.where(_lower(len(found.best)), found.best + 1, 0)
+    return Pruning(selected, found.rss, gcv, best)
 
 
 @lru_cache(maxsize=8)
 def _lower(size: int) -> np.ndarray:
     return np.tri(size, dtype=bool)
+
+
+def _largest(options, n_terms: int) -> int:
+    return n_terms if options["nprune"] is None else min(n_terms, int(options["nprune"]))
 
 
 def gcv_of_sizes(rss: np.ndarray, n: int, penalty: float) -> np.ndarray:
@@ -104,7 +133,7 @@ def _warn_of_dependent(dependent: list[int]) -> None:
     )
 
 
-def _refuse_singular(columns: np.ndarray) -> None:
+def refuse_singular(columns: np.ndarray) -> None:
     """earth's last regression is R's lm(), which asks for more independence than the forward pass."""
     if len(_core.find_independent(columns, LM_TOLERANCE)) < len(columns):
         raise InvalidInputError(

@@ -17,6 +17,7 @@ from ..formula.model_matrix import Formula
 from ..model import FitDetails, MarsModel
 from ..options import r_options
 from ..path import prefix_fits, step_of_terms, steps_allowed
+from ..variance import VarianceModel, basis_root, linear_terms, sd_of
 
 __all__ = ["fit_many", "fit_one", "path_many", "predict_interval", "reprune", "summary_text"]
 
@@ -157,6 +158,7 @@ def model_from(found, n_samples, options, *, single=True) -> MarsModel:
         response_names=tuple(found["response.names"] or ("y",)),
         **{f"{name}_per_response": _or_empty(found[f"{name}.per.response"]) for name in STATISTICS},
         glm=_glm_from(found["glm"], single),
+        varmod=_variance_from(found),
     )
 
 
@@ -189,6 +191,43 @@ def details_from(found, *, single=True) -> FitDetails:
         leverages=found["leverages"],
         r_object=found["object"],
         cv=found["cv"],
+        sd=_training_sd(found["variance"]),
+    )
+
+
+def _training_sd(described) -> np.ndarray | None:
+    if described is None or "coef" not in described:
+        return None
+    return sd_of(described["fitted"], float(described["min.sd"][0]))
+
+
+def _variance_from(found) -> VarianceModel | None:
+    """The variance model as numbers; None for a gam, which stays in R."""
+    described = found["variance"]
+    if described is None or "coef" not in described:
+        return None
+    method, coef = described["method"][0], np.nan_to_num(described["coef"])
+    power = 1.0
+    if method.startswith("power"):
+        coef, power = coef[:-1], float(coef[-1])
+    if "dirs" in described:
+        dirs, cuts = described["dirs"], described["cuts"]
+    elif method == "const":
+        dirs = cuts = np.zeros((1, 1))
+    else:
+        width = len(found["feature.names"]) if method.startswith("x.") else 1
+        dirs, cuts = linear_terms(width, intercept=method != "power0")
+    return VarianceModel(
+        method=method,
+        exponent=float(described["exponent"][0]),
+        dirs=dirs,
+        cuts=cuts,
+        coef=coef,
+        power=power,
+        min_sd=float(described["min.sd"][0]),
+        converged=bool(described["converged"]),
+        iterations=int(described["iterations"][0]),
+        root=basis_root(found["bx"], described["weights"]),
     )
 
 
@@ -259,10 +298,9 @@ def summary_text(r_object: bytes) -> str:
     return "\n".join(bridge.call("earth.summary", r_object))
 
 
-def predict_interval(r_object: bytes, X, kind: str, level: float) -> tuple[np.ndarray, list[str]]:
-    """Intervals at new rows by R's variance model, and the names of their columns."""
-    found = bridge.call("earth.interval", r_object, X, kind, level)
-    return found["values"], found["columns"]
+def predict_interval(r_object: bytes, X, kind: str, level: float) -> np.ndarray:
+    """Fits and intervals at new rows by a variance model that is in R alone: a gam."""
+    return bridge.call("earth.interval", r_object, X, kind, level)
 
 
 def _crossings(function, X, Y, feature_names, passed, package, allowed):

@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from ...exceptions import InvalidInputError
-from .cross_validation import cv_frames
+from ..cross_validation import cv_frames
 
 __all__ = ["check_described"]
 
@@ -46,6 +46,31 @@ def check_described(found: dict) -> None:
         _check_glm(found["glm"], len(chosen), n_resp)
     if found["cv"] is not None:
         _check_cv(found["cv"])
+    if found["variance"] is not None:
+        _check_variance(found["variance"], n_rows)
+
+
+def _check_variance(variance, n_rows: int) -> None:
+    """Of a gam there is the method alone."""
+    if not isinstance(variance, dict):
+        raise _damaged("varmod is no list")
+    _texts(variance, "method", 1)
+    if "coef" not in variance:
+        return
+    coef = _vector(variance, "coef")
+    for name in ("exponent", "min.sd", "iterations"):
+        if not np.isfinite(_vector(variance, name, 1)[0]):
+            raise _damaged(f"varmod: {name} should be finite")
+    _vector(variance, "fitted", n_rows)
+    if variance["weights"] is not None:
+        _vector(variance, "weights", n_rows)
+    if "dirs" in variance:
+        shape = _matrix(variance, "dirs").shape
+        _matrix(variance, "cuts", shape)
+        if shape[0] != len(coef):
+            raise _damaged(f"varmod has {len(coef)} coefficients for {shape[0]} terms")
+    if len(coef) == 0:
+        raise _damaged("varmod has no coefficients")
 
 
 def _check_numbers(found) -> None:

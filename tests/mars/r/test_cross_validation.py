@@ -160,7 +160,8 @@ def test_intervals_are_rs(found, args):
     }
     for name, table in ours.items():
         assert list(table.columns) == ["fit", "lower", "upper"]
-        np.testing.assert_array_equal(table.to_numpy(), found[0][f"varmod|{number}|{name}"], name)
+        expected = found[0][f"varmod|{number}|{name}"]
+        np.testing.assert_allclose(table.to_numpy(), expected, rtol=1e-12, atol=1e-12, err_msg=name)
     assert list(ours["new"].index) == list(new.index)
 
 

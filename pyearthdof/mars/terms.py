@@ -1,0 +1,18 @@
+"""One term of a MARS model at rows of predictors."""
+
+from __future__ import annotations
+
+import numpy as np
+
+__all__ = ["evaluate_term"]
+
+
+def evaluate_term(X: np.ndarray, dirs: np.ndarray, cuts: np.ndarray) -> np.ndarray:
+    """Evaluate one term at the rows of X: the product of its factors in column order."""
+    values = np.ones(len(X))
+    for j in np.flatnonzero(dirs):
+        if dirs[j] == 2:
+            values *= X[:, j]
+        else:
+            values *= np.maximum(0.0, dirs[j] * (X[:, j] - cuts[j]))
+    return values

@@ -3,7 +3,7 @@
 from importlib import import_module
 from types import ModuleType
 
-from .exceptions import CoreNotAvailableError
+from .exceptions import CoreNotAvailableError, InvalidInputError
 
 __all__ = ["load_core"]
 
@@ -17,7 +17,9 @@ def load_core() -> ModuleType:
     except ImportError as error:
         from .bridge.remedies import core_again
 
-        missing = isinstance(error, ModuleNotFoundError) and error.name == NAME
         reason = " ".join(str(error).split())
+        if reason.startswith("PYEARTHDOF_INSTRUCTIONS="):  # refused by the core itself
+            raise InvalidInputError(reason) from None
+        missing = isinstance(error, ModuleNotFoundError) and error.name == NAME
         problem = "is not here for this Python" if missing else f"does not load ({reason})"
         raise CoreNotAvailableError(f"the compiled core {NAME} {problem}", core_again()) from error

@@ -137,6 +137,7 @@ def output():
 
 
 _in_order = False
+_put_off = False
 
 
 @contextlib.contextmanager
@@ -178,14 +179,18 @@ class _Stop:
     raises_keyboard_interrupt = True  # the bridge asks for it
 
     def __call__(self, signum, frame) -> None:
-        if not _in_order and _is_importing(frame):
+        global _put_off
+        if not _in_order and _is_within(frame, "importlib._bootstrap"):
             os._exit(INTERRUPTED)
+        if _is_within(frame, __name__, "again"):  # raised there it would be lost once more
+            _put_off = True
+            return
         raise KeyboardInterrupt
 
 
-def _is_importing(frame) -> bool:
+def _is_within(frame, module: str, function: str | None = None) -> bool:
     while frame is not None:
-        if frame.f_globals.get("__name__") == "importlib._bootstrap":
+        if frame.f_globals.get("__name__") == module and function in (None, frame.f_code.co_name):
             return True
         frame = frame.f_back
     return False
@@ -195,9 +200,14 @@ def _again_if_lost(hook):
     """An interrupt inside of a destructor is printed and lost: it comes again a little later."""
 
     def again(lost):
-        if lost.exc_type is KeyboardInterrupt:
-            threading.Timer(0.01, os.kill, [os.getpid(), signal.SIGINT]).start()
-        else:
+        global _put_off
+        if lost.exc_type is not KeyboardInterrupt:
             hook(lost)
+            return
+        seconds, _put_off = 0.01, True
+        while _put_off:  # on a busy machine it may come before this has ended
+            _put_off = False
+            threading.Timer(seconds, os.kill, [os.getpid(), signal.SIGINT]).start()
+            seconds *= 2
 
     return again

@@ -133,7 +133,7 @@ def check_options(
     checked = {}
     for option in OPTIONS:
         value = params[option.name]
-        if not _passes(option, value):
+        if not _is_just(value, option.default) and not _passes(option, value):
             raise InvalidInputError(f"{option.name}={value!r} but it should be {option.allowed}")
         checked[option.name] = value
     for name in ("minspan", "endspan"):
@@ -145,6 +145,11 @@ def check_options(
     checked["response_weight"] = response_weights(params["response_weight"], n_resp)
     _check_together(checked, n_resp)
     return checked
+
+
+def _is_just(value, default) -> bool:
+    """Whether a value is the default, of its type."""
+    return value is default or (type(value) is type(default) and value == default)
 
 
 def _passes(option: Option, value) -> bool:

@@ -11,6 +11,7 @@ void bind_random(nb::module_& m);
 }  // namespace earthdof
 
 NB_MODULE(_core, m) {
+  earthdof::choose_wanted_loops();
   m.doc() = "The compiled loops. Arguments are checked by the Python code around them, not here.";
   m.def("instructions", [] { return earthdof::loops().name; }, "The instruction set of the loops that run.");
   m.def(

@@ -2,6 +2,8 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "loops.hpp"
@@ -55,13 +57,18 @@ bool choose_loops(const char* name) {
   return false;
 }
 
+void choose_wanted_loops() {
+  const char* wanted = std::getenv("PYEARTHDOF_INSTRUCTIONS");
+  if (wanted == nullptr || choose_loops(wanted)) return;
+  std::string names;
+  for (const Loops* version : runnable()) names += std::string(names.empty() ? "" : ", ") + version->name;
+  throw std::invalid_argument(std::string("PYEARTHDOF_INSTRUCTIONS=") + wanted +
+                              " but it should be one that this processor has: " + names);
+}
+
 const Loops& loops() {
   const Loops* found = chosen;
-  if (found == nullptr) {
-    const char* wanted = std::getenv("PYEARTHDOF_INSTRUCTIONS");
-    if (wanted == nullptr || !choose_loops(wanted)) chosen = runnable().front();
-    found = chosen;
-  }
+  if (found == nullptr) chosen = found = runnable().front();
   return *found;
 }
 

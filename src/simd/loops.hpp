@@ -78,10 +78,13 @@ struct Loops {
                    const double* sums);
 };
 
-// The version for this processor, or for less if PYEARTHDOF_INSTRUCTIONS names less.
+// The version for this processor, or what was chosen.
 const Loops& loops();
 
 // Choose a version by name ("sse2", "avx2", "avx512", "plain"); false if this processor or build lacks it.
 bool choose_loops(const char* name);
+
+// Choose what PYEARTHDOF_INSTRUCTIONS names, if it is set; std::invalid_argument where there is no such version.
+void choose_wanted_loops();
 
 }  // namespace earthdof

@@ -73,6 +73,19 @@ def test_one_fit_does_not_depend_on_the_threads(weighted):
         assert np.array_equal(found.cuts, passes[0].cuts)
 
 
+def test_an_unknown_instruction_set_is_refused():
+    done = subprocess.run(
+        [sys.executable, "-c", "from pyearthdof.cli import main; main()", "df", "tree", "--depth", "2"],
+        env=os.environ | {"PYEARTHDOF_INSTRUCTIONS": "mmx"},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2 and done.stdout == ""
+    assert done.stderr.startswith(
+        "pyearthdof: PYEARTHDOF_INSTRUCTIONS=mmx but it should be one that"
+    )
+    assert done.stderr.endswith("plain\n")
+
+
 @pytest.mark.parametrize("name", INSTRUCTIONS)
 def test_instruction_sets_give_the_same_bits(name, instructions):
     X, Y = data(n=150, m=5)

@@ -131,7 +131,7 @@ def _work(function, main: int, number: int, task):
 
 def _on_joblib(jobs, n_jobs, prefer, ordered) -> Iterator:
     return_as = "generator" if ordered else "generator_unordered"
-    # No memory maps: they are read-only, which compiled kernels take for another type. One task a
+    # No memory maps: a task writes nothing to a disk that may be full. One task a
     # batch: what is lost with a worker is as little as possible.
     parallel = Parallel(
         n_jobs=n_jobs, prefer=prefer, return_as=return_as, max_nbytes=None, batch_size=1

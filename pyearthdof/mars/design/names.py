@@ -18,14 +18,14 @@ def term_names(dirs, cuts, feature_names, X) -> tuple[str, ...]:
     >>> term_names(np.array([[0, 0], [1, 2]]), np.array([[0, 0], [0.5, 1.0]]), ("a", "b"), X)
     ('(Intercept)', 'h(a-0.5)*b')
     """
-    counts = _counts(X)
-    names = ["(Intercept)"]
-    for row, cut in zip(dirs[1:], cuts[1:], strict=True):
-        factors = [
-            _factor(row[j], cut[j], feature_names[j], counts[j]) for j in np.flatnonzero(row)
-        ]
-        names.append("*".join(factors))
-    return tuple(names)
+    # only a hinge at 0 asks for them
+    counts = _counts(X) if ((dirs == 1) & (cuts == 0)).any() else np.zeros(X.shape[1], dtype=bool)
+    factors: list[list[str]] = [[] for _ in dirs]
+    terms, predictors = np.nonzero(dirs)
+    found = (terms, predictors, dirs[terms, predictors], cuts[terms, predictors])
+    for i, j, direction, cut in zip(*(values.tolist() for values in found), strict=True):
+        factors[i].append(_factor(direction, cut, feature_names[j], counts[j]))
+    return ("(Intercept)", *("*".join(names) for names in factors[1:]))
 
 
 def _counts(X) -> np.ndarray:

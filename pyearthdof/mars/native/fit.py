@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -123,17 +124,18 @@ def _one_column(found: NativeFit) -> NativeFit:
 def _per_response(Y, fitted, weights, options, statistics) -> dict[str, Any]:
     """What each response by itself has of the fit, with earth's rules for weights."""
     n, m = Y.shape
-    cases = np.ones(n) if weights is None else weights
+    cases = 1.0 if weights is None else weights
     penalty, n_terms = penalty_of(options), len(statistics["selected"])
     rss, rsq, gcv, grsq = np.empty((4, m))
     for j, (y, fit) in enumerate(zip(Y.T, fitted.T, strict=True)):
-        total = r_sum(cases * (y - r_weighted_mean(y, cases)) ** 2)
+        mean = r_sum(y) / n if weights is None else r_weighted_mean(y, weights)
+        total = r_sum(cases * (y - mean) ** 2)
         rss[j] = r_sum(cases * (y - fit) ** 2)
         rsq[j] = _share(rss[j], total)
         if weights is None and m == 1:
             total = r_sum((y - r_mean(y)) ** 2)
-        gcv[j] = gcv_of(rss[j], n_terms, n, penalty)
-        grsq[j] = _share(gcv[j], float(gcv_of(total, 1, n, penalty)))
+        gcv[j], null = gcv_of([rss[j], total], np.array([n_terms, 1]), n, penalty)
+        grsq[j] = _share(gcv[j], null)
     if weights is not None and m == 1:
         grsq[0] = statistics["grsq"]
     return {
@@ -163,8 +165,9 @@ def _statistics(pruned: Pruning) -> dict:
 
 def _share(part: float, whole: float) -> float:
     """1 - part/whole, with R's rounding of what is almost zero."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        share = 1 - np.float64(part) / np.float64(whole)
+    if whole == 0:
+        return -math.inf if part > 0 else math.nan
+    share = 1 - float(part) / float(whole)
     return 0.0 if -1e-5 < share < 1e-5 else float(share)
 
 
@@ -208,10 +211,12 @@ def reprune(model: MarsModel, data, options) -> tuple[MarsModel, FitDetails]:
     return _build(found, model.term_names, design, responses, options)
 
 
+SHARED = {f.name for f in fields(MarsModel)} & {f.name for f in fields(NativeFit)}
+
+
 def _build(found: NativeFit, names, design, responses, options) -> tuple[MarsModel, FitDetails]:
     settings = resolve_settings(options, *design.values.shape)
-    shared = {f.name for f in fields(MarsModel)} & {f.name for f in fields(NativeFit)}
-    values = {name: getattr(found, name) for name in shared}
+    values = {name: getattr(found, name) for name in SHARED}
     model = MarsModel(
         **values
         | {"dirs": found.dirs.astype(float), "prune_terms": found.prune_terms.astype(float)},

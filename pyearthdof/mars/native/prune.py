@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -54,7 +55,12 @@ def prune(bx: np.ndarray, Y: np.ndarray, options) -> Pruning:
         size = int(np.argmin(gcv[:largest])) + 1
         selected = best[size - 1, :size].copy()
     _refuse_singular(columns[selected])
-    return Pruning(selected, rss, gcv, np.tril(best + 1))
+    return Pruning(selected, rss, gcv, np.where(_lower(len(best)), best + 1, 0))
+
+
+@lru_cache(maxsize=8)
+def _lower(size: int) -> np.ndarray:
+    return np.tri(size, dtype=bool)
 
 
 def gcv_of_sizes(rss: np.ndarray, n: int, penalty: float) -> np.ndarray:

@@ -149,6 +149,7 @@ def test_pickles_with_its_position():
             lambda: RDraws(1.5),
             "seed=1.5 but it should be an integer from -2147483647 to 2147483647",
         ),
+        (lambda: RDraws(True), "seed=True but it should be an integer"),
         (lambda: RDraws(2**31), "seed=2147483648 but it should be an integer from"),
         (lambda: RDraws(1).normal(-1), "n=-1 but it should be an integer of 0 or more"),
         (lambda: RDraws(1).uniform(2.5), "n=2.5 but it should be an integer"),

@@ -15,7 +15,7 @@ from .verdict import R_COLUMN, Comparison, number
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["SIZES", "Experiment", "check_seed", "given_seed", "seed_of"]
+__all__ = ["SIZES", "Experiment", "cells_by_degree", "check_seed", "given_seed", "seed_of"]
 
 SIZES = ("quick", "paper")
 LARGEST_SEED = 2**31 - 1  # what R's set.seed takes
@@ -129,6 +129,19 @@ def seed_of(*parts: int, seed: int | None = None) -> int:
     # SeedSequence takes missing numbers for 0: the 1 tells a given seed of 0 from none.
     given = () if seed is None else (1, seed)
     return int(np.random.SeedSequence((*parts, *given)).generate_state(1)[0] >> 1)
+
+
+def cells_by_degree(
+    degrees, n_rep: int, part: int, own_seed: int, repeats: int, seed
+) -> list[dict]:
+    """A cell per degree with the authors' seed, or `repeats` of them with seeds made from a given one."""
+    if seed is None:
+        return [{"degree": d, "n_rep": n_rep, "seed": own_seed} for d in degrees]
+    return [
+        {"degree": d, "n_rep": n_rep, "seed": seed_of(part, i, seed=seed), "repeat": i}
+        for d in degrees
+        for i in range(repeats)
+    ]
 
 
 def check_seed(seed) -> int | None:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from ..datasets import load_ozone
 from ..random import RDraws
-from .base import Experiment, given_seed, seed_of
+from .base import Experiment, cells_by_degree, given_seed
 from .plots import new_figure, ours_and_paper
 from .verdict import one_draw, printed
 
@@ -46,14 +46,7 @@ class Ozone(Experiment):
     r_packages = ("earth",)
 
     def cells(self, size, seed=None):
-        n_rep = self.settings(size)["n_rep"]
-        if seed is None:
-            return [{"degree": degree, "n_rep": n_rep, "seed": SEED} for degree in PAPER]
-        return [
-            {"degree": degree, "n_rep": n_rep, "seed": seed_of(9, i, seed=seed), "repeat": i}
-            for degree in PAPER
-            for i in range(REPEATS)
-        ]
+        return cells_by_degree(PAPER, self.settings(size)["n_rep"], 9, SEED, REPEATS, seed)
 
     def compute(self, cell, engine):
         from ..dof import correct_penalty

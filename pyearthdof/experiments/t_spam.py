@@ -9,7 +9,7 @@ import pandas as pd
 
 from ..datasets import load_spam, load_spam_split
 from ..random import RDraws
-from .base import Experiment, given_seed, seed_of
+from .base import Experiment, cells_by_degree, given_seed
 from .errors import multiple
 from .plots import new_figure, ours_and_paper
 from .verdict import measured, one_draw, printed
@@ -47,15 +47,8 @@ class Spam(Experiment):
     r_packages = ("earth",)
 
     def cells(self, size, seed=None):
-        n_rep = self.settings(size)["n_rep"]
         degrees = sorted(PAPER, reverse=True)  # the longest first
-        if seed is None:
-            return [{"degree": d, "n_rep": n_rep, "seed": SEED} for d in degrees]
-        return [
-            {"degree": d, "n_rep": n_rep, "seed": seed_of(10, i, seed=seed), "repeat": i}
-            for d in degrees
-            for i in range(REPEATS)
-        ]
+        return cells_by_degree(degrees, self.settings(size)["n_rep"], 10, SEED, REPEATS, seed)
 
     def compute(self, cell, engine):
         from ..dof import correct_penalty

@@ -89,17 +89,7 @@ class _LinearRegression(LinearPrediction, BindingProcedure):
         return bool(self.fit_intercept)
 
     def fit(self, X, y):
-        """Fit one response.
-
-        Parameters
-        ----------
-        X : (n, p) array
-        y : (n,) array
-
-        Returns
-        -------
-        self
-        """
+        """Fit y, (n,), on X, (n, p)."""
         self._check_arguments()
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
         space, shrinkage = self._smoother(X)
@@ -264,17 +254,7 @@ class NearestNeighbors(BindingProcedure):
         self.k = k
 
     def fit(self, X, y):
-        """Fit one response.
-
-        Parameters
-        ----------
-        X : (n, p) array
-        y : (n,) array
-
-        Returns
-        -------
-        self
-        """
+        """Fit y, (n,), on X, (n, p)."""
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
         k = _check_k(self.k, len(X))
         weights = _neighbour_weights(X, X, k)

@@ -6,6 +6,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeRegressor
 
+from pyearthdof.contract import Fits
 from pyearthdof.dof import correct_penalty, degrees_of_freedom, nominal_df, self_consistency
 from pyearthdof.exceptions import FittingError, InvalidInputError
 from pyearthdof.procedures.linear import LeastSquares, Ridge
@@ -126,6 +127,17 @@ def test_a_procedure_with_the_wrong_shape():
 
     with pytest.raises(FittingError, match="trace"):
         degrees_of_freedom(Wrong(), X, method="monte-carlo")
+
+
+def test_a_procedure_that_does_not_tell_its_statistic():
+    class Silent(LeastSquares):
+        is_linear = False
+
+        def fit_many(self, X, Y):
+            return Fits(Y * 0.5)
+
+    with pytest.raises(InvalidInputError, match="df_statistic='trace' but its fits do not tell it"):
+        degrees_of_freedom(Silent(), X, method="exact", n_rep=4)
 
 
 def test_a_wrong_parameter_is_reported_as_such():

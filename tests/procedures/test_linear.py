@@ -123,6 +123,7 @@ def test_a_procedure_says_truly_whether_it_is_equivariant(data, procedure):
         (Ridge(lam=-1), "lam=-1"),
         (Ridge(lam="much"), "lam='much'"),
         (Ridge(lam=np.inf), "lam=inf"),
+        (Ridge(lam=True), "lam=True"),
         (LeastSquares(fit_intercept="no"), "fit_intercept='no'"),
         (NearestNeighbors(k=0), "k=0"),
         (NearestNeighbors(k=41), "k=41 .*n_samples=40"),

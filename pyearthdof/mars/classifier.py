@@ -72,7 +72,8 @@ class EarthClassifier(ClassifierMixin, EarthFit, BaseEstimator):
         self.threshold = threshold
         self.class_order = class_order
 
-    __init__.__signature__ = _signature(__init__)  # what scikit-learn, help and editors look at
+    # what scikit-learn, help and editors look at
+    setattr(__init__, "__signature__", _signature(__init__))  # noqa: B010
 
     def fit(self, X, y, sample_weight=None, *, subset=None):
         """Fit the model; arguments as in `Earth.fit`, y being texts, whole numbers, truth values or dates.

@@ -6,7 +6,7 @@ residuals of standard deviation s have the mean absolute value s sqrt(2/pi).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -163,7 +163,7 @@ def _read_flag(name, value) -> bool:
     return value
 
 
-_READERS = {
+_READERS: dict[str, Callable[[str, Any], Any]] = {
     "method": saved.read_text, "exponent": saved.read_number, "dirs": saved.read_matrix,
     "cuts": saved.read_matrix, "coef": saved.read_vector, "power": saved.read_number,
     "min_sd": saved.read_number, "converged": _read_flag, "iterations": saved.read_integer,

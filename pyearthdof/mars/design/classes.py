@@ -59,8 +59,9 @@ def _wanted(y, order) -> list | None:
                 f"class_order={order!r} but it should be one of {', '.join(ORDERS)}, or the classes"
             )
         dtype = getattr(y, "dtype", None)
-        categorical = order == "levels" and isinstance(dtype, pd.CategoricalDtype)
-        return list(dtype.categories) if categorical else None
+        if order == "levels" and isinstance(dtype, pd.CategoricalDtype):
+            return list(dtype.categories)
+        return None
     try:
         return list(order)
     except TypeError:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.stats import rankdata
 
@@ -60,7 +62,7 @@ def glm_statistics(
     )
     pairs = list(zip(predicted.T, y.T, strict=True))
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = {
+        found: dict[str, Any] = {
             "cv.auc.tab" if is_binomial else "cv.cor.tab": [test(*pair) for pair in pairs],
             "cv.deviance.tab": [deviance(*pair) for pair in pairs],
         }

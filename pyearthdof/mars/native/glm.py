@@ -7,6 +7,7 @@ are R's also where the iteration does not converge.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -65,7 +66,7 @@ class GlmFit:
 class _Point:
     """Where the iteration stands."""
 
-    coef: np.ndarray
+    coef: Any  # (m,), None at the start
     eta: np.ndarray
     mu: np.ndarray
     deviance: float  # with the penalty, where there is one
@@ -135,15 +136,15 @@ def fit_glm(
     >>> found.coef.round(4).tolist(), found.iterations, found.converged
     ([-3.0351, 1.214], 5, True)
     """
-    family, notes = FAMILIES[family], []
+    kind, notes = FAMILIES[family], list[str]()
     columns = np.ascontiguousarray(columns, dtype=float)
     with np.errstate(all="ignore"):  # as R: infinite, or not a number
-        response = respond(family, np.asarray(y, dtype=float), weights, notes)
+        response = respond(kind, np.asarray(y, dtype=float), weights, notes)
         problem = _Problem(
             columns=columns,
             response=response,
-            family=family,
-            link=LINKS[link or family.link],
+            family=kind,
+            link=LINKS[link or kind.link],
             offset=np.zeros(columns.shape[1]) if offset is None else offset,
             maxit=MAXIT if maxit is None else int(maxit),
             epsilon=EPSILON if epsilon is None else float(epsilon),

@@ -79,7 +79,8 @@ def _s_estimate(X, y, draws) -> tuple[np.ndarray, float]:
 def _best_sample(X, y, target, draws) -> tuple[float, np.ndarray]:
     """The smallest scale of the exact fits of p rows, and the coefficients of that fit."""
     n = len(X)
-    best, chosen = None, None
+    best: float | None = None
+    chosen = np.empty(0)
     for coef in _exact_fits(X, y, draws):
         residuals = y - X @ coef
         if best is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -53,6 +54,7 @@ def fit_variance(
     """The variance model of a fit to `data`; `draws` is R's stream after the folds."""
     method, exponent = options["varmod_method"], float(options["varmod_exponent"])
     fitted, n = details.fitted, len(details.fitted)
+    assert details.leverages is not None  # the options were checked for it
     leverages = np.minimum(details.leverages, LARGEST_LEVERAGE)
     with np.errstate(divide="ignore", invalid="ignore"):
         correction = n / ((n - model.n_terms) * (1 - leverages))
@@ -104,7 +106,8 @@ def _refuse_not_positive(fitted: np.ndarray, what: str) -> None:
 def _iterate(values, residuals, options, draws) -> tuple[Regression, float, bool, int]:
     """Regress, weigh each row by its predicted variance, and again, until the coefficients stay."""
     method, conv = options["varmod_method"], options["varmod_conv"]
-    weights, found, before = np.ones(len(residuals)), None, None
+    weights, before = np.ones(len(residuals)), None
+    found: Any = None
     for iteration in range(1, MAX_ITERATIONS + 1):
         found = _regress(method, values, residuals, weights, options, found, draws)
         before, change = _change(found.changing, before, iteration)

@@ -203,6 +203,7 @@ def _fit_again(estimator) -> bytes:
         raise FittingError(
             "R takes other terms for these data, see crosscheck: fit with engine='r' to write an .rds file"
         )
+    assert details.r_object is not None  # R fitted it
     return details.r_object
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import replace
+
 import numpy as np
 from sklearn.base import clone
 
-from .. import bridge
 from .._checks import check_jobs
 from ..contract import Bound, Fits, PathFits
-from ..exceptions import FittingError, InvalidInputError
+from ..exceptions import FittingError, InvalidInputError, RWarning
 from .design.data import check_design, check_responses, check_subset, check_weights, default_names
 from .earth_fit import EarthFit
 from .options import needs_r
@@ -277,19 +279,24 @@ class Earth(EarthFit, MarsRegressor):
         return estimator
 
     def _fit_formula(self, text, frame, sample_weight, subset) -> None:
-        robject.frame_for_r(frame, text)
-        if self.engine == "native":
-            raise InvalidInputError("engine='native' but a formula needs engine='r'")
-        weights = check_weights(sample_weight, len(frame))
-        data = FormulaData(text, frame, weights, check_subset(subset, len(frame)))
+        data = FormulaData.learn(text, frame, sample_weight, subset)
         options = data.check_options(self)
-        bridge.require("earth")
-        seed = self._seed() if options["nfold"] > 1 else None
-        self._adopt(*data.fit(options, self.linpreds, seed), data.training_weights)
+        n_jobs = check_jobs(self.n_jobs)
+        if self._engine_for(options) == "native":
+            from . import native
+
+            for warning in data.learned.warnings:
+                warnings.warn(warning, RWarning, stacklevel=3)
+            model, details = native.fit_one(data, options, n_jobs)
+            model = replace(model, formula=data.learned.formula)
+        else:
+            seed = self._seed() if options["nfold"] > 1 else None
+            model, details = data.fit_in_r(options, seed)
+        self._adopt(model, details, data.training_weights)
         if not data.gives(self.model_, self.bx_):
             raise FittingError(
-                f"the formula {text!r} gives other columns here than in R; please report it, and use a "
-                "matrix of predictors meanwhile"
+                f"the formula {text!r} gives other columns for new data than for the fit; please report it, "
+                "and use a matrix of predictors meanwhile"
             )
         self._data = data
 

@@ -136,7 +136,7 @@ class EarthFit(FittedMars):
         options = data.check_options(again)
         if self.engine_ == "r" and self._r_object is not None:
             bridge.require("earth")
-            found = data.prune_in_r(self._r_object, options, self.linpreds)
+            found = data.prune_in_r(self._r_object, options)
         else:
             from . import native
 

@@ -54,7 +54,7 @@ class Column:
         if self.kind == "number":
             return [_quoted(self.name)]
         if self.kind == "ordered":
-            return [_quoted(self.name) + _power(k) for k in range(len(self.levels) - 1)]
+            return [_quoted(self.name) + power_name(k) for k in range(len(self.levels) - 1)]
         return [_quoted(self.name) + level for level in self.levels[1:]]
 
     def sources(self) -> list[Source]:
@@ -120,9 +120,12 @@ class Columns:
         """Where each expanded column comes from."""
         return tuple(source for column in self.columns for source in column.sources())
 
-    def values(self, frame: pd.DataFrame) -> dict[str, np.ndarray]:
-        """Numbers of number columns, and 0-based codes into the levels of the others."""
-        return {column.name: _values(column, frame) for column in self.columns}
+    def values(self, frame: pd.DataFrame, called: str = "X") -> dict[str, np.ndarray]:
+        """Numbers of number columns, and 0-based codes into the levels of the others.
+
+        `called` is the frame's name in what is said of missing and unseen values.
+        """
+        return {column.name: _values(column, frame, called) for column in self.columns}
 
     def expand(self, frame: pd.DataFrame) -> np.ndarray:
         """Make the numeric design; an unseen level is an error that names the column and the level."""
@@ -212,46 +215,48 @@ def level_text(level) -> str:
     return str(level)
 
 
-def _values(column: Column, frame: pd.DataFrame) -> np.ndarray:
+def _values(column: Column, frame: pd.DataFrame, called: str) -> np.ndarray:
     if column.name not in frame.columns:
-        raise InvalidInputError(f"X lacks the column {column.name!r}")
+        raise InvalidInputError(f"{called} lacks the column {column.name!r}")
     series = frame[column.name]
     if column.kind == "number":
-        return _numbers(column.name, series)
-    return _codes(column, series)
+        return _numbers(column.name, series, called)
+    return _codes(column, series, called)
 
 
-def _codes(column: Column, series: pd.Series) -> np.ndarray:
+def _codes(column: Column, series: pd.Series, called: str) -> np.ndarray:
     if isinstance(series.dtype, pd.CategoricalDtype):
         found, distinct = series.cat.codes.to_numpy(), series.cat.categories
     else:
         found, distinct = pd.factorize(series)
     if (found < 0).any():
         row = int(np.flatnonzero(found < 0)[0])
-        raise InvalidInputError(f"column {column.name!r} of X has a missing value in row {row}")
+        raise InvalidInputError(
+            f"column {column.name!r} of {called} has a missing value in row {row}"
+        )
     known = {level: code for code, level in enumerate(column.levels)}
     codes = np.array([known.get(level_text(value), -1) for value in distinct], dtype=int)[found]
     if (codes < 0).any():
         row = int(np.flatnonzero(codes < 0)[0])
         raise InvalidInputError(
-            f"column {column.name!r} of X has the level {level_text(distinct[found[row]])!r} in row {row}, "
-            f"which the model does not know; it knows {', '.join(map(repr, column.levels))}"
+            f"column {column.name!r} of {called} has the level {level_text(distinct[found[row]])!r} in row "
+            f"{row}, which the model does not know; it knows {', '.join(map(repr, column.levels))}"
         )
     return codes
 
 
-def _numbers(name: str, series: pd.Series) -> np.ndarray:
+def _numbers(name: str, series: pd.Series, called: str) -> np.ndarray:
     try:
         values = series.to_numpy(dtype=float, na_value=np.nan)
     except (TypeError, ValueError):
         raise InvalidInputError(
-            f"column {name!r} of X has the type {series.dtype} but the model knows it as numbers"
+            f"column {name!r} of {called} has the type {series.dtype} but the model knows it as numbers"
         ) from None
     if not np.isfinite(values).all():
         row = int(np.flatnonzero(~np.isfinite(values))[0])
         what = "NaN" if np.isnan(values[row]) else "infinity"
         raise InvalidInputError(
-            f"Input X contains {what}: column {name!r}, row {row}; MARS needs finite numbers"
+            f"Input {called} contains {what}: column {name!r}, row {row}; MARS needs finite numbers"
         )
     return values
 
@@ -276,7 +281,8 @@ def _is_kind(kind) -> bool:
     return isinstance(kind, str) and kind in KINDS
 
 
-def _power(k: int) -> str:
+def power_name(k: int) -> str:
+    """R's name of an ordered factor's polynomial of degree k + 1."""
     return (".L", ".Q", ".C")[k] if k < 3 else f"^{k + 1}"
 
 

@@ -183,15 +183,22 @@ def _least_squares(columns, Y, with_leverages: bool, n_threads: int) -> tuple:
 
 def fit_one(data, options, n_threads=1) -> tuple[MarsModel, FitDetails]:
     """Fit one model to a `TrainingData`; options as `check_options` returns them."""
-    X, y, names = data.all_design.values, data.all_responses.values, data.design.names
+    X, names = data.all_design.values, data.design.names
+    y = _without(data.all_responses.values, data.all_offset)
     found = fit(X, y, options, data.all_weights, names, data.subset, n_threads)
     terms = term_names(found.dirs, found.cuts, names, data.design.values)
-    return _build(found, terms, data.design, data.responses, options)
+    return _build(found, terms, data, options)
+
+
+def _without(y: np.ndarray, offset: np.ndarray | None) -> np.ndarray:
+    """The responses less a formula's offset."""
+    return y if offset is None else (y.T - offset).T
 
 
 def reprune(model: MarsModel, data, options) -> tuple[MarsModel, FitDetails]:
     """The pruning pass again, on the forward pass of a fitted model."""
-    design, responses, Y = data.design, data.responses, data.responses.matrix
+    design, responses = data.design, data.responses
+    Y = _without(responses.matrix, data.offset)
     weights = effective_weights(data.all_weights, len(data.all_design.values), options)
     weights = taken(weights, data.subset)
     root = np.ones(len(Y)) if weights is None else np.sqrt(weights)
@@ -204,10 +211,11 @@ def reprune(model: MarsModel, data, options) -> tuple[MarsModel, FitDetails]:
     found = _prune_and_solve(forward, Y, importance, weights, options)
     if responses.values.ndim == 1:
         found = _one_column(found)
-    return _build(found, model.term_names, design, responses, options)
+    return _build(found, model.term_names, data, options)
 
 
-def _build(found: NativeFit, names, design, responses, options) -> tuple[MarsModel, FitDetails]:
+def _build(found: NativeFit, names, data, options) -> tuple[MarsModel, FitDetails]:
+    design, responses = data.design, data.responses
     settings = resolve_settings(options, *design.values.shape)
     shared = {f.name for f in fields(MarsModel)} & {f.name for f in fields(NativeFit)}
     values = {name: getattr(found, name) for name in shared}
@@ -227,5 +235,6 @@ def _build(found: NativeFit, names, design, responses, options) -> tuple[MarsMod
         response_names=responses.names,
         columns=design.columns,
     )
-    residuals = responses.values - found.fitted
-    return model, FitDetails(found.bx, found.fitted, residuals, found.leverages, None)
+    fitted = found.fitted if data.offset is None else (found.fitted.T + data.offset).T
+    residuals = responses.values - fitted
+    return model, FitDetails(found.bx, fitted, residuals, found.leverages, None)

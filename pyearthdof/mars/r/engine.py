@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterator
 from dataclasses import fields, replace
@@ -13,7 +12,6 @@ from ... import bridge
 from ...exceptions import FittingError
 from ..describe.glm import GlmPart
 from ..design.data import default_names
-from ..formula.model_matrix import Formula
 from ..model import FitDetails, MarsModel
 from ..options import r_options
 from ..path import prefix_fits, step_of_terms, steps_allowed
@@ -47,36 +45,32 @@ def _r_data(data, options) -> tuple:
     )
 
 
-def fit_formula(text, frame, weights, rows, options, linpreds, seed=None, r_object=None):
-    """Fit by a formula in R; `frame` is a `bridge.Frame`, `rows` the 0-based subset or None.
+def fit_formula(data, frame, options, seed=None, r_object=None):
+    """Fit a `FormulaData` by its formula in R; `frame` is its `bridge.Frame`.
 
     With the bytes of an earlier fit only its pruning pass is done again.
     """
     passed, allowed = _passable(options)
-    if linpreds is not None and linpreds is not False:
-        passed["linpreds"] = _r_linpreds(linpreds)
-    subset = None if rows is None else rows + 1.0
+    learned = data.learned
+    subset = None if data.subset is None else data.subset + 1.0
+    dates = dict(data.columns.units)
+    rest = (data.all_weights, subset, passed)
     try:
         if r_object is None:
-            found = bridge.call("earth.formula.one", text, frame, weights, subset, passed, seed)
+            found = bridge.call("earth.formula.one", learned.text, frame, dates, *rest, seed)
         else:
-            found = bridge.call("earth.reprune", r_object, text, frame, weights, subset, passed)
+            sent = {"data": frame, "dates": dates}
+            found = bridge.call("earth.reprune", r_object, learned.text, sent, *rest)
     finally:
         _raise_from_allowed(allowed)
+    if tuple(found["feature.names"]) != learned.names:
+        raise FittingError(
+            f"R made the columns {found['feature.names']} of the formula, not {list(learned.names)}; "
+            "please report it, and use engine='native' or a matrix of predictors meanwhile"
+        )
     single = found["coef"].shape[1] == 1
     model = model_from(found, len(found["fitted"]), options, single=single)
-    model = replace(model, formula=Formula.from_r(found["formula"]))
-    return model, details_from(found, single=single)
-
-
-def _r_linpreds(linpreds):
-    """For R, which takes 1-based indices, or patterns for names."""
-    if linpreds is True:
-        return True
-    values = [linpreds] if isinstance(linpreds, (str, int)) else list(linpreds)
-    if all(isinstance(value, str) for value in values):
-        return [f"^{re.escape(value)}$" for value in values]
-    return np.array(values, dtype=float) + 1
+    return replace(model, formula=learned.formula), details_from(found, single=single)
 
 
 def reprune(r_object, data, options) -> tuple[MarsModel, FitDetails]:

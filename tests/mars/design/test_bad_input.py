@@ -303,5 +303,4 @@ def test_type_of_prediction_and_formula_are_checked():
     ]:
         with pytest.raises(InvalidInputError, match=message):
             Earth.from_formula(*arguments)
-    with pytest.raises(InvalidInputError, match="engine='native' but a formula needs engine='r'"):
-        Earth.from_formula("y ~ a", data, engine="native")
+    assert Earth.from_formula("y ~ a", data, engine="native").engine_ == "native"

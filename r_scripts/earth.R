@@ -112,10 +112,13 @@ describe.table <- function(tab) {
 }
 
 # R's own text of a fit that was kept as bytes.
-earth.summary <- function(object, ...) {
+earth.summary <- function(object, options = list()) {
   fit <- unserialize(object)
-  utils::capture.output(print(summary(fit, ...)))
+  utils::capture.output(print(do.call(summary, c(list(fit), options))))
 }
+
+earth.residuals <- function(object, type)
+  unname(as.matrix(stats::residuals(unserialize(object), type = type, warn = FALSE)))
 
 # Prediction intervals of a fit with a variance model. x is NULL, a data frame, or the matrix of the
 # predictors, also where a formula made them.

@@ -122,7 +122,9 @@ R = {
     ("robject.R", "earth.read"): {"readRDS": "a file that the user names, documented as trusted"},
     ("robject.R", "earth.build"): {"call": "a fixed call as a label of the model"},
     # The guarded path of formulas: the only text of the user's that R parses.
-    ("formula.R", "known.formula"): {"parse": "the formula, which was read, checked and written again"},
+    ("formula.R", "known.formula"): {
+        "parse": "the formula, which was read, checked and written again"
+    },
     ("formula.R", "formula.functions"): {
         "assign": "fixed names into the environment that a formula is evaluated in",
         "get": "functions of base on the list of allowed ones",

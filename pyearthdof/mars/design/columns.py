@@ -52,10 +52,10 @@ class Column:
     def feature_names(self) -> list[str]:
         """Names of the expanded columns."""
         if self.kind == "number":
-            return [_quoted(self.name)]
+            return [quoted_name(self.name)]
         if self.kind == "ordered":
-            return [_quoted(self.name) + power_name(k) for k in range(len(self.levels) - 1)]
-        return [_quoted(self.name) + level for level in self.levels[1:]]
+            return [quoted_name(self.name) + power_name(k) for k in range(len(self.levels) - 1)]
+        return [quoted_name(self.name) + level for level in self.levels[1:]]
 
     def sources(self) -> list[Source]:
         """Where the expanded columns come from."""
@@ -88,9 +88,11 @@ class Columns:
     columns: tuple[Column, ...]
 
     @classmethod
-    def learn(cls, frame: pd.DataFrame) -> Columns:
+    def learn(cls, frame: pd.DataFrame, called: str = "X") -> Columns:
         """Find the kind and the levels of every column; refuse what has no meaning for MARS."""
-        return cls(tuple(_learn(name, frame.iloc[:, j]) for j, name in enumerate(frame.columns)))
+        return cls(
+            tuple(_learn(name, frame.iloc[:, j], called) for j, name in enumerate(frame.columns))
+        )
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -148,49 +150,49 @@ class Columns:
         return columns
 
 
-def _learn(name, values: pd.Series) -> Column:
+def _learn(name, values: pd.Series, called: str) -> Column:
     name = str(name)
     dtype = values.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         kind = "ordered" if dtype.ordered else "factor"
-        return _factor(name, kind, [level_text(level) for level in dtype.categories])
+        return _factor(name, kind, [level_text(level) for level in dtype.categories], called)
     if pd.api.types.is_bool_dtype(dtype):
         return Column(name, "logical", ("FALSE", "TRUE"))
     if pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_complex_dtype(dtype):
         return Column(name, "number")
     if pd.api.types.is_object_dtype(dtype) or pd.api.types.is_string_dtype(dtype):
-        return _learn_objects(name, values)
+        return _learn_objects(name, values, called)
     raise InvalidInputError(
-        f"column {name!r} of X has the type {dtype} but it should hold numbers, booleans, strings or "
+        f"column {name!r} of {called} has the type {dtype} but it should hold numbers, booleans, strings or "
         "categories"
     )
 
 
-def _learn_objects(name: str, values: pd.Series) -> Column:
+def _learn_objects(name: str, values: pd.Series, called: str) -> Column:
     present = [v for v in values if not _is_missing(v)]
     if present and all(isinstance(v, str) for v in present):
-        return _factor(name, "factor", sorted(set(present)))
+        return _factor(name, "factor", sorted(set(present)), called)
     if present and all(isinstance(v, (bool, np.bool_)) for v in present):
         return Column(name, "logical", ("FALSE", "TRUE"))
     if all(isinstance(v, numbers.Real) for v in present):
         return Column(name, "number")
     odd = next(v for v in present if not isinstance(v, numbers.Real))
     raise InvalidInputError(
-        f"column {name!r} of X holds {str(odd)[:40]!r} among other things but it should hold numbers, "
+        f"column {name!r} of {called} holds {str(odd)[:40]!r} among other things but it should hold numbers, "
         "booleans, strings or categories only"
     )
 
 
-def _factor(name: str, kind: str, levels: list[str]) -> Column:
+def _factor(name: str, kind: str, levels: list[str], called: str) -> Column:
     if len(levels) < 2:
         raise InvalidInputError(
-            f"column {name!r} of X has {len(levels)} level(s) but a factor should have 2 or more"
+            f"column {name!r} of {called} has {len(levels)} level(s) but a factor should have 2 or more"
         )
-    check_ordered(f"column {name!r} of X", kind, levels)
+    check_ordered(f"column {name!r} of {called}", kind, levels)
     if len(set(levels)) < len(levels):
-        raise InvalidInputError(f"column {name!r} of X has two levels that read the same")
+        raise InvalidInputError(f"column {name!r} of {called} has two levels that read the same")
     if any("\0" in level for level in levels):
-        raise InvalidInputError(f"column {name!r} of X has a level with a NUL character")
+        raise InvalidInputError(f"column {name!r} of {called} has a level with a NUL character")
     return Column(name, kind, tuple(levels))
 
 
@@ -269,7 +271,7 @@ def _expand(column: Column, values: np.ndarray) -> np.ndarray:
     return (values[:, None] == np.arange(1, len(column.levels))).astype(float)
 
 
-def _quoted(name: str) -> str:
+def quoted_name(name: str) -> str:
     """R writes a name that is not an identifier between backticks when it expands a frame."""
     identifier = re.fullmatch(r"(?:[^\W\d_]|\.(?!\d))[\w.]*", name)
     if identifier and name not in RESERVED:

@@ -23,6 +23,7 @@ SIGNATURES = {
     "scale": ("x", "center", "scale"),
 }
 REFUSED = {"poly": ("coefs", "simple"), "factor": ("exclude", "nmax"), "cut": ("dig.lab",)}
+OR_NULL = ("df", "knots", "labels")  # NULL is the same as nothing
 TAKES = {
     "poly": "variables, degree and raw",
     "factor": "a variable, levels, labels and ordered",
@@ -42,6 +43,7 @@ def matched_arguments(piece: FunctionCall) -> Arguments:
     """Match the arguments of one of SIGNATURES: exact names, beginnings of names, then places."""
     name = piece.name
     given = _matched(piece, SIGNATURES[name])
+    given = {part: v for part, v in given.items() if part not in OR_NULL or not _is_null(v)}
     if name == "ifelse":
         missing = [part for part in SIGNATURES[name] if part not in given]
         if missing:
@@ -72,7 +74,9 @@ def _matched(piece: FunctionCall, signature: tuple[str, ...]) -> dict:
     rest = []
     for label, value in left:
         beginnings = [
-            part for part in signature[:dots] if label and part.startswith(label) and part not in found
+            part
+            for part in signature[:dots]
+            if label and part.startswith(label) and part not in found
         ]
         if len(beginnings) > 1:
             refuse(f"{short_text(piece)}: argument {label} matches several of its arguments")
@@ -90,6 +94,10 @@ def _matched(piece: FunctionCall, signature: tuple[str, ...]) -> dict:
             shown = short_text(value) if label is None else f"{label} = {short_text(value)}"
             refuse(f"{short_text(piece)}: unused argument ({shown})")
     return found
+
+
+def _is_null(value) -> bool:
+    return isinstance(value, Constant) and value.value is None
 
 
 def _put(piece, found, label, value) -> None:

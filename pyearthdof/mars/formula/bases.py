@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from ..design.contrasts import householder, multiplied_by_q
 from .tokens import refuse
 
-__all__ = ["cut_breaks", "cut_labels", "inner_knots", "orthogonal_polynomials", "quantiles", "scaling"]
+__all__ = [
+    "cut_breaks",
+    "cut_labels",
+    "inner_knots",
+    "orthogonal_polynomials",
+    "quantiles",
+    "scaling",
+]
 
 
 def orthogonal_polynomials(
@@ -15,13 +24,17 @@ def orthogonal_polynomials(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """A column of ones and R's poly, alpha and norm2."""
     if degree >= len(np.unique(x)):
-        refuse(f"the degree of {label} should be less than the number of different values, {len(np.unique(x))}")
+        refuse(
+            f"the degree of {label} should be less than the number of different values, {len(np.unique(x))}"
+        )
     mean = _mean(x)
     centred = x - mean
     powers = centred[:, None] ** np.arange(degree + 1.0)
     columns, heads, rank = householder(powers)
     if rank < degree:
-        refuse(f"the degree of {label} is too high for its values: their powers cannot be told apart")
+        refuse(
+            f"the degree of {label} is too high for its values: their powers cannot be told apart"
+        )
     z = np.column_stack([multiplied_by_q(columns, heads, rank, j) for j in range(degree + 1)])
     squares = z**2
     norm2 = _sums(squares)
@@ -101,12 +114,12 @@ def cut_labels(breaks: np.ndarray, right: bool, lowest: bool) -> list[str]:
     """R's names of the intervals: as few digits, from 3 on, as tell the breaks apart."""
     for digits in range(3, 13):
         texts = [f"{b + 0.0:.{digits}g}".replace("inf", "Inf") for b in breaks.tolist()]
-        if all(a != b for a, b in zip(texts[:-1], texts[1:], strict=True)):
+        if all(a != b for a, b in itertools.pairwise(texts)):
             break
     else:
         return [f"Range_{k}" for k in range(1, len(breaks))]
     opening, closing = ("(", "]") if right else ("[", ")")
-    labels = [f"{opening}{a},{b}{closing}" for a, b in zip(texts[:-1], texts[1:], strict=True)]
+    labels = [f"{opening}{a},{b}{closing}" for a, b in itertools.pairwise(texts)]
     if lowest and right:
         labels[0] = "[" + labels[0][1:]
     elif lowest:

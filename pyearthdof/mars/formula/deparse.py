@@ -119,15 +119,14 @@ class _Writer:
 
     def _prefix(self, node: FunctionCall, room) -> None:
         inner: Node | None = node
-        while (
-            isinstance(inner, FunctionCall) and inner.name in PREFIXES and len(inner.args) == 1
-        ):
+        while isinstance(inner, FunctionCall) and inner.name in PREFIXES and len(inner.args) == 1:
             self.put(inner.name)
             outer, inner = inner, inner.values[0]
-        if isinstance(inner, FunctionCall) and _is_infix(inner):
-            if _binding(inner.name) < PREFIXES[outer.name]:
-                return self._bracketed(inner, room)
-        self.write(inner, room)
+        is_infix = isinstance(inner, FunctionCall) and _is_infix(inner)
+        if is_infix and _binding(inner.name) < PREFIXES[outer.name]:
+            self._bracketed(inner, room)
+        else:
+            self.write(inner, room)
 
     def _bracketed(self, node, room) -> None:
         self.put("(")
@@ -170,9 +169,7 @@ def _is_infix(node: FunctionCall) -> bool:
     name = node.name
     if name is None or len(node.args) != 2 or any(label is not None for label, _ in node.args):
         return False
-    return (
-        name in BINDING or name in ("::", ":::", "$", "@") or bool(re.fullmatch("%[^%]*%", name))
-    )
+    return name in BINDING or name in ("::", ":::", "$", "@") or bool(re.fullmatch("%[^%]*%", name))
 
 
 def _binding(name: str) -> int:
@@ -193,7 +190,9 @@ def _needs_brackets(mark: str, inner: FunctionCall, *, is_left: bool) -> bool:
 
 def quoted(name: str) -> str:
     """A name as it stands in an expression."""
-    if re.fullmatch(r"(?:[^\W\d_]|\.(?!\d))[\w.]*", name) and name not in RESERVED or name == "...":
+    if (
+        re.fullmatch(r"(?:[^\W\d_]|\.(?!\d))[\w.]*", name) and name not in RESERVED
+    ) or name == "...":
         return name
     escaped = name.replace("\\", "\\\\").replace("`", "\\`")
     return "`" + _escaped(escaped) + "`"
@@ -207,7 +206,7 @@ def _constant(node: Constant, as_label: bool) -> str:
     if isinstance(value, float) and as_label and node.literal[:1] in "0123456789.":
         return _number(value)
     if isinstance(value, int) and not isinstance(value, bool) and as_label:
-        return f"{value}L"
+        return str(value)
     return node.literal
 
 

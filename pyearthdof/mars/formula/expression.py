@@ -342,7 +342,9 @@ def _read_levels(entry, depth: int) -> Levels:
     args = _read_variables(entry, depth)
     values = saved.read_vector("values", entry["values"])
     if len(args) != 1 or not 1 <= len(values) <= MAX_LEVELS or len(set(values)) < len(values):
-        raise InvalidInputError("factor in the formula should have one variable and distinct values")
+        raise InvalidInputError(
+            "factor in the formula should have one variable and distinct values"
+        )
     if not np.isfinite(values).all():
         raise InvalidInputError("factor in the formula has values that are not finite numbers")
     return Levels(args[0], tuple(values.tolist()))

@@ -22,8 +22,10 @@ LIMITS = {
 }  # fmt: skip
 
 ARITHMETIC = ("+", "-", "*", "/", "^", "(")
-ELEMENTWISE = ("I", "log", "log2", "log10", "log1p", "exp", "sqrt", "abs", "sin", "cos", "tan", "pmin", "pmax",
-               "ifelse", "as.numeric", "as.integer")  # fmt: skip
+ELEMENTWISE = (
+    "I", "log", "log2", "log10", "log1p", "exp", "sqrt", "abs", "sin", "cos", "tan", "pmin", "pmax", "ifelse",
+    "as.numeric", "as.integer",
+)  # fmt: skip
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 LOGICAL = ("!", "&", "|", *COMPARISONS)
 FACTORS = ("factor", "cut")
@@ -33,8 +35,8 @@ FACTORS = ("factor", "cut")
 # such as knots, which holds numbers only, and "texts" one such as labels.
 VALUES = (*ARITHMETIC, *ELEMENTWISE, *LOGICAL)
 CALLS = {
-    "right": (*ARITHMETIC, ":", "%in%", *ELEMENTWISE, *LOGICAL, "poly", "bs", "ns", "cbind", "offset", "scale",
-              *FACTORS),
+    "right": (*ARITHMETIC, ":", "%in%", *ELEMENTWISE, *LOGICAL, "poly", "bs", "ns", "cbind", "offset",
+              "scale", *FACTORS),
     "left": (*VALUES, "cbind", "scale", *FACTORS),
     "columns": (*VALUES, "cbind"),
     "value": VALUES,
@@ -93,13 +95,9 @@ def _check_constant(piece: Constant, place: str) -> None:
         if not (isinstance(value, str) or is_number):
             refuse(f"it holds {short_text(piece)} where a text should be")
     elif not is_number:
-        refuse(
-            f"it holds {short_text(piece)} where a number, a column or a function should be"
-        )
+        refuse(f"it holds {short_text(piece)} where a number, a column or a function should be")
     elif place == "right" and value not in (0, 1):
-        refuse(
-            f"it has the term {short_text(piece)} but a number as a term should be 0 or 1"
-        )
+        refuse(f"it has the term {short_text(piece)} but a number as a term should be 0 or 1")
 
 
 def _check_name(name: str, place: str, kinds: Collection[str]) -> None:
@@ -190,9 +188,10 @@ def _check_named(piece: FunctionCall, name: str) -> list[tuple[Node | None, str]
             f"Boundary.knots of {name} is {short_text(ends)} but it should be two numbers, such as c(0, 1)"
         )
     degree = args.named["degree"].value if "degree" in args.named else 1
-    if name == "poly" and len(args.variables) > 1:
-        if (degree + 1) ** min(len(args.variables), 20) > 1e5:  # R looks at all combinations
-            refuse(f"{short_text(piece)} has too many columns")
+    n_variables = min(len(args.variables), 20)
+    # R looks at all combinations of exponents.
+    if name == "poly" and n_variables > 1 and (degree + 1) ** n_variables > 1e5:
+        refuse(f"{short_text(piece)} has too many columns")
     inner = {"factor": "factor", "scale": "columns"}.get(name, "value")
     pieces = [(variable, inner) for variable in args.variables]
     texts = ("levels", "labels")

@@ -84,7 +84,7 @@ def frame_of_formula(data) -> FormulaFrame:
             units[name] = unit_of(series)
             series = pd.Series(numbers_of_dates(series, units[name]), data.index)
         try:
-            columns[name] = Columns.learn(series.to_frame(name)).columns[0]
+            columns[name] = Columns.learn(series.to_frame(name), "data").columns[0]
         except InvalidInputError as error:
             odd[name] = error
         values[name] = series

@@ -285,7 +285,9 @@ def _checked_frame(frame, names) -> pd.DataFrame:
 
 
 def _with_numbers_for_dates(frame: pd.DataFrame, dates: Mapping[str, str]) -> pd.DataFrame:
-    found = {name: numbers_of_dates(frame[name], unit) for name, unit in dates.items() if name in frame}
+    found = {
+        name: numbers_of_dates(frame[name], unit) for name, unit in dates.items() if name in frame
+    }
     return frame.assign(**found) if found else frame
 
 

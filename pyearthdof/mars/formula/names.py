@@ -33,7 +33,9 @@ def _labels(learned, coding: int) -> list[str]:
     return [label + level for level in levels[1:]]
 
 
-def generated_names(given: list[str] | None, prefix: str, alternative: str, width: int) -> list[str]:
+def generated_names(
+    given: list[str] | None, prefix: str, alternative: str, width: int
+) -> list[str]:
     """earth's names of responses: those that are given, and for others a prefix with a number.
 
     >>> generated_names(["", "b"], "cbind(log(a), b)", "y", 2)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..design.classes import indicator_columns, indicator_names
 from .deparse import label_of, quoted
 from .expression import DateColumn
 from .names import generated_names
@@ -13,7 +14,7 @@ from .syntax import Node
 from .tokens import refuse
 from .variables import LearnedVariable, Learner
 
-__all__ = ["ResponseSide", "indicator_columns", "indicator_names", "learn_responses"]
+__all__ = ["ResponseSide", "learn_responses"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +45,9 @@ def learn_responses(left: Node, sides: list[Node] | None, learner: Learner) -> R
     if len(set(names)) < len(names):
         refuse(f"it has two responses named {next(n for n in names if names.count(n) > 1)[:60]!r}")
     levels = ("FALSE", "TRUE") if variable.kind == "logical" else None
-    return ResponseSide(values[:, 0] if width == 1 and values.ndim == 2 else values, tuple(names), levels)
+    return ResponseSide(
+        values[:, 0] if width == 1 and values.ndim == 2 else values, tuple(names), levels
+    )
 
 
 def _summed(learned: list[LearnedVariable]) -> ResponseSide:
@@ -60,25 +63,6 @@ def _summed(learned: list[LearnedVariable]) -> ResponseSide:
             blocks.append(one.values)
             names.append(name)
     return ResponseSide(np.column_stack(blocks), tuple(names))
-
-
-def indicator_columns(codes: np.ndarray, n_levels: int) -> np.ndarray:
-    """The code itself for two levels, else a column of 0 and 1 for each level."""
-    if n_levels == 2:
-        return codes.astype(float)
-    return (codes[:, None] == np.arange(n_levels)).astype(float)
-
-
-def indicator_names(levels: tuple[str, ...]) -> tuple[str, ...]:
-    """The second of two levels, else all of them.
-
-    earth takes the x off that R puts before them, unless a dot follows everywhere.
-    """
-    if len(levels) == 2:
-        return levels[1:]
-    if all(level.startswith(".") for level in levels):
-        return tuple("x" + level for level in levels)
-    return tuple(level[:60] for level in levels)
 
 
 def _refuse_dates(learned: LearnedVariable) -> None:

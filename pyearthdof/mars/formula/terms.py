@@ -14,7 +14,10 @@ from .syntax import Constant, FunctionCall, Name, Node
 __all__ = ["Terms", "made_terms", "variables_in"]
 
 OPERATORS = ("+", "-", "*", ":", "^", "%in%", "/", "(")
-CONTRASTS, DUMMIES = 1, 2  # how a factor enters a term: without its first level, or with all of them
+CONTRASTS, DUMMIES = (
+    1,
+    2,
+)  # how a factor enters a term: without its first level, or with all of them
 
 
 @dataclass(frozen=True)

@@ -30,9 +30,10 @@ HEXADECIMAL = re.compile(r"x[0-9a-fA-F]{1,2}|u\{?[0-9a-fA-F]{1,4}\}?|U\{?[0-9a-f
 
 @dataclass(frozen=True)
 class Token:
-    """A word: its kind ("number", "integer", "complex", "name", "quoted", "text", "mark", "end") and its text.
+    """A word: its kind and its text.
 
-    "quoted" is a name between backticks, which is never a word of the language.
+    Kinds are "number", "integer", "complex", "name", "quoted", "text", "mark" and "end"; "quoted" is a name
+    between backticks, which is never a word of the language.
     """
 
     kind: str
@@ -69,7 +70,7 @@ def _token(text: str, at: int) -> tuple[Token, int]:
     if first in "rR" and re.match(r"[\"']-*[(\[{]", text[at + 1 :]):
         refuse("R cannot read it (raw texts are not taken)")
     number = NUMBER.match(text, at)
-    if number and first != "." or number and text[at + 1 : at + 2].isdigit():
+    if (number and first != ".") or (number and text[at + 1 : at + 2].isdigit()):
         kind = {"L": "integer", "i": "complex"}.get(number.group(2), "number")
         return Token(kind, number.group(1)), number.end()
     name = NAME.match(text, at)

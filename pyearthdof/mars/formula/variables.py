@@ -89,11 +89,15 @@ class Learner:
             refuse(f"{short_text(node)} is a text, not a variable")
         return self._learned(label, typed)
 
-    def _learned(self, label, typed: Typed, suffixes=(), values=None, given=None) -> LearnedVariable:
+    def _learned(
+        self, label, typed: Typed, suffixes=(), values=None, given=None
+    ) -> LearnedVariable:
         if not any(True for _ in typed.expression.raw_names()):
             refuse(f"{label[:60]} has no column of the data in it")
         if typed.levels and len(typed.levels) < 2:
-            refuse(f"{label[:60]} has {len(typed.levels)} level(s) but a factor should have 2 or more")
+            refuse(
+                f"{label[:60]} has {len(typed.levels)} level(s) but a factor should have 2 or more"
+            )
         variable = Variable(label, typed.kind, typed.levels, typed.expression)
         try:
             found = evaluate(variable, self.raw, self.n_rows, "data")
@@ -163,7 +167,7 @@ class Learner:
         """A factor is compared with texts by its codes; one that is no level of it is equal to none."""
         left, right = (self.typed(value) for value in node.values)
         name = node.name
-        if right.levels and right.kind != "text" and not left.levels or left.kind == "text":
+        if (right.levels and right.kind != "text" and not left.levels) or left.kind == "text":
             flipped = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
             left, right, name = right, left, flipped.get(name, name)
         if left.kind in ("factor", "ordered"):
@@ -264,7 +268,9 @@ class Learner:
     def _finite(self, node: Node) -> tuple[Expression, np.ndarray]:
         """An argument of a basis: its expression and its values, which should be finite."""
         typed = self.typed(node)
-        return typed.expression, self._learned(label_of(node), Typed(typed.expression, "number")).values
+        return typed.expression, self._learned(
+            label_of(node), Typed(typed.expression, "number")
+        ).values
 
     def _poly(self, node: FunctionCall, label: str) -> LearnedVariable:
         args = matched_arguments(node)
@@ -302,14 +308,21 @@ class Learner:
             knots = self._knots(name, args, inside, degree, intercept)
         every = np.concatenate([ends[:1], knots, ends[1:]])
         if not np.isfinite(every).all() or (np.diff(every) < 0).any() or ends[0] == ends[1]:
-            refuse(f"{label[:60]} should have knots inside of its boundary {ends[0]:g} to {ends[1]:g}")
+            refuse(
+                f"{label[:60]} should have knots inside of its boundary {ends[0]:g} to {ends[1]:g}"
+            )
         if name == "ns" and (knots == ends[1]).any():
             refuse(
                 f"{label[:60]} has a knot on the right end of its boundary, {ends[1]:g}, where R's ns has no "
                 "basis: give knots inside of it, or a smaller df"
             )
         expression = Spline(
-            name, argument, tuple(knots.tolist()), (float(ends[0]), float(ends[1])), degree, intercept
+            name,
+            argument,
+            tuple(knots.tolist()),
+            (float(ends[0]), float(ends[1])),
+            degree,
+            intercept,
         )
         suffixes = [str(k + 1) for k in range(expression.n_columns)]
         return self._learned(label, Typed(expression, "number"), suffixes)
@@ -365,9 +378,7 @@ class Learner:
 
 def bound_names(node: FunctionCall) -> list[str] | None:
     """cbind's names of columns: those that are given, and of columns; None where there are none."""
-    names = [
-        label or (value.text if isinstance(value, Name) else "") for label, value in node.args
-    ]
+    names = [label or (value.text if isinstance(value, Name) else "") for label, value in node.args]
     return names if any(names) else None
 
 

@@ -16,7 +16,15 @@ from ..model import FitDetails, MarsModel
 from ..options import r_options
 from ..path import prefix_fits, step_of_terms, steps_allowed
 
-__all__ = ["fit_many", "fit_one", "path_many", "predict_interval", "reprune", "summary_text"]
+__all__ = [
+    "fit_many",
+    "fit_one",
+    "path_many",
+    "predict_interval",
+    "reprune",
+    "standardized_residuals",
+    "summary_text",
+]
 
 STATISTICS = ("rss", "rsq", "gcv", "grsq")
 REACHED_NK = 7  # earth's termination condition
@@ -247,9 +255,14 @@ def _steps(found, X, y, names, options) -> np.ndarray | None:
     return steps if complete else None
 
 
-def summary_text(r_object: bytes) -> str:
-    """R's own summary of a fit."""
-    return "\n".join(bridge.call("earth.summary", r_object))
+def summary_text(r_object: bytes, options=None) -> str:
+    """R's own summary of a fit; options by R's names."""
+    return "\n".join(bridge.call("earth.summary", r_object, options or {}))
+
+
+def standardized_residuals(r_object: bytes) -> np.ndarray:
+    """Residuals in standard errors by R's variance model."""
+    return bridge.call("earth.residuals", r_object, "standardize")
 
 
 def predict_interval(r_object: bytes, X, kind: str, level: float) -> tuple[np.ndarray, list[str]]:

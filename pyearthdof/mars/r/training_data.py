@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from ...exceptions import InvalidInputError
 from ..design.data import (
     Design,
     Responses,
@@ -18,6 +19,7 @@ from ..design.data import (
     taken,
 )
 from ..formula.learn import FormulaFrame, LearnedFormula, frame_of_formula, learn_formula
+from ..formula.update import updated_formula
 from . import engine as engine_r
 from . import objects as robject
 
@@ -62,6 +64,10 @@ class TrainingData:
         """The estimator's options, checked for these data."""
         return estimator._check_options(self.design, self.responses)
 
+    def with_formula(self, text) -> FormulaData:
+        """The same data by another formula."""
+        raise InvalidInputError("formula is given but the model was fitted without a formula")
+
     def gives(self, model, bx) -> bool:
         """Whether the terms of a model are still what they were."""
         return _same(model.basis(self.design.values), bx)
@@ -103,6 +109,11 @@ class FormulaData(TrainingData):
         """Whether the terms of a model are still what they were."""
         frame = self.frame if self.subset is None else self.frame.iloc[self.subset]
         return _same(model.basis(frame.set_axis([str(n) for n in frame.columns], axis=1)), bx)
+
+    def with_formula(self, text) -> FormulaData:
+        """The same data by another formula, in which dots stand for the sides of this one."""
+        text = updated_formula(self.learned.formula.text, text)
+        return FormulaData.learn(text, self.frame, self.all_weights, self.subset)
 
     def fit_in_r(self, options, seed=None, r_object=None):
         """Fit in R, or prune an earlier fit again."""

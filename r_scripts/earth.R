@@ -60,12 +60,12 @@ earth.one <- function(x, y, weights, subset, options, seed = NULL) {
   c(describe.earth(fit), list(object = serialize(fit, NULL)))
 }
 
-# The pruning pass again, without a forward pass. x, y and weights as in earth.one; for a formula its text,
-# and a list of its data and dates.
+# The pruning pass again, without a forward pass. x, y and weights as in earth.one; for a formula its text
+# and data as in earth.formula.one.
 earth.reprune <- function(object, x, y, weights, subset, options) {
   object <- unserialize(object)
   if (is.character(x))
-    return(earth.formula.one(x, y$data, y$dates, weights, subset, options, object = object))
+    return(earth.formula.one(x, y, weights, subset, options, object = object))
   fit <- fit.earth(x, y, weights, options, object = object, subset = subset)
   c(describe.earth(fit), list(object = serialize(fit, NULL)))
 }

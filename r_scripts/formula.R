@@ -81,11 +81,10 @@ short.text <- function(value) {
   if (nchar(text) > 60) paste0(substr(text, 1, 57), "...") else text
 }
 
-# earth with a formula. `data` is a data frame, `dates` tells what the dates in it are counted in, `weights`
-# is a vector or NULL, `subset` 1-based row numbers or NULL, `options` and `seed` as in earth.one, `object` an
-# earlier fit to prune again.
-earth.formula.one <- function(text, data, dates, weights, subset, options, seed = NULL, object = NULL) {
-  for (name in names(dates)) data[[name]] <- as.date(data[[name]], dates[[name]])
+# earth with a formula. `sent` is the data, see formula.data, `weights` a vector or NULL, `subset` 1-based row
+# numbers or NULL, `options` and `seed` as in earth.one, `object` an earlier fit to prune again.
+earth.formula.one <- function(text, sent, weights, subset, options, seed = NULL, object = NULL) {
+  data <- formula.data(sent)
   formula <- known.formula(text, names(data))
   args <- c(list(formula = formula, data = quote(data)), language.options(options, environment()))
   if (!is.null(weights)) {
@@ -106,6 +105,22 @@ earth.formula.one <- function(text, data, dates, weights, subset, options, seed 
   fit <- tryCatch(with.seed(seed, eval(as.call(c(quote(earth::earth), args)))), error = function(e)
     stop("R could not fit the formula: ", substr(conditionMessage(e), 1, 300), advice, call. = FALSE))
   c(describe.earth(fit), list(object = serialize(fit, NULL)))
+}
+
+# A list of a data frame, the units of the dates in it, and of what is a matrix its columns and their names.
+formula.data <- function(sent) {
+  data <- sent$columns
+  for (name in names(sent$dates)) data[[name]] <- as.date(data[[name]], sent$dates[[name]])
+  # A matrix stands where its first column stood, which matters for a dot.
+  for (name in names(sent$matrices)) {
+    parts <- sent$matrices[[name]]$parts
+    values <- as.matrix(data[parts])
+    dimnames(values) <- list(NULL, sent$matrices[[name]]$names)
+    data[[parts[1]]] <- values
+    names(data)[names(data) == parts[1]] <- name
+    data[parts[-1]] <- NULL
+  }
+  data
 }
 
 as.date <- function(values, unit) {

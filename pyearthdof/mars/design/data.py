@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +13,7 @@ from ...exceptions import InvalidInputError
 from .classes import indicator_columns, indicator_names
 from .columns import Columns, quoted_name
 from .kinds import check_kind, column_names, numbers_of_series
+from .matrices import frame_of_mapping
 
 __all__ = [
     "Design",
@@ -251,6 +252,8 @@ def check_new_data(estimator, X):
         X = validate_data(estimator, X, reset=False, dtype=np.float64, ensure_all_finite=False)
         check_finite(X, getattr(estimator, "feature_names_in_", default_names(X.shape[1])))
         return X
+    if isinstance(X, Mapping) and model.formula is not None:
+        X, _ = frame_of_mapping(X)
     if not isinstance(X, pd.DataFrame):
         raise InvalidInputError(
             f"X is a {type(X).__name__} but it should be a DataFrame: the model was fitted on columns "

@@ -11,7 +11,7 @@ from .syntax import BINDING, PREFIXES, SPECIAL, Constant, FunctionCall, Name, No
 __all__ = ["label_of", "r_text", "short_text"]
 
 CUTOFF = 500  # model.frame's, for the names of its columns
-TIGHT = ("/", "^", ":", "::", ":::", "$", "@", "[", "[[")  # written without spaces
+TIGHT = ("/", "^", ":", "%%", "%/%", "::", ":::", "$", "@", "[", "[[")  # written without spaces
 DIGITS = 15
 
 
@@ -107,7 +107,7 @@ class _Writer:
             if room is not None and self.length > room:
                 return
             mark, right = operation.name, operation.values[1]
-            spaced = mark not in TIGHT and mark != "%%"
+            spaced = mark not in TIGHT
             self.put(f" {mark} " if spaced else mark)
             broken = self.break_line(False) if spaced and not mark.startswith("%") else False
             if isinstance(right, FunctionCall) and _needs_brackets(mark, right, is_left=False):

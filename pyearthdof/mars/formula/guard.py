@@ -108,6 +108,9 @@ def _check_name(name: str, place: str, kinds: Collection[str]) -> None:
             refuse("a dot may only be a term on the right-hand side")
     elif name not in kinds:
         refuse(f"the data has no column '{name}'")
+    elif kinds[name] == "matrix":
+        if place not in ("left", "right"):
+            refuse(f"the column '{name}' is a matrix, which may only be a term of its own")
     elif place in ("value", "columns") and kinds[name] in ("factor", "ordered"):
         refuse(
             f"the column '{name}' is a factor, which may only be a term of its own, compared, or inside of "

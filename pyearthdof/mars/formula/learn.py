@@ -11,6 +11,7 @@ import pandas as pd
 from ...exceptions import InvalidInputError
 from ..design.columns import Column, Columns
 from ..design.kinds import column_names
+from ..design.matrices import MatrixColumn, frame_of_mapping
 from .dates import is_date, numbers_of_dates, unit_of
 from .deparse import r_text
 from .guard import LIMITS, check_sides
@@ -66,10 +67,28 @@ class FormulaFrame:
     odd: Mapping[str, InvalidInputError]
     values: Mapping[str, pd.Series]
     n_rows: int
+    matrices: Mapping[str, MatrixColumn]
+    frame: pd.DataFrame
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """By the names that a formula may use, in the order of the data."""
+        first = {matrix.parts[0]: name for name, matrix in self.matrices.items()}
+        hidden = {part for matrix in self.matrices.values() for part in matrix.parts}
+        kinds = {}
+        for name, column in self.columns.items():
+            if name in first:
+                kinds[first[name]] = "matrix"
+            elif name not in hidden:
+                kinds[name] = column.kind
+        return kinds
 
 
 def frame_of_formula(data) -> FormulaFrame:
-    """Learn the columns of a frame."""
+    """Learn the columns of a frame, or of a mapping in which some are matrices."""
+    matrices: dict[str, MatrixColumn] = {}
+    if isinstance(data, Mapping):
+        data, matrices = frame_of_mapping(data)
     if not isinstance(data, pd.DataFrame):
         raise InvalidInputError(f"data is a {type(data).__name__} but it should be a DataFrame")
     if isinstance(data.columns, pd.MultiIndex):
@@ -90,7 +109,10 @@ def frame_of_formula(data) -> FormulaFrame:
         values[name] = series
     if not columns or len(data) == 0:
         raise InvalidInputError("data has no rows or no columns that a formula could use")
-    return FormulaFrame(columns, units, odd, values, len(data))
+    for name, matrix in matrices.items():
+        if any(columns.get(part, Column("", "")).kind != "number" for part in matrix.parts):
+            raise InvalidInputError(f"data[{name!r}] is a matrix but it should hold numbers")
+    return FormulaFrame(columns, units, odd, values, len(data), matrices, data)
 
 
 def learn_formula(text: str, data: FormulaFrame) -> LearnedFormula:
@@ -108,14 +130,14 @@ def learn_formula(text: str, data: FormulaFrame) -> LearnedFormula:
     if not isinstance(text, str):
         raise InvalidInputError(f"formula={text!r} but it should be text such as 'y ~ x'")
     left, right = parsed_formula(text)
-    kinds = {name: column.kind for name, column in data.columns.items()}
+    kinds = data.kinds
     _refuse_odd(left, right, data)
     check_sides(left, right, kinds)
     check_terms(right, len(kinds))
     sides = _summands(left)
     terms = _terms(left, right, sides, list(kinds))
-    check_columns(terms, data.columns, data.n_rows)
-    learner = Learner(data.columns, data.units, _raw_values(data, left, terms))
+    check_columns(terms, data.columns, data.n_rows, data.matrices)
+    learner = Learner(data.columns, data.units, _raw_values(data, left, terms), data.matrices)
     responses = learn_responses(left, sides, learner)
     return _learned(text, left, right, terms, sides, learner, responses)
 
@@ -162,6 +184,7 @@ def _terms(left: Node, right: Node, sides: list[Node] | None, columns: list[str]
 def _raw_values(data: FormulaFrame, left: Node, terms: Terms) -> dict[str, np.ndarray]:
     """The columns that are used, as numbers and codes; missing values are refused by name."""
     used = set().union(*(variables_in(node) for node in (left, *_used(terms))))
+    used |= {p for name, matrix in data.matrices.items() if name in used for p in matrix.parts}
     columns = Columns(tuple(data.columns[name] for name in data.columns if name in used))
     frame = pd.DataFrame({name: data.values[name] for name in columns.names})
     return {name: values.astype(float) for name, values in columns.values(frame, "data").items()}

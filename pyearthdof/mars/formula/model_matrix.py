@@ -20,6 +20,7 @@ from ...exceptions import InvalidInputError
 from .. import saved
 from ..design.columns import KINDS, Column, Columns, check_ordered, polynomial_contrasts
 from ..design.kinds import column_names
+from ..design.matrices import frame_of_mapping
 from .dates import numbers_of_dates
 from .expression import (
     Codes,
@@ -190,7 +191,8 @@ class Formula:
         raw = Columns(tuple(c for c in self.raw_columns.columns if c.name in names))
         found = raw.values(_with_numbers_for_dates(_checked_frame(frame, names), self.dates))
         found = {name: values.astype(float) for name, values in found.items()}
-        return {v: evaluate(self.variables[v], found, len(frame)) for v in needed}
+        n_rows = len(next(iter(found.values()))) if found else len(frame)
+        return {v: evaluate(self.variables[v], found, n_rows) for v in needed}
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -271,6 +273,8 @@ def _raw_column(name: str, variable: Variable | None, codes: Codes | None) -> Co
 
 
 def _checked_frame(frame, names) -> pd.DataFrame:
+    if isinstance(frame, Mapping):
+        frame, _ = frame_of_mapping(frame)
     if not isinstance(frame, pd.DataFrame):
         raise InvalidInputError(
             f"X is a {type(frame).__name__} but it should be a DataFrame with the formula's columns"

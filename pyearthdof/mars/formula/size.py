@@ -8,6 +8,7 @@ import math
 from collections.abc import Mapping
 
 from ..design.columns import Column
+from ..design.matrices import MatrixColumn
 from .arguments import matched_arguments
 from .constants import count_numbers
 from .guard import LIMITS
@@ -52,8 +53,13 @@ def _joined(operation: FunctionCall, count: float, n_columns: int) -> float:
     return count * other if name in (":", "%in%") else count + other + count * other
 
 
-def check_columns(terms: Terms, columns: Mapping[str, Column], n_rows: int) -> None:
+def check_columns(
+    terms: Terms, columns: Mapping[str, Column], n_rows: int, matrices: Mapping[str, MatrixColumn]
+) -> None:
     """Refuse a formula whose functions and products make too much of the data."""
+    columns = dict(columns) | {
+        name: Column(name, "factor", matrix.parts) for name, matrix in matrices.items()
+    }
     plain = [isinstance(node, Name) for node in terms.variables]
     n_functions = plain.count(False)
     # earth compares all variables with each other in R, slowly where several are made of one column.

@@ -10,6 +10,7 @@ import numpy as np
 from ...exceptions import InvalidInputError
 from ..describe.text import r_format
 from ..design.columns import Column
+from ..design.matrices import MatrixColumn
 from .arguments import Arguments, matched_arguments
 from .bases import cut_breaks, cut_labels, inner_knots, orthogonal_polynomials, scaling
 from .constants import constant_numbers, constant_texts, flag_of
@@ -66,8 +67,13 @@ class Learner:
     """Learns variables from the raw columns: `raw` are numbers, and codes of factors."""
 
     def __init__(
-        self, columns: Mapping[str, Column], units: Mapping[str, str], raw: Mapping[str, np.ndarray]
+        self,
+        columns: Mapping[str, Column],
+        units: Mapping[str, str],
+        raw: Mapping[str, np.ndarray],
+        matrices: Mapping[str, MatrixColumn],
     ):
+        self.matrices = matrices
         self.columns, self.units, self.raw = columns, units, raw
         self.n_rows = len(next(iter(raw.values()))) if raw else 0
         self.warnings: list[str] = []
@@ -108,11 +114,21 @@ class Learner:
         )
 
     def _column(self, node: Name, label: str) -> LearnedVariable:
+        if node.text in self.matrices:
+            return self._matrix(self.matrices[node.text], label)
         column = self.columns[node.text]
         levels = column.levels if column.kind in ("factor", "ordered") else ()
         typed = Typed(self._raw(node.text), column.kind, levels)
         variable = Variable(label, typed.kind, typed.levels, typed.expression)
         return LearnedVariable(variable, self.raw[node.text], quoted(label), ())
+
+    def _matrix(self, matrix: MatrixColumn, label: str) -> LearnedVariable:
+        names = list(matrix.names) if matrix.names is not None else None
+        suffixes = names or [str(k + 1) for k in range(len(matrix.parts))]
+        expression = Call("cbind", tuple(RawColumn(part) for part in matrix.parts))
+        variable = Variable(label, "number", (), expression)
+        values = evaluate(variable, self.raw, self.n_rows, "data")
+        return LearnedVariable(variable, values, quoted(label), tuple(suffixes), names)
 
     def _raw(self, name: str) -> Expression:
         return DateColumn(name, self.units[name]) if name in self.units else RawColumn(name)

@@ -61,13 +61,12 @@ def fit_formula(data, frame, options, seed=None, r_object=None):
     passed, allowed = _passable(options)
     learned = data.learned
     subset = None if data.subset is None else data.subset + 1.0
-    dates = dict(data.columns.units)
+    sent = {"columns": frame, "dates": dict(data.columns.units), "matrices": _r_matrices(data)}
     rest = (data.all_weights, subset, passed)
     try:
         if r_object is None:
-            found = bridge.call("earth.formula.one", learned.text, frame, dates, *rest, seed)
+            found = bridge.call("earth.formula.one", learned.text, sent, *rest, seed)
         else:
-            sent = {"data": frame, "dates": dates}
             found = bridge.call("earth.reprune", r_object, learned.text, sent, *rest)
     finally:
         _raise_from_allowed(allowed)
@@ -79,6 +78,17 @@ def fit_formula(data, frame, options, seed=None, r_object=None):
     single = found["coef"].shape[1] == 1
     model = model_from(found, len(found["fitted"]), options, single=single)
     return replace(model, formula=learned.formula), details_from(found, single=single)
+
+
+def _r_matrices(data) -> dict:
+    """Which columns of the frame are one matrix, and what its columns are called."""
+    return {
+        name: {
+            "parts": list(matrix.parts),
+            "names": None if matrix.names is None else list(matrix.names),
+        }
+        for name, matrix in data.columns.matrices.items()
+    }
 
 
 def reprune(r_object, data, options) -> tuple[MarsModel, FitDetails]:

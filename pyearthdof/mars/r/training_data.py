@@ -89,6 +89,7 @@ class FormulaData(TrainingData):
     def learn(cls, text: str, frame, weights, subset) -> FormulaData:
         """Read, check and learn a formula; nothing is fitted."""
         columns = frame_of_formula(frame)
+        frame = columns.frame
         learned = learn_formula(text, columns)
         design = Design(learned.design, check_names(learned.names))
         made = learned.responses

@@ -2,6 +2,7 @@
 
 import json
 import random
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,9 @@ from without_r import run_without_r
 
 from pyearthdof import Earth
 from pyearthdof.exceptions import InvalidInputError, PyEarthDofError
+from pyearthdof.mars.formula.deparse import label_of, r_text
 from pyearthdof.mars.formula.model_matrix import Formula
+from pyearthdof.mars.formula.syntax import parsed_formula
 from pyearthdof.mars.model import MarsModel
 
 # Data set and formula. Odd rows train, even rows are predicted: some lie outside of what was seen.
@@ -622,3 +625,109 @@ out <- c(lapply(etitanic, function(v) if (is.factor(v)) as.character(v) else v),
 def test_why_a_formula_does_not_come_along():
     with pytest.raises(PyEarthDofError, match="nobody"):
         Earth.from_formula("y ~ nobody", pd.DataFrame({"y": [1.0, 2, 3], "x": [1.0, 2, 4]}))
+
+
+def _dated() -> tuple[dict, pd.DataFrame]:
+    """Data with a matrix with names, one without, a date and a time; and a frame of all of it for R."""
+    rng = np.random.default_rng(8)
+    days = np.arange("2020-01-01", "2020-04-30", dtype="M8[D]")
+    n = len(days)
+    named = pd.DataFrame(rng.uniform(1, 9, size=(n, 2)), columns=["a", "b"])
+    plain, z = rng.normal(size=(n, 3)), rng.normal(size=n)
+    y = np.abs(np.arange(n) - 50) / 20 + named["a"].to_numpy() - plain[:, 1] + rng.normal(0, 0.1, n)
+    times = days.astype("M8[s]") + (rng.uniform(size=n) * 86_000).astype("m8[s]")
+    data = {"y": y, "when": days, "m": named, "u": plain, "z": z, "time": times}
+    flat = pd.DataFrame({"y": y, "z": z, "day": days.astype(float), "second": times.astype(float)})
+    flat[["a", "b"]], flat[["u1", "u2", "u3"]] = named, plain
+    return data, flat
+
+
+DATED = [
+    "y ~ when + z", "y ~ .", "y ~ m * z + u", "y ~ m:u - 1", "y ~ I(when) + as.numeric(when) + time",
+    "m ~ when", "u ~ z + when:m", "cbind(y, z) ~ when:z + m",
+]  # fmt: skip
+
+
+@needs_rscript
+@pytest.mark.needs_r
+@pytest.mark.parametrize("engine", ["r", "native"])
+def test_dates_and_matrices_are_plain_rs(engine):
+    data, flat = _dated()
+    code = """
+d <- data.frame(y = flat$y, when = structure(flat$day, class = "Date"))
+d$m <- as.matrix(flat[c("a", "b")])
+d$u <- unname(as.matrix(flat[c("u1", "u2", "u3")]))
+d$z <- flat$z
+d$time <- structure(flat$second, class = c("POSIXct", "POSIXt"), tzone = "UTC")
+out <- list()
+for (i in seq_along(texts)) {
+  fit <- suppressWarnings(earth(as.formula(texts[i]), data = d))
+  out[[paste0("columns", i)]] <- colnames(fit$dirs)
+  out[[paste0("responses", i)]] <- colnames(fit$coefficients)
+  out[[paste0("terms", i)]] <- rownames(fit$coefficients)
+  out[[paste0("fitted", i)]] <- unname(fit$fitted.values)
+}
+"""
+    out = run_r(code, packages=("earth",), flat=flat, texts=DATED)
+    for k, text in enumerate(DATED, 1):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = Earth.from_formula(text, data, engine=engine)
+        assert list(model.model_.feature_names) == out[f"columns{k}"], text
+        assert list(model.response_names_) == out[f"responses{k}"], text
+        assert list(model.terms_) == out[f"terms{k}"], text
+        _close(model.fitted_values_, out[f"fitted{k}"], 1e-9)
+        _close(model.predict(data), out[f"fitted{k}"], 1e-9)
+        again = MarsModel.from_json(model.model_.to_json())
+        np.testing.assert_array_equal(again.predict(data), model.predict(data))
+
+
+def test_what_dates_and_matrices_may_not():
+    data, _ = _dated()
+    for text, message in (
+        ("y ~ log(m)", "the column 'm' is a matrix"),
+        ("when ~ z", "the response when is a date"),
+        ("y ~ poly(u, 2)", "the column 'u' is a matrix"),
+    ):
+        with pytest.raises(InvalidInputError, match=message):
+            Earth.from_formula(text, data, engine="native")
+    model = Earth.from_formula("y ~ when + m", data, engine="native")
+    with pytest.raises(InvalidInputError, match="the model knows it as dates"):
+        model.predict(data | {"when": np.array(["x"] * len(data["y"]), dtype=object)})
+
+
+TEXTS = [
+    "a/b*c-d", "-a^b", "(-a)^b", "a^-b", "-a:b", "!a==b", "!a & b | c", "a %in% b", "a%%b", "x==1", "x>=-1",
+    "1e5", "123456", "0.1", "1e-5", "0.0001", "1e15", "123456789012345678", "0x10", "'a\"b\\n'", "`a b`+1",
+    "`+`(a,b)", "`*`(a+b,c)", "`+`(a, b+c)", "-(-a)", "--a", "a - -b", "f(a=1, `b c`=2)", "x**2", "c(-1,Inf)",
+    "`-`(a)^2", "`^`(-a,2)", "I((a))", "\"f\"(x)", "`my f`(x)", "a::b(c)", "x$a", "x[1,2]",
+    "function(x, y=2) x", "a&&b", "é+1", "`a\\`b`+1", "1e-300", "3.14159265358979", "0.30000000000000004",
+    "(a)(b)", "f(\n a,\n b)", "a +\n b", "f(x) # more", "a:b:c*d", "a-b-c", "a-(b-c)", "a^b^c", "(a^b)^c",
+    "a<b", "a & b | c & d", "!(a | b)", "- a * b", "-1e-3", "f(,a)", "f(a,)", "\"\\u00e9\\t\"", ".x+..y",
+    "x1.y_2", "TRUE & FALSE", "a%/%b%in%c",
+]  # fmt: skip
+
+
+@needs_rscript
+def test_texts_are_read_and_written_as_r_does():
+    """Our parser and deparse beside R's; long ones are broken into lines as R breaks them."""
+    texts = [text.replace("\n", "\\n") for text in TEXTS]
+    long = [
+        "cbind(" + ", ".join(f"x{k}" for k in range(400)) + ")",
+        "I(" + " + x2 * ".join(["x1"] * 90) + ")",
+        "bs(x1, knots = c(" + ", ".join(["1.5"] * 300) + "), df = 4)",
+        "I(log(" + " - ".join(["x1"] * 300) + "))",
+    ]
+    code = """
+texts <- ifelse(grepl("^['\\"]", texts), texts, gsub("\\\\n", "\\n", texts, fixed = TRUE))
+write <- function(text) {
+  parsed <- parse(text = text, keep.source = FALSE, encoding = "UTF-8")[[1]]
+  paste(deparse(parsed, width.cutoff = 500, backtick = !is.symbol(parsed)), collapse = " ")
+}
+out <- list(written = vapply(c(texts, long), write, ""))
+"""
+    written = run_r(code, texts=texts, long=long)["written"]
+    for text, expected in zip(TEXTS + long, written, strict=True):
+        node = parsed_formula(f"y ~ {text}")[1]
+        assert label_of(node) == expected, text
+        assert label_of(parsed_formula(f"y ~ {r_text(node)}")[1]) == expected, text

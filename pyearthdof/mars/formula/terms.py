@@ -143,6 +143,8 @@ class _Algebra:
             return [term for term in left if term not in gone]
         if name == "+":
             return _distinct(left + right)
+        if name in ("*", "/") and not left:
+            return []  # R's own: 1 * x and 1 / x are no terms
         if name == ":":
             return _distinct([a | b for a in left for b in right])
         if name == "*":

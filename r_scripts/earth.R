@@ -61,10 +61,11 @@ earth.one <- function(x, y, weights, subset, options, seed = NULL) {
 }
 
 # The pruning pass again, without a forward pass. x, y and weights as in earth.one; for a formula its text
-# and its data, and the rows.
+# and data as in earth.formula.one.
 earth.reprune <- function(object, x, y, weights, subset, options) {
   object <- unserialize(object)
-  if (is.character(x)) return(earth.formula.one(x, y, weights, subset, options, object = object))
+  if (is.character(x))
+    return(earth.formula.one(x, y, weights, subset, options, object = object))
   fit <- fit.earth(x, y, weights, options, object = object, subset = subset)
   c(describe.earth(fit), list(object = serialize(fit, NULL)))
 }
@@ -129,10 +130,13 @@ describe.varmod <- function(fit) {
 }
 
 # R's own text of a fit that was kept as bytes.
-earth.summary <- function(object, ...) {
+earth.summary <- function(object, options = list()) {
   fit <- unserialize(object)
-  utils::capture.output(print(summary(fit, ...)))
+  utils::capture.output(print(do.call(summary, c(list(fit), options))))
 }
+
+earth.residuals <- function(object, type)
+  unname(as.matrix(stats::residuals(unserialize(object), type = type, warn = FALSE)))
 
 # Prediction intervals of a fit whose variance model is a gam. x is NULL, a data frame, or the matrix of
 # the predictors, also where a formula made them.

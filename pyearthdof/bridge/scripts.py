@@ -11,7 +11,6 @@ SOURCED = (
     "guard.R",
     "earth.R",
     "formula.R",
-    "formula_size.R",
     "robject.R",
     "montecarlo.R",
     "mars.R",

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import replace
+
 import numpy as np
 from sklearn.base import clone
 
-from .. import bridge
 from .._checks import check_jobs
 from ..contract import Bound, Fits, PathFits
-from ..exceptions import FittingError, InvalidInputError
+from ..exceptions import FittingError, InvalidInputError, RWarning
+from .design.classes import response_levels
 from .design.data import check_design, check_responses, check_subset, check_weights, default_names
-from .earth_fit import EarthFit
+from .earth_fit import EarthFit, weights_of_pairs
 from .options import not_plain
 from .r import objects as robject
 from .r.many import BoundR
 from .r.training_data import FormulaData, TrainingData
 from .regressor import MarsRegressor, check_many
+from .separation import warn_of_separation
 
 __all__ = ["Earth"]
 
@@ -109,6 +113,7 @@ class Earth(EarthFit, MarsRegressor):
     leverages_ : (n,) array, or None, see `get_leverages`.
     rss_, rsq_, gcv_, grsq_ : float
     response_names_ : tuple of str
+    levels_ : of a y that was a factor, truth values or two numbers that differ by 1; else None.
     rss_per_response_, rsq_per_response_, gcv_per_response_, grsq_per_response_ : (m,) arrays
     glm_, glm_coef_ : deviances and so on as a DataFrame, and coefficients; with glm_family only.
     cv_, cv_tables_ : R's cross-validation, a row for each fold, and all of R's tables; with nfold only.
@@ -145,7 +150,8 @@ class Earth(EarthFit, MarsRegressor):
             Finite numbers; in a frame also categories, strings and booleans, which expand as in R. The
             column names of a frame name the terms.
         y : array, Series or DataFrame, (n,) or (n, m)
-            One response, or several that share their terms.
+            One response, or several that share their terms. Pandas' categories are factors: two levels are
+            one response, the indicator of the second, and more are an indicator for each level.
         sample_weight : array, (n,), optional
             earth's case weights; not the same as repeating rows.
         subset : mask or 0-based row numbers, optional
@@ -162,10 +168,11 @@ class Earth(EarthFit, MarsRegressor):
         ('(Intercept)', 'kindlow', 'x')
         """
         design = check_design(self, X)
-        responses = check_responses(self, y, len(design.values))
+        responses = check_responses(self, y, len(design.values), factors=True)
         weights = check_weights(sample_weight, len(design.values))
         rows = check_subset(subset, len(design.values))
         self._fit(TrainingData(design, responses, weights, rows))
+        self.levels_ = response_levels(responses, y)
         return self
 
     def bind(self, X) -> Bound:
@@ -250,16 +257,18 @@ class Earth(EarthFit, MarsRegressor):
 
     @classmethod
     def from_formula(cls, formula, data, sample_weight=None, *, subset=None, **options):
-        """Fit by R's formula; needs R, but predicting from the model does not.
+        """Fit by R's formula; it is read here, and needs no R.
 
         Parameters
         ----------
         formula : str
             Such as "log(O3) ~ . - doy" or "cbind(a, b) ~ x * z + offset(w)". It may use the columns of
-            `data`, the operators + - * / : ^ and the functions I, log, log2, log10, log1p, exp, sqrt, abs,
-            poly, bs, ns, offset and cbind; anything else is refused before R evaluates it, and so is one
-            that would make more than 2,000 terms, or columns of functions and products.
+            `data`, the operators + - * / : ^ %in%, comparisons, ! & |, and the functions I, log, log2, log10,
+            log1p, exp, sqrt, abs, sin, cos, tan, pmin, pmax, ifelse, as.numeric, as.integer, factor, cut,
+            scale, poly, bs, ns, offset and cbind; anything else is refused before anything is computed, and
+            so is one that would make more than 2,000 terms, or columns of functions and products.
         data : DataFrame
+            Numbers, categories, strings, booleans and dates; dates are days, or seconds with times of day.
         sample_weight, subset
             As in `fit`.
         **options
@@ -281,26 +290,39 @@ class Earth(EarthFit, MarsRegressor):
         (('y',), ('log(x)',))
         """
         estimator = cls(**options)
-        estimator._fit_formula(formula, data, sample_weight, subset)
+        estimator._fit_formula(FormulaData.learn(formula, data, sample_weight, subset))
         return estimator
 
-    def _fit_formula(self, text, frame, sample_weight, subset) -> None:
-        robject.frame_for_r(frame, text)
-        if self.engine == "native":
-            raise InvalidInputError("engine='native' but a formula needs engine='r'")
-        weights = check_weights(sample_weight, len(frame))
-        data = FormulaData(text, frame, weights, check_subset(subset, len(frame)))
+    def _fit_formula(self, data: FormulaData) -> None:
         options = data.check_options(self)
-        bridge.require("earth")
+        n_jobs = check_jobs(self.n_jobs)
         seed = self._seed() if options["nfold"] > 1 else None
-        model, details = data.fit(options, self.linpreds, seed)
-        self._adopt(model, details, data.training_weights)
+        if self._engine_for(options) == "native":
+            from . import native
+
+            for warning in data.learned.warnings:
+                warnings.warn(warning, RWarning, stacklevel=3)
+            model, details = native.fit_complete(data, options, n_jobs, seed)
+            model = replace(model, formula=data.learned.formula)
+        else:
+            model, details = data.fit_in_r(options, seed)
+        self._adopt(model, details, weights_of_pairs(model, data))
         if not data.gives(self.model_, self.bx_):
             raise FittingError(
-                f"the formula {text!r} gives other columns here than in R; please report it, and use a "
-                "matrix of predictors meanwhile"
+                f"the formula {data.learned.formula.text!r} gives other columns for new data than for the "
+                "fit; please report it, and use a matrix of predictors meanwhile"
             )
+        self.levels_ = response_levels(data.responses)
+        self._case_weights = data.training_weights
         self._data = data
+        if model.glm is not None:
+            warn_of_separation(model, details.bx, options["glm_l2"])
+
+    def _refit(self, data: TrainingData) -> None:
+        if isinstance(data, FormulaData):
+            self._fit_formula(data)
+        else:
+            super()._refit(data)
 
     def _adopt(self, model, details, weights=None) -> None:
         """Become the estimator of a model that was not fitted from a design of ours."""

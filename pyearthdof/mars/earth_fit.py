@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -30,9 +31,14 @@ from .r.training_data import FormulaData, TrainingData
 from .separation import warn_of_separation
 from .variance import check_level
 
-__all__ = ["EarthFit", "search_options"]
+__all__ = ["EarthFit", "search_options", "weights_of_pairs"]
 
 ENGINES = ("auto", "r", "native")
+# R prunes again, without a forward pass, where nothing else is changed.
+PRUNE_ONLY = {
+    "glm_family", "glm_link", "glm_maxit", "glm_epsilon", "glm_l2", "nprune", "pmethod", "get_leverages",
+    "exhaustive_tol",
+}  # fmt: skip
 
 
 class EarthFit(FittedMars):
@@ -145,21 +151,81 @@ class EarthFit(FittedMars):
         given = {"penalty": penalty, "nprune": nprune, "pmethod": pmethod}
         given = {name: value for name, value in given.items() if value is not None}
         again = clone(self).set_params(nfold=0, ncross=1, varmod_method="none", **given)
+        self._prune_again(again, data)
+        return again
+
+    def update(self, *, formula=None, ponly=False, **options):
+        """Return a new estimator: fitted again to the same data with other options (R's `update`).
+
+        Parameters
+        ----------
+        formula : str, optional
+            For a model from a formula another one, in which dots stand for the sides of the old one:
+            ". ~ . - x".
+        ponly : bool
+            Only prune again, without a forward pass. As in R that is also done where no other options are
+            given than the glm's, nprune, pmethod, get_leverages and exhaustive_tol, without nfold.
+        **options
+            Arguments of the constructor; the others stay as they are.
+
+        Notes
+        -----
+        The training data are needed, as in `reprune`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyearthdof import Earth
+        >>> x = np.random.default_rng(0).normal(size=(100, 2))
+        >>> model = Earth(engine="native").fit(x, x[:, 0] * x[:, 1])
+        >>> model.update(degree=2).n_terms_ > model.n_terms_
+        True
+        """
+        check_is_fitted(self)
+        unknown = sorted(set(options) - set(self._argument_names()))
+        if unknown:
+            raise InvalidInputError(
+                f"{unknown[0]}={options[unknown[0]]!r} but {type(self).__name__} has no such argument"
+            )
+        if not isinstance(ponly, (bool, np.bool_)):
+            raise InvalidInputError(f"ponly={ponly!r} but it should be True or False")
+        data = self._training_data()
+        if formula is not None:
+            data = data.with_formula(formula)
+        again = clone(self).set_params(**options)
+        prune_only = PRUNE_ONLY.issuperset(options) and again.nfold in (0, 1) and formula is None
+        if ponly or prune_only:
+            again.set_params(nfold=0, ncross=1, varmod_method="none")
+            self._prune_again(again, data)
+        else:
+            self._hand_over(again)
+            again._refit(data)
+        return again
+
+    def _refit(self, data: TrainingData) -> None:
+        self._fit(data)
+
+    def _prune_again(self, again, data) -> None:
+        """Set what the pruning pass alone learns."""
         options = data.check_options(again)
         if self.engine_ == "r" and self._r_object is not None:
             bridge.require("earth")
-            found = data.prune_in_r(self._r_object, options, self.linpreds)
+            found = data.prune_in_r(self._r_object, options)
         else:
             from . import native
 
-            found = native.reprune(self.model_, data, options)
-        for name in ("n_features_in_", "feature_names_in_", "classes_"):
-            if hasattr(self, name):
-                setattr(again, name, getattr(self, name))
+            model, details = native.reprune(self.model_, data, options)
+            found = replace(model, formula=self.model_.formula), details
+        self._hand_over(again)
         again._learn(*found, self.weights_)
         again._data = data
         again._case_weights = data.training_weights
-        return again
+
+    def _hand_over(self, again) -> None:
+        """What another fit to the same data has, too."""
+        for name in ("n_features_in_", "feature_names_in_", "classes_", "levels_"):
+            if hasattr(self, name):
+                setattr(again, name, getattr(self, name))
 
     def predict_interval(
         self, X=None, level=0.95, kind="prediction", type="response"
@@ -317,7 +383,7 @@ class EarthFit(FittedMars):
             model, details = native.fit_complete(data, options, n_jobs, seed)
         else:
             model, details = engine_r.fit_one(data, options, seed)
-        self._learn(model, details, _weights_of_pairs(model, data))
+        self._learn(model, details, weights_of_pairs(model, data))
         # `weights_` of pairs have the numbers of trials in them
         self._case_weights = data.training_weights
         self._data = data
@@ -417,7 +483,7 @@ def search_options(estimator: EarthFit, names, columns=None) -> dict:
     return options
 
 
-def _weights_of_pairs(model, data: TrainingData):
+def weights_of_pairs(model, data: TrainingData):
     """Case weights; successes and failures of a binomial model weigh a row by their number, too."""
     weights, responses = data.training_weights, data.responses.matrix
     if responses.shape[1] == len(model.response_names):

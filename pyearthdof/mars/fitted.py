@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .. import bridge
 from .._version import __version__
+from ..exceptions import InvalidInputError
 from .cross_validation import cv_frames
 from .describe.anova import anova_table
+from .describe.contributions import term_contributions
 from .describe.export import to_python, to_sql, to_sympy
-from .describe.format import format_model
+from .describe.format import (
+    DECOMPOSITIONS,
+    STYLES,
+    check_choice,
+    check_digits,
+    format_model,
+    formulas_of,
+)
 from .describe.importance import feature_importances, importance_table, pruned_again
-from .describe.text import model_summary
+from .describe.residuals import TYPES, fit_residuals
+from .describe.text import anova_order, model_summary, spaced
 from .design.data import check_new_data
 from .native.weights import differ
 from .r import engine as engine_r
@@ -55,8 +66,23 @@ class FittedMars(TransformerMixin):
         check_is_fitted(self)
         return np.array(self.terms_, dtype=object)
 
-    def summary(self) -> str:
+    def summary(
+        self, *, details=False, style="h", decomp="anova", digits=7, fixed_point=True
+    ) -> str:
         """R's own summary of the model; where there is no R, the same layout by us.
+
+        Parameters
+        ----------
+        details : bool
+            For a generalised linear model, also earth's coefficients and R's table of the glm; needs R.
+        style : {"h", "pmax", "max", "C", "bf"}
+            "h" is a table of coefficients, the others are formulas as in `format`.
+        decomp : {"anova", "none"}
+            Order of the terms: by degree and predictor, or as they were found.
+        digits : int
+            Significant digits.
+        fixed_point : bool
+            Round coefficients that are tiny beside the largest away.
 
         Examples
         --------
@@ -80,12 +106,34 @@ class FittedMars(TransformerMixin):
         GCV 0.001413273    RSS 0.1170331    GRSq 0.9985615    RSq 0.9987846
         """
         check_is_fitted(self)
+        check_choice("style", style, STYLES)
+        check_choice("decomp", decomp, DECOMPOSITIONS)
+        check_digits(digits)
+        for name, value in (("details", details), ("fixed_point", fixed_point)):
+            if not isinstance(value, (bool, np.bool_)):
+                raise InvalidInputError(f"{name}={value!r} but it should be True or False")
         # R's own summary stops where a GCV is infinite
         infinite = not np.isfinite(self.model_.gcv_per_subset).all()
         if self._r_object is not None and bridge.is_available() and not infinite:
-            return engine_r.summary_text(self._r_object)
-        nprune = getattr(self, "nprune", None)
-        return model_summary(self.model_, repr(self), nprune, self._weights_shown())
+            given = {"details": details, "style": style, "decomp": decomp, "digits": digits}
+            return engine_r.summary_text(self._r_object, given | {"fixed.point": fixed_point})
+        if details and self.model_.glm is not None:
+            raise InvalidInputError(
+                "details=True but the table of a generalised linear model comes from R: fit with engine='r'"
+            )
+        options = {"decomp": decomp, "digits": digits}
+        formulas = None if style == "h" else formulas_of(self.model_, style, **options)
+        return model_summary(
+            self.model_,
+            repr(self),
+            getattr(self, "nprune", None),
+            self._weights_shown(),
+            details=details,
+            fixed_point=fixed_point,
+            formulas=formulas,
+            offset=getattr(getattr(self, "_data", None), "offset", None),
+            **options,
+        )
 
     def _weights_shown(self) -> np.ndarray | None:
         """The weights that R keeps with a fit: as they were given, of all rows, unless all are equal."""
@@ -176,6 +224,121 @@ class FittedMars(TransformerMixin):
         """
         check_is_fitted(self)
         return to_sql(self.model_, type=type)
+
+    def contributions(self, X) -> pd.DataFrame:
+        """What each term adds to the prediction at the rows of X, the intercept first.
+
+        The columns add up to `predict(X)`; to the linear predictor, `predict(X, type="link")`, with a
+        generalised linear model. Several responses have two levels of columns: the response and the term.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyearthdof import Earth
+        >>> x = np.random.default_rng(0).normal(size=(100, 2))
+        >>> model = Earth(engine="native").fit(x, 1 + 2 * x[:, 0])
+        >>> model.contributions([[3.0, 0.0]]).round(6)
+           (Intercept)   x1
+        0          1.0  6.0
+        """
+        check_is_fitted(self)
+        index = X.index if isinstance(X, pd.DataFrame) else None
+        return term_contributions(self.model_, check_new_data(self, X), index)
+
+    def residuals(self, type="earth"):
+        """Residuals of the training rows, R's `residuals(fit, type)`.
+
+        Parameters
+        ----------
+        type : {"earth", "deviance", "response", "standardize", "delever", "pearson", "working", "partial", \
+"glm.response", "glm.pearson", "glm.working", "glm.partial"}
+            "earth" are those of the least-squares fit. "deviance" and "response" are the same without a
+            generalised linear model, and its own with one; "pearson", "working" and "partial" need one.
+            "delever" divides by the root of 1 - leverage. "standardize" divides by the standard error of
+            the variance model, too, and needs R.
+
+        Returns
+        -------
+        (n,) or (n, m) array; a DataFrame with a column for each term for "partial".
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyearthdof import Earth
+        >>> x = np.random.default_rng(0).normal(size=(100, 2))
+        >>> model = Earth(engine="native").fit(x, np.abs(x[:, 0]))
+        >>> bool((model.residuals("response") == model.residuals_).all())
+        True
+        """
+        check_is_fitted(self)
+        check_choice("type", type, TYPES)
+        if type == "standardize":
+            return self._standardized_residuals()
+        data = getattr(self, "_data", None)
+        has_offset = self.model_.formula is not None and self.model_.formula.has_offset
+        if has_offset and data is None and self.model_.glm is not None and type != "earth":
+            raise InvalidInputError(
+                f"type={type!r} but the training data, and the offset, are not here"
+            )
+        return fit_residuals(
+            self.model_,
+            type,
+            self.residuals_,
+            self.fitted_values_,
+            self.bx_,
+            self.leverages_,
+            self.weights_,
+            getattr(data, "offset", None),
+        )
+
+    def _standardized_residuals(self) -> np.ndarray:
+        if getattr(self, "varmod_method", "none") == "none" or self._r_object is None:
+            raise InvalidInputError(
+                "type='standardize' but there is no variance model: fit with varmod_method, nfold and ncross"
+            )
+        bridge.require("earth")
+        return engine_r.standardized_residuals(self._r_object)[:, 0]
+
+    def coef(self, type="response", decomp="none"):
+        """Coefficients by the names of their terms, R's `coef(fit)`.
+
+        Parameters
+        ----------
+        type : {"response", "earth", "glm"}
+            Those of the generalised linear model where there is one; always those of the least-squares
+            fit; or of the generalised linear model only.
+        decomp : {"none", "anova"}
+            Order: as the terms were found, or by degree and predictor. (R's `coef` of earth 5.3.2 leaves
+            the names in the first order.)
+
+        Returns
+        -------
+        Series; a DataFrame with a column for each of several responses, of which R gives the first.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyearthdof import Earth
+        >>> x = np.random.default_rng(0).normal(size=(100, 2))
+        >>> Earth(engine="native").fit(x, 1 + 2 * x[:, 0]).coef().round(6)
+        (Intercept)    1.0
+        x1             2.0
+        dtype: float64
+        """
+        check_is_fitted(self)
+        check_choice("type", type, ("response", "earth", "glm"))
+        check_choice("decomp", decomp, ("none", "anova"))
+        model = self.model_
+        if type == "glm" and model.glm is None:
+            raise InvalidInputError("type='glm' but this is no generalised linear model")
+        values = model.coef if model.glm is None or type == "earth" else model.glm.coef
+        order = list(range(model.n_terms))
+        if decomp == "anova":
+            order = anova_order(model.dirs[model.selected], model.cuts[model.selected])
+        names = [spaced(model.selected_names[k]) for k in order]
+        if values.ndim == 1:
+            return pd.Series(values[order], index=names)
+        return pd.DataFrame(values[order], index=names, columns=list(model.response_names))
 
     def importance(self, *, trim=True, sqrt=True):
         """Importance of the predictors as a DataFrame, R's `evimp`: nsubsets, gcv, rss, used.

@@ -135,12 +135,11 @@ class MarsModel:
         return tuple(self.term_names[t] for t in self.selected)
 
     def design(self, X) -> np.ndarray:
-        """Return the predictors X as numbers: of a frame where the model knows factors or a formula."""
-        if isinstance(X, pd.DataFrame):
-            if self.formula is not None:
-                return self.formula.design(X)
-            if self.columns is not None:
-                return self.columns.expand(X)
+        """Return the predictors as numbers: of a frame where the model knows factors or a formula."""
+        if self.formula is not None and isinstance(X, (pd.DataFrame, Mapping)):
+            return self.formula.design(X)
+        if self.columns is not None and isinstance(X, pd.DataFrame):
+            return self.columns.expand(X)
         check_kind("X", X)
         try:
             X = np.asarray(X, dtype=float)
@@ -224,7 +223,7 @@ class MarsModel:
         """What a formula adds to the model at the rows of X, or None."""
         if self.formula is None or not self.formula.has_offset:
             return None
-        if not isinstance(X, pd.DataFrame):
+        if not isinstance(X, (pd.DataFrame, Mapping)):
             raise InvalidInputError("X should be a DataFrame: the model's formula has an offset")
         return self.formula.offset(X)
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_responses
 from ..contract import Procedure
+from ..exceptions import InvalidInputError
+from .describe.contributions import additive_terms
 from .design.data import check_names, check_new_data, default_names
 from .design.kinds import check_kind
+from .design.missing import check_missing, predict_complete_rows
 from .fitted import FittedMars
 
 __all__ = ["MarsRegressor", "check_many"]
@@ -21,16 +25,24 @@ class MarsRegressor(FittedMars, Procedure):
 
     takes_several_responses: ClassVar[bool] = False
 
-    def predict(self, X, type="response"):
+    def predict(self, X, type="response", *, missing="refuse", thresh=0.5):
         """Predict at the rows of X; needs no R.
 
         Parameters
         ----------
         X : (n, p) array or DataFrame
             As in `fit`.
-        type : {"response", "link", "earth"}
+        type : {"response", "link", "earth", "class", "terms"}
             For a generalised linear model: means, linear predictors, or the least-squares fit of the terms.
-            Without one all three are the same.
+            Without one all three are the same. "class" gives the level of a y that was a factor, truth
+            values or two numbers that differ by 1; "terms" is R's: a DataFrame with a column for each
+            predictor, the sum of the terms that use it alone (`contributions` has all terms).
+        missing : {"refuse", "propagate"}
+            Missing values in X are refused; "propagate" gives NaN for the rows where a column is missing
+            that the model uses, as R does.
+        thresh : float
+            For "class" with one response: above it is the second level. Of several responses the largest
+            decides.
 
         Examples
         --------
@@ -42,7 +54,32 @@ class MarsRegressor(FittedMars, Procedure):
         array([0.5])
         """
         check_is_fitted(self)
-        return self.model_.predict(check_new_data(self, X), type)
+        propagate = check_missing(missing)
+        if type == "terms":
+            index = X.index if isinstance(X, pd.DataFrame) else None
+            return additive_terms(self.model_, check_new_data(self, X), index)
+        if type == "class":
+            return self._predict_class(X, thresh, missing)
+        if not propagate:
+            return self.model_.predict(check_new_data(self, X), type)
+        return predict_complete_rows(
+            self.model_, X, lambda rows: self.model_.predict(check_new_data(self, rows), type)
+        )
+
+    def _predict_class(self, X, thresh, missing) -> np.ndarray:
+        levels = getattr(self, "levels_", None)
+        if levels is None:
+            raise InvalidInputError(
+                "type='class' but it should be one of response, link, earth, terms: y was no factor, no "
+                "truth values and no two numbers that differ by 1"
+            )
+        if isinstance(thresh, bool) or not np.isreal(thresh) or not np.isfinite(thresh):
+            raise InvalidInputError(f"thresh={thresh!r} but it should be a number")
+        raw = self.predict(X, "response", missing=missing)
+        if np.isnan(raw).any():
+            raise InvalidInputError("missing='propagate' but a class cannot be missing")
+        chosen = (raw > thresh).astype(int) if raw.ndim == 1 else raw.argmax(axis=1)
+        return np.asarray(levels)[chosen]
 
     def _feature_names(self, n_features: int) -> tuple[str, ...]:
         return check_names(getattr(self, "feature_names_in_", default_names(n_features)))

@@ -15,8 +15,9 @@ from rscript import needs_rscript, run_r
 
 import pyearthdof
 from pyearthdof import Earth
-from pyearthdof.bridge.scripts import scripts_folder
 from pyearthdof.exceptions import InvalidInputError
+from pyearthdof.mars.formula.size import count_terms
+from pyearthdof.mars.formula.syntax import parsed_formula
 
 HERE = Path(__file__).parent
 PATIENCE = 600  # seconds for a batch that takes one minute: only what hangs is ended
@@ -115,13 +116,11 @@ def test_terms_are_never_counted_too_few():
         "y ~ a + offset(b)", "y ~ (((a)))", "y ~ (a + b) * (a + c) * (b + c)",
     ]  # fmt: skip
     code = """
-for (name in c("formula.R", "formula_size.R")) sys.source(file.path(scripts, name), envir = environment())
 d <- data.frame(a = 1, b = 1, c = 1, y = 1)
-count <- function(text) count.terms(str2lang(text)[[3]], ncol(d))
-out <- list(counted = vapply(texts, count, 0),
-            made = vapply(texts, function(text) length(labels(terms(as.formula(text), data = d))) + 0, 0))
+out <- list(made = vapply(texts, function(text) length(labels(terms(as.formula(text), data = d))) + 0, 0))
 """
-    out = run_r(code, scripts=scripts_folder().as_posix(), texts=texts)
+    out = run_r(code, texts=texts)
+    out["counted"] = np.array([count_terms(parsed_formula(text)[1], 4) for text in texts])
     assert (out["counted"] >= out["made"]).all()
     exact = [k for k, text in enumerate(texts) if text in ("y ~ (a + b + c)^3", "y ~ a * b * c")]
     assert (out["counted"][exact] == out["made"][exact]).all()

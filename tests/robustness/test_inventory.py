@@ -126,7 +126,9 @@ R = {
     ("robject.R", "earth.read"): {"readRDS": "a file that the user names, documented as trusted"},
     ("robject.R", "earth.build"): {"call": "a fixed call as a label of the model"},
     # The guarded path of formulas: the only text of the user's that R parses.
-    ("formula.R", "parsed.formula"): {"parse": "the formula, which is then walked and checked"},
+    ("formula.R", "known.formula"): {
+        "parse": "the formula, which was read, checked and written again"
+    },
     ("formula.R", "formula.functions"): {
         "assign": "fixed names into the environment that a formula is evaluated in",
         "get": "functions of base on the list of allowed ones",
@@ -138,13 +140,8 @@ R = {
         "assign": "the weights, under that name",
     },
     ("formula.R", "describe.poly"): {"do.call": "rbind, with values"},
-    ("formula.R", "check.call"): {"call": PARSED},
-    ("formula.R", "check.arguments"): {"call": PARSED},
-    ("formula.R", "check.power"): {"call": PARSED},
     ("formula.R", "matched.arguments"): {"call": PARSED},
-    ("formula.R", "named.arguments"): {"call": PARSED},
     ("formula.R", "poly.arguments"): {"call": PARSED},
-    ("formula_size.R", "count.terms"): {"call": PARSED},
     # Not sourced by the package: run by hand or by the tests, with Rscript.
     ("install.R", "file"): {
         "install.packages": "what it is for; a fixed list",

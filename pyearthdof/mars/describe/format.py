@@ -10,7 +10,14 @@ from ... import bridge
 from ...exceptions import InvalidInputError
 from .text import DIGITS, anova_order, coef_matrix, r_format
 
-__all__ = ["STYLES", "format_model"]
+__all__ = [
+    "DECOMPOSITIONS",
+    "STYLES",
+    "check_choice",
+    "check_digits",
+    "format_model",
+    "formulas_of",
+]
 
 STYLES = ("h", "pmax", "max", "C", "bf")
 DECOMPOSITIONS = ("anova", "none")
@@ -70,12 +77,18 @@ def format_model(
       +  1.071515 * h(speed-16)
       +  0.604645 * h(speed-22)
     """
-    _check_choice("style", style, STYLES)
-    _check_choice("decomp", decomp, DECOMPOSITIONS)
-    if isinstance(digits, bool) or not isinstance(digits, (int, np.integer)):
-        raise InvalidInputError(f"digits={digits!r} but it should be an integer")
-    if not 1 <= digits <= MAX_DIGITS:
-        raise InvalidInputError(f"digits={digits} but it should be from 1 to {MAX_DIGITS}")
+    options = {"decomp": decomp, "use_names": use_names, "colon_char": colon_char}
+    # cat puts a space between its strings
+    return " ".join(formulas_of(model, style, digits=digits, **options))
+
+
+def formulas_of(
+    model, style, *, decomp="anova", digits=DIGITS, use_names=True, colon_char=":"
+) -> list[str]:
+    """One formula for each response, and then for each response's GLM; arguments as in `format_model`."""
+    check_choice("style", style, STYLES)
+    check_choice("decomp", decomp, DECOMPOSITIONS)
+    check_digits(digits)
     if not isinstance(use_names, (bool, np.bool_)):
         raise InvalidInputError(f"use_names={use_names!r} but it should be True or False")
     if not isinstance(colon_char, str):
@@ -96,13 +109,19 @@ def format_model(
     terms = _unique([term.replace(":", colon_char) for term in terms])
     indent = "" if style == "C" else "  "
     table = _table(short) if style == "bf" else ""
-    formulas = [
-        _formula(column[order], terms, digits, indent) + table for column in _responses(model)
-    ]
-    return " ".join(formulas)  # cat puts a space between its strings
+    return [_formula(column[order], terms, digits, indent) + table for column in _responses(model)]
 
 
-def _check_choice(name, value, choices) -> None:
+def check_digits(digits) -> None:
+    """Refuse what is no number of digits."""
+    if isinstance(digits, bool) or not isinstance(digits, (int, np.integer)):
+        raise InvalidInputError(f"digits={digits!r} but it should be an integer")
+    if not 1 <= digits <= MAX_DIGITS:
+        raise InvalidInputError(f"digits={digits} but it should be from 1 to {MAX_DIGITS}")
+
+
+def check_choice(name, value, choices) -> None:
+    """Refuse what is none of the choices."""
     if value not in choices:
         allowed = ", ".join(map(repr, choices))
         raise InvalidInputError(f"{name}={value!r} but it should be one of {allowed}")

@@ -3,37 +3,57 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Sequence
 
 import numpy as np
 
 from .importance import importance_table
 
-__all__ = ["anova_order", "coef_matrix", "model_summary", "r_format"]
+__all__ = ["anova_order", "coef_matrix", "model_summary", "r_format", "spaced"]
 
 DIGITS = 7  # R's getOption("digits")
 LINE = 80  # R's getOption("width")
 
 
-def model_summary(model, call: str, nprune: int | None = None, weights=None) -> str:
+def model_summary(
+    model,
+    call: str,
+    nprune: int | None = None,
+    weights=None,
+    *,
+    details: bool = False,
+    decomp: str = "anova",
+    digits: int = DIGITS,
+    fixed_point: bool = True,
+    formulas: Sequence[str] | None = None,
+    offset=None,
+) -> str:
     """The text of a fitted model; `call` stands for R's call in its first line.
 
-    `nprune` and the case `weights` are those of the fit, which the model itself does not keep.
+    `nprune`, the case `weights` and the values of the `offset` are those of the fit, which the model itself
+    does not keep. `formulas`, one for each response, stand instead of the coefficients.
     """
-    lines = [f"Call: {call}", "", *_coefficients(model), ""]
+    lines = [f"Call: {call}", ""]
+    if model.glm is None or details:
+        lines += [*_earth_part(model, decomp, digits, fixed_point, formulas), ""]
     if model.glm is not None:
-        lines += [*_glm_statistics(model), ""]
+        lines += [*_glm_part(model, decomp, digits, fixed_point, formulas), ""]
+        lines += [*_glm_statistics(model, digits), ""]
     lines.append(_selection(model) + ("" if nprune is None else f" (nprune={nprune:g})"))
     lines.append(f"Termination condition: {_termination(model)}")
     lines.append(_importance(model))
+    if offset is not None:
+        lines.append(_offset(model.formula, offset, digits))
     if weights is not None:
-        lines.append(_weights(weights))
+        lines.append(_values("Weights: ", weights, digits))
     degrees = _degrees(model.dirs[model.selected])
     counts = [int(np.sum(degrees == d)) for d in range(int(degrees.max()) + 1)]
     kind = {1: " (intercept only model)", 2: " (additive model)"}.get(len(counts), "")
     per_degree = " ".join(map(str, counts))
     lines.append(f"Number of terms at each degree of interaction: {per_degree}{kind}")
     several = len(model.response_names) > 1
-    lines += _statistics_of_all(model) if several else [_statistics(model)]
+    lines += _statistics_of_all(model, digits) if several else [_statistics(model, digits)]
     return "\n".join(lines)
 
 
@@ -42,38 +62,64 @@ def coef_matrix(coef: np.ndarray) -> np.ndarray:
     return coef.reshape(len(coef), -1)
 
 
-def _coefficients(model) -> list[str]:
-    order = anova_order(model.dirs[model.selected], model.cuts[model.selected])
-    names = [_spaced(model.selected_names[k]) for k in order]
-    if model.glm is not None:
-        values, titles, heading = model.glm.coef, model.response_names, ["GLM coefficients"]
-    elif len(model.response_names) > 1:
-        values, titles, heading = model.coef, model.response_names, []
-    else:
-        values, titles, heading = model.coef, ["coefficients"], []
-    columns = [r_format(_fixed_point(column)) for column in coef_matrix(values)[order].T]
-    return heading + _table(names, titles, columns)
+def _earth_part(model, decomp, digits, fixed_point, formulas) -> list[str]:
+    """The coefficients of the terms, or the model as formulas."""
+    if formulas is not None:
+        return _formulas("", model.response_names, formulas)
+    titles = model.response_names
+    if model.glm is None and len(titles) == 1:
+        titles = ["coefficients"]
+    heading = [] if model.glm is None else ["Earth coefficients"]
+    return heading + _coefficients(model, model.coef, titles, decomp, digits, fixed_point)
 
 
-def _glm_statistics(model) -> list[str]:
+def _glm_part(model, decomp, digits, fixed_point, formulas) -> list[str]:
+    if formulas is not None:
+        return _formulas("GLM ", model.response_names, formulas[len(model.response_names) :])
+    titles = model.response_names
+    table = _coefficients(model, model.glm.coef, titles, decomp, digits, fixed_point)
+    return ["GLM coefficients", *table]
+
+
+def _formulas(prefix: str, names, formulas) -> list[str]:
+    """Each ends with a newline of its own, and an empty line follows it."""
+    parts = [f"{prefix}{name} =\n{text}" for name, text in zip(names, formulas, strict=False)]
+    return "\n".join(parts).rstrip("\n").split("\n")
+
+
+def _coefficients(model, values, titles, decomp, digits, fixed_point) -> list[str]:
+    order = list(range(model.n_terms))
+    if decomp == "anova":
+        order = anova_order(model.dirs[model.selected], model.cuts[model.selected])
+    names = [spaced(model.selected_names[k]) for k in order]
+    columns = coef_matrix(values)[order].T
+    if fixed_point:
+        columns = [_fixed_point(column, digits) for column in columns]
+    return _table(names, titles, [r_format(column, digits) for column in columns])
+
+
+def _glm_statistics(model, digits: int) -> list[str]:
     """The deviances, rounded as earth rounds them: its digits differ from column to column."""
     glm = model.glm
     several = len(model.response_names) > 1
     converged = np.asarray(glm.converged, dtype=float)
     columns = [
-        ("nulldev", _signif(glm.null_deviance, DIGITS)),
+        ("nulldev", _signif(glm.null_deviance, digits)),
         ("df", glm.null_df),
-        ("      dev", _signif(glm.deviance, DIGITS)),
+        ("      dev", _signif(glm.deviance, digits)),
         ("df", glm.df),
-        ("  devratio", _signif(_deviance_ratio(glm.null_deviance, glm.deviance), DIGITS - 4)),
-        ("    AIC", _signif(glm.aic, DIGITS - 3)),
+        (
+            "  devratio",
+            _signif(_deviance_ratio(glm.null_deviance, glm.deviance), max(2, digits - 4)),
+        ),
+        ("    AIC", _signif(glm.aic, max(3, digits - 3))),
         ("iters", glm.iterations),
         ("converged", converged),
     ]
     if np.isnan(glm.aic[0]):  # the quasi families have none
         columns[5:7] = [("   iters", glm.iterations)]
     titles, values = zip(*columns, strict=True)
-    texts = [r_format(np.atleast_1d(column), DIGITS - 1) for column in values]
+    texts = [r_format(np.atleast_1d(column), max(3, digits - 1)) for column in values]
     table = _table(model.response_names if several else [""], titles, texts)
     limit = next(
         (f", maxit={n:g}" for n, ok in zip(glm.iterations, converged, strict=True) if not ok), ""
@@ -86,20 +132,22 @@ def _deviance_ratio(null_deviance, deviance) -> np.ndarray:
     return np.where(ratio < 1e-4, 0.0, ratio)
 
 
-def _statistics(model) -> str:
+def _statistics(model, digits: int) -> str:
     statistics = [("GCV", model.gcv), ("RSS", model.rss), ("GRSq", model.grsq), ("RSq", model.rsq)]
-    text = "    ".join(f"{name} {r_format([value])[0]}" for name, value in statistics)
+    text = "    ".join(f"{name} {r_format([value], digits)[0]}" for name, value in statistics)
     return text if model.glm is None else f"Earth {text}"
 
 
-def _statistics_of_all(model) -> list[str]:
+def _statistics_of_all(model, digits: int) -> list[str]:
     columns = {
         "GCV": [*model.gcv_per_response, model.gcv],
         "RSS": [*model.rss_per_response, model.rss],
         "GRSq": [*model.grsq_per_response, model.grsq],
         "RSq": [*model.rsq_per_response, model.rsq],
     }
-    texts = [r_format(_fixed_point(np.array(column))) for column in columns.values()]
+    texts = [
+        r_format(_fixed_point(np.array(column), digits), digits) for column in columns.values()
+    ]
     heading = [""] if model.glm is None else ["", "Earth"]
     return heading + _table([*model.response_names, "All"], columns, texts)
 
@@ -130,7 +178,8 @@ def _first_block(cells, room) -> tuple[list, list]:
     return cells[:count], cells[count:]
 
 
-def _spaced(name: str) -> str:
+def spaced(name: str) -> str:
+    """A term's name as R prints it."""
     return name.replace("*", " * ").replace("--", "- -").replace("`", "")
 
 
@@ -192,21 +241,31 @@ def _importance(model) -> str:
     return text
 
 
-def _weights(weights) -> str:
-    """The first weights, cut where the line ends."""
-    text = ", ".join(r_format([w])[0] for w in weights[:30])
-    room = LINE - len("Weights: ") - 5
+def _offset(formula, values, digits: int) -> str:
+    """A logarithm is shown by what it is taken of."""
+    label = formula.variables[formula.offset_variable].label
+    name = label.removeprefix("offset(")[:-1]
+    head = f"Offset: {re.sub(' +', ' ', name).strip()} with values "
+    if name.startswith("log("):
+        return _values(head, np.exp(values), digits, "log({})")
+    return _values(head, values, digits)
+
+
+def _values(head: str, values, digits: int, each: str = "{}") -> str:
+    """The first values, cut where the line ends."""
+    text = ", ".join(each.format(r_format([value], digits)[0]) for value in values[:30])
+    room = max(25, LINE - len(head) - 5)
     if len(text) > room:
         text = text[: room - 3].removesuffix(".") + "..."
-    return f"Weights: {text}"
+    return head + text
 
 
-def _fixed_point(values: np.ndarray) -> np.ndarray:
+def _fixed_point(values: np.ndarray, shown: int) -> np.ndarray:
     """R's zapsmall on three or more: what is small beside the largest is rounded away."""
     if len(values) < 3:
         return values
     largest = np.abs(values).max()
-    digits = DIGITS + 1
+    digits = shown + 1
     if largest > 0:
         digits = max(0, math.floor(digits - math.log10(largest) + 0.5))
     return np.round(values, digits)

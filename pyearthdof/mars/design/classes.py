@@ -13,7 +13,15 @@ from ...exceptions import InvalidInputError
 from .columns import level_text
 from .kinds import check_kind
 
-__all__ = ["check_classes", "check_threshold", "class_names", "learn_classes"]
+__all__ = [
+    "check_classes",
+    "check_threshold",
+    "class_names",
+    "indicator_columns",
+    "indicator_names",
+    "learn_classes",
+    "response_levels",
+]
 
 ORDERS = ("sorted", "levels")
 
@@ -168,3 +176,36 @@ def check_classes(classes: np.ndarray, codes: np.ndarray, where: str = "y holds"
         raise InvalidInputError(
             f"{where} one class only, {only!r}, but a classifier needs two or more"
         )
+
+
+def indicator_columns(codes: np.ndarray, n_levels: int) -> np.ndarray:
+    """The code itself for two levels, else a column of 0 and 1 for each level."""
+    if n_levels == 2:
+        return codes.astype(float)
+    return (codes[:, None] == np.arange(n_levels)).astype(float)
+
+
+def indicator_names(levels: tuple[str, ...]) -> tuple[str, ...]:
+    """The second of two levels, else all of them.
+
+    earth takes the x off that R puts before them, unless a dot follows everywhere.
+    """
+    if len(levels) == 2:
+        return levels[1:]
+    if all(level.startswith(".") for level in levels):
+        return tuple("x" + level for level in levels)
+    return tuple(level[:60] for level in levels)
+
+
+def response_levels(responses, y=None) -> np.ndarray | None:
+    """R's levels of what was fitted: of a factor, of truth values, of two numbers that differ by 1."""
+    if responses.classes is not None:
+        if responses.classes == ("FALSE", "TRUE"):
+            return np.array([False, True])
+        return np.array(responses.classes, dtype=object)
+    if responses.values.ndim > 1:
+        return None
+    if y is not None and np.asarray(y).dtype == bool:
+        return np.array([False, True])
+    ends = np.array([responses.values.min(), responses.values.max()])
+    return ends if ends[1] - ends[0] == 1 else None

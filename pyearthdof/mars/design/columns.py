@@ -52,10 +52,10 @@ class Column:
     def feature_names(self) -> list[str]:
         """Names of the expanded columns."""
         if self.kind == "number":
-            return [_quoted(self.name)]
+            return [quoted_name(self.name)]
         if self.kind == "ordered":
-            return [_quoted(self.name) + _power(k) for k in range(len(self.levels) - 1)]
-        return [_quoted(self.name) + level for level in self.levels[1:]]
+            return [quoted_name(self.name) + power_name(k) for k in range(len(self.levels) - 1)]
+        return [quoted_name(self.name) + level for level in self.levels[1:]]
 
     def sources(self) -> list[Source]:
         """Where the expanded columns come from."""
@@ -88,9 +88,11 @@ class Columns:
     columns: tuple[Column, ...]
 
     @classmethod
-    def learn(cls, frame: pd.DataFrame) -> Columns:
+    def learn(cls, frame: pd.DataFrame, called: str = "X") -> Columns:
         """Find the kind and the levels of every column; refuse what has no meaning for MARS."""
-        return cls(tuple(_learn(name, frame.iloc[:, j]) for j, name in enumerate(frame.columns)))
+        return cls(
+            tuple(_learn(name, frame.iloc[:, j], called) for j, name in enumerate(frame.columns))
+        )
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -120,9 +122,12 @@ class Columns:
         """Where each expanded column comes from."""
         return tuple(source for column in self.columns for source in column.sources())
 
-    def values(self, frame: pd.DataFrame) -> dict[str, np.ndarray]:
-        """Numbers of number columns, and 0-based codes into the levels of the others."""
-        return {column.name: _values(column, frame) for column in self.columns}
+    def values(self, frame: pd.DataFrame, called: str = "X") -> dict[str, np.ndarray]:
+        """Numbers of number columns, and 0-based codes into the levels of the others.
+
+        `called` is the frame's name in what is said of missing and unseen values.
+        """
+        return {column.name: _values(column, frame, called) for column in self.columns}
 
     def expand(self, frame: pd.DataFrame) -> np.ndarray:
         """Make the numeric design; an unseen level is an error that names the column and the level."""
@@ -145,49 +150,49 @@ class Columns:
         return columns
 
 
-def _learn(name, values: pd.Series) -> Column:
+def _learn(name, values: pd.Series, called: str) -> Column:
     name = str(name)
     dtype = values.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         kind = "ordered" if dtype.ordered else "factor"
-        return _factor(name, kind, [level_text(level) for level in dtype.categories])
+        return _factor(name, kind, [level_text(level) for level in dtype.categories], called)
     if pd.api.types.is_bool_dtype(dtype):
         return Column(name, "logical", ("FALSE", "TRUE"))
     if pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_complex_dtype(dtype):
         return Column(name, "number")
     if pd.api.types.is_object_dtype(dtype) or pd.api.types.is_string_dtype(dtype):
-        return _learn_objects(name, values)
+        return _learn_objects(name, values, called)
     raise InvalidInputError(
-        f"column {name!r} of X has the type {dtype} but it should hold numbers, booleans, strings or "
+        f"column {name!r} of {called} has the type {dtype} but it should hold numbers, booleans, strings or "
         "categories"
     )
 
 
-def _learn_objects(name: str, values: pd.Series) -> Column:
+def _learn_objects(name: str, values: pd.Series, called: str) -> Column:
     present = [v for v in values if not _is_missing(v)]
     if present and all(isinstance(v, str) for v in present):
-        return _factor(name, "factor", sorted(set(present)))
+        return _factor(name, "factor", sorted(set(present)), called)
     if present and all(isinstance(v, (bool, np.bool_)) for v in present):
         return Column(name, "logical", ("FALSE", "TRUE"))
     if all(isinstance(v, numbers.Real) for v in present):
         return Column(name, "number")
     odd = next(v for v in present if not isinstance(v, numbers.Real))
     raise InvalidInputError(
-        f"column {name!r} of X holds {str(odd)[:40]!r} among other things but it should hold numbers, "
+        f"column {name!r} of {called} holds {str(odd)[:40]!r} among other things but it should hold numbers, "
         "booleans, strings or categories only"
     )
 
 
-def _factor(name: str, kind: str, levels: list[str]) -> Column:
+def _factor(name: str, kind: str, levels: list[str], called: str) -> Column:
     if len(levels) < 2:
         raise InvalidInputError(
-            f"column {name!r} of X has {len(levels)} level(s) but a factor should have 2 or more"
+            f"column {name!r} of {called} has {len(levels)} level(s) but a factor should have 2 or more"
         )
-    check_ordered(f"column {name!r} of X", kind, levels)
+    check_ordered(f"column {name!r} of {called}", kind, levels)
     if len(set(levels)) < len(levels):
-        raise InvalidInputError(f"column {name!r} of X has two levels that read the same")
+        raise InvalidInputError(f"column {name!r} of {called} has two levels that read the same")
     if any("\0" in level for level in levels):
-        raise InvalidInputError(f"column {name!r} of X has a level with a NUL character")
+        raise InvalidInputError(f"column {name!r} of {called} has a level with a NUL character")
     return Column(name, kind, tuple(levels))
 
 
@@ -212,46 +217,48 @@ def level_text(level) -> str:
     return str(level)
 
 
-def _values(column: Column, frame: pd.DataFrame) -> np.ndarray:
+def _values(column: Column, frame: pd.DataFrame, called: str) -> np.ndarray:
     if column.name not in frame.columns:
-        raise InvalidInputError(f"X lacks the column {column.name!r}")
+        raise InvalidInputError(f"{called} lacks the column {column.name!r}")
     series = frame[column.name]
     if column.kind == "number":
-        return _numbers(column.name, series)
-    return _codes(column, series)
+        return _numbers(column.name, series, called)
+    return _codes(column, series, called)
 
 
-def _codes(column: Column, series: pd.Series) -> np.ndarray:
+def _codes(column: Column, series: pd.Series, called: str) -> np.ndarray:
     if isinstance(series.dtype, pd.CategoricalDtype):
         found, distinct = series.cat.codes.to_numpy(), series.cat.categories
     else:
         found, distinct = pd.factorize(series)
     if (found < 0).any():
         row = int(np.flatnonzero(found < 0)[0])
-        raise InvalidInputError(f"column {column.name!r} of X has a missing value in row {row}")
+        raise InvalidInputError(
+            f"column {column.name!r} of {called} has a missing value in row {row}"
+        )
     known = {level: code for code, level in enumerate(column.levels)}
     codes = np.array([known.get(level_text(value), -1) for value in distinct], dtype=int)[found]
     if (codes < 0).any():
         row = int(np.flatnonzero(codes < 0)[0])
         raise InvalidInputError(
-            f"column {column.name!r} of X has the level {level_text(distinct[found[row]])!r} in row {row}, "
-            f"which the model does not know; it knows {', '.join(map(repr, column.levels))}"
+            f"column {column.name!r} of {called} has the level {level_text(distinct[found[row]])!r} in row "
+            f"{row}, which the model does not know; it knows {', '.join(map(repr, column.levels))}"
         )
     return codes
 
 
-def _numbers(name: str, series: pd.Series) -> np.ndarray:
+def _numbers(name: str, series: pd.Series, called: str) -> np.ndarray:
     try:
         values = series.to_numpy(dtype=float, na_value=np.nan)
     except (TypeError, ValueError):
         raise InvalidInputError(
-            f"column {name!r} of X has the type {series.dtype} but the model knows it as numbers"
+            f"column {name!r} of {called} has the type {series.dtype} but the model knows it as numbers"
         ) from None
     if not np.isfinite(values).all():
         row = int(np.flatnonzero(~np.isfinite(values))[0])
         what = "NaN" if np.isnan(values[row]) else "infinity"
         raise InvalidInputError(
-            f"Input X contains {what}: column {name!r}, row {row}; MARS needs finite numbers"
+            f"Input {called} contains {what}: column {name!r}, row {row}; MARS needs finite numbers"
         )
     return values
 
@@ -264,7 +271,7 @@ def _expand(column: Column, values: np.ndarray) -> np.ndarray:
     return (values[:, None] == np.arange(1, len(column.levels))).astype(float)
 
 
-def _quoted(name: str) -> str:
+def quoted_name(name: str) -> str:
     """R writes a name that is not an identifier between backticks when it expands a frame."""
     identifier = re.fullmatch(r"(?:[^\W\d_]|\.(?!\d))[\w.]*", name)
     if identifier and name not in RESERVED:
@@ -276,7 +283,8 @@ def _is_kind(kind) -> bool:
     return isinstance(kind, str) and kind in KINDS
 
 
-def _power(k: int) -> str:
+def power_name(k: int) -> str:
+    """R's name of an ordered factor's polynomial of degree k + 1."""
     return (".L", ".Q", ".C")[k] if k < 3 else f"^{k + 1}"
 
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
-__all__ = ["MAX_LEVELS", "polynomial_contrasts"]
+__all__ = ["MAX_LEVELS", "householder", "multiplied_by_q", "polynomial_contrasts"]
 
 MAX_LEVELS = 95  # R refuses more
 TOLERANCE = 1e-7  # of R's qr()
@@ -27,8 +27,8 @@ def polynomial_contrasts(n_levels: int) -> np.ndarray:
     """
     scores = [level - (n_levels + 1) / 2 for level in range(1, n_levels + 1)]
     powers = np.array([[float(s) ** k for k in range(n_levels)] for s in scores])
-    columns, heads, rank = _householder(powers)
-    raw = np.column_stack([_multiplied_by_q(columns, heads, rank, j) for j in range(n_levels)])
+    columns, heads, rank = householder(powers)
+    raw = np.column_stack([multiplied_by_q(columns, heads, rank, j) for j in range(n_levels)])
     squares = (raw**2).astype(np.longdouble).cumsum(axis=0)[-1]
     lengths = np.sqrt(squares.astype(float))
     contrasts = (raw / lengths)[:, 1:]
@@ -36,15 +36,15 @@ def polynomial_contrasts(n_levels: int) -> np.ndarray:
     return contrasts
 
 
-def _householder(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
+def householder(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
     """Reflect the columns of x in place; return them, the heads of the reflections and the rank."""
-    n = len(x)
-    norms = np.array([_length(x[:, j]) for j in range(n)])
+    n, width = x.shape
+    norms = np.array([_length(x[:, j]) for j in range(width)])
     original = np.where(norms == 0, 1.0, norms)
-    rank = n
-    for k in range(n):
+    rank = width
+    for k in range(min(n, width)):
         while k < rank and norms[k] < original[k] * TOLERANCE:
-            order = [*range(k), *range(k + 1, n), k]
+            order = [*range(k), *range(k + 1, width), k]
             x[:], norms, original = x[:, order], norms[order], original[order]
             rank -= 1
         if k == n - 1:
@@ -55,7 +55,7 @@ def _householder(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
             continue
         head *= 1.0 / length
         head[0] += 1.0
-        for j in range(k + 1, n):
+        for j in range(k + 1, width):
             _reflect(head, x[k:, j])
             norms[j] = _remaining(norms[j], x[k:, j])
         norms[k] = head[0]
@@ -71,7 +71,7 @@ def _remaining(norm: float, column: np.ndarray) -> float:
     return _length(column[1:]) if share < 1e-6 else norm * np.sqrt(share)
 
 
-def _multiplied_by_q(columns, heads, rank, j) -> np.ndarray:
+def multiplied_by_q(columns, heads, rank, j) -> np.ndarray:
     """Q times the j-th diagonal entry of R."""
     n = len(columns)
     vector = np.zeros(n)

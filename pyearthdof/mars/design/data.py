@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -11,8 +11,10 @@ import pandas as pd
 from sklearn.utils.validation import _check_y, validate_data
 
 from ...exceptions import InvalidInputError
-from .columns import Columns
+from .classes import indicator_columns, indicator_names
+from .columns import Columns, quoted_name
 from .kinds import check_kind, column_names, numbers_of_series
+from .matrices import frame_of_mapping
 
 __all__ = [
     "Design",
@@ -103,6 +105,7 @@ def check_design(estimator, X) -> Design:
         names = default_names(X.shape[1])
         check_finite(X, names)
         return Design(X, names)
+    X = _all_named(X)
     if isinstance(X, pd.DataFrame):
         columns = Columns.learn(_renamed(X, check_names(_names_of(X))))
         if not columns.is_numeric:
@@ -127,6 +130,14 @@ def _set_features(estimator, X: np.ndarray) -> None:
         del estimator.feature_names_in_
 
 
+def _all_named(X):
+    """A frame with earth's names x1, x2, ... for columns with an empty one."""
+    if not isinstance(X, pd.DataFrame) or not any(label == "" for label in X.columns):
+        return X
+    column_names("X", X)
+    return X.set_axis(list(check_names(X.columns)), axis=1)
+
+
 def _names_of(X: pd.DataFrame) -> tuple[str, ...]:
     names = column_names("X", X)
     return default_names(X.shape[1]) if names is None else names
@@ -145,12 +156,17 @@ def _check_factors(estimator, X: pd.DataFrame, columns: Columns) -> Design:
     return Design(columns.expand(X), names, columns, columns.values(X))
 
 
-def check_responses(estimator, y, n_samples: int) -> Responses:
-    """Return the responses, (n,) or (n, m), with R's names y or y1, y2, ... where they have none."""
+def check_responses(estimator, y, n_samples: int, *, factors: bool = False) -> Responses:
+    """Return the responses, (n,) or (n, m), with R's names y or y1, y2, ... where they have none.
+
+    With `factors` pandas' categories are taken for factors, and become indicators as in R.
+    """
     if y is None:
         raise InvalidInputError(
             "requires y to be passed, but the target y is None: pass one number for each row of X"
         )
+    if factors and _has_categories(y):
+        return _check_factor_responses(estimator, y, n_samples)
     names = _response_names(y)
     values = y if _is_plain(y, ndim=1) and np.isfinite(y).all() else _converted(estimator, y)
     if len(values) != n_samples:
@@ -178,6 +194,34 @@ def _converted(estimator, y) -> np.ndarray:
         raise InvalidInputError(f"y should hold numbers: {error}") from None
 
 
+def _has_categories(y) -> bool:
+    if isinstance(y, pd.DataFrame):
+        return any(isinstance(dtype, pd.CategoricalDtype) for dtype in y.dtypes)
+    return isinstance(getattr(y, "dtype", None), pd.CategoricalDtype)
+
+
+def _check_factor_responses(estimator, y, n_samples: int) -> Responses:
+    """A factor of two levels is 0 and 1, one of more levels a column for each of them."""
+    if not isinstance(y, pd.DataFrame):
+        learned = Columns.learn(pd.Series(y).to_frame("y"), "y").columns[0]
+        codes = Columns((learned,)).values(pd.Series(y).to_frame("y"), "y")["y"]
+        values = indicator_columns(codes, len(learned.levels))
+        checked = check_responses(estimator, values, n_samples)
+        return Responses(checked.values, indicator_names(learned.levels), learned.levels)
+    names = _response_names(y) or tuple(f"y{j + 1}" for j in range(y.shape[1]))
+    frame = y.set_axis(list(names), axis=1)
+    columns = Columns.learn(frame, "y")
+    values, blocks, made = columns.values(frame, "y"), [], []
+    for column in columns.columns:
+        n_levels = len(column.levels)
+        own = values[column.name]
+        blocks.append(indicator_columns(own, n_levels) if n_levels > 2 else own.astype(float))
+        quoted = quoted_name(column.name)
+        made += [quoted + level for level in column.levels] if n_levels > 2 else [quoted]
+    checked = check_responses(estimator, np.column_stack(blocks), n_samples)
+    return Responses(checked.values, tuple(made))
+
+
 def _is_table(y) -> bool:
     """Whether y has several columns; one column is taken as a vector, with scikit-learn's warning."""
     shape = np.asarray(y).shape
@@ -186,7 +230,8 @@ def _is_table(y) -> bool:
 
 def _response_names(y) -> tuple[str, ...] | None:
     if isinstance(y, pd.DataFrame):
-        return column_names("y", y)
+        names = column_names("y", y)
+        return names and tuple(name or f"y{j + 1}" for j, name in enumerate(names))
     return (y.name,) if isinstance(y, pd.Series) and isinstance(y.name, str) else None
 
 
@@ -222,7 +267,7 @@ def taken(values: Values, rows: np.ndarray | None) -> Values:
 
 def check_new_data(estimator, X):
     """Return what the fitted model takes: a float64 matrix, or a frame where it knows factors."""
-    model = estimator.model_
+    model, X = estimator.model_, _all_named(X)
     if model.columns is None and model.formula is None:
         check_kind("X", X)
         if isinstance(X, pd.DataFrame):
@@ -230,6 +275,8 @@ def check_new_data(estimator, X):
         X = validate_data(estimator, X, reset=False, dtype=np.float64, ensure_all_finite=False)
         check_finite(X, getattr(estimator, "feature_names_in_", default_names(X.shape[1])))
         return X
+    if isinstance(X, Mapping) and model.formula is not None:
+        X, _ = frame_of_mapping(X)
     if not isinstance(X, pd.DataFrame):
         raise InvalidInputError(
             f"X is a {type(X).__name__} but it should be a DataFrame: the model was fitted on columns "
@@ -248,14 +295,12 @@ def default_names(n_features: int) -> tuple[str, ...]:
 
 
 def check_names(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the column names, or refuse them: earth needs unique ones that are not empty."""
-    names = tuple(str(name) for name in names)
+    """Return the column names, x1, x2, ... for empty ones as earth does; it needs unique ones."""
+    names = tuple(str(name) or f"x{j + 1}" for j, name in enumerate(names))
     seen = set()
     for name in names:
         if name in seen:
             raise InvalidInputError(f"X has two columns named {name!r}, but names should be unique")
-        if not name:
-            raise InvalidInputError("X has a column with an empty name")
         if "\0" in name:
             raise InvalidInputError(f"X has a column name with a NUL character: {name!r}")
         seen.add(name)

@@ -59,8 +59,9 @@ def column_names(name: str, frame: pd.DataFrame) -> tuple[str, ...] | None:
             f"{name} has column names of {frame.columns.nlevels} levels (a MultiIndex), but it should have "
             "one name for each column"
         )
-    if not frame.columns.is_unique:
-        twice = frame.columns[frame.columns.duplicated()].tolist()[0]
+    named = frame.columns[[label != "" for label in frame.columns]]  # earth names the others
+    if not named.is_unique:
+        twice = named[named.duplicated()].tolist()[0]
         raise InvalidInputError(
             f"{name} has two columns named {twice!r}, but names should be unique"
         )

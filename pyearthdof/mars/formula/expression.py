@@ -10,13 +10,30 @@ import numpy as np
 
 from ...exceptions import InvalidInputError
 from .. import saved
-from .functions import FUNCTIONS, b_splines, natural_splines, polynomials
+from .dates import UNITS
+from .functions import FUNCTIONS, b_splines, cut_codes, natural_splines, polynomials
 
-__all__ = ["Call", "Expression", "Number", "Poly", "RawColumn", "Spline", "read_expression"]
+__all__ = [
+    "Call",
+    "Codes",
+    "Cut",
+    "DateColumn",
+    "Expression",
+    "Levels",
+    "Number",
+    "Poly",
+    "RawColumn",
+    "Scaled",
+    "Spline",
+    "dates_in",
+    "factors_in",
+    "read_expression",
+]
 
 # R's guard stops before: nested calls, degrees, exponents of poly of several variables.
 MAX_DEPTH, MAX_DEGREE, MAX_EXPONENTS = 120, 50, 1e5
 MAX_KNOTS = MAX_ARGUMENTS = 1000
+MAX_LEVELS = 100_000  # of factor and cut
 LARGEST = 1e150  # a coefficient of polynomials beyond makes all of them infinite
 
 
@@ -35,6 +52,43 @@ class RawColumn:
 
     def to_dict(self) -> dict:
         return {"column": self.name}
+
+
+@dataclass(frozen=True)
+class DateColumn:
+    """A column of dates, as days or seconds since 1970."""
+
+    name: str
+    unit: str
+    n_columns = 1
+
+    def raw_names(self) -> Iterator[str]:
+        yield self.name
+
+    def evaluate(self, values: Mapping[str, np.ndarray]):
+        return values[self.name]
+
+    def to_dict(self) -> dict:
+        return {"date": self.name, "unit": self.unit}
+
+
+@dataclass(frozen=True)
+class Codes:
+    """The 0-based codes of a column that is a factor."""
+
+    name: str
+    levels: tuple[str, ...]
+    ordered: bool = False
+    n_columns = 1
+
+    def raw_names(self) -> Iterator[str]:
+        yield self.name
+
+    def evaluate(self, values: Mapping[str, np.ndarray]):
+        return values[self.name]
+
+    def to_dict(self) -> dict:
+        return {"codes": self.name, "levels": list(self.levels), "ordered": self.ordered}
 
 
 @dataclass(frozen=True)
@@ -136,7 +190,101 @@ class Spline:
         }  # fmt: skip
 
 
-Expression = RawColumn | Number | Call | Poly | Spline
+@dataclass(frozen=True)
+class Scaled:
+    """Columns less their centres, divided by their scales; 0 and 1 where they are not."""
+
+    args: tuple[Expression, ...]
+    center: tuple[float, ...]
+    scale: tuple[float, ...]
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.args)
+
+    def raw_names(self) -> Iterator[str]:
+        for argument in self.args:
+            yield from argument.raw_names()
+
+    def evaluate(self, values: Mapping[str, np.ndarray]):
+        parts = [np.asarray(argument.evaluate(values)) for argument in self.args]
+        columns = np.stack(np.broadcast_arrays(*parts), axis=-1)
+        scaled = (columns - np.array(self.center)) / np.array(self.scale)
+        return scaled[..., 0] if len(self.args) == 1 else scaled
+
+    def to_dict(self) -> dict:
+        return {
+            "call": "scale", "args": [a.to_dict() for a in self.args], "center": list(self.center),
+            "scale": list(self.scale),
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Levels:
+    """factor: the 0-based position of a value in `values`, all of which it knows."""
+
+    arg: Expression
+    values: tuple[float, ...]
+    n_columns = 1
+
+    def raw_names(self) -> Iterator[str]:
+        yield from self.arg.raw_names()
+
+    def evaluate(self, values: Mapping[str, np.ndarray]):
+        found = np.asarray(self.arg.evaluate(values), dtype=float)
+        order = np.argsort(self.values, kind="stable")
+        known = np.array(self.values)[order]
+        place = np.minimum(np.searchsorted(known, found), len(known) - 1)
+        return np.where(known[place] == found, order[place].astype(float), np.nan)
+
+    def to_dict(self) -> dict:
+        return {"call": "factor", "args": [self.arg.to_dict()], "values": list(self.values)}
+
+
+@dataclass(frozen=True)
+class Cut:
+    """cut: the 0-based number of the interval that holds a value."""
+
+    arg: Expression
+    breaks: tuple[float, ...]
+    right: bool
+    lowest: bool
+    n_columns = 1
+
+    def raw_names(self) -> Iterator[str]:
+        yield from self.arg.raw_names()
+
+    def evaluate(self, values: Mapping[str, np.ndarray]):
+        x = np.asarray(self.arg.evaluate(values), dtype=float)
+        return cut_codes(x, np.array(self.breaks), self.right, self.lowest)
+
+    def to_dict(self) -> dict:
+        return {
+            "call": "cut", "args": [self.arg.to_dict()], "breaks": list(self.breaks),
+            "right": self.right, "lowest": self.lowest,
+        }  # fmt: skip
+
+
+Expression = RawColumn | DateColumn | Codes | Number | Call | Poly | Spline | Scaled | Levels | Cut
+
+
+def factors_in(expression: Expression) -> Iterator[Codes]:
+    """The columns inside of an expression that are factors."""
+    return _pieces(expression, Codes)
+
+
+def dates_in(expression: Expression) -> Iterator[DateColumn]:
+    """The columns of an expression that are dates."""
+    return _pieces(expression, DateColumn)
+
+
+def _pieces(expression: Expression, kind: type) -> Iterator:
+    if isinstance(expression, kind):
+        yield expression
+    for argument in getattr(expression, "args", ()):
+        yield from _pieces(argument, kind)
+    if hasattr(expression, "arg"):
+        yield from _pieces(expression.arg, kind)
 
 
 def read_expression(entry, depth: int = 1) -> Expression:
@@ -149,7 +297,17 @@ def read_expression(entry, depth: int = 1) -> Expression:
         return RawColumn(saved.read_text("a column of the formula", entry["column"]))
     if set(entry) == {"number"}:
         return Number(saved.read_number("a number of the formula", entry["number"]))
+    if set(entry) == {"date", "unit"}:
+        return _read_date(entry)
+    if set(entry) == {"codes", "levels", "ordered"}:
+        return _read_codes(entry)
     function = entry.get("call")
+    if function == "factor":
+        return _read_levels(entry, depth)
+    if function == "cut":
+        return _read_cut(entry, depth)
+    if depth == 1 and function == "scale":
+        return _read_scaled(entry)
     if depth == 1 and function == "poly":
         return _read_poly(entry)
     if depth == 1 and function in ("bs", "ns"):
@@ -162,6 +320,56 @@ def read_expression(entry, depth: int = 1) -> Expression:
     if len(args) not in FUNCTIONS[function][1]:
         raise InvalidInputError(f"the formula gives {function} {len(args)} argument(s)")
     return Call(function, args)
+
+
+def _read_date(entry) -> DateColumn:
+    unit = entry["unit"]
+    if not isinstance(unit, str) or unit not in UNITS:
+        raise InvalidInputError(f"a date of the formula is counted in {str(unit)[:40]!r}")
+    return DateColumn(saved.read_text("a column of the formula", entry["date"]), unit)
+
+
+def _read_codes(entry) -> Codes:
+    name = saved.read_text("a column of the formula", entry["codes"])
+    levels = saved.read_texts("levels of the formula", entry["levels"])
+    if len(levels) < 2 or len(set(levels)) < len(levels) or not isinstance(entry["ordered"], bool):
+        raise InvalidInputError(f"the factor {name[:40]!r} in the formula has the wrong levels")
+    return Codes(name, levels, entry["ordered"])
+
+
+def _read_levels(entry, depth: int) -> Levels:
+    _check_keys(entry, {"call", "args", "values"})
+    args = _read_variables(entry, depth)
+    values = saved.read_vector("values", entry["values"])
+    if len(args) != 1 or not 1 <= len(values) <= MAX_LEVELS or len(set(values)) < len(values):
+        raise InvalidInputError(
+            "factor in the formula should have one variable and distinct values"
+        )
+    if not np.isfinite(values).all():
+        raise InvalidInputError("factor in the formula has values that are not finite numbers")
+    return Levels(args[0], tuple(values.tolist()))
+
+
+def _read_cut(entry, depth: int) -> Cut:
+    _check_keys(entry, {"call", "args", "breaks", "right", "lowest"})
+    args = _read_variables(entry, depth)
+    breaks = saved.read_vector("breaks", entry["breaks"])
+    flags = (entry["right"], entry["lowest"])
+    if len(args) != 1 or not all(isinstance(flag, bool) for flag in flags):
+        raise InvalidInputError("cut in the formula should have one variable, right and lowest")
+    if not 2 <= len(breaks) <= MAX_LEVELS or not (np.diff(breaks) > 0).all():
+        raise InvalidInputError("cut in the formula should have ascending breaks")
+    return Cut(args[0], tuple(breaks.tolist()), *flags)
+
+
+def _read_scaled(entry) -> Scaled:
+    _check_keys(entry, {"call", "args", "center", "scale"})
+    args = _read_variables(entry)
+    center, scale = (saved.read_vector(name, entry[name]) for name in ("center", "scale"))
+    sizes = len(center) == len(scale) == len(args)
+    if not sizes or not (np.isfinite(center).all() and np.isfinite(scale).all() and scale.all()):
+        raise InvalidInputError("scale in the formula has the wrong center or scale")
+    return Scaled(args, tuple(center.tolist()), tuple(scale.tolist()))
 
 
 def _read_arguments(entry, depth: int) -> tuple[Expression, ...]:
@@ -209,8 +417,8 @@ def _read_spline(entry) -> Spline:
     return Spline(function, args[0], tuple(knots.tolist()), ends, degree, entry["intercept"])
 
 
-def _read_variables(entry) -> tuple[Expression, ...]:
-    args = _read_arguments(entry, 1)
+def _read_variables(entry, depth: int = 1) -> tuple[Expression, ...]:
+    args = _read_arguments(entry, depth)
     if not all(any(True for _ in argument.raw_names()) for argument in args):
         raise InvalidInputError(f"{entry['call']} in the formula has an argument without a column")
     return args

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-__all__ = ["FUNCTIONS", "b_splines", "exponents", "natural_splines", "polynomials"]
+__all__ = ["FUNCTIONS", "b_splines", "cut_codes", "exponents", "natural_splines", "polynomials"]
 
 
 def _plus(a, b=None):
@@ -29,6 +30,50 @@ def _columns(*values):
     return np.stack(np.broadcast_arrays(*values), axis=-1)
 
 
+def _compared(compare):
+    """1, 0, or NaN where a side is none, as R's NA."""
+
+    def function(a, b):
+        return np.where(np.isnan(a) | np.isnan(b), np.nan, compare(a, b))
+
+    return function
+
+
+def _not(a):
+    return np.where(np.isnan(a), np.nan, np.equal(a, 0))
+
+
+def _and(a, b):
+    known = np.where(np.isnan(a) | np.isnan(b), np.nan, 1.0)
+    return np.where(np.equal(a, 0) | np.equal(b, 0), 0.0, known)
+
+
+def _or(a, b):
+    return _not(_and(_not(a), _not(b)))
+
+
+def _choose(test, yes, no):
+    return np.where(np.isnan(test), np.nan, np.where(np.equal(test, 0), no, yes))
+
+
+def _smallest(*values):
+    return functools.reduce(np.minimum, values)
+
+
+def _largest(*values):
+    return functools.reduce(np.maximum, values)
+
+
+def cut_codes(x: np.ndarray, breaks: np.ndarray, right: bool, lowest: bool) -> np.ndarray:
+    """0-based numbers of the intervals between ascending breaks; NaN outside of them."""
+    codes = np.searchsorted(breaks, x, side="left" if right else "right") - 1.0
+    if lowest:
+        end = (0, 0.0) if right else (-1, len(breaks) - 2.0)
+        codes = np.where(x == breaks[end[0]], end[1], codes)
+    outside = (codes < 0) | (codes > len(breaks) - 2) | np.isnan(x)
+    return np.where(outside, np.nan, codes)
+
+
 # By R's name: the function, and the numbers of arguments that it takes. cbind makes several columns.
 FUNCTIONS: dict[str, tuple[Callable, range]] = {
     "+": (_plus, range(1, 3)),
@@ -43,6 +88,23 @@ FUNCTIONS: dict[str, tuple[Callable, range]] = {
     "exp": (np.exp, range(1, 2)),
     "sqrt": (np.sqrt, range(1, 2)),
     "abs": (np.abs, range(1, 2)),
+    "sin": (np.sin, range(1, 2)),
+    "cos": (np.cos, range(1, 2)),
+    "tan": (np.tan, range(1, 2)),
+    "pmin": (_smallest, range(1, 1001)),
+    "pmax": (_largest, range(1, 1001)),
+    "ifelse": (_choose, range(3, 4)),
+    "as.numeric": (_plus, range(1, 2)),
+    "as.integer": (np.trunc, range(1, 2)),
+    "==": (_compared(np.equal), range(2, 3)),
+    "!=": (_compared(np.not_equal), range(2, 3)),
+    "<": (_compared(np.less), range(2, 3)),
+    "<=": (_compared(np.less_equal), range(2, 3)),
+    ">": (_compared(np.greater), range(2, 3)),
+    ">=": (_compared(np.greater_equal), range(2, 3)),
+    "!": (_not, range(1, 2)),
+    "&": (_and, range(2, 3)),
+    "|": (_or, range(2, 3)),
     "cbind": (_columns, range(1, 1001)),
 }
 
@@ -52,14 +114,18 @@ def polynomials(
     degree: int,
     alpha: Sequence[Sequence[float]] | None = None,
     norm2: Sequence[Sequence[float]] | None = None,
+    tables: Sequence[np.ndarray] | None = None,
 ) -> np.ndarray:
     """R's poly: orthogonal polynomials by the coefficients of a fit, plain powers without them.
 
-    Of several variables, all products up to the degree.
+    Of several variables, all products up to the degree. `tables` are the polynomials themselves, where
+    they are known.
     """
     powers = []
     for k, x in enumerate(variables):
-        if alpha is None or norm2 is None:
+        if tables is not None:
+            table = tables[k]
+        elif alpha is None or norm2 is None:
             table = x[:, None] ** np.arange(degree + 1)
         else:
             table = _orthogonal(x, degree, alpha[k], norm2[k])

@@ -20,14 +20,22 @@ from ...exceptions import InvalidInputError
 from .. import saved
 from ..design.columns import KINDS, Column, Columns, check_ordered, polynomial_contrasts
 from ..design.kinds import column_names
-from .expression import Expression, RawColumn, read_expression
+from ..design.matrices import frame_of_mapping
+from .dates import numbers_of_dates
+from .expression import (
+    Codes,
+    Cut,
+    Expression,
+    Levels,
+    RawColumn,
+    dates_in,
+    factors_in,
+    read_expression,
+)
+from .terms import CONTRASTS, DUMMIES
 
-__all__ = ["Formula", "Variable"]
+__all__ = ["Formula", "Variable", "evaluate"]
 
-CONTRASTS, DUMMIES = (
-    1,
-    2,
-)  # how a factor enters a term: without its first level, or with all of them
 MAX_COLUMNS = 100_000
 
 
@@ -117,14 +125,27 @@ class Formula:
             v.expression.name: v for v in self.variables if isinstance(v.expression, RawColumn)
         }
         names = dict.fromkeys(name for v in self.variables for name in v.expression.raw_names())
-        return Columns(tuple(_raw_column(name, alone.get(name)) for name in names))
+        inside = {codes.name: codes for v in self.variables for codes in factors_in(v.expression)}
+        return Columns(
+            tuple(_raw_column(name, alone.get(name), inside.get(name)) for name in names)
+        )
+
+    @cached_property
+    def dates(self) -> dict[str, str]:
+        """The columns that are dates, and what they are counted in."""
+        return {date.name: date.unit for v in self.variables for date in dates_in(v.expression)}
 
     @property
     def n_columns(self) -> int:
         """Number of columns of `design`."""
-        return sum(
+        return sum(self.widths)
+
+    @property
+    def widths(self) -> list[int]:
+        """Number of columns of each term."""
+        return [
             math.prod(self.variables[v].width(coding) for v, coding in term) for term in self.terms
-        )
+        ]
 
     @property
     def owners(self) -> tuple[frozenset[str], ...]:
@@ -147,7 +168,10 @@ class Formula:
         A missing column, an unseen level and a value that is not finite are refused by name.
         """
         needed = sorted({v for term in self.terms for v, _ in term})
-        values = self._values(frame, needed)
+        return self.design_of(self._values(frame, needed))
+
+    def design_of(self, values: Mapping[int, np.ndarray]) -> np.ndarray:
+        """The predictors from the values of the variables."""
         blocks = {
             (v, coding): self.variables[v].columns(values[v], coding)
             for term in self.terms
@@ -165,9 +189,10 @@ class Formula:
         """Values of variables; codes of factors."""
         names = {name for v in needed for name in self.variables[v].expression.raw_names()}
         raw = Columns(tuple(c for c in self.raw_columns.columns if c.name in names))
-        found = raw.values(_checked_frame(frame, names))
+        found = raw.values(_with_numbers_for_dates(_checked_frame(frame, names), self.dates))
         found = {name: values.astype(float) for name, values in found.items()}
-        return {v: _evaluate(self.variables[v], found, len(frame)) for v in needed}
+        n_rows = len(next(iter(found.values()))) if found else len(frame)
+        return {v: evaluate(self.variables[v], found, n_rows) for v in needed}
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -196,10 +221,8 @@ class Formula:
         return formula
 
     @classmethod
-    def from_r(cls, found: Mapping[str, Any]) -> Formula | None:
-        """Read what R's describe.formula tells; None where the formula uses what is not known here."""
-        if found.get("reason") is not None:
-            return None
+    def from_r(cls, found: Mapping[str, Any]) -> Formula:
+        """Read what R's describe.formula tells; refused where the formula uses what is not known here."""
         terms = [
             [[int(v), int(column[v])] for v in np.flatnonzero(column)]
             for column in found["terms"].T
@@ -224,14 +247,22 @@ class Formula:
             if isinstance(variable.expression, RawColumn):
                 if kinds[variable.expression.name] != variable.kind:
                     raise InvalidInputError(f"the formula has {variable.label[:40]!r} as two kinds")
-            elif any(kinds[n] in ("factor", "ordered") for n in variable.expression.raw_names()):
-                raise InvalidInputError(
-                    f"the formula computes {variable.label[:40]!r} from a factor"
-                )
+                continue
+            coded = {codes.name: codes for codes in factors_in(variable.expression)}
+            for name in variable.expression.raw_names():
+                column = next(c for c in self.raw_columns.columns if c.name == name)
+                if name in coded and coded[name].levels != column.levels:
+                    raise InvalidInputError(f"the formula has {name[:40]!r} with different levels")
+                if name not in coded and kinds[name] in ("factor", "ordered"):
+                    raise InvalidInputError(
+                        f"the formula computes {variable.label[:40]!r} from a factor"
+                    )
 
 
-def _raw_column(name: str, variable: Variable | None) -> Column:
-    """A column that stands by itself has the kind of that variable; one inside a function is a number."""
+def _raw_column(name: str, variable: Variable | None, codes: Codes | None) -> Column:
+    """A column by itself has the kind of that variable; inside a function it is a number or its codes."""
+    if variable is None and codes is not None:
+        return Column(name, "ordered" if codes.ordered else "factor", codes.levels)
     if variable is None or variable.kind == "number":
         return Column(name, "number")
     if variable.kind == "logical":
@@ -240,6 +271,8 @@ def _raw_column(name: str, variable: Variable | None) -> Column:
 
 
 def _checked_frame(frame, names) -> pd.DataFrame:
+    if isinstance(frame, Mapping):
+        frame, _ = frame_of_mapping(frame)
     if not isinstance(frame, pd.DataFrame):
         raise InvalidInputError(
             f"X is a {type(frame).__name__} but it should be a DataFrame with the formula's columns"
@@ -253,7 +286,17 @@ def _checked_frame(frame, names) -> pd.DataFrame:
     return frame.set_axis(labels, axis=1)
 
 
-def _evaluate(variable: Variable, raw: Mapping[str, np.ndarray], n_rows: int) -> np.ndarray:
+def _with_numbers_for_dates(frame: pd.DataFrame, dates: Mapping[str, str]) -> pd.DataFrame:
+    found = {
+        name: numbers_of_dates(frame[name], unit) for name, unit in dates.items() if name in frame
+    }
+    return frame.assign(**found) if found else frame
+
+
+def evaluate(
+    variable: Variable, raw: Mapping[str, np.ndarray], n_rows: int, called: str = "X"
+) -> np.ndarray:
+    """The values of a variable, codes of a factor, from those of the raw columns; all should be finite."""
     with np.errstate(all="ignore"):
         values = np.asarray(variable.expression.evaluate(raw), dtype=float)
     width = variable.expression.n_columns
@@ -266,9 +309,9 @@ def _evaluate(variable: Variable, raw: Mapping[str, np.ndarray], n_rows: int) ->
         used = ", ".join(
             f"{name}={raw[name][row]:g}" for name in dict.fromkeys(variable.expression.raw_names())
         )
-        raise InvalidInputError(
-            f"{variable.label} is not a finite number in row {row} of X, where {used}"
-        )
+        what = "no level that it knows" if variable.levels else "not a finite number"
+        label = variable.label if len(variable.label) <= 60 else variable.label[:57] + "..."
+        raise InvalidInputError(f"{label} is {what} in row {row} of {called}, where {used}")
     return values
 
 
@@ -304,11 +347,17 @@ def _read_variable(entry) -> Variable:
     check_ordered(f"{label[:40]!r} in the formula", kind, levels)
     if len(set(levels)) < len(levels):
         raise InvalidInputError(f"the levels of {label[:40]!r} in the formula should be different")
-    if (is_factor and not isinstance(expression, RawColumn)) or (
-        kind == "logical" and expression.n_columns != 1
-    ):
+    known = isinstance(expression, RawColumn) or _gives_codes(expression, len(levels))
+    if (is_factor and not known) or (kind == "logical" and expression.n_columns != 1):
         raise InvalidInputError(f"{label[:40]!r} in the formula should be a single column")
     return Variable(label, kind, levels, expression)
+
+
+def _gives_codes(expression: Expression, n_levels: int) -> bool:
+    """Whether an expression computes codes of so many levels."""
+    if isinstance(expression, Levels):
+        return len(expression.values) == n_levels
+    return isinstance(expression, Cut) and len(expression.breaks) - 1 == n_levels
 
 
 def _read_term(entry, variables) -> tuple[tuple[int, int], ...]:

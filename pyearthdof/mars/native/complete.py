@@ -24,6 +24,7 @@ def fit_complete(data, options, n_jobs: int = 1, seed=None) -> tuple[MarsModel, 
             all_responses=data.responses,
             all_weights=data.training_weights,
             subset=None,
+            all_offset=data.offset,
         )
     draws = RDraws(seed)
     by_cv = options["pmethod"] == "cv"

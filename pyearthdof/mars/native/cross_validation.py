@@ -108,6 +108,7 @@ def _fit_fold(model: MarsModel, data, options, is_out: np.ndarray, fit) -> Fold:
         all_design=data.design.rows(inside),
         all_responses=data.responses.rows(inside),
         all_weights=None if given is None else given[inside],
+        all_offset=None,  # earth's folds know no offset
     )
     plain = options | {"nfold": 0, "ncross": 1, "varmod_method": "none", "nprune": None}
     plain |= {"get_leverages": False}

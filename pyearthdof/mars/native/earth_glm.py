@@ -65,7 +65,7 @@ def _refuse(values, options, wanted: str) -> None:
     )
 
 
-def fit_glms(bx, data, options, n_threads=1, offset=None) -> GlmPart | None:
+def fit_glms(bx, data, options, n_threads=1) -> GlmPart | None:
     """Fit the models on the basis of the selected terms, and give R's warnings.
 
     The weights are those that the user gave: earth's own, without zeros, are for the search alone.
@@ -79,7 +79,7 @@ def fit_glms(bx, data, options, n_threads=1, offset=None) -> GlmPart | None:
     pairs = is_pairs(data.all_responses.values, family)
     each = [responses.values] if pairs else responses.matrix.T
     found = [
-        _fit(columns, y, name, weights, offset, options, n_threads)
+        _fit(columns, y, name, weights, data.offset, options, n_threads)
         for y, name in zip(each, responses.names, strict=False)
     ]
     _warn(found, responses.names)

@@ -192,20 +192,26 @@ def fit_one(data, options, n_threads=1) -> tuple[MarsModel, FitDetails]:
     check_responses(data, options)
     responses, weights = earth_part(data, options)
     X, names = data.all_design.values, data.design.names
-    _warn_if_constant(_rows(responses, data.subset), options)
-    found = fit(X, responses.values, options, weights, names, data.subset, n_threads)
+    y = _without(responses.values, data.all_offset)
+    responses = _rows(responses, data.subset)
+    _warn_if_constant(taken(y, data.subset), options)
+    found = fit(X, y, options, weights, names, data.subset, n_threads)
     terms = term_names(found.dirs, found.cuts, names, data.design.values)
     glm = fit_glms(found.bx, data, options, n_threads)
-    return _build(found, terms, data.design, _rows(responses, data.subset), options, glm)
+    return _build(found, terms, data, responses, options, glm)
+
+
+def _without(y: np.ndarray, offset: np.ndarray | None) -> np.ndarray:
+    """The responses less a formula's offset."""
+    return y if offset is None else (y.T - offset).T
 
 
 def _rows(responses: Responses, subset) -> Responses:
     return responses if subset is None else responses.rows(subset)
 
 
-def _warn_if_constant(responses: Responses, options) -> None:
+def _warn_if_constant(y: np.ndarray, options) -> None:
     """R's own warning."""
-    y = responses.values
     if y.ndim == 1 and options["scale_y"] is not False and np.ptp(y) == 0:
         warn_user(
             f"Cannot scale y (values are all equal to {y[0]:g}) Use Scale.y=FALSE to silence this "
@@ -217,7 +223,7 @@ def _warn_if_constant(responses: Responses, options) -> None:
 def reprune(model: MarsModel, data, options) -> tuple[MarsModel, FitDetails]:
     """The pruning pass again, on the forward pass of a fitted model."""
     responses, weights, bx = _weighted_terms(model, data, options)
-    design, Y = data.design, responses.matrix
+    Y = _without(responses.matrix, data.offset)
     forward = ForwardPass(
         model.dirs.astype(int), model.cuts, bx, np.empty(0, dtype=int), model.termcond, 0
     )
@@ -226,7 +232,7 @@ def reprune(model: MarsModel, data, options) -> tuple[MarsModel, FitDetails]:
     if responses.values.ndim == 1:
         found = _one_column(found)
     glm = fit_glms(found.bx, data, options)
-    return _build(found, model.term_names, design, responses, options, glm)
+    return _build(found, model.term_names, data, responses, options, glm)
 
 
 def _weighted_terms(
@@ -249,7 +255,7 @@ def subset_fits(model: MarsModel, data, options, n_sizes: int):
     It is what earth's update() makes of a fit for each nprune if terms cost nothing.
     """
     responses, weights, bx = _weighted_terms(model, data, options)
-    Y = responses.matrix
+    Y = _without(responses.matrix, data.offset)
     importance = response_importance(options["response_weight"], Y.shape[1])
     root = np.ones((len(Y), 1)) if weights is None else np.sqrt(weights)[:, None]
     columns, weighted = np.ascontiguousarray(bx.T), root * Y * importance
@@ -269,9 +275,8 @@ def subset_fits(model: MarsModel, data, options, n_sizes: int):
 SHARED = {f.name for f in fields(MarsModel)} & {f.name for f in fields(NativeFit)}
 
 
-def _build(
-    found: NativeFit, names, design, responses, options, glm=None
-) -> tuple[MarsModel, FitDetails]:
+def _build(found: NativeFit, names, data, responses, options, glm) -> tuple[MarsModel, FitDetails]:
+    design = data.design
     settings = resolve_settings(options, *design.values.shape)
     values = {name: getattr(found, name) for name in SHARED}
     model = MarsModel(
@@ -291,5 +296,6 @@ def _build(
         columns=design.columns,
         glm=glm,
     )
-    residuals = responses.values - found.fitted
-    return model, FitDetails(found.bx, found.fitted, residuals, found.leverages, None)
+    fitted = found.fitted if data.offset is None else (found.fitted.T + data.offset).T
+    residuals = responses.values - fitted
+    return model, FitDetails(found.bx, fitted, residuals, found.leverages, None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterator
 from dataclasses import fields, replace
@@ -13,13 +12,20 @@ from ... import bridge
 from ...exceptions import FittingError
 from ..describe.glm import GlmPart
 from ..design.data import default_names
-from ..formula.model_matrix import Formula
 from ..model import FitDetails, MarsModel
 from ..options import r_options
 from ..path import prefix_fits, step_of_terms, steps_allowed
 from ..variance import VarianceModel, basis_root, linear_terms, sd_of
 
-__all__ = ["fit_many", "fit_one", "path_many", "predict_interval", "reprune", "summary_text"]
+__all__ = [
+    "fit_many",
+    "fit_one",
+    "path_many",
+    "predict_interval",
+    "reprune",
+    "standardized_residuals",
+    "summary_text",
+]
 
 STATISTICS = ("rss", "rsq", "gcv", "grsq")
 REACHED_NK = 7  # earth's termination condition
@@ -48,37 +54,42 @@ def _r_data(data, options) -> tuple:
     )
 
 
-def fit_formula(text, frame, weights, rows, options, linpreds, seed=None, r_object=None):
-    """Fit by a formula in R; `frame` is a `bridge.Frame`, `rows` the 0-based subset or None.
+def fit_formula(data, frame, options, seed=None, r_object=None):
+    """Fit a `FormulaData` by its formula in R; `frame` is its `bridge.Frame`.
 
     With the bytes of an earlier fit only its pruning pass is done again.
     """
     passed, allowed = _passable(options)
-    if linpreds is not None and linpreds is not False:
-        passed["linpreds"] = _r_linpreds(linpreds)
-    subset = None if rows is None else rows + 1.0
+    learned = data.learned
+    subset = None if data.subset is None else data.subset + 1.0
+    sent = {"columns": frame, "dates": dict(data.columns.units), "matrices": _r_matrices(data)}
+    rest = (data.all_weights, subset, passed)
     try:
         if r_object is None:
-            found = bridge.call("earth.formula.one", text, frame, weights, subset, passed, seed)
+            found = bridge.call("earth.formula.one", learned.text, sent, *rest, seed)
         else:
-            found = bridge.call("earth.reprune", r_object, text, frame, weights, subset, passed)
+            found = bridge.call("earth.reprune", r_object, learned.text, sent, *rest)
     finally:
         _raise_from_allowed(allowed)
+    if tuple(found["feature.names"]) != learned.names:
+        raise FittingError(
+            f"R made the columns {found['feature.names']} of the formula, not {list(learned.names)}; "
+            "please report it, and use engine='native' or a matrix of predictors meanwhile"
+        )
     single = found["coef"].shape[1] == 1
     model = model_from(found, len(found["fitted"]), options, single=single)
-    model = replace(model, formula=Formula.from_r(found["formula"]))
-    return model, details_from(found, single=single)
+    return replace(model, formula=learned.formula), details_from(found, single=single)
 
 
-def _r_linpreds(linpreds):
-    """For R, which takes 1-based indices, or patterns for names."""
-    if linpreds is True:
-        return True
-    values = [linpreds] if isinstance(linpreds, (str, int)) else list(linpreds)
-    names = [value for value in values if isinstance(value, str)]
-    if len(names) == len(values):
-        return [f"^{re.escape(name)}$" for name in names]
-    return np.array(values, dtype=float) + 1
+def _r_matrices(data) -> dict:
+    """Which columns of the frame are one matrix, and what its columns are called."""
+    return {
+        name: {
+            "parts": list(matrix.parts),
+            "names": None if matrix.names is None else list(matrix.names),
+        }
+        for name, matrix in data.columns.matrices.items()
+    }
 
 
 def reprune(r_object, data, options) -> tuple[MarsModel, FitDetails]:
@@ -293,9 +304,14 @@ def _steps(found, X, y, names, options) -> np.ndarray | None:
     return steps if complete else None
 
 
-def summary_text(r_object: bytes) -> str:
-    """R's own summary of a fit."""
-    return "\n".join(bridge.call("earth.summary", r_object))
+def summary_text(r_object: bytes, options=None) -> str:
+    """R's own summary of a fit; options by R's names."""
+    return "\n".join(bridge.call("earth.summary", r_object, options or {}))
+
+
+def standardized_residuals(r_object: bytes) -> np.ndarray:
+    """Residuals in standard errors by R's variance model."""
+    return bridge.call("earth.residuals", r_object, "standardize")
 
 
 def predict_interval(r_object: bytes, X, kind: str, level: float) -> np.ndarray:

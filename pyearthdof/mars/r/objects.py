@@ -17,7 +17,7 @@ from ..._files import write_whole
 from ...exceptions import FittingError, InvalidInputError, RError, RWarning
 from ..describe.glm import FAMILIES
 from ..design.columns import Column, Columns
-from ..design.kinds import column_names
+from ..formula.learn import FormulaFrame
 from ..formula.model_matrix import Formula
 from ..model import FitDetails
 from . import engine as engine_r
@@ -33,43 +33,10 @@ class _Adopted(FitDetails):
     weights: np.ndarray | None = None
 
 
-def frame_for_r(data, text: str) -> bridge.Frame:
-    """A pandas frame for R: numbers, truth values, factors. Columns of other types stay here.
-
-    `text` is the formula that will be used: one that needs an odd column is told what is wrong with it.
-    """
-    if not isinstance(data, pd.DataFrame):
-        raise InvalidInputError(f"data is a {type(data).__name__} but it should be a DataFrame")
-    if not isinstance(text, str):
-        raise InvalidInputError(f"formula={text!r} but it should be text such as 'y ~ x'")
-    if isinstance(data.columns, pd.MultiIndex):
-        column_names("data", data)
-    names = [str(name) for name in data.columns]
-    if len(set(names)) < len(names):
-        raise InvalidInputError("data has two columns of one name")
-    columns = {}
-    for position, name in enumerate(names):
-        values = data.iloc[:, position]
-        try:
-            column = Columns.learn(values.to_frame(name)).columns[0]
-        except InvalidInputError:
-            if _may_use(text, name):
-                raise
-            continue
-        columns[name] = _for_r(column, values)
-    if not columns or len(data) == 0:
-        raise InvalidInputError("data has no rows or no columns that R could use")
-    return bridge.Frame(columns)
-
-
-def _may_use(text: str, name: str) -> bool:
-    """Whether a formula names a column, or has a dot as a term, which stands for all of them."""
-    quoted = r"`(?:[^`\\]|\\.)*`"
-    if f"`{name}`" in re.findall(quoted, text):
-        return True
-    plain = re.sub(quoted, " ", text)
-    return any(
-        re.search(rf"(?<![\w.]){re.escape(word)}(?![\w.]|\s*\()", plain) for word in (".", name)
+def frame_for_r(data: FormulaFrame) -> bridge.Frame:
+    """A frame for R: numbers, truth values, factors. Columns of other types stay here."""
+    return bridge.Frame(
+        {name: _for_r(column, data.values[name]) for name, column in data.columns.items()}
     )
 
 
@@ -150,12 +117,17 @@ def _formula_from(found) -> Formula | None:
     described = found["formula"]
     if described is None:
         return None
-    if described.get("reason") is not None and described["offset"]:
+    reason = described.get("reason")
+    try:
+        if reason is None:
+            return Formula.from_r(described)
+    except InvalidInputError as error:
+        reason = [str(error)]
+    if described["offset"]:
         raise InvalidInputError(
-            "the model adds an offset, but its formula cannot be evaluated here: "
-            + described["reason"][0]
+            f"the model adds an offset, but its formula cannot be evaluated here: {reason[0]}"
         )
-    return Formula.from_r(described)
+    return None
 
 
 def _arguments(found, model) -> dict:

@@ -8,8 +8,18 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from ..design.data import Design, Responses, taken
-from ..options import check_options
+from ...exceptions import InvalidInputError
+from ..design.data import (
+    Design,
+    Responses,
+    check_names,
+    check_responses,
+    check_subset,
+    check_weights,
+    taken,
+)
+from ..formula.learn import FormulaFrame, LearnedFormula, frame_of_formula, learn_formula
+from ..formula.update import updated_formula
 from . import engine as engine_r
 from . import objects as robject
 
@@ -28,6 +38,7 @@ class TrainingData:
     all_responses: Responses
     all_weights: np.ndarray | None = None
     subset: np.ndarray | None = None
+    all_offset: np.ndarray | None = None  # a formula's: the terms are fitted to what is left
 
     @cached_property
     def design(self) -> Design:
@@ -44,55 +55,75 @@ class TrainingData:
         """Of the rows to fit on."""
         return taken(self.all_weights, self.subset)
 
+    @property
+    def offset(self) -> np.ndarray | None:
+        """Of the rows to fit on."""
+        return taken(self.all_offset, self.subset)
+
     def check_options(self, estimator) -> dict:
         """The estimator's options, checked for these data."""
         return estimator._check_options(self.design, self.responses)
+
+    def with_formula(self, text) -> FormulaData:
+        """The same data by another formula."""
+        raise InvalidInputError("formula is given but the model was fitted without a formula")
 
     def gives(self, model, bx) -> bool:
         """Whether the terms of a model are still what they were."""
         return _same(model.basis(self.design.values), bx)
 
-    def prune_in_r(self, r_object, options, linpreds):
+    def prune_in_r(self, r_object, options):
         """The pruning pass again, by R."""
         return engine_r.reprune(r_object, self, options)
 
 
 @dataclass(frozen=True, eq=False)
-class FormulaData:
-    """A formula, its frame, case weights of all its rows, and 0-based numbers of the rows to fit on."""
+class FormulaData(TrainingData):
+    """The training data that a formula makes of a frame, and both."""
 
-    text: str
-    frame: pd.DataFrame
-    weights: np.ndarray | None
-    rows: np.ndarray | None
+    learned: LearnedFormula | None = None
+    frame: pd.DataFrame | None = None
+    columns: FormulaFrame | None = None
 
-    @property
-    def training_weights(self) -> np.ndarray | None:
-        """Of the rows to fit on."""
-        return taken(self.weights, self.rows)
-
-    def check_options(self, estimator) -> dict:
-        """The estimator's options; R alone knows the predictors, so it checks linpreds."""
-        weights = estimator.response_weight
-        n_resp = 1 if weights is None else np.size(weights)
-        params = estimator.get_params() | {"linpreds": None}
-        return check_options(params, (), len(self.frame), n_resp)
-
-    def gives(self, model, bx) -> bool:
-        """Whether our design gives R's terms, without which predictions would be wrong."""
-        frame = self.frame if self.rows is None else self.frame.iloc[self.rows]
-        return _same(model.basis(frame.set_axis([str(n) for n in frame.columns], axis=1)), bx)
-
-    def fit(self, options, linpreds, seed=None, r_object=None):
-        """Fit in R, or prune an earlier fit again."""
-        frame = robject.frame_for_r(self.frame, self.text)
-        return engine_r.fit_formula(
-            self.text, frame, self.weights, self.rows, options, linpreds, seed, r_object
+    @classmethod
+    def learn(cls, text: str, frame, weights, subset) -> FormulaData:
+        """Read, check and learn a formula; nothing is fitted."""
+        columns = frame_of_formula(frame)
+        frame = columns.frame
+        learned = learn_formula(text, columns)
+        design = Design(learned.design, check_names(learned.names))
+        made = learned.responses
+        values = check_responses(None, made.values, len(frame)).values
+        responses = Responses(values, made.names, made.levels)
+        return cls(
+            design,
+            responses,
+            check_weights(weights, len(frame)),
+            check_subset(subset, len(frame)),
+            learned.offset,
+            learned,
+            frame,
+            columns,
         )
 
-    def prune_in_r(self, r_object, options, linpreds):
+    def gives(self, model, bx) -> bool:
+        """Whether the terms of a model are still what they were."""
+        frame = self.frame if self.subset is None else self.frame.iloc[self.subset]
+        return _same(model.basis(frame.set_axis([str(n) for n in frame.columns], axis=1)), bx)
+
+    def with_formula(self, text) -> FormulaData:
+        """The same data by another formula, in which dots stand for the sides of this one."""
+        text = updated_formula(self.learned.formula.text, text)
+        return FormulaData.learn(text, self.frame, self.all_weights, self.subset)
+
+    def fit_in_r(self, options, seed=None, r_object=None):
+        """Fit in R, or prune an earlier fit again."""
+        frame = robject.frame_for_r(self.columns)
+        return engine_r.fit_formula(self, frame, options, seed, r_object)
+
+    def prune_in_r(self, r_object, options):
         """The pruning pass again, by R."""
-        return self.fit(options, linpreds, r_object=r_object)
+        return self.fit_in_r(options, r_object=r_object)
 
 
 def _same(basis: np.ndarray, bx: np.ndarray) -> bool:

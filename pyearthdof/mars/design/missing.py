@@ -1,0 +1,69 @@
+"""Predictions where values are missing: NaN for the rows that a model cannot compute, as in R."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from ...exceptions import InvalidInputError
+
+__all__ = ["MISSING", "check_missing", "predict_complete_rows"]
+
+MISSING = ("refuse", "propagate")
+
+
+def check_missing(missing) -> bool:
+    """Whether rows with missing values give NaN."""
+    if not isinstance(missing, str) or missing not in MISSING:
+        raise InvalidInputError(f"missing={missing!r} but it should be one of {', '.join(MISSING)}")
+    return missing == "propagate"
+
+
+def predict_complete_rows(model, X, predict) -> np.ndarray:
+    """`predict` of the rows that have all the columns that the model uses; NaN for the others.
+
+    A missing value in a column that no selected term uses does not matter.
+    """
+    frame = X if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X, dtype=float))
+    names = [str(name) for name in frame.columns]
+    by_name = isinstance(X, pd.DataFrame) and set(model.raw_names) <= set(names)
+    used = _used_columns(model)
+    if not by_name:
+        used = {
+            names[k] for k, name in enumerate(model.raw_names) if name in used and k < len(names)
+        }
+    gaps = frame.isna().to_numpy()
+    is_used = np.array([name in used for name in names], dtype=bool)
+    complete = ~gaps[:, is_used].any(axis=1)
+    n_resp = () if model.coef.ndim == 1 else (len(model.response_names),)
+    found = np.full((len(frame), *n_resp), np.nan)
+    if complete.any():
+        rows = _filled(frame[complete], gaps[complete].any(axis=0))
+        found[complete] = predict(rows if isinstance(X, pd.DataFrame) else rows.to_numpy())
+    return found
+
+
+def _used_columns(model) -> set[str]:
+    dirs = model.dirs[model.selected]
+    used = set()
+    for j in np.flatnonzero(np.any(dirs != 0, axis=0)):
+        used |= model.owners[j]
+    if model.formula is not None and model.formula.has_offset:
+        used |= set(model.formula.variables[model.formula.offset_variable].expression.raw_names())
+    return used
+
+
+def _filled(frame: pd.DataFrame, has_gaps: np.ndarray) -> pd.DataFrame:
+    """Columns that are not used need some value that the model knows."""
+    frame = frame.copy()
+    for position in np.flatnonzero(has_gaps):
+        values = frame.iloc[:, position]
+        present = values[values.notna()]
+        if len(present):
+            filler = present.iloc[0]
+        elif isinstance(values.dtype, pd.CategoricalDtype):
+            filler = values.dtype.categories[0]
+        else:
+            filler = 1.0
+        frame.isetitem(position, values.fillna(filler))
+    return frame

@@ -1,0 +1,127 @@
+"""What poly, bs, ns, scale and cut learn from the training data, as R computes it."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from ..design.contrasts import householder, multiplied_by_q
+from .tokens import refuse
+
+__all__ = [
+    "cut_breaks",
+    "cut_labels",
+    "inner_knots",
+    "orthogonal_polynomials",
+    "quantiles",
+    "scaling",
+]
+
+
+def orthogonal_polynomials(
+    label: str, x: np.ndarray, degree: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A column of ones and R's poly, alpha and norm2."""
+    if degree >= len(np.unique(x)):
+        refuse(
+            f"the degree of {label} should be less than the number of different values, {len(np.unique(x))}"
+        )
+    mean = _mean(x)
+    centred = x - mean
+    powers = centred[:, None] ** np.arange(degree + 1.0)
+    columns, heads, rank = householder(powers)
+    if rank < degree:
+        refuse(
+            f"the degree of {label} is too high for its values: their powers cannot be told apart"
+        )
+    z = np.column_stack([multiplied_by_q(columns, heads, rank, j) for j in range(degree + 1)])
+    squares = z**2
+    norm2 = _sums(squares)
+    alpha = (_sums(centred[:, None] * squares) / norm2 + mean)[:degree]
+    norm2 = np.concatenate([[1.0], norm2])
+    z /= np.sqrt(norm2[1:])
+    z[:, 0] = 1.0  # in products of several variables
+    return z, alpha, norm2
+
+
+def _mean(x: np.ndarray) -> float:
+    """R's mean: in extended precision, and once more for what is left."""
+    extended = x.astype(np.longdouble)
+    mean = extended.sum() / len(x)
+    return float(mean + (extended - mean).sum() / len(x))
+
+
+def _sums(matrix: np.ndarray) -> np.ndarray:
+    """R's colSums."""
+    return matrix.astype(np.longdouble).sum(axis=0).astype(float)
+
+
+def quantiles(x: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """R's quantiles of type 7.
+
+    >>> quantiles(np.array([4.0, 1.0, 2.0]), np.array([0.5, 0.75])).tolist()
+    [2.0, 3.0]
+    """
+    x = np.sort(x)
+    index = (len(x) - 1) * shares + 1.0
+    low, high = np.floor(index), np.ceil(index)
+    below, above = x[low.astype(int) - 1], x[high.astype(int) - 1]
+    part = index - low
+    between = (index > low) & (above != below)
+    return np.where(between, (1 - part) * below + part * above, below)
+
+
+def inner_knots(x: np.ndarray, n_knots: int) -> np.ndarray:
+    """Knots at equally spaced quantiles."""
+    if n_knots < 1:
+        return np.empty(0)
+    step = 1.0 / (n_knots + 1)
+    return quantiles(x, np.arange(1, n_knots + 1) * step)
+
+
+def scaling(columns: np.ndarray, center, scale) -> tuple[np.ndarray, np.ndarray]:
+    """Centres and scales of R's scale; `center` and `scale` are truth values or numbers."""
+    n, width = columns.shape
+    if isinstance(center, bool):
+        center = _sums(columns) / n if center else np.zeros(width)
+    columns = columns - center
+    if isinstance(scale, bool):
+        scale = np.sqrt(_sums(columns**2) / max(1, n - 1)) if scale else np.ones(width)
+    return np.asarray(center, dtype=float), np.asarray(scale, dtype=float)
+
+
+def cut_breaks(x: np.ndarray, count: int) -> np.ndarray:
+    """The ends of so many intervals of one length, the outermost a thousandth further out."""
+    low, high = float(x.min()), float(x.max())
+    width = high - low
+    if width == 0:
+        width = abs(low) if low != 0 else 1.0
+        return _sequence(low - width / 1000, high + width / 1000, count + 1)
+    breaks = _sequence(low, high, count + 1)
+    breaks[[0, -1]] = low - width / 1000, high + width / 1000
+    return breaks
+
+
+def _sequence(start: float, end: float, length: int) -> np.ndarray:
+    step = (end - start) / (length - 1)
+    found = start + np.arange(length) * step
+    found[-1] = end
+    return found
+
+
+def cut_labels(breaks: np.ndarray, right: bool, lowest: bool) -> list[str]:
+    """R's names of the intervals: as few digits, from 3 on, as tell the breaks apart."""
+    for digits in range(3, 13):
+        texts = [f"{b + 0.0:.{digits}g}".replace("inf", "Inf") for b in breaks.tolist()]
+        if all(a != b for a, b in itertools.pairwise(texts)):
+            break
+    else:
+        return [f"Range_{k}" for k in range(1, len(breaks))]
+    opening, closing = ("(", "]") if right else ("[", ")")
+    labels = [f"{opening}{a},{b}{closing}" for a, b in itertools.pairwise(texts)]
+    if lowest and right:
+        labels[0] = "[" + labels[0][1:]
+    elif lowest:
+        labels[-1] = labels[-1][:-1] + "]"
+    return labels

@@ -1,0 +1,208 @@
+"""What a formula may hold. The one place that decides: what passes here is computed here, or given to R.
+
+A formula is text that R could run. It is parsed, never evaluated, and refused unless all of it is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from .arguments import matched_arguments
+from .constants import count_numbers
+from .deparse import short_text
+from .syntax import Constant, FunctionCall, Name, Node
+from .tokens import refuse
+
+__all__ = ["LIMITS", "check_sides"]
+
+# columns and numbers count what terms other than plain columns make; the data have their own size.
+LIMITS = {
+    "terms": 2000, "depth": 100, "power": 100, "degree": 50, "df": 1000, "functions": 300,
+    "columns": 2000, "numbers": 25_000_000, "levels": 1000,
+}  # fmt: skip
+
+ARITHMETIC = ("+", "-", "*", "/", "^", "(")
+ELEMENTWISE = (
+    "I", "log", "log2", "log10", "log1p", "exp", "sqrt", "abs", "sin", "cos", "tan", "pmin", "pmax", "ifelse",
+    "as.numeric", "as.integer",
+)  # fmt: skip
+COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
+LOGICAL = ("!", "&", "|", *COMPARISONS)
+FACTORS = ("factor", "cut")
+# What may be called, by place. "right" is the level of terms on the right-hand side, "left" the outermost
+# call on the left one, "value" the inside of a function or bracket of arithmetic, "factor" the same where a
+# factor may stand, "operand" a side of a comparison, where a text may stand, too, "constant" an argument
+# such as knots, which holds numbers only, and "texts" one such as labels.
+VALUES = (*ARITHMETIC, *ELEMENTWISE, *LOGICAL)
+CALLS = {
+    "right": (*ARITHMETIC, ":", "%in%", *ELEMENTWISE, *LOGICAL, "poly", "bs", "ns", "cbind", "offset",
+              "scale", *FACTORS),
+    "left": (*VALUES, "cbind", "scale", *FACTORS),
+    "columns": (*VALUES, "cbind"),
+    "value": VALUES,
+    "factor": (*VALUES, *FACTORS),
+    "operand": (*VALUES, *FACTORS),
+    "constant": (*ARITHMETIC, "c"),
+    "texts": ("c", "(", "-"),
+}  # fmt: skip
+WHERE = {
+    "left": "as the response", "constant": "where a number should be", "right": "as a term",
+    "texts": "where a text should be",
+}  # fmt: skip
+ARITY = {
+    "+": (1, 2), "-": (1, 2), "!": (1, 1), "log": (1, 2), "poly": (1, 1000), "bs": (1, 1000), "ns": (1, 1000),
+    "cbind": (1, 1000), "c": (1, 1000), "pmin": (1, 1000), "pmax": (1, 1000), "ifelse": (3, 3),
+    "factor": (1, 1000), "cut": (1, 1000), "scale": (1, 3),
+} | dict.fromkeys(("*", "/", "^", ":", "%in%", "&", "|", *COMPARISONS), (2, 2))  # fmt: skip
+NAMED = ("poly", "bs", "ns", "log", "ifelse", "factor", "cut", "scale")
+
+
+def check_sides(left: Node, right: Node, kinds: Mapping[str, str]) -> None:
+    """Refuse a formula unless every piece of it is known; `kinds` are those of the data's columns."""
+    _check(left, "left", kinds)
+    _check(right, "right", kinds)
+
+
+def _check(expression: Node, place: str, kinds: Mapping[str, str]) -> None:
+    """Look at every piece, with a stack and not by recursion: a sum is nested as deep as it is long."""
+    pieces = [(expression, place, 1)]
+    while pieces:
+        piece, place, depth = pieces.pop()
+        for inside, its_place in _check_piece(piece, place, kinds):
+            below = depth + 1 if its_place == place else 1
+            if below > (LIMITS["terms"] if its_place == "right" else LIMITS["depth"]):
+                refuse("it is nested too deeply or has too many terms")
+            pieces.append((inside, its_place, below))
+
+
+def _check_piece(piece: Node | None, place: str, kinds) -> list[tuple[Node | None, str]]:
+    """Check one piece; return those inside it, each with its place."""
+    if piece is None:
+        refuse("an argument of a function is empty")
+    if isinstance(piece, Name):
+        _check_name(piece.text, place, kinds)
+        return []
+    if isinstance(piece, FunctionCall):
+        return _check_call(piece, place)
+    _check_constant(piece, place)
+    return []
+
+
+def _check_constant(piece: Constant, place: str) -> None:
+    value = piece.value
+    is_number = isinstance(value, (bool, int, float))
+    if place == "texts" or (place == "operand" and isinstance(value, str)):
+        if not (isinstance(value, str) or is_number):
+            refuse(f"it holds {short_text(piece)} where a text should be")
+    elif not is_number:
+        refuse(f"it holds {short_text(piece)} where a number, a column or a function should be")
+    elif place == "right" and value not in (0, 1):
+        refuse(f"it has the term {short_text(piece)} but a number as a term should be 0 or 1")
+
+
+def _check_name(name: str, place: str, kinds: Collection[str]) -> None:
+    if place in ("constant", "texts"):
+        refuse(f"it uses {name} where a {'number' if place == 'constant' else 'text'} should be")
+    if name == ".":
+        if place != "right":
+            refuse("a dot may only be a term on the right-hand side")
+    elif name not in kinds:
+        refuse(f"the data has no column '{name}'")
+    elif kinds[name] == "matrix":
+        if place not in ("left", "right"):
+            refuse(f"the column '{name}' is a matrix, which may only be a term of its own")
+    elif place in ("value", "columns") and kinds[name] in ("factor", "ordered"):
+        refuse(
+            f"the column '{name}' is a factor, which may only be a term of its own, compared, or inside of "
+            "factor, as.numeric and as.integer"
+        )
+
+
+def _check_call(piece: FunctionCall, place: str) -> list[tuple[Node | None, str]]:
+    name = piece.name
+    if name is None or name in ("::", ":::"):
+        function = piece if name else piece.function
+        refuse(f"it calls {short_text(function)}, which is no function that it knows by name")
+    if name not in CALLS[place]:
+        _refuse_call(name, place)
+    least, most = ARITY.get(name, (1, 1))
+    if not least <= len(piece.args) <= most:
+        refuse(f"{name} has {len(piece.args)} argument(s) in {short_text(piece)}")
+    if name in NAMED:
+        return _check_named(piece, name)
+    labels = [label for label, _ in piece.args if label is not None]
+    if labels and name == "cbind" and "deparse.level" in labels:
+        refuse("cbind takes columns only")
+    if labels and name != "cbind":
+        refuse(f"{short_text(piece)}: {name} takes no argument by the name {labels[0]}")
+    if name == "^" and place == "right":
+        check_whole(piece.values[1], "an exponent of terms", LIMITS["power"], 2)
+        return [(piece.values[0], "right")]
+    return [(value, _inner_place(name, place)) for value in piece.values]
+
+
+def _inner_place(name: str, place: str) -> str:
+    if name in COMPARISONS:
+        return "operand"
+    if name in ("as.numeric", "as.integer"):
+        return "factor"
+    if name in ELEMENTWISE or name in LOGICAL or name in ("cbind", "offset"):
+        return "value"
+    if name == "(" and place == "columns":
+        return "columns"
+    if place == "left" and name != "+":
+        return "value"
+    if place in ("factor", "operand", "columns") and name != "(":
+        return "value"
+    return place
+
+
+def _refuse_call(name: str, place: str) -> None:
+    known = {name for names in CALLS.values() for name in names}
+    if name not in known:
+        names = [name for name in CALLS["right"] if name != "("]
+        refuse(f"it calls {name[:60]}, which is not one of {' '.join(names)}")
+    refuse(f"{name} may not stand {WHERE.get(place, 'inside another function')}")
+
+
+def check_whole(value: Node | None, what: str, largest: int, smallest: int = 1) -> int:
+    """A whole number of the formula's text."""
+    number = value.value if isinstance(value, Constant) else None
+    fine = isinstance(number, (int, float)) and smallest <= number <= largest
+    if not fine or number != int(number):
+        refuse(
+            f"{what} is {short_text(value)} but it should be a whole number from {smallest} to {largest}"
+        )
+    return int(number)
+
+
+def _check_named(piece: FunctionCall, name: str) -> list[tuple[Node | None, str]]:
+    """The arguments of functions that take more than variables, by R's rules of matching."""
+    args = matched_arguments(piece)
+    for size in ("degree", "df"):
+        if size in args.named:
+            check_whole(args.named[size], f"{size} of {name}", LIMITS[size])
+    for flag in ("intercept", "raw", "ordered", "right", "include.lowest", "ordered_result"):
+        if flag in args.named:
+            _check_flag(args.named[flag], flag, name)
+    ends = args.named.get("Boundary.knots")
+    if ends is not None and count_numbers(ends) != 2:
+        refuse(
+            f"Boundary.knots of {name} is {short_text(ends)} but it should be two numbers, such as c(0, 1)"
+        )
+    degree = args.named["degree"].value if "degree" in args.named else 1
+    n_variables = min(len(args.variables), 20)
+    # R looks at all combinations of exponents.
+    if name == "poly" and n_variables > 1 and (degree + 1) ** n_variables > 1e5:
+        refuse(f"{short_text(piece)} has too many columns")
+    inner = {"factor": "factor", "scale": "columns"}.get(name, "value")
+    pieces = [(variable, inner) for variable in args.variables]
+    texts = ("levels", "labels")
+    pieces += [(v, "texts" if k in texts else "constant") for k, v in args.named.items()]
+    return pieces
+
+
+def _check_flag(value: Node | None, flag: str, name: str) -> None:
+    fine = isinstance(value, Constant) and isinstance(value.value, (bool, int, float))
+    if not fine or value.value != value.value:
+        refuse(f"{flag} of {name} is {short_text(value)} but it should be TRUE or FALSE")

@@ -1,0 +1,274 @@
+"""A formula and a frame: what R's model.frame and model.matrix make of them, learned without R."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from ...exceptions import InvalidInputError
+from ..design.columns import Column, Columns
+from ..design.kinds import column_names
+from ..design.matrices import MatrixColumn, frame_of_mapping
+from .dates import is_date, numbers_of_dates, unit_of
+from .deparse import r_text
+from .guard import LIMITS, check_sides
+from .model_matrix import Formula
+from .names import column_labels
+from .responses import ResponseSide, learn_responses
+from .size import check_columns, check_terms
+from .syntax import FunctionCall, Name, Node, parsed_formula
+from .terms import Terms, made_terms, variables_in
+from .tokens import refuse
+from .variables import LearnedVariable, Learner
+
+__all__ = ["LearnedFormula", "frame_of_formula", "learn_formula"]
+
+NO_INTERCEPT = "ignored -1 in formula (earth objects always have an intercept)"
+LONGEST_NAME = 2000  # twice this is the room that R has for two names
+DROPPED = (
+    "the response appeared on the right-hand side and was dropped",
+    "problem with term {} in model.matrix: no columns are assigned",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedFormula:
+    """A formula, and its training data.
+
+    Attributes
+    ----------
+    formula : for new data.
+    names : R's names of the predictors.
+    design : the predictors, all rows.
+    responses : values (n,) or (n, m), names and levels.
+    offset : what is added to the model, or None.
+    text : the formula, written again from what was read.
+    warnings : what R says about it.
+    """
+
+    formula: Formula
+    names: tuple[str, ...]
+    design: np.ndarray
+    responses: ResponseSide
+    offset: np.ndarray | None
+    text: str
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class FormulaFrame:
+    """The columns of a frame with their kinds, dates as numbers; `odd` ones have an error instead."""
+
+    columns: Mapping[str, Column]
+    units: Mapping[str, str]
+    odd: Mapping[str, InvalidInputError]
+    values: Mapping[str, pd.Series]
+    n_rows: int
+    matrices: Mapping[str, MatrixColumn]
+    frame: pd.DataFrame
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """By the names that a formula may use, in the order of the data."""
+        first = {matrix.parts[0]: name for name, matrix in self.matrices.items()}
+        hidden = {part for matrix in self.matrices.values() for part in matrix.parts}
+        kinds = {}
+        for name, column in self.columns.items():
+            if name in first:
+                kinds[first[name]] = "matrix"
+            elif name not in hidden:
+                kinds[name] = column.kind
+        return kinds
+
+
+def frame_of_formula(data) -> FormulaFrame:
+    """Learn the columns of a frame, or of a mapping in which some are matrices."""
+    matrices: dict[str, MatrixColumn] = {}
+    if isinstance(data, Mapping):
+        data, matrices = frame_of_mapping(data)
+    if not isinstance(data, pd.DataFrame):
+        raise InvalidInputError(f"data is a {type(data).__name__} but it should be a DataFrame")
+    if isinstance(data.columns, pd.MultiIndex):
+        column_names("data", data)
+    names = [str(name) for name in data.columns]
+    if len(set(names)) < len(names):
+        raise InvalidInputError("data has two columns of one name")
+    columns, units, odd, values = {}, {}, {}, {}
+    for position, name in enumerate(names):
+        series = data.iloc[:, position]
+        if is_date(series):
+            units[name] = unit_of(series)
+            series = pd.Series(numbers_of_dates(series, units[name]), data.index)
+        try:
+            columns[name] = Columns.learn(series.to_frame(name), "data").columns[0]
+        except InvalidInputError as error:
+            odd[name] = error
+        values[name] = series
+    if not columns or len(data) == 0:
+        raise InvalidInputError("data has no rows or no columns that a formula could use")
+    for name, matrix in matrices.items():
+        if any(columns.get(part, Column("", "")).kind != "number" for part in matrix.parts):
+            raise InvalidInputError(f"data[{name!r}] is a matrix but it should hold numbers")
+    return FormulaFrame(columns, units, odd, values, len(data), matrices, data)
+
+
+def learn_formula(text: str, data: FormulaFrame) -> LearnedFormula:
+    """Read, check and learn a formula.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"y": [1.0, 2.0, 4.0], "x": [1.0, 2.0, 3.0], "f": list("aba")})
+    >>> learned = learn_formula("log(y) ~ I(x^2) + f", frame_of_formula(frame))
+    >>> learned.names, learned.responses.names
+    (('I(x^2)', 'fb'), ('log(y)',))
+    >>> learned.design.tolist()
+    [[1.0, 0.0], [4.0, 1.0], [9.0, 0.0]]
+    """
+    if not isinstance(text, str):
+        raise InvalidInputError(f"formula={text!r} but it should be text such as 'y ~ x'")
+    left, right = parsed_formula(text)
+    kinds = data.kinds
+    _refuse_odd(left, right, data)
+    check_sides(left, right, kinds)
+    check_terms(right, len(kinds))
+    sides = _summands(left)
+    terms = _terms(left, right, sides, list(kinds))
+    check_columns(terms, data.columns, data.n_rows, data.matrices)
+    learner = Learner(data.columns, data.units, _raw_values(data, left, terms), data.matrices)
+    responses = learn_responses(left, sides, learner)
+    return _learned(text, left, right, terms, sides, learner, responses)
+
+
+def _refuse_odd(left: Node, right: Node, data: FormulaFrame) -> None:
+    used = variables_in(left) | variables_in(right)
+    for name, error in data.odd.items():
+        if name in used or "." in used:
+            raise error
+
+
+def _summands(left: Node) -> list[Node] | None:
+    """The responses of a + b ~ ..., which earth takes for several; None where there is no sum."""
+    if not isinstance(left, FunctionCall) or left.name != "+":
+        return None
+    found, node = [], left
+    while isinstance(node, FunctionCall) and node.name == "+":
+        found.append(node.values[-1])
+        node = node.values[0] if len(node.args) == 2 else None
+    found = [*([node] if node is not None else []), *reversed(found)]
+    for part in found:
+        if not isinstance(part, Name):
+            refuse(
+                f"{r_text(part)[:60]} may not be one of several responses; write cbind(...) ~ ... for them"
+            )
+    return list(dict.fromkeys(found))
+
+
+def _terms(left: Node, right: Node, sides: list[Node] | None, columns: list[str]) -> Terms:
+    terms = made_terms(left, right, columns)
+    if not terms.terms:
+        refuse("it has no predictors")
+    if len(terms.offsets) > 1:
+        refuse(f"it has {len(terms.offsets)} offsets but it should have at most one")
+    if sides is not None:
+        for variable in (terms.variables[v] for term in terms.terms for v in term):
+            if variable in sides:
+                refuse(f"the response {r_text(variable)} stands on the right-hand side, too")
+    if all(term == (0,) for term in terms.terms):
+        refuse(f"its only predictor is the response {r_text(left)[:60]}")
+    return terms
+
+
+def _raw_values(data: FormulaFrame, left: Node, terms: Terms) -> dict[str, np.ndarray]:
+    """The columns that are used, as numbers and codes; missing values are refused by name."""
+    used = set().union(*(variables_in(node) for node in (left, *_used(terms))))
+    used |= {p for name, matrix in data.matrices.items() if name in used for p in matrix.parts}
+    columns = Columns(tuple(data.columns[name] for name in data.columns if name in used))
+    frame = pd.DataFrame({name: data.values[name] for name in columns.names})
+    return {name: values.astype(float) for name, values in columns.values(frame, "data").items()}
+
+
+def _used(terms: Terms) -> list[Node]:
+    """Also a variable that the formula took away again: R looks for missing values in it, too."""
+    return list(terms.variables[1:])
+
+
+def _learned(text, left, right, terms, sides, learner, responses) -> LearnedFormula:
+    skipped = 0 if any(0 in term for term in terms.terms) else None
+    used = sorted({v for term in terms.terms if term != (0,) for v in term} | set(terms.offsets))
+    variables = {v: learner.variable(terms.variables[v]) for v in used}
+    codings = _codings(terms, variables, skipped)
+    place = {v: k for k, v in enumerate(used)}
+    offset = place[terms.offsets[0]] if terms.offsets else None
+    formula = Formula(
+        text,
+        tuple(variables[v].variable for v in used),
+        tuple(tuple((place[v], c) for v, c in coded.items()) for coded in codings),
+        offset,
+    )
+    _check_made(formula, learner.n_rows)
+    Formula.from_dict(_plain(formula))  # what is saved can be read
+    values = {place[v]: variables[v].values for v in used}
+    names = _names(codings, variables)
+    return LearnedFormula(
+        formula,
+        names,
+        formula.design_of(values),
+        responses,
+        None if offset is None else values[offset],
+        f"{r_text(left)} ~ {r_text(right)}",
+        (*learner.warnings, *_warnings(terms, skipped)),
+    )
+
+
+def _plain(formula: Formula) -> dict:
+    from .. import saved
+
+    return saved.plain(formula.to_dict())
+
+
+def _codings(terms: Terms, variables: Mapping[int, LearnedVariable], skipped) -> list[dict]:
+    is_factor = [
+        v in variables and variables[v].variable.kind != "number"
+        for v in range(len(terms.variables))
+    ]
+    return terms.coding(is_factor, skipped)
+
+
+def _check_made(formula: Formula, n_rows: int) -> None:
+    """Once more with the levels that factor() found."""
+    made = sum(formula.widths[k] for k, term in enumerate(formula.terms) if len(term) > 1)
+    if made > LIMITS["columns"] or made * n_rows > LIMITS["numbers"]:
+        refuse(
+            f"its products make {made} columns of {n_rows} rows but they should make at most "
+            f"{LIMITS['columns']} columns and {LIMITS['numbers']:g} numbers"
+        )
+
+
+def _names(codings, variables: Mapping[int, LearnedVariable]) -> tuple[str, ...]:
+    found: list[str] = []
+    for coded in codings:
+        found += column_labels([(variables[v], coding) for v, coding in coded.items()])
+    seen = set()
+    for name in found:
+        if name in seen:
+            refuse(f"it makes two columns named {name[:60]!r}, but names should be unique")
+        if len(name.encode("utf-8", "surrogatepass")) > LONGEST_NAME:
+            refuse(
+                f"it makes a column with a name of {len(name)} characters, {name[:40]}..., but R has room "
+                f"for {LONGEST_NAME}"
+            )
+        seen.add(name)
+    return tuple(found)
+
+
+def _warnings(terms: Terms, skipped: int | None) -> list[str]:
+    found = []
+    alone = [k for k, term in enumerate(terms.terms, 1) if term == (0,)]
+    for k in alone:
+        found += [DROPPED[0], DROPPED[1].format(k)]
+    if not terms.intercept:
+        found.append(NO_INTERCEPT)
+    return found

@@ -1,0 +1,438 @@
+"""The variables of a formula: each read from its expression, with what it learns from the training data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...exceptions import InvalidInputError
+from ..describe.text import r_format
+from ..design.columns import Column
+from ..design.matrices import MatrixColumn
+from .arguments import Arguments, matched_arguments
+from .bases import cut_breaks, cut_labels, inner_knots, orthogonal_polynomials, scaling
+from .constants import constant_numbers, constant_texts, flag_of
+from .deparse import label_of, quoted, short_text
+from .expression import (
+    Call,
+    Codes,
+    Cut,
+    DateColumn,
+    Expression,
+    Levels,
+    Number,
+    Poly,
+    RawColumn,
+    Scaled,
+    Spline,
+)
+from .functions import exponents, polynomials
+from .guard import COMPARISONS, LIMITS, LOGICAL
+from .model_matrix import Variable, evaluate
+from .syntax import Constant, FunctionCall, Name, Node
+from .tokens import refuse
+
+__all__ = ["LearnedVariable", "Learner"]
+
+OUTSIDE = "some 'x' values beyond boundary knots may cause ill-conditioned bases"
+TOO_SMALL = "'df' was too small; have used {}"
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedVariable:
+    """A variable, its training values (codes of factors), and what its columns are called.
+
+    `shown` is its label in names, `suffixes` follow it where it has several columns.
+    """
+
+    variable: Variable
+    values: np.ndarray
+    shown: str
+    suffixes: tuple[str, ...]
+    given_names: list[str] | None = None
+
+
+@dataclass(frozen=True)
+class Typed:
+    """An expression with its kind and, for a factor, its levels."""
+
+    expression: Expression
+    kind: str
+    levels: tuple[str, ...] = ()
+
+
+class Learner:
+    """Learns variables from the raw columns: `raw` are numbers, and codes of factors."""
+
+    def __init__(
+        self,
+        columns: Mapping[str, Column],
+        units: Mapping[str, str],
+        raw: Mapping[str, np.ndarray],
+        matrices: Mapping[str, MatrixColumn],
+    ):
+        self.matrices = matrices
+        self.columns, self.units, self.raw = columns, units, raw
+        self.n_rows = len(next(iter(raw.values()))) if raw else 0
+        self.warnings: list[str] = []
+
+    def variable(self, node: Node) -> LearnedVariable:
+        """Learn one variable."""
+        label = label_of(node)
+        if isinstance(node, Name):
+            return self._column(node, label)
+        name = node.name if isinstance(node, FunctionCall) else None
+        special: Mapping[str, Callable] = {
+            "poly": self._poly, "bs": self._spline, "ns": self._spline, "scale": self._scale,
+            "cbind": self._cbind,
+        }  # fmt: skip
+        if name in special:
+            return special[name](node, label)
+        typed = self.typed(node)
+        if typed.kind == "text":
+            refuse(f"{short_text(node)} is a text, not a variable")
+        return self._learned(label, typed)
+
+    def _learned(
+        self, label, typed: Typed, suffixes=(), values=None, given=None
+    ) -> LearnedVariable:
+        if not any(True for _ in typed.expression.raw_names()):
+            refuse(f"{label[:60]} has no column of the data in it")
+        if typed.levels and len(typed.levels) < 2:
+            refuse(
+                f"{label[:60]} has {len(typed.levels)} level(s) but a factor should have 2 or more"
+            )
+        variable = Variable(label, typed.kind, typed.levels, typed.expression)
+        try:
+            found = evaluate(variable, self.raw, self.n_rows, "data")
+        except InvalidInputError as error:
+            refuse(error)
+        return LearnedVariable(
+            variable, found if values is None else values, label, tuple(suffixes), given
+        )
+
+    def _column(self, node: Name, label: str) -> LearnedVariable:
+        if node.text in self.matrices:
+            return self._matrix(self.matrices[node.text], label)
+        column = self.columns[node.text]
+        levels = column.levels if column.kind in ("factor", "ordered") else ()
+        typed = Typed(self._raw(node.text), column.kind, levels)
+        variable = Variable(label, typed.kind, typed.levels, typed.expression)
+        return LearnedVariable(variable, self.raw[node.text], quoted(label), ())
+
+    def _matrix(self, matrix: MatrixColumn, label: str) -> LearnedVariable:
+        names = list(matrix.names) if matrix.names is not None else None
+        suffixes = names or [str(k + 1) for k in range(len(matrix.parts))]
+        expression = Call("cbind", tuple(RawColumn(part) for part in matrix.parts))
+        variable = Variable(label, "number", (), expression)
+        values = evaluate(variable, self.raw, self.n_rows, "data")
+        return LearnedVariable(variable, values, quoted(label), tuple(suffixes), names)
+
+    def _raw(self, name: str) -> Expression:
+        return DateColumn(name, self.units[name]) if name in self.units else RawColumn(name)
+
+    def typed(self, node: Node) -> Typed:
+        """An expression of known functions; the guard has looked at all of it."""
+        if isinstance(node, Constant):
+            if isinstance(node.value, str):
+                return Typed(Number(0.0), "text", (node.value,))
+            kind = "logical" if isinstance(node.value, bool) else "number"
+            return Typed(Number(float(node.value)), kind)
+        if isinstance(node, Name):
+            return self._typed_column(node.text)
+        name = node.name
+        if name in ("(", "I", "offset"):
+            return self.typed(node.values[0])
+        if name in COMPARISONS:
+            return self._comparison(node)
+        if name == "factor":
+            return self._factor(node)
+        if name == "cut":
+            return self._cut(node)
+        if name == "log":
+            return self._log(node)
+        values = matched_arguments(node).variables if name == "ifelse" else node.values
+        args = [self.typed(value) for value in values]
+        if name in ("as.numeric", "as.integer") and args[0].levels:
+            return Typed(Call("+", (args[0].expression, Number(1.0))), "number")
+        kinds = {arg.kind for arg in args[1:]} if name == "ifelse" else set()
+        logical = name in LOGICAL or kinds == {"logical"}
+        expressions = tuple(arg.expression for arg in args)
+        return Typed(Call(name, expressions), "logical" if logical else "number")
+
+    def _typed_column(self, name: str) -> Typed:
+        column = self.columns[name]
+        if column.kind in ("factor", "ordered"):
+            codes = Codes(name, column.levels, column.kind == "ordered")
+            return Typed(codes, column.kind, column.levels)
+        return Typed(self._raw(name), column.kind)
+
+    def _log(self, node: FunctionCall) -> Typed:
+        args = matched_arguments(node)
+        expressions = [self.typed(args.variables[0]).expression]
+        if "base" in args.named:
+            bases = constant_numbers(args.named["base"])
+            if len(bases) != 1:
+                refuse(f"{short_text(node)}: base should be one number")
+            expressions.append(Number(float(bases[0])))
+        return Typed(Call("log", tuple(expressions)), "number")
+
+    def _comparison(self, node: FunctionCall) -> Typed:
+        """A factor is compared with texts by its codes; one that is no level of it is equal to none."""
+        left, right = (self.typed(value) for value in node.values)
+        name = node.name
+        if (right.levels and right.kind != "text" and not left.levels) or left.kind == "text":
+            flipped = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
+            left, right, name = right, left, flipped.get(name, name)
+        if left.kind in ("factor", "ordered"):
+            right = self._as_code(node, name, left, right)
+        elif right.kind == "text":
+            refuse(f"{short_text(node)} compares a text with what is no factor")
+        return Typed(Call(name, (left.expression, right.expression)), "logical")
+
+    def _as_code(self, node, name: str, factor: Typed, other: Typed) -> Typed:
+        if name not in ("==", "!=") and factor.kind != "ordered":
+            refuse(f"{short_text(node)}: {name} is not meaningful for factors")
+        if other.kind in ("factor", "ordered"):
+            if other.levels != factor.levels:
+                refuse(f"{short_text(node)} compares factors of different levels")
+            return other
+        if not (other.kind == "text" or isinstance(other.expression, Number)):
+            refuse(f"{short_text(node)} compares a factor with what is no text")
+        text = other.levels[0] if other.kind == "text" else _number_text(other)
+        if text not in factor.levels:
+            if name not in ("==", "!="):
+                refuse(f"{short_text(node)}: {text!r} is not a level of the factor")
+            return Typed(Number(-1.0), "number")
+        return Typed(Number(float(factor.levels.index(text))), "number")
+
+    def _factor(self, node: FunctionCall) -> Typed:
+        args = matched_arguments(node)
+        inner = self.typed(args.variables[0])
+        found = np.unique(self._numbers(inner.expression))
+        found = found[np.isfinite(found)]
+        if len(found) > LIMITS["levels"] and "levels" not in args.named:
+            refuse(
+                f"{short_text(node)} makes {len(found)} levels but it should make at most "
+                f"{LIMITS['levels']}"
+            )
+        if "levels" in args.named:
+            given = constant_texts(args.named["levels"])
+            values = [self._level_value(node, inner, level) for level in given]
+        else:
+            values = found.tolist()
+        levels = [_level_text(inner, value) for value in values]
+        if "labels" in args.named:
+            levels = _labels_of(node, args, len(levels))
+        ordered = flag_of(args.named.get("ordered"), inner.kind == "ordered")
+        return self._with_levels(node, Levels(inner.expression, tuple(values)), levels, ordered)
+
+    def _level_value(self, node, inner: Typed, level) -> float:
+        """The number or code that stands for a level that was given."""
+        if inner.levels:
+            text = level if isinstance(level, str) else _level_text(None, float(level))
+            if text not in inner.levels:
+                refuse(f"{short_text(node)}: {text!r} is no level of its variable")
+            return float(inner.levels.index(text))
+        if inner.kind == "logical" and level in ("TRUE", "FALSE"):
+            return float(level == "TRUE")
+        try:
+            return float(level)
+        except ValueError:
+            refuse(f"{short_text(node)}: {level!r} is no level of numbers")
+
+    def _with_levels(self, node, expression, levels: list[str], ordered: bool) -> Typed:
+        if len(set(levels)) < len(levels):
+            refuse(f"{short_text(node)} has two levels of one name")
+        if not levels:
+            refuse(f"{short_text(node)} has no levels")
+        return Typed(expression, "ordered" if ordered else "factor", tuple(levels))
+
+    def _cut(self, node: FunctionCall) -> Typed:
+        args = matched_arguments(node)
+        inner = self.typed(args.variables[0])
+        right = flag_of(args.named.get("right"), True)
+        lowest = flag_of(args.named.get("include.lowest"), False)
+        breaks = np.sort(constant_numbers(args.named["breaks"]))
+        if len(breaks) == 1:
+            count = breaks[0]
+            if not 2 <= count <= LIMITS["levels"] or count != int(count):
+                refuse(
+                    f"{short_text(node)}: breaks should be two numbers or more, or a whole number of "
+                    f"intervals from 2 to {LIMITS['levels']}"
+                )
+            breaks = cut_breaks(self._numbers(inner.expression), int(count))
+        if not (np.diff(breaks) > 0).all():
+            refuse(f"{short_text(node)}: 'breaks' are not unique")
+        codes = Cut(inner.expression, tuple(breaks.tolist()), right, lowest)
+        labels = args.named.get("labels")
+        if labels is not None and constant_texts(labels) == [False]:
+            return Typed(Call("+", (codes, Number(1.0))), "number")
+        levels = cut_labels(breaks, right, lowest)
+        if labels is not None and constant_texts(labels) != [True]:
+            levels = _labels_of(node, args, len(levels), repeats=False)
+        ordered = flag_of(args.named.get("ordered_result"), False)
+        return self._with_levels(node, codes, levels, ordered)
+
+    def _numbers(self, expression: Expression) -> np.ndarray:
+        with np.errstate(all="ignore"):
+            values = np.asarray(expression.evaluate(self.raw), dtype=float)
+        return np.broadcast_to(values, (self.n_rows,))
+
+    def _finite(self, node: Node) -> tuple[Expression, np.ndarray]:
+        """An argument of a basis: its expression and its values, which should be finite."""
+        typed = self.typed(node)
+        return typed.expression, self._learned(
+            label_of(node), Typed(typed.expression, "number")
+        ).values
+
+    def _poly(self, node: FunctionCall, label: str) -> LearnedVariable:
+        args = matched_arguments(node)
+        degree = int(args.named["degree"].value) if "degree" in args.named else 1
+        arguments, values = zip(*(self._finite(v) for v in args.variables), strict=True)
+        if len(values) == 1:
+            suffixes = [str(k) for k in range(1, degree + 1)]
+        else:
+            chosen = exponents(len(values), degree)
+            suffixes = [".".join(map(str, powers)) for powers in chosen]
+        if flag_of(args.named.get("raw"), False):
+            return self._learned(
+                label, Typed(Poly(arguments, degree, None, None), "number"), suffixes
+            )
+        tables, alpha, norm2 = zip(
+            *(orthogonal_polynomials(label[:60], x, degree) for x in values), strict=True
+        )
+        expression = Poly(
+            arguments,
+            degree,
+            tuple(tuple(a.tolist()) for a in alpha),
+            tuple(tuple(n.tolist()) for n in norm2),
+        )
+        made = polynomials(values, degree, tables=tables)
+        return self._learned(label, Typed(expression, "number"), suffixes, made)
+
+    def _spline(self, node: FunctionCall, label: str) -> LearnedVariable:
+        name, args = node.name, matched_arguments(node)
+        argument, x = self._finite(args.variables[0])
+        degree = int(args.named["degree"].value) if "degree" in args.named else 3
+        intercept = flag_of(args.named.get("intercept"), False)
+        inside, ends = self._ends(args, x)
+        knots = np.sort(constant_numbers(args.named["knots"])) if _given(args, "knots") else None
+        if knots is None:
+            knots = self._knots(name, args, inside, degree, intercept)
+        every = np.concatenate([ends[:1], knots, ends[1:]])
+        if not np.isfinite(every).all() or (np.diff(every) < 0).any() or ends[0] == ends[1]:
+            refuse(
+                f"{label[:60]} should have knots inside of its boundary {ends[0]:g} to {ends[1]:g}"
+            )
+        if name == "ns" and (knots == ends[1]).any():
+            refuse(
+                f"{label[:60]} has a knot on the right end of its boundary, {ends[1]:g}, where R's ns has no "
+                "basis: give knots inside of it, or a smaller df"
+            )
+        expression = Spline(
+            name,
+            argument,
+            tuple(knots.tolist()),
+            (float(ends[0]), float(ends[1])),
+            degree,
+            intercept,
+        )
+        suffixes = [str(k + 1) for k in range(expression.n_columns)]
+        return self._learned(label, Typed(expression, "number"), suffixes)
+
+    def _ends(self, args: Arguments, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        if not _given(args, "Boundary.knots"):
+            return x, np.array([x.min(), x.max()])
+        ends = np.sort(constant_numbers(args.named["Boundary.knots"]))
+        inside = (x >= ends[0]) & (x <= ends[1])
+        if not inside.all():
+            self.warnings.append(OUTSIDE)
+        return x[inside], ends
+
+    def _knots(self, name, args: Arguments, x, degree: int, intercept: bool) -> np.ndarray:
+        if not _given(args, "df"):
+            return np.empty(0)
+        taken = 1 + intercept if name == "ns" else degree + intercept
+        n_knots = int(args.named["df"].value) - taken
+        if n_knots < 0:
+            self.warnings.append(TOO_SMALL.format(taken))
+        if n_knots > 0 and len(x) == 0:
+            refuse(f"{name} has no values inside of its boundary, from which knots could be made")
+        return inner_knots(x, n_knots)
+
+    def _scale(self, node: FunctionCall, label: str) -> LearnedVariable:
+        args = matched_arguments(node)
+        inner = args.variables[0]
+        while isinstance(inner, FunctionCall) and inner.name == "(":
+            inner = inner.values[0]
+        parts, given = [inner], None
+        if isinstance(inner, FunctionCall) and inner.name == "cbind":
+            parts, given = list(inner.values), bound_names(inner)
+        found = [self._finite(part) for part in parts]
+        columns = np.column_stack([values for _, values in found])
+        center, scale = (
+            _scale_argument(node, args.named.get(part), len(parts)) for part in ("center", "scale")
+        )
+        center, scale = scaling(columns, center, scale)
+        if not (np.isfinite(scale).all() and scale.all()):
+            refuse(f"{label[:60]} divides by 0")
+        expression = Scaled(
+            tuple(e for e, _ in found), tuple(center.tolist()), tuple(scale.tolist())
+        )
+        suffixes = given or [str(k + 1) for k in range(len(parts))]
+        return self._learned(label, Typed(expression, "number"), suffixes, given=given)
+
+    def _cbind(self, node: FunctionCall, label: str) -> LearnedVariable:
+        args = tuple(self.typed(value).expression for value in node.values)
+        given = bound_names(node)
+        suffixes = given or [str(k + 1) for k in range(len(args))]
+        return self._learned(label, Typed(Call("cbind", args), "number"), suffixes, given=given)
+
+
+def bound_names(node: FunctionCall) -> list[str] | None:
+    """cbind's names of columns: those that are given, and of columns; None where there are none."""
+    names = [label or (value.text if isinstance(value, Name) else "") for label, value in node.args]
+    return names if any(names) else None
+
+
+def _given(args: Arguments, name: str) -> bool:
+    return args.named.get(name) is not None
+
+
+def _scale_argument(node, value: Node | None, width: int) -> bool | np.ndarray:
+    if value is None:
+        return True
+    if isinstance(value, Constant) and isinstance(value.value, bool):
+        return value.value
+    numbers = constant_numbers(value)
+    if len(numbers) != width:
+        refuse(f"{short_text(node)}: center and scale should be TRUE, FALSE or {width} number(s)")
+    return numbers
+
+
+def _labels_of(node, args: Arguments, n_levels: int, repeats: bool = True) -> list[str]:
+    labels = [_level_text(None, value) for value in constant_texts(args.named["labels"])]
+    if len(labels) == 1 and n_levels > 1 and repeats:
+        return [f"{labels[0]}{k + 1}" for k in range(n_levels)]
+    if len(labels) != n_levels:
+        refuse(f"{short_text(node)} has {len(labels)} labels for {n_levels} levels")
+    return labels
+
+
+def _level_text(inner: Typed | None, value) -> str:
+    """R's as.character."""
+    if inner is not None and inner.levels:
+        return inner.levels[int(value)]
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool) or (inner is not None and inner.kind == "logical"):
+        return "TRUE" if value else "FALSE"
+    return r_format([float(value)], 15)[0]
+
+
+def _number_text(other: Typed) -> str:
+    value = other.expression.value
+    return ("TRUE" if value else "FALSE") if other.kind == "logical" else _level_text(None, value)

@@ -107,8 +107,9 @@ class GlmPart:
         names = ["null_deviance", "null_df", "deviance", "df", "deviance_ratio", "aic"]
         names += ["iterations", "converged"]
         index = list(response_names)[: len(self.deviance)]
-        table = pd.DataFrame({name: getattr(self, name) for name in names}, index=index)
-        return table.astype({"null_df": int, "df": int, "iterations": int, "converged": bool})
+        kinds = {"null_df": int, "df": int, "iterations": int, "converged": bool}
+        columns = {name: getattr(self, name).astype(kinds.get(name, float)) for name in names}
+        return pd.DataFrame(columns, index=index)
 
     def to_dict(self) -> dict:
         """Plain fields; arrays as they are."""

@@ -97,7 +97,9 @@ def _binomial_aic(response: Response, mu, deviance, notes) -> float:
     m = trials if (trials > 1).any() else weights
     share = np.where(m > 0, weights / np.where(m > 0, m, 1.0), 0.0)
     n, x = np.round(m), np.round(m * y)
-    ways = gammaln(n + 1) - gammaln(x + 1) - gammaln(n - x + 1)
+    ways = 0.0
+    if (n > 1).any():
+        ways = gammaln(n + 1) - gammaln(x + 1) - gammaln(n - x + 1)
     return -2 * r_sum(share * (ways + xlogy(x, mu) + xlog1py(n - x, -mu)))
 
 

@@ -424,7 +424,8 @@ class EarthFit(FittedMars):
         if model.formula is None and (model.columns is None or on_predictors):
             return bridge.NamedMatrix(values, model.feature_names)
         columns = model.columns if model.formula is None else model.formula.raw_columns
-        frame = engine_r.r_frame(columns, columns.values(X))
+        raw = columns.values(X) if model.formula is None else model.formula.raw_values(X)
+        frame = engine_r.r_frame(columns, raw)
         if not on_predictors:
             return frame
         return bridge.Frame(

@@ -111,7 +111,7 @@ def hostile_formulas() -> list[str]:
 FACTORS = ("f2", "f7", "f20", "f60", "o", "b")
 
 
-def main(every: int) -> None:
+def main(every: int, engine: str = "auto") -> None:
     """One line of JSON for each formula."""
     from pyearthdof import Earth
     from pyearthdof.exceptions import InvalidInputError, PyEarthDofError
@@ -123,7 +123,7 @@ def main(every: int) -> None:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                model = Earth.from_formula(text, data)
+                model = Earth.from_formula(text, data, engine=engine)
             end = "fitted" if np.isfinite(model.predict(data)).all() else "not finite"
         except InvalidInputError as error:
             end, message = "refused", str(error)
@@ -137,4 +137,4 @@ def main(every: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 1)
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 1, *sys.argv[2:])

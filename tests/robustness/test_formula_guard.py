@@ -93,6 +93,29 @@ REFUSED = [
     ("y ~ c(x, z)", "c may not stand as a term"),
     ("bs(y) ~ x", "bs may not stand as the response"),
     (". ~ x", "a dot may only be a term on the right-hand side"),
+    ("y ~ sin(f)", "the column 'f' is a factor"),
+    ("y ~ ifelse(x > 1, system('touch canary'), 1)", "it calls system"),
+    ("y ~ ifelse(x > 1, 'a', 'b')", "it holds \"a\" where a number, a column or a function should be"),
+    ("y ~ factor(x, levels = system('touch canary'))", "it calls system"),
+    ("y ~ factor(x, labels = z)", "it uses z where a text should be"),
+    ("y ~ factor(z, exclude = 1)", "factor takes a variable, levels, labels and ordered"),
+    ("y ~ cut(x, 1e9)", "a whole number of intervals from 2 to 1000"),
+    ("y ~ cut(x, z)", "it uses z where a number should be"),
+    ("y ~ cut(x)", "has no breaks"),
+    ("y ~ cut(x, c(1, 1, 2))", "'breaks' are not unique"),
+    ("y ~ cut(x, c(0, 1, 1.5))", "cut(x, c(0, 1, 1.5)) is no level that it knows in row"),
+    ("y ~ scale(x, z)", "it uses z where a number should be"),
+    ("y ~ log(scale(x))", "scale may not stand inside another function"),
+    ("y ~ (f < 'u')", "< is not meaningful for factors"),
+    ("y ~ (x == 'u')", "compares a text with what is no factor"),
+    ("y ~ x > 1 > 0", "R cannot read it"),
+    ("y ~ pmin(x, na.rm = TRUE)", "pmin takes no argument by the name na.rm"),
+    ("y ~ I(5)", "I(5) has no column of the data in it"),
+    ("y ~ cbind(x, x)", "two columns named 'cbind(x, x)x'"),
+    ("y ~ log(x - 2)", "log(x - 2) is not a finite number in row"),
+    ("y ~ x + 'unfinished", "R cannot read it"),
+    ("y ~ r'(raw)'", "R cannot read it"),
+    ("y ~ x \\ z", "R cannot read it"),
     ("y ~ log(.)", "a dot may only be a term on the right-hand side"),
     ("y ~ log(f)", "the column 'f' is a factor"),
     ("y ~ I(f)", "the column 'f' is a factor"),
@@ -128,11 +151,14 @@ def folder(tmp_path):
     os.chdir(before)
 
 
-@pytest.mark.needs_r
 @pytest.mark.parametrize(("text", "reason"), REFUSED, ids=[text[:40] for text, _ in REFUSED])
 def test_refused_with_its_reason(data, folder, text, reason):
+    """By one guard, before an engine is looked for."""
     with pytest.raises(InvalidInputError) as caught:
-        Earth.from_formula(text, data)
+        Earth.from_formula(text, data, engine="r")
+    with pytest.raises(InvalidInputError) as again:
+        Earth.from_formula(text, data, engine="native")
+    assert str(again.value) == str(caught.value)
     message = str(caught.value)
     assert message.startswith("formula is refused: ")
     assert reason in message

@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 
 from ..design.contrasts import householder, multiplied_by_q
+from .functions import powers_of
 from .tokens import refuse
 
 __all__ = [
@@ -29,8 +30,7 @@ def orthogonal_polynomials(
         )
     mean = _mean(x)
     centred = x - mean
-    powers = centred[:, None] ** np.arange(degree + 1.0)
-    columns, heads, rank = householder(powers)
+    columns, heads, rank = householder(powers_of(centred, degree))
     if rank < degree:
         refuse(
             f"the degree of {label} is too high for its values: their powers cannot be told apart"

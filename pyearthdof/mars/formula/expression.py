@@ -11,7 +11,8 @@ import numpy as np
 from ...exceptions import InvalidInputError
 from .. import saved
 from .dates import UNITS
-from .functions import FUNCTIONS, b_splines, cut_codes, natural_splines, polynomials
+from .functions import FUNCTIONS, cut_codes, polynomials
+from .splines import b_splines, natural_splines
 
 __all__ = [
     "Call",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-__all__ = ["FUNCTIONS", "b_splines", "cut_codes", "exponents", "natural_splines", "polynomials"]
+__all__ = ["FUNCTIONS", "cut_codes", "exponents", "polynomials", "powers_of"]
 
 
 def _plus(a, b=None):
@@ -126,7 +126,7 @@ def polynomials(
         if tables is not None:
             table = tables[k]
         elif alpha is None or norm2 is None:
-            table = x[:, None] ** np.arange(degree + 1)
+            table = powers_of(x, degree)
         else:
             table = _orthogonal(x, degree, alpha[k], norm2[k])
         powers.append(table)
@@ -137,6 +137,17 @@ def polynomials(
             block = block * table[:, power]
         blocks.append(block)
     return np.column_stack(blocks)
+
+
+def powers_of(x: np.ndarray, degree: int) -> np.ndarray:
+    """Columns x^0 to x^degree by the C library's pow, as R: numpy's own can differ in the last digit."""
+    columns = [np.ones(len(x)), x, x * x]
+    for k in range(3, degree + 1):
+        try:
+            columns.append(np.array([value**k for value in np.asarray(x, dtype=float).tolist()]))
+        except OverflowError:
+            columns.append(x**k)
+    return np.column_stack(columns[: degree + 1])
 
 
 def exponents(n_variables: int, degree: int) -> Iterator[tuple[int, ...]]:
@@ -161,56 +172,3 @@ def _orthogonal(x, degree, alpha, norm2):
         p[:, k] = (x - alpha[k - 1]) * p[:, k - 1] - (norm2[k] / norm2[k - 1]) * p[:, k - 2]
     p[:, 1:] /= np.sqrt(norm2[2:])
     return p
-
-
-def b_splines(x, knots, boundary, degree: int, intercept: bool) -> np.ndarray:
-    """R's bs: B-splines, the polynomials of the end intervals going on outside of the boundary."""
-    basis = _basis(x, _clamped(knots, boundary, degree), degree)
-    return basis if intercept else basis[:, 1:]
-
-
-def natural_splines(x, knots, boundary, intercept: bool) -> np.ndarray:
-    """R's ns: cubic splines that are straight lines outside of the boundary."""
-    full, ends = _clamped(knots, boundary, 3), np.array(boundary)
-    slopes, curvatures = (_basis(ends, full, 3, derivative) for derivative in (1, 2))
-    basis = _basis(np.clip(x, *boundary), full, 3)
-    basis += np.minimum(x - boundary[0], 0)[:, None] * slopes[0]
-    basis += np.maximum(x - boundary[1], 0)[:, None] * slopes[1]
-    first = 0 if intercept else 1
-    # Orthogonal to both curvatures at the ends: the rest of the Householder basis that starts with them.
-    q, _ = np.linalg.qr(curvatures[:, first:].T, mode="complete")
-    return basis[:, first:] @ q[:, 2:]
-
-
-def _basis(x, full, degree, derivative=0):
-    """All B-splines, or a derivative of them, at x by the recursion of Cox and de Boor.
-
-    scipy's BSpline refuses more equal knots than the order has; R takes them, and quantiles of a variable
-    with many ties are such knots.
-    """
-    interval = np.clip(
-        np.searchsorted(full, x, side="right") - 1,
-        np.searchsorted(full, full[0], side="right") - 1,
-        np.searchsorted(full, full[-1], side="left") - 1,
-    )
-    values = (interval[:, None] == np.arange(len(full) - 1)).astype(float)
-    for k in range(1, degree + 1):
-        left, right = values[:, :-1], values[:, 1:]
-        widths = full[k:] - full[:-k]
-        share = np.divide(1.0, widths, out=np.zeros_like(widths), where=widths > 0)
-        if k <= degree - derivative:
-            rising = (x[:, None] - full[: -k - 1]) * share[:-1]
-            falling = (full[k + 1 :] - x[:, None]) * share[1:]
-            values = rising * left + falling * right
-        else:
-            values = k * (share[:-1] * left - share[1:] * right)
-    # With so many knots on the right end that B-splines vanish there, R calls one of these 1 on it.
-    if not derivative and np.sum(full == full[-1]) > 2 * degree + 1:
-        on_end = x == full[-1]
-        values[on_end] = np.arange(values.shape[1]) == values.shape[1] - 1 - degree
-    return values
-
-
-def _clamped(knots, boundary, degree):
-    ends = np.repeat(boundary, degree + 1)
-    return np.concatenate([ends[: degree + 1], knots, ends[degree + 1 :]])

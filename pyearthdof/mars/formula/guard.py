@@ -68,7 +68,7 @@ def _check(expression: Node, place: str, kinds: Mapping[str, str]) -> None:
     pieces = [(expression, place, 1)]
     while pieces:
         piece, place, depth = pieces.pop()
-        for inside, its_place in _check_piece(piece, place, kinds):
+        for inside, its_place in reversed(_check_piece(piece, place, kinds)):
             below = depth + 1 if its_place == place else 1
             if below > (LIMITS["terms"] if its_place == "right" else LIMITS["depth"]):
                 refuse("it is nested too deeply or has too many terms")

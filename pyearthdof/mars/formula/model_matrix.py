@@ -185,11 +185,16 @@ class Formula:
             return None
         return self._values(frame, [self.offset_variable])[self.offset_variable]
 
+    def raw_values(self, frame: pd.DataFrame, names=None) -> dict[str, np.ndarray]:
+        """Values of the raw columns, of all or those named: numbers, dates as such, codes of factors."""
+        names = set(self.names) if names is None else names
+        raw = Columns(tuple(c for c in self.raw_columns.columns if c.name in names))
+        return raw.values(_with_numbers_for_dates(_checked_frame(frame, names), self.dates))
+
     def _values(self, frame: pd.DataFrame, needed) -> dict[int, np.ndarray]:
         """Values of variables; codes of factors."""
         names = {name for v in needed for name in self.variables[v].expression.raw_names()}
-        raw = Columns(tuple(c for c in self.raw_columns.columns if c.name in names))
-        found = raw.values(_with_numbers_for_dates(_checked_frame(frame, names), self.dates))
+        found = self.raw_values(frame, names)
         found = {name: values.astype(float) for name, values in found.items()}
         n_rows = len(next(iter(found.values()))) if found else len(frame)
         return {v: evaluate(self.variables[v], found, n_rows) for v in needed}

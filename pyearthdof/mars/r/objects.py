@@ -152,6 +152,12 @@ def write_rds(estimator, path) -> None:
     if estimator._r_object is not None:
         stored = estimator._r_object
     else:
+        formula = estimator.model_.formula
+        if formula is not None and formula.has_offset:
+            raise InvalidInputError(
+                f"the formula {formula.text!r} has an offset, which is written by a fit of R only: fit with "
+                "engine='r'"
+            )
         bridge.require("earth")
         glm = estimator.model_.glm
         stored = (

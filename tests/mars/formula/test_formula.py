@@ -7,12 +7,15 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from rscript import needs_rscript, run_r
 from without_r import run_without_r
 
 from pyearthdof import Earth
 from pyearthdof.exceptions import InvalidInputError, PyEarthDofError
 from pyearthdof.mars.formula.deparse import label_of, r_text
+from pyearthdof.mars.formula.learn import frame_of_formula, learn_formula
 from pyearthdof.mars.formula.model_matrix import Formula
 from pyearthdof.mars.formula.syntax import parsed_formula
 from pyearthdof.mars.model import MarsModel
@@ -159,6 +162,7 @@ CASES = [
     ("ozone1", "O3 ~ poly(x = temp, degree = 2) + bs(df = 5, x = wind) + ns(wind, df = 2, int = TRUE)"),
     ("ozone1", "O3 ~ poly(temp, 2):poly(wind, 2) + poly(temp, humidity) + poly(log(vis + 1), 3)"),
     ("ozone1", "O3 ~ bs(temp, 2) + ns(wind, df = 1)"),
+    ("ozone1", "O3 ~ bs(temp, 2) + ns(temp, df = 1, intercept = TRUE)"),  # equal up to rounding
     ("ozone1", "O3 ~ bs(temp, knots = c(50, 60) + 5 * 2, degree = 1 ) + bs(wind, knots = NULL)"),
     ("odd", "c ~ `a b`:log + poly(`a b`, 2) + (`a b` > 20)"),
     ("trees", "Volume ~ Girth + offset(Height) + offset(Height)"),
@@ -735,3 +739,87 @@ out <- list(written = vapply(c(texts, long), write, ""))
         node = parsed_formula(f"y ~ {text}")[1]
         assert label_of(node) == expected, text
         assert label_of(parsed_formula(f"y ~ {r_text(node)}")[1]) == expected, text
+
+
+@needs_rscript
+def test_bases_are_rs_to_the_bit():
+    """Ties between dependent columns are decided by the last digit."""
+    rng = np.random.default_rng(0)
+    calls = [
+        "poly(x, 4)", "poly(x, z, degree = 2)", "bs(x, df = 7)", "bs(x, df = 12, degree = 5)", "ns(x)",
+        "ns(x, df = 4)",
+        "bs(z, df = 6, degree = 2, intercept = TRUE)", "ns(z, df = 5, intercept = TRUE)", "scale(x)",
+        "bs(x, knots = c(-0.5, 0.25, 1))", "ns(t, df = 3)", "bs(t, df = 5)", "poly(x, 5, raw = TRUE)",
+    ]  # fmt: skip
+    frame = pd.DataFrame({"x": rng.normal(size=150), "z": rng.integers(0, 30, 150).astype(float)})
+    frame["t"] = np.maximum(frame["z"] - 12, 0)
+    frame["y"] = frame["x"]
+    code = """
+suppressMessages(library(splines))
+out <- list()
+for (i in seq_along(calls)) {
+  made <- with(d, eval(parse(text = calls[i])))
+  out[[paste0("m", i)]] <- matrix(as.double(made), nrow(d))
+}
+"""
+    out = run_r(code, d=frame, calls=calls)
+    for k, text in enumerate(calls, 1):
+        design = learn_formula(f"y ~ {text}", frame_of_formula(frame)).design
+        np.testing.assert_array_equal(design, out[f"m{k}"], err_msg=text)
+
+
+TERMS = st.sampled_from([
+    "x", "z", "f", "b", "o", ".", "1", "0", "log(x)", "I(x^2)", "(x > 2)", "factor(z > 2)", "poly(x, 2)",
+    "bs(z, 4)", "ns(x, 3)", "cut(x, 3)", "(f == 'u')", "scale(z)", "ifelse(b, x, z)", "as.numeric(f)",
+    "offset(z)", "cbind(x, z)", "pmax(x, z, 2)", "(o > 'a')", "!b", "y", "sin(x)",
+    "factor(f, levels = c('w', 'v', 'u'))",
+])  # fmt: skip
+LEFTS = st.sampled_from(["y", "log(y)", "cbind(y, z)", "f", "b", "y > 7", "y + z", "o"])
+
+
+def _grown(inner):
+    mark = st.sampled_from(["+", "-", "*", ":", "/", "%in%"])
+    return st.one_of(
+        st.tuples(inner, mark, inner).map(" ".join),
+        inner.map(lambda text: f"({text})"),
+        inner.map(lambda text: f"({text})^2"),
+    )
+
+
+@pytest.mark.needs_r
+@settings(max_examples=150, deadline=None, derandomize=True, database=None)
+@given(left=LEFTS, right=st.recursive(TERMS, _grown, max_leaves=5))
+def test_both_engines_make_the_same_model_of_any_formula(left, right):
+    """The same columns, terms, numbers and warnings; what R's own code cannot fit may be fitted here."""
+    text, found = f"{left} ~ {right}", []
+    for engine in ("r", "native"):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                model = Earth.from_formula(text, SMALL, engine=engine)
+            except PyEarthDofError as error:
+                model = error
+        found.append((model, [str(w.message) for w in caught]))
+    (by_r, warned_by_r), (native, warned) = found
+    if isinstance(native, Exception):
+        assert str(by_r) == str(native)
+    elif isinstance(by_r, Exception):
+        assert str(by_r).startswith("R could not fit the formula: ")
+    else:
+        assert native.model_.feature_names == by_r.model_.feature_names
+        assert (native.terms_, native.response_names_) == (by_r.terms_, by_r.response_names_)
+        assert warned == warned_by_r
+        _close(native.fitted_values_, by_r.fitted_values_, 1e-8)
+        _close(native.predict(SMALL), by_r.predict(SMALL), 1e-8)
+
+
+def _small() -> pd.DataFrame:
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"x": rng.uniform(1, 3, 60), "z": rng.uniform(1, 3, 60).round(1)})
+    frame["f"], frame["b"] = rng.choice(["u", "v", "w"], 60), rng.random(60) < 0.5
+    frame["o"] = pd.Categorical(rng.choice(list("abc"), 60), list("abc"), ordered=True)
+    frame["y"] = 5 + frame["x"] * frame["z"] + rng.normal(0, 0.1, 60)
+    return frame
+
+
+SMALL = _small()

@@ -135,7 +135,7 @@ class MarsModel:
         return tuple(self.term_names[t] for t in self.selected)
 
     def design(self, X) -> np.ndarray:
-        """Return the predictors as numbers: of a frame where the model knows factors or a formula."""
+        """Return the predictors X as numbers: of a frame where the model knows factors or a formula."""
         if self.formula is not None and isinstance(X, (pd.DataFrame, Mapping)):
             return self.formula.design(X)
         if self.columns is not None and isinstance(X, pd.DataFrame):

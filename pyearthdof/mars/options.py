@@ -101,7 +101,7 @@ OPTIONS = (
     Option(
         "pmethod", "pmethod", "backward", "one of " + ", ".join(PMETHODS), PMETHODS.__contains__
     ),
-    Option("nprune", "nprune", None, "None or an integer, 1 or more", _or_none(_integer(1)), True),
+    Option("nprune", "nprune", None, "None or an integer, 1 or more", _or_none(_integer(1))),
     Option("adjust_endspan", "Adjust.endspan", 2.0, "a number from 0 to 10", _number(0, 10)),
     Option("auto_linpreds", "Auto.linpreds", True, "True or False", _flag),
     Option("scale_y", "Scale.y", None, "None, True or False", _or_none(_flag)),
@@ -117,7 +117,7 @@ OPTIONS = (
     # The glm options become one argument in R, see `_glm`.
     Option("glm_family", "glm", None, "None or one of " + ", ".join(FAMILIES), _or_none(_family), True),
     Option("glm_link", "", None, "None or one of " + ", ".join(LINKS), _or_none(LINKS.__contains__), True),
-    Option("glm_maxit", "", None, "None or an integer, 1 or more", _or_none(_integer(1))),
+    Option("glm_maxit", "", None, "None or an integer, 1 or more", _or_none(_integer(1)), True),
     Option("glm_epsilon", "", None, "None or a number above 0", _or_none(_positive), True),
     Option("glm_l2", "", 0.0, "a number, 0 or more", _number(0), True, only_native=True),
     Option("nfold", "nfold", 0, "an integer, 0 or more", _integer(0), True),

@@ -177,10 +177,10 @@ def test_a_fit_ignores_odd_columns_that_its_formula_does_not_name():
         plain = Earth.from_formula(text, odd.drop(columns=["when", "same"]))
         assert Earth.from_formula(text, odd).model_ == plain.model_
     for text, message in (
-        ("y ~ .", "column 'when' of X has the type timedelta64"),
-        ("y ~ x + when", "column 'when' of X has the type timedelta64"),
-        ("y ~ x + same", "column 'same' of X has 1 level"),
-        ("y ~ x + `same`", "column 'same' of X has 1 level"),
+        ("y ~ .", "column 'when' of data has the type timedelta64"),
+        ("y ~ x + when", "column 'when' of data has the type timedelta64"),
+        ("y ~ x + same", "column 'same' of data has 1 level"),
+        ("y ~ x + `same`", "column 'same' of data has 1 level"),
     ):
         with pytest.raises(InvalidInputError, match=message):
             Earth.from_formula(text, odd)

@@ -20,7 +20,7 @@ def is_date(values: pd.Series) -> bool:
 def unit_of(values: pd.Series) -> str:
     """Days, R's Date, unless some value has a time of day: then seconds, R's POSIXct.
 
-    >>> unit_of(pd.Series(pd.to_datetime(["2020-01-01", "2020-01-02 12:00"])))
+    >>> unit_of(pd.Series(pd.to_datetime(["2020-01-01 00:00", "2020-01-02 12:00"])))
     'seconds'
     """
     seconds = numbers_of_dates(values, "seconds")

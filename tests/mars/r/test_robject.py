@@ -126,7 +126,7 @@ def test_degrees_of_freedom_of_a_read_model(found, folder):
         of_shape = correct_penalty(shape, degree=degree, nk=21, n_rep=3)
         assert of_model.to_dict() == of_shape.to_dict()
         assert correct_penalty(model, n_rep=3, nk=5).nk == 5
-    with pytest.raises(InvalidInputError, match="not fitted"):
+    with pytest.raises(InvalidInputError, match="it should be fitted first"):
         correct_penalty(Earth())
 
 

@@ -98,6 +98,7 @@ REFUSED = [
     ("y ~ ifelse(x > 1, 'a', 'b')", "it holds \"a\" where a number, a column or a function should be"),
     ("y ~ factor(x, levels = system('touch canary'))", "it calls system"),
     ("y ~ factor(x, labels = z)", "it uses z where a text should be"),
+    ("y ~ factor(x, levels = -c('1', 'a'))", "it holds \"1\" where a number should be"),
     ("y ~ factor(z, exclude = 1)", "factor takes a variable, levels, labels and ordered"),
     ("y ~ cut(x, 1e9)", "a whole number of intervals from 2 to 1000"),
     ("y ~ cut(x, z)", "it uses z where a number should be"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ TYPES = (
 )  # fmt: skip
 EPSILON = np.finfo(float).eps
 
-VARIANCES = {
+VARIANCES: Mapping[str, Callable] = {
     "gaussian": np.ones_like,
     "binomial": lambda mu: mu * (1 - mu),
     "poisson": lambda mu: mu,
@@ -36,7 +36,7 @@ def _logit_slope(eta):
 
 
 # Derivatives of the mean by the linear predictor, kept from zero as R keeps them.
-SLOPES = {
+SLOPES: Mapping[str, Callable] = {
     "identity": np.ones_like,
     "logit": _logit_slope,
     "probit": lambda eta: np.maximum(norm.pdf(eta), EPSILON),

@@ -92,7 +92,7 @@ def _coefficients(model, values, titles, decomp, digits, fixed_point) -> list[st
     if decomp == "anova":
         order = anova_order(model.dirs[model.selected], model.cuts[model.selected])
     names = [spaced(model.selected_names[k]) for k in order]
-    columns = coef_matrix(values)[order].T
+    columns = list(coef_matrix(values)[order].T)
     if fixed_point:
         columns = [_fixed_point(column, digits) for column in columns]
     return _table(names, titles, [r_format(column, digits) for column in columns])

@@ -211,10 +211,10 @@ def _check_factor_responses(estimator, y, n_samples: int) -> Responses:
     names = _response_names(y) or tuple(f"y{j + 1}" for j in range(y.shape[1]))
     frame = y.set_axis(list(names), axis=1)
     columns = Columns.learn(frame, "y")
-    values, blocks, made = columns.values(frame, "y"), [], []
+    by_name, blocks, made = columns.values(frame, "y"), [], []
     for column in columns.columns:
         n_levels = len(column.levels)
-        own = values[column.name]
+        own = by_name[column.name]
         blocks.append(indicator_columns(own, n_levels) if n_levels > 2 else own.astype(float))
         quoted = quoted_name(column.name)
         made += [quoted + level for level in column.levels] if n_levels > 2 else [quoted]

@@ -28,7 +28,8 @@ def frame_of_mapping(data: Mapping) -> tuple[pd.DataFrame, dict[str, MatrixColum
     >>> list(frame.columns), matrices["m"].parts
     (['y', 'm[,1]', 'm[,2]'], ('m[,1]', 'm[,2]'))
     """
-    columns, matrices = {}, {}
+    columns: dict[str, np.ndarray] = {}
+    matrices: dict[str, MatrixColumn] = {}
     for name, values in data.items():
         name = str(name)
         own = values if isinstance(values, pd.DataFrame) else None

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from .deparse import short_text
-from .syntax import Constant, FunctionCall, Name, Node
+from .syntax import Constant, FunctionCall, Node
+from .terms import variables_in
 from .tokens import refuse
 
 __all__ = ["Arguments", "matched_arguments"]
@@ -35,8 +36,8 @@ TAKES = {
 class Arguments:
     """The variables of a call, and what else was given to it by name or by place."""
 
-    variables: tuple[Node | None, ...]
-    named: Mapping[str, Node | None]
+    variables: tuple[Node, ...]
+    named: Mapping[str, Node]
 
 
 def matched_arguments(piece: FunctionCall) -> Arguments:
@@ -117,19 +118,8 @@ def _poly(piece: FunctionCall, given: dict) -> Arguments:
     if len(values) == 1 and isinstance(values[0], Constant) and dots[0][0] is None:
         given["degree"] = values.pop()
     for value in values:
-        if not _has_name(value):
+        if not variables_in(value):
             refuse(f"{short_text(piece)} has an odd degree or variable")
     if odd:
         refuse(f"{short_text(piece)}: poly takes {TAKES['poly']}")
     return Arguments((*variables, *values), given)
-
-
-def _has_name(node: Node | None) -> bool:
-    pieces = [node]
-    while pieces:
-        piece = pieces.pop()
-        if isinstance(piece, Name):
-            return True
-        if isinstance(piece, FunctionCall):
-            pieces += piece.values
-    return False

@@ -6,7 +6,7 @@ import re
 
 from ..describe.text import r_format
 from ..design.columns import RESERVED
-from .syntax import BINDING, PREFIXES, SPECIAL, Constant, FunctionCall, Name, Node
+from .syntax import BINDING, EMPTY, PREFIXES, SPECIAL, Constant, FunctionCall, Name, Node
 
 __all__ = ["label_of", "r_text", "short_text"]
 
@@ -31,7 +31,7 @@ def r_text(node: Node) -> str:
     return writer.text("")
 
 
-def short_text(node: Node | None) -> str:
+def short_text(node: Node) -> str:
     """At most 60 characters of it, for a message."""
     writer = _Writer(None)
     writer.write(node, room=400)
@@ -68,11 +68,11 @@ class _Writer:
         self.line, self.length = [], 0
         return True
 
-    def write(self, node: Node | None, room: int | None = None) -> None:
+    def write(self, node: Node, room: int | None = None) -> None:
         """`room`: stop after so many characters, since more will not be shown."""
         if room is not None and self.length > room:
             return
-        if node is None:
+        if node is EMPTY:
             return
         if isinstance(node, Name):
             self.put(quoted(node.text))
@@ -118,12 +118,12 @@ class _Writer:
                 self.indent -= 1
 
     def _prefix(self, node: FunctionCall, room) -> None:
-        inner: Node | None = node
+        inner: Node = node
         while isinstance(inner, FunctionCall) and inner.name in PREFIXES and len(inner.args) == 1:
             self.put(inner.name)
             outer, inner = inner, inner.values[0]
-        is_infix = isinstance(inner, FunctionCall) and _is_infix(inner)
-        if is_infix and _binding(inner.name) < PREFIXES[outer.name]:
+        infix = inner if isinstance(inner, FunctionCall) and _is_infix(inner) else None
+        if infix is not None and _binding(infix.name) < PREFIXES[outer.name]:
             self._bracketed(inner, room)
         else:
             self.write(inner, room)
@@ -167,7 +167,7 @@ class _Writer:
 
 def _is_infix(node: FunctionCall) -> bool:
     name = node.name
-    if name is None or len(node.args) != 2 or any(label is not None for label, _ in node.args):
+    if len(node.args) != 2 or any(label is not None for label, _ in node.args):
         return False
     return name in BINDING or name in ("::", ":::", "$", "@") or bool(re.fullmatch("%[^%]*%", name))
 

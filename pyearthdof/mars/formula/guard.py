@@ -5,12 +5,13 @@ A formula is text that R could run. It is parsed, never evaluated, and refused u
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
+from typing import NoReturn
 
 from .arguments import matched_arguments
-from .constants import count_numbers
+from .constants import count_numbers, whole_of
 from .deparse import short_text
-from .syntax import Constant, FunctionCall, Name, Node
+from .syntax import EMPTY, Constant, FunctionCall, Name, Node
 from .tokens import refuse
 
 __all__ = ["LIMITS", "check_sides"]
@@ -75,9 +76,9 @@ def _check(expression: Node, place: str, kinds: Mapping[str, str]) -> None:
             pieces.append((inside, its_place, below))
 
 
-def _check_piece(piece: Node | None, place: str, kinds) -> list[tuple[Node | None, str]]:
+def _check_piece(piece: Node, place: str, kinds) -> list[tuple[Node, str]]:
     """Check one piece; return those inside it, each with its place."""
-    if piece is None:
+    if piece is EMPTY:
         refuse("an argument of a function is empty")
     if isinstance(piece, Name):
         _check_name(piece.text, place, kinds)
@@ -100,7 +101,7 @@ def _check_constant(piece: Constant, place: str) -> None:
         refuse(f"it has the term {short_text(piece)} but a number as a term should be 0 or 1")
 
 
-def _check_name(name: str, place: str, kinds: Collection[str]) -> None:
+def _check_name(name: str, place: str, kinds: Mapping[str, str]) -> None:
     if place in ("constant", "texts"):
         refuse(f"it uses {name} where a {'number' if place == 'constant' else 'text'} should be")
     if name == ".":
@@ -118,9 +119,9 @@ def _check_name(name: str, place: str, kinds: Collection[str]) -> None:
         )
 
 
-def _check_call(piece: FunctionCall, place: str) -> list[tuple[Node | None, str]]:
+def _check_call(piece: FunctionCall, place: str) -> list[tuple[Node, str]]:
     name = piece.name
-    if name is None or name in ("::", ":::"):
+    if not isinstance(piece.function, Name) or name in ("::", ":::"):
         function = piece if name else piece.function
         refuse(f"it calls {short_text(function)}, which is no function that it knows by name")
     if name not in CALLS[place]:
@@ -157,7 +158,7 @@ def _inner_place(name: str, place: str) -> str:
     return place
 
 
-def _refuse_call(name: str, place: str) -> None:
+def _refuse_call(name: str, place: str) -> NoReturn:
     known = {name for names in CALLS.values() for name in names}
     if name not in known:
         names = [name for name in CALLS["right"] if name != "("]
@@ -165,18 +166,21 @@ def _refuse_call(name: str, place: str) -> None:
     refuse(f"{name} may not stand {WHERE.get(place, 'inside another function')}")
 
 
-def check_whole(value: Node | None, what: str, largest: int, smallest: int = 1) -> int:
+def check_whole(value: Node, what: str, largest: int, smallest: int = 1) -> int:
     """A whole number of the formula's text."""
     number = value.value if isinstance(value, Constant) else None
-    fine = isinstance(number, (int, float)) and smallest <= number <= largest
-    if not fine or number != int(number):
+    if (
+        not isinstance(number, (int, float))
+        or not smallest <= number <= largest
+        or number != int(number)
+    ):
         refuse(
             f"{what} is {short_text(value)} but it should be a whole number from {smallest} to {largest}"
         )
     return int(number)
 
 
-def _check_named(piece: FunctionCall, name: str) -> list[tuple[Node | None, str]]:
+def _check_named(piece: FunctionCall, name: str) -> list[tuple[Node, str]]:
     """The arguments of functions that take more than variables, by R's rules of matching."""
     args = matched_arguments(piece)
     for size in ("degree", "df"):
@@ -185,12 +189,12 @@ def _check_named(piece: FunctionCall, name: str) -> list[tuple[Node | None, str]
     for flag in ("intercept", "raw", "ordered", "right", "include.lowest", "ordered_result"):
         if flag in args.named:
             _check_flag(args.named[flag], flag, name)
-    ends = args.named.get("Boundary.knots")
-    if ends is not None and count_numbers(ends) != 2:
+    ends = args.named.get("Boundary.knots", EMPTY)
+    if ends is not EMPTY and count_numbers(ends) != 2:
         refuse(
             f"Boundary.knots of {name} is {short_text(ends)} but it should be two numbers, such as c(0, 1)"
         )
-    degree = args.named["degree"].value if "degree" in args.named else 1
+    degree = whole_of(args.named.get("degree"))
     n_variables = min(len(args.variables), 20)
     # R looks at all combinations of exponents.
     if name == "poly" and n_variables > 1 and (degree + 1) ** n_variables > 1e5:
@@ -202,7 +206,7 @@ def _check_named(piece: FunctionCall, name: str) -> list[tuple[Node | None, str]
     return pieces
 
 
-def _check_flag(value: Node | None, flag: str, name: str) -> None:
-    fine = isinstance(value, Constant) and isinstance(value.value, (bool, int, float))
-    if not fine or value.value != value.value:
+def _check_flag(value: Node, flag: str, name: str) -> None:
+    given = value.value if isinstance(value, Constant) else None
+    if not isinstance(given, (bool, int, float)) or given != given:
         refuse(f"{flag} of {name} is {short_text(value)} but it should be TRUE or FALSE")

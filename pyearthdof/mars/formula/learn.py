@@ -153,11 +153,14 @@ def _summands(left: Node) -> list[Node] | None:
     """The responses of a + b ~ ..., which earth takes for several; None where there is no sum."""
     if not isinstance(left, FunctionCall) or left.name != "+":
         return None
-    found, node = [], left
+    found: list[Node] = []
+    node: Node | None = left
     while isinstance(node, FunctionCall) and node.name == "+":
         found.append(node.values[-1])
         node = node.values[0] if len(node.args) == 2 else None
-    found = [*([node] if node is not None else []), *reversed(found)]
+    if node is not None:
+        found.append(node)
+    found.reverse()
     for part in found:
         if not isinstance(part, Name):
             refuse(

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from ..design.columns import Column
 from ..design.matrices import MatrixColumn
 from .arguments import matched_arguments
-from .constants import count_numbers
+from .constants import count_numbers, whole_of
 from .guard import LIMITS
-from .syntax import FunctionCall, Name, Node
+from .syntax import EMPTY, Constant, FunctionCall, Name, Node
 from .terms import OPERATORS, Terms
 from .tokens import refuse
 
@@ -44,7 +44,7 @@ def count_terms(node: Node, n_columns: int) -> float:
 def _joined(operation: FunctionCall, count: float, n_columns: int) -> float:
     name, right = operation.name, operation.values[1]
     if name == "^":  # all different products of at most so many terms
-        most = int(min(right.value, count))
+        most = int(min(whole_of(right), count))
         if count > LIMITS["terms"]:
             return count
         return float(sum(math.comb(int(count), k) for k in range(1, most + 1)))
@@ -95,7 +95,9 @@ def _width(node: Node, columns: Mapping[str, Column]) -> int:
     """How many columns a variable makes, or a few more."""
     if isinstance(node, Name):
         return max(1, len(columns[node.text].levels))
-    name = node.name if isinstance(node, FunctionCall) else None
+    if isinstance(node, Constant):
+        return 1
+    name = node.name
     if name == "cbind":
         return len(node.args)
     if name == "scale":
@@ -105,11 +107,11 @@ def _width(node: Node, columns: Mapping[str, Column]) -> int:
     if name not in ("poly", "bs", "ns"):
         return 1
     args = matched_arguments(node)
-    degree = int(args.named["degree"].value) if "degree" in args.named else None
+    degree = whole_of(args.named.get("degree"), 1 if name == "poly" else 3)
     if name == "poly":
-        return math.comb(len(args.variables) + (degree or 1), degree or 1) - 1
-    df = int(args.named["df"].value) if "df" in args.named else 0
-    return 1 + (degree or 3) + max(count_numbers(args.named.get("knots")), df)
+        return math.comb(len(args.variables) + degree, degree) - 1
+    df = whole_of(args.named.get("df"), 0)
+    return 1 + degree + max(count_numbers(args.named.get("knots", EMPTY)), df)
 
 
 def _levels(node: FunctionCall, name: str) -> int:

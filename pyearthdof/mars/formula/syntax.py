@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NoReturn
 
 from .tokens import Token, refuse, tokens_of
 
-__all__ = ["Constant", "FunctionCall", "Name", "Node", "parsed_formula"]
+__all__ = ["EMPTY", "Constant", "FunctionCall", "Name", "Node", "parsed_formula"]
 
 MAX_CHARACTERS = 50_000
 MAX_BRACKETS = 50  # R's parser has room for no more inside each other
@@ -30,6 +31,9 @@ PREFIXES = {"-": 15, "+": 15, "!": 9, "~": 6, "?": 1}
 SPECIAL, LOW, POSTFIX = 13, 2, 17
 
 
+Value = float | int | bool | str | complex | None
+
+
 @dataclass(frozen=True)
 class Name:
     """A symbol."""
@@ -41,29 +45,30 @@ class Name:
 class Constant:
     """A number, a truth value, a text, or None for NULL; `literal` is how it was written."""
 
-    value: float | int | bool | str | complex | None
+    value: Value
     literal: str
 
 
 @dataclass(frozen=True)
 class FunctionCall:
-    """A function and its arguments, each with its name or None; an empty argument is None."""
+    """A function and its arguments, each with its name or None; an empty argument is EMPTY."""
 
     function: Node
-    args: tuple[tuple[str | None, Node | None], ...]
+    args: tuple[tuple[str | None, Node], ...]
 
     @property
-    def name(self) -> str | None:
-        """The function's name, where it is called by one."""
-        return self.function.text if isinstance(self.function, Name) else None
+    def name(self) -> str:
+        """The function's name, empty where it is not called by one."""
+        return self.function.text if isinstance(self.function, Name) else ""
 
     @property
-    def values(self) -> tuple[Node | None, ...]:
+    def values(self) -> tuple[Node, ...]:
         """The arguments without their names."""
         return tuple(value for _, value in self.args)
 
 
 Node = Name | Constant | FunctionCall
+EMPTY = Name("")  # an argument that is left out; no other symbol is without a letter, as in R
 
 
 def parsed_formula(text: str) -> tuple[Node, Node]:
@@ -83,12 +88,12 @@ def parsed_formula(text: str) -> tuple[Node, Node]:
             short_text(formula),
         )
     left, right = formula.values
-    if left is None or right is None:
+    if left is EMPTY or right is EMPTY:
         refuse("an argument of a function is empty")
     return left, right
 
 
-def call(name: str, *values: Node | None) -> FunctionCall:
+def call(name: str, *values: Node) -> FunctionCall:
     return FunctionCall(Name(name), tuple((None, value) for value in values))
 
 
@@ -101,7 +106,7 @@ class _Parser:
         self.depth = 0
 
     def expressions(self) -> list[Node]:
-        found = []
+        found: list[Node] = []
         while True:
             while self.peek().text in ("\n", ";") and self.peek().kind == "mark":
                 self.at += 1
@@ -129,7 +134,7 @@ class _Parser:
             self.stop()
         self.at += 1
 
-    def stop(self):
+    def stop(self) -> NoReturn:
         token = self.peek()
         what = "end of the text" if token.kind == "end" else repr(token.text[:40])
         refuse(f"R cannot read it (unexpected {what})")
@@ -282,7 +287,7 @@ class _Parser:
                 self.at += 1
                 self.skip_lines()
                 if self.is_mark(closing):
-                    found.append((None, None))
+                    found.append((None, EMPTY))
             elif not self.is_mark(closing):
                 self.stop()
         for _ in range(times - 1):
@@ -290,15 +295,15 @@ class _Parser:
         self.leave(closing)
         return tuple(found)
 
-    def argument(self) -> tuple[str | None, Node | None]:
+    def argument(self) -> tuple[str | None, Node]:
         if self.is_mark(","):
-            return None, None
+            return None, EMPTY
         token, after = self.peek(), self.tokens[self.at + 1]
         if token.kind in ("name", "quoted", "text") and (after.kind, after.text) == ("mark", "="):
             self.at += 2
             self.skip_lines()
             empty = self.is_mark(",", ")", "]")
-            return token.text, None if empty else self.expression(0)
+            return token.text, EMPTY if empty else self.expression(0)
         return None, self.expression(0)
 
 

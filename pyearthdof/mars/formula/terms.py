@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .constants import whole_of
 from .deparse import label_of
-from .syntax import Constant, FunctionCall, Name, Node
+from .syntax import EMPTY, Constant, FunctionCall, Name, Node
 
 __all__ = ["Terms", "made_terms", "variables_in"]
 
@@ -136,7 +137,7 @@ class _Algebra:
         if name == "-" and len(node.args) == 1:
             return []
         if name == "^":
-            return _power(left, int(node.values[1].value))
+            return _power(left, whole_of(node.values[1]))
         right = self.encode(node.values[1], is_added if name != "-" else not is_added)
         if name == "-":
             gone = set(right)
@@ -176,8 +177,8 @@ def variables_in(node: Node) -> set[str]:
     found, pieces = set(), [node]
     while pieces:
         piece = pieces.pop()
-        if isinstance(piece, Name):
+        if isinstance(piece, Name) and piece is not EMPTY:
             found.add(piece.text)
         elif isinstance(piece, FunctionCall):
-            pieces += [value for value in piece.values if value is not None]
+            pieces += piece.values
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import NoReturn
 
 from ...exceptions import InvalidInputError
 
@@ -40,7 +41,7 @@ class Token:
     text: str
 
 
-def refuse(*parts) -> None:
+def refuse(*parts) -> NoReturn:
     """Say in one sentence why a formula is not taken."""
     raise InvalidInputError("formula is refused: " + "".join(map(str, parts)))
 
@@ -105,6 +106,6 @@ def _escape(text: str, at: int) -> tuple[str, int]:
         return ESCAPES[text[at]], at + 1
     code = HEXADECIMAL.match(text, at)
     number = int(code.group()[1:].strip("{}"), 16) if code else -1
-    if not 0 < number < 0x110000 or 0xD800 <= number < 0xE000:
+    if code is None or not 0 < number < 0x110000 or 0xD800 <= number < 0xE000:
         refuse(f"R cannot read it (the escape \\{text[at : at + 1]} in a text)")
     return chr(number), code.end()

@@ -23,7 +23,7 @@ def updated_formula(old: str, new: str) -> str:
     return f"{r_text(left)} ~ {r_text(right)}"
 
 
-def _replaced(node: Node | None, by: Node) -> Node | None:
+def _replaced(node: Node, by: Node) -> Node:
     """A long sum is nested as deep as it is long, so its left side is walked."""
     chain = []
     while isinstance(node, FunctionCall) and node.args:

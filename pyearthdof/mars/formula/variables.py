@@ -13,7 +13,7 @@ from ..design.columns import Column
 from ..design.matrices import MatrixColumn
 from .arguments import Arguments, matched_arguments
 from .bases import cut_breaks, cut_labels, inner_knots, orthogonal_polynomials, scaling
-from .constants import constant_numbers, constant_texts, flag_of
+from .constants import constant_numbers, constant_texts, flag_of, number_of, whole_of
 from .deparse import label_of, quoted, short_text
 from .expression import (
     Call,
@@ -83,7 +83,7 @@ class Learner:
         label = label_of(node)
         if isinstance(node, Name):
             return self._column(node, label)
-        name = node.name if isinstance(node, FunctionCall) else None
+        name = node.name if isinstance(node, FunctionCall) else ""
         special: Mapping[str, Callable] = {
             "poly": self._poly, "bs": self._spline, "ns": self._spline, "scale": self._scale,
             "cbind": self._cbind,
@@ -139,7 +139,7 @@ class Learner:
             if isinstance(node.value, str):
                 return Typed(Number(0.0), "text", (node.value,))
             kind = "logical" if isinstance(node.value, bool) else "number"
-            return Typed(Number(float(node.value)), kind)
+            return Typed(Number(number_of(node)), kind)
         if isinstance(node, Name):
             return self._typed_column(node.text)
         name = node.name
@@ -199,9 +199,11 @@ class Learner:
             if other.levels != factor.levels:
                 refuse(f"{short_text(node)} compares factors of different levels")
             return other
-        if not (other.kind == "text" or isinstance(other.expression, Number)):
+        if not isinstance(other.expression, Number):
             refuse(f"{short_text(node)} compares a factor with what is no text")
-        text = other.levels[0] if other.kind == "text" else _number_text(other)
+        text = (
+            other.levels[0] if other.kind == "text" else _number_text(other.expression, other.kind)
+        )
         if text not in factor.levels:
             if name not in ("==", "!="):
                 refuse(f"{short_text(node)}: {text!r} is not a level of the factor")
@@ -290,7 +292,7 @@ class Learner:
 
     def _poly(self, node: FunctionCall, label: str) -> LearnedVariable:
         args = matched_arguments(node)
-        degree = int(args.named["degree"].value) if "degree" in args.named else 1
+        degree = whole_of(args.named.get("degree"))
         arguments, values = zip(*(self._finite(v) for v in args.variables), strict=True)
         if len(values) == 1:
             suffixes = [str(k) for k in range(1, degree + 1)]
@@ -316,7 +318,7 @@ class Learner:
     def _spline(self, node: FunctionCall, label: str) -> LearnedVariable:
         name, args = node.name, matched_arguments(node)
         argument, x = self._finite(args.variables[0])
-        degree = int(args.named["degree"].value) if "degree" in args.named else 3
+        degree = whole_of(args.named.get("degree"), 3)
         intercept = flag_of(args.named.get("intercept"), False)
         inside, ends = self._ends(args, x)
         knots = np.sort(constant_numbers(args.named["knots"])) if _given(args, "knots") else None
@@ -356,7 +358,7 @@ class Learner:
         if not _given(args, "df"):
             return np.empty(0)
         taken = 1 + intercept if name == "ns" else degree + intercept
-        n_knots = int(args.named["df"].value) - taken
+        n_knots = whole_of(args.named["df"]) - taken
         if n_knots < 0:
             self.warnings.append(TOO_SMALL.format(taken))
         if n_knots > 0 and len(x) == 0:
@@ -433,6 +435,5 @@ def _level_text(inner: Typed | None, value) -> str:
     return r_format([float(value)], 15)[0]
 
 
-def _number_text(other: Typed) -> str:
-    value = other.expression.value
-    return ("TRUE" if value else "FALSE") if other.kind == "logical" else _level_text(None, value)
+def _number_text(number: Number, kind: str) -> str:
+    return _level_text(None, bool(number.value) if kind == "logical" else number.value)

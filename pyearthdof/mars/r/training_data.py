@@ -77,13 +77,13 @@ class TrainingData:
         return engine_r.reprune(r_object, self, options)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class FormulaData(TrainingData):
     """The training data that a formula makes of a frame, and both."""
 
-    learned: LearnedFormula | None = None
-    frame: pd.DataFrame | None = None
-    columns: FormulaFrame | None = None
+    learned: LearnedFormula
+    frame: pd.DataFrame
+    columns: FormulaFrame
 
     @classmethod
     def learn(cls, text: str, frame, weights, subset) -> FormulaData:
@@ -101,9 +101,9 @@ class FormulaData(TrainingData):
             check_weights(weights, len(frame)),
             check_subset(subset, len(frame)),
             learned.offset,
-            learned,
-            frame,
-            columns,
+            learned=learned,
+            frame=frame,
+            columns=columns,
         )
 
     def gives(self, model, bx) -> bool:

@@ -185,9 +185,10 @@ def _check_matrix(X, name) -> np.ndarray:
 def as_numbers(name: str, values, should: str) -> np.ndarray:
     """An array of doubles; `should` is the end of the sentence for what cannot be one."""
     try:
-        if np.iscomplexobj(values):
+        array = np.asarray(values)
+        if array.dtype.kind == "c":
             raise TypeError
-        return np.asarray(values, dtype=float)
+        return array.astype(float, copy=False)
     except (TypeError, ValueError):
         what = type(values).__name__
         raise InvalidInputError(f"{name} is a {what} but it should {should}") from None

@@ -175,6 +175,21 @@ def test_summaries_with_options(k):
             again._r_object = kept
 
 
+@needs_rscript
+@pytest.mark.needs_r
+def test_standardized_residuals():
+    code = """
+set.seed(1)
+fit <- earth(x, y.frame$y, nfold = 3, ncross = 3, varmod.method = "lm")
+out <- list(s = as.vector(residuals(fit, type = "standardize")))
+"""
+    expected = run_r(code, packages=("earth",), x=X, **{"y.frame": Y.to_frame()})["s"]
+    model = Earth(nfold=3, ncross=3, varmod_method="lm", random_state=1, engine="r").fit(X, Y)
+    close(model.residuals("standardize"), expected)
+    with pytest.raises(InvalidInputError, match="there is no variance model"):
+        Earth(engine="native").fit(X, Y).residuals("standardize")
+
+
 FITS_Y = [y for y, _ in FITS.values()]
 
 

@@ -185,9 +185,10 @@ def _check_matrix(X, name) -> np.ndarray:
 def as_numbers(name: str, values, should: str) -> np.ndarray:
     """An array of doubles; `should` is the end of the sentence for what cannot be one."""
     try:
-        if np.iscomplexobj(values):
-            raise TypeError
-        return np.asarray(values, dtype=float)
+        array = np.asarray(values)
+        if np.iscomplexobj(array):
+            raise TypeError  # numpy would drop the imaginary parts with a warning
+        return array.astype(float, copy=False)
     except (TypeError, ValueError):
         what = type(values).__name__
         raise InvalidInputError(f"{name} is a {what} but it should {should}") from None

@@ -46,7 +46,7 @@ def test_gcv_per_observation_is_what_earth_reports():
     ("arguments", "message"),
     [
         ((Y, FITTED[1:], 2.0), "fitted has shape"),
-        ((Y, FITTED, math.nan), "df=nan is not a finite number"),
+        ((Y, FITTED, math.nan), "df=nan but it should be a finite number"),
         (([], [], 2.0), "y is empty"),
         (([1.0, math.nan], [1.0, 2.0], 1.0), "y has missing"),
     ],

@@ -181,7 +181,7 @@ class TestAroundTheFit:
         assert np.abs(drawn.mean(axis=0) - self.y.mean()).max() < 5 * 0.1 / np.sqrt(200)
 
     def test_a_fit_without_residuals_needs_sigma(self):
-        with pytest.raises(ValueError, match="sigma cannot be estimated"):
+        with pytest.raises(ValueError, match="sigma=None but it should be given"):
             degrees_of_freedom(lambda X, y: y, X, y=self.y, mu="fitted")
 
 

@@ -89,7 +89,7 @@ def test_a_damaged_or_foreign_cell_is_computed_again(tmp_path):
 
 
 def test_unknown_size_is_refused():
-    with pytest.raises(InvalidInputError, match=r"size='huge'.*quick, paper"):
+    with pytest.raises(InvalidInputError, match=r"size='huge' but it should be 'quick' or 'paper'"):
         Toy().run("huge")
 
 

@@ -186,8 +186,8 @@ def as_numbers(name: str, values, should: str) -> np.ndarray:
     """An array of doubles; `should` is the end of the sentence for what cannot be one."""
     try:
         array = np.asarray(values)
-        if array.dtype.kind == "c":
-            raise TypeError
+        if np.iscomplexobj(array):
+            raise TypeError  # numpy would drop the imaginary parts with a warning
         return array.astype(float, copy=False)
     except (TypeError, ValueError):
         what = type(values).__name__

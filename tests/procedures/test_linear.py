@@ -142,6 +142,10 @@ def test_bad_arguments_are_named(data, procedure, message):
 @pytest.mark.parametrize("procedure", ALL, ids=str)
 def test_bad_responses_are_named(data, procedure):
     X, Y = data
+    with pytest.raises(
+        InvalidInputError, match="Y is a ndarray but it should be a matrix of numbers"
+    ):
+        procedure.fit_many(X, Y * 1j)
     for wrong in (Y[:, 0], Y[:-1]):
         with pytest.raises(InvalidInputError, match="Y has shape"):
             procedure.fit_many(X, wrong)

@@ -145,7 +145,7 @@ class EarthClassifier(ClassifierMixin, EarthFit, BaseEstimator):
         They are counted from the one of a probability of one half, which is 0 for logit, probit and cauchit.
         """
         check_is_fitted(self)
-        link = self.model_.glm.link
+        link = self._glm.link
         above = self.model_.predict(check_new_data(self, X), "link") - HALF[link]
         return -above if link in DECREASING else above
 

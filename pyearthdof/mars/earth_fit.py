@@ -423,9 +423,11 @@ class EarthFit(FittedMars):
         on_predictors = self.varmod_method.startswith("x.")
         if model.formula is None and (model.columns is None or on_predictors):
             return bridge.NamedMatrix(values, model.feature_names)
-        columns = model.columns if model.formula is None else model.formula.raw_columns
-        raw = columns.values(X) if model.formula is None else model.formula.raw_values(X)
-        frame = engine_r.r_frame(columns, raw)
+        if model.formula is not None:
+            frame = engine_r.r_frame(model.formula.raw_columns, model.formula.raw_values(X))
+        else:
+            assert model.columns is not None  # the case without them is above
+            frame = engine_r.r_frame(model.columns, model.columns.values(X))
         if not on_predictors:
             return frame
         return bridge.Frame(

@@ -8,7 +8,6 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .. import bridge
-from .._version import __version__
 from ..exceptions import InvalidInputError
 from .cross_validation import cv_frames
 from .describe.anova import anova_table
@@ -26,13 +25,14 @@ from .describe.importance import feature_importances, importance_table, pruned_a
 from .describe.residuals import TYPES, fit_residuals
 from .describe.text import anova_order, model_summary, spaced
 from .design.data import check_new_data
+from .learned import LearnedFromModel
 from .native.weights import differ
 from .r import engine as engine_r
 
 __all__ = ["FittedMars"]
 
 
-class FittedMars(TransformerMixin):
+class FittedMars(LearnedFromModel, TransformerMixin):
     """Basis, texts, importance and learned attributes of a fitted `MarsModel`."""
 
     def transform(self, X):
@@ -423,35 +423,13 @@ class FittedMars(TransformerMixin):
         return anova_table(self.model_, self.bx_, responses, self.weights_)
 
     def _learn(self, model, details, weights=None) -> None:
-        """Set the learned attributes that scikit-learn users look for."""
+        """Take over a model and what is known of the training rows."""
         self.model_ = model
         self.bx_ = details.bx
         self.fitted_values_, self.residuals_ = details.fitted, details.residuals
         self.leverages_ = details.leverages
         self.weights_ = weights
         self._r_object, self._sd = details.r_object, details.sd
-        self.terms_ = model.selected_names
-        self.dirs_, self.cuts_ = model.dirs, model.cuts
-        self.selected_terms_ = model.selected
-        self.rss_, self.rsq_, self.gcv_, self.grsq_ = model.rss, model.rsq, model.gcv, model.grsq
-        self.response_names_ = model.response_names
-        self.rss_per_response_ = model.rss_per_response
-        self.rsq_per_response_ = model.rsq_per_response
-        self.gcv_per_response_ = model.gcv_per_response
-        self.grsq_per_response_ = model.grsq_per_response
-        self.rss_per_subset_ = model.rss_per_subset
-        self.gcv_per_subset_ = model.gcv_per_subset
-        self.prune_terms_ = model.prune_terms
-        self.n_terms_ = self.n_coef_ = model.n_terms
-        self.trace_ = float(model.n_terms)
-        self.nominal_df_ = model.nominal_df
-        self.nk_, self.penalty_ = model.nk, model.penalty
-        self.termcond_ = model.termcond
-        self.engine_ = model.engine
-        self.versions_ = {"pyearthdof": __version__} | dict(model.versions)
-        if model.glm is not None:
-            self.glm_coef_ = model.glm.coef
-            self.glm_ = model.glm.to_frame(model.response_names)
         if details.cv is not None:
             self.cv_, self.cv_tables_ = cv_frames(details.cv)
 

@@ -37,7 +37,7 @@ from .installation import import_rinterface, r_is_running, r_was_forked
 from .remedies import package_remedy, r_again, self_again
 from .scripts import SOURCED, scripts_folder
 
-__all__ = ["call", "earth_version", "is_available", "r_versions", "require"]
+__all__ = ["call", "earth_version", "is_available", "r_version", "r_versions", "require"]
 
 _lock = threading.RLock()
 _session: _Session | None = None
@@ -104,6 +104,14 @@ def earth_version() -> str | None:
     """Version of the earth that is installed here, None without. Starts R if it may."""
     try:
         return _r_versions().get("earth")
+    except (RNotAvailableError, RForkedError):
+        return None
+
+
+def r_version() -> str | None:
+    """Version of the R that is installed here, such as "4.5.0", None without. Starts R if it may."""
+    try:
+        return _r_versions()["R"]
     except (RNotAvailableError, RForkedError):
         return None
 

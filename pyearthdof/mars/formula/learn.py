@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -115,8 +115,13 @@ def frame_of_formula(data) -> FormulaFrame:
     return FormulaFrame(columns, units, odd, values, len(data), matrices, data)
 
 
-def learn_formula(text: str, data: FormulaFrame) -> LearnedFormula:
+def learn_formula(
+    text: str, data: FormulaFrame, moves_knots: Callable[[], bool] = lambda: True
+) -> LearnedFormula:
     """Read, check and learn a formula.
+
+    `moves_knots` tells whether knots of bs and ns that fall on the boundary are moved to the inside, as
+    by R from 4.5 on; it is asked where there are some.
 
     Examples
     --------
@@ -137,7 +142,9 @@ def learn_formula(text: str, data: FormulaFrame) -> LearnedFormula:
     sides = _summands(left)
     terms = _terms(left, right, sides, list(kinds))
     check_columns(terms, data.columns, data.n_rows, data.matrices)
-    learner = Learner(data.columns, data.units, _raw_values(data, left, terms), data.matrices)
+    learner = Learner(
+        data.columns, data.units, _raw_values(data, left, terms), data.matrices, moves_knots
+    )
     responses = learn_responses(left, sides, learner)
     return _learned(text, left, right, terms, sides, learner, responses)
 

@@ -37,6 +37,7 @@ from .tokens import refuse
 __all__ = ["LearnedVariable", "Learner"]
 
 OUTSIDE = "some 'x' values beyond boundary knots may cause ill-conditioned bases"
+SHOVED = "shoving 'interior' knots matching boundary knots to inside"
 TOO_SMALL = "'df' was too small; have used {}"
 
 
@@ -72,8 +73,9 @@ class Learner:
         units: Mapping[str, str],
         raw: Mapping[str, np.ndarray],
         matrices: Mapping[str, MatrixColumn],
+        moves_knots: Callable[[], bool],
     ):
-        self.matrices = matrices
+        self.matrices, self.moves_knots = matrices, moves_knots
         self.columns, self.units, self.raw = columns, units, raw
         self.n_rows = len(next(iter(raw.values()))) if raw else 0
         self.warnings: list[str] = []
@@ -324,6 +326,7 @@ class Learner:
         knots = np.sort(constant_numbers(args.named["knots"])) if _given(args, "knots") else None
         if knots is None:
             knots = self._knots(name, args, inside, degree, intercept)
+            knots = self._inside(name, knots, ends)
         every = np.concatenate([ends[:1], knots, ends[1:]])
         if not np.isfinite(every).all() or (np.diff(every) < 0).any() or ends[0] == ends[1]:
             refuse(
@@ -364,6 +367,25 @@ class Learner:
         if n_knots > 0 and len(x) == 0:
             refuse(f"{name} has no values inside of its boundary, from which knots could be made")
         return inner_knots(x, n_knots)
+
+    def _inside(self, name: str, knots: np.ndarray, ends: np.ndarray) -> np.ndarray:
+        """Quantiles that fell on an end, an eighth of the way to their neighbour, as R 4.5 and later."""
+        on_ends = [knots == end for end in ends]
+        if not any(on.any() for on in on_ends) or not self.moves_knots():
+            return knots
+        moved, all_on_one = knots.copy(), False
+        for on, end, side in zip(on_ends, ends, ("left", "right"), strict=True):
+            if on.all():
+                all_on_one = True
+                text = f"all interior knots match {side} boundary knot"
+                if name == "ns":
+                    refuse(f"ns has no knots inside of its boundary (R: {text})")
+                self.warnings.append(text)
+            elif on.any():
+                moved[on] += (min(moved[~on], key=lambda knot: abs(knot - end)) - end) / 8
+        if not all_on_one:
+            self.warnings.append(SHOVED)
+        return moved
 
     def _scale(self, node: FunctionCall, label: str) -> LearnedVariable:
         args = matched_arguments(node)

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from ... import bridge
 from ...exceptions import InvalidInputError
 from ..design.data import (
     Design,
@@ -90,7 +91,7 @@ class FormulaData(TrainingData):
         """Read, check and learn a formula; nothing is fitted."""
         columns = frame_of_formula(frame)
         frame = columns.frame
-        learned = learn_formula(text, columns)
+        learned = learn_formula(text, columns, _moves_knots)
         design = Design(learned.design, check_names(learned.names))
         made = learned.responses
         values = check_responses(None, made.values, len(frame)).values
@@ -124,6 +125,12 @@ class FormulaData(TrainingData):
     def prune_in_r(self, r_object, options):
         """The pruning pass again, by R."""
         return self.fit_in_r(options, r_object=r_object)
+
+
+def _moves_knots() -> bool:
+    """Whether the R that is here moves knots from the boundary; the newest does, where there is none."""
+    version = bridge.r_version()
+    return version is None or tuple(int(part) for part in version.split(".")[:2]) >= (4, 5)
 
 
 def _same(basis: np.ndarray, bx: np.ndarray) -> bool:

@@ -19,6 +19,7 @@ from pyearthdof.mars.formula.learn import frame_of_formula, learn_formula
 from pyearthdof.mars.formula.model_matrix import Formula
 from pyearthdof.mars.formula.syntax import parsed_formula
 from pyearthdof.mars.model import MarsModel
+from pyearthdof.mars.r.training_data import _moves_knots
 
 # Data set and formula. Odd rows train, even rows are predicted: some lie outside of what was seen.
 CASES = [
@@ -764,8 +765,20 @@ for (i in seq_along(calls)) {
 """
     out = run_r(code, d=frame, calls=calls)
     for k, text in enumerate(calls, 1):
-        design = learn_formula(f"y ~ {text}", frame_of_formula(frame)).design
+        design = learn_formula(f"y ~ {text}", frame_of_formula(frame), _moves_knots).design
         np.testing.assert_array_equal(design, out[f"m{k}"], err_msg=text)
+
+
+def test_knots_on_the_boundary_are_moved_as_by_the_newest_r():
+    """By hand: of the quantiles 0, 4 and 8 of 0 to 8 the outer ones go an eighth of the way to 4."""
+    x = np.repeat([0.0, 4.0, 8.0], 4)
+    frame = frame_of_formula(pd.DataFrame({"x": x, "y": np.arange(12.0)}))
+    moved = learn_formula("y ~ bs(x, df = 6)", frame)
+    by_hand = learn_formula("y ~ bs(x, knots = c(0.5, 4, 7.5))", frame)
+    np.testing.assert_array_equal(moved.design, by_hand.design)
+    assert moved.warnings == ("shoving 'interior' knots matching boundary knots to inside",)
+    left = learn_formula("y ~ bs(x, df = 6)", frame, lambda: False)
+    assert not np.array_equal(left.design, by_hand.design) and left.warnings == ()
 
 
 TERMS = st.sampled_from([

@@ -22,10 +22,7 @@ RPY2_PARTS = ("rpy2", "rpy2-rinterface", "rpy2-robjects")
 PACKAGES = {"earth": True, "mda": False}  # and whether MARS through R needs it
 NATIVE = "native engine"
 UNKNOWN = "not looked for"
-EARTH_ADDS = (
-    "fits by R's earth itself, classification and other families, R's cross-validation, prediction "
-    "intervals, models for R"
-)
+EARTH_ADDS = "fits by R's earth itself, a gam as the variance model, models for R"
 MDA_ADDS = "Mars, the MARS of R's package mda"
 
 # Says what it tries before it tries it; whatever can be said in words is said later.

@@ -46,7 +46,7 @@ def run_tests(session, **environment):
     """Say what is tested, then test it."""
     session.run("uv", "pip", "list", external=True)
     arguments = session.posargs or ["-n", "2"]
-    session.run("python", "-m", "pytest", "-q", *arguments, env=environment)
+    session.run("python", "-P", "-m", "pytest", "-q", *arguments, env=environment)
 
 
 def rpy2_that_fits() -> list[str]:

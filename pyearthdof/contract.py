@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Literal
 
@@ -83,12 +84,12 @@ class Bound:
         return self.procedure.fit_many(self.X, Y)
 
 
-class BoundMars(Bound):
+class BoundMars(Bound, ABC):
     """A MARS on one design, which can also be fitted for a sequence of nk."""
 
+    @abstractmethod
     def fit_path(self, Y, nks, n_threads: int = 1) -> PathFits:
         """Fit every column of Y for every nk."""
-        raise NotImplementedError
 
 
 def bind(procedure, X) -> Bound:

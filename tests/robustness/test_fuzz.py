@@ -40,6 +40,19 @@ def server():
         yield running
 
 
+def verdicts_of(server, cases) -> Counter:
+    """How often each engine got which verdict; none may be a difference."""
+    counts = Counter()
+    for number, case in enumerate(cases):
+        r = server.fit(case)
+        assert not isinstance(r, Died), f"case {number}: {r}"
+        for engine in ENGINES:
+            verdict = judge(case, r, engine)
+            counts[engine, verdict.kind] += 1
+            assert verdict.kind != DIFFERENT, f"case {number}: {verdict}"
+    return counts
+
+
 @needs_rscript
 @pytest.mark.needs_r
 class TestAgainstR:
@@ -62,27 +75,13 @@ class TestAgainstR:
         assert counts["native", TIED] <= CASES // 50
 
     def test_the_data_that_people_have(self, server):
-        counts = Counter()
-        for number, case in enumerate(data_cases(CASES)):
-            r = server.fit(case)
-            assert not isinstance(r, Died), f"case {number}: {r}"
-            for engine in ENGINES:
-                verdict = judge(case, r, engine)
-                counts[engine, verdict.kind] += 1
-                assert verdict.kind != DIFFERENT, f"case {number}: {verdict}"
+        counts = verdicts_of(server, data_cases(CASES))
         for engine in ENGINES:
             assert counts[engine, AGREED] > CASES // 2
             assert counts[engine, TIED] == 0
 
     def test_generalised_linear_models(self, server):
-        counts = Counter()
-        for number, case in enumerate(glm_cases(CASES // 2)):
-            r = server.fit(case)
-            assert not isinstance(r, Died), f"case {number}: {r}"
-            for engine in ENGINES:
-                verdict = judge(case, r, engine)
-                counts[engine, verdict.kind] += 1
-                assert verdict.kind != DIFFERENT, f"case {number}: {verdict}"
+        counts = verdicts_of(server, glm_cases(CASES // 2))
         for engine in ENGINES:
             assert counts[engine, AGREED] > CASES // 3
 

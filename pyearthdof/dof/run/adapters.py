@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import zlib
+from abc import ABC, abstractmethod
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -46,15 +47,16 @@ def as_procedure(procedure):
     raise refusal("procedure", procedure, right)
 
 
-class _OneByOne:
+class _OneByOne(ABC):
     """A procedure that can fit one response at a time and tells only its fit."""
 
     is_linear = False
     is_equivariant = False
     df_statistic = None
 
+    @abstractmethod
     def fit_one(self, X, y) -> np.ndarray:
-        raise NotImplementedError
+        """Fitted values of one response."""
 
     def fit_many(self, X, Y) -> Fits:
         columns = [self.fit_one(X, np.ascontiguousarray(y)) for y in Y.T]

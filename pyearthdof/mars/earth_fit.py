@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,17 +14,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import bridge
 from .._checks import check_jobs
-from ..exceptions import InvalidInputError
-from .design.data import Design, Responses, check_new_data
+from .._warn import warn_user
+from ..exceptions import InvalidInputError, RWarning
+from .design.data import Design, check_new_data
 from .fitted import FittedMars
 from .model import KINDS, TYPES, interval_frame
 from .options import (
     SEARCH_OPTIONS,
     VARMODS_ONLY_R,
+    EarthOptions,
     check_options,
     linear_predictors,
-    needs_native,
-    needs_r,
 )
 from .r import engine as engine_r
 from .r import objects as robject
@@ -199,23 +200,20 @@ class EarthFit(FittedMars):
             self._prune_again(again, data)
         else:
             self._hand_over(again)
-            again._refit(data)
+            again._fit(data)
         return again
-
-    def _refit(self, data: TrainingData) -> None:
-        self._fit(data)
 
     def _prune_again(self, again, data) -> None:
         """Set what the pruning pass alone learns."""
         options = data.check_options(again)
         if self.engine_ == "r" and self._r_object is not None:
             bridge.require("earth")
-            found = data.prune_in_r(self._r_object, options)
+            found = data.fit_in_r(options, r_object=self._r_object)
         else:
             from . import native
 
             model, details = native.reprune(self.model_, data, options)
-            found = replace(model, formula=self.model_.formula), details
+            found = replace(model, formula=data.formula), details
         self._hand_over(again)
         again._learn(*found, self.weights_)
         again._data = data
@@ -374,32 +372,32 @@ class EarthFit(FittedMars):
 
     def _fit(self, data: TrainingData) -> None:
         """Check the options, fit, and set what was learned."""
-        options = self._check_options(data.design, data.responses)
+        options = data.check_options(self)
         n_jobs = check_jobs(self.n_jobs)
-        seed = self._seed() if options["nfold"] > 1 else None
+        seed = self._seed() if options.nfold > 1 else None
         if self._engine_for(options) == "native":
             from . import native
 
+            for warning in data.warnings:  # R has its own
+                warn_user(warning, RWarning)
             model, details = native.fit_complete(data, options, n_jobs, seed)
+            model = replace(model, formula=data.formula)
         else:
-            model, details = engine_r.fit_one(data, options, seed)
+            model, details = data.fit_in_r(options, seed)
         self._learn(model, details, weights_of_pairs(model, data))
         # `weights_` of pairs have the numbers of trials in them
         self._case_weights = data.training_weights
         self._data = data
         if model.glm is not None:
-            warn_of_separation(model, details.bx, options["glm_l2"])
+            warn_of_separation(model, details.bx, options.glm_l2)
 
-    def _check_options(self, design: Design, responses: Responses) -> dict:
-        return self._options_for(design, responses.matrix.shape[1])
-
-    def _options_for(self, design: Design, n_resp: int = 1) -> dict:
+    def _options_for(self, design: Design, n_resp: int = 1) -> EarthOptions:
         """The arguments, checked for a design and a number of responses."""
         params = self._params()
         params["linpreds"] = _expanded_names(params["linpreds"], design.columns)
         return check_options(params, design.names, len(design.values), n_resp)
 
-    def _params(self) -> dict:
+    def _params(self) -> dict[str, Any]:
         """The arguments as they count."""
         return {name: getattr(self, name) for name in self._argument_names()}
 
@@ -447,16 +445,15 @@ class EarthFit(FittedMars):
             )
         return data
 
-    def _engine_for(self, options: dict, many: bool = False) -> str:
+    def _engine_for(self, options: EarthOptions, many: bool = False) -> str:
         """The engine that fits. "auto": R where it is, but for many fits the native engine."""
         if self.engine not in ENGINES:
             raise InvalidInputError(
                 f"engine={self.engine!r} but it should be one of {', '.join(ENGINES)}"
             )
-        only_r = needs_r(options)
+        only_r, only_native = options.only_r, options.only_native
         if self.engine == "native" and only_r:
             raise InvalidInputError(f"engine='native' but {only_r} needs engine='r'")
-        only_native = needs_native(options)
         if only_native and (self.engine == "r" or only_r):
             other = "engine='r'" if self.engine == "r" else f"{only_r}, which needs R,"
             raise InvalidInputError(f"{other} but {only_native} needs engine='native'")

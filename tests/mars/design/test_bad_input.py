@@ -207,7 +207,7 @@ def test_impossible_column_names_are_refused(columns, message):
         ({"response_weight": [1, 2, 3]}, np.column_stack([Y, Y**2]), "it should be 2 number"),
         ({"response_weight": [1, 2], "scale_y": True}, np.column_stack([Y, Y**2]), "scale_y=True"),
         ({"engine": "native", "glm_link": "log"}, Y, "glm_link is given but glm_family is None"),
-        ({"engine": "r", "glm_family": "gaussian", "glm_l2": 2.0}, Y, "but glm_l2=2.0 needs engine='native'"),
+        ({"engine": "r", "glm_family": "gaussian", "glm_l2": 2.0}, Y, "but glm_l2=2 needs engine='native'"),
         ({"engine": "native", "varmod_method": "gam", "nfold": 3, "ncross": 3}, Y,
          "engine='native' but varmod_method='gam' needs engine='r'"),
         ({"ncross": 2}, Y, "nfold=0 but ncross=2 needs 2 or more"),

@@ -20,6 +20,7 @@ from ..design.columns import Column, Columns
 from ..formula.learn import FormulaFrame
 from ..formula.model_matrix import Formula
 from ..model import FitDetails
+from ..model_check import check_model
 from ..options import EarthOptions
 from . import engine as engine_r
 from .objects_check import check_described
@@ -80,7 +81,7 @@ def read_r(source) -> tuple:
     )
     model = engine_r.model_from(found, options, single=single)
     model = replace(model, formula=_formula_from(found), columns=_columns_from(found, model))
-    model.check()
+    check_model(model)
     details = engine_r.details_from(found, single=single)
     adopted = _Adopted(**vars(details), weights=found["weights"])
     return model, adopted, _arguments(found, model)

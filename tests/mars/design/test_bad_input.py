@@ -291,11 +291,11 @@ def test_new_rows_for_a_model_with_factors():
 def test_intervals_refuse_wrong_arguments():
     model = Earth(engine="native").fit(X, Y)
     for arguments, message in [
-        ({"level": 0}, "level=0 but it should be between 0 and 1"),
+        ({"level": 0}, "level=0 but it should be a number between 0 and 1"),
         ({"level": 1.0}, "level=1.0"),
         ({"level": "high"}, "level='high'"),
         ({"level": True}, "level=True"),
-        ({"kind": "tolerance"}, "kind='tolerance' but it should be one of prediction, confidence"),
+        ({"kind": "tolerance"}, "kind='tolerance' but it should be 'prediction' or 'confidence'"),
         ({}, "varmod_method='none' but intervals need a variance model"),
     ]:
         with pytest.raises(InvalidInputError, match=message):

@@ -6,6 +6,7 @@ the paper adds up the coefficients that are equal at the solution. Its search co
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,8 +62,9 @@ class _MonotoneSpline(UnivariateProcedure):
 
     increasing: bool
 
+    @abstractmethod
     def _problem(self, x) -> _Problem:
-        raise NotImplementedError
+        """What is to be solved on these x."""
 
     def _fit(self, x, y) -> None:
         problem = self._problem(x)

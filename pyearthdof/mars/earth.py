@@ -225,11 +225,9 @@ class Earth(EarthFit, MarsRegressor):
 
         Parameters
         ----------
-        X : array or DataFrame, (n, p)
-        Y : (n, m) array
+        X, Y, n_jobs
+            As in `fit_many`.
         nks : sequence of int
-        n_jobs : int, optional
-            Threads of the native engine.
 
         Examples
         --------

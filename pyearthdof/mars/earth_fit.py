@@ -225,18 +225,7 @@ class EarthFit(MarsIntervals):
         A model that R's engine fitted needs no R for that; another one is rebuilt in R first, without its
         cross-validation and variance model.
 
-        Examples
-        --------
-        >>> import tempfile
-        >>> import numpy as np
-        >>> from pyearthdof import Earth
-        >>> x = np.random.default_rng(0).normal(size=(100, 2))
-        >>> model = Earth().fit(x, np.abs(x[:, 0]))
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     model.to_rds(f"{folder}/model.rds")
-        ...     again = Earth.from_r(f"{folder}/model.rds")
-        >>> again.terms_ == model.terms_
-        True
+        There is an example in `Earth.from_r`.
         """
         check_is_fitted(self)
         robject.write_rds(self, path)

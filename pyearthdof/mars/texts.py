@@ -110,10 +110,8 @@ class MarsTexts(LearnedFromModel):
         ----------
         style : {"h", "pmax", "max", "C", "bf"}
             Hinges as h(x-c), as R's pmax, as max, as C code, or as a list of basis functions.
-        decomp : {"anova", "none"}
-            Order of the terms: by degree and predictor, or as they were found.
-        digits : int
-            Significant digits.
+        decomp, digits
+            As in `summary`.
         use_names : bool
             Names of the predictors, or x[,1], x[,2], ...
         colon_char : str

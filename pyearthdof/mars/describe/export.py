@@ -177,16 +177,9 @@ def to_sympy(model, *, type: str = "response"):
     type : {"response", "link", "earth"}
         For a model with a GLM part: means, linear predictors, or the least-squares fit of the terms.
 
-    Examples
-    --------
-    >>> from dataclasses import replace
-    >>> import pandas as pd
-    >>> from pyearthdof import Earth
-    >>> X = pd.DataFrame({"speed": [float(v) for v in range(30)]})
-    >>> model = Earth(engine="native", nk=3).fit(X, [v * v / 20 for v in range(30)]).model_
-    >>> short = replace(model, coef=model.coef.round(2))
-    >>> to_sympy(short)  # doctest: +SKIP
-    -0.81*Max(0, 16.0 - speed) + 2.32*Max(0, speed - 16.0) + 10.9
+    Notes
+    -----
+    The model of the example of `to_sql` is -0.81*Max(0, 16.0 - speed) + 2.32*Max(0, speed - 16.0) + 10.9.
     """
     check_choice("type", type, TYPES)
     try:

@@ -160,12 +160,8 @@ class MonotoneSmoothingSpline(_MonotoneSpline):
 
     Attributes
     ----------
-    coef_ : (J,) array
-    unique_coef_ : array
-        The different values among them, increasing.
-    knots_ : array
-        Knots on the scale of x, the ends four times.
-    fitted_values_ : (n,) array
+    coef_, unique_coef_, knots_, fitted_values_
+        As in `MonotoneCubicSpline`.
     trace_ : float
         tr S(y) on the active set, tr[B Z (Z'(B'B + lam Omega) Z)^-1 Z'B'] with Z = G'.
     n_coef_ : int

@@ -24,30 +24,18 @@ from .describe.glm import GlmPart
 from .design.columns import Columns
 from .design.kinds import check_kind
 from .formula.model_matrix import Formula
+from .gcv import nominal_df
 from .model_check import check_model
 from .terms import evaluate_term
 from .variance import VarianceModel, interval_width
 
-__all__ = ["FitDetails", "MarsModel", "evaluate_term", "interval_frame", "nominal_df"]
+__all__ = ["FitDetails", "MarsModel", "evaluate_term", "interval_frame"]
 
 FORMAT = "pyearthdof.MarsModel"
 FORMAT_VERSION = 1
 TYPES = ("response", "link", "earth")
 KINDS = ("prediction", "confidence")
 LATER = {"varmod": None}  # what files of earlier releases do not have
-
-
-def nominal_df(n_terms: float, penalty: float) -> float:
-    """Nominal degrees of freedom r + c (r - 1)/2 of a MARS model with r terms and penalty c.
-
-    A negative penalty means that terms and knots are free: 0, as earth has it.
-
-    >>> nominal_df(12, 2.0)
-    23.0
-    """
-    if penalty < 0:
-        return 0.0
-    return float(n_terms + penalty * (n_terms - 1) / 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +116,7 @@ class MarsModel:
     @property
     def nominal_df(self) -> float:
         """r + c (r - 1)/2, see `nominal_df`."""
-        return nominal_df(self.n_terms, self.penalty)
+        return float(nominal_df(self.n_terms, self.penalty))
 
     @property
     def selected_names(self) -> tuple[str, ...]:

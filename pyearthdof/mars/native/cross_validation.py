@@ -12,6 +12,7 @@ from joblib import Parallel, delayed
 from ..._checks import refusal
 from ...exceptions import InvalidInputError
 from ...random import RDraws
+from ..design.data import taken
 from ..model import MarsModel, evaluate_term
 from ..options import EarthOptions
 from .fit import fit_one, subset_fits
@@ -113,7 +114,7 @@ def _fit_fold(model: MarsModel, data, options: EarthOptions, is_out: np.ndarray,
         data,
         all_design=data.design.rows(inside),
         all_responses=data.responses.rows(inside),
-        all_weights=None if given is None else given[inside],
+        all_weights=taken(given, inside),
         all_offset=None,  # earth's folds know no offset
     )
     plain = replace(
@@ -123,7 +124,7 @@ def _fit_fold(model: MarsModel, data, options: EarthOptions, is_out: np.ndarray,
     fitted, _ = fit(part, plain)
     X = data.design.values
     y = _observed(model, data)[out]
-    weights = None if given is None else given[out]
+    weights = taken(given, out)
     predicted = _columns(fitted.predict(X[out], "earth"))
     response, statistics = predicted, {}
     family = options.glm_family
@@ -177,7 +178,7 @@ def _rsq_per_subset(
     for size, (selected, coef) in enumerate(subset_fits(fitted, part, options, len(model.dirs))):
         predicted = basis[:, selected] @ coef
         for name, (rows, true) in parts.items():
-            weights = None if given is None else given[rows]
+            weights = taken(given, rows)
             each = [
                 weighted_rsq(true[rows, j], predicted[rows, j], weights) for j in range(Y.shape[1])
             ]

@@ -14,11 +14,12 @@ from ..._warn import warn_user
 from ...exceptions import RWarning
 from ..design.data import Responses, taken
 from ..design.names import term_names
+from ..gcv import gcv_of
 from ..model import FitDetails, MarsModel, evaluate_term
 from ..options import MANY_ROWS, EarthOptions
 from .earth_glm import check_responses, earth_part, fit_glms
 from .forward import ForwardPass, forward_pass
-from .prune import Pruning, choose, find_subsets, gcv_of, prune, refuse_singular
+from .prune import Pruning, choose, find_subsets, prune, refuse_singular
 from .r_sums import r_mean, r_sum, r_weighted_mean
 from .settings import response_importance
 from .weights import effective_weights

@@ -10,10 +10,11 @@ import numpy as np
 from ... import _core
 from ..._warn import warn_user
 from ...exceptions import InvalidInputError, RWarning
+from ..gcv import gcv_of_sizes
 from ..options import EarthOptions
 
 __all__ = [
-    "Pruning", "Subsets", "choose", "find_subsets", "gcv_of", "gcv_of_sizes", "prune", "refuse_singular",
+    "Pruning", "Subsets", "choose", "find_subsets", "prune", "refuse_singular",
 ]  # fmt: skip
 
 
@@ -90,19 +91,6 @@ def _lower(size: int) -> np.ndarray:
 
 def _largest(options: EarthOptions, n_terms: int) -> int:
     return n_terms if options.nprune is None else min(n_terms, options.nprune)
-
-
-def gcv_of_sizes(rss: np.ndarray, n: int, penalty: float) -> np.ndarray:
-    """GCV of the subsets of 1, 2, ... terms."""
-    return gcv_of(rss, np.arange(1, len(rss) + 1), n, penalty)
-
-
-def gcv_of(rss, n_terms, n: int, penalty: float) -> np.ndarray:
-    """GCV of models with these residual sums of squares and numbers of terms on n rows."""
-    rss = np.asarray(rss, dtype=float)  # whose division by zero is infinite
-    cost = 0.0 * n_terms if penalty < 0 else n_terms + penalty * (n_terms - 1) / 2
-    with np.errstate(divide="ignore", invalid="ignore"):  # 0/0 where cost is n and the fit is exact
-        return np.where(cost >= n, np.inf, rss / (n * (1 - cost / n) ** 2))
 
 
 def _search(columns, y, method, kept) -> tuple[np.ndarray, np.ndarray]:

@@ -95,7 +95,7 @@ class ForwardPass : public Pass {
  private:
   void restart(bool exact);
   void step() override;
-  Candidate search_exact();
+  Candidate search_exact(bool all);
   ExactPair exact_pair(std::size_t slot, std::size_t pred, const Spans& spans, Trial& trial) const;
   Spans spans_of(std::size_t slot) const;
   void complete_basis();

@@ -10,7 +10,8 @@ namespace earthdof {
 
 namespace {
 
-constexpr double kSaturated = 1e-7;  // share of the null RSS: what is left is rounding
+constexpr double kSaturated = 1e-7;   // share of the null RSS: what is left is rounding
+constexpr double kFarFromZero = 1e4;  // means of the responses in standard deviations: beyond it lines are in doubt
 
 }  // namespace
 
@@ -104,18 +105,20 @@ void ForwardPass::start(Rows<const double> y, bool exact) {
 
 void ForwardPass::restart(bool exact) {
   const double n = static_cast<double>(design_.n);
-  double null = 0.0;
+  double null = 0.0, means = 0.0;
   exact_ = exact;
   for (std::size_t r = 0; r < y_.rows; ++r) {
     double total = 0.0;
     for (std::size_t i = 0; i < design_.n; ++i) total += y_[r][i];
     const double mean = total / n;
+    means += n * mean * mean;
     for (std::size_t i = 0; i < design_.n; ++i) null += (y_[r][i] - mean) * (y_[r][i] - mean);
     if (null < 1e-8 * n) {  // a constant response
       null = 1e-8 * n;
       exact_ = true;
     }
   }
+  if (means > kFarFromZero * kFarFromZero * null) exact_ = true;
   begin(null);
   columns_.assign(1, 0);
   if (basis_) basis_->truncate(0);

@@ -59,9 +59,10 @@ inline double gain_error(double gain, double loss, double noise, double rss_null
 }
 
 // How far the gain of a linear candidate may be off because earth multiplies it by the responses as they are: what is
-// orthogonal to the intercept but for its noise meets their means. `offset` is the root of the sum of their n mean^2.
-inline double line_error(double gain, double noise, double offset, double n) {
-  const double error = (noise + kSumNoise * std::sqrt(n)) * offset;
+// orthogonal to the intercept but for noise meets their means. `offset` is the root of the sum of their n mean^2.
+// The noise of the columns that are taken out of the line grows with what they take: `loss` is that of its square.
+inline double line_error(double gain, double loss, double noise, double offset, double n) {
+  const double error = (3 * noise * std::sqrt(loss) + kSumNoise * std::sqrt(n)) * offset;
   return 2 * std::sqrt(gain) * error + error * error;
 }
 

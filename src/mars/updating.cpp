@@ -332,7 +332,8 @@ Updating::Line Updating::line_of(const Pair& own, bool linear, double noise, dou
     slope[r] = knots_.a[r][last] * inverse;
     gain += knots_.a[r][last] * slope[r];
   }
-  return {inverse, gain, line_error(gain, noise, offset_, static_cast<double>(design_.n))};
+  const double loss = knots_.v[last] * inverse;
+  return {inverse, gain, line_error(gain, loss, noise, offset_, static_cast<double>(design_.n))};
 }
 
 void Updating::score_pair(const Terms& terms, std::size_t slot, std::size_t pred, std::size_t n_slots, double limit,

@@ -47,7 +47,7 @@ def test_gains_are_within_their_bounds(scale, offset, degree):
 
 
 @pytest.mark.parametrize("degree", [1, 2])
-@pytest.mark.parametrize("mean", [0.0, 30.0, 1e4, 1e7])
+@pytest.mark.parametrize("mean", [0.0, 30.0, 3e3, 2e4])
 def test_gains_of_several_responses_are_within_their_bounds(mean, degree):
     """Several responses are not scaled: earth multiplies lines by them as they are, far from zero."""
     rng = np.random.default_rng(8)

@@ -11,6 +11,7 @@
 
 #include "../mars/design.hpp"
 #include "../mars/elementary.hpp"
+#include "../mars/eliminate.hpp"
 #include "../mars/forward.hpp"
 #include "../mars/many.hpp"
 #include "../mars/noise.hpp"

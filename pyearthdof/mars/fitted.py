@@ -26,7 +26,6 @@ from .describe.residuals import TYPES, fit_residuals
 from .describe.text import anova_order, model_summary, spaced
 from .design.data import check_new_data
 from .learned import LearnedFromModel
-from .native.weights import differ
 from .r import engine as engine_r
 
 __all__ = ["FittedMars"]
@@ -137,6 +136,8 @@ class FittedMars(LearnedFromModel, TransformerMixin):
 
     def _weights_shown(self) -> np.ndarray | None:
         """The weights that R keeps with a fit: as they were given, of all rows, unless all are equal."""
+        from .native.weights import differ
+
         weights = self.weights_
         if self.model_.glm is None:
             weights = getattr(getattr(self, "_data", None), "all_weights", weights)

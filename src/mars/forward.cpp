@@ -47,6 +47,10 @@ Table<double> Pass::independent_columns(Team& team) {
   const std::size_t n = design_.n;
   Table<double> columns(slots.size(), n);
   for (std::size_t k = 0; k < slots.size(); ++k) std::copy_n(terms_.bx[slots[k]], n, columns[k]);
+  if (has_full_rank()) {
+    independent_ = slots;
+    return columns;
+  }
   const std::vector<std::size_t> kept = find_independent({columns.data(), slots.size(), n}, kRankTolerance, team);
   independent_.clear();
   for (std::size_t k : kept) independent_.push_back(slots[k]);
@@ -124,6 +128,17 @@ void ForwardPass::restart(bool exact) {
   if (basis_) basis_->truncate(0);
   updated_ = false;
   ties_ = 0;
+}
+
+bool ForwardPass::has_full_rank() const {
+  if (exact_) return false;
+  for (std::size_t k = 0; k < updating_.size(); ++k) {
+    const double* r = updating_.r(k);
+    double total = 0.0;
+    for (std::size_t t = 0; t <= k; ++t) total += r[t] * r[t];
+    if (!(r[k] * r[k] > 1e4 * kRankTolerance * kRankTolerance * total)) return false;
+  }
+  return true;
 }
 
 void ForwardPass::step() {

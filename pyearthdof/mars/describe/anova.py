@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from ..native.prune import gcv_of
-
 __all__ = ["anova_table"]
 
 
@@ -23,6 +21,8 @@ def anova_table(model, bx, responses, weights=None) -> pd.DataFrame:
     responses : (n,) or (n, m) array.
     weights : (n,) array, optional
     """
+    from ..native.prune import gcv_of
+
     Y = responses.reshape(len(responses), -1)
     coef = model.coef.reshape(model.n_terms, -1)
     root = np.ones(len(Y)) if weights is None else np.sqrt(weights)

@@ -6,9 +6,7 @@ from dataclasses import replace
 
 from ...random import RDraws
 from ..model import FitDetails, MarsModel
-from .cross_validation import best_size, cross_validate
 from .fit import fit_one, reprune
-from .varmod import fit_variance
 
 __all__ = ["fit_complete"]
 
@@ -17,6 +15,9 @@ def fit_complete(data, options, n_jobs: int = 1, seed=None) -> tuple[MarsModel, 
     """Fit one model to a `TrainingData`; `seed` is the one of R's stream, for nfold of 2 or more."""
     if options["nfold"] < 2:
         return fit_one(data, options, n_jobs)
+    from .cross_validation import cross_validate
+    from .varmod import fit_variance
+
     if data.subset is not None:  # the folds are of the rows to fit on
         data = replace(
             data,
@@ -43,6 +44,8 @@ def fit_complete(data, options, n_jobs: int = 1, seed=None) -> tuple[MarsModel, 
 
 def _prune_by_cv(model, data, options, cv) -> tuple[MarsModel, FitDetails]:
     """The subset of the size that cross-validation prefers; the pruning pass stays as it was."""
+    from .cross_validation import best_size
+
     chosen, details = reprune(model, data, options | {"nprune": best_size(cv, options["nprune"])})
     kept = ("rss_per_subset", "gcv_per_subset", "prune_terms")
     return replace(chosen, **{name: getattr(model, name) for name in kept}), details

@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -23,11 +23,13 @@ from . import saved
 from .describe.glm import GlmPart
 from .design.columns import Columns
 from .design.kinds import check_kind
-from .formula.model_matrix import Formula
 from .gcv import nominal_df
 from .model_check import check_model
 from .terms import evaluate_term
 from .variance import VarianceModel, interval_width
+
+if TYPE_CHECKING:
+    from .formula.model_matrix import Formula
 
 __all__ = ["FitDetails", "MarsModel", "evaluate_term", "interval_frame"]
 
@@ -333,6 +335,12 @@ def _optional(read):
     return lambda name, value: None if value is None else read(value)
 
 
+def _read_formula(described):
+    from .formula.model_matrix import Formula
+
+    return Formula.from_dict(described)
+
+
 _READERS = {
     "feature_names": saved.read_texts, "dirs": saved.read_matrix, "cuts": saved.read_matrix,
     "term_names": saved.read_texts, "selected": saved.read_indices, "coef": saved.read_coefficients,
@@ -345,6 +353,6 @@ _READERS = {
     "response_names": saved.read_texts, "rss_per_response": saved.read_vector,
     "rsq_per_response": saved.read_vector, "gcv_per_response": saved.read_vector,
     "grsq_per_response": saved.read_vector, "columns": _optional(Columns.from_dict),
-    "formula": _optional(Formula.from_dict), "glm": _optional(GlmPart.from_dict),
+    "formula": _optional(_read_formula), "glm": _optional(GlmPart.from_dict),
     "varmod": _optional(VarianceModel.from_dict),
 }  # fmt: skip

@@ -12,7 +12,6 @@ from .describe.export import to_python, to_sql, to_sympy
 from .describe.format import DECOMPOSITIONS, STYLES, check_digits, format_model, formulas_of
 from .describe.text import model_summary
 from .learned import LearnedFromModel
-from .native.weights import differ
 from .r import engine as engine_r
 
 __all__ = ["MarsTexts"]
@@ -94,6 +93,8 @@ class MarsTexts(LearnedFromModel):
 
     def _weights_shown(self) -> np.ndarray | None:
         """The weights that R keeps with a fit: as they were given, of all rows, unless all are equal."""
+        from .native.weights import differ
+
         weights = self.weights_
         if self.model_.glm is None:
             weights = getattr(getattr(self, "_data", None), "all_weights", weights)

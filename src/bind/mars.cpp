@@ -11,6 +11,7 @@
 
 #include "../mars/design.hpp"
 #include "../mars/elementary.hpp"
+#include "../mars/eliminate.hpp"
 #include "../mars/forward.hpp"
 #include "../mars/many.hpp"
 #include "../mars/noise.hpp"
@@ -279,7 +280,7 @@ nb::dict candidate_knots(const Design& design, const Settings& settings, const I
   const std::size_t n_positive = static_cast<std::size_t>(
       std::count_if(base.data(), base.data() + design.n, [](double value) { return value > 0; }));
   const Spans spans = span_limits(design.n, design.p, n_positive, 1, settings);
-  Knots knots(design.n + 1);
+  Knots knots(design.n + 1, 1);
   Cases cases(design.n + 1);
   PairWork work(design.n);
   const NewPair pair = create_pair(design, pred, {base.data(), design.n}, spans, knots, 0, &cases, 0, work);

@@ -10,7 +10,8 @@ namespace earthdof {
 
 namespace {
 
-constexpr double kSaturated = 1e-7;  // share of the null RSS: what is left is rounding
+constexpr double kSaturated = 1e-7;   // share of the null RSS: what is left is rounding
+constexpr double kFarFromZero = 1e4;  // means of the responses in standard deviations: beyond it lines are in doubt
 
 }  // namespace
 
@@ -46,6 +47,10 @@ Table<double> Pass::independent_columns(Team& team) {
   const std::size_t n = design_.n;
   Table<double> columns(slots.size(), n);
   for (std::size_t k = 0; k < slots.size(); ++k) std::copy_n(terms_.bx[slots[k]], n, columns[k]);
+  if (has_full_rank()) {
+    independent_ = slots;
+    return columns;
+  }
   const std::vector<std::size_t> kept = find_independent({columns.data(), slots.size(), n}, kRankTolerance, team);
   independent_.clear();
   for (std::size_t k : kept) independent_.push_back(slots[k]);
@@ -90,38 +95,50 @@ ForwardPass::ForwardPass(const Design& design, const Settings& settings, const s
                          std::size_t n_resp, Team& team, std::size_t n_mates)
     : Pass(design, settings, linpreds, team),
       n_resp_(n_resp),
-      updating_(design_, settings_, settings.nk + 2, team, n_mates),
+      updating_(design_, settings_, n_resp, settings.nk + 2, team, n_mates),
       trials_(team.size()) {}
 
 void ForwardPass::start(Rows<const double> y, bool exact) {
   y_ = y;
   y_mean_.clear();
   for (std::size_t r = 0; r < y.rows; ++r) y_mean_.push_back(running_mean(y[r], design_.n));
-  // with these two options a step depends on the order in which candidates took the lead
-  const bool special = settings_.newvar_penalty != 0 || !settings_.auto_linpreds;
-  restart(exact || special || y.rows > 1);
-  updating_.start(y[0], y_mean_[0]);
+  // with this option a step depends on the order in which candidates took the lead
+  restart(exact || settings_.newvar_penalty != 0);
+  updating_.start(y, y_mean_);
 }
 
 void ForwardPass::restart(bool exact) {
   const double n = static_cast<double>(design_.n);
-  double null = 0.0;
+  double null = 0.0, means = 0.0;
   exact_ = exact;
   for (std::size_t r = 0; r < y_.rows; ++r) {
     double total = 0.0;
     for (std::size_t i = 0; i < design_.n; ++i) total += y_[r][i];
     const double mean = total / n;
+    means += n * mean * mean;
     for (std::size_t i = 0; i < design_.n; ++i) null += (y_[r][i] - mean) * (y_[r][i] - mean);
     if (null < 1e-8 * n) {  // a constant response
       null = 1e-8 * n;
       exact_ = true;
     }
   }
+  if (means > kFarFromZero * kFarFromZero * null) exact_ = true;
   begin(null);
   columns_.assign(1, 0);
   if (basis_) basis_->truncate(0);
   updated_ = false;
   ties_ = 0;
+}
+
+bool ForwardPass::has_full_rank() const {
+  if (exact_) return false;
+  for (std::size_t k = 0; k < updating_.size(); ++k) {
+    const double* r = updating_.r(k);
+    double total = 0.0;
+    for (std::size_t t = 0; t <= k; ++t) total += r[t] * r[t];
+    if (!(r[k] * r[k] > 1e4 * kRankTolerance * kRankTolerance * total)) return false;
+  }
+  return true;
 }
 
 void ForwardPass::step() {
@@ -130,9 +147,11 @@ void ForwardPass::step() {
   if (!exact_) {
     decision = updating_.search(terms_, queue_, slots_, limit(), rss_null_);
     ties_ += decision.tied ? 1 : 0;
+    // a line that is taken as a hinge comes in a pair or not as the candidate that led before it
+    if (decision.candidate.linear && !settings_.auto_linpreds) decision.decided = false;
     updated_ |= decision.decided && decision.candidate.found();
   }
-  Candidate found = decision.decided ? decision.candidate : search_exact();
+  Candidate found = decision.decided ? decision.candidate : search_exact(exact_ || !settings_.auto_linpreds);
   const std::size_t slot = slots_;
   const bool paired = found.new_form && !found.linear;
   if (found.found()) {
@@ -174,8 +193,8 @@ ExactPair ForwardPass::exact_pair(std::size_t slot, std::size_t pred, const Span
                         limit(), terms_.linear_only[pred], trial);
 }
 
-// earth's search; in a pass that updates, only over the pairs that are marked.
-Candidate ForwardPass::search_exact() {
+// earth's search, over all pairs or only over those that are marked.
+Candidate ForwardPass::search_exact(bool all) {
   complete_basis();
   struct Job {
     std::size_t slot, pred;
@@ -189,7 +208,7 @@ Candidate ForwardPass::search_exact() {
     if (terms_.degree[slot] >= settings_.degree) continue;
     const Spans spans = spans_of(slot);
     for (std::size_t j = 0; j < design_.p; ++j)
-      if (terms_.may_extend(slot, j) && (exact_ || updating_.pair(slot, j).need)) jobs.push_back({slot, j, spans, {}});
+      if (terms_.may_extend(slot, j) && (all || updating_.pair(slot, j).need)) jobs.push_back({slot, j, spans, {}});
   }
   team_.run(jobs.size(), [&](std::size_t i, int thread) {
     Job& job = jobs[i];

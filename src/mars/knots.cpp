@@ -143,7 +143,6 @@ NewPair create_pair(const Design& design, std::size_t pred, const ParentColumn& 
   write(low, n_cases);
   knots.place[entry] = static_cast<std::int32_t>(design.n - 1);
   for (std::size_t e = start; e <= entry; ++e) {
-    knots.a[e] = 0.0;
     knots.c[e] -= knots.b[e] * sums.n1 / n;
     knots.b[e] = knots.v[e];
   }

@@ -2,8 +2,6 @@
 #include "regress.hpp"
 
 #include <cmath>
-#include <limits>
-#include <numeric>
 
 #include "../simd/loops.hpp"
 #include "gram_schmidt.hpp"
@@ -89,29 +87,14 @@ void reflect_row(const double* reflection, std::size_t k, double* row, std::size
   for (std::size_t i = k; i < n; ++i) row[i] += sum * reflection[i];
 }
 
-// Solve for the coefficients in place, from the last column to the first.
+}  // namespace
+
 void solve_triangle(const Table<double>& triangle, std::size_t m, double* values, std::size_t stride) {
   for (std::size_t j = m; j-- > 0;) {
     values[j * stride] /= triangle[j][j];
     for (std::size_t t = 0; t < j; ++t) values[t * stride] += -values[j * stride] * triangle[j][t];
   }
 }
-
-// Diagonal of the inverse of the cross-products.
-std::vector<double> inverse_diagonal(const Table<double>& triangle) {
-  const std::size_t m = triangle.rows();
-  Table<double> inverse(m, m, 0.0);  // row j: column j of the inverse triangle
-  std::vector<double> diagonal(m, 0.0);
-  for (std::size_t j = 0; j < m; ++j) {
-    inverse[j][j] = 1.0;
-    solve_triangle(triangle, j + 1, inverse[j], 1);
-  }
-  for (std::size_t t = 0; t < m; ++t)
-    for (std::size_t j = t; j < m; ++j) diagonal[t] += inverse[j][t] * inverse[j][t];
-  return diagonal;
-}
-
-}  // namespace
 
 std::vector<std::size_t> find_independent(Rows<const double> columns, double tolerance, Team& team) {
   Qr qr(columns, tolerance, team);
@@ -140,7 +123,9 @@ Regression regress(Rows<const double> columns, Rows<const double> y, double tole
       for (std::size_t r = 0; r < n_resp; ++r) reflect_row(fit.reflections[k], k, rotated[r], n);
   }
   fit.is_independent = true;
+  fit.rotated = Table<double>(n_resp, m);
   for (std::size_t r = 0; r < n_resp; ++r) {
+    std::copy_n(rotated[r], m, fit.rotated[r]);
     for (std::size_t j = 0; j < m; ++j) fit.coef[j][r] = rotated[r][j];
     solve_triangle(fit.triangle, m, fit.coef[0] + r, n_resp);
     double* residuals = fit.residuals[r];
@@ -167,38 +152,6 @@ Buffer<double> hat_values(const Table<double>& reflections, Team& team) {
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t c = 0; c < m; ++c) values[i] += basis[i][c] * basis[i][c];
   return values;
-}
-
-Elimination eliminate_backward(Rows<const double> columns, Rows<const double> y, Team& team) {
-  const std::size_t m = columns.rows, n = columns.width;
-  Elimination found;
-  found.rss.resize(m);
-  found.best = Table<std::size_t>(m, m, 0);
-  std::vector<std::size_t> present(m);
-  std::iota(present.begin(), present.end(), std::size_t{0});
-  Table<double> kept(m, n);
-  for (std::size_t size = m; size > 0; --size) {
-    for (std::size_t k = 0; k < size; ++k) std::copy(columns[present[k]], columns[present[k]] + n, kept[k]);
-    const Regression fit = regress({kept.data(), size, n}, y, kRankTolerance, team);
-    if (!fit.is_independent) return found;
-    found.rss[size - 1] = fit.rss;
-    std::copy(present.begin(), present.end(), found.best[size - 1]);
-    if (size == 1) break;
-    const std::vector<double> diagonal = inverse_diagonal(fit.triangle);
-    std::size_t drop = 0;
-    double least = std::numeric_limits<double>::infinity();
-    for (std::size_t t = 1; t < size; ++t) {
-      double increase = 0.0;
-      for (std::size_t r = 0; r < y.rows; ++r) increase += fit.coef[t][r] * fit.coef[t][r] / diagonal[t];
-      if (increase < least) {
-        drop = t;
-        least = increase;
-      }
-    }
-    present.erase(present.begin() + static_cast<std::ptrdiff_t>(drop));
-  }
-  found.is_independent = true;
-  return found;
 }
 
 void orthonormalise(Rows<const double> columns, Table<double>& q, Table<double>& r) {

@@ -21,13 +21,16 @@ struct Walk {
 // Sums of the knots of a pair against a model, see mars/knots.hpp.
 struct Sums {
   double *v, *a, *b, *c;
+  std::size_t responses, stride;  // A of response r begins at a + r * stride
 };
 
 // What the best knot of a pair is looked for with.
 struct Query {
-  double slope, inverse;  // A/B and 1/B of the linear candidate, 0 without one
-  double low, high;       // shares of |h|^2: below the first a knot is out, above the second it is in
-  double ceiling;         // gains from here on do not count
+  const double* slope;  // A/B of the linear candidate for each response, 0 without one
+  double inverse;       // its 1/B, 0 without one
+  double low, high;     // shares of |h|^2: below the first a knot is out, above the second it is in
+  double ceiling;       // gains from here on do not count
+  double slack;         // how far the ceiling may be off
   double noise, rss_null;
 };
 
@@ -55,9 +58,9 @@ struct Loops {
   void (*walk8)(const Walk&, const double* products, double* hinge, std::size_t stride);
 
   // Take columns into account, one after the other, in the sums of all knots: their <h_k, q> (a row of `count` numbers
-  // a column), <y, q>, and |q|^2, 0 or 1.
+  // a column), <y, q> (`stride` apart for the responses), and |q|^2, 0 or 1.
   void (*update)(const Sums&, const double* hinge, std::size_t count, std::size_t columns, const double* z,
-                 const double* weight);
+                 std::size_t stride, const double* weight);
   // Largest gain below the ceiling that a knot adds to the linear candidate's.
   double (*best_gain)(const Sums&, std::size_t count, const Query&);
   // Largest gain that a knot surely adds, and the largest that one may add.

@@ -11,7 +11,7 @@ import numpy as np
 from ... import _core
 from ..._version import __version__
 from ..._warn import warn_user
-from ...exceptions import RWarning
+from ...exceptions import InvalidInputError, RWarning
 from ..design.data import Responses, taken
 from ..design.names import term_names
 from ..gcv import gcv_of
@@ -19,7 +19,7 @@ from ..model import FitDetails, MarsModel, evaluate_term
 from ..options import MANY_ROWS, EarthOptions
 from .earth_glm import check_responses, earth_part, fit_glms
 from .forward import ForwardPass, forward_pass
-from .prune import Pruning, choose, find_subsets, prune, refuse_singular
+from .prune import Pruning, choose, find_subsets, prune
 from .r_sums import r_mean, r_sum, r_weighted_mean
 from .settings import response_importance
 from .weights import effective_weights
@@ -178,9 +178,15 @@ def _least_squares(columns, Y, with_leverages: bool, n_threads: int) -> tuple:
     """Coefficients, residuals and leverages of Y on the rows of `columns`.
 
     In R's order of operations: where terms are almost dependent only it loses the digits that R loses.
+    R's lm() asks for more independence than the forward pass.
     """
     rows = np.ascontiguousarray(Y.T)
     found = _core.regress(columns, rows, leverages=with_leverages, n_threads=n_threads)
+    if not found["is_independent"]:
+        raise InvalidInputError(
+            "the selected terms are nearly dependent (R: singular fit encountered): leave out predictors "
+            "that are almost the same, or use a larger thresh or penalty"
+        )
     leverages = found["leverages"]
     if leverages is not None:
         leverages[leverages < 1e-8] = 0.0
@@ -268,7 +274,6 @@ def subset_fits(model: MarsModel, data, options: EarthOptions, n_sizes: int):
             found = find_subsets(columns, weighted, each)
         selected = np.zeros(1, dtype=int) if found is None else choose(found, each).selected
         chosen = np.ascontiguousarray((bx[:, selected] / root * root).T)
-        refuse_singular(chosen)
         coef, _, _ = _least_squares(chosen, Y * importance * root, False, 1)
         yield selected, coef / importance
 

@@ -223,25 +223,29 @@ def _least_squares(problem: _Problem, here: _Point) -> tuple[np.ndarray, int] | 
         slope[good],
     )
     root = np.sqrt(response.weights[good] * slope**2 / variance[good])
-    columns = (problem.columns if good.all() else problem.columns[:, good]) * root
+    columns = problem.columns if good.all() else np.ascontiguousarray(problem.columns[:, good])
     target = (eta + (y - mu) / slope) * root
     if problem.ridge is not None:  # rows that pull the coefficients to zero
         columns = np.hstack([columns, np.diag(problem.ridge)])
+        root = np.concatenate([root, np.ones(len(columns))])
         target = np.concatenate([target, np.zeros(len(columns))])
-    return _solve(columns, target, min(1e-7, problem.epsilon / 1000), problem.n_threads)
+    return _solve(columns, root, target, min(1e-7, problem.epsilon / 1000), problem.n_threads)
 
 
-def _solve(columns, target, tolerance, n_threads) -> tuple[np.ndarray, int]:
-    """By R's pivoting Householder QR; what depends on other columns gets 0."""
-    rows = target[None, :]
-    found = _core.regress(columns, rows, tolerance=tolerance, n_threads=n_threads)
-    if found["is_independent"]:
-        return found["coef"][:, 0], len(columns)
+def _solve(columns, root, target, tolerance, n_threads) -> tuple[np.ndarray, int]:
+    """By R's pivoting Householder QR, cases times `root`; what depends on other columns gets 0."""
+    coef = _core.solve_reweighted(columns, root, target, tolerance, n_threads)
+    if coef is not None:
+        return coef, len(columns)
+    columns = columns * root
     kept = _core.find_independent(columns, tolerance, n_threads)
     coef = np.zeros(len(columns))
     if kept:
         found = _core.regress(
-            np.ascontiguousarray(columns[kept]), rows, tolerance=tolerance, n_threads=n_threads
+            np.ascontiguousarray(columns[kept]),
+            target[None, :],
+            tolerance=tolerance,
+            n_threads=n_threads,
         )
         coef[kept] = found["coef"][:, 0]
     return coef, len(kept)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from ... import _core
+
 __all__ = ["r_mean", "r_sum", "r_weighted_mean", "sum_in_order"]
 
 
 def r_sum(values: np.ndarray) -> float:
     """R's sum(): in extended precision."""
-    return float(np.add.accumulate(values.astype(np.longdouble))[-1])
+    return _core.extended_sum(np.ascontiguousarray(values, dtype=float))
 
 
 def r_mean(values: np.ndarray) -> float:

@@ -1,5 +1,6 @@
 #include "glm.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -23,7 +24,11 @@ double y_log_y(double y, double mean) { return y != 0 ? y * std::log(y / mean) :
 class Lanes {
  public:
   Lanes(Rows<const double> columns, const double* root, const double* target, Team& team)
-      : n_(columns.width), m_(columns.rows), team_(team), values_(n_, (m_ + kLanes) / kLanes * kLanes, 0.0) {
+      : n_(columns.width),
+        m_(columns.rows),
+        team_(team),
+        values_(n_, (m_ + kLanes) / kLanes * kLanes, 0.0),
+        sums_(values_.width()) {
     for (std::size_t i = 0; i < n_; ++i) {
       double* row = values_[i];
       for (std::size_t c = 0; c < m_; ++c) row[c] = columns[c][i] * root[i];
@@ -38,26 +43,31 @@ class Lanes {
     return total;
   }
   std::vector<double> squares() const {
-    std::vector<double> total(values_.width(), 0.0);
-    for (std::size_t i = 0; i < n_; ++i)
-      for (std::size_t c = 0; c < total.size(); ++c) total[c] += values_[i][c] * values_[i][c];
+    std::vector<double> total(values_.width());
+    for (std::size_t first = 0; first < total.size(); first += kLanes) {
+      double sums[kLanes] = {};
+      for (std::size_t i = 0; i < n_; ++i)
+        for (std::size_t c = 0; c < kLanes; ++c) sums[c] += values_[i][first + c] * values_[i][first + c];
+      std::copy_n(sums, kLanes, total.data() + first);
+    }
     return total;
   }
   // Reflect the columns behind k, by a reflection that leaves the first k cases alone. Those before k are done with:
   // that it changes what shares a vector with column k does no harm.
   void reflect(const double* reflection, std::size_t k) {
-    const std::size_t first = (k + 1) / kLanes, count = values_.width() / kLanes - first;
-    const auto one = [&](std::size_t chunk, int) {
+    const std::size_t first = (k + 1) / kLanes * kLanes, count = values_.width() - first;
+    const auto reflect_lanes = [&](std::size_t c, std::size_t width) {
       const Loops& l = loops();
-      double sums[kLanes] = {}, *rows = values_[k] + (first + chunk) * kLanes;
-      l.lane_sums(reflection + k, rows, n_ - k, values_.width(), kLanes, sums);
-      for (double& sum : sums) sum = -sum / reflection[k];
-      l.lane_add(reflection + k, rows, n_ - k, values_.width(), kLanes, sums);
+      double *rows = values_[k] + c, *sums = sums_.data() + c;
+      std::fill_n(sums, width, 0.0);
+      l.lane_sums(reflection + k, rows, n_ - k, values_.width(), width, sums);
+      for (std::size_t i = 0; i < width; ++i) sums[i] = -sums[i] / reflection[k];
+      l.lane_add(reflection + k, rows, n_ - k, values_.width(), width, sums);
     };
     if (n_ < kManyCases)
-      for (std::size_t chunk = 0; chunk < count; ++chunk) one(chunk, 0);
+      reflect_lanes(first, count);
     else
-      team_.run(count, one);
+      team_.run(count / kLanes, [&](std::size_t i, int) { reflect_lanes(first + i * kLanes, kLanes); });
     team_.check();
   }
 
@@ -65,6 +75,7 @@ class Lanes {
   std::size_t n_, m_;
   Team& team_;
   Table<double> values_;
+  Buffer<double> sums_;
 };
 
 }  // namespace

@@ -9,6 +9,10 @@ class InvalidInputError(PyEarthDofError, ValueError):
     """An argument or a data set was refused before any work began."""
 
 
+class TrainingRowsError(InvalidInputError, AttributeError):
+    """What was asked for needs the training rows, and the model was loaded from a file without them."""
+
+
 class _NotAvailableError(PyEarthDofError):
     """Something outside Python is missing; `problem` says what, `remedy` is the command that mends it."""
 

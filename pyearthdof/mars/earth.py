@@ -13,6 +13,7 @@ from ..contract import Bound, Fits, PathFits
 from ..exceptions import FittingError, InvalidInputError, RWarning
 from .design.classes import response_levels
 from .design.data import check_design, check_responses, check_subset, check_weights, default_names
+from .design.ranges import Ranges
 from .earth_fit import EarthFit, weights_of_pairs
 from .options import not_plain
 from .r import objects as robject
@@ -306,6 +307,7 @@ class Earth(EarthFit, MarsRegressor):
             model = replace(model, formula=data.learned.formula)
         else:
             model, details = data.fit_in_r(options, seed)
+        model = replace(model, ranges=Ranges.of_training(model, data))
         self._adopt(model, details, weights_of_pairs(model, data))
         if not data.gives(self.model_, self.bx_):
             raise FittingError(

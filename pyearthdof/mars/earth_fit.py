@@ -15,6 +15,7 @@ from .. import bridge
 from .._checks import check_jobs
 from ..exceptions import InvalidInputError
 from .design.data import Design, Responses, check_new_data
+from .design.ranges import Ranges
 from .fitted import FittedMars
 from .model import KINDS, TYPES, interval_frame
 from .options import (
@@ -210,14 +211,14 @@ class EarthFit(FittedMars):
         options = data.check_options(again)
         if self.engine_ == "r" and self._r_object is not None:
             bridge.require("earth")
-            found = data.prune_in_r(self._r_object, options)
+            model, details = data.prune_in_r(self._r_object, options)
         else:
             from . import native
 
             model, details = native.reprune(self.model_, data, options)
-            found = replace(model, formula=self.model_.formula), details
+            model = replace(model, formula=self.model_.formula)
         self._hand_over(again)
-        again._learn(*found, self.weights_)
+        again._learn(replace(model, ranges=self.model_.ranges), details, self.weights_)
         again._data = data
         again._case_weights = data.training_weights
 
@@ -316,6 +317,11 @@ class EarthFit(FittedMars):
 
     def _check_variance_model(self, type: str) -> None:
         in_r = self.varmod_method in VARMODS_ONLY_R and self._r_object is not None
+        if self.model_.varmod is None and self.varmod_method in VARMODS_ONLY_R and not in_r:
+            raise InvalidInputError(
+                f"varmod_method={self.varmod_method!r} is R's alone, and a file does not hold it: fit again, "
+                "or with varmod_method='earth'"
+            )
         if self.model_.varmod is None and not in_r:
             raise InvalidInputError(
                 f"varmod_method={self.varmod_method!r} but intervals need a variance model: fit with "
@@ -383,6 +389,7 @@ class EarthFit(FittedMars):
             model, details = native.fit_complete(data, options, n_jobs, seed)
         else:
             model, details = engine_r.fit_one(data, options, seed)
+        model = replace(model, ranges=Ranges.of_training(model, data))
         self._learn(model, details, weights_of_pairs(model, data))
         # `weights_` of pairs have the numbers of trials in them
         self._case_weights = data.training_weights

@@ -28,11 +28,12 @@ from .design.data import check_new_data
 from .learned import LearnedFromModel
 from .native.weights import differ
 from .r import engine as engine_r
+from .saved_estimator import SavedEstimator
 
 __all__ = ["FittedMars"]
 
 
-class FittedMars(LearnedFromModel, TransformerMixin):
+class FittedMars(LearnedFromModel, SavedEstimator, TransformerMixin):
     """Basis, texts, importance and learned attributes of a fitted `MarsModel`."""
 
     def transform(self, X):
@@ -131,12 +132,19 @@ class FittedMars(LearnedFromModel, TransformerMixin):
             details=details,
             fixed_point=fixed_point,
             formulas=formulas,
-            offset=getattr(getattr(self, "_data", None), "offset", None),
+            offset=self._offset_shown(),
             **options,
         )
 
+    def _offset_shown(self) -> np.ndarray | None:
+        if self._kept is not None:
+            return self._kept.offset_shown
+        return getattr(getattr(self, "_data", None), "offset", None)
+
     def _weights_shown(self) -> np.ndarray | None:
         """The weights that R keeps with a fit: as they were given, of all rows, unless all are equal."""
+        if self._kept is not None:
+            return self._kept.weights_shown
         weights = self.weights_
         if self.model_.glm is None:
             weights = getattr(getattr(self, "_data", None), "all_weights", weights)
@@ -381,6 +389,8 @@ class FittedMars(LearnedFromModel, TransformerMixin):
         """
         check_is_fitted(self)
         model = self.model_
+        if self._kept is not None and self._kept.importances is not None:
+            return self._kept.importances
         if model.n_terms > 1 and model.prune_terms.size == 0:
             model = pruned_again(model, self.bx_, self.fitted_values_ + self.residuals_)
         return feature_importances(model)
@@ -419,6 +429,8 @@ class FittedMars(LearnedFromModel, TransformerMixin):
         (['x1', 'x2'], ['terms', 'sd', 'gcv'])
         """
         check_is_fitted(self)
+        if self._kept is not None and self._kept.anova is not None:
+            return self._kept.anova.copy()
         responses = self.fitted_values_ + self.residuals_
         return anova_table(self.model_, self.bx_, responses, self.weights_)
 
@@ -430,6 +442,7 @@ class FittedMars(LearnedFromModel, TransformerMixin):
         self.leverages_ = details.leverages
         self.weights_ = weights
         self._r_object, self._sd = details.r_object, details.sd
+        self._kept = None
         if details.cv is not None:
             self.cv_, self.cv_tables_ = cv_frames(details.cv)
 

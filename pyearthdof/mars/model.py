@@ -20,8 +20,9 @@ from .._files import write_whole
 from ..exceptions import InvalidInputError
 from . import saved
 from .describe.glm import GlmPart
-from .design.columns import Columns
+from .design.columns import Column, Columns
 from .design.kinds import check_kind
+from .design.ranges import Ranges
 from .formula.model_matrix import Formula
 from .terms import evaluate_term
 from .variance import VarianceModel, check_level, interval_width
@@ -32,7 +33,7 @@ FORMAT = "pyearthdof.MarsModel"
 FORMAT_VERSION = 1
 TYPES = ("response", "link", "earth")
 KINDS = ("prediction", "confidence")
-LATER = {"varmod": None}  # what files of earlier releases do not have
+LATER = {"varmod": None, "ranges": None}  # what files of earlier releases do not have
 LARGEST = 1e300  # a number beyond makes predictions infinite
 
 
@@ -73,6 +74,7 @@ class MarsModel:
     formula : how a frame became predictors, for a model from a formula.
     glm : the generalised linear model on the terms, where one was asked for.
     varmod : the variance model, where one was asked for.
+    ranges : what the training rows were like, column by column; None in files of earlier releases.
 
     Examples
     --------
@@ -118,6 +120,7 @@ class MarsModel:
     formula: Formula | None = None
     glm: GlmPart | None = None
     varmod: VarianceModel | None = None
+    ranges: Ranges | None = None
 
     @property
     def n_terms(self) -> int:
@@ -235,6 +238,15 @@ class MarsModel:
         return self.feature_names if self.columns is None else self.columns.names
 
     @property
+    def raw_columns(self) -> tuple[Column, ...]:
+        """These columns with their kinds and levels."""
+        if self.formula is not None:
+            return self.formula.raw_columns.columns
+        if self.columns is not None:
+            return self.columns.columns
+        return tuple(Column(name, "number") for name in self.feature_names)
+
+    @property
     def owners(self) -> tuple[frozenset[str], ...]:
         """The raw columns from which each predictor is made."""
         if self.formula is not None:
@@ -343,6 +355,8 @@ class MarsModel:
             self.varmod.check(self.n_terms, shape[1])
             if self.coef.ndim > 1:
                 raise InvalidInputError("varmod is for one response, but there are several")
+        if self.ranges is not None:
+            self.ranges.check(self.raw_names, [(c.kind, len(c.levels)) for c in self.raw_columns])
 
     def _check_responses(self) -> None:
         n_resp = len(self.response_names)
@@ -420,5 +434,5 @@ _READERS = {
     "rsq_per_response": saved.read_vector, "gcv_per_response": saved.read_vector,
     "grsq_per_response": saved.read_vector, "columns": _optional(Columns.from_dict),
     "formula": _optional(Formula.from_dict), "glm": _optional(GlmPart.from_dict),
-    "varmod": _optional(VarianceModel.from_dict),
+    "varmod": _optional(VarianceModel.from_dict), "ranges": _optional(Ranges.from_dict),
 }  # fmt: skip

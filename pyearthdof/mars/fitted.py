@@ -25,6 +25,7 @@ from .describe.importance import feature_importances, importance_table, pruned_a
 from .describe.residuals import TYPES, fit_residuals
 from .describe.text import anova_order, model_summary, spaced
 from .design.data import check_new_data
+from .exports import Exports
 from .learned import LearnedFromModel
 from .native.weights import differ
 from .r import engine as engine_r
@@ -33,7 +34,7 @@ from .saved_estimator import SavedEstimator
 __all__ = ["FittedMars"]
 
 
-class FittedMars(LearnedFromModel, SavedEstimator, TransformerMixin):
+class FittedMars(LearnedFromModel, SavedEstimator, Exports, TransformerMixin):
     """Basis, texts, importance and learned attributes of a fitted `MarsModel`."""
 
     def transform(self, X):

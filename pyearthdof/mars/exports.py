@@ -94,12 +94,12 @@ class Exports:
         >>> import numpy as np
         >>> from pyearthdof import Earth
         >>> x = np.linspace(0, 1, 101)[:, None]
-        >>> model = Earth(engine="native").fit(x, np.abs(x[:, 0] - 0.5))
+        >>> model = Earth(engine="native", nk=3).fit(x, np.maximum(0, x[:, 0] - 0.5))
         >>> model.to_frame()[["term", "shape", "knot"]]
                   term     shape  knot
         0  (Intercept)  constant   NaN
-        1     h(x-0.5)     above   0.5
-        2     h(0.5-x)     below   0.5
+        1    h(x-0.52)     above  0.52
+        2    h(0.52-x)     below  0.52
         """
         check_is_fitted(self)
         return term_table(self.model_, type=type)

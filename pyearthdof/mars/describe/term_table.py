@@ -11,6 +11,10 @@ from .text import coef_matrix
 
 __all__ = ["term_table"]
 
+COLUMNS: dict[str, type] = {
+    "term": object, "number": int, "response": object, "coef": float, "degree": int, "predictor": object,
+    "column": object, "level": object, "shape": object, "knot": float,
+}  # fmt: skip
 SHAPES = {2: "linear", 1: "above", -1: "below"}
 
 
@@ -39,11 +43,12 @@ def term_table(model, *, type: str = "response") -> pd.DataFrame:
     >>> from pyearthdof import Earth
     >>> from pyearthdof.mars.describe.term_table import term_table
     >>> x = np.linspace(0, 1, 101)[:, None]
-    >>> model = Earth(engine="native").fit(x, np.abs(x[:, 0] - 0.5)).model_
-    >>> term_table(model)[["term", "predictor", "shape", "knot"]].iloc[:2]
+    >>> model = Earth(engine="native", nk=3).fit(x, np.maximum(0, x[:, 0] - 0.5)).model_
+    >>> term_table(model)[["term", "predictor", "shape", "knot"]]
               term predictor     shape  knot
     0  (Intercept)      None  constant   NaN
-    1     h(x-0.5)         x     above   0.5
+    1    h(x-0.52)         x     above  0.52
+    2    h(0.52-x)         x     below  0.52
     """
     if type not in TYPES:
         raise InvalidInputError(f"type={type!r} but it should be one of {', '.join(TYPES)}")
@@ -55,20 +60,8 @@ def term_table(model, *, type: str = "response") -> pd.DataFrame:
         for number, name in enumerate(model.selected_names)
         for factor in _factors(model, model.selected[number], levels)
     ]
-    columns = [
-        "term",
-        "number",
-        "response",
-        "coef",
-        "degree",
-        "predictor",
-        "column",
-        "level",
-        "shape",
-    ]
-    table = pd.DataFrame(rows, columns=[*columns, "knot"])
-    texts = ["term", "response", "predictor", "column", "level", "shape"]
-    return table.astype(dict.fromkeys(texts, object) | {"knot": float, "coef": float})
+    values = dict(zip(COLUMNS, zip(*rows, strict=True), strict=True))
+    return pd.DataFrame({n: pd.Series(v, dtype=COLUMNS[n]) for n, v in values.items()})
 
 
 def _factors(model, term: int, levels) -> list[tuple]:

@@ -21,6 +21,7 @@ from .describe.format import (
     format_model,
     formulas_of,
 )
+from .describe.html import Summary
 from .describe.importance import feature_importances, importance_table, pruned_again
 from .describe.residuals import TYPES, fit_residuals
 from .describe.text import anova_order, model_summary, spaced
@@ -30,11 +31,12 @@ from .learned import LearnedFromModel
 from .native.weights import differ
 from .r import engine as engine_r
 from .saved_estimator import SavedEstimator
+from .shown import ShownEstimator
 
 __all__ = ["FittedMars"]
 
 
-class FittedMars(LearnedFromModel, SavedEstimator, Exports, TransformerMixin):
+class FittedMars(LearnedFromModel, SavedEstimator, Exports, ShownEstimator, TransformerMixin):
     """Basis, texts, importance and learned attributes of a fitted `MarsModel`."""
 
     def transform(self, X):
@@ -70,8 +72,10 @@ class FittedMars(LearnedFromModel, SavedEstimator, Exports, TransformerMixin):
 
     def summary(
         self, *, details=False, style="h", decomp="anova", digits=7, fixed_point=True
-    ) -> str:
+    ) -> Summary:
         """R's own summary of the model; where there is no R, the same layout by us.
+
+        It is a str, which notebooks show with the terms drawn.
 
         Parameters
         ----------
@@ -118,14 +122,15 @@ class FittedMars(LearnedFromModel, SavedEstimator, Exports, TransformerMixin):
         infinite = not np.isfinite(self.model_.gcv_per_subset).all()
         if self._r_object is not None and bridge.is_available() and not infinite:
             given = {"details": details, "style": style, "decomp": decomp, "digits": digits}
-            return engine_r.summary_text(self._r_object, given | {"fixed.point": fixed_point})
+            text = engine_r.summary_text(self._r_object, given | {"fixed.point": fixed_point})
+            return Summary.of(text, self.model_)
         if details and self.model_.glm is not None:
             raise InvalidInputError(
                 "details=True but the table of a generalised linear model comes from R: fit with engine='r'"
             )
         options = {"decomp": decomp, "digits": digits}
         formulas = None if style == "h" else formulas_of(self.model_, style, **options)
-        return model_summary(
+        text = model_summary(
             self.model_,
             repr(self),
             getattr(self, "nprune", None),
@@ -136,6 +141,7 @@ class FittedMars(LearnedFromModel, SavedEstimator, Exports, TransformerMixin):
             offset=self._offset_shown(),
             **options,
         )
+        return Summary.of(text, self.model_)
 
     def _offset_shown(self) -> np.ndarray | None:
         if self._kept is not None:

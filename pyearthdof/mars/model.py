@@ -20,6 +20,7 @@ from .._files import write_whole
 from ..exceptions import InvalidInputError
 from . import saved
 from .describe.glm import GlmPart
+from .describe.html import model_html
 from .design.columns import Column, Columns
 from .design.kinds import check_kind
 from .design.ranges import Ranges
@@ -269,6 +270,9 @@ class MarsModel:
             f"GCV {self.gcv:.7g}    RSS {self.rss:.7g}    GRSq {self.grsq:.7g}    "
             f"RSq {self.rsq:.7g}    nominal df {self.nominal_df:g}"
         )
+
+    def _repr_html_(self) -> str:
+        return model_html(self)
 
     def __eq__(self, other) -> bool:
         return isinstance(other, MarsModel) and self.to_json() == other.to_json()

@@ -64,7 +64,8 @@ def box(title, *parts: str) -> Html:
     head = f'<div style="font-weight:600;margin-bottom:4px">{escape(title)}</div>' if title else ""
     return Html(
         f'<div class="pyearthdof" style="color:inherit;background:transparent;border:{_LINE};'
-        f'border-radius:6px;padding:8px 12px;margin:4px 0;max-width:100%;overflow-x:auto">{head}{"".join(parts)}</div>'
+        f'border-radius:6px;padding:8px 12px;margin:4px 0;max-width:100%;overflow-x:auto">{head}'
+        f"{''.join(parts)}</div>"
     )
 
 

@@ -49,6 +49,14 @@ class SeparationWarning(UserWarning):
     """The terms of a generalised linear model separate its response: the coefficients have no limit."""
 
 
+class ExtrapolationWarning(UserWarning):
+    """Rows to predict at are outside of the range of the training rows."""
+
+
+class ColumnWarning(UserWarning):
+    """A column is taken as R takes it, but perhaps not as it was meant."""
+
+
 class FittingError(PyEarthDofError, RuntimeError):
     """One repetition of a Monte Carlo run failed; the message names it and how to replay it.
 

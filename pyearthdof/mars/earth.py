@@ -11,6 +11,7 @@ from sklearn.base import clone
 from .._checks import check_jobs
 from ..contract import Bound, Fits, PathFits
 from ..exceptions import FittingError, InvalidInputError, RWarning
+from .design.advice import warn_of_columns
 from .design.classes import response_levels
 from .design.data import check_design, check_responses, check_subset, check_weights, default_names
 from .design.ranges import Ranges
@@ -296,6 +297,7 @@ class Earth(EarthFit, MarsRegressor):
 
     def _fit_formula(self, data: FormulaData) -> None:
         options = data.check_options(self)
+        warn_of_columns(data.frame, data.learned.formula.raw_columns.columns)
         n_jobs = check_jobs(self.n_jobs)
         seed = self._seed() if options["nfold"] > 1 else None
         if self._engine_for(options) == "native":

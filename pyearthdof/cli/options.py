@@ -2,12 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import warnings
+from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-__all__ = ["Designs", "Engine", "Jobs", "Json", "Repetitions", "print_json"]
+from ..exceptions import InvalidInputError, PyEarthDofError
+
+__all__ = [
+    "Decimal",
+    "Designs",
+    "Engine",
+    "Jobs",
+    "Json",
+    "Quiet",
+    "Repetitions",
+    "Sep",
+    "be_quiet",
+    "check_writable",
+    "print_json",
+    "refusals",
+]
 
 Designs = Annotated[
     int, typer.Option(min=1, help="Gaussian designs; the errors cover them if there are several.")
@@ -17,7 +36,48 @@ Jobs = Annotated[int, typer.Option(min=1, help="Number of workers.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Repetitions = Annotated[int, typer.Option(min=2, help="Responses drawn and fitted.")]
 
+Quiet = Annotated[
+    bool,
+    typer.Option(
+        "--quiet",
+        "-q",
+        help="No progress, notes or warnings; where a file is written, nothing else.",
+    ),
+]
+Sep = Annotated[str, typer.Option(help="What separates the fields of a line: , ; or tab.")]
+Decimal = Annotated[str, typer.Option(help="The decimal mark: . or ,")]
+
+
+def be_quiet() -> None:
+    """Let no warning be shown."""
+    warnings.simplefilter("ignore")
+
 
 def print_json(found) -> None:
     """Print what a result tells of itself."""
     print(json.dumps(found.to_dict(), default=str))
+
+
+@contextlib.contextmanager
+def refusals():
+    """Turn the refusals of scikit-learn's own checks into ours."""
+    try:
+        yield
+    except PyEarthDofError:
+        raise
+    except ValueError as error:
+        raise InvalidInputError(str(error).splitlines()[0]) from None
+
+
+def check_writable(path: Path) -> None:
+    """Refuse a place that cannot be written before any work is done."""
+    folder = path.parent
+    if path.is_dir():
+        problem = "it is a folder"
+    elif not folder.is_dir():
+        problem = "its folder does not exist"
+    elif not os.access(path if path.exists() else folder, os.W_OK):
+        problem = "it is read-only"
+    else:
+        return
+    raise InvalidInputError(f"{str(path)!r} cannot be written: {problem}")

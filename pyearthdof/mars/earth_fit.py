@@ -26,6 +26,7 @@ from .options import (
     needs_native,
     needs_r,
 )
+from .other_names import KnowsOtherNames
 from .r import engine as engine_r
 from .r import objects as robject
 from .r.training_data import FormulaData, TrainingData
@@ -42,7 +43,7 @@ PRUNE_ONLY = {
 }  # fmt: skip
 
 
-class EarthFit(FittedMars):
+class EarthFit(FittedMars, KnowsOtherNames):
     """The arguments of earth, and a fit with them."""
 
     _data: TrainingData | FormulaData

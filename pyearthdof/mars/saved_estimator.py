@@ -30,7 +30,7 @@ from .saved_parts import (
     plain_params,
 )
 
-__all__ = ["Kept", "SavedEstimator"]
+__all__ = ["Kept", "SavedEstimator", "class_in_file"]
 
 SHOWN = 30  # weights and offsets of the first rows are in the summary
 ENTRIES = {
@@ -293,6 +293,17 @@ loaded from a file without them: fit again, or pickle the estimator
             classes
         ):
             raise InvalidInputError("estimator.classes should hold each class of the model once")
+
+
+def class_in_file(path: str | os.PathLike) -> str:
+    """The name of the class that reads a file; a model alone is one of Earth."""
+    try:
+        entries = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (ValueError, RecursionError):
+        return "Earth"  # which says what is wrong with it
+    found = entries.get("estimator") if isinstance(entries, Mapping) else None
+    name = found.get("class") if isinstance(found, Mapping) else None
+    return name if name in ("EarthClassifier", "Mars") else "Earth"
 
 
 def _vector(name: str, value, length: int | None = None) -> np.ndarray | None:

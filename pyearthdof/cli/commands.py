@@ -13,17 +13,21 @@ from .df import df
 from .fit import fit
 from .options import (
     Decimal,
+    Degree,
     Designs,
     Engine,
     Jobs,
     Json,
+    Nk,
+    Penalty,
     Quiet,
     Repetitions,
     Sep,
+    Table,
     be_quiet,
     print_json,
     refusals,
-)  # fmt: skip
+)
 from .predict import predict
 from .reproduce import report, reproduce
 from .terminal import estimate
@@ -75,11 +79,11 @@ def doctor(
 
 @app.command()
 def crosscheck(
-    data: Annotated[str, typer.Argument(help="A CSV file, or `ozone` for R's ozone1.")],
+    data: Table,
     target: Target,
-    degree: Annotated[int, typer.Option(help="Highest degree of interaction.")] = 1,
-    penalty: Annotated[float | None, typer.Option(help="GCV penalty for each knot.")] = None,
-    nk: Annotated[int | None, typer.Option(help="Most terms in the forward pass.")] = None,
+    degree: Degree = 1,
+    penalty: Penalty = None,
+    nk: Nk = None,
     sep: Sep = ",",
     decimal: Decimal = ".",
     as_json: Json = False,

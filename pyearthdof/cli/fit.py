@@ -10,14 +10,14 @@ import typer
 
 from ..exceptions import InvalidInputError
 from .earth_options import with_earth_options
-from .options import Decimal, Json, Quiet, Sep, be_quiet, check_writable, refusals
+from .options import Decimal, Json, Quiet, Sep, Table, be_quiet, check_writable, refusals
 
 __all__ = ["fit"]
 
 
 @with_earth_options
 def fit(
-    data: Annotated[str, typer.Argument(help="A CSV file, or `ozone` for R's ozone1.")],
+    data: Table,
     target: Annotated[
         list[str],
         typer.Option("--target", help="Name of the response column; repeat it for several."),

@@ -14,27 +14,21 @@ import typer
 from ..exceptions import InvalidInputError, PyEarthDofError
 
 __all__ = [
-    "Decimal",
-    "Designs",
-    "Engine",
-    "Jobs",
-    "Json",
-    "Quiet",
-    "Repetitions",
-    "Sep",
-    "be_quiet",
-    "check_writable",
-    "print_json",
-    "refusals",
-]
+    "Decimal", "Degree", "Designs", "Engine", "Jobs", "Json", "Nk", "Penalty", "Quiet", "Repetitions", "Sep",
+    "Table", "be_quiet", "check_writable", "print_json", "refusals",
+]  # fmt: skip
 
+Degree = Annotated[int, typer.Option(help="Highest degree of interaction.")]
 Designs = Annotated[
     int, typer.Option(min=1, help="Gaussian designs; the errors cover them if there are several.")
 ]
 Engine = Annotated[Literal["auto", "r", "native"], typer.Option(help="What computes the fit.")]
 Jobs = Annotated[int, typer.Option(min=1, help="Number of workers.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+Nk = Annotated[int | None, typer.Option(help="Most terms in the forward pass.")]
+Penalty = Annotated[float | None, typer.Option(help="GCV penalty for each knot.")]
 Repetitions = Annotated[int, typer.Option(min=2, help="Responses drawn and fitted.")]
+Table = Annotated[str, typer.Argument(help="A CSV file, or `ozone` for R's ozone1.")]
 
 Quiet = Annotated[
     bool,

@@ -251,6 +251,9 @@ def test_ranges_are_those_of_the_rows_that_were_fitted():
     assert ranges["f"].counts == tuple(rows["f"].value_counts().sort_index())
     pruned = model.reprune(nprune=2)
     assert pruned.model_.ranges == ranges
+    x = np.arange(5001.0)[:, None]
+    many = Earth(engine="native").fit(x, x[:, 0]).model_.ranges["x"]
+    assert (many.low, many.high, many.mean) == (0, 5000, 2500) and abs(many.median - 2500) < 5
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from .. import saved
 
 __all__ = ["ColumnRange", "Ranges"]
 
+ROWS_OF_MEDIAN = 1000  # of 10,000 rows it would take a tenth of a fit
 _NUMBERS = ("low", "high", "median", "mean")
 
 
@@ -23,7 +24,8 @@ class ColumnRange:
     Attributes
     ----------
     name : of the raw column.
-    low, high, median, mean : of a column of numbers; of a date, days or seconds since 1970.
+    low, high, median, mean : of a column of numbers; of a date, days or seconds since 1970. The median is
+        that of 1,000 to 2,000 rows where there are more of them.
     counts : rows of each level, in the order of the levels, of a column that is no number.
     """
 
@@ -33,15 +35,6 @@ class ColumnRange:
     median: float | None = None
     mean: float | None = None
     counts: tuple[int, ...] = ()
-
-    @classmethod
-    def of_numbers(cls, name: str, values: np.ndarray) -> ColumnRange:
-        """Of finite numbers."""
-        with np.errstate(over="ignore"):
-            numbers = (values.min(), values.max(), np.median(values), values.mean())
-        low, high, median, mean = map(float, numbers)
-        inside = low <= mean <= high  # the sum of numbers near 1e308 is infinite
-        return cls(name, low, high, median, mean if inside else median)
 
     def to_dict(self) -> dict:
         """Plain values for JSON."""
@@ -71,11 +64,14 @@ class Ranges:
     @classmethod
     def learn(cls, columns, raw: Mapping[str, np.ndarray]) -> Ranges:
         """Of raw columns with their kinds and levels, and their values as `Columns.values` has them."""
+        numbers = [c.name for c in columns if c.kind == "number"]
+        found = {}
+        if numbers:
+            matrix = np.column_stack([raw[name] for name in numbers])
+            found = {column.name: column for column in cls.of_matrix(numbers, matrix).columns}
         return cls(
             tuple(
-                ColumnRange.of_numbers(c.name, raw[c.name])
-                if c.kind == "number"
-                else ColumnRange(c.name, counts=_counts(raw[c.name], len(c.levels)))
+                found.get(c.name) or ColumnRange(c.name, counts=_counts(raw[c.name], len(c.levels)))
                 for c in columns
             )
         )
@@ -83,12 +79,15 @@ class Ranges:
     @classmethod
     def of_matrix(cls, names, values: np.ndarray) -> Ranges:
         """Of a matrix of numbers."""
-        return cls(
-            tuple(
-                ColumnRange.of_numbers(name, column)
-                for name, column in zip(names, values.T, strict=True)
-            )
-        )
+        columns = np.ascontiguousarray(values.T)
+        low, high = columns.min(axis=1), columns.max(axis=1)
+        some = np.sort(columns[:, :: max(1, len(values) // ROWS_OF_MEDIAN)], axis=1)
+        n = some.shape[1]
+        with np.errstate(over="ignore"):  # the sum of numbers near 1e308 is infinite
+            median = some[:, (n - 1) // 2] / 2 + some[:, n // 2] / 2
+            mean = np.minimum(np.maximum(columns.mean(axis=1), low), high)
+        numbers = zip(*(v.tolist() for v in (low, high, median, mean)), strict=True)
+        return cls(tuple(ColumnRange(n, *found) for n, found in zip(names, numbers, strict=True)))
 
     @classmethod
     def of_training(cls, model, data) -> Ranges:

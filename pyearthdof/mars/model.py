@@ -21,8 +21,10 @@ from .._files import write_whole
 from ..exceptions import InvalidInputError
 from . import saved
 from .describe.glm import GlmPart
-from .design.columns import Columns
+from .describe.html import model_html
+from .design.columns import Column, Columns
 from .design.kinds import check_kind
+from .design.ranges import Ranges
 from .gcv import nominal_df
 from .model_check import check_model
 from .terms import evaluate_term
@@ -37,7 +39,7 @@ FORMAT = "pyearthdof.MarsModel"
 FORMAT_VERSION = 1
 TYPES = ("response", "link", "earth")
 KINDS = ("prediction", "confidence")
-LATER = {"varmod": None}  # what files of earlier releases do not have
+LATER = {"varmod": None, "ranges": None}  # what files of earlier releases do not have
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +66,7 @@ class MarsModel:
     formula : how a frame became predictors, for a model from a formula.
     glm : the generalised linear model on the terms, where one was asked for.
     varmod : the variance model, where one was asked for.
+    ranges : what the training rows were like, column by column; None in files of earlier releases.
 
     Examples
     --------
@@ -109,6 +112,7 @@ class MarsModel:
     formula: Formula | None = None
     glm: GlmPart | None = None
     varmod: VarianceModel | None = None
+    ranges: Ranges | None = None
 
     @property
     def n_terms(self) -> int:
@@ -224,6 +228,15 @@ class MarsModel:
         return self.feature_names if self.columns is None else self.columns.names
 
     @property
+    def raw_columns(self) -> tuple[Column, ...]:
+        """These columns with their kinds and levels."""
+        if self.formula is not None:
+            return self.formula.raw_columns.columns
+        if self.columns is not None:
+            return self.columns.columns
+        return tuple(Column(name, "number") for name in self.feature_names)
+
+    @property
     def owners(self) -> tuple[frozenset[str], ...]:
         """The raw columns from which each predictor is made."""
         if self.formula is not None:
@@ -246,6 +259,9 @@ class MarsModel:
             f"GCV {self.gcv:.7g}    RSS {self.rss:.7g}    GRSq {self.grsq:.7g}    "
             f"RSq {self.rsq:.7g}    nominal df {self.nominal_df:g}"
         )
+
+    def _repr_html_(self) -> str:
+        return model_html(self)
 
     def __eq__(self, other) -> bool:
         return isinstance(other, MarsModel) and self.to_json() == other.to_json()
@@ -354,5 +370,5 @@ _READERS = {
     "rsq_per_response": saved.read_vector, "gcv_per_response": saved.read_vector,
     "grsq_per_response": saved.read_vector, "columns": _optional(Columns.from_dict),
     "formula": _optional(_read_formula), "glm": _optional(GlmPart.from_dict),
-    "varmod": _optional(VarianceModel.from_dict),
+    "varmod": _optional(VarianceModel.from_dict), "ranges": _optional(Ranges.from_dict),
 }  # fmt: skip

@@ -32,8 +32,9 @@ GLM = ("glm_coef", "deviance", "null_deviance", "aic", "iterations", "converged"
 
 def bits_that_differ(ours: Fitted, r: Fitted) -> str:
     """The first thing that is not R's to the last bit, or an empty string."""
-    if set(ours.parts) != set(r.parts):
-        return f"parts {set(ours.parts) ^ set(r.parts)}"
+    others = (set(ours.parts) ^ set(r.parts)) - {"deviances"}  # which the bridge does not bring
+    if others:
+        return f"parts {others}"
     for prefix in _prefixes(r):
         known = (*EXACT, *NUMBERS, *GLM, *FOLDS)
         names = [prefix + name for name in known if prefix + name in r.parts]
@@ -67,6 +68,8 @@ def numbers_that_differ(case: Case, ours: Fitted, r: Fitted, model: MarsModel) -
             what = _glm_differs(ours.parts, r.parts, prefix, scale)
         if what:
             return prefix + what
+    if what := _deviances_that_differ(ours.parts, r.parts):
+        return what
     if case.needs_glm and _glm_warnings(ours) != _glm_warnings(r):
         return f"warnings {_glm_warnings(ours)} {_glm_warnings(r)}"
     return _folds_that_differ(ours.parts, r.parts, scale)
@@ -168,7 +171,8 @@ def _numbers_that_differ(ours, r, prefix: str, scale: _Scale) -> str:
 
 def _glm_differs(ours, r, prefix: str, scale: _Scale) -> str:
     """Coefficients are compared by what they add to a linear predictor, as well as the last regression of
-    the iteration knows them; those of an iteration that did not converge may be anywhere.
+    the iteration knows them. Those of an iteration that did not converge may be anywhere; it is compared by
+    the deviance of each step.
     """
     mine, theirs = ({name: part[prefix + name] for name in GLM} for part in (ours, r))
     chosen = r[prefix + "selected"]
@@ -187,6 +191,22 @@ def _glm_differs(ours, r, prefix: str, scale: _Scale) -> str:
         if _differ(a, b, tolerance, left):
             return f"{name} {np.abs(a - b).max():.1e} of {np.abs(b).max():.1e}"
     return ""
+
+
+def _deviances_that_differ(ours, r) -> str:
+    """The deviances of all iterations, where one of the models did not converge."""
+    if "deviances" not in r:
+        return ""
+    mine, theirs = ours["deviances"], r["deviances"]
+    if mine.shape != theirs.shape:
+        return f"{len(mine)} iterations, R {len(theirs)}"
+    with np.errstate(invalid="ignore"):
+        apart = np.abs(mine - theirs) > TOLERANCE * np.abs(theirs)
+    wrong = np.flatnonzero(apart | (np.isfinite(mine) != np.isfinite(theirs)))
+    if not len(wrong):
+        return ""
+    first = wrong[0]
+    return f"deviance of iteration {first + 1} {mine[first]:.17g} {theirs[first]:.17g}"
 
 
 def _glm_warnings(answer: Fitted) -> list[str]:

@@ -113,13 +113,25 @@ parts.of.model <- function(fit, x.new) {
     response = suppressWarnings(predict(fit, x.new, type = "response"))))
 }
 
+# The deviance of each iteration of all the generalised linear models that `run` fits, as R's own trace prints
+# them; a halved step prints another one for the same iteration, the last one counts.
+traced.deviances <- function(run) {
+  old <- options(digits = 17)
+  on.exit(options(old))
+  lines <- grep("^(Deviance|Step halved: new deviance) = ", capture.output(run()), value = TRUE)
+  values <- as.double(sub("^.*deviance = ([^ ]+).*$", "\\1", lines, ignore.case = TRUE))
+  values[c(!startsWith(lines[-1], "Step"), TRUE)[seq_along(lines)]]
+}
+
 repeat {
   x <- read.data()
   if (is.null(x)) break
   y <- read.data()
   weights <- read.data()
   rows <- read.data()
-  arguments <- list(x = quote(x), y = quote(y))
+  # predict() of a cross-validated fit looks for the frame by its name, and earth has an x of its own
+  predictors <- x
+  arguments <- list(x = if (is.data.frame(x)) quote(predictors) else quote(x), y = quote(y))
   if (!is.null(weights)) arguments$weights <- quote(weights)
   if (!is.null(rows)) arguments$subset <- quote(rows + 1)
   arguments <- c(arguments, read.arguments())
@@ -128,14 +140,22 @@ repeat {
   changes <- read.arguments()
   x.new <- read.data()
   warned <- character(0)
+  prune.again <- function(fit) do.call("update", c(list(fit, ponly = TRUE), changes))
   answer <- tryCatch(
     withCallingHandlers({
       fit <- do.call("earth", arguments)
       parts <- parts.of(fit, x.new)
       if (length(changes)) {
-        again <- do.call("update", c(list(fit, ponly = TRUE), changes))
-        more <- parts.of(again, x.new)
+        more <- parts.of(prune.again(fit), x.new)
         parts <- c(parts, structure(more, names = paste("again", names(more))))
+      }
+      if (!all(c(parts$converged, parts$"again converged") == 1)) {
+        arguments$glm$trace <- TRUE
+        parts$deviances <- suppressWarnings(traced.deviances(function() {
+          fit <- do.call("earth", arguments)
+          if (length(changes)) prune.again(fit)
+          NULL
+        }))
       }
       list(names = rownames(fit$dirs), parts = parts)
     }, warning = function(w) {

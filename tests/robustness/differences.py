@@ -26,13 +26,15 @@ NUMBERS = (
 )  # fmt: skip
 FOLDS = (
     "cv_terms", "cv_rsq", "cv_maxerr", "cv_class_rate", "cv_oof_rsq", "cv_infold_rsq", "cv_oof_fit", "cv_sd",
+    "cv_auc", "cv_cor", "cv_deviance", "cv_calib_int", "cv_calib_slope",
 )  # fmt: skip
 GLM = ("glm_coef", "deviance", "null_deviance", "aic", "iterations", "converged")
 
 
 def bits_that_differ(ours: Fitted, r: Fitted) -> str:
     """The first thing that is not R's to the last bit, or an empty string."""
-    others = (set(ours.parts) ^ set(r.parts)) - {"deviances"}  # which the bridge does not bring
+    # of the native engine alone
+    others = (set(ours.parts) ^ set(r.parts)) - {"deviances", "auc_ties"}
     if others:
         return f"parts {others}"
     for prefix in _prefixes(r):
@@ -70,8 +72,11 @@ def numbers_that_differ(case: Case, ours: Fitted, r: Fitted, model: MarsModel) -
             return prefix + what
     if what := _deviances_that_differ(ours.parts, r.parts):
         return what
-    if case.needs_glm and _glm_warnings(ours) != _glm_warnings(r):
-        return f"warnings {_glm_warnings(ours)} {_glm_warnings(r)}"
+    said, theirs = _glm_warnings(ours), _glm_warnings(r)
+    if "cv_terms" in r.parts:  # what the folds warn of is said once
+        said, theirs = sorted(set(said)), sorted(set(theirs))
+    if case.needs_glm and said != theirs:
+        return f"warnings {said} {theirs}"
     return _folds_that_differ(ours.parts, r.parts, scale)
 
 
@@ -272,6 +277,8 @@ def tie(case: Case, r: Fitted, ours: Fitted, model: MarsModel) -> float | None:
     Where the forward passes part, the candidates of that step explain the same. Where they do not and
     pruning parts, the subsets of every size have the same sums of squares.
     """
+    if _auc_is_tied(ours.parts, r.parts):
+        return 0.0
     scale = _Scale(case, model)
     if (np.ptp(scale.Y, axis=0) <= ROUNDING * np.abs(scale.Y).max(axis=0)).all():
         return 0.0  # y is constant but for rounding, and so are all its sums of squares
@@ -289,6 +296,15 @@ def tie(case: Case, r: Fitted, ours: Fitted, model: MarsModel) -> float | None:
         gap = float(np.abs(mine - wanted).max() / wanted[0])
         return gap if gap < TIE else None
     return None
+
+
+def _auc_is_tied(ours, r) -> bool:
+    """Whether the areas differ, and by no more than ties of our predictions can move them."""
+    if "auc_ties" not in ours or "cv_auc" not in r:
+        return False
+    with np.errstate(invalid="ignore"):
+        apart = np.nan_to_num(np.abs(ours["cv_auc"] - r["cv_auc"]))
+    return bool((apart > TOLERANCE).any() and (apart <= ours["auc_ties"] + TOLERANCE).all())
 
 
 def _first_difference(a, b) -> int | None:

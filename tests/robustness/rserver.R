@@ -87,8 +87,10 @@ folds.of <- function(fit) {
     cv_terms = vapply(fit$cv.list, function(f) as.double(length(f$selected.terms)), 0),
     cv_rsq = fit$cv.rsq.tab, cv_maxerr = fit$cv.maxerr.tab, cv_class_rate = fit$cv.class.rate.tab,
     cv_oof_rsq = fit$cv.oof.rsq.tab, cv_infold_rsq = fit$cv.infold.rsq.tab,
-    cv_oof_fit = fit$cv.oof.fit.tab)
-  if (!is.null(fit$varmod)) found$cv_sd <- predict(fit, interval = "se")
+    cv_oof_fit = fit$cv.oof.fit.tab, cv_auc = fit$cv.auc.tab, cv_cor = fit$cv.cor.tab,
+    cv_deviance = fit$cv.deviance.tab, cv_calib_int = fit$cv.calib.int.tab,
+    cv_calib_slope = fit$cv.calib.slope.tab)
+  if (!is.null(fit$varmod)) found$cv_sd <- predict(fit, interval = "se", type = "earth")
   Filter(Negate(is.null), found)
 }
 

@@ -101,6 +101,8 @@ def _of_glm(glm, kind: str, y, eta, weights):
     mu = glm.response(eta)
     prior = np.ones(len(y)) if weights is None else np.asarray(weights)
     prior = prior if y.ndim == 1 else prior[:, None]
+    if family == "binomial":
+        y = np.where(prior == 0, 0.0, y)  # which is what R's family makes of a row without weight
     if kind == "response":
         return y - mu
     if kind == "pearson":

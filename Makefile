@@ -37,7 +37,8 @@ soak: .venv/.core
 	@$(PYTHON) tests/robustness/soak.py --cases 10000 --json .soak.json
 	@$(PYTHON) tests/robustness/soak.py --data --cases 20000 --json .soak-data.json
 	@$(PYTHON) tests/robustness/soak.py --glm --cases 5000 --json .soak-glm.json
-	@$(PYTHON) tests/robustness/report.py .reliability.jsonl .soak.json .soak-data.json docs/reliability.md
+	@$(PYTHON) tests/robustness/soak.py --folds --cases 1000 --json .soak-folds.json
+	@$(PYTHON) tests/robustness/report.py .reliability.jsonl .soak.json .soak-data.json .soak-glm.json .soak-folds.json docs/reliability.md
 
 bench: .venv/.core
 	@$(PYTHON) benchmarks/run.py

@@ -52,6 +52,8 @@ def _of_glm(glm, kind: str, y, eta, weights):
     family = next(f for f in FAMILIES.values() if f.name == glm.family)
     mu = glm.response(eta)
     prior = np.ones(len(y)) if weights is None else np.asarray(weights)
+    if family.name.removeprefix("quasi") == "binomial":
+        y = np.where(prior == 0, 0.0, y)  # which is what R's family makes of a row without weight
     if kind == "response":
         return y - mu
     if kind == "pearson":

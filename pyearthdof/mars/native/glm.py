@@ -227,6 +227,9 @@ def _least_squares(problem: _Problem, here: _Point) -> tuple[np.ndarray, int] | 
     root = np.sqrt(response.weights[good] * slope**2 / variance[good])
     columns = np.ascontiguousarray(problem.columns[:, good])
     target = (eta + (y - mu) / slope) * root
+    for name, values in (("x", columns), ("y", target)):
+        if not np.isfinite(values).all():
+            raise GlmStoppedError(f"NA/NaN/Inf in '{name}'")
     if problem.ridge is not None:  # rows that pull the coefficients to zero
         columns = np.hstack([columns, np.diag(problem.ridge)])
         root = np.concatenate([root, np.ones(len(columns))])

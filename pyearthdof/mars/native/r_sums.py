@@ -22,8 +22,9 @@ def r_mean(values: np.ndarray) -> float:
 
 
 def r_weighted_mean(values: np.ndarray, weights: np.ndarray) -> float:
-    """R's weighted.mean()."""
-    return r_sum(values * weights) / r_sum(weights)
+    """R's weighted.mean(), which is not a number where no row has a weight."""
+    total = r_sum(weights)
+    return r_sum(values * weights) / total if total else np.nan
 
 
 def sum_in_order(values: np.ndarray) -> float:

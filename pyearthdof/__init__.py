@@ -8,6 +8,7 @@ from importlib import import_module
 from ._version import __version__
 
 _HOME = {
+    "AroundFit": ".dof",
     "CorrectedEarth": ".dof",
     "CrossCheck": ".mars.crosscheck",
     "Earth": ".mars.earth",
@@ -20,16 +21,22 @@ _HOME = {
     "PenaltyEstimate": ".dof.penalty_table",
     "PenaltyTable": ".dof.penalty_table",
     "SelfConsistency": ".dof",
+    "SizeChoice": ".dof",
+    "SizeCurve": ".dof",
     "aic": ".dof",
     "bic": ".dof",
+    "choose_size": ".dof",
     "correct_penalty": ".dof",
     "crosscheck": ".mars.crosscheck",
     "degrees_of_freedom": ".dof",
+    "df_of_sizes": ".dof",
     "gcv": ".dof",
     "nominal_df": ".dof",
     "penalty_table": ".dof.penalty_table",
     "quick_penalty": ".dof.penalty_table",
+    "quick_df_of_sizes": ".dof",
     "self_consistency": ".dof",
+    "size_table": ".dof",
     "doctor": ".bridge.doctor",
 }
 

@@ -224,9 +224,8 @@ def reprune(model: MarsModel, data, options) -> tuple[MarsModel, FitDetails]:
     """The pruning pass again, on the forward pass of a fitted model."""
     responses, weights, bx = _weighted_terms(model, data, options)
     Y = _without(responses.matrix, data.offset)
-    forward = ForwardPass(
-        model.dirs.astype(int), model.cuts, bx, np.empty(0, dtype=int), model.termcond, 0
-    )
+    none = np.empty(0, dtype=int)
+    forward = ForwardPass(model.dirs.astype(int), model.cuts, bx, none, model.termcond, 0, none, none)
     importance = response_importance(options["response_weight"], Y.shape[1])
     found = _prune_and_solve(forward, Y, importance, weights, options)
     if responses.values.ndim == 1:

@@ -1,4 +1,4 @@
-"""Compute the table of the degrees of freedom of every size that the package ships, and check it off its grid.
+"""Compute the table of the degrees of freedom of every size that comes with the package, and check it.
 
 python benchmarks/size_table.py table --cells FOLDER    compute the cells, then write the table
 python benchmarks/size_table.py check --cells FOLDER    measured curves at random points between the cells
@@ -103,9 +103,11 @@ def curvature_error(frame: pd.DataFrame) -> float:
 def points(count: int) -> list[tuple[int, int, int]]:
     """Random shapes inside the table."""
     rng = np.random.default_rng(1)
-    n, p = (np.exp(rng.uniform(np.log(low), np.log(high), count)) for low, high in ((30, 800), (1, 60)))
+    n, p = (
+        np.exp(rng.uniform(np.log(low), np.log(high), count)) for low, high in ((30, 800), (1, 60))
+    )
     degree = rng.integers(1, 3, count)
-    return [(int(round(a)), int(round(b)), int(d)) for a, b, d in zip(n, p, degree, strict=True)]
+    return [(round(a), round(b), int(d)) for a, b, d in zip(n, p, degree, strict=True)]
 
 
 def report(cells: list[dict]) -> None:
@@ -118,11 +120,11 @@ def report(cells: list[dict]) -> None:
         error = np.hypot(curve.se[:k], cell["se"][:k])[1:]
         ratios += (gap / error).tolist()
         gaps.append(np.abs(gap).max() / np.array(cell["df"])[:k].max())
-        print(f"n={cell['n']:4d} p={cell['p']:3d} degree={cell['degree']}: largest gap {np.abs(gap).max():.2f} df, "
-              f"{np.abs(gap / error).max():.1f} errors")  # fmt: skip
+        print(f"n={cell['n']:4d} p={cell['p']:3d} degree={cell['degree']}: largest gap "
+              f"{np.abs(gap).max():.2f} df, {np.abs(gap / error).max():.1f} errors")  # fmt: skip
     inside = np.mean(np.abs(ratios) < 2)
-    print(f"{len(cells)} points: {100 * inside:.0f} % of the sizes within two errors; largest gap over the largest "
-          f"df: median {100 * np.median(gaps):.1f} %, at most {100 * max(gaps):.1f} %")  # fmt: skip
+    print(f"{len(cells)} points: {100 * inside:.0f} % of the sizes within two errors; largest gap over the "
+          f"largest df: median {100 * np.median(gaps):.1f} %, at most {100 * max(gaps):.1f} %")  # fmt: skip
 
 
 if __name__ == "__main__":

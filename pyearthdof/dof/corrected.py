@@ -87,8 +87,10 @@ class CorrectedEarth(EarthWrapper):
     >>> y = 2 * np.abs(x[:, 0]) + np.random.default_rng(1).normal(size=100)
     >>> by_size = CorrectedEarth(rule="size").fit(x, y)
     >>> by_size.correction_
-    SizeChoice(3 terms)
+    SizeChoice(3 terms, df=7.053, criterion='aicc', sigma2=0.7939)
     """
+
+    correction_: PenaltyCorrection | AroundFit | SizeChoice
 
     def __init__(
         self,
@@ -133,11 +135,10 @@ class CorrectedEarth(EarthWrapper):
             self.correction_, self.estimator_ = self._fit_size(X, y, sample_weight)
             return self
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        if self.mean == "fit":
-            self.correction_ = self._penalty_around_fit(X, y)
-        else:
-            self.correction_ = self._measure_penalty(X)
-        self.estimator_ = self._with(self.correction_.penalty).fit(X, y, **weights)
+        around = self.mean == "fit"
+        found = self._penalty_around_fit(X, y) if around else self._measure_penalty(X)
+        self.correction_ = found
+        self.estimator_ = self._with(found.penalty).fit(X, y, **weights)
         return self
 
     def bind(self, X) -> Bound:
@@ -168,8 +169,8 @@ class CorrectedEarth(EarthWrapper):
         one = "rule='size'" if self.rule == "size" else "mean='fit'" if self.mean == "fit" else None
         if one and responses.matrix.shape[1] > 1:
             raise InvalidInputError(
-                f"y has {responses.matrix.shape[1]} responses but {one} takes one: its degrees of freedom are "
-                "those of a fit of one response"
+                f"y has {responses.matrix.shape[1]} responses but {one} takes one: its degrees of freedom "
+                "are those of a fit of one response"
             )
         if self.mean == "fit" and self.rule == "penalty" and sample_weight is not None:
             raise InvalidInputError(
@@ -232,9 +233,7 @@ class CorrectedEarth(EarthWrapper):
         if self._design == "table":
             refuse_options(self._inner, shape[1])
             return quick_df_of_sizes(shape, degree=self._inner.degree)
-        return df_of_sizes(
-            shape, estimator=self._inner, n_designs=self.n_designs, **self._run
-        )
+        return df_of_sizes(shape, estimator=self._inner, n_designs=self.n_designs, **self._run)
 
     def _fit_size(self, X, y, sample_weight, curve=None) -> tuple[SizeChoice, Earth]:
         """The choice, and the fit of that size."""
@@ -255,6 +254,12 @@ class CorrectedEarth(EarthWrapper):
 
     def _with(self, penalty: float):
         return clone(self._inner).set_params(penalty=penalty)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        if self.rule == "size" or self.mean == "fit":
+            tags.target_tags.multi_output = False
+        return tags
 
 
 class _OneByOne(Bound):

@@ -16,8 +16,8 @@ import pandas as pd
 
 from ..mars.model import evaluate_term
 from .consistency import authors_draws
-from .empirical import degrees_of_freedom
-from .penalty import default_penalty, nominal, penalty_before_zero
+from .empirical import DegreesOfFreedom, degrees_of_freedom
+from .penalty import corrected_penalty, default_penalty, nominal
 from .size_choice import SizeChoice, choose_size
 from .sizes import Mean, measure_sizes
 
@@ -92,9 +92,7 @@ class AroundFit:
         names = (
             "penalty", "se", "default_penalty", "df", "n_terms", "sigma", "ended", "n_rep",
         )  # fmt: skip
-        return {name: getattr(self, name) for name in names} | {
-            "steps": self.steps.to_dict("list")
-        }
+        return {name: getattr(self, name) for name in names} | {"steps": self.steps.to_dict("list")}
 
 
 def penalty_around_fit(X, fit: Callable, unpruned, n_rep, draws, random_state, n_jobs, progress):
@@ -129,8 +127,7 @@ def penalty_around_fit(X, fit: Callable, unpruned, n_rep, draws, random_state, n
             unpruned, X, mu=model.fitted_values_, sigma=sigma, n_rep=n_rep, draws=stream.copy(),
             n_jobs=n_jobs, progress=progress,
         )  # fmt: skip
-        r = float(found.n_coef)
-        last, penalty = penalty, default if r <= 1 else max(float(penalty_before_zero(found.df, r)), 0.0)
+        last, penalty = penalty, _corrected(found, default)
         rows.append((last, int(model.n_terms_), sigma, penalty))
         if abs(penalty - last) < CLOSE:
             ended = AGREES
@@ -142,7 +139,8 @@ def penalty_around_fit(X, fit: Callable, unpruned, n_rep, draws, random_state, n
             break
         seen[key] = step
     steps = pd.DataFrame(rows, columns=["penalty", "n_terms", "sigma", "measured"])
-    df, r, se = (np.nan, 1.0, np.nan) if found is None else (found.df, float(found.n_coef), found.se)
+    df, se = (np.nan, np.nan) if found is None else (found.df, found.se)
+    r = 1.0 if found is None else _terms(found)
     return AroundFit(
         penalty=penalty,
         se=2 * se / (r - 1) if r > 1 else np.nan,
@@ -154,6 +152,17 @@ def penalty_around_fit(X, fit: Callable, unpruned, n_rep, draws, random_state, n
         steps=steps,
         n_rep=n_rep,
     )
+
+
+def _terms(found: DegreesOfFreedom) -> float:
+    assert found.n_coef is not None  # a MARS counts its terms
+    return float(found.n_coef)
+
+
+def _corrected(found: DegreesOfFreedom, default: float) -> float:
+    """Algorithm 2; the default where no term was ever added."""
+    r = _terms(found)
+    return float(corrected_penalty(found.df, r)) if r > 1 else default
 
 
 def size_around_fit(X, long, first: SizeChoice, estimator, weights, nprune, **run) -> SizeChoice:
@@ -175,7 +184,7 @@ def size_around_fit(X, long, first: SizeChoice, estimator, weights, nprune, **ru
     """
     stream = authors_draws(run.pop("draws"), run.pop("random_state"))
     rows, seen, choice, ended = [], [first.size], first, TIRED
-    projections = _fits_of_sizes(long, X, weights)
+    projections = _fits_of_sizes(long, X)
     for _ in range(MOST):
         size, df = choice.size, choice.df
         n, rss = choice.curve.n, float(choice.table["rss"][size - 1])
@@ -205,9 +214,9 @@ def _with_size(choice: SizeChoice, size: int) -> SizeChoice:
     return replace(choice, size=size, df=float(choice.table["df"][size - 1]))
 
 
-def _fits_of_sizes(long, X, weights) -> Callable:
+def _fits_of_sizes(long, X) -> Callable:
     """A function of y that fits it by the best terms of each size, (sizes, n)."""
-    model = long.model_
+    model, weights = long.model_, long.weights_
     values = model.design(X)
     terms = zip(model.dirs, model.cuts, strict=True)
     bx = np.column_stack([evaluate_term(values, d, c) for d, c in terms])
@@ -217,4 +226,3 @@ def _fits_of_sizes(long, X, weights) -> Callable:
         columns = row[: k + 1].astype(int) - 1
         bases.append(np.linalg.qr(root[:, None] * bx[:, columns])[0])
     return lambda y: np.array([q @ (q.T @ (root * y)) / root for q in bases])
-

@@ -48,7 +48,7 @@ class SizeChoice:
     >>> from pyearthdof import choose_size, df_of_sizes
     >>> X = np.random.default_rng(0).normal(size=(100, 10))
     >>> choose_size(df_of_sizes(X), rss=[120.0, 80.0, 72.0, 68.0, 66.0])
-    SizeChoice(2 terms, df=6.084, criterion='aicc', sigma2=0.7987)
+    SizeChoice(3 terms, df=10.12, criterion='aicc', sigma2=0.7988)
     """
 
     size: int
@@ -141,7 +141,7 @@ def choose_size(curve: SizeCurve, rss, *, criterion="aicc", n=None, nprune=None)
     >>> long = Earth(penalty=-1, engine="native").fit(X, y)
     >>> choice = choose_size(df_of_sizes(X), long.rss_per_subset_)
     >>> long.reprune(nprune=choice.size).terms_
-    ('(Intercept)', 'h(x1- -0.457257)')
+    ('(Intercept)', 'h(x1-0.261351)', 'h(0.261351-x1)')
     """
     check_choice("criterion", criterion, CRITERIA)
     if not isinstance(curve, SizeCurve):
@@ -162,7 +162,7 @@ def choose_size(curve: SizeCurve, rss, *, criterion="aicc", n=None, nprune=None)
 
 
 def scores(rss: np.ndarray, df: np.ndarray, n: int) -> tuple[pd.DataFrame, float]:
-    """The three criteria of models with these RSS and df, the first the smallest; and the noise's variance."""
+    """The three criteria of models with these RSS and df, the smallest first; and the noise's variance."""
     allowed = df <= LARGEST * n
     allowed[0] = True
     long = int(np.flatnonzero((df <= LONG * n) | (np.arange(len(df)) == 0))[-1])

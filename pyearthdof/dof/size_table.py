@@ -100,8 +100,8 @@ def _check_inside(name: str, value: int, axis: np.ndarray) -> None:
     low, high = axis[[0, -1]]
     if not low <= value <= high:
         raise InvalidInputError(
-            f"{name}={value} but it should be from {low} to {high}, which the table has; df_of_sizes measures "
-            "any case"
+            f"{name}={value} but it should be from {low} to {high}, which the table has; df_of_sizes "
+            "measures any case"
         )
 
 
@@ -131,8 +131,8 @@ def size_table() -> pd.DataFrame:
     --------
     >>> from pyearthdof import size_table
     >>> table = size_table()
-    >>> table.query("degree == 1 and n == 100 and p == 8 and size == 3")["df"].round(2).tolist()
-    [9.42]
+    >>> table.query("degree == 1 and n == 100 and p == 10 and size == 3")["df"].round(2).tolist()
+    [10.76]
     """
     table = shipped_sizes()
     frame = table.frame.copy()
@@ -161,7 +161,7 @@ def quick_df_of_sizes(shape, *, degree=1) -> SizeCurve:
     --------
     >>> from pyearthdof import quick_df_of_sizes
     >>> quick_df_of_sizes((264, 9))
-    SizeCurve(1..20 terms)
+    SizeCurve(1..17 terms, df=1..40.46 ± 0.88, nominal_df=1..33, n_rep=200, over 20 designs)
     """
     if not is_shape(shape):
         raise InvalidInputError(
@@ -174,9 +174,20 @@ def quick_df_of_sizes(shape, *, degree=1) -> SizeCurve:
 def refuse_options(estimator: Earth, p: int) -> None:
     """Refuse an estimator whose search is not the table's: earth's default one."""
     default = Earth().get_params()
-    free = {"degree", "penalty", "nprune", "engine", "n_jobs", "keepxy", "get_leverages", "random_state"}
+    free = (
+        "degree",
+        "penalty",
+        "nprune",
+        "engine",
+        "n_jobs",
+        "keepxy",
+        "get_leverages",
+        "random_state",
+    )
     for name, value in estimator.get_params().items():
-        same = value is default[name] or (type(value) is type(default[name]) and value == default[name])
+        same = value is default[name] or (
+            type(value) is type(default[name]) and value == default[name]
+        )
         if name in free or same or (name == "nk" and value == default_nk(p)):
             continue
         raise InvalidInputError(

@@ -25,6 +25,7 @@ from ..exceptions import InvalidInputError
 from ..mars.design.data import check_weights
 from ..mars.earth import Earth
 from ..mars.native import BoundNative
+from ..mars.native.weights import differ
 from .consistency import authors_draws
 from .empirical import package_versions
 from .mars_search import mars_search
@@ -71,9 +72,9 @@ class SizeCurve:
     >>> X = np.random.default_rng(0).normal(size=(100, 10))
     >>> curve = df_of_sizes(X)
     >>> curve
-    SizeCurve(1..17 terms, df=1..36.32 ± 0.57, nominal_df=1..33, n_rep=100)
+    SizeCurve(1..18 terms, df=1..37.17 ± 0.54, nominal_df=1..35, n_rep=100)
     >>> curve.df_at([1, 3, 30]).round(2).tolist()
-    [1.0, 10.61, 41.24]
+    [1.0, 10.12, 49.17]
     """
 
     sizes: np.ndarray
@@ -192,7 +193,9 @@ class _FitSizes:
         if self.mean is None or Z is None:
             return fits
         assert fits.products is not None
-        guesses = self.mean.guesses[np.minimum(np.arange(fits.rss.shape[1]), len(self.mean.guesses) - 1)]
+        guesses = self.mean.guesses[
+            np.minimum(np.arange(fits.rss.shape[1]), len(self.mean.guesses) - 1)
+        ]
         root = 1.0 if self.weights is None else np.sqrt(self.weights)
         return replace(fits, products=fits.products - Z.T @ (root * guesses).T)
 
@@ -256,7 +259,7 @@ def df_of_sizes(
     --------
     >>> from pyearthdof import df_of_sizes
     >>> df_of_sizes((100, 10), degree=2, random_state=1)
-    SizeCurve(1..18 terms, df=1..46.75 ± 0.5, nominal_df=1..43.5, n_rep=100, over 20 designs)
+    SizeCurve(1..19 terms, df=1..48.67 ± 0.44, nominal_df=1..46, n_rep=100, over 20 designs)
     """
     return measure_sizes(
         design, estimator, sample_weight, None, degree, nk, n_rep, draws, random_state, n_designs, n_jobs,
@@ -283,6 +286,8 @@ def measure_sizes(
     stream = authors_draws(draws, random_state)
     designs = the_designs(search.design, stream, n_rep, n_designs, names=search.names)
     weights = check_weights(sample_weight, designs.n)
+    if weights is not None:  # to earth equal ones are none, and none is zero
+        weights = np.maximum(weights, weights.mean() / 1e8) if differ(weights) else None
     root = np.ones(designs.n) if weights is None else np.sqrt(weights)
     mu, sigma = (np.zeros(designs.n), 1.0) if mean is None else (mean.mu, mean.sigma)
     responses = Responses(designs.n, mu, sigma / root, stream)

@@ -375,20 +375,23 @@ class EarthFit(FittedMars):
     def _fit(self, data: TrainingData) -> None:
         """Check the options, fit, and set what was learned."""
         options = self._check_options(data.design, data.responses)
-        n_jobs = check_jobs(self.n_jobs)
         seed = self._seed() if options["nfold"] > 1 else None
-        if self._engine_for(options) == "native":
-            from . import native
-
-            model, details = native.fit_complete(data, options, n_jobs, seed)
-        else:
-            model, details = engine_r.fit_one(data, options, seed)
+        model, details = self._compute(data, options, seed)
         self._learn(model, details, weights_of_pairs(model, data))
         # `weights_` of pairs have the numbers of trials in them
         self._case_weights = data.training_weights
         self._data = data
         if model.glm is not None:
             warn_of_separation(model, details.bx, options["glm_l2"])
+
+    def _compute(self, data: TrainingData, options, seed):
+        """The model and its details, by the engine."""
+        n_jobs = check_jobs(self.n_jobs)
+        if self._engine_for(options) == "native":
+            from . import native
+
+            return native.fit_complete(data, options, n_jobs, seed)
+        return engine_r.fit_one(data, options, seed)
 
     def _check_options(self, design: Design, responses: Responses) -> dict:
         return self._options_for(design, responses.matrix.shape[1])

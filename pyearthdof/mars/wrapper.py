@@ -27,34 +27,33 @@ class EarthWrapper(MetaEstimatorMixin, BaseEstimator):
 
     def predict(self, X):
         """Predict at the rows of X as the fitted estimator does."""
-        return self._chosen.predict(X)
+        return self._chosen().predict(X)
 
     @available_if(_has("predict_proba"))
     def predict_proba(self, X):
         """Probabilities of the classes at the rows of X, as the fitted classifier tells them."""
-        return self._chosen.predict_proba(X)
+        return self._chosen().predict_proba(X)
 
     @available_if(_has("predict_interval"))
     def predict_interval(self, X=None, level=0.95, kind="prediction"):
         """Intervals of the fitted estimator; X, level and kind as in `Earth.predict_interval`."""
-        return self._chosen.predict_interval(X, level, kind)
+        return self._chosen().predict_interval(X, level, kind)
 
     def score(self, X, y, sample_weight=None) -> float:
         """The estimator's own score: R squared, or the share of right classes.
 
         X, y and sample_weight are the data that it is computed on.
         """
-        return self._chosen.score(X, y, sample_weight)
+        return self._chosen().score(X, y, sample_weight)
 
     def summary(self) -> str:
         """The summary of the fitted model, as R prints it."""
-        return self._chosen.summary()
+        return self._chosen().summary()
 
     @property
     def _inner(self):
         return Earth() if self.estimator is None else self.estimator
 
-    @property
     def _chosen(self):
         check_is_fitted(self)
         return vars(self)[self._holder]

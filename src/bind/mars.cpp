@@ -64,6 +64,7 @@ struct Collected {
     found["columns"] = handed_over(std::move(columns));
     found["steps"] = steps;
     found["termcond"] = static_cast<int>(pass.condition());
+    found["rss_null"] = pass.rss_null();
     found["rss_after"] = copied<double>(pass.rss_after().data(), {pass.rss_after().size()});
     found["terms_after"] = pass.terms_after();
     found["n_ties"] = n_ties;

@@ -35,8 +35,10 @@ class ForwardPass:
         Why the pass stopped, R's number.
     n_ties : int
         Steps that rounding decided, taken in earth's own order of operations.
+    rss_null : float
+        RSS of the intercept, in the units of the pass: of the scaled response.
     rss_after, terms_after : (n_steps,) arrays
-        The RSS (of the scaled response) and the number of terms after each step that was tried.
+        The RSS and the number of terms after each step that was tried.
     """
 
     dirs: np.ndarray
@@ -45,6 +47,7 @@ class ForwardPass:
     steps: np.ndarray
     termcond: int
     n_ties: int
+    rss_null: float
     rss_after: np.ndarray
     terms_after: np.ndarray
 

@@ -41,10 +41,10 @@ class Subsets:
     n_terms: int
 
 
-def prune(bx: np.ndarray, Y: np.ndarray, options) -> Pruning:
-    """Search the subsets of the columns of bx, weighted if Y is, and choose one."""
+def prune(bx: np.ndarray, Y: np.ndarray, options, find=None) -> Pruning:
+    """Search the subsets of the columns of bx, weighted if Y is, and choose one; `find` may find them."""
     columns = np.ascontiguousarray(bx.T)
-    pruned = choose(find_subsets(columns, Y, options), options)
+    pruned = choose((find or find_subsets)(columns, Y, options), options)
     refuse_singular(columns[pruned.selected])
     return pruned
 

@@ -10,6 +10,7 @@ from ...contract import SizeFits
 from .forward import forward_pass
 from .prune import find_subsets
 from .settings import is_scaled, refuse_sizes, resolve_settings
+from .weights import effective_weights
 
 __all__ = ["fit_sizes"]
 
@@ -34,16 +35,15 @@ def fit_sizes(bound, Y, Z=None, weights=None, n_threads: int = 1) -> SizeFits:
     """
     refuse_sizes("Y", Y)
     options = bound.options
-    plain = options["allowed"] is None and not options["force_weights"] and weights is None
+    weights = effective_weights(weights, len(Y), options)
+    plain = options["allowed"] is None and weights is None
     if plain and options["pmethod"] == "backward":
-        rows = [np.ascontiguousarray(V.T) for V in (Y, Y[:, :0] if Z is None else Z)]
+        y, z = (np.ascontiguousarray(V.T) for V in (Y, Y[:, :0] if Z is None else Z))
         settings = resolve_settings(options, *bound.X.shape)
         found = _core.fit_sizes(
-            bound.design, settings, bound.linpreds, *rows, is_scaled(options, 1), n_threads
+            bound.design, settings, bound.linpreds, y, z, is_scaled(options, 1), n_threads
         )
-        return SizeFits(
-            found["rss"], None if Z is None else found["products"], found["n_terms"]
-        )
+        return SizeFits(found["rss"], None if Z is None else found["products"], found["n_terms"])
     if options["allowed"] is not None:
         n_threads = 1  # the user's function is asked by one thread
     directions = [None] * Y.shape[1] if Z is None else list(Z.T)

@@ -61,7 +61,9 @@ class SizeChoice:
     steps: pd.DataFrame | None = None
 
     def __repr__(self) -> str:
-        how = "" if self.steps is None else f", {self.ended} after {len(self.steps)} fits"
+        count = 0 if self.steps is None else len(self.steps)
+        times = "1 measurement" if count == 1 else f"{count} measurements"
+        how = "" if self.steps is None else f", {self.ended}, {times} around the fit"
         terms = "1 term" if self.size == 1 else f"{self.size} terms"
         return (
             f"SizeChoice({terms}, df={self.df:.4g}, criterion={self.criterion!r}, "

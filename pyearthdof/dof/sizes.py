@@ -108,6 +108,10 @@ class SizeCurve:
 
         At the end of the runs the slope may be next to nothing, and then longer models would win for free:
         a term counts 1 there at the least. Where noise never got a term, the slope is the nominal one.
+
+        Parameters
+        ----------
+        sizes : int or sequence of int
         """
         last = len(self.sizes)
         slope = 1 + self.default_penalty / 2 if last == 1 else max(self.df[-1] - self.df[-2], 1.0)
@@ -119,6 +123,11 @@ class SizeCurve:
         """Lower and upper ends of intervals for the df of each size, each with this probability.
 
         One draw serves all sizes, so neighbours err together.
+
+        Parameters
+        ----------
+        level : float
+            Between 0 and 1.
         """
         level = check_level(level)
         if self.left_out.shape[1] == 0:

@@ -39,7 +39,15 @@ class RFolds:
         self.random_state = random_state
 
     def split(self, X, y, groups=None):
-        """Yield the rows to fit on and the rows that are left out; y decides where rows are stratified."""
+        """Yield the rows to fit on and the rows that are left out.
+
+        Parameters
+        ----------
+        X : ignored
+        y : (n,) or (n, m) array
+            The responses, by which the folds are stratified.
+        groups : ignored
+        """
         Y = np.asarray(y, dtype=float).reshape(len(y), -1)
         nfold, ncross = check_count("nfold", self.nfold, 2), check_count("ncross", self.ncross, 1)
         stratify = check_flag("stratify", self.stratify)
@@ -49,6 +57,12 @@ class RFolds:
                 yield np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
 
     def get_n_splits(self, X=None, y=None, groups=None) -> int:
-        """Number of folds of all repetitions, of at most as many rows as X has."""
+        """Number of folds of all repetitions; X, if given, has as many rows at least as there are folds.
+
+        Parameters
+        ----------
+        X : array, optional
+        y, groups : ignored
+        """
         nfold = self.nfold if X is None else min(self.nfold, len(X))
         return nfold * self.ncross

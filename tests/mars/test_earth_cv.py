@@ -111,7 +111,7 @@ def test_weights_groups_frames_and_scores():
 
 
 def test_classes():
-    labels = np.where(Y < np.median(Y), "low", "high")
+    labels = np.where(np.median(Y) < Y, "high", "low")
     ours = EarthCV(
         EarthClassifier(engine="native"), {"penalty": [2, 5]}, cv=3, scoring="roc_auc"
     ).fit(X, labels)

@@ -2,12 +2,12 @@
 Let the degrees of freedom choose
 =================================
 
-The degrees of freedom of a MARS model of each size, nominal and actual, and the size that each of them chooses.
+The degrees of freedom of a MARS model of each size, nominal and actual, and the size that each chooses.
 """
 
 # %%
-# Two hinges in two of 50 predictors, 200 rows. The nominal line counts two degrees of freedom for a term; the search
-# uses ten for the first one that it finds.
+# Two hinges in two of 50 predictors, 200 rows. The nominal line counts two degrees of freedom for a term; the
+# search uses nine for the first one that it finds.
 
 import matplotlib.pyplot as plt
 

@@ -30,7 +30,10 @@ def main() -> None:
         )
         work = f"{n:,} x {p}, degree {degree}, {len(PENALTIES)} penalties, 10 folds"
         for row in measure(Comparison("cross-validation", work, rivals), runs):
-            print(f"{row.work}: {row.rival} {row.ms_per_fit:.0f} ms, {row.ratio:.1f} times", flush=True)
+            print(
+                f"{row.work}: {row.rival} {row.ms_per_fit:.0f} ms, {row.ratio:.1f} times",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -11,12 +11,13 @@ from pyearthdof.dof.consistency import unpruned_mars
 
 __all__ = ["comparisons"]
 
-# n, p, nk, degree: responses for the loop, and how many times as many for us, a time to be measured
+# n, p, nk, degree: responses for the loop, how many times as many for us, a time to be measured, and the
+# repetitions of `correct_penalty`
 SIZES = {
-    (100, 10, 21, 1): (100, 40),
-    (100, 50, 100, 2): (20, 10),
-    (3065, 57, 115, 1): (8, 8),
-    (3065, 57, 115, 2): (4, 5),
+    (100, 10, 21, 1): (100, 40, 2000),
+    (100, 50, 100, 2): (20, 10, 400),
+    (3065, 57, 115, 1): (8, 8, 100),
+    (3065, 57, 115, 2): (4, 5, 50),
 }
 AUTHORS = """
 for (j in seq_len(ncol(Y))) {{
@@ -29,9 +30,11 @@ for (j in seq_len(ncol(Y))) {{
 
 def comparisons():
     """Fits alone, the whole estimate of df with workers, and the nk path."""
-    for size, (responses, times) in SIZES.items():
+    for size, (responses, times, _) in SIZES.items():
         yield from _fits(*size, responses, times)
-    yield from _estimates(1000, 20, 41, 2, 64)
+    for size, (responses, _, n_rep) in SIZES.items():
+        yield from _estimates(*size, responses, n_rep)
+    yield from _estimates(1000, 20, 41, 2, 64, 64, with_r=True)
     yield from _path(100, 10, 2, 60, 10)
 
 
@@ -61,27 +64,27 @@ def _fits(n, p, nk, degree, responses, times):
     loop.close()
 
 
-def _estimates(n, p, nk, degree, n_rep):
-    """`correct_penalty` as a whole: drawing, fitting, covariances."""
+def _estimates(n, p, nk, degree, responses, n_rep, with_r=False):
+    """`correct_penalty` as a whole, drawing, fitting and covariances, beside the fits of the loop alone."""
     rng = np.random.default_rng(1)
-    X, Y = rng.normal(size=(n, p)), rng.normal(size=(n, n_rep))
+    X, Y = rng.normal(size=(n, p)), rng.normal(size=(n, responses))
     loop = r_stopwatch(
         "suppressMessages(library(earth))", AUTHORS.format(nk=nk, degree=degree), X=X, Y=Y
     )
 
     def ours(engine, n_jobs):
         settings = {"degree": degree, "nk": nk, "n_rep": n_rep, "engine": engine, "n_jobs": n_jobs}
-        return timed(lambda: correct_penalty((n, p), **settings))
+        run = timed(lambda: correct_penalty((n, p), **settings))
+        return lambda: run() * responses / n_rep
 
-    rivals = (
-        Rival("authors' loop in R", loop.seconds),
-        Rival("R engine, 1 worker", ours("r", 1)),
-        Rival("R engine, 2 workers", ours("r", 2)),
-        Rival("native engine, 1 thread", ours("native", 1)),
-        Rival("native engine, 2 threads", ours("native", 2)),
-    )
+    rivals = [Rival("authors' loop in R", loop.seconds)]
+    if with_r:
+        rivals += [Rival(f"R engine, {k} worker{'s' * (k > 1)}", ours("r", k)) for k in (1, 2)]
+    rivals += [
+        Rival(f"native engine, {k} thread{'s' * (k > 1)}", ours("native", k)) for k in (1, 2)
+    ]
     work = f"correct_penalty(({n}, {p}), nk={nk}, degree={degree}, n_rep={n_rep})"
-    yield Comparison("Corrected penalty", work, rivals, n_rep)
+    yield Comparison("Corrected penalty", work, tuple(rivals), responses)
     loop.close()
 
 

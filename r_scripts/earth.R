@@ -150,18 +150,6 @@ earth.interval <- function(object, x, interval, level) {
   unname(as.matrix(predict(fit, newdata = x, interval = interval, level = level)))
 }
 
-# R's own predictions of a fit that was kept as bytes.
-earth.predict <- function(object, x, type) {
-  unname(as.matrix(predict(unserialize(object), newdata = x, type = type)))
-}
-
-# Seconds that one earth() call takes inside R, for the benchmark of the bridge.
-earth.seconds <- function(x, y, degree) {
-  began <- Sys.time()
-  earth::earth(x, y, degree = degree)
-  as.double(Sys.time() - began, units = "secs")
-}
-
 # R's importance of predictors (evimp) of a fit that was kept as bytes.
 earth.importance <- function(object) {
   table <- earth::evimp(unserialize(object))

@@ -14,7 +14,18 @@ import typer
 from .._version import __version__
 from ..exceptions import InvalidInputError, PyEarthDofError
 from .df import df
-from .options import Designs, Engine, Jobs, Json, Repetitions, print_json
+from .options import (
+    Degree,
+    Designs,
+    Engine,
+    Jobs,
+    Json,
+    Nk,
+    Penalty,
+    Repetitions,
+    Table,
+    print_json,
+)
 from .reproduce import report, reproduce
 from .terminal import estimate
 
@@ -67,11 +78,11 @@ def doctor(
 
 @app.command()
 def fit(
-    data: Annotated[str, typer.Argument(help="A CSV file, or `ozone` for R's ozone1.")],
+    data: Table,
     target: Targets,
-    degree: Annotated[int, typer.Option(help="Highest degree of interaction.")] = 1,
-    penalty: Annotated[float | None, typer.Option(help="GCV penalty for each knot.")] = None,
-    nk: Annotated[int | None, typer.Option(help="Most terms in the forward pass.")] = None,
+    degree: Degree = 1,
+    penalty: Penalty = None,
+    nk: Nk = None,
     family: Annotated[
         str | None, typer.Option(help="Family of a generalised linear model on the terms.")
     ] = None,
@@ -159,11 +170,11 @@ def predict(
 
 @app.command()
 def crosscheck(
-    data: Annotated[str, typer.Argument(help="A CSV file, or `ozone` for R's ozone1.")],
+    data: Table,
     target: Target,
-    degree: Annotated[int, typer.Option(help="Highest degree of interaction.")] = 1,
-    penalty: Annotated[float | None, typer.Option(help="GCV penalty for each knot.")] = None,
-    nk: Annotated[int | None, typer.Option(help="Most terms in the forward pass.")] = None,
+    degree: Degree = 1,
+    penalty: Penalty = None,
+    nk: Nk = None,
     as_json: Json = False,
 ):
     """Fit MARS with R's earth and with the native engine, and say whether they agree.

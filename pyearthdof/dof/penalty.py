@@ -4,21 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..mars.gcv import nominal_df as nominal
 from ..mars.options import default_penalty
 
 __all__ = ["corrected_penalty", "default_penalty", "nominal", "penalty_before_zero"]
-
-
-def nominal(r, c):
-    """Nominal degrees of freedom of r terms at penalty c, r + c (r - 1)/2 (equation "mars_cmr").
-
-    Examples
-    --------
-    >>> from pyearthdof.dof.penalty import nominal
-    >>> nominal(21, 3.0)
-    51.0
-    """
-    return r + c * (r - 1) / 2
 
 
 def corrected_penalty(df, r):

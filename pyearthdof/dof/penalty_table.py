@@ -23,7 +23,7 @@ from .._checks import check_count, check_level, check_shape, is_shape
 from ..exceptions import InvalidInputError
 from ..mars.options import default_nk
 from .correction import PenaltyCorrection, correct_penalty
-from .penalty import default_penalty
+from .penalty import default_penalty, penalty_before_zero
 
 __all__ = ["PenaltyEstimate", "PenaltyTable", "penalty_table", "quick_penalty"]
 
@@ -145,7 +145,7 @@ class PenaltyTable:
         self.made = made
         self._axes = {name: np.unique(self.frame[name].to_numpy()) for name in _AXES}
         r = self.frame["n_terms"]
-        self._raw = self._on_grid(2 * (self.frame["df"] - r) / (r - 1))
+        self._raw = self._on_grid(penalty_before_zero(self.frame["df"], r))
         self._se = self._on_grid(self.frame["se"])
 
     def _on_grid(self, values: pd.Series) -> np.ndarray:

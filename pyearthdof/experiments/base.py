@@ -76,10 +76,10 @@ class Experiment(ABC):
                 return str(error)
         return None
 
-    def settings(self, size: str) -> dict:
-        """The settings of a size."""
+    def settings(self, size: str, seed: int | None = None) -> dict:
+        """The settings of a size, and the seed if it is not the experiment's own."""
         check_choice("size", size, SIZES)
-        return self.sizes[size]
+        return self.sizes[size] | ({} if seed is None else {"seed": seed})
 
     def run(
         self,

@@ -32,8 +32,7 @@ class LassoDemo(Experiment):
     sizes: ClassVar = {"quick": {"every": 8, "seed": SEED}, "paper": {"every": 1, "seed": SEED}}
 
     def cells(self, size, seed=None):
-        given = {} if seed is None else {"seed": seed}
-        return [{"p": p, **self.settings(size), **given} for p in SIZES_P[::-1]]
+        return [{"p": p, **self.settings(size, seed)} for p in SIZES_P[::-1]]
 
     def compute(self, cell, engine):
         from ..procedures import IterativeRidge, lasso_path

@@ -28,8 +28,7 @@ class LassoDf(Experiment):
     sizes: ClassVar = {"quick": {"seed": SEED}, "paper": {"seed": SEED}}
 
     def cells(self, size, seed=None):
-        given = {} if seed is None else {"seed": seed}
-        return [{"p": p, **self.settings(size), **given} for p in SIZES_P]
+        return [{"p": p, **self.settings(size, seed)} for p in SIZES_P]
 
     def compute(self, cell, engine):
         from ..procedures import lasso_path, theorem_one

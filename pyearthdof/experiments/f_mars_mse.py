@@ -9,6 +9,7 @@ import pandas as pd
 from sklearn.base import clone
 
 from ..datasets import make_hinges
+from ..mars.gcv import gcv_of_sizes
 from ..mars.model import evaluate_term
 from ..random import RDraws
 from .base import Experiment, seed_of
@@ -197,13 +198,9 @@ def cross_validated_penalty(fit, X, y, rng) -> float:
 def _for_each_penalty(fit, X, y, X_new) -> list[np.ndarray]:
     model = clone(fit).set_params(penalty=None).fit(X, y).model_
     bx, bx_new = _all_terms(model, X), _all_terms(model, X_new)
-    size = np.arange(1, len(model.rss_per_subset) + 1)
     predictions = []
     for penalty in PENALTIES:
-        complexity = size + penalty * (size - 1) / 2
-        with np.errstate(divide="ignore"):
-            gcv = model.rss_per_subset / (len(y) * (1 - complexity / len(y)) ** 2)
-        best = int(np.argmin(np.where(complexity < len(y), gcv, np.inf)))
+        best = int(np.argmin(gcv_of_sizes(model.rss_per_subset, len(y), penalty)))
         terms = model.prune_terms[best, : best + 1].astype(int) - 1
         coef = np.linalg.lstsq(bx[:, terms], y, rcond=None)[0]
         predictions.append(bx_new[:, terms] @ coef)

@@ -84,8 +84,7 @@ class Overview(Experiment):
     r_packages = ("earth",)
 
     def cells(self, size, seed=None):
-        given = {} if seed is None else {"seed": seed}
-        return [{"procedure": name, **self.settings(size), **given} for name in LINES]
+        return [{"procedure": name, **self.settings(size, seed)} for name in LINES]
 
     def compute(self, cell, engine):
         from ..dof import degrees_of_freedom

@@ -55,9 +55,8 @@ class Splines(Experiment):
     }
 
     def cells(self, size, seed=None):
-        given = {} if seed is None else {"seed": seed}
         return [
-            {"method": method, "parameter": value, **self.settings(size), **given}
+            {"method": method, "parameter": value, **self.settings(size, seed)}
             for method, (_, values) in PAPER.items()
             for value in values
         ]

@@ -40,9 +40,8 @@ class Trees(Experiment):
     }
 
     def cells(self, size, seed=None):
-        given = {} if seed is None else {"seed": seed}
         return [
-            {"p": p, "depth": depth, **self.settings(size), **given}
+            {"p": p, "depth": depth, **self.settings(size, seed)}
             for p, column in PAPER.items()
             for depth in range(len(column))
         ]

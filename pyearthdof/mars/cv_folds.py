@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.utils import _safe_indexing
 
+from .._checks import is_integer
 from ..exceptions import InvalidInputError
 from .classifier import EarthClassifier
 from .earth import Earth
@@ -121,7 +122,7 @@ def score_fold(estimator, candidates: list[dict], data: FoldData, train, test) -
     kind = _SharingClassifier if isinstance(estimator, EarthClassifier) else _SharingEarth
     plain = kind(**clone(estimator).get_params() | {"get_leverages": False, "n_jobs": None})
     numbers = [candidate.get("nk", estimator.nk) for candidate in candidates]
-    plain._shared = shared = _FoldSearch(max((k for k in numbers if k is not None), default=None))
+    plain._shared = shared = _FoldSearch(max((int(k) for k in numbers if is_integer(k)), default=0))
     fold = Fold([], [], [], [], [], [])
     for candidate in candidates:
         model = copy.copy(plain)

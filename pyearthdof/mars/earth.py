@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import replace
-
 import numpy as np
 from sklearn.base import clone
 
 from .._checks import check_jobs
 from ..contract import Bound, Fits, PathFits
-from ..exceptions import FittingError, InvalidInputError, RWarning
+from ..exceptions import FittingError, InvalidInputError
 from .design.classes import response_levels
 from .design.data import check_design, check_responses, check_subset, check_weights, default_names
-from .earth_fit import EarthFit, weights_of_pairs
-from .options import not_plain
+from .earth_fit import EarthFit
+from .model import MarsModel
 from .r import objects as robject
 from .r.many import BoundR
 from .r.training_data import FormulaData, TrainingData
 from .regressor import MarsRegressor, check_many
-from .separation import warn_of_separation
 
 __all__ = ["Earth"]
 
@@ -189,9 +185,9 @@ class Earth(EarthFit, MarsRegressor):
         """
         design = check_design(type(self)(), X)
         options = self._options_for(design)
-        if not_plain(options):
+        if options.not_plain:
             raise InvalidInputError(
-                f"{not_plain(options)} but fits of many responses are plain ones"
+                f"{options.not_plain} but fits of many responses are plain ones"
             )
         if self._engine_for(options, many=True) == "native":
             from .native import BoundNative
@@ -229,11 +225,9 @@ class Earth(EarthFit, MarsRegressor):
 
         Parameters
         ----------
-        X : array or DataFrame, (n, p)
-        Y : (n, m) array
+        X, Y, n_jobs
+            As in `fit_many`.
         nks : sequence of int
-        n_jobs : int, optional
-            Threads of the native engine.
 
         Examples
         --------
@@ -290,49 +284,29 @@ class Earth(EarthFit, MarsRegressor):
         (('y',), ('log(x)',))
         """
         estimator = cls(**options)
-        estimator._fit_formula(FormulaData.learn(formula, data, sample_weight, subset))
+        estimator._fit(FormulaData.learn(formula, data, sample_weight, subset))
         return estimator
 
-    def _fit_formula(self, data: FormulaData) -> None:
-        options = data.check_options(self)
-        n_jobs = check_jobs(self.n_jobs)
-        seed = self._seed() if options["nfold"] > 1 else None
-        if self._engine_for(options) == "native":
-            from . import native
-
-            for warning in data.learned.warnings:
-                warnings.warn(warning, RWarning, stacklevel=3)
-            model, details = native.fit_complete(data, options, n_jobs, seed)
-            model = replace(model, formula=data.learned.formula)
-        else:
-            model, details = data.fit_in_r(options, seed)
-        self._adopt(model, details, weights_of_pairs(model, data))
+    def _fit(self, data: TrainingData) -> None:
+        super()._fit(data)
+        if not isinstance(data, FormulaData):
+            return
+        self._take_names(self.model_)
         if not data.gives(self.model_, self.bx_):
             raise FittingError(
-                f"the formula {data.learned.formula.text!r} gives other columns for new data than for the "
-                "fit; please report it, and use a matrix of predictors meanwhile"
+                f"the formula {data.formula.text!r} gives other columns for new data than for the fit; "
+                "please report it, and use a matrix of predictors meanwhile"
             )
         self.levels_ = response_levels(data.responses)
-        self._case_weights = data.training_weights
-        self._data = data
-        if model.glm is not None:
-            warn_of_separation(model, details.bx, options["glm_l2"])
 
-    def _refit(self, data: TrainingData) -> None:
-        if isinstance(data, FormulaData):
-            self._fit_formula(data)
-        else:
-            super()._refit(data)
-
-    def _adopt(self, model, details, weights=None) -> None:
-        """Become the estimator of a model that was not fitted from a design of ours."""
+    def _take_names(self, model: MarsModel) -> None:
+        """The predictors of a model that was not fitted from a design of ours."""
         names = model.feature_names if model.formula is None else model.formula.names
         if model.columns is not None:
             names = model.columns.names
         self.n_features_in_ = len(names)
         if model.columns or model.formula or names != default_names(len(names)):
             self.feature_names_in_ = np.array(names, dtype=object)
-        self._learn(model, details, weights)
 
     @classmethod
     def from_r(cls, source):
@@ -363,5 +337,6 @@ class Earth(EarthFit, MarsRegressor):
         """
         model, details, params = robject.read_r(source)
         estimator = cls(**params)
-        estimator._adopt(model, details, details.weights)
+        estimator._take_names(model)
+        estimator._learn(model, details, details.weights)
         return estimator

@@ -4,32 +4,28 @@ from __future__ import annotations
 
 import functools
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
-import pandas as pd
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .. import bridge
-from .._checks import check_jobs
-from ..exceptions import InvalidInputError
-from .design.data import Design, Responses, check_new_data
-from .fitted import FittedMars
-from .model import KINDS, TYPES, interval_frame
+from .._checks import check_choice, check_flag, check_jobs
+from .._warn import warn_user
+from ..exceptions import InvalidInputError, RWarning
+from .design.data import Design
+from .intervals import MarsIntervals
 from .options import (
     SEARCH_OPTIONS,
-    VARMODS_ONLY_R,
+    EarthOptions,
     check_options,
     linear_predictors,
-    needs_native,
-    needs_r,
 )
-from .r import engine as engine_r
 from .r import objects as robject
 from .r.training_data import FormulaData, TrainingData
 from .separation import warn_of_separation
-from .variance import check_level
 
 __all__ = ["EarthFit", "search_options", "weights_of_pairs"]
 
@@ -41,7 +37,7 @@ PRUNE_ONLY = {
 }  # fmt: skip
 
 
-class EarthFit(FittedMars):
+class EarthFit(MarsIntervals):
     """The arguments of earth, and a fit with them."""
 
     _data: TrainingData | FormulaData
@@ -187,8 +183,7 @@ class EarthFit(FittedMars):
             raise InvalidInputError(
                 f"{unknown[0]}={options[unknown[0]]!r} but {type(self).__name__} has no such argument"
             )
-        if not isinstance(ponly, (bool, np.bool_)):
-            raise InvalidInputError(f"ponly={ponly!r} but it should be True or False")
+        check_flag("ponly", ponly)
         data = self._training_data()
         if formula is not None:
             data = data.with_formula(formula)
@@ -199,23 +194,20 @@ class EarthFit(FittedMars):
             self._prune_again(again, data)
         else:
             self._hand_over(again)
-            again._refit(data)
+            again._fit(data)
         return again
-
-    def _refit(self, data: TrainingData) -> None:
-        self._fit(data)
 
     def _prune_again(self, again, data) -> None:
         """Set what the pruning pass alone learns."""
         options = data.check_options(again)
         if self.engine_ == "r" and self._r_object is not None:
             bridge.require("earth")
-            found = data.prune_in_r(self._r_object, options)
+            found = data.fit_in_r(options, r_object=self._r_object)
         else:
             from . import native
 
             model, details = native.reprune(self.model_, data, options)
-            found = replace(model, formula=self.model_.formula), details
+            found = replace(model, formula=data.formula), details
         self._hand_over(again)
         again._learn(*found, self.weights_)
         again._data = data
@@ -227,182 +219,48 @@ class EarthFit(FittedMars):
             if hasattr(self, name):
                 setattr(again, name, getattr(self, name))
 
-    def predict_interval(
-        self, X=None, level=0.95, kind="prediction", type="response"
-    ) -> pd.DataFrame:
-        """Intervals by the variance model of a fit with `varmod_method`; needs no R, but for a gam.
-
-        Parameters
-        ----------
-        X : array or DataFrame, optional
-            New rows; None means the training rows.
-        level : float
-            Coverage, between 0 and 1.
-        kind : {"prediction", "confidence"}
-            For a new observation, or for its mean.
-        type : {"response", "link", "earth"}
-            What the intervals are around. A generalised linear model has them for "earth" alone, the
-            least-squares fit of its terms; without one all three are the same.
-
-        Returns
-        -------
-        DataFrame
-            `fit`, `lower` and `upper`.
-
-        Notes
-        -----
-        With z the quantile of the normal distribution, a prediction interval is fit +- z sd(x), with the
-        standard deviation sd(x) of `predict_sd`. A confidence interval at a training row is R's, fit +- z s,
-        where s is the standard deviation of its out-of-fold predictions over the repetitions of
-        cross-validation. At new rows R has none. There it is fit +- z sd(x) sqrt(h(x)) with the leverage
-        h(x) = b(x)'(B'WB)^-1 b(x) of the row, where b(x) are the terms at x, B those of the training rows,
-        and W the case weights; it takes the terms for given, so that it does not know of the search for
-        them.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from pyearthdof import Earth
-        >>> rng = np.random.default_rng(0)
-        >>> x = rng.uniform(size=(100, 1))
-        >>> y = x[:, 0] + x[:, 0] * rng.normal(size=100) / 9
-        >>> model = Earth(nfold=5, ncross=5, varmod_method="lm", random_state=1).fit(x, y)
-        >>> model.predict_interval([[0.2], [0.8]]).round(3)
-             fit  lower  upper
-        0  0.201  0.149  0.253
-        1  0.724  0.572  0.877
-        """
-        check_is_fitted(self)
-        level = check_level(level)
-        if kind not in KINDS:
-            raise InvalidInputError(f"kind={kind!r} but it should be one of {', '.join(KINDS)}")
-        self._check_variance_model(type)
-        new = None if X is None else check_new_data(self, X)
-        if self.model_.varmod is None:
-            table = self._interval_in_r(new, level, kind)
-        elif new is not None:
-            table = self.model_.predict_interval(new, level, kind)
-        else:
-            sd = self._sd if kind == "prediction" else self._sd_of_predictions()
-            table = interval_frame(self.fitted_values_, sd, level)
-        return table.set_axis(X.index) if isinstance(X, pd.DataFrame) else table
-
-    def predict_sd(self, X=None) -> np.ndarray:
-        """Standard deviations of new observations by the variance model: R's predict(interval="se").
-
-        Parameters
-        ----------
-        X : array or DataFrame, optional
-            New rows; None means the training rows.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from pyearthdof import Earth
-        >>> rng = np.random.default_rng(0)
-        >>> x = rng.uniform(size=(100, 1))
-        >>> y = x[:, 0] + x[:, 0] * rng.normal(size=100) / 9
-        >>> model = Earth(nfold=5, ncross=5, varmod_method="lm", random_state=1).fit(x, y)
-        >>> model.predict_sd([[0.2], [0.8]]).round(3)
-        array([0.027, 0.078])
-        """
-        check_is_fitted(self)
-        self._check_variance_model("earth")
-        new = None if X is None else check_new_data(self, X)
-        if self.model_.varmod is None:
-            rows = None if new is None else self._rows_for_r(new)
-            return engine_r.predict_interval(self._r_object, rows, "se", 0.95)[:, 0]
-        return self._sd if new is None else self.model_.predict_sd(new)
-
-    def _check_variance_model(self, type: str) -> None:
-        in_r = self.varmod_method in VARMODS_ONLY_R and self._r_object is not None
-        if self.model_.varmod is None and not in_r:
-            raise InvalidInputError(
-                f"varmod_method={self.varmod_method!r} but intervals need a variance model: fit with "
-                "varmod_method='lm', nfold and ncross"
-            )
-        if type not in TYPES:
-            raise InvalidInputError(f"type={type!r} but it should be one of {', '.join(TYPES)}")
-        if self.model_.glm is not None and type != "earth":
-            raise InvalidInputError(
-                f"type={type!r} but it should be 'earth' for intervals of a generalised linear model: they "
-                "are around the least-squares fit of its terms"
-            )
-
-    def _sd_of_predictions(self) -> np.ndarray:
-        """Of the training rows, over the repetitions of cross-validation."""
-        table = getattr(self, "cv_tables_", {}).get("oof_fit")
-        if table is None:
-            raise InvalidInputError(
-                "X should be new rows for confidence intervals: the model came without the table of its "
-                "out-of-fold predictions"
-            )
-        return table.to_numpy().std(axis=1, ddof=1)
-
-    def _interval_in_r(self, new, level, kind) -> pd.DataFrame:
-        """A gam is in R alone."""
-        if kind == "confidence" and new is not None:
-            raise InvalidInputError(
-                f"X should be None for confidence intervals with varmod_method={self.varmod_method!r}"
-            )
-        rows = None if new is None else self._rows_for_r(new)
-        name = {"prediction": "pint", "confidence": "cint"}[kind]
-        values = engine_r.predict_interval(self._r_object, rows, name, level)
-        return pd.DataFrame(values, columns=["fit", "lower", "upper"])
-
     def to_rds(self, path) -> None:
         """Write the model to `path`, an .rds file which `readRDS` makes an earth object in R again.
 
         A model that R's engine fitted needs no R for that; another one is rebuilt in R first, without its
         cross-validation and variance model.
 
-        Examples
-        --------
-        >>> import tempfile
-        >>> import numpy as np
-        >>> from pyearthdof import Earth
-        >>> x = np.random.default_rng(0).normal(size=(100, 2))
-        >>> model = Earth().fit(x, np.abs(x[:, 0]))
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     model.to_rds(f"{folder}/model.rds")
-        ...     again = Earth.from_r(f"{folder}/model.rds")
-        >>> again.terms_ == model.terms_
-        True
+        There is an example in `Earth.from_r`.
         """
         check_is_fitted(self)
         robject.write_rds(self, path)
 
     def _fit(self, data: TrainingData) -> None:
         """Check the options, fit, and set what was learned."""
-        options = self._check_options(data.design, data.responses)
-        seed = self._seed() if options["nfold"] > 1 else None
+        options = data.check_options(self)
+        seed = self._seed() if options.nfold > 1 else None
         model, details = self._compute(data, options, seed)
         self._learn(model, details, weights_of_pairs(model, data))
         # `weights_` of pairs have the numbers of trials in them
         self._case_weights = data.training_weights
         self._data = data
         if model.glm is not None:
-            warn_of_separation(model, details.bx, options["glm_l2"])
+            warn_of_separation(model, details.bx, options.glm_l2)
 
-    def _compute(self, data: TrainingData, options, seed):
+    def _compute(self, data: TrainingData, options: EarthOptions, seed):
         """The model and its details, by the engine."""
         n_jobs = check_jobs(self.n_jobs)
-        if self._engine_for(options) == "native":
-            from . import native
+        if self._engine_for(options) != "native":
+            return data.fit_in_r(options, seed)
+        from . import native
 
-            return native.fit_complete(data, options, n_jobs, seed)
-        return engine_r.fit_one(data, options, seed)
+        for warning in data.warnings:  # R has its own
+            warn_user(warning, RWarning)
+        model, details = native.fit_complete(data, options, n_jobs, seed)
+        return replace(model, formula=data.formula), details
 
-    def _check_options(self, design: Design, responses: Responses) -> dict:
-        return self._options_for(design, responses.matrix.shape[1])
-
-    def _options_for(self, design: Design, n_resp: int = 1) -> dict:
+    def _options_for(self, design: Design, n_resp: int = 1) -> EarthOptions:
         """The arguments, checked for a design and a number of responses."""
         params = self._params()
         params["linpreds"] = _expanded_names(params["linpreds"], design.columns)
         return check_options(params, design.names, len(design.values), n_resp)
 
-    def _params(self) -> dict:
+    def _params(self) -> dict[str, Any]:
         """The arguments as they count."""
         return {name: getattr(self, name) for name in self._argument_names()}
 
@@ -418,25 +276,6 @@ class EarthFit(FittedMars):
             return int(self.random_state)
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
-    def _rows_for_r(self, X):
-        """New rows for R's own predict: the raw columns that the model uses, factors with its levels."""
-        model = self.model_
-        values, _ = model.design(X), model.offset(X)  # they refuse what predict refuses
-        # Variance models such as x.lm are regressions on the predictors and look for them by name.
-        on_predictors = self.varmod_method.startswith("x.")
-        if model.formula is None and (model.columns is None or on_predictors):
-            return bridge.NamedMatrix(values, model.feature_names)
-        if model.formula is not None:
-            frame = engine_r.r_frame(model.formula.raw_columns, model.formula.raw_values(X))
-        else:
-            assert model.columns is not None  # the case without them is above
-            frame = engine_r.r_frame(model.columns, model.columns.values(X))
-        if not on_predictors:
-            return frame
-        return bridge.Frame(
-            dict(zip(model.feature_names, values.T, strict=True)) | dict(frame.columns)
-        )
-
     def _training_data(self) -> TrainingData | FormulaData:
         data = getattr(self, "_data", None)
         if data is None:
@@ -450,16 +289,12 @@ class EarthFit(FittedMars):
             )
         return data
 
-    def _engine_for(self, options: dict, many: bool = False) -> str:
+    def _engine_for(self, options: EarthOptions, many: bool = False) -> str:
         """The engine that fits. "auto": R where it is, but for many fits the native engine."""
-        if self.engine not in ENGINES:
-            raise InvalidInputError(
-                f"engine={self.engine!r} but it should be one of {', '.join(ENGINES)}"
-            )
-        only_r = needs_r(options)
+        check_choice("engine", self.engine, ENGINES)
+        only_r, only_native = options.only_r, options.only_native
         if self.engine == "native" and only_r:
             raise InvalidInputError(f"engine='native' but {only_r} needs engine='r'")
-        only_native = needs_native(options)
         if only_native and (self.engine == "r" or only_r):
             other = "engine='r'" if self.engine == "r" else f"{only_r}, which needs R,"
             raise InvalidInputError(f"{other} but {only_native} needs engine='native'")

@@ -8,32 +8,23 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .. import bridge
+from .._checks import check_choice
 from ..exceptions import InvalidInputError
 from .cross_validation import cv_frames
 from .describe.anova import anova_table
 from .describe.contributions import term_contributions
-from .describe.export import to_python, to_sql, to_sympy
-from .describe.format import (
-    DECOMPOSITIONS,
-    STYLES,
-    check_choice,
-    check_digits,
-    format_model,
-    formulas_of,
-)
 from .describe.importance import feature_importances, importance_table, pruned_again
 from .describe.residuals import TYPES, fit_residuals
-from .describe.text import anova_order, model_summary, spaced
+from .describe.text import anova_order, spaced
 from .design.data import check_new_data
-from .learned import LearnedFromModel
-from .native.weights import differ
 from .r import engine as engine_r
+from .texts import MarsTexts
 
 __all__ = ["FittedMars"]
 
 
-class FittedMars(LearnedFromModel, TransformerMixin):
-    """Basis, texts, importance and learned attributes of a fitted `MarsModel`."""
+class FittedMars(MarsTexts, TransformerMixin):
+    """Basis, coefficients, residuals and importance of a fitted `MarsModel`."""
 
     def transform(self, X):
         """Evaluate the selected terms at the rows of X: an (n, n_terms_) matrix; needs no R.
@@ -65,165 +56,6 @@ class FittedMars(LearnedFromModel, TransformerMixin):
         """
         check_is_fitted(self)
         return np.array(self.terms_, dtype=object)
-
-    def summary(
-        self, *, details=False, style="h", decomp="anova", digits=7, fixed_point=True
-    ) -> str:
-        """R's own summary of the model; where there is no R, the same layout by us.
-
-        Parameters
-        ----------
-        details : bool
-            For a generalised linear model, also earth's coefficients and R's table of the glm; needs R.
-        style : {"h", "pmax", "max", "C", "bf"}
-            "h" is a table of coefficients, the others are formulas as in `format`.
-        decomp : {"anova", "none"}
-            Order of the terms: by degree and predictor, or as they were found.
-        digits : int
-            Significant digits.
-        fixed_point : bool
-            Round coefficients that are tiny beside the largest away.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from pyearthdof import Earth
-        >>> x = np.random.default_rng(0).normal(size=(100, 2))
-        >>> print(Earth().fit(x, x[:, 0] + 0.1 * x[:, 1] ** 2).summary())  # doctest: +ELLIPSIS
-        Call: ...
-        <BLANKLINE>
-                         coefficients
-        (Intercept)         0.8604269
-        h(0.916655-x1)     -0.9998561
-        h(x1-0.916655)      0.9995384
-        h(-0.049801-x2)     0.2026489
-        h(x2- -0.049801)    0.1749666
-        <BLANKLINE>
-        Selected 5 of 5 terms, and 2 of 2 predictors
-        Termination condition: RSq changed by less than 0.001 at 5 terms
-        Importance: x1, x2
-        Number of terms at each degree of interaction: 1 4 (additive model)
-        GCV 0.001413273    RSS 0.1170331    GRSq 0.9985615    RSq 0.9987846
-        """
-        check_is_fitted(self)
-        check_choice("style", style, STYLES)
-        check_choice("decomp", decomp, DECOMPOSITIONS)
-        check_digits(digits)
-        for name, value in (("details", details), ("fixed_point", fixed_point)):
-            if not isinstance(value, (bool, np.bool_)):
-                raise InvalidInputError(f"{name}={value!r} but it should be True or False")
-        # R's own summary stops where a GCV is infinite
-        infinite = not np.isfinite(self.model_.gcv_per_subset).all()
-        if self._r_object is not None and bridge.is_available() and not infinite:
-            given = {"details": details, "style": style, "decomp": decomp, "digits": digits}
-            return engine_r.summary_text(self._r_object, given | {"fixed.point": fixed_point})
-        if details and self.model_.glm is not None:
-            raise InvalidInputError(
-                "details=True but the table of a generalised linear model comes from R: fit with engine='r'"
-            )
-        options = {"decomp": decomp, "digits": digits}
-        formulas = None if style == "h" else formulas_of(self.model_, style, **options)
-        return model_summary(
-            self.model_,
-            repr(self),
-            getattr(self, "nprune", None),
-            self._weights_shown(),
-            details=details,
-            fixed_point=fixed_point,
-            formulas=formulas,
-            offset=getattr(getattr(self, "_data", None), "offset", None),
-            **options,
-        )
-
-    def _weights_shown(self) -> np.ndarray | None:
-        """The weights that R keeps with a fit: as they were given, of all rows, unless all are equal."""
-        weights = self.weights_
-        if self.model_.glm is None:
-            weights = getattr(getattr(self, "_data", None), "all_weights", weights)
-        if getattr(self, "force_weights", False):
-            return np.ones(self.model_.n_samples) if weights is None else weights
-        if weights is None or not differ(weights):
-            return None
-        return getattr(self, "_case_weights", weights) if self.model_.glm is not None else weights
-
-    def format(self, style="h", *, decomp="anova", digits=7, use_names=True, colon_char=":") -> str:
-        """The model as a formula, the text of R's `format(fit, style)`.
-
-        Parameters
-        ----------
-        style : {"h", "pmax", "max", "C", "bf"}
-            Hinges as h(x-c), as R's pmax, as max, as C code, or as a list of basis functions.
-        decomp : {"anova", "none"}
-            Order of the terms: by degree and predictor, or as they were found.
-        digits : int
-            Significant digits.
-        use_names : bool
-            Names of the predictors, or x[,1], x[,2], ...
-        colon_char : str
-            What stands for the colon in names of interactions.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from pyearthdof import Earth
-        >>> x = np.random.default_rng(0).normal(size=(100, 2))
-        >>> print(Earth(engine="native").fit(x, 2 + x[:, 0]).format("pmax", digits=3).strip())
-        2
-          + 1 * x1
-        """
-        check_is_fitted(self)
-        return format_model(
-            self.model_,
-            style,
-            decomp=decomp,
-            digits=digits,
-            use_names=use_names,
-            colon_char=colon_char,
-        )
-
-    def to_python(self, name="predict", type="response") -> str:
-        """Source of a plain Python function that predicts one row; it imports nothing but math.
-
-        Its name is `name`, and `type` is what it predicts, as in `predict`.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from pyearthdof import Earth
-        >>> x = np.random.default_rng(0).normal(size=(100, 2))
-        >>> model = Earth(engine="native").fit(x, np.abs(x[:, 0]))
-        >>> scope = {}
-        >>> exec(model.to_python("f"), scope)
-        >>> bool(abs(scope["f"](1.0, 2.0) - model.predict([[1.0, 2.0]])[0]) < 1e-12)
-        True
-        """
-        check_is_fitted(self)
-        return to_python(self.model_, name, type=type)
-
-    def to_sympy(self, type="response"):
-        """The model as a sympy expression; needs the package sympy (an example is in `export`).
-
-        `type` is what it predicts, as in `predict`.
-        """
-        check_is_fitted(self)
-        return to_sympy(self.model_, type=type)
-
-    def to_sql(self, type="response"):
-        """The model as one SQL expression for a SELECT; a list of them for several responses.
-
-        `type` is what it predicts, as in `predict`.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from pyearthdof import Earth
-        >>> x = np.random.default_rng(0).normal(size=(100, 2))
-        >>> model = Earth(engine="native", linpreds=True).fit(x, x[:, 0])
-        >>> '"x1"' in model.to_sql()
-        True
-        """
-        check_is_fitted(self)
-        return to_sql(self.model_, type=type)
 
     def contributions(self, X) -> pd.DataFrame:
         """What each term adds to the prediction at the rows of X, the intercept first.
@@ -432,6 +264,3 @@ class FittedMars(LearnedFromModel, TransformerMixin):
         self._r_object, self._sd = details.r_object, details.sd
         if details.cv is not None:
             self.cv_, self.cv_tables_ = cv_frames(details.cv)
-
-    def __str__(self) -> str:
-        return str(self.model_) if hasattr(self, "model_") else repr(self)

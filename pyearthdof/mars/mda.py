@@ -6,19 +6,18 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .. import bridge
+from .._checks import check_flag
 from ..contract import Bound, Fits, PathFits
 from ..exceptions import InvalidInputError
 from .design.data import check_design, check_training_data
 from .earth import Earth
 from .model import FitDetails
-from .options import OPTIONS
+from .options import OPTIONS, EarthOptions
 from .r import engine as engine_r
-from .r.many import BoundR
+from .r.many import BoundInR
 from .regressor import MarsRegressor, check_many
 
 __all__ = ["Mars"]
-
-_CHECKS = {option.name: option for option in OPTIONS}
 
 
 class Mars(MarsRegressor):
@@ -66,9 +65,11 @@ class Mars(MarsRegressor):
         self._require()
         design = bridge.NamedMatrix(X, names)
         found = bridge.call("mars.one", design, y, options, package="mda")
-        settings = {"degree": self.degree, "thresh": self.thresh}
-        settings["pmethod"] = "backward" if self.prune else "none"
-        model = engine_r.model_from(found, len(y), settings)
+        settings = EarthOptions(
+            n_features=len(names), degree=int(self.degree), thresh=float(self.thresh),
+            pmethod="backward" if self.prune else "none",
+        )  # fmt: skip
+        model = engine_r.model_from(found, settings)
         self._learn(model, engine_r.details_from(found))
         self.mda_gcv_ = float(found["mars.gcv"][0])
         return self
@@ -102,18 +103,12 @@ class Mars(MarsRegressor):
 
     def _options(self) -> dict:
         """Options in mda's names; what is None has mda's default."""
-        values = {name: getattr(self, name) for name in ("degree", "nk", "penalty", "thresh")}
-        for name, value in values.items():
-            if not _CHECKS[name].check(value):
-                raise InvalidInputError(
-                    f"{name}={value!r} but it should be {_CHECKS[name].allowed}"
-                )
+        shared = ("degree", "nk", "penalty", "thresh")
+        values = {o.name: o.check(getattr(self, o.name)) for o in OPTIONS if o.name in shared}
         if values["penalty"] is not None and values["penalty"] < 0:
             raise InvalidInputError(f"penalty={self.penalty!r} but mda needs 0 or more")
-        if not isinstance(self.prune, bool):
-            raise InvalidInputError(f"prune={self.prune!r} but it should be True or False")
-        options = {name: value for name, value in values.items() if value is not None}
-        return options | {"prune": self.prune}
+        given = {name: value for name, value in values.items() if value is not None}
+        return given | {"prune": check_flag("prune", self.prune)}
 
     @staticmethod
     def _require() -> None:
@@ -121,8 +116,11 @@ class Mars(MarsRegressor):
         bridge.require("mda")
 
 
-class BoundMda(BoundR):
+class BoundMda(BoundInR):
     """mda's MARS on one design; `options` in mda's names."""
+
+    def __init__(self, X, names, options: dict):
+        self.X, self.names, self.options = X, names, options
 
     def fit_many(self, Y, n_threads: int = 1) -> Fits:
         """Fitted values and numbers of terms for every column of Y; R has one thread."""

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from .._checks import check_choice, check_level
 from .._files import write_whole
 from ..exceptions import InvalidInputError
 from . import saved
@@ -23,30 +24,18 @@ from .describe.glm import GlmPart
 from .design.columns import Columns
 from .design.kinds import check_kind
 from .formula.model_matrix import Formula
+from .gcv import nominal_df
+from .model_check import check_model
 from .terms import evaluate_term
-from .variance import VarianceModel, check_level, interval_width
+from .variance import VarianceModel, interval_width
 
-__all__ = ["FitDetails", "MarsModel", "evaluate_term", "interval_frame", "nominal_df"]
+__all__ = ["FitDetails", "MarsModel", "evaluate_term", "interval_frame"]
 
 FORMAT = "pyearthdof.MarsModel"
 FORMAT_VERSION = 1
 TYPES = ("response", "link", "earth")
 KINDS = ("prediction", "confidence")
 LATER = {"varmod": None}  # what files of earlier releases do not have
-LARGEST = 1e300  # a number beyond makes predictions infinite
-
-
-def nominal_df(n_terms: float, penalty: float) -> float:
-    """Nominal degrees of freedom r + c (r - 1)/2 of a MARS model with r terms and penalty c.
-
-    A negative penalty means that terms and knots are free: 0, as earth has it.
-
-    >>> nominal_df(12, 2.0)
-    23.0
-    """
-    if penalty < 0:
-        return 0.0
-    return float(n_terms + penalty * (n_terms - 1) / 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +116,7 @@ class MarsModel:
     @property
     def nominal_df(self) -> float:
         """r + c (r - 1)/2, see `nominal_df`."""
-        return nominal_df(self.n_terms, self.penalty)
+        return float(nominal_df(self.n_terms, self.penalty))
 
     @property
     def selected_names(self) -> tuple[str, ...]:
@@ -169,8 +158,7 @@ class MarsModel:
             For a generalised linear model: means, linear predictors, or the least-squares fit of the
             terms. Without one all three are the same.
         """
-        if type not in TYPES:
-            raise InvalidInputError(f"type={type!r} but it should be one of {', '.join(TYPES)}")
+        check_choice("type", type, TYPES)
         offset = self.offset(X)
         glm = None if type == "earth" else self.glm
         with np.errstate(over="ignore", invalid="ignore"):  # what is too large is infinite, as in R
@@ -203,8 +191,7 @@ class MarsModel:
             `fit`, `lower` and `upper`; of a generalised linear model, the least-squares fit of its terms.
         """
         variance, level = self._variance_model(), check_level(level)
-        if kind not in KINDS:
-            raise InvalidInputError(f"kind={kind!r} but it should be one of {', '.join(KINDS)}")
+        check_choice("kind", kind, KINDS)
         fit = self.predict(X, "earth")
         sd = variance.sd(fit, self.design(X))
         if kind == "confidence":
@@ -281,7 +268,7 @@ class MarsModel:
         if missing:
             raise InvalidInputError(f"the saved MARS model lacks {', '.join(missing)}")
         model = cls(**{name: _READERS[name](name, entries[name]) for name in _READERS})
-        model.check()
+        check_model(model)
         return model
 
     def to_json(self) -> str:
@@ -314,67 +301,6 @@ class MarsModel:
         except UnicodeDecodeError as error:
             raise InvalidInputError(f"{path} is not a saved MARS model: {error}") from error
         return cls.from_json(text)
-
-    def check(self) -> None:
-        """Refuse a model whose parts do not belong together, by the name of the part."""
-        shape = (len(self.term_names), len(self.feature_names))
-        for name in ("dirs", "cuts"):
-            if getattr(self, name).shape != shape:
-                raise InvalidInputError(
-                    f"{name} has shape {getattr(self, name).shape} but it should be {shape}"
-                )
-        if not np.isin(self.dirs, (-1, 0, 1, 2)).all():
-            raise InvalidInputError("dirs has entries other than -1, 0, 1 and 2")
-        n_terms = shape[0]
-        if len(self.selected) == 0 or not all(0 <= t < n_terms for t in self.selected):
-            raise InvalidInputError(f"selected should hold indices from 0 to {n_terms - 1}")
-        if len(set(self.selected.tolist())) != len(self.selected):
-            raise InvalidInputError("selected holds an index twice")
-        if self.dirs[self.selected[0]].any():
-            raise InvalidInputError("selected should begin with the intercept")
-        self._check_responses()
-        self._check_numbers()
-        self._check_pruning(n_terms)
-        if self.columns is not None and self.columns.feature_names != self.feature_names:
-            raise InvalidInputError("columns does not expand to feature_names")
-        if self.formula is not None and self.formula.n_columns != shape[1]:
-            raise InvalidInputError("formula does not expand to feature_names")
-        if self.varmod is not None:
-            self.varmod.check(self.n_terms, shape[1])
-            if self.coef.ndim > 1:
-                raise InvalidInputError("varmod is for one response, but there are several")
-
-    def _check_responses(self) -> None:
-        n_resp = len(self.response_names)
-        shape = (len(self.selected),) if self.coef.ndim == 1 else (len(self.selected), n_resp)
-        if self.coef.shape != shape or n_resp < 1 or (self.coef.ndim == 1 and n_resp > 1):
-            raise InvalidInputError(
-                f"coef has shape {self.coef.shape} but there are {len(self.selected)} terms and "
-                f"{n_resp} response(s)"
-            )
-        if self.glm is not None and self.glm.coef.shape != shape:
-            raise InvalidInputError(f"glm.coef has shape {self.glm.coef.shape}, not {shape}")
-
-    def _check_numbers(self) -> None:
-        """What predictions are computed from."""
-        numbers = {"cuts": self.cuts, "coef": self.coef}
-        if self.glm is not None:
-            numbers["glm.coef"] = self.glm.coef
-        for name, values in numbers.items():
-            if not (np.abs(values) <= LARGEST).all():
-                raise InvalidInputError(
-                    f"{name} has entries that are not finite numbers, or larger than {LARGEST:g}"
-                )
-
-    def _check_pruning(self, n_terms: int) -> None:
-        """What the importance of predictors is computed from; mda keeps no steps."""
-        steps, sizes = self.prune_terms, (len(self.rss_per_subset), len(self.gcv_per_subset))
-        whole = ((steps >= 0) & (steps <= n_terms) & (steps == np.floor(steps))).all()
-        short = steps.size > 0 and min(*steps.shape, *sizes) < self.n_terms
-        if sizes[0] != sizes[1] or len(steps) > sizes[0] or short or not whole:
-            raise InvalidInputError(
-                "prune_terms, rss_per_subset and gcv_per_subset do not belong together"
-            )
 
 
 @dataclass(frozen=True)

@@ -1,16 +1,16 @@
-"""The arguments of Earth: our names, R's names, R's defaults and what is allowed, in one table."""
+"""The options of earth: our names, R's names, R's defaults and what is allowed, in one table."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from .._checks import is_flag, is_integer, is_number
+from .._checks import is_flag, is_integer, is_number, refusal
 from ..exceptions import InvalidInputError
 from .describe.glm import FAMILIES, LINKS
 
@@ -19,13 +19,10 @@ __all__ = [
     "OPTIONS",
     "PMETHODS",
     "SEARCH_OPTIONS",
+    "EarthOptions",
     "check_options",
     "default_nk",
     "default_penalty",
-    "needs_native",
-    "needs_r",
-    "not_plain",
-    "r_options",
 ]
 
 PMETHODS = ("backward", "none", "exhaustive", "forward", "seqrep", "cv")
@@ -39,98 +36,226 @@ VARMODS_OF_A_POWER = ("lm", "rlm", "earth", "gam")  # of the fitted response: th
 
 @dataclass(frozen=True)
 class Option:
-    """One argument of earth; `check` tells whether a value is allowed, `allowed` says it in words."""
+    """One argument of earth; `convert` gives an allowed value its type, `allowed` says it in words."""
 
-    name: str
     r_name: str
     default: Any
     allowed: str
-    check: Callable[[Any], bool]
+    convert: Callable[[Any], Any]
     single: bool = False  # what differs from the default is for a single fit, not for many at once
     only_native: bool = False  # and this for the native engine alone
+    name: str = ""  # that of the field of EarthOptions
+
+    def check(self, value) -> Any:
+        """The value with its type; refused if it is not allowed."""
+        if value is self.default or (type(value) is type(self.default) and value == self.default):
+            return value
+        try:
+            return self.convert(value)
+        except (TypeError, ValueError, OverflowError):
+            raise refusal(self.name, value, self.allowed) from None
+
+    def is_default(self, value) -> bool:
+        """Whether a checked value is R's default."""
+        if value is None or self.default is None:
+            return value is self.default
+        return not isinstance(value, np.ndarray) and value == self.default
+
+
+def _option(*args, **kwargs) -> Any:
+    option = Option(*args, **kwargs)
+    return field(default=option.default, metadata={"option": option})
 
 
 def _number(low: float = -math.inf, high: float = math.inf, *, below_high: bool = False):
-    def check(value):
-        if not is_number(value):
-            return False
-        inside = low <= value <= high and not (below_high and value == high)
-        return bool(inside and math.isfinite(value))
+    def convert(value) -> float:
+        inside = is_number(value) and low <= value <= high and not (below_high and value == high)
+        if not inside or not math.isfinite(value):
+            raise ValueError
+        return float(value)
 
-    return check
+    return convert
 
 
 def _integer(low: float = -math.inf, high: float = math.inf):
     number = _number(low, high)
-    return lambda value: number(value) and float(value).is_integer()
+
+    def convert(value) -> int:
+        if not number(value).is_integer():
+            raise ValueError
+        return int(value)
+
+    return convert
 
 
-def _or_none(check):
-    return lambda value: value is None or check(value)
+def _flag(value) -> bool:
+    if not is_flag(value):
+        raise ValueError
+    return bool(value)
 
 
-_flag = is_flag
+def _word(words: Collection[str]):
+    def convert(value) -> str:
+        if not isinstance(value, str) or value not in words:
+            raise ValueError
+        return value
+
+    return convert
 
 
-def _positive(value):
-    return _number(0)(value) and value > 0
+def _or_none(convert):
+    return lambda value: None if value is None else convert(value)
 
 
-def _family(value):
-    return isinstance(value, str) and value in FAMILIES
+def _positive(value) -> float:
+    if value == 0:
+        raise ValueError
+    return _number(0)(value)
 
 
-def _conv(value):
-    return (_integer(high=0)(value) and value < 0) or (_number(0, 100)(value) and value > 0)
+def _conv(value) -> float:
+    return float(_integer(high=-1)(value)) if value < 0 else _positive(_number(high=100)(value))
 
 
-def _penalty(value):
-    return _number(0, 1000)(value) or value == -1
+def _penalty(value) -> float:
+    return -1.0 if value == -1 else _number(0, 1000)(value)
 
 
-OPTIONS = (
-    Option("degree", "degree", 1, "an integer from 1 to 10", _integer(1, 10)),
-    Option("penalty", "penalty", None, "None, -1, or a number from 0 to 1000", _or_none(_penalty)),
-    Option("nk", "nk", None, "None or an integer from 1 to 1000", _or_none(_integer(1, 1000))),
-    Option("thresh", "thresh", 0.001, "a number from 0 to below 1", _number(0, 1, below_high=True)),
-    Option("minspan", "minspan", 0, "an integer", _integer()),
-    Option("endspan", "endspan", 0, "an integer, 0 or more", _integer(0)),
-    Option("newvar_penalty", "newvar.penalty", 0.0, "a number, 0 or more", _number(0)),
-    Option("fast_k", "fast.k", 20, "an integer", _integer()),
-    Option("fast_beta", "fast.beta", 1.0, "a number from 0 to 1000", _number(0, 1000)),
-    Option(
-        "pmethod", "pmethod", "backward", "one of " + ", ".join(PMETHODS), PMETHODS.__contains__
-    ),
-    Option("nprune", "nprune", None, "None or an integer, 1 or more", _or_none(_integer(1))),
-    Option("adjust_endspan", "Adjust.endspan", 2.0, "a number from 0 to 10", _number(0, 10)),
-    Option("auto_linpreds", "Auto.linpreds", True, "True or False", _flag),
-    Option("scale_y", "Scale.y", None, "None, True or False", _or_none(_flag)),
-    Option("allowed", "allowed", None, "None or a function", _or_none(callable)),
-    # linpreds needs the column names, so it is checked by `linear_predictors`.
-    Option("linpreds", "linpreds", None, "None, True, names or indices", lambda value: True),
-    # response_weight needs the number of responses, so it is checked by `response_weights`.
-    Option("response_weight", "wp", None, "None or a number for each response", lambda value: True),
-    Option("force_weights", "Force.weights", False, "True or False", _flag),
-    Option("get_leverages", "Get.leverages", None, "None, True or False", _or_none(_flag)),
-    Option("exhaustive_tol", "Exhaustive.tol", 1e-10, "a number, 0 or more", _number(0)),
-    Option("keepxy", "keepxy", False, "True or False", _flag),
-    # The glm options become one argument in R, see `_glm`.
-    Option("glm_family", "glm", None, "None or one of " + ", ".join(FAMILIES), _or_none(_family), True),
-    Option("glm_link", "", None, "None or one of " + ", ".join(LINKS), _or_none(LINKS.__contains__), True),
-    Option("glm_maxit", "", None, "None or an integer, 1 or more", _or_none(_integer(1)), True),
-    Option("glm_epsilon", "", None, "None or a number above 0", _or_none(_positive), True),
-    Option("glm_l2", "", 0.0, "a number, 0 or more", _number(0), True, only_native=True),
-    Option("nfold", "nfold", 0, "an integer, 0 or more", _integer(0), True),
-    Option("ncross", "ncross", 1, "an integer from 1 to 1000", _integer(1, 1000), True),
-    Option("stratify", "stratify", True, "True or False", _flag, True),
-    Option("varmod_method", "varmod.method", "none", "one of " + ", ".join(VARMODS),
-           VARMODS.__contains__, True),
-    Option("varmod_exponent", "varmod.exponent", 1.0, "a number from 0.1 to 5", _number(0.1, 5), True),
-    Option("varmod_conv", "varmod.conv", 1.0,
-           "a percentage above 0 and up to 100, or a negative integer", _conv, True),
-    Option("varmod_clamp", "varmod.clamp", 0.1, "a number from 0 to 1", _number(0, 1), True),
-    Option("varmod_minspan", "varmod.minspan", -3, "an integer", _integer(), True),
-)  # fmt: skip
+def _function(value) -> Callable[..., Any]:
+    if not callable(value):
+        raise TypeError
+    return value
+
+
+def _later(value) -> Any:
+    """Checked by `linear_predictors` and `response_weights`, which know the columns of X and y."""
+    return value
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class EarthOptions:
+    """All options of a fit to `n_features` predictors, with earth's own values for those left out.
+
+    `check_options` makes them from what a user gave; who makes them directly gives what is allowed.
+
+    Examples
+    --------
+    >>> options = EarthOptions(n_features=15, degree=2)
+    >>> options.nk, options.penalty, options.linpreds
+    (31, 3.0, ())
+    """
+
+    n_features: int
+    # fmt: off
+    degree: int = _option("degree", 1, "an integer from 1 to 10", _integer(1, 10))
+    penalty: float = _option("penalty", None, "None, -1, or a number from 0 to 1000", _or_none(_penalty))
+    nk: int = _option("nk", None, "None or an integer from 1 to 1000", _or_none(_integer(1, 1000)))
+    thresh: float = _option("thresh", 0.001, "a number from 0 to below 1", _number(0, 1, below_high=True))
+    minspan: int = _option("minspan", 0, "an integer", _integer())
+    endspan: int = _option("endspan", 0, "an integer, 0 or more", _integer(0))
+    newvar_penalty: float = _option("newvar.penalty", 0.0, "a number, 0 or more", _number(0))
+    fast_k: int = _option("fast.k", 20, "an integer", _integer())
+    fast_beta: float = _option("fast.beta", 1.0, "a number from 0 to 1000", _number(0, 1000))
+    pmethod: str = _option("pmethod", "backward", "one of " + ", ".join(PMETHODS), _word(PMETHODS))
+    nprune: int | None = _option("nprune", None, "None or an integer, 1 or more", _or_none(_integer(1)))
+    adjust_endspan: float = _option("Adjust.endspan", 2.0, "a number from 0 to 10", _number(0, 10))
+    auto_linpreds: bool = _option("Auto.linpreds", True, "True or False", _flag)
+    scale_y: bool | None = _option("Scale.y", None, "None, True or False", _or_none(_flag))
+    allowed: Callable[..., Any] | None = _option("allowed", None, "None or a function", _or_none(_function))  # noqa: RUF009
+    linpreds: tuple[int, ...] = _option("linpreds", None, "None, True, names or indices", _later)
+    response_weight: np.ndarray | None = _option("wp", None, "None or a number for each response", _later)  # noqa: RUF009
+    force_weights: bool = _option("Force.weights", False, "True or False", _flag)
+    get_leverages: bool | None = _option("Get.leverages", None, "None, True or False", _or_none(_flag))
+    exhaustive_tol: float = _option("Exhaustive.tol", 1e-10, "a number, 0 or more", _number(0))
+    keepxy: bool = _option("keepxy", False, "True or False", _flag)
+    # The glm options become one argument in R, see `_glm_in_r`.
+    glm_family: str | None = _option(
+        "glm", None, "None or one of " + ", ".join(FAMILIES), _or_none(_word(FAMILIES)), single=True)
+    glm_link: str | None = _option(
+        "", None, "None or one of " + ", ".join(LINKS), _or_none(_word(LINKS)), single=True)
+    glm_maxit: int | None = _option(
+        "", None, "None or an integer, 1 or more", _or_none(_integer(1)), single=True)
+    glm_epsilon: float | None = _option(
+        "", None, "None or a number above 0", _or_none(_positive), single=True)
+    glm_l2: float = _option("", 0.0, "a number, 0 or more", _number(0), single=True, only_native=True)
+    nfold: int = _option("nfold", 0, "an integer, 0 or more", _integer(0), single=True)
+    ncross: int = _option("ncross", 1, "an integer from 1 to 1000", _integer(1, 1000), single=True)
+    stratify: bool = _option("stratify", True, "True or False", _flag, single=True)
+    varmod_method: str = _option(
+        "varmod.method", "none", "one of " + ", ".join(VARMODS), _word(VARMODS), single=True)
+    varmod_exponent: float = _option(
+        "varmod.exponent", 1.0, "a number from 0.1 to 5", _number(0.1, 5), single=True)
+    varmod_conv: float = _option(
+        "varmod.conv", 1.0, "a percentage above 0 and up to 100, or a negative integer", _conv, single=True)
+    varmod_clamp: float = _option("varmod.clamp", 0.1, "a number from 0 to 1", _number(0, 1), single=True)
+    varmod_minspan: int = _option("varmod.minspan", -3, "an integer", _integer(), single=True)
+    # fmt: on
+
+    def __post_init__(self):
+        own = {
+            "nk": default_nk(self.n_features),
+            "penalty": default_penalty(self.degree),
+            "linpreds": (),
+        }
+        for name, value in own.items():
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, value)
+
+    @property
+    def only_r(self) -> str | None:
+        """The first option, as text, for which there is only R's engine; None if there is none."""
+        only = self.varmod_method in VARMODS_ONLY_R
+        return f"varmod_method={self.varmod_method!r}" if only else None
+
+    @property
+    def only_native(self) -> str | None:
+        """The first option, as text, that R does not have; None if there is none."""
+        return self._first_given(option for option in OPTIONS if option.only_native)
+
+    @property
+    def not_plain(self) -> str | None:
+        """The first option, as text, that fits of many responses do not have; None if there is none."""
+        given = self._first_given(option for option in OPTIONS if option.single)
+        return "pmethod='cv'" if given is None and self.pmethod == "cv" else given
+
+    def _first_given(self, options: Iterable[Option]) -> str | None:
+        for option in options:
+            value = getattr(self, option.name)
+            if not option.is_default(value):
+                return (
+                    f"{option.name}={value:g}" if is_number(value) else f"{option.name}={value!r}"
+                )
+        return None
+
+    def is_scaled(self, n_resp: int) -> bool:
+        """Whether the forward pass scales the responses; by default it does a single one without weight."""
+        if self.scale_y is None:
+            return n_resp == 1 and self.response_weight is None
+        return self.scale_y
+
+    def in_r(self) -> dict[str, Any]:
+        """By R's names; what has R's default is left out, so that $call stays readable."""
+        values: dict[str, Any] = {o.name: getattr(self, o.name) for o in OPTIONS if o.r_name}
+        values["linpreds"] = np.array(self.linpreds, dtype=float) + 1 if self.linpreds else None
+        values["glm_family"] = self._glm_in_r()
+        if self.nk == default_nk(self.n_features):
+            values["nk"] = None
+        if self.penalty == default_penalty(self.degree):
+            values["penalty"] = None
+        given = (o for o in OPTIONS if values.get(o.name) is not None)
+        return {o.r_name: values[o.name] for o in given if not o.is_default(values[o.name])}
+
+    def _glm_in_r(self) -> dict[str, Any] | None:
+        if self.glm_family is None:
+            return None
+        given = {"link": self.glm_link, "maxit": self.glm_maxit, "epsilon": self.glm_epsilon}
+        family = {"family": FAMILIES[self.glm_family]}
+        return family | {name: value for name, value in given.items() if value is not None}
+
+
+OPTIONS = tuple(
+    replace(f.metadata["option"], name=f.name) for f in fields(EarthOptions) if f.metadata
+)
 
 # What decides, apart from penalty, thresh and the pruning, which terms the forward pass finds.
 SEARCH_OPTIONS = (
@@ -140,106 +265,69 @@ SEARCH_OPTIONS = (
 
 
 def check_options(
-    params: dict[str, Any], feature_names: Sequence[str], n_samples: int, n_resp: int = 1
-) -> dict:
-    """Return the checked options by our names, linpreds as a sorted tuple of 0-based indices."""
-    checked = {}
-    for option in OPTIONS:
-        value = params[option.name]
-        if not _is_just(value, option.default) and not _passes(option, value):
-            raise InvalidInputError(f"{option.name}={value!r} but it should be {option.allowed}")
-        checked[option.name] = value
+    params: Mapping[str, Any], feature_names: Sequence[str], n_samples: int, n_resp: int = 1
+) -> EarthOptions:
+    """What a user gave by our names, checked for these columns and numbers of rows and responses."""
+    checked = {option.name: option.check(params[option.name]) for option in OPTIONS}
     for name in ("minspan", "endspan"):
         if checked[name] > n_samples:
-            raise InvalidInputError(
-                f"{name}={checked[name]} but it should be at most the number of rows, {n_samples}"
-            )
+            raise refusal(name, checked[name], f"at most the number of rows, {n_samples}")
     checked["linpreds"] = linear_predictors(params["linpreds"], feature_names)
     checked["response_weight"] = response_weights(params["response_weight"], n_resp)
-    _check_together(checked, n_resp)
-    if checked["varmod_method"] != "none" and n_samples >= MANY_ROWS:
+    if (
+        checked["varmod_method"] != "none"
+        and n_samples >= MANY_ROWS
+        and checked["get_leverages"] is None
+    ):
         checked["get_leverages"] = True  # without which there is no variance model
-    return checked
+    options = EarthOptions(n_features=len(feature_names), **checked)
+    _check_together(options, n_resp)
+    return options
 
 
-def _is_just(value, default) -> bool:
-    """Whether a value is the default, of its type."""
-    return value is default or (type(value) is type(default) and value == default)
-
-
-def _passes(option: Option, value) -> bool:
-    try:
-        return bool(option.check(value))
-    except TypeError:  # what cannot be hashed or compared is not allowed either
-        return False
-
-
-def _check_together(options: dict[str, Any], n_resp: int) -> None:
+def _check_together(options: EarthOptions, n_resp: int) -> None:
     """Options that only make sense together, R's rules in our names."""
-    given = {name for name in ("glm_link", "glm_maxit", "glm_epsilon") if options[name] is not None}
-    given |= {"glm_l2"} if options["glm_l2"] else set()
-    if given and options["glm_family"] is None:
-        raise InvalidInputError(f"{min(given)} is given but glm_family is None")
-    folds = options["nfold"] > 1
-    if options["pmethod"] == "cv" and not folds:
-        raise InvalidInputError(f"nfold={options['nfold']} but pmethod='cv' needs 2 or more")
-    if options["ncross"] > 1 and not folds:
+    of_glm = ("glm_epsilon", "glm_l2", "glm_link", "glm_maxit")
+    given = [name for name in of_glm if getattr(options, name)]
+    if given and options.glm_family is None:
+        raise InvalidInputError(f"{given[0]} is given but glm_family is None")
+    folds = options.nfold > 1
+    if options.pmethod == "cv" and not folds:
+        raise InvalidInputError(f"nfold={options.nfold} but pmethod='cv' needs 2 or more")
+    if options.ncross > 1 and not folds:
         raise InvalidInputError(
-            f"nfold={options['nfold']} but ncross={options['ncross']} needs 2 or more"
+            f"nfold={options.nfold} but ncross={options.ncross} needs 2 or more"
         )
-    if options["varmod_method"] != "none":
+    if options.varmod_method != "none":
         _check_variance(options, n_resp)
-    if options["pmethod"] not in ("backward", "none", "cv") and n_resp > 1:
+    if options.pmethod not in ("backward", "none", "cv") and n_resp > 1:
         raise InvalidInputError(
-            f"pmethod={options['pmethod']!r} but it should be 'backward', 'none' or 'cv' with several "
+            f"pmethod={options.pmethod!r} but it should be 'backward', 'none' or 'cv' with several "
             "responses"
         )
-    if options["response_weight"] is not None and options["scale_y"]:
+    if options.response_weight is not None and options.scale_y:
         raise InvalidInputError("scale_y=True but it should be None or False with response_weight")
 
 
-def _check_variance(options: dict[str, Any], n_resp: int) -> None:
+def _check_variance(options: EarthOptions, n_resp: int) -> None:
     """What a variance model needs."""
-    method, exponent = options["varmod_method"], options["varmod_exponent"]
-    if options["nfold"] < 2 or options["ncross"] < 3:
+    method, exponent = options.varmod_method, options.varmod_exponent
+    if options.nfold < 2 or options.ncross < 3:
         raise InvalidInputError(
-            f"nfold={options['nfold']}, ncross={options['ncross']} but varmod_method={method!r} needs "
+            f"nfold={options.nfold}, ncross={options.ncross} but varmod_method={method!r} needs "
             "nfold of 2 and ncross of 3 or more"
         )
     if n_resp > 1:
         raise InvalidInputError("varmod_method should be 'none' with several responses")
     if exponent != 1 and method not in VARMODS_OF_A_POWER:
         raise InvalidInputError(
-            f"varmod_exponent={exponent!r} but it should be 1 with varmod_method={method!r}; the others "
+            f"varmod_exponent={exponent:g} but it should be 1 with varmod_method={method!r}; the others "
             f"are for {', '.join(VARMODS_OF_A_POWER)}"
         )
-    if options["get_leverages"] is False or options["get_leverages"] == 0:
+    if options.get_leverages is False:
         raise InvalidInputError(
             f"get_leverages=False but varmod_method={method!r} is computed from leverages"
         )
-
-
-def needs_r(options: dict[str, Any]) -> str | None:
-    """The first option, as text, for which there is only R's engine; None if there is none."""
-    if options["varmod_method"] in VARMODS_ONLY_R:
-        return f"varmod_method={options['varmod_method']!r}"
-    return None
-
-
-def not_plain(options: dict[str, Any]) -> str | None:
-    """The first option, as text, that fits of many responses do not have; None if there is none."""
-    for option in OPTIONS:
-        if option.single and not _is_default(options[option.name], option.default):
-            return f"{option.name}={options[option.name]!r}"
-    return "pmethod='cv'" if options["pmethod"] == "cv" else None
-
-
-def needs_native(options: dict[str, Any]) -> str | None:
-    """The first option, as text, that R does not have; None if there is none."""
-    for option in OPTIONS:
-        if option.only_native and not _is_default(options[option.name], option.default):
-            return f"{option.name}={options[option.name]!r}"
-    return None
 
 
 def response_weights(weights, n_resp: int) -> np.ndarray | None:
@@ -289,36 +377,6 @@ def _column_index(value, feature_names: Sequence[str]) -> int:
         f"linpreds={value!r} but it should be a column name or an index from 0 to "
         f"{len(feature_names) - 1}"
     )
-
-
-def r_options(options: dict[str, Any]) -> dict[str, Any]:
-    """Checked options in R's names; what has R's default is left out, so that $call stays readable."""
-    result = {}
-    for option in OPTIONS:
-        value = options[option.name]
-        if option.name == "linpreds":
-            value = np.array(value, dtype=float) + 1 if value else None
-        if option.name == "glm_family":
-            value = _glm(options)
-        if option.r_name and value is not None and not _is_default(value, option.default):
-            result[option.r_name] = value
-    return result
-
-
-def _glm(options: dict[str, Any]) -> dict[str, Any] | None:
-    if options["glm_family"] is None:
-        return None
-    given = {"family": FAMILIES[options["glm_family"]]}
-    for name in ("link", "maxit", "epsilon"):
-        if options[f"glm_{name}"] is not None:
-            given[name] = options[f"glm_{name}"]
-    return given
-
-
-def _is_default(value, default) -> bool:
-    if value is None or default is None:
-        return value is default
-    return not isinstance(value, np.ndarray) and value == default
 
 
 def default_penalty(degree: int) -> float:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..exceptions import InvalidInputError
+from .options import EarthOptions
 
 __all__ = ["check_path", "prefix_fits", "step_of_terms", "steps_allowed"]
 
@@ -22,13 +23,12 @@ __all__ = ["check_path", "prefix_fits", "step_of_terms", "steps_allowed"]
 NEEDED = {"thresh": 0, "pmethod": "none", "nprune": None, "allowed": None, "force_weights": False}
 
 
-def check_path(options) -> None:
+def check_path(options: EarthOptions) -> None:
     """Refuse options with which the fits at several nk have no pass in common."""
-    for name, value in NEEDED.items():
-        if options[name] != value:
-            raise InvalidInputError(
-                f"{name}={options[name]!r} but a path over nk needs {name}={value!r}"
-            )
+    for name, needed in NEEDED.items():
+        value = getattr(options, name)
+        if value != needed:
+            raise InvalidInputError(f"{name}={value!r} but a path over nk needs {name}={needed!r}")
 
 
 def steps_allowed(nk: int) -> int:

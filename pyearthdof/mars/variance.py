@@ -19,7 +19,7 @@ from . import saved
 from .terms import evaluate_term
 
 __all__ = [
-    "SD_OF_ABSOLUTE", "VarianceModel", "basis_root", "check_level", "interval_width", "linear_terms",
+    "SD_OF_ABSOLUTE", "VarianceModel", "basis_root", "interval_width", "linear_terms",
     "power_of_fit", "sd_of",
 ]  # fmt: skip
 
@@ -142,14 +142,6 @@ def linear_terms(n_columns: int, intercept: bool = True) -> tuple[np.ndarray, np
     if intercept:
         dirs = np.vstack([np.zeros(n_columns), dirs])
     return dirs, np.zeros(dirs.shape)
-
-
-def check_level(level) -> float:
-    """A coverage between 0 and 1."""
-    is_number = isinstance(level, (int, float, np.integer, np.floating))
-    if isinstance(level, bool) or not is_number or not 0 < level < 1:
-        raise InvalidInputError(f"level={level!r} but it should be between 0 and 1")
-    return float(level)
 
 
 def interval_width(sd: np.ndarray, level: float) -> np.ndarray:

@@ -13,14 +13,14 @@ import pytest
 
 from pyearthdof import Earth, _core
 from pyearthdof.mars import native
-from pyearthdof.mars.options import OPTIONS
+from pyearthdof.mars.options import EarthOptions
 from pyearthdof.procedures import BestSubset, Lasso, RegressionTree
 
 INSTRUCTIONS = ("plain", "sse2", "avx2", "avx512")
 
 
-def options(**given) -> dict:
-    return {option.name: option.default for option in OPTIONS} | {"linpreds": ()} | given
+def options(X, **given) -> EarthOptions:
+    return EarthOptions(n_features=X.shape[1], **given)
 
 
 def data(n=200, p=6, m=9, seed=3):
@@ -52,7 +52,7 @@ def instructions():
 @pytest.mark.parametrize("pmethod", ["none", "backward"])
 def test_many_fits_do_not_depend_on_the_threads(degree, pmethod):
     X, Y = data()
-    chosen = options(degree=degree, pmethod=pmethod, nk=31)
+    chosen = options(X, degree=degree, pmethod=pmethod, nk=31)
     fitted, n_terms = many(X, Y, chosen)
     for n_threads in (2, 3, 7):
         again = many(X, Y, chosen, n_threads)
@@ -65,7 +65,7 @@ def test_one_fit_does_not_depend_on_the_threads(weighted):
     X, Y = data()
     weights = np.linspace(0.5, 2, len(X)) if weighted else None
     passes = [
-        native.forward_pass(X, Y[:, :1], options(degree=2), weights, n_threads=n_threads)
+        native.forward_pass(X, Y[:, :1], options(X, degree=2), weights, n_threads=n_threads)
         for n_threads in (1, 2, 5)
     ]
     for found in passes[1:]:
@@ -89,7 +89,7 @@ def test_an_unknown_instruction_set_is_refused():
 @pytest.mark.parametrize("name", INSTRUCTIONS)
 def test_instruction_sets_give_the_same_bits(name, instructions):
     X, Y = data(n=150, m=5)
-    chosen = options(degree=2, nk=41)
+    chosen = options(X, degree=2, nk=41)
     wanted = many(X, Y, chosen), native.fit(X, Y[:, 0], chosen)
     instructions(name)
     found = many(X, Y, chosen), native.fit(X, Y[:, 0], chosen)
@@ -130,8 +130,8 @@ def test_a_fit_a_fork_and_a_fit_in_the_child():
     code = """
 import os, numpy as np
 from pyearthdof.mars import native
-from pyearthdof.mars.options import OPTIONS
-options = {o.name: o.default for o in OPTIONS} | {"linpreds": ()}
+from pyearthdof.mars.options import EarthOptions
+options = EarthOptions(n_features=5)
 rng = np.random.default_rng(0)
 X, Y = rng.normal(size=(100, 5)), rng.normal(size=(100, 20))
 mine = native.BoundNative(X, None, options).fit_many(Y, 2).fitted
@@ -149,7 +149,7 @@ def test_no_thread_is_left_behind():
     before = len(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self/task") else None
     if before is None:
         pytest.skip("this system does not show its threads")
-    many(X, Y, options(), 4)
+    many(X, Y, options(X), 4)
     assert len(os.listdir("/proc/self/task")) <= before
 
 
@@ -164,11 +164,11 @@ def test_ctrl_c_is_heard_in_the_loops(n_threads):
         timer.start()
         with pytest.raises(KeyboardInterrupt):
             native.forward_pass(
-                X, y, options(degree=3, nk=301, thresh=0.0, fast_k=0), n_threads=n_threads
+                X, y, options(X, degree=3, nk=301, thresh=0.0, fast_k=0), n_threads=n_threads
             )
     finally:
         signal.signal(signal.SIGINT, before)
-    assert len(native.fit(X[:200], y[:200, 0], options()).selected) >= 1
+    assert len(native.fit(X[:200], y[:200, 0], options(X)).selected) >= 1
 
 
 def test_python_goes_on_while_the_loops_run():
@@ -183,7 +183,7 @@ def test_python_goes_on_while_the_loops_run():
 
     other = threading.Thread(target=count)
     other.start()
-    many(X, Y, options(degree=2, nk=41))
+    many(X, Y, options(X, degree=2, nk=41))
     over.set()
     other.join()
     assert counted[0] > 2
@@ -201,4 +201,4 @@ def test_read_only_arrays_are_taken():
     X, Y = data()
     X.setflags(write=False)
     Y.setflags(write=False)
-    assert many(X, Y, options())[0].shape == Y.shape
+    assert many(X, Y, options(X))[0].shape == Y.shape

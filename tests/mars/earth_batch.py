@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pyearthdof.mars.options import OPTIONS, default_nk, default_penalty
+from pyearthdof.mars.options import EarthOptions
 
 R_CODE = r"""
 suppressMessages(library(earth))
@@ -45,23 +45,20 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Case:
-    """A problem for both engines; options by our names, with R's defaults filled in.
+    """A problem for both engines.
 
     `y` has one column per response where there are several.
     """
 
     X: np.ndarray
     y: np.ndarray
-    options: dict
+    options: EarthOptions
     weights: np.ndarray | None = None
     label: str = ""
 
     @classmethod
     def make(cls, X, y, weights=None, label="", **options) -> Case:
-        full = {option.name: option.default for option in OPTIONS} | {"linpreds": ()} | options
-        full["nk"] = default_nk(X.shape[1]) if full["nk"] is None else full["nk"]
-        if full["penalty"] is None:
-            full["penalty"] = default_penalty(full["degree"])
+        full = EarthOptions(n_features=X.shape[1], **options)
         return cls(np.asarray(X, float), np.asarray(y, float), full, weights, label)
 
     @property
@@ -123,10 +120,10 @@ def _write(folder: Path, cases: list[Case]) -> None:
             file.write(case.y.tobytes("F"))
             if case.weights is not None:
                 file.write(np.asarray(case.weights, float).tobytes())
-            lin, scale = case.options["linpreds"], case.options["scale_y"]
+            lin, scale = case.options.linpreds, case.options.scale_y
             row = [*case.X.shape, case.n_responses, int(case.weights is not None)]
             row += [lin[0] + 1 if lin else 0, -1 if scale is None else int(scale)]
-            row += [_text(case.options[name]) for name in COLUMNS]
+            row += [_text(getattr(case.options, name)) for name in COLUMNS]
             lines.append(",".join(map(str, row)))
     (folder / "cases.csv").write_text("\n".join(lines) + "\n")
 

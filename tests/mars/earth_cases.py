@@ -199,6 +199,14 @@ out <- list(weights.all = weights.all, whole.all = whole.all)
 send("frame", frames)
 send("new", news)
 """
+# What begins a loop over cases; data, xs, ys and args have an entry for each, columns with | between them.
+R_CASES = """
+split.names <- function(text) strsplit(text, "|", fixed = TRUE)[[1]]
+for (i in seq_along(args)) tryCatch({
+  d <- frames[[data[i]]]
+  x <- d[, split.names(xs[i]), drop = FALSE]
+  y <- as.matrix(d[, split.names(ys[i]), drop = FALSE])
+"""
 
 R_RUN = """
 for (i in seq_along(calls)) tryCatch({

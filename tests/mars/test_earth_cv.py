@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from pyearthdof import Earth, EarthClassifier, EarthCV, RFolds
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.mars.native.forward import forward_pass
-from pyearthdof.mars.native.settings import resolve_settings
+from pyearthdof.mars.native.settings import pass_settings
 from pyearthdof.mars.native.shared import cut
 
 RNG = np.random.default_rng(0)
@@ -83,7 +83,7 @@ def test_a_cut_is_the_pass_itself(penalty, nk):
     longest = forward_pass(*few, bound.options)
     options = native(nk=nk, penalty=penalty).bind(few[0]).options
     wanted = forward_pass(*few, options)
-    found = cut(longest, resolve_settings(options, *few[0].shape), 25)
+    found = cut(longest, pass_settings(options, 25), 25)
     assert np.array_equal(found.dirs, wanted.dirs) and np.array_equal(found.bx, wanted.bx)
     assert found.termcond == wanted.termcond
     if penalty == 100 and nk > 3:

@@ -9,7 +9,7 @@ from without_r import run_without_r
 
 from pyearthdof import Earth, MarsModel
 from pyearthdof.exceptions import InvalidInputError
-from pyearthdof.mars.model import nominal_df
+from pyearthdof.mars.gcv import nominal_df
 
 
 @pytest.fixture(scope="module", params=[pytest.param("r", marks=pytest.mark.needs_r), "native"])

@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from earth_cases import R_DATA, read_frames
+from earth_cases import R_CASES, R_DATA, read_frames
 from rscript import needs_rscript, run_r
 
 from pyearthdof import Earth
@@ -38,12 +38,9 @@ CASES = {
     ("beetles", "dose|kind", "killed|alive", "glm=list(family=binomial)", "nprune=2"): (
         {"glm_family": "binomial"}, {"nprune": 2}),
 }  # fmt: skip
-R_RUN = """
-split.names <- function(text) strsplit(text, "|", fixed = TRUE)[[1]]
-for (i in seq_along(args)) tryCatch({
-  d <- frames[[data[i]]]
-  x <- d[, split.names(xs[i]), drop = FALSE]
-  y <- as.matrix(d[, split.names(ys[i]), drop = FALSE])
+R_RUN = (
+    R_CASES
+    + """
   w <- weights.all[seq_len(nrow(d))]
   fit <- suppressWarnings(eval(parse(text = paste0(
     "earth(x, y, keepxy=TRUE", if (nzchar(args[i])) ", ", args[i], ")"))))
@@ -53,6 +50,7 @@ for (i in seq_along(args)) tryCatch({
     if (!is.null(again[[name]])) out[[paste("case", i, name, sep = "|")]] <- again[[name]]
 }, error = refused)
 """
+)
 NUMBERS = {
     "coefficients": "term_coef_", "gcv": "gcv_", "rss": "rss_", "grsq": "grsq_", "rsq": "rsq_",
     "rss.per.subset": "rss_per_subset_", "gcv.per.subset": "gcv_per_subset_",

@@ -27,6 +27,12 @@ from pyearthdof.plots.style import shorten, shorten_all
 FIT = "fit <- earth(x = as.matrix(X), y = y, degree = 2, penalty = 6)\n"
 
 
+def of_r(data, code) -> dict:
+    """What R code makes of R's fit of the model."""
+    X, y = data
+    return run_r(FIT + code, packages=("earth",), X=X, y=y.to_numpy())
+
+
 @pytest.fixture(autouse=True)
 def closed_figures(monkeypatch):
     def refuse(*args, **kwargs):
@@ -93,15 +99,14 @@ def texts_overlap(texts) -> bool:
 class TestModelSelection:
     @needs_rscript
     def test_draws_the_numbers_of_r(self, data, model):
-        X, y = data
-        found = run_r(
-            FIT + "used <- apply(fit$prune.terms, 1, function(terms)\n"
+        found = of_r(
+            data,
+            "used <- apply(fit$prune.terms, 1, function(terms)\n"
             "  sum(colSums(abs(fit$dirs[terms[terms > 0], , drop = FALSE])) > 0))\n"
             "out <- list(grsq = 1 - fit$gcv.per.subset / fit$gcv.per.subset[1],\n"
             "  rsq = 1 - fit$rss.per.subset / fit$rss.per.subset[1], used = used,\n"
             "  chosen = length(fit$selected.terms))",
-            packages=("earth",), X=X, y=y.to_numpy(),
-        )  # fmt: skip
+        )
         ax = plots.plot_model_selection(model)
         for label, name in (("GRSq", "grsq"), ("RSq", "rsq")):
             assert_allclose(line(ax, label).get_ydata(), found[name], rtol=0, atol=1e-12)
@@ -154,9 +159,9 @@ class TestModelSelection:
 
 @pytest.fixture(scope="module")
 def residuals_of_r(data):
-    X, y = data
-    return run_r(
-        FIT + "e <- as.vector(residuals(fit)); f <- as.vector(fitted(fit))\n"
+    return of_r(
+        data,
+        "e <- as.vector(residuals(fit)); f <- as.vector(fitted(fit))\n"
         "smooth <- lowess(f, e, delta = 0.01 * diff(range(f)))\n"
         "quartiles <- quantile(e, c(0.25, 0.75), names = FALSE)\n"
         "slope <- diff(quartiles) / diff(qnorm(c(0.25, 0.75)))\n"
@@ -164,8 +169,7 @@ def residuals_of_r(data):
         "  quantiles = quantile(abs(e), c(0.5, 0.9, 0.95, 1), names = FALSE),\n"
         "  shares = ecdf(abs(e))(abs(e)), normal = qqnorm(e, plot.it = FALSE)$x, slope = slope,\n"
         "  at0 = quartiles[1] - slope * qnorm(0.25), largest = order(-abs(e))[1:3] - 1)",
-        packages=("earth",), X=X, y=y.to_numpy(),
-    )  # fmt: skip
+    )
 
 
 class TestResiduals:
@@ -438,13 +442,12 @@ class TestEffects:
 class TestImportance:
     @needs_rscript
     def test_draws_the_numbers_of_r(self, data, model):
-        X, y = data
-        found = run_r(
-            FIT + "e <- evimp(fit)\n"
+        found = of_r(
+            data,
+            "e <- evimp(fit)\n"
             "out <- list(names = rownames(e), nsubsets = e[, 'nsubsets'], gcv = e[, 'gcv'],\n"
             "  rss = e[, 'rss'])",
-            packages=("earth",), X=X, y=y.to_numpy(),
-        )  # fmt: skip
+        )
         ax = plots.plot_importance(model)
         assert_allclose(line(ax, "gcv").get_xdata(), found["gcv"], atol=1e-10)
         assert_allclose(line(ax, "rss").get_xdata(), found["rss"], atol=1e-10)

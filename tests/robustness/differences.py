@@ -9,7 +9,8 @@ from rserver import AGAIN, Fitted
 from pyearthdof import MarsModel
 from pyearthdof.mars.crosscheck import TIE
 from pyearthdof.mars.describe.glm import FAMILIES as R_FAMILIES
-from pyearthdof.mars.model import evaluate_term, nominal_df
+from pyearthdof.mars.gcv import nominal_df
+from pyearthdof.mars.model import evaluate_term
 from pyearthdof.mars.native.families import FAMILIES
 from pyearthdof.mars.native.links import LINKS
 

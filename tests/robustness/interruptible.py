@@ -49,23 +49,17 @@ def r_formula(much):
 
 def native_threads(much):
     """Two threads in compiled code."""
-    found = degrees_of_freedom(
-        Earth(engine="native", nk=15),
-        LARGE if much else X,
-        n_rep=2000 if much else 20,
-        random_state=1,
-        n_jobs=2,
-    )
-    return np.array([found.df, found.se])
+    return native_alone(much, n_jobs=2)
 
 
-def native_alone(much):
+def native_alone(much, n_jobs=None):
     """Compiled code in the main thread."""
     found = degrees_of_freedom(
         Earth(engine="native", nk=15),
         LARGE if much else X,
         n_rep=2000 if much else 20,
         random_state=1,
+        n_jobs=n_jobs,
     )
     return np.array([found.df, found.se])
 

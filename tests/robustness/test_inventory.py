@@ -118,7 +118,6 @@ R = {
     ("earth.R", "earth.summary"): {"unserialize": OWN_BYTES, "do.call": "summary, with values"},
     ("earth.R", "earth.residuals"): {"unserialize": OWN_BYTES},
     ("earth.R", "earth.interval"): {"unserialize": OWN_BYTES},
-    ("earth.R", "earth.predict"): {"unserialize": OWN_BYTES},
     ("earth.R", "earth.importance"): {"unserialize": OWN_BYTES},
     ("mars.R", "fit.mars"): {"eval": CALL, "as.call": CALL},
     ("splines.R", "smoothing.spline"): {"do.call": "stats::smooth.spline, with values"},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from ..native.prune import gcv_of
+from ..gcv import gcv_of
 
 __all__ = ["anova_table"]
 

@@ -11,6 +11,7 @@ import unicodedata
 
 import numpy as np
 
+from ..._checks import check_choice
 from ...exceptions import InvalidInputError
 from .export_inputs import model_inputs
 from .text import coef_matrix
@@ -93,7 +94,7 @@ def to_python(model, name: str = "predict", *, type: str = "response") -> str:
     >>> round(scope["distance"](25.0), 6)
     31.517444
     """
-    _check_type(type)
+    check_choice("type", type, TYPES)
     _check_function_name(name)
     inputs = model_inputs(model)
     names = _identifiers([p.name for p in inputs.predictors] + list(model.feature_names))
@@ -148,7 +149,7 @@ def to_sql(model, *, type: str = "response") -> str | list[str]:
     + 2.32 * CASE WHEN "speed" > 16.0 THEN "speed" - 16.0 WHEN "speed" <= 16.0 THEN 0.0 END
     - 0.81 * CASE WHEN "speed" < 16.0 THEN 16.0 - "speed" WHEN "speed" >= 16.0 THEN 0.0 END)
     """
-    _check_type(type)
+    check_choice("type", type, TYPES)
     link = _link(model, type)
     if link not in SQL_MEANS:
         raise InvalidInputError(
@@ -176,18 +177,11 @@ def to_sympy(model, *, type: str = "response"):
     type : {"response", "link", "earth"}
         For a model with a GLM part: means, linear predictors, or the least-squares fit of the terms.
 
-    Examples
-    --------
-    >>> from dataclasses import replace
-    >>> import pandas as pd
-    >>> from pyearthdof import Earth
-    >>> X = pd.DataFrame({"speed": [float(v) for v in range(30)]})
-    >>> model = Earth(engine="native", nk=3).fit(X, [v * v / 20 for v in range(30)]).model_
-    >>> short = replace(model, coef=model.coef.round(2))
-    >>> to_sympy(short)  # doctest: +SKIP
-    -0.81*Max(0, 16.0 - speed) + 2.32*Max(0, speed - 16.0) + 10.9
+    Notes
+    -----
+    The model of the example of `to_sql` is -0.81*Max(0, 16.0 - speed) + 2.32*Max(0, speed - 16.0) + 10.9.
     """
-    _check_type(type)
+    check_choice("type", type, TYPES)
     try:
         import sympy
     except ImportError as error:
@@ -228,11 +222,6 @@ def _check_function_name(name) -> None:
         raise InvalidInputError(
             f"name={name!r} but it should be another one, which the function does not use itself"
         )
-
-
-def _check_type(type) -> None:
-    if type not in TYPES:
-        raise InvalidInputError(f"type={type!r} but it should be one of {', '.join(TYPES)}")
 
 
 def _link(model, type) -> str:

@@ -7,13 +7,13 @@ import re
 import numpy as np
 
 from ... import bridge
+from ..._checks import check_choice, check_flag
 from ...exceptions import InvalidInputError
 from .text import DIGITS, anova_order, coef_matrix, r_format
 
 __all__ = [
     "DECOMPOSITIONS",
     "STYLES",
-    "check_choice",
     "check_digits",
     "format_model",
     "formulas_of",
@@ -89,8 +89,7 @@ def formulas_of(
     check_choice("style", style, STYLES)
     check_choice("decomp", decomp, DECOMPOSITIONS)
     check_digits(digits)
-    if not isinstance(use_names, (bool, np.bool_)):
-        raise InvalidInputError(f"use_names={use_names!r} but it should be True or False")
+    check_flag("use_names", use_names)
     if not isinstance(colon_char, str):
         raise InvalidInputError(f"colon_char={colon_char!r} but it should be a string")
     if style == "C":
@@ -118,13 +117,6 @@ def check_digits(digits) -> None:
         raise InvalidInputError(f"digits={digits!r} but it should be an integer")
     if not 1 <= digits <= MAX_DIGITS:
         raise InvalidInputError(f"digits={digits} but it should be from 1 to {MAX_DIGITS}")
-
-
-def check_choice(name, value, choices) -> None:
-    """Refuse what is none of the choices."""
-    if value not in choices:
-        allowed = ", ".join(map(repr, choices))
-        raise InvalidInputError(f"{name}={value!r} but it should be one of {allowed}")
 
 
 def _responses(model) -> list[np.ndarray]:

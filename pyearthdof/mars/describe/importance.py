@@ -80,8 +80,11 @@ def feature_importances(model) -> np.ndarray:
 def pruned_again(model, bx: np.ndarray, y: np.ndarray):
     """A model that keeps no record of its pruning pass, with one of removing its terms backward."""
     from ..native.prune import prune
+    from ..options import EarthOptions
 
-    options = {"pmethod": "none", "nprune": None, "penalty": model.penalty, "degree": model.degree}
+    options = EarthOptions(
+        n_features=len(model.feature_names), penalty=model.penalty, pmethod="none"
+    )
     found = prune(bx, y.reshape(len(bx), -1), options)
     return replace(
         model,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from ...exceptions import InvalidInputError
+from ..._checks import check_choice
 
 __all__ = ["MISSING", "check_missing", "predict_complete_rows"]
 
@@ -14,9 +14,7 @@ MISSING = ("refuse", "propagate")
 
 def check_missing(missing) -> bool:
     """Whether rows with missing values give NaN."""
-    if not isinstance(missing, str) or missing not in MISSING:
-        raise InvalidInputError(f"missing={missing!r} but it should be one of {', '.join(MISSING)}")
-    return missing == "propagate"
+    return check_choice("missing", missing, MISSING) == "propagate"
 
 
 def predict_complete_rows(model, X, predict) -> np.ndarray:

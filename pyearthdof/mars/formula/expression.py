@@ -8,9 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...exceptions import InvalidInputError
-from .. import saved
-from .dates import UNITS
 from .functions import FUNCTIONS, cut_codes, polynomials
 from .splines import b_splines, natural_splines
 
@@ -28,19 +25,11 @@ __all__ = [
     "Spline",
     "dates_in",
     "factors_in",
-    "read_expression",
 ]
 
-# R's guard stops before: nested calls, degrees, exponents of poly of several variables.
-MAX_DEPTH, MAX_DEGREE, MAX_EXPONENTS = 120, 50, 1e5
-MAX_KNOTS = MAX_ARGUMENTS = 1000
-MAX_LEVELS = 100_000  # of factor and cut
-LARGEST = 1e150  # a coefficient of polynomials beyond makes all of them infinite
 
-
-@dataclass(frozen=True)
-class RawColumn:
-    """A column of the frame."""
+class _Named:
+    """What is a column of the frame."""
 
     name: str
     n_columns = 1
@@ -50,43 +39,55 @@ class RawColumn:
 
     def evaluate(self, values: Mapping[str, np.ndarray]):
         return values[self.name]
+
+
+class _OfOne:
+    """What is computed from one expression."""
+
+    arg: Expression
+
+    def raw_names(self) -> Iterator[str]:
+        yield from self.arg.raw_names()
+
+
+class _OfSeveral:
+    """What is computed from several expressions."""
+
+    args: tuple[Expression, ...]
+
+    def raw_names(self) -> Iterator[str]:
+        for argument in self.args:
+            yield from argument.raw_names()
+
+
+@dataclass(frozen=True)
+class RawColumn(_Named):
+    """A column of the frame."""
+
+    name: str
 
     def to_dict(self) -> dict:
         return {"column": self.name}
 
 
 @dataclass(frozen=True)
-class DateColumn:
+class DateColumn(_Named):
     """A column of dates, as days or seconds since 1970."""
 
     name: str
     unit: str
-    n_columns = 1
-
-    def raw_names(self) -> Iterator[str]:
-        yield self.name
-
-    def evaluate(self, values: Mapping[str, np.ndarray]):
-        return values[self.name]
 
     def to_dict(self) -> dict:
         return {"date": self.name, "unit": self.unit}
 
 
 @dataclass(frozen=True)
-class Codes:
+class Codes(_Named):
     """The 0-based codes of a column that is a factor."""
 
     name: str
     levels: tuple[str, ...]
     ordered: bool = False
-    n_columns = 1
-
-    def raw_names(self) -> Iterator[str]:
-        yield self.name
-
-    def evaluate(self, values: Mapping[str, np.ndarray]):
-        return values[self.name]
 
     def to_dict(self) -> dict:
         return {"codes": self.name, "levels": list(self.levels), "ordered": self.ordered}
@@ -110,7 +111,7 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Call:
+class Call(_OfSeveral):
     """One of FUNCTIONS and its arguments."""
 
     function: str
@@ -119,10 +120,6 @@ class Call:
     @property
     def n_columns(self) -> int:
         return len(self.args) if self.function == "cbind" else 1
-
-    def raw_names(self) -> Iterator[str]:
-        for argument in self.args:
-            yield from argument.raw_names()
 
     def evaluate(self, values: Mapping[str, np.ndarray]):
         function, _ = FUNCTIONS[self.function]
@@ -133,7 +130,7 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Poly:
+class Poly(_OfSeveral):
     """Polynomials of one or several variables; without alpha and norm2 plain powers."""
 
     args: tuple[Expression, ...]
@@ -144,10 +141,6 @@ class Poly:
     @property
     def n_columns(self) -> int:
         return math.comb(len(self.args) + self.degree, self.degree) - 1
-
-    def raw_names(self) -> Iterator[str]:
-        for argument in self.args:
-            yield from argument.raw_names()
 
     def evaluate(self, values: Mapping[str, np.ndarray]):
         arguments = [np.asarray(argument.evaluate(values)) for argument in self.args]
@@ -161,7 +154,7 @@ class Poly:
 
 
 @dataclass(frozen=True)
-class Spline:
+class Spline(_OfOne):
     """bs or ns of a variable, with the knots of the fit."""
 
     function: str
@@ -174,9 +167,6 @@ class Spline:
     @property
     def n_columns(self) -> int:
         return len(self.knots) + (self.degree if self.function == "bs" else 1) + self.intercept
-
-    def raw_names(self) -> Iterator[str]:
-        yield from self.arg.raw_names()
 
     def evaluate(self, values: Mapping[str, np.ndarray]):
         x = np.asarray(self.arg.evaluate(values))
@@ -192,7 +182,7 @@ class Spline:
 
 
 @dataclass(frozen=True)
-class Scaled:
+class Scaled(_OfSeveral):
     """Columns less their centres, divided by their scales; 0 and 1 where they are not."""
 
     args: tuple[Expression, ...]
@@ -202,10 +192,6 @@ class Scaled:
     @property
     def n_columns(self) -> int:
         return len(self.args)
-
-    def raw_names(self) -> Iterator[str]:
-        for argument in self.args:
-            yield from argument.raw_names()
 
     def evaluate(self, values: Mapping[str, np.ndarray]):
         parts = [np.asarray(argument.evaluate(values)) for argument in self.args]
@@ -221,15 +207,12 @@ class Scaled:
 
 
 @dataclass(frozen=True)
-class Levels:
+class Levels(_OfOne):
     """factor: the 0-based position of a value in `values`, all of which it knows."""
 
     arg: Expression
     values: tuple[float, ...]
     n_columns = 1
-
-    def raw_names(self) -> Iterator[str]:
-        yield from self.arg.raw_names()
 
     def evaluate(self, values: Mapping[str, np.ndarray]):
         found = np.asarray(self.arg.evaluate(values), dtype=float)
@@ -243,7 +226,7 @@ class Levels:
 
 
 @dataclass(frozen=True)
-class Cut:
+class Cut(_OfOne):
     """cut: the 0-based number of the interval that holds a value."""
 
     arg: Expression
@@ -251,9 +234,6 @@ class Cut:
     right: bool
     lowest: bool
     n_columns = 1
-
-    def raw_names(self) -> Iterator[str]:
-        yield from self.arg.raw_names()
 
     def evaluate(self, values: Mapping[str, np.ndarray]):
         x = np.asarray(self.arg.evaluate(values), dtype=float)
@@ -282,176 +262,11 @@ def dates_in(expression: Expression) -> Iterator[DateColumn]:
 def _pieces(expression: Expression, kind: type) -> Iterator:
     if isinstance(expression, kind):
         yield expression
-    for argument in getattr(expression, "args", ()):
-        yield from _pieces(argument, kind)
-    if hasattr(expression, "arg"):
+    if isinstance(expression, _OfSeveral):
+        for argument in expression.args:
+            yield from _pieces(argument, kind)
+    if isinstance(expression, _OfOne):
         yield from _pieces(expression.arg, kind)
-
-
-def read_expression(entry, depth: int = 1) -> Expression:
-    """Read `to_dict`'s result of an expression; anything else is refused."""
-    if not isinstance(entry, Mapping):
-        raise InvalidInputError("an expression of the formula should be a mapping")
-    if depth > MAX_DEPTH:
-        raise InvalidInputError("an expression of the formula is nested too deeply")
-    if set(entry) == {"column"}:
-        return RawColumn(saved.read_text("a column of the formula", entry["column"]))
-    if set(entry) == {"number"}:
-        return Number(saved.read_number("a number of the formula", entry["number"]))
-    if set(entry) == {"date", "unit"}:
-        return _read_date(entry)
-    if set(entry) == {"codes", "levels", "ordered"}:
-        return _read_codes(entry)
-    function = entry.get("call")
-    if function == "factor":
-        return _read_levels(entry, depth)
-    if function == "cut":
-        return _read_cut(entry, depth)
-    if depth == 1 and function == "scale":
-        return _read_scaled(entry)
-    if depth == 1 and function == "poly":
-        return _read_poly(entry)
-    if depth == 1 and function in ("bs", "ns"):
-        return _read_spline(entry)
-    if not isinstance(function, str) or function not in FUNCTIONS or set(entry) != {"call", "args"}:
-        raise InvalidInputError(f"the formula uses {str(function)[:40]!r}, which is not known here")
-    if function == "cbind" and depth > 1:
-        raise InvalidInputError("the formula uses cbind inside another function")
-    args = _read_arguments(entry, depth)
-    if len(args) not in FUNCTIONS[function][1]:
-        raise InvalidInputError(f"the formula gives {function} {len(args)} argument(s)")
-    return Call(function, args)
-
-
-def _read_date(entry) -> DateColumn:
-    unit = entry["unit"]
-    if not isinstance(unit, str) or unit not in UNITS:
-        raise InvalidInputError(f"a date of the formula is counted in {str(unit)[:40]!r}")
-    return DateColumn(saved.read_text("a column of the formula", entry["date"]), unit)
-
-
-def _read_codes(entry) -> Codes:
-    name = saved.read_text("a column of the formula", entry["codes"])
-    levels = saved.read_texts("levels of the formula", entry["levels"])
-    if len(levels) < 2 or len(set(levels)) < len(levels) or not isinstance(entry["ordered"], bool):
-        raise InvalidInputError(f"the factor {name[:40]!r} in the formula has the wrong levels")
-    return Codes(name, levels, entry["ordered"])
-
-
-def _read_levels(entry, depth: int) -> Levels:
-    _check_keys(entry, {"call", "args", "values"})
-    args = _read_variables(entry, depth)
-    values = saved.read_vector("values", entry["values"])
-    if len(args) != 1 or not 1 <= len(values) <= MAX_LEVELS or len(set(values)) < len(values):
-        raise InvalidInputError(
-            "factor in the formula should have one variable and distinct values"
-        )
-    if not np.isfinite(values).all():
-        raise InvalidInputError("factor in the formula has values that are not finite numbers")
-    return Levels(args[0], tuple(values.tolist()))
-
-
-def _read_cut(entry, depth: int) -> Cut:
-    _check_keys(entry, {"call", "args", "breaks", "right", "lowest"})
-    args = _read_variables(entry, depth)
-    breaks = saved.read_vector("breaks", entry["breaks"])
-    flags = (entry["right"], entry["lowest"])
-    if len(args) != 1 or not all(isinstance(flag, bool) for flag in flags):
-        raise InvalidInputError("cut in the formula should have one variable, right and lowest")
-    if not 2 <= len(breaks) <= MAX_LEVELS or not (np.diff(breaks) > 0).all():
-        raise InvalidInputError("cut in the formula should have ascending breaks")
-    return Cut(args[0], tuple(breaks.tolist()), *flags)
-
-
-def _read_scaled(entry) -> Scaled:
-    _check_keys(entry, {"call", "args", "center", "scale"})
-    args = _read_variables(entry)
-    center, scale = (saved.read_vector(name, entry[name]) for name in ("center", "scale"))
-    sizes = len(center) == len(scale) == len(args)
-    if not sizes or not (np.isfinite(center).all() and np.isfinite(scale).all() and scale.all()):
-        raise InvalidInputError("scale in the formula has the wrong center or scale")
-    return Scaled(args, tuple(center.tolist()), tuple(scale.tolist()))
-
-
-def _read_arguments(entry, depth: int) -> tuple[Expression, ...]:
-    args = entry["args"]
-    if not isinstance(args, list) or not 1 <= len(args) <= MAX_ARGUMENTS:
-        raise InvalidInputError(
-            f"a function in the formula should have a list of 1 to {MAX_ARGUMENTS} arguments"
-        )
-    return tuple(read_expression(argument, depth + 1) for argument in args)
-
-
-def _read_poly(entry) -> Poly:
-    _check_keys(entry, {"call", "args", "degree", "alpha", "norm2"})
-    args, degree = _read_variables(entry), _read_degree(entry)
-    if len(args) > 1 and (degree + 1.0) ** min(len(args), 20) > MAX_EXPONENTS:
-        raise InvalidInputError("poly in the formula has too many columns")
-    if entry["alpha"] is None and entry["norm2"] is None:
-        return Poly(args, degree, None, None)
-    alpha, norm2 = (_read_finite(name, entry[name]) for name in ("alpha", "norm2"))
-    n = len(args)
-    if alpha.shape != (n, degree) or norm2.shape != (n, degree + 2) or (norm2 <= 0).any():
-        raise InvalidInputError("poly in the formula has the wrong alpha or norm2")
-    return Poly(args, degree, _tuples(alpha), _tuples(norm2))
-
-
-def _read_spline(entry) -> Spline:
-    _check_keys(entry, {"call", "args", "knots", "boundary", "degree", "intercept"})
-    args, degree, function = _read_variables(entry), _read_degree(entry), entry["call"]
-    knots, boundary = saved.read_vector("knots", entry["knots"]), entry["boundary"]
-    boundary = saved.read_vector("boundary", boundary)
-    if len(args) != 1 or not isinstance(entry["intercept"], bool) or len(boundary) != 2:
-        raise InvalidInputError(f"{function} in the formula should have one variable and two ends")
-    if len(knots) > MAX_KNOTS:
-        raise InvalidInputError(
-            f"{function} in the formula has {len(knots)} knots but it should have at most {MAX_KNOTS}"
-        )
-    every = np.concatenate([boundary[:1], knots, boundary[1:]])
-    if not np.isfinite(every).all() or (np.diff(every) < 0).any() or every[0] == every[-1]:
-        raise InvalidInputError(
-            f"{function} in the formula should have ascending knots inside of its boundary"
-        )
-    if function == "ns" and degree != 3:
-        raise InvalidInputError(f"ns in the formula has degree {degree} but it should be 3")
-    ends = (float(boundary[0]), float(boundary[1]))
-    return Spline(function, args[0], tuple(knots.tolist()), ends, degree, entry["intercept"])
-
-
-def _read_variables(entry, depth: int = 1) -> tuple[Expression, ...]:
-    args = _read_arguments(entry, depth)
-    if not all(any(True for _ in argument.raw_names()) for argument in args):
-        raise InvalidInputError(f"{entry['call']} in the formula has an argument without a column")
-    return args
-
-
-def _read_degree(entry) -> int:
-    degree = saved.read_integer("degree", entry["degree"])
-    if not 1 <= degree <= MAX_DEGREE:
-        raise InvalidInputError(
-            f"degree={degree} in the formula but it should be 1 to {MAX_DEGREE}"
-        )
-    return degree
-
-
-def _read_finite(name, value) -> np.ndarray:
-    matrix = saved.read_matrix(name, value)
-    if not (np.abs(matrix) <= LARGEST).all():
-        raise InvalidInputError(
-            f"{name} in the formula has entries that are not finite numbers, or larger than {LARGEST:g}"
-        )
-    return matrix
-
-
-def _check_keys(entry, keys) -> None:
-    if set(entry) != keys:
-        raise InvalidInputError(
-            f"{entry['call']} in the formula should have {', '.join(sorted(keys))}"
-        )
-
-
-def _tuples(matrix: np.ndarray) -> tuple[tuple[float, ...], ...]:
-    return tuple(tuple(row) for row in matrix.tolist())
 
 
 def _lists(rows):

@@ -18,68 +18,17 @@ import pandas as pd
 
 from ...exceptions import InvalidInputError
 from .. import saved
-from ..design.columns import KINDS, Column, Columns, check_ordered, polynomial_contrasts
+from ..design.columns import Column, Columns
 from ..design.kinds import column_names
 from ..design.matrices import frame_of_mapping
 from .dates import numbers_of_dates
-from .expression import (
-    Codes,
-    Cut,
-    Expression,
-    Levels,
-    RawColumn,
-    dates_in,
-    factors_in,
-    read_expression,
-)
-from .terms import CONTRASTS, DUMMIES
+from .expression import Codes, RawColumn, dates_in, factors_in
+from .reading import read_list, read_offset, read_term, read_variable, variable_from_r
+from .variable import Variable, evaluate
 
-__all__ = ["Formula", "Variable", "evaluate"]
+__all__ = ["Formula"]
 
 MAX_COLUMNS = 100_000
-
-
-@dataclass(frozen=True)
-class Variable:
-    """One variable of a formula.
-
-    Attributes
-    ----------
-    label : R's text of it.
-    kind : one of "number", "logical", "factor", "ordered".
-    levels : of a factor, as text.
-    expression : how it is computed.
-    """
-
-    label: str
-    kind: str
-    levels: tuple[str, ...]
-    expression: Expression
-
-    def width(self, coding: int) -> int:
-        """Number of columns that it makes in a term."""
-        if self.kind == "number":
-            return self.expression.n_columns
-        n_levels = 2 if self.kind == "logical" else len(self.levels)
-        return n_levels if coding == DUMMIES else n_levels - 1
-
-    def columns(self, values: np.ndarray, coding: int) -> np.ndarray:
-        """Its columns in a term: (n, width)."""
-        if self.kind == "number":
-            return values.reshape(len(values), self.expression.n_columns)
-        codes = (values != 0).astype(int) if self.kind == "logical" else values.astype(int)
-        n_levels = 2 if self.kind == "logical" else len(self.levels)
-        if self.kind == "ordered" and coding == CONTRASTS:
-            return polynomial_contrasts(n_levels)[codes]
-        first = 0 if coding == DUMMIES else 1
-        return (codes[:, None] == np.arange(first, n_levels)).astype(float)
-
-    def to_dict(self) -> dict:
-        """Plain values for JSON."""
-        return {
-            "label": self.label, "kind": self.kind, "levels": list(self.levels),
-            "expression": self.expression.to_dict(),
-        }  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -219,9 +168,9 @@ class Formula:
         }:
             raise InvalidInputError("formula should have exactly text, variables, terms and offset")
         text = saved.read_text("text of the formula", entries["text"])
-        variables = tuple(_read_variable(v) for v in _read_list("variables", entries["variables"]))
-        terms = tuple(_read_term(t, variables) for t in _read_list("terms", entries["terms"]))
-        formula = cls(text, variables, terms, _read_offset(entries["offset"], variables))
+        variables = tuple(read_variable(v) for v in read_list("variables", entries["variables"]))
+        terms = tuple(read_term(t, variables) for t in read_list("terms", entries["terms"]))
+        formula = cls(text, variables, terms, read_offset(entries["offset"], variables))
         formula._check()
         return formula
 
@@ -236,7 +185,7 @@ class Formula:
         return cls.from_dict(
             {
                 "text": found["text"][0],
-                "variables": [_variable_from_r(v) for v in found["variables"]],
+                "variables": [variable_from_r(v) for v in found["variables"]],
                 "terms": terms,
                 "offset": None if offset is None else int(offset[0]) - 1,
             }
@@ -298,28 +247,6 @@ def _with_numbers_for_dates(frame: pd.DataFrame, dates: Mapping[str, str]) -> pd
     return frame.assign(**found) if found else frame
 
 
-def evaluate(
-    variable: Variable, raw: Mapping[str, np.ndarray], n_rows: int, called: str = "X"
-) -> np.ndarray:
-    """The values of a variable, codes of a factor, from those of the raw columns; all should be finite."""
-    with np.errstate(all="ignore"):
-        values = np.asarray(variable.expression.evaluate(raw), dtype=float)
-    width = variable.expression.n_columns
-    values = np.broadcast_to(
-        values, (n_rows,) if width == 1 and values.ndim < 2 else (n_rows, width)
-    )
-    finite = np.isfinite(values) if values.ndim == 1 else np.isfinite(values).all(axis=1)
-    if not finite.all():
-        row = int(np.flatnonzero(~finite)[0])
-        used = ", ".join(
-            f"{name}={raw[name][row]:g}" for name in dict.fromkeys(variable.expression.raw_names())
-        )
-        what = "no level that it knows" if variable.levels else "not a finite number"
-        label = variable.label if len(variable.label) <= 60 else variable.label[:57] + "..."
-        raise InvalidInputError(f"{label} is {what} in row {row} of {called}, where {used}")
-    return values
-
-
 def _product(blocks: list[np.ndarray]) -> np.ndarray:
     """All products of a column of each block; the first block's columns vary fastest."""
     product = blocks[0]
@@ -328,88 +255,3 @@ def _product(blocks: list[np.ndarray]) -> np.ndarray:
             len(block), block.shape[1] * product.shape[1]
         )
     return product
-
-
-def _read_list(name: str, value) -> list:
-    if not isinstance(value, list):
-        raise InvalidInputError(f"{name} of the formula should be a list")
-    return value
-
-
-def _read_variable(entry) -> Variable:
-    if not isinstance(entry, Mapping) or set(entry) != {"label", "kind", "levels", "expression"}:
-        raise InvalidInputError(
-            "a variable of the formula should have label, kind, levels, expression"
-        )
-    label = saved.read_text("a label of the formula", entry["label"])
-    levels = saved.read_texts("levels of the formula", entry["levels"])
-    expression, kind = read_expression(entry["expression"]), entry["kind"]
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise InvalidInputError(f"{label[:40]!r} in the formula has an unknown kind")
-    is_factor = kind in ("factor", "ordered")
-    if (len(levels) >= 2) != is_factor or (levels and not is_factor):
-        raise InvalidInputError(f"{label[:40]!r} in the formula has the wrong number of levels")
-    check_ordered(f"{label[:40]!r} in the formula", kind, levels)
-    if len(set(levels)) < len(levels):
-        raise InvalidInputError(f"the levels of {label[:40]!r} in the formula should be different")
-    known = isinstance(expression, RawColumn) or _gives_codes(expression, len(levels))
-    if (is_factor and not known) or (kind == "logical" and expression.n_columns != 1):
-        raise InvalidInputError(f"{label[:40]!r} in the formula should be a single column")
-    return Variable(label, kind, levels, expression)
-
-
-def _gives_codes(expression: Expression, n_levels: int) -> bool:
-    """Whether an expression computes codes of so many levels."""
-    if isinstance(expression, Levels):
-        return len(expression.values) == n_levels
-    return isinstance(expression, Cut) and len(expression.breaks) - 1 == n_levels
-
-
-def _read_term(entry, variables) -> tuple[tuple[int, int], ...]:
-    pairs = []
-    for pair in _read_list("a term", entry):
-        values = saved.read_indices("a term of the formula", pair).tolist()
-        if len(values) != 2 or not 0 <= values[0] < len(variables) or values[1] not in (1, 2):
-            raise InvalidInputError(
-                "a term of the formula should hold pairs of variable and coding"
-            )
-        pairs.append((values[0], values[1]))
-    if not pairs or len({v for v, _ in pairs}) < len(pairs):
-        raise InvalidInputError("a term of the formula should hold one variable or more, each once")
-    return tuple(pairs)
-
-
-def _read_offset(value, variables) -> int | None:
-    if value is None:
-        return None
-    index = saved.read_integer("offset of the formula", value)
-    if not 0 <= index < len(variables) or variables[index].kind != "number":
-        raise InvalidInputError("offset of the formula should be the position of a number")
-    if variables[index].expression.n_columns != 1:
-        raise InvalidInputError("offset of the formula should be one column")
-    return index
-
-
-def _variable_from_r(found) -> dict:
-    return {
-        "label": found["label"][0],
-        "kind": found["kind"][0],
-        "levels": list(found["levels"] or ()),
-        "expression": _expression_from_r(found["expression"]),
-    }
-
-
-def _expression_from_r(found) -> dict:
-    """The entries of `read_expression` from R's, in which every value is a vector."""
-    if "column" in found:
-        return {"column": found["column"][0]}
-    if "number" in found:
-        return {"number": float(found["number"][0])}
-    entry = {"call": found["call"][0], "args": [_expression_from_r(a) for a in found["args"]]}
-    if entry["call"] == "poly":
-        coefficients = {k: found[k].tolist() if k in found else None for k in ("alpha", "norm2")}
-        return entry | {"degree": int(found["degree"][0])} | coefficients
-    if entry["call"] in ("bs", "ns"):
-        entry |= {k: found[k].tolist() for k in ("knots", "boundary")}
-        entry |= {"degree": int(found["degree"][0]), "intercept": found["intercept"]}
-    return entry

@@ -28,7 +28,7 @@ BINDING = {
 }  # fmt: skip
 COMPARISONS = ("==", "!=", "<", ">", "<=", ">=")
 PREFIXES = {"-": 15, "+": 15, "!": 9, "~": 6, "?": 1}
-SPECIAL, LOW, POSTFIX = 13, 2, 17
+SPECIAL, LOW = 13, 2
 
 
 Value = float | int | bool | str | complex | None

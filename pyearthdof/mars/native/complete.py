@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from ...random import RDraws
 from ..model import FitDetails, MarsModel
+from ..options import EarthOptions
 from .cross_validation import best_size, cross_validate
 from .fit import fit_one, reprune
 from .varmod import fit_variance
@@ -13,9 +14,11 @@ from .varmod import fit_variance
 __all__ = ["fit_complete"]
 
 
-def fit_complete(data, options, n_jobs: int = 1, seed=None) -> tuple[MarsModel, FitDetails]:
+def fit_complete(
+    data, options: EarthOptions, n_jobs: int = 1, seed=None
+) -> tuple[MarsModel, FitDetails]:
     """Fit one model to a `TrainingData`; `seed` is the one of R's stream, for nfold of 2 or more."""
-    if options["nfold"] < 2:
+    if options.nfold < 2:
         return fit_one(data, options, n_jobs)
     if data.subset is not None:  # the folds are of the rows to fit on
         data = replace(
@@ -27,22 +30,23 @@ def fit_complete(data, options, n_jobs: int = 1, seed=None) -> tuple[MarsModel, 
             all_offset=data.offset,
         )
     draws = RDraws(seed)
-    by_cv = options["pmethod"] == "cv"
-    first = options | {"pmethod": "backward"} if by_cv else options
+    by_cv = options.pmethod == "cv"
+    first = replace(options, pmethod="backward") if by_cv else options
     model, details = fit_one(data, first, n_jobs)
     cv = cross_validate(model, data, options, draws, n_jobs)
     if by_cv:
         model, details = _prune_by_cv(model, data, options, cv)
     details = replace(details, cv=cv)
-    if options["varmod_method"] == "none":
+    if options.varmod_method == "none":
         return model, details
     varmod = fit_variance(model, details, data, options, cv, draws)
     sd = varmod.sd(details.fitted, data.design.values)
     return replace(model, varmod=varmod), replace(details, sd=sd)
 
 
-def _prune_by_cv(model, data, options, cv) -> tuple[MarsModel, FitDetails]:
+def _prune_by_cv(model, data, options: EarthOptions, cv) -> tuple[MarsModel, FitDetails]:
     """The subset of the size that cross-validation prefers; the pruning pass stays as it was."""
-    chosen, details = reprune(model, data, options | {"nprune": best_size(cv, options["nprune"])})
+    size = best_size(cv, options.nprune)
+    chosen, details = reprune(model, data, replace(options, nprune=size))
     kept = ("rss_per_subset", "gcv_per_subset", "prune_terms")
     return replace(chosen, **{name: getattr(model, name) for name in kept}), details

@@ -9,9 +9,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from joblib import Parallel, delayed
 
+from ..._checks import refusal
 from ...exceptions import InvalidInputError
 from ...random import RDraws
+from ..design.data import taken
 from ..model import MarsModel, evaluate_term
+from ..options import EarthOptions
 from .fit import fit_one, subset_fits
 from .fold_statistics import class_levels, class_rates, glm_statistics, largest_error, weighted_rsq
 
@@ -62,7 +65,12 @@ def draw_folds(Y: np.ndarray, nfold: int, ncross: int, stratify: bool, draws: RD
 
 
 def cross_validate(
-    model: MarsModel, data, options, draws: RDraws, n_jobs: int = 1, fit: Callable = fit_one
+    model: MarsModel,
+    data,
+    options: EarthOptions,
+    draws: RDraws,
+    n_jobs: int = 1,
+    fit: Callable = fit_one,
 ) -> dict:
     """R's tables of the cross-validation of a fit, as describe.cv in r_scripts/earth.R names them.
 
@@ -70,11 +78,11 @@ def cross_validate(
     threads; the tables do not depend on how many there are.
     """
     Y = data.responses.matrix
-    n, ncross = len(Y), int(options["ncross"])
-    nfold = min(int(options["nfold"]), n)
-    groups = draw_folds(Y, nfold, ncross, bool(options["stratify"]), draws)
+    n, ncross = len(Y), options.ncross
+    nfold = min(options.nfold, n)
+    groups = draw_folds(Y, nfold, ncross, options.stratify, draws)
     folds = [(cross, fold) for cross in range(ncross) for fold in range(nfold)]
-    if options["allowed"] is not None:
+    if options.allowed is not None:
         n_jobs = 1  # the user's function hears the questions in R's order
 
     def run(cross, fold):
@@ -95,39 +103,38 @@ def _in_threads(run, folds, n_jobs) -> list[Fold]:
     return found
 
 
-def _fit_fold(model: MarsModel, data, options, is_out: np.ndarray, fit) -> Fold:
+def _fit_fold(model: MarsModel, data, options: EarthOptions, is_out: np.ndarray, fit) -> Fold:
     out, inside = np.flatnonzero(is_out), np.flatnonzero(~is_out)
-    if options["minspan"] > len(inside):
-        raise InvalidInputError(
-            f"minspan={options['minspan']} but it should be at most the number of rows of a fold, "
-            f"{len(inside)}"
+    if options.minspan > len(inside):
+        raise refusal(
+            "minspan", options.minspan, f"at most the number of rows of a fold, {len(inside)}"
         )
     given = data.all_weights
     part = replace(
         data,
         all_design=data.design.rows(inside),
         all_responses=data.responses.rows(inside),
-        all_weights=None if given is None else given[inside],
+        all_weights=taken(given, inside),
         all_offset=None,  # earth's folds know no offset
     )
-    plain = options | {"nfold": 0, "ncross": 1, "varmod_method": "none", "nprune": None}
-    plain |= {"get_leverages": False}
-    if options["pmethod"] == "cv":
-        plain["pmethod"] = "backward"
+    plain = replace(
+        options, nfold=0, ncross=1, varmod_method="none", nprune=None, get_leverages=False,
+        pmethod="backward" if options.pmethod == "cv" else options.pmethod,
+    )  # fmt: skip
     fitted, _ = fit(part, plain)
     X = data.design.values
     y = _observed(model, data)[out]
-    weights = None if given is None else given[out]
+    weights = taken(given, out)
     predicted = _columns(fitted.predict(X[out], "earth"))
     response, statistics = predicted, {}
-    family = options["glm_family"]
+    family = options.glm_family
     if family in BINOMIAL + POISSON:
         response = _columns(fitted.predict(X[out], "response"))
         counts = data.responses.matrix[out] if y.shape[1] < data.responses.matrix.shape[1] else None
         statistics = glm_statistics(response, y, counts, is_binomial=family in BINOMIAL)
     levels = class_levels(data.responses)
     subsets = {}
-    if options["keepxy"] or options["pmethod"] == "cv":
+    if options.keepxy or options.pmethod == "cv":
         subsets = _rsq_per_subset(model, fitted, data, part, plain, out, inside)
     return Fold(
         nterms=fitted.n_terms,
@@ -155,7 +162,9 @@ def _observed(model: MarsModel, data) -> np.ndarray:
     return (Y[:, 0] / np.where(total == 0, 1.0, total))[:, None]
 
 
-def _rsq_per_subset(model, fitted, data, part, options, out, inside) -> dict[str, np.ndarray]:
+def _rsq_per_subset(
+    model, fitted, data, part, options: EarthOptions, out, inside
+) -> dict[str, np.ndarray]:
     """RSq of the best subset of each size, outside of the fold and in it; NaN where there is none."""
     X, Y, given = data.design.values, _observed(model, data), data.all_weights
     # in the fold R compares with the successes of pairs, not with their shares
@@ -169,7 +178,7 @@ def _rsq_per_subset(model, fitted, data, part, options, out, inside) -> dict[str
     for size, (selected, coef) in enumerate(subset_fits(fitted, part, options, len(model.dirs))):
         predicted = basis[:, selected] @ coef
         for name, (rows, true) in parts.items():
-            weights = None if given is None else given[rows]
+            weights = taken(given, rows)
             each = [
                 weighted_rsq(true[rows, j], predicted[rows, j], weights) for j in range(Y.shape[1])
             ]
@@ -189,14 +198,14 @@ def _as_shares(part, shares: np.ndarray):
     )
 
 
-def _response_shares(options, n_resp: int) -> np.ndarray:
-    weights = options["response_weight"]
-    weights = np.ones(n_resp) if weights is None else np.asarray(weights, dtype=float)
+def _response_shares(options: EarthOptions, n_resp: int) -> np.ndarray:
+    given = options.response_weight
+    weights = np.ones(n_resp) if given is None else given
     return weights / weights.sum()
 
 
-def _tables(model: MarsModel, data, options, folds, found: list[Fold]) -> dict:
-    several = options["ncross"] > 1
+def _tables(model: MarsModel, data, options: EarthOptions, folds, found: list[Fold]) -> dict:
+    several = options.ncross > 1
     names = [
         f"fold{cross + 1}.{fold + 1}" if several else f"fold{fold + 1}" for cross, fold in folds
     ]
@@ -205,7 +214,7 @@ def _tables(model: MarsModel, data, options, folds, found: list[Fold]) -> dict:
     rated = found[0].class_rate is not None
     means, last = [*names, "mean"], "all" if rated else "max"
     tables: dict[str, tuple] = {}
-    if options["pmethod"] != "cv":
+    if options.pmethod != "cv":
         rsq = np.array([np.append(f.rsq, np.dot(share, f.rsq)) for f in found])
         tables["cv.rsq.tab"] = (_with_mean(rsq), means, [*responses, "mean"])
         errors = np.array([np.append(f.maxerr, largest_error(f.maxerr)) for f in found])
@@ -223,9 +232,9 @@ def _tables(model: MarsModel, data, options, folds, found: list[Fold]) -> dict:
             rows = np.array([getattr(f, name) for f in found])
             rows = np.vstack([rows, _mean_of_most(rows)])
             tables[f"cv.{name.replace('_', '.')}.tab"] = (rows, [*names, "all"], sizes)
-    if options["varmod_method"] != "none":
+    if options.varmod_method != "none":
         tables["cv.oof.fit.tab"] = _out_of_fold(found, folds, data)
-    if options["pmethod"] == "cv":
+    if options.pmethod == "cv":
         tables = dict(reversed(tables.items()))  # R's order
     else:
         for name in ("nterms", "nvars"):
@@ -259,7 +268,7 @@ def _out_of_fold(found: list[Fold], folds, data) -> tuple:
     return values, None, [f"icross{k + 1}" for k in range(ncross)]
 
 
-def best_size(cv: dict, nprune) -> int:
+def best_size(cv: dict, nprune: int | None) -> int:
     """The number of terms that cross-validation prefers, at most nprune."""
     mean = cv["tables"]["cv.oof.rsq.tab"]["values"][-1]
     if len(mean) < 2:
@@ -267,5 +276,5 @@ def best_size(cv: dict, nprune) -> int:
             "pmethod='cv' but the forward pass found no term, so that there is nothing to choose from: "
             "use pmethod='backward'"
         )
-    mean = mean if nprune is None else mean[: int(nprune)]
+    mean = mean if nprune is None else mean[:nprune]
     return int(np.nanargmax(mean)) + 1

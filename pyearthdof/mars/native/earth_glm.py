@@ -9,6 +9,7 @@ from ...exceptions import InvalidInputError, RWarning
 from ..describe.glm import FAMILIES as R_NAMES
 from ..describe.glm import OF_COUNTS, OF_SHARES, GlmPart
 from ..design.data import Responses
+from ..options import EarthOptions
 from .families import FAMILIES
 from .glm import GlmFit, GlmStoppedError, fit_glm
 
@@ -25,22 +26,22 @@ def is_pairs(Y: np.ndarray, family: str | None) -> bool:
     return bool((np.round(Y) == Y).all() and (Y >= 0).all() and (Y.sum(axis=1) > 1).any())
 
 
-def earth_part(data, options) -> tuple[Responses, np.ndarray | None]:
+def earth_part(data, options: EarthOptions) -> tuple[Responses, np.ndarray | None]:
     """Responses and case weights of all rows as earth searches terms for them.
 
     Successes and failures are one response, the share of successes, weighted by their number.
     """
     responses, weights = data.all_responses, data.all_weights
-    if not is_pairs(responses.values, options["glm_family"]):
+    if not is_pairs(responses.values, options.glm_family):
         return responses, weights
     wins, total = responses.values[:, 0], responses.values.sum(axis=1)
     share = Responses(wins / np.where(total == 0, 1.0, total), responses.names[:1])
     return share, total if weights is None else weights * total
 
 
-def check_responses(data, options) -> None:
+def check_responses(data, options: EarthOptions) -> None:
     """Refuse responses that the family cannot have, before any work starts."""
-    family, link = options["glm_family"], options["glm_link"]
+    family, link = options.glm_family, options.glm_link
     if family is None:
         return
     every, Y = data.all_responses.matrix, data.responses.matrix
@@ -58,19 +59,19 @@ def check_responses(data, options) -> None:
         _refuse(Y[Y == 0], options, "any number but 0")
 
 
-def _refuse(values, options, wanted: str) -> None:
-    link = "" if options["glm_link"] is None else f", glm_link={options['glm_link']!r}"
+def _refuse(values, options: EarthOptions, wanted: str) -> None:
+    link = "" if options.glm_link is None else f", glm_link={options.glm_link!r}"
     raise InvalidInputError(
-        f"y holds {values[0]:g} but it should be {wanted} for glm_family={options['glm_family']!r}{link}"
+        f"y holds {values[0]:g} but it should be {wanted} for glm_family={options.glm_family!r}{link}"
     )
 
 
-def fit_glms(bx, data, options, n_threads=1) -> GlmPart | None:
+def fit_glms(bx, data, options: EarthOptions, n_threads=1) -> GlmPart | None:
     """Fit the models on the basis of the selected terms, and give R's warnings.
 
     The weights are those that the user gave: earth's own, without zeros, are for the search alone.
     """
-    family = options["glm_family"]
+    family = options.glm_family
     if family is None:
         return None
     responses, weights = data.responses, data.training_weights
@@ -79,7 +80,7 @@ def fit_glms(bx, data, options, n_threads=1) -> GlmPart | None:
     pairs = is_pairs(data.all_responses.values, family)
     each = [responses.values] if pairs else responses.matrix.T
     found = [
-        _fit(columns, y, name, weights, data.offset, options, n_threads)
+        _fit(family, columns, y, name, weights, data.offset, options, n_threads)
         for y, name in zip(each, responses.names, strict=False)
     ]
     _warn(found, responses.names)
@@ -88,18 +89,20 @@ def fit_glms(bx, data, options, n_threads=1) -> GlmPart | None:
     numbers = ("null_deviance", "null_df", "deviance", "df", "aic", "iterations", "converged")
     return GlmPart(
         family=R_NAMES[family],
-        link=options["glm_link"] or FAMILIES[family].link,
+        link=options.glm_link or FAMILIES[family].link,
         coef=coef,
         **{name: np.array([float(getattr(f, name)) for f in found]) for name in numbers},
     )
 
 
-def _fit(columns, y, name, weights, offset, options, n_threads) -> GlmFit:
-    family, link = options["glm_family"], options["glm_link"]
+def _fit(
+    family: str, columns, y, name, weights, offset, options: EarthOptions, n_threads
+) -> GlmFit:
+    link = options.glm_link
     try:
         found = fit_glm(
-            columns, y, family, link, weights=weights, offset=offset, maxit=options["glm_maxit"],
-            epsilon=options["glm_epsilon"], l2=float(options["glm_l2"]), n_threads=n_threads,
+            columns, y, family, link, weights=weights, offset=offset, maxit=options.glm_maxit,
+            epsilon=options.glm_epsilon, l2=options.glm_l2, n_threads=n_threads,
         )  # fmt: skip
     except GlmStoppedError as stop:
         link = link or FAMILIES[family].link

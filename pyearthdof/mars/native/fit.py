@@ -15,13 +15,14 @@ from ..._warn import warn_user
 from ...exceptions import RWarning
 from ..design.data import Responses, taken
 from ..design.names import term_names
+from ..gcv import gcv_of
 from ..model import FitDetails, MarsModel, evaluate_term
-from ..options import MANY_ROWS
+from ..options import MANY_ROWS, EarthOptions
 from .earth_glm import check_responses, earth_part, fit_glms
 from .forward import ForwardPass, forward_pass
-from .prune import Pruning, choose, find_subsets, gcv_of, prune, refuse_singular
+from .prune import Pruning, choose, find_subsets, prune, refuse_singular
 from .r_sums import r_mean, r_sum, r_weighted_mean
-from .settings import penalty_of, resolve_settings, response_importance
+from .settings import response_importance
 from .weights import effective_weights
 
 __all__ = ["NativeFit", "Search", "fit", "fit_one", "reprune", "subset_fits"]
@@ -65,7 +66,8 @@ class Search:
 
 
 def fit(
-    X, y, options, weights=None, feature_names=None, subset=None, n_threads=1, search=Search()
+    X, y, options: EarthOptions, weights=None, feature_names=None, subset=None, n_threads=1,
+    search=Search(),
 ) -> NativeFit:  # fmt: skip
     """Fit one response, or several (columns of y) with the same terms.
 
@@ -73,8 +75,7 @@ def fit(
     ----------
     X : (n, p) array
     y : (n,) or (n, m) array
-    options : mapping
-        As `check_options` returns them.
+    options : EarthOptions
     weights : (n,) array, optional
         Case weights.
     feature_names : names of the columns of X, for an `allowed` function.
@@ -87,10 +88,9 @@ def fit(
     Examples
     --------
     >>> import numpy as np
-    >>> from pyearthdof.mars.options import OPTIONS
-    >>> options = {option.name: option.default for option in OPTIONS} | {"linpreds": ()}
+    >>> from pyearthdof.mars.options import EarthOptions
     >>> x = np.linspace(0, 1, 101)
-    >>> found = fit(x[:, None], np.maximum(0, x - 0.5), options)
+    >>> found = fit(x[:, None], np.maximum(0, x - 0.5), EarthOptions(n_features=1))
     >>> found.dirs.ravel().tolist(), found.cuts.ravel().round(6).tolist()
     ([0, 1, -1], [0.0, 0.52, 0.52])
     """
@@ -98,21 +98,21 @@ def fit(
     Y = np.asarray(y, dtype=float).reshape(len(X), -1)
     weights = taken(effective_weights(weights, len(X), options), subset)
     X, Y = taken(X, subset), taken(Y, subset)
-    importance = response_importance(options["response_weight"], Y.shape[1])
+    importance = response_importance(options.response_weight, Y.shape[1])
     forward = search.forward(X, Y, options, weights, feature_names, n_threads=n_threads)
     found = _prune_and_solve(forward, Y, importance, weights, options, n_threads, search)
     return _one_column(found) if np.ndim(y) == 1 else found
 
 
 def _prune_and_solve(
-    forward: ForwardPass, Y, importance, weights, options, n_threads=1, search=Search()
+    forward: ForwardPass, Y, importance, weights, options: EarthOptions, n_threads=1, search=Search()
 ) -> NativeFit:  # fmt: skip
     # each product in R's order: rounding decides ties, and whether the fit of a constant is exact
     root = np.ones((len(Y), 1)) if weights is None else np.sqrt(weights)[:, None]
     pruned = prune(forward.bx, root * Y * importance, options, search.subsets)
     bx = forward.bx[:, pruned.selected] / root
     columns = np.ascontiguousarray((bx * root).T)
-    wanted = options["get_leverages"]
+    wanted = options.get_leverages
     wanted = len(Y) < MANY_ROWS if wanted is None else wanted
     coef, residuals, leverages = _least_squares(columns, Y * importance * root, wanted, n_threads)
     fitted = (Y * importance - residuals / root) / importance
@@ -136,11 +136,11 @@ def _one_column(found: NativeFit) -> NativeFit:
     return replace(found, coef=found.coef[:, 0], fitted=found.fitted[:, 0])
 
 
-def _per_response(Y, fitted, weights, options, statistics) -> dict[str, Any]:
+def _per_response(Y, fitted, weights, options: EarthOptions, statistics) -> dict[str, Any]:
     """What each response by itself has of the fit, with earth's rules for weights."""
     n, m = Y.shape
     cases = 1.0 if weights is None else weights
-    penalty, n_terms = penalty_of(options), len(statistics["selected"])
+    penalty, n_terms = options.penalty, len(statistics["selected"])
     rss, rsq, gcv, grsq = np.empty((4, m))
     for j, (y, fit) in enumerate(zip(Y.T, fitted.T, strict=True)):
         mean = r_sum(y) / n if weights is None else r_weighted_mean(y, weights)
@@ -200,8 +200,10 @@ def _least_squares(columns, Y, with_leverages: bool, n_threads: int) -> tuple:
     return found["coef"], found["residuals"].T, leverages
 
 
-def fit_one(data, options, n_threads=1, search=Search()) -> tuple[MarsModel, FitDetails]:
-    """Fit one model to a `TrainingData`; options as `check_options` returns them."""
+def fit_one(
+    data, options: EarthOptions, n_threads=1, search=Search()
+) -> tuple[MarsModel, FitDetails]:  # fmt: skip
+    """Fit one model to a `TrainingData`."""
     check_responses(data, options)
     responses, weights = earth_part(data, options)
     X, names = data.all_design.values, data.design.names
@@ -223,9 +225,9 @@ def _rows(responses: Responses, subset) -> Responses:
     return responses if subset is None else responses.rows(subset)
 
 
-def _warn_if_constant(y: np.ndarray, options) -> None:
+def _warn_if_constant(y: np.ndarray, options: EarthOptions) -> None:
     """R's own warning."""
-    if y.ndim == 1 and options["scale_y"] is not False and np.ptp(y) == 0:
+    if y.ndim == 1 and options.scale_y is not False and np.ptp(y) == 0:
         warn_user(
             f"Cannot scale y (values are all equal to {y[0]:g}) Use Scale.y=FALSE to silence this "
             "warning",
@@ -233,7 +235,7 @@ def _warn_if_constant(y: np.ndarray, options) -> None:
         )
 
 
-def reprune(model: MarsModel, data, options) -> tuple[MarsModel, FitDetails]:
+def reprune(model: MarsModel, data, options: EarthOptions) -> tuple[MarsModel, FitDetails]:
     """The pruning pass again, on the forward pass of a fitted model."""
     responses, weights, bx = _weighted_terms(model, data, options)
     Y = _without(responses.matrix, data.offset)
@@ -241,7 +243,7 @@ def reprune(model: MarsModel, data, options) -> tuple[MarsModel, FitDetails]:
     forward = ForwardPass(
         model.dirs.astype(int), model.cuts, bx, none, model.termcond, 0, 0.0, none, none
     )
-    importance = response_importance(options["response_weight"], Y.shape[1])
+    importance = response_importance(options.response_weight, Y.shape[1])
     found = _prune_and_solve(forward, Y, importance, weights, options)
     if responses.values.ndim == 1:
         found = _one_column(found)
@@ -250,7 +252,7 @@ def reprune(model: MarsModel, data, options) -> tuple[MarsModel, FitDetails]:
 
 
 def _weighted_terms(
-    model: MarsModel, data, options
+    model: MarsModel, data, options: EarthOptions
 ) -> tuple[Responses, np.ndarray | None, np.ndarray]:
     """earth's responses and case weights, and all terms of the forward pass times the weights' roots."""
     X = data.design.values
@@ -263,20 +265,20 @@ def _weighted_terms(
     return _rows(responses, data.subset), weights, bx
 
 
-def subset_fits(model: MarsModel, data, options, n_sizes: int):
+def subset_fits(model: MarsModel, data, options: EarthOptions, n_sizes: int):
     """Yield for the sizes 1, 2, ... the terms of the best subset and their (size, m) coefficients.
 
     It is what earth's update() makes of a fit for each nprune if terms cost nothing.
     """
     responses, weights, bx = _weighted_terms(model, data, options)
     Y = _without(responses.matrix, data.offset)
-    importance = response_importance(options["response_weight"], Y.shape[1])
+    importance = response_importance(options.response_weight, Y.shape[1])
     root = np.ones((len(Y), 1)) if weights is None else np.sqrt(weights)[:, None]
     columns, weighted = np.ascontiguousarray(bx.T), root * Y * importance
-    exhaustive = options["pmethod"] == "exhaustive"  # which looks no further than nprune
+    exhaustive = options.pmethod == "exhaustive"  # which looks no further than nprune
     found = None if exhaustive else find_subsets(columns, weighted, options)
     for size in range(1, min(n_sizes, len(columns)) + 1):
-        each = options | {"nprune": size, "penalty": -1.0}
+        each = replace(options, nprune=size, penalty=-1.0)
         if exhaustive and size > 1:  # one term leaves no choice; R's earth stops there
             found = find_subsets(columns, weighted, each)
         selected = np.zeros(1, dtype=int) if found is None else choose(found, each).selected
@@ -289,20 +291,21 @@ def subset_fits(model: MarsModel, data, options, n_sizes: int):
 SHARED = {f.name for f in fields(MarsModel)} & {f.name for f in fields(NativeFit)}
 
 
-def _build(found: NativeFit, names, data, responses, options, glm) -> tuple[MarsModel, FitDetails]:
+def _build(
+    found: NativeFit, names, data, responses, options: EarthOptions, glm
+) -> tuple[MarsModel, FitDetails]:
     design = data.design
-    settings = resolve_settings(options, *design.values.shape)
     values = {name: getattr(found, name) for name in SHARED}
     model = MarsModel(
         **values
         | {"dirs": found.dirs.astype(float), "prune_terms": found.prune_terms.astype(float)},
         feature_names=tuple(design.names),
         term_names=tuple(names),
-        degree=settings.degree,
-        penalty=settings.penalty,
-        nk=settings.nk,
-        thresh=settings.thresh,
-        pmethod=options["pmethod"],
+        degree=options.degree,
+        penalty=options.penalty,
+        nk=options.nk,
+        thresh=options.thresh,
+        pmethod=options.pmethod,
         n_samples=len(responses.values),
         engine="native",
         versions={"pyearthdof": __version__},

@@ -10,9 +10,10 @@ import numpy as np
 from ... import _core
 from ...exceptions import InvalidInputError
 from ..design.data import default_names
+from ..options import EarthOptions
 from .allowed import Allowed
 from .r_sums import sum_in_order
-from .settings import is_scaled, make_design, resolve_settings, response_importance, scale_responses
+from .settings import make_design, pass_settings, response_importance, scale_responses
 
 __all__ = ["ForwardPass", "forward_pass"]
 
@@ -53,23 +54,29 @@ class ForwardPass:
 
 
 def forward_pass(
-    X, Y, options, weights=None, feature_names=None, *, exact=False, n_threads=1
+    X,
+    Y,
+    options: EarthOptions,
+    weights=None,
+    feature_names=None,
+    *,
+    exact=False,
+    n_threads=1,
 ) -> ForwardPass:
     """Run the forward pass; `exact` takes every step in earth's own order of operations."""
-    n, p = X.shape
-    settings = resolve_settings(options, n, p)
+    settings = pass_settings(options, len(X))
     if weights is not None:
         _check_weighted(weights, settings)
     design = make_design(X, n_threads)
-    importance = response_importance(options["response_weight"], Y.shape[1])
-    rows, spread = scale_responses(Y * importance, is_scaled(options, Y.shape[1]))
+    importance = response_importance(options.response_weight, Y.shape[1])
+    rows, spread = scale_responses(Y * importance, options.is_scaled(Y.shape[1]))
     given: tuple = (exact,)
     if weights is not None:
         given = (weights, _weighted_null_rss(rows, weights))
         rows = np.ascontiguousarray((np.sqrt(weights)[:, None] * Y * importance / spread).T)
-    linpreds = list(options["linpreds"])
-    if options["allowed"] is not None:
-        allowed = Allowed(options["allowed"], feature_names or default_names(p))
+    linpreds = list(options.linpreds)
+    if options.allowed is not None:
+        allowed = Allowed(options.allowed, feature_names or default_names(X.shape[1]))
         found = allowed.run(_core.Steps(design, settings, linpreds, rows, *given))
     else:
         run: Any = _core.forward_pass if weights is None else _core.weighted_pass

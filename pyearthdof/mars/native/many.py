@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ... import _core
 from ...contract import BoundMars, Fits, PathFits, SizeFits
+from ..options import EarthOptions
 from ..path import check_path, steps_allowed
 from .fit import fit
-from .settings import is_scaled, make_design, refuse_sizes, resolve_settings
+from .settings import make_design, pass_settings, refuse_sizes
 from .sizes import fit_sizes
 
 __all__ = ["BoundNative"]
@@ -21,18 +24,17 @@ class BoundNative(BoundMars):
     ----------
     X : (n, p) array
     names : names of its columns, for an `allowed` function
-    options : mapping
-        As `check_options` returns them.
+    options : EarthOptions
     """
 
     engine = "native"
     has_threads = True
 
-    def __init__(self, X, names, options):
+    def __init__(self, X, names, options: EarthOptions):
         self.X, self.names, self.options = np.asarray(X, dtype=float), names, options
-        self.settings = resolve_settings(options, *self.X.shape)
+        self.settings = pass_settings(options, len(self.X))
         self.design = make_design(self.X)
-        self.linpreds, self.is_scaled = list(options["linpreds"]), is_scaled(options, 1)
+        self.linpreds, self.is_scaled = list(options.linpreds), options.is_scaled(1)
 
     def fit_many(self, Y, n_threads: int = 1) -> Fits:
         """Fitted values and numbers of terms for every column of Y.
@@ -41,15 +43,14 @@ class BoundNative(BoundMars):
         response at a time.
         """
         options = self.options
-        alone = options["allowed"] is not None or options["force_weights"]
-        if alone or options["pmethod"] not in ("none", "backward"):
+        alone = options.allowed is not None or options.force_weights
+        if alone or options.pmethod not in ("none", "backward"):
             fits = [fit(self.X, y, options, None, self.names) for y in Y.T]
             terms = np.array([len(f.selected) for f in fits])
             return Fits(np.column_stack([f.fitted for f in fits]), terms, terms)
         refuse_sizes("Y", Y)
-        nprune = options["nprune"]
-        nprune = self.settings.nk if nprune is None else min(int(nprune), self.settings.nk)
-        is_pruned = options["pmethod"] == "backward"
+        nprune = options.nk if options.nprune is None else min(options.nprune, options.nk)
+        is_pruned = options.pmethod == "backward"
         fitted, terms = _core.fit_many(
             self.design, self.settings, self.linpreds, np.ascontiguousarray(Y.T), self.is_scaled,
             is_pruned, nprune, n_threads,
@@ -64,7 +65,7 @@ class BoundNative(BoundMars):
         """
         check_path(self.options)
         refuse_sizes("Y", Y)
-        settings = resolve_settings(self.options | {"nk": max(nks)}, *self.X.shape)
+        settings = pass_settings(replace(self.options, nk=max(nks)), len(self.X))
         fitted, terms = _core.fit_paths(
             self.design, settings, self.linpreds, np.ascontiguousarray(Y.T), self.is_scaled,
             [steps_allowed(nk) for nk in nks], n_threads,

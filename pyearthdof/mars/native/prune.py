@@ -10,10 +10,11 @@ import numpy as np
 from ... import _core
 from ..._warn import warn_user
 from ...exceptions import InvalidInputError, RWarning
-from .settings import penalty_of
+from ..gcv import gcv_of_sizes
+from ..options import EarthOptions
 
 __all__ = [
-    "Pruning", "Subsets", "choose", "find_subsets", "gcv_of", "gcv_of_sizes", "prune", "refuse_singular",
+    "Pruning", "Subsets", "choose", "find_subsets", "prune", "refuse_singular",
 ]  # fmt: skip
 
 
@@ -41,7 +42,7 @@ class Subsets:
     n_terms: int
 
 
-def prune(bx: np.ndarray, Y: np.ndarray, options, find=None) -> Pruning:
+def prune(bx: np.ndarray, Y: np.ndarray, options: EarthOptions, find=None) -> Pruning:
     """Search the subsets of the columns of bx, weighted if Y is, and choose one; `find` may find them."""
     columns = np.ascontiguousarray(bx.T)
     pruned = choose((find or find_subsets)(columns, Y, options), options)
@@ -49,16 +50,16 @@ def prune(bx: np.ndarray, Y: np.ndarray, options, find=None) -> Pruning:
     return pruned
 
 
-def find_subsets(columns: np.ndarray, Y: np.ndarray, options) -> Subsets:
+def find_subsets(columns: np.ndarray, Y: np.ndarray, options: EarthOptions) -> Subsets:
     """The best subsets of the rows of `columns`, by the method of the options."""
     m, n = columns.shape
-    method = "backward" if options["pmethod"] == "cv" else options["pmethod"]
+    method = "backward" if options.pmethod == "cv" else options.pmethod
     if Y.shape[1] > 1 and method not in ("none", "backward"):
         raise InvalidInputError(
             f"pmethod={method!r} but it should be 'backward' or 'none' with several responses"
         )
     kept = _largest(options, m) if method == "exhaustive" else m
-    if method == "exhaustive" and not _is_well_conditioned(columns.T, options["exhaustive_tol"]):
+    if method == "exhaustive" and not _is_well_conditioned(columns.T, options.exhaustive_tol):
         method = "backward"
     if m <= 2 and method != "none":
         method = "backward"
@@ -69,14 +70,14 @@ def find_subsets(columns: np.ndarray, Y: np.ndarray, options) -> Subsets:
     return Subsets(rss, best, method, n, m)
 
 
-def choose(found: Subsets, options) -> Pruning:
+def choose(found: Subsets, options: EarthOptions) -> Pruning:
     """The subset with the smallest GCV; without pruning all terms, for "cv" nprune of them."""
-    gcv = gcv_of_sizes(found.rss, found.n_samples, penalty_of(options))
+    gcv = gcv_of_sizes(found.rss, found.n_samples, options.penalty)
     largest = min(_largest(options, found.n_terms), len(found.rss))
     if found.method == "none":
         selected = np.arange(largest)
     else:
-        by_gcv = options["pmethod"] != "cv" or options["nprune"] is None
+        by_gcv = options.pmethod != "cv" or options.nprune is None
         size = int(np.argmin(gcv[:largest])) + 1 if by_gcv else largest
         selected = found.best[size - 1, :size].copy()
     best = np.where(_lower(len(found.best)), found.best + 1, 0)
@@ -88,21 +89,8 @@ def _lower(size: int) -> np.ndarray:
     return np.tri(size, dtype=bool)
 
 
-def _largest(options, n_terms: int) -> int:
-    return n_terms if options["nprune"] is None else min(n_terms, int(options["nprune"]))
-
-
-def gcv_of_sizes(rss: np.ndarray, n: int, penalty: float) -> np.ndarray:
-    """GCV of the subsets of 1, 2, ... terms."""
-    return gcv_of(rss, np.arange(1, len(rss) + 1), n, penalty)
-
-
-def gcv_of(rss, n_terms, n: int, penalty: float) -> np.ndarray:
-    """GCV of models with these residual sums of squares and numbers of terms on n rows."""
-    rss = np.asarray(rss, dtype=float)  # whose division by zero is infinite
-    cost = 0.0 * n_terms if penalty < 0 else n_terms + penalty * (n_terms - 1) / 2
-    with np.errstate(divide="ignore", invalid="ignore"):  # 0/0 where cost is n and the fit is exact
-        return np.where(cost >= n, np.inf, rss / (n * (1 - cost / n) ** 2))
+def _largest(options: EarthOptions, n_terms: int) -> int:
+    return n_terms if options.nprune is None else min(n_terms, options.nprune)
 
 
 def _search(columns, y, method, kept) -> tuple[np.ndarray, np.ndarray]:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from ... import _core
+from ..._checks import refusal
 from ...exceptions import InvalidInputError
-from ..options import default_nk, default_penalty
+from ..options import EarthOptions
 from .r_sums import r_mean
 
 __all__ = [
-    "is_scaled",
     "make_design",
-    "penalty_of",
+    "pass_settings",
     "refuse_sizes",
-    "resolve_settings",
     "response_importance",
     "scale_responses",
 ]
@@ -29,42 +28,27 @@ def make_design(X: np.ndarray, n_threads: int = 1) -> _core.Design:
     return _core.Design(X, n_threads)
 
 
-def resolve_settings(options, n: int, p: int) -> _core.Settings:
-    """Options of the forward pass on n rows of p predictors, with earth's defaults filled in."""
-    nk, fast_k, endspan = options["nk"], int(options["fast_k"]), int(options["endspan"])
-    if endspan > n:
-        raise InvalidInputError(
-            f"endspan={endspan} but it should be at most the number of rows, {n}"
-        )
+def pass_settings(options: EarthOptions, n: int) -> _core.Settings:
+    """What the forward pass on n rows is told, in earth's limits."""
+    if options.endspan > n:  # of the rows of a fold; for all rows it was checked
+        raise refusal("endspan", options.endspan, f"at most the number of rows, {n}")
+    fast_k = options.fast_k
     return _core.Settings(
-        degree=int(options["degree"]),
-        nk=default_nk(p) if nk is None else int(nk),
-        penalty=penalty_of(options),
-        thresh=float(options["thresh"]),
-        minspan=max(int(options["minspan"]), -n),  # more knots than rows there are none
-        endspan=endspan,
-        newvar_penalty=float(options["newvar_penalty"]),
+        degree=options.degree,
+        nk=options.nk,
+        penalty=options.penalty,
+        thresh=options.thresh,
+        minspan=max(options.minspan, -n),  # more knots than rows there are none
+        endspan=options.endspan,
+        newvar_penalty=options.newvar_penalty,
         fast_k=ALL_PARENTS if fast_k <= 0 else min(max(3, fast_k), ALL_PARENTS),
-        fast_beta=float(options["fast_beta"]),
-        adjust_endspan=float(options["adjust_endspan"]),
-        auto_linpreds=bool(options["auto_linpreds"]),
+        fast_beta=options.fast_beta,
+        adjust_endspan=options.adjust_endspan,
+        auto_linpreds=options.auto_linpreds,
     )
 
 
-def penalty_of(options) -> float:
-    """The penalty of a knot, earth's where none is given."""
-    given = options["penalty"]
-    return default_penalty(options["degree"]) if given is None else float(given)
-
-
-def is_scaled(options, n_resp: int) -> bool:
-    """Whether the responses are scaled for the forward pass; by default a single one without weight is."""
-    if options["scale_y"] is None:
-        return n_resp == 1 and options["response_weight"] is None
-    return bool(options["scale_y"])
-
-
-def response_importance(response_weight, n_resp: int) -> np.ndarray:
+def response_importance(response_weight: np.ndarray | None, n_resp: int) -> np.ndarray:
     """Factors of the responses: the root of earth's weights relative to their mean."""
     if response_weight is None:
         return np.ones(n_resp)

@@ -11,11 +11,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..gcv import gcv_of
+from ..options import EarthOptions
 from ..path import steps_allowed
 from .fit import Search
 from .forward import ForwardPass, forward_pass
-from .prune import Subsets, find_subsets, gcv_of
-from .settings import resolve_settings
+from .prune import Subsets, find_subsets
+from .settings import pass_settings
 
 __all__ = ["SharedSearch", "cut"]
 
@@ -33,11 +35,11 @@ class SharedSearch:
 
     Parameters
     ----------
-    nk : int or None
-        The largest one; None is earth's own.
+    nk : int
+        The largest one that will be asked for, as far as it is known.
     """
 
-    def __init__(self, nk: int | None):
+    def __init__(self, nk: int = 0):
         self.nk = nk
         self.n_passes = 0
         self.last_pass = 0  # the number of the one that was asked for last
@@ -49,24 +51,26 @@ class SharedSearch:
         """The functions that find terms and subsets."""
         return Search(self.forward, self.subsets)
 
-    def forward(self, X, Y, options, weights=None, names=None, n_threads=1) -> ForwardPass:
+    def forward(
+        self, X, Y, options: EarthOptions, weights=None, names=None, n_threads=1
+    ) -> ForwardPass:
         """As `forward_pass`."""
-        nk = None if options["nk"] is None else self.nk
-        key = [nk, *(options[name] for name in FORWARD)]
+        nk = max(self.nk, options.nk)
+        key = [nk, *(getattr(options, name) for name in FORWARD)]
         found = _recall(self._passes, key)
         if found is None:
-            free = options | {"penalty": -1.0, "nk": nk}
+            free = replace(options, penalty=-1.0, nk=nk)
             longest = forward_pass(X, Y, free, weights, names, n_threads=n_threads)
             found = self.n_passes, longest
             self.n_passes += 1
             self._passes.append((key, found))
         self.last_pass, longest = found
-        return cut(longest, resolve_settings(options, *X.shape), len(X))
+        return cut(longest, pass_settings(options, len(X)), len(X))
 
-    def subsets(self, columns, Y, options) -> Subsets:
+    def subsets(self, columns, Y, options: EarthOptions) -> Subsets:
         """As `find_subsets`."""
-        nprune = options["nprune"] if options["pmethod"] == "exhaustive" else None
-        key = [options["pmethod"], options["exhaustive_tol"], nprune, columns]
+        nprune = options.nprune if options.pmethod == "exhaustive" else None
+        key = [options.pmethod, options.exhaustive_tol, nprune, columns]
         found = _recall(self._subsets, key)
         if found is None:
             found = find_subsets(columns, Y, options)

@@ -9,7 +9,7 @@ from ... import _core
 from ...contract import SizeFits
 from .forward import forward_pass
 from .prune import find_subsets
-from .settings import is_scaled, refuse_sizes, resolve_settings
+from .settings import refuse_sizes
 from .weights import effective_weights
 
 __all__ = ["fit_sizes"]
@@ -36,15 +36,14 @@ def fit_sizes(bound, Y, Z=None, weights=None, n_threads: int = 1) -> SizeFits:
     refuse_sizes("Y", Y)
     options = bound.options
     weights = effective_weights(weights, len(Y), options)
-    plain = options["allowed"] is None and weights is None
-    if plain and options["pmethod"] == "backward":
+    plain = options.allowed is None and weights is None
+    if plain and options.pmethod == "backward":
         y, z = (np.ascontiguousarray(V.T) for V in (Y, Y[:, :0] if Z is None else Z))
-        settings = resolve_settings(options, *bound.X.shape)
         found = _core.fit_sizes(
-            bound.design, settings, bound.linpreds, y, z, is_scaled(options, 1), n_threads
+            bound.design, bound.settings, bound.linpreds, y, z, bound.is_scaled, n_threads
         )
         return SizeFits(found["rss"], None if Z is None else found["products"], found["n_terms"])
-    if options["allowed"] is not None:
+    if options.allowed is not None:
         n_threads = 1  # the user's function is asked by one thread
     directions = [None] * Y.shape[1] if Z is None else list(Z.T)
     each = Parallel(n_threads, backend="threading")(

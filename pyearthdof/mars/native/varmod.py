@@ -11,7 +11,7 @@ import numpy as np
 from ...exceptions import InvalidInputError, RWarning
 from ...random import RDraws
 from ..model import FitDetails, MarsModel
-from ..options import OPTIONS
+from ..options import EarthOptions
 from ..variance import SD_OF_ABSOLUTE, VarianceModel, basis_root, linear_terms, power_of_fit, sd_of
 from .fit import fit
 from .power import fit_power
@@ -49,10 +49,10 @@ def variance_of_predictions(cv: dict) -> np.ndarray:
 
 
 def fit_variance(
-    model: MarsModel, details: FitDetails, data, options, cv: dict, draws: RDraws
+    model: MarsModel, details: FitDetails, data, options: EarthOptions, cv: dict, draws: RDraws
 ) -> VarianceModel:
     """The variance model of a fit to `data`; `draws` is R's stream after the folds."""
-    method, exponent = options["varmod_method"], float(options["varmod_exponent"])
+    method, exponent = options.varmod_method, options.varmod_exponent
     fitted, n = details.fitted, len(details.fitted)
     assert details.leverages is not None  # the options were checked for it
     leverages = np.minimum(details.leverages, LARGEST_LEVERAGE)
@@ -103,15 +103,17 @@ def _refuse_not_positive(fitted: np.ndarray, what: str) -> None:
         )
 
 
-def _iterate(values, residuals, options, draws) -> tuple[Regression, float, bool, int]:
+def _iterate(
+    values, residuals, options: EarthOptions, draws
+) -> tuple[Regression, float, bool, int]:
     """Regress, weigh each row by its predicted variance, and again, until the coefficients stay."""
-    method, conv = options["varmod_method"], options["varmod_conv"]
+    method, conv = options.varmod_method, options.varmod_conv
     weights, before = np.ones(len(residuals)), None
     found: Any = None
     for iteration in range(1, MAX_ITERATIONS + 1):
         found = _regress(method, values, residuals, weights, options, found, draws)
         before, change = _change(found.changing, before, iteration)
-        min_sd = _smallest_sd(found.predicted, float(options["varmod_clamp"]))
+        min_sd = _smallest_sd(found.predicted, options.varmod_clamp)
         weights = _next_weights(found.predicted, min_sd)
         converged = _is_still(method, conv, iteration, change)
         if converged:
@@ -165,10 +167,12 @@ def _next_weights(predicted: np.ndarray, min_sd: float) -> np.ndarray:
     return weights / r_mean(weights)
 
 
-def _regress(method, values, residuals, weights, options, before, draws) -> Regression:
+def _regress(
+    method, values, residuals, weights, options: EarthOptions, before, draws
+) -> Regression:
     kind = method.removeprefix("x.")
     if kind == "earth":
-        return _earth(values, residuals, weights, int(options["varmod_minspan"]))
+        return _earth(values, residuals, weights, options.varmod_minspan)
     if kind in ("power", "power0"):
         return _power(method, values[:, 0], residuals, weights, before)
     dirs, cuts = linear_terms(values.shape[1]) if values.shape[1] else (np.zeros((1, 1)),) * 2
@@ -183,8 +187,7 @@ def _regress(method, values, residuals, weights, options, before, draws) -> Regr
 
 def _earth(values, residuals, weights, minspan: int) -> Regression:
     """A MARS model with earth's defaults, but for minspan."""
-    options = {option.name: option.default for option in OPTIONS}
-    options |= {"linpreds": (), "minspan": minspan, "get_leverages": False}
+    options = EarthOptions(n_features=values.shape[1], minspan=minspan, get_leverages=False)
     found = fit(values, residuals, options, weights)
     dirs, cuts = found.dirs[found.selected].astype(float), found.cuts[found.selected]
     return Regression(dirs, cuts, found.coef, found.fitted, found.coef)

@@ -13,7 +13,7 @@ from ...exceptions import FittingError
 from ..describe.glm import GlmPart
 from ..design.data import default_names
 from ..model import FitDetails, MarsModel
-from ..options import r_options
+from ..options import EarthOptions
 from ..path import prefix_fits, step_of_terms, steps_allowed
 from ..variance import VarianceModel, basis_root, linear_terms, sd_of
 
@@ -32,8 +32,8 @@ REACHED_NK = 7  # earth's termination condition
 SECONDS_PER_CROSSING = 0.7  # Ctrl-C is honoured between crossings at the latest
 
 
-def fit_one(data, options, seed=None) -> tuple[MarsModel, FitDetails]:
-    """Fit one model to a `TrainingData`; options as `check_options` returns them."""
+def fit_one(data, options: EarthOptions, seed=None) -> tuple[MarsModel, FitDetails]:
+    """Fit one model to a `TrainingData`."""
     passed, allowed = _passable(options)
     try:
         found = bridge.call("earth.one", *_r_data(data, options), passed, seed)
@@ -42,9 +42,9 @@ def fit_one(data, options, seed=None) -> tuple[MarsModel, FitDetails]:
     return _build(found, data, options)
 
 
-def _r_data(data, options) -> tuple:
+def _r_data(data, options: EarthOptions) -> tuple:
     """Predictors, responses, weights and 1-based rows for R, which cross-validates no subset."""
-    if data.subset is None or options["nfold"] > 1:
+    if data.subset is None or options.nfold > 1:
         return r_design(data.design), _r_responses(data.responses), data.training_weights, None
     return (
         r_design(data.all_design),
@@ -54,7 +54,9 @@ def _r_data(data, options) -> tuple:
     )
 
 
-def fit_formula(data, frame, options, seed=None, r_object=None):
+def fit_formula(
+    data, frame, options: EarthOptions, seed=None, r_object=None
+) -> tuple[MarsModel, FitDetails]:
     """Fit a `FormulaData` by its formula in R; `frame` is its `bridge.Frame`.
 
     With the bytes of an earlier fit only its pruning pass is done again.
@@ -77,7 +79,7 @@ def fit_formula(data, frame, options, seed=None, r_object=None):
             "please report it, and use engine='native' or a matrix of predictors meanwhile"
         )
     single = found["coef"].shape[1] == 1
-    model = model_from(found, len(found["fitted"]), options, single=single)
+    model = model_from(found, options, single=single)
     return replace(model, formula=learned.formula), details_from(found, single=single)
 
 
@@ -92,14 +94,14 @@ def _r_matrices(data) -> dict:
     }
 
 
-def reprune(r_object, data, options) -> tuple[MarsModel, FitDetails]:
+def reprune(r_object, data, options: EarthOptions) -> tuple[MarsModel, FitDetails]:
     """The pruning pass again, on the forward pass of a fit that was kept as bytes."""
-    passed, _ = _passable(options | {"allowed": None})
+    passed, _ = _passable(replace(options, allowed=None))
     found = bridge.call("earth.reprune", r_object, *_r_data(data, options), passed)
     return _build(found, data, options)
 
 
-def _build(found, data, options) -> tuple[MarsModel, FitDetails]:
+def _build(found, data, options: EarthOptions) -> tuple[MarsModel, FitDetails]:
     design, responses = data.design, data.responses
     if tuple(found["feature.names"]) != tuple(design.names):
         raise FittingError(
@@ -107,7 +109,7 @@ def _build(found, data, options) -> tuple[MarsModel, FitDetails]:
         )
     # Two columns of counts are one response for a binomial model: successes and failures.
     single = responses.values.ndim == 1 or found["coef"].shape[1] == 1
-    model = model_from(found, len(found["fitted"]), options, single=single)
+    model = model_from(found, options, single=single)
     return replace(model, columns=design.columns), details_from(found, single=single)
 
 
@@ -140,7 +142,7 @@ def _r_responses(responses):
     return bridge.NamedMatrix(responses.matrix, responses.names)
 
 
-def model_from(found, n_samples, options, *, single=True) -> MarsModel:
+def model_from(found, options: EarthOptions, *, single=True) -> MarsModel:
     """Build the model from what describe.earth in r_scripts/earth.R returned."""
     prune_terms = found["prune.terms"]
     return MarsModel(
@@ -157,13 +159,13 @@ def model_from(found, n_samples, options, *, single=True) -> MarsModel:
         rss_per_subset=found["rss.per.subset"],
         gcv_per_subset=found["gcv.per.subset"],
         prune_terms=np.empty((0, 0)) if prune_terms is None else np.atleast_2d(prune_terms),
-        degree=int(options["degree"]),
+        degree=options.degree,
         penalty=float(found["penalty"][0]),
         nk=int(found["nk"][0]),
-        thresh=float(options["thresh"]),
-        pmethod=options["pmethod"],
+        thresh=options.thresh,
+        pmethod=options.pmethod,
         termcond=0 if found["termcond"] is None else int(found["termcond"][0]),
-        n_samples=n_samples,
+        n_samples=len(found["fitted"]),
         engine="r",
         versions=bridge.r_versions(),
         response_names=tuple(found["response.names"] or ("y",)),
@@ -242,7 +244,7 @@ def _variance_from(found) -> VarianceModel | None:
     )
 
 
-def fit_many(X, Y, feature_names, options) -> tuple[np.ndarray, np.ndarray]:
+def fit_many(X, Y, feature_names, options: EarthOptions) -> tuple[np.ndarray, np.ndarray]:
     """Fitted values (n, m) and numbers of terms (m,) for every column of Y."""
     passed, allowed = _passable(options)
     return batch("earth.many", X, Y, feature_names, passed, allowed=allowed)
@@ -259,7 +261,7 @@ def batch(function, X, Y, feature_names, passed, *, package="earth", allowed=Non
     return fitted, terms
 
 
-def path_many(X, Y, nks, options) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def path_many(X, Y, nks, options: EarthOptions) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield for every column of Y its unpruned fits at each nk: (n, n_nk) values and (n_nk,) terms.
 
     One forward pass at the largest nk serves them all, unless it cannot be cut.
@@ -273,19 +275,19 @@ def path_many(X, Y, nks, options) -> Iterator[tuple[np.ndarray, np.ndarray]]:
             done += 1
 
 
-def _cut(found, X, y, nks, names, options) -> tuple[np.ndarray, np.ndarray]:
+def _cut(found, X, y, nks, names, options: EarthOptions) -> tuple[np.ndarray, np.ndarray]:
     allowed = np.array([steps_allowed(nk) for nk in nks])
     steps = _steps(found, X, y, names, options)
     if steps is not None:
         sizes = np.searchsorted(steps, allowed, side="right")
         return prefix_fits(found["bx"], y[:, 0], sizes), sizes
     distinct, place = np.unique(allowed, return_inverse=True)
-    fits = [fit_many(X, y, names, options | {"nk": 2 * int(s) + 1}) for s in distinct]
+    fits = [fit_many(X, y, names, replace(options, nk=2 * int(s) + 1)) for s in distinct]
     fitted = np.column_stack([f for f, _ in fits])
     return fitted[:, place], np.array([terms[0] for _, terms in fits])[place]
 
 
-def _steps(found, X, y, names, options) -> np.ndarray | None:
+def _steps(found, X, y, names, options: EarthOptions) -> np.ndarray | None:
     """The step of each term; None if earth dropped all terms of one as linearly dependent.
 
     A pass that reached nk must show the steps that nk allows; one that stopped before must come out
@@ -293,12 +295,12 @@ def _steps(found, X, y, names, options) -> np.ndarray | None:
     """
 
     def n_terms_after(steps: int) -> int:
-        _, terms = fit_many(X, y, names, options | {"nk": 2 * steps + 1})
+        _, terms = fit_many(X, y, names, replace(options, nk=2 * steps + 1))
         return int(terms[0])
 
     steps = step_of_terms(found["dirs"], found["cuts"], n_terms_after)
     if int(found["termcond"][0]) == REACHED_NK:
-        complete = steps[-1] == steps_allowed(options["nk"])
+        complete = steps[-1] == steps_allowed(options.nk)
     else:
         complete = n_terms_after(int(steps[-1])) == len(steps)
     return steps if complete else None
@@ -339,10 +341,10 @@ def _crossings(function, X, Y, feature_names, passed, package, allowed):
         size = max(1, min(10 * size, int(SECONDS_PER_CROSSING / max(each, 1e-6))))
 
 
-def _passable(options) -> tuple[dict, bridge.RFunction | None]:
+def _passable(options: EarthOptions) -> tuple[dict, bridge.RFunction | None]:
     """Options for R; a Python `allowed` becomes an R function with 0-based indices on our side."""
-    passed = r_options(options)
-    function = options["allowed"]
+    passed = options.in_r()
+    function = options.allowed
     if function is None:
         return passed, None
 

@@ -2,35 +2,41 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ... import bridge
 from ...contract import BoundMars, Fits, PathFits
+from ..options import EarthOptions
 from ..path import check_path
 from . import engine as engine_r
 
-__all__ = ["BoundR"]
+__all__ = ["BoundInR", "BoundR"]
 
 
-class BoundR(BoundMars):
+class BoundInR(BoundMars):
+    """What R fits."""
+
+    engine = "r"
+
+    @property
+    def versions(self) -> dict[str, str]:
+        return bridge.r_versions()
+
+
+class BoundR(BoundInR):
     """MARS by R's earth on one design.
 
     Parameters
     ----------
     X : (n, p) array
     names : names of its columns
-    options : dict
-        As `check_options` returns them.
+    options : EarthOptions
     """
 
-    engine = "r"
-
-    def __init__(self, X, names, options):
+    def __init__(self, X, names, options: EarthOptions):
         self.X, self.names, self.options = X, names, options
-
-    @property
-    def versions(self) -> dict[str, str]:
-        return bridge.r_versions()
 
     def fit_many(self, Y, n_threads: int = 1) -> Fits:
         """Fitted values and numbers of terms for every column of Y; R has one thread."""
@@ -41,7 +47,7 @@ class BoundR(BoundMars):
         """Unpruned fits at each nk from one forward pass for each response, where it can be cut."""
         check_path(self.options)
         fitted, terms = np.empty((len(nks), *Y.shape)), np.empty((len(nks), Y.shape[1]))
-        paths = engine_r.path_many(self.X, Y, nks, self.options | {"nk": max(nks)})
+        paths = engine_r.path_many(self.X, Y, nks, replace(self.options, nk=max(nks)))
         for j, (fits, sizes) in enumerate(paths):
             fitted[:, :, j] = fits.T
             terms[:, j] = sizes

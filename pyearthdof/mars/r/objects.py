@@ -20,6 +20,8 @@ from ..design.columns import Column, Columns
 from ..formula.learn import FormulaFrame
 from ..formula.model_matrix import Formula
 from ..model import FitDetails
+from ..model_check import check_model
+from ..options import EarthOptions
 from . import engine as engine_r
 from .objects_check import check_described
 
@@ -71,14 +73,15 @@ def read_r(source) -> tuple:
         )
     check_described(found)
     single = found["coef"].shape[1] == 1
-    settings = {
-        "degree": _degree(found),
-        "thresh": found["thresh"][0],
-        "pmethod": found["pmethod"][0],
-    }
-    model = engine_r.model_from(found, len(found["fitted"]), settings, single=single)
+    options = EarthOptions(
+        n_features=len(found["feature.names"]),
+        degree=_degree(found),
+        thresh=float(found["thresh"][0]),
+        pmethod=found["pmethod"][0],
+    )
+    model = engine_r.model_from(found, options, single=single)
     model = replace(model, formula=_formula_from(found), columns=_columns_from(found, model))
-    model.check()
+    check_model(model)
     details = engine_r.details_from(found, single=single)
     adopted = _Adopted(**vars(details), weights=found["weights"])
     return model, adopted, _arguments(found, model)

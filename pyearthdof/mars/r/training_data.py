@@ -20,7 +20,9 @@ from ..design.data import (
     taken,
 )
 from ..formula.learn import FormulaFrame, LearnedFormula, frame_of_formula, learn_formula
+from ..formula.model_matrix import Formula
 from ..formula.update import updated_formula
+from ..options import EarthOptions
 from . import engine as engine_r
 from . import objects as robject
 
@@ -61,9 +63,19 @@ class TrainingData:
         """Of the rows to fit on."""
         return taken(self.all_offset, self.subset)
 
-    def check_options(self, estimator) -> dict:
+    @property
+    def formula(self) -> Formula | None:
+        """What made the design of a frame."""
+        return None
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What R would say while it makes the design."""
+        return ()
+
+    def check_options(self, estimator) -> EarthOptions:
         """The estimator's options, checked for these data."""
-        return estimator._check_options(self.design, self.responses)
+        return estimator._options_for(self.design, self.responses.matrix.shape[1])
 
     def with_formula(self, text) -> FormulaData:
         """The same data by another formula."""
@@ -73,9 +85,11 @@ class TrainingData:
         """Whether the terms of a model are still what they were."""
         return _same(model.basis(self.design.values), bx)
 
-    def prune_in_r(self, r_object, options):
-        """The pruning pass again, by R."""
-        return engine_r.reprune(r_object, self, options)
+    def fit_in_r(self, options: EarthOptions, seed=None, r_object: bytes | None = None):
+        """Fit in R, or prune again what an earlier fit left there."""
+        if r_object is not None:
+            return engine_r.reprune(r_object, self, options)
+        return engine_r.fit_one(self, options, seed)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -117,14 +131,20 @@ class FormulaData(TrainingData):
         text = updated_formula(self.learned.formula.text, text)
         return FormulaData.learn(text, self.frame, self.all_weights, self.subset)
 
-    def fit_in_r(self, options, seed=None, r_object=None):
-        """Fit in R, or prune an earlier fit again."""
+    @property
+    def formula(self) -> Formula:
+        """What made the design of the frame."""
+        return self.learned.formula
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What R would say while it evaluates the formula."""
+        return tuple(self.learned.warnings)
+
+    def fit_in_r(self, options: EarthOptions, seed=None, r_object: bytes | None = None):
+        """Fit in R, or prune again what an earlier fit left there."""
         frame = robject.frame_for_r(self.columns)
         return engine_r.fit_formula(self, frame, options, seed, r_object)
-
-    def prune_in_r(self, r_object, options):
-        """The pruning pass again, by R."""
-        return self.fit_in_r(options, r_object=r_object)
 
 
 def _moves_knots() -> bool:

@@ -126,22 +126,13 @@ class RSmoothingSpline(LamOrDf):
     4.561451
     """
 
-    def fit(self, X, y, sample_weight=None):
-        """Fit y on the one column of X; `sample_weight` are R's `w`."""
-        self._check_arguments()
-        x, y = self._check_xy(X, y)
-        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=float)
-        if weights is not None and weights.shape != x.shape:
-            raise InvalidInputError(
-                f"sample_weight has shape {weights.shape} but it should be {x.shape}, one per row"
-            )
-        found = self._in_r(x, y[:, None], weights)
+    def _fit(self, x, y, sample_weight=None) -> None:
+        found = self._in_r(x, y[:, None], sample_weight)
         self.fitted_values_ = found["fitted"][:, 0]
         self.trace_ = float(found["trace"][0])
         self.lam_ = float(found["lambda"][0])
         self.n_coef_ = int(found["n.coef"][0])
         self._r_object = found["object"]
-        return self
 
     def predict(self, X):
         """Predict at new values X; outside the data a straight line, as in R."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.utils.validation import check_array
 
 from ..._checks import check_count
 from ...contract import Fits
@@ -148,25 +147,6 @@ class SmoothingSpline(LamOrDf):
         """tr(S) is the df where S does not depend on y; with GCV it leaves out the search."""
         return "trace" if self.is_linear else None
 
-    def fit(self, X, y, sample_weight=None):
-        """Fit one response.
-
-        Parameters
-        ----------
-        X : (n, 1) or (n,) array
-        y : (n,) array
-        sample_weight : (n,) array, optional
-            Weights, not negative.
-
-        Returns
-        -------
-        self
-        """
-        self._check_arguments()
-        x, y = self._check_xy(X, y)
-        self._fit(x, y, sample_weight)
-        return self
-
     def _fit(self, x, y, sample_weight=None) -> None:
         system = self._system(x, y[:, None], _normalised_weights(sample_weight, x))
         self.lam_ = float(self._lams(system)[0])
@@ -221,17 +201,10 @@ def _normalised_weights(sample_weight, x):
     """Weights that add up to the number of those above zero, as in `smooth.spline`."""
     if sample_weight is None:
         return np.ones(len(x))
-    weights = check_array(
-        sample_weight, dtype=np.float64, ensure_2d=False, input_name="sample_weight"
-    )
-    if weights.shape != x.shape:
+    if sample_weight.min() < 0 or sample_weight.max() == 0:
         raise InvalidInputError(
-            f"sample_weight has shape {weights.shape} but it should be {x.shape}, one per row"
+            f"sample_weight is from {sample_weight.min():g} to {sample_weight.max():g} but no weight "
+            "should be negative and some should be above zero"
         )
-    if weights.min() < 0 or weights.max() == 0:
-        raise InvalidInputError(
-            f"sample_weight is from {weights.min():g} to {weights.max():g} but no weight should be "
-            "negative and some should be above zero"
-        )
-    weights = weights / weights.max()
+    weights = sample_weight / sample_weight.max()
     return weights * (np.count_nonzero(weights) / weights.sum())

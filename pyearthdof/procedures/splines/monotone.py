@@ -6,6 +6,7 @@ the paper adds up the coefficients that are equal at the solution. Its search co
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,8 +62,9 @@ class _MonotoneSpline(UnivariateProcedure):
 
     increasing: bool
 
+    @abstractmethod
     def _problem(self, x) -> _Problem:
-        raise NotImplementedError
+        """What is to be solved on these x."""
 
     def _fit(self, x, y) -> None:
         problem = self._problem(x)
@@ -158,12 +160,8 @@ class MonotoneSmoothingSpline(_MonotoneSpline):
 
     Attributes
     ----------
-    coef_ : (J,) array
-    unique_coef_ : array
-        The different values among them, increasing.
-    knots_ : array
-        Knots on the scale of x, the ends four times.
-    fitted_values_ : (n,) array
+    coef_, unique_coef_, knots_, fitted_values_
+        As in `MonotoneCubicSpline`.
     trace_ : float
         tr S(y) on the active set, tr[B Z (Z'(B'B + lam Omega) Z)^-1 Z'B'] with Z = G'.
     n_coef_ : int

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from ..._checks import check_count, check_positive, check_responses
+from ..._checks import check_count, check_positive, check_responses, check_vector
 from ...contract import Fits, Procedure
 from ...exceptions import InvalidInputError
 from .bspline import spline_values
@@ -40,7 +41,7 @@ class UnitInterval:
         return self.origin + self.length * u
 
 
-class UnivariateProcedure(Procedure):
+class UnivariateProcedure(Procedure, ABC):
     """A spline of one predictor: X is one column, or a plain vector."""
 
     # Outside the data the spline goes on as a straight line; else as the cubic of its end interval.
@@ -108,11 +109,13 @@ class UnivariateProcedure(Procedure):
     def _check_arguments(self) -> None:
         """Refuse wrong arguments of the constructor."""
 
+    @abstractmethod
     def _fit(self, x, y) -> None:
-        raise NotImplementedError
+        """Fit one response to checked data."""
 
+    @abstractmethod
     def _fit_many(self, x, Y) -> Fits:
-        raise NotImplementedError
+        """Fit every column of a checked Y."""
 
     def _keep_spline(self, interval, knots, coef):
         """Store the fitted spline; `knots` are on [0, 1]."""
@@ -139,6 +142,31 @@ class LamOrDf(UnivariateProcedure):
         self.lam = lam
         self.df = df
         self.n_knots = n_knots
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit one response.
+
+        Parameters
+        ----------
+        X : (n, 1) or (n,) array
+        y : (n,) array
+        sample_weight : (n,) array, optional
+            Weights, not negative.
+
+        Returns
+        -------
+        self
+        """
+        self._check_arguments()
+        x, y = self._check_xy(X, y)
+        if sample_weight is not None:
+            sample_weight = check_vector("sample_weight", sample_weight, len(x))
+        self._fit(x, y, sample_weight)
+        return self
+
+    @abstractmethod
+    def _fit(self, x, y, sample_weight=None) -> None:
+        """Fit one response to checked data."""
 
     @property
     def is_linear(self) -> bool:  # type: ignore[override]

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from earth_cases import R_DATA, read_frames
+from earth_cases import R_CASES, R_DATA, read_frames
 from rscript import needs_rscript, run_r
 
 from pyearthdof import Earth
@@ -18,12 +18,9 @@ CASES = [
     ("titanic", "pclass|sex|parch", "age", "degree=2", {"degree": 2}),
     ("ozone", "temp", "O3", "nk=1", {"nk": 1}),
 ]
-R_RUN = """
-split.names <- function(text) strsplit(text, "|", fixed = TRUE)[[1]]
-for (i in seq_along(args)) tryCatch({
-  d <- frames[[data[i]]]
-  x <- d[, split.names(xs[i]), drop = FALSE]
-  y <- as.matrix(d[, split.names(ys[i]), drop = FALSE])
+R_RUN = (
+    R_CASES
+    + """
   w <- if (grepl("weights", args[i])) weights.all[seq_len(nrow(d))] else rep(1, nrow(d))
   fit <- eval(parse(text = paste0("earth(x, y, ", args[i], ")")))
   used <- fit$dirs[fit$selected.terms, , drop = FALSE] != 0
@@ -39,6 +36,7 @@ for (i in seq_along(args)) tryCatch({
   }
 }, error = refused)
 """
+)
 
 
 @pytest.fixture(scope="module")

@@ -266,7 +266,9 @@ def test_categories_that_are_no_texts(categories):
 def test_bad_arguments():
     model = r_model("trees")
     for export in (to_python, to_sql, to_sympy):
-        with pytest.raises(InvalidInputError, match="type='mean' but it should be one of"):
+        with pytest.raises(
+            InvalidInputError, match="type='mean' but it should be 'response', 'link'"
+        ):
             export(model, type="mean")
     for name in ("max", "math", "__debug__", "level_text", "str"):
         with pytest.raises(InvalidInputError, match="it should be another one"):

@@ -83,8 +83,8 @@ def test_bridge_knows_the_version_of_the_earth_here():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"style": "H"}, "style='H' but it should be one of 'h', 'pmax', 'max', 'C', 'bf'"),
-        ({"decomp": "both"}, "decomp='both' but it should be one of 'anova', 'none'"),
+        ({"style": "H"}, "style='H' but it should be 'h', 'pmax', 'max', 'C' or 'bf'"),
+        ({"decomp": "both"}, "decomp='both' but it should be 'anova' or 'none'"),
         ({"digits": 0}, "digits=0 but it should be from 1 to 22"),
         ({"digits": 23}, "digits=23 but it should be from 1 to 22"),
         ({"digits": 3.5}, "digits=3.5 but it should be an integer"),

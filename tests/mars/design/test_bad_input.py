@@ -207,7 +207,7 @@ def test_impossible_column_names_are_refused(columns, message):
         ({"response_weight": [1, 2, 3]}, np.column_stack([Y, Y**2]), "it should be 2 number"),
         ({"response_weight": [1, 2], "scale_y": True}, np.column_stack([Y, Y**2]), "scale_y=True"),
         ({"engine": "native", "glm_link": "log"}, Y, "glm_link is given but glm_family is None"),
-        ({"engine": "r", "glm_family": "gaussian", "glm_l2": 2.0}, Y, "but glm_l2=2.0 needs engine='native'"),
+        ({"engine": "r", "glm_family": "gaussian", "glm_l2": 2.0}, Y, "but glm_l2=2 needs engine='native'"),
         ({"engine": "native", "varmod_method": "gam", "nfold": 3, "ncross": 3}, Y,
          "engine='native' but varmod_method='gam' needs engine='r'"),
         ({"ncross": 2}, Y, "nfold=0 but ncross=2 needs 2 or more"),
@@ -291,11 +291,11 @@ def test_new_rows_for_a_model_with_factors():
 def test_intervals_refuse_wrong_arguments():
     model = Earth(engine="native").fit(X, Y)
     for arguments, message in [
-        ({"level": 0}, "level=0 but it should be between 0 and 1"),
+        ({"level": 0}, "level=0 but it should be a number between 0 and 1"),
         ({"level": 1.0}, "level=1.0"),
         ({"level": "high"}, "level='high'"),
         ({"level": True}, "level=True"),
-        ({"kind": "tolerance"}, "kind='tolerance' but it should be one of prediction, confidence"),
+        ({"kind": "tolerance"}, "kind='tolerance' but it should be 'prediction' or 'confidence'"),
         ({}, "varmod_method='none' but intervals need a variance model"),
     ]:
         with pytest.raises(InvalidInputError, match=message):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -190,7 +191,7 @@ def test_path_is_the_fit_at_every_nk(degree):
     paths = native.BoundNative(X, None, options).fit_path(Y, nks, n_threads=2)
     assert paths.fitted.shape == (len(nks), 50, 3)
     for i, nk in enumerate(nks):
-        fitted, n_terms = many(X, Y, options | {"nk": nk})
+        fitted, n_terms = many(X, Y, replace(options, nk=nk))
         np.testing.assert_allclose(paths.fitted[i], fitted, atol=1e-9)
         np.testing.assert_array_equal(paths.n_terms[i], n_terms)
 

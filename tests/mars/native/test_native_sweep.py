@@ -79,6 +79,16 @@ TRICKS = (
 )  # fmt: skip
 
 
+def random_spans(rng) -> dict:
+    return {
+        "minspan": int(rng.integers(-4, 6)),
+        "endspan": int(rng.integers(0, 8)),
+        "fast_k": int(rng.choice([0, 5, 20])),
+        "fast_beta": float(rng.choice([0, 0.5, 1])),
+        "adjust_endspan": float(rng.choice([0, 1, 2])),
+    }
+
+
 def random_options(rng, largest_nk) -> dict:
     options = {
         "degree": int(rng.integers(1, 4)),
@@ -87,13 +97,7 @@ def random_options(rng, largest_nk) -> dict:
         "pmethod": str(rng.choice(["backward", "none"])),
     }
     if rng.random() < 0.3:
-        options |= {
-            "minspan": int(rng.integers(-4, 6)),
-            "endspan": int(rng.integers(0, 8)),
-            "fast_k": int(rng.choice([0, 5, 20])),
-            "fast_beta": float(rng.choice([0, 0.5, 1])),
-            "adjust_endspan": float(rng.choice([0, 1, 2])),
-        }
+        options |= random_spans(rng)
     return options
 
 
@@ -135,15 +139,12 @@ def differences(seed, count, nasty) -> tuple[Counter, list[str]]:
 
 @needs_rscript
 @pytest.mark.slow
-def test_ordinary_problems_are_identical():
-    totals, found = differences(20210319, ORDINARY, nasty=False)
-    print(dict(totals), *found, sep="\n")
-    assert found == []
-
-
-@needs_rscript
-@pytest.mark.slow
-def test_nasty_problems_are_identical():
-    totals, found = differences(20210320, NASTY, nasty=True)
+@pytest.mark.parametrize(
+    ("seed", "count", "nasty"),
+    [(20210319, ORDINARY, False), (20210320, NASTY, True)],
+    ids=["ordinary", "nasty"],
+)
+def test_problems_are_identical(seed, count, nasty):
+    totals, found = differences(seed, count, nasty)
     print(dict(totals), *found, sep="\n")
     assert found == []

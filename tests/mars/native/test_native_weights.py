@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from earth_batch import Case, difference, fit_in_r
 from rscript import needs_rscript, run_r
-from test_native_sweep import TRICKS, ordinary_design
+from test_native_sweep import TRICKS, ordinary_design, random_spans
 
 from pyearthdof._core import eliminate_backward, regress
 from pyearthdof.mars import native
@@ -51,14 +51,7 @@ def random_options(rng) -> dict:
     if rng.random() < 0.3:
         options["penalty"] = float(rng.choice([-1, 0, 1, 4]))
     if rng.random() < 0.3:
-        options |= {
-            "minspan": int(rng.integers(-4, 6)),
-            "endspan": int(rng.integers(0, 8)),
-            "fast_k": int(rng.choice([0, 5, 20])),
-            "fast_beta": float(rng.choice([0, 0.5, 1])),
-            "adjust_endspan": float(rng.choice([0, 1, 2])),
-            "auto_linpreds": bool(rng.random() < 0.7),
-        }
+        options |= random_spans(rng) | {"auto_linpreds": bool(rng.random() < 0.7)}
     return options
 
 

@@ -8,13 +8,13 @@ from earth_batch import Case
 
 from pyearthdof import _core
 from pyearthdof.datasets import load_ozone
-from pyearthdof.mars.native.settings import make_design, resolve_settings, scale_responses
+from pyearthdof.mars.native.settings import make_design, pass_settings, scale_responses
 
 
 def errors(X, y, **options) -> np.ndarray:
     """|difference of the gains| over what it may be, for all pairs of all steps that are not in doubt."""
     options = Case.make(X, y, thresh=0.0, **options).options
-    settings = resolve_settings(options, *X.shape)
+    settings = pass_settings(options, len(X))
     rows, _ = scale_responses(y[:, None], True)
     steps = _core.Steps(make_design(X), settings, [], rows, False)
     found = []

@@ -7,7 +7,7 @@ import pytest
 from earth_batch import Case
 
 from pyearthdof import _core
-from pyearthdof.mars.native.settings import make_design, resolve_settings
+from pyearthdof.mars.native.settings import make_design, pass_settings
 
 
 def counted_places(x, base, spans) -> list[int]:
@@ -35,7 +35,7 @@ def counted_places(x, base, spans) -> list[int]:
 
 def knots_of(x, base) -> dict:
     X = x[:, None]
-    settings = resolve_settings(Case.make(X, x).options, *X.shape)
+    settings = pass_settings(Case.make(X, x).options, len(X))
     return _core.candidate_knots(make_design(X), settings, base, 0)
 
 

@@ -369,10 +369,10 @@ def test_what_is_refused():
         plain.model_.predict_interval(frame()[["a", "b"]])
     model = fitted("noise", {"varmod_method": "lm"})
     for options, message in (
-        ({"level": 1.0}, "level=1.0 but it should be between 0 and 1"),
-        ({"level": "a"}, "level='a' but it should be between 0 and 1"),
-        ({"kind": "mean"}, "kind='mean' but it should be one of prediction, confidence"),
-        ({"type": "class"}, "type='class' but it should be one of response, link, earth"),
+        ({"level": 1.0}, "level=1.0 but it should be a number between 0 and 1"),
+        ({"level": "a"}, "level='a' but it should be a number between 0 and 1"),
+        ({"kind": "mean"}, "kind='mean' but it should be 'prediction' or 'confidence'"),
+        ({"type": "class"}, "type='class' but it should be 'response', 'link' or 'earth'"),
     ):
         with pytest.raises(InvalidInputError, match=message):
             model.predict_interval(**options)

@@ -33,6 +33,7 @@ from pyearthdof.exceptions import InvalidInputError
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 N_TRUTHS, N_DATA, N_NEW = 36, 20, 2000
 N_SPLITS, MOST_ROWS = 3, 400
+N_AROUND = 3  # data sets of a truth with noise around the fit, which takes longest
 CRITERIA = ("aicc", "covariance", "gcv")
 NAMES = {
     "default": "default penalty",
@@ -178,9 +179,9 @@ class Rules:
         return found | {"seconds": seconds}
 
 
-def run_truths(done: set, write) -> None:
+def run_truths(done: set, write, part: int, parts: int) -> None:
     """All data sets of all truths: the same X for each truth, new noise for each data set."""
-    for truth in truths():
+    for truth in truths()[part::parts]:
         rng = np.random.default_rng([11, truth.number])
         X, new = truth.design_of(rng, truth.n), truth.design_of(rng, N_NEW)
         mean, new_mean = truth.means(X), truth.means(new)
@@ -192,7 +193,7 @@ def run_truths(done: set, write) -> None:
                 continue
             rules = Rules(X, degree)
             for k in left:
-                found = rules.choose(mean + noise[k], k, around=k < 10)
+                found = rules.choose(mean + noise[k], k, around=k < N_AROUND)
                 seconds = found.pop("seconds")
                 error = {
                     name: float(((m.predict(new) - new_mean) ** 2).mean())
@@ -221,9 +222,9 @@ def real_data() -> dict[str, np.ndarray]:
     }  # fmt: skip
 
 
-def run_real(done: set, write) -> None:
+def run_real(done: set, write, part: int, parts: int) -> None:
     """Two thirds to fit on, one third to test, three times; at most 400 rows."""
-    for name, values in real_data().items():
+    for name, values in list(real_data().items())[part::parts]:
         for split in range(N_SPLITS):
             rng = np.random.default_rng([13, split])
             rows = rng.permutation(len(values))[:MOST_ROWS]
@@ -361,6 +362,10 @@ def main() -> None:
     parser.add_argument(
         "--rows", type=Path, required=True, help="file of finished data sets, a line each"
     )
+    parser.add_argument(
+        "--part", type=int, default=0, help="which part of the cases this run takes"
+    )
+    parser.add_argument("--parts", type=int, default=1, help="of how many")
     arguments = parser.parse_args()
     lines = arguments.rows.read_text().splitlines() if arguments.rows.exists() else []
     rows = [json.loads(line) for line in lines if line.endswith("}")]
@@ -373,7 +378,7 @@ def main() -> None:
             file.flush()
 
         work = run_truths if arguments.work == "truths" else run_real
-        work({row["key"] for row in rows}, write)
+        work({row["key"] for row in rows}, write, arguments.part, arguments.parts)
 
 
 if __name__ == "__main__":

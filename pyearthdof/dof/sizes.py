@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
+from scipy.stats import norm
 
 from .._checks import check_count, check_level
 from ..contract import SizeFits
@@ -131,7 +132,8 @@ class SizeCurve:
         """
         level = check_level(level)
         if self.left_out.shape[1] == 0:
-            return self.df - _NORMAL(level) * self.se, self.df + _NORMAL(level) * self.se
+            half = float(norm.ppf((1 + level) / 2)) * self.se
+            return self.df - half, self.df + half
         pairs = [
             Jackknife(float(df), left).interval(level)
             for df, left in zip(self.df, self.left_out, strict=True)
@@ -171,12 +173,6 @@ class SizeCurve:
         from ..plots import plot_sizes
 
         return plot_sizes(self, ax)
-
-
-def _NORMAL(level: float) -> float:
-    from scipy.stats import norm
-
-    return float(norm.ppf((1 + level) / 2))
 
 
 @dataclass(frozen=True)

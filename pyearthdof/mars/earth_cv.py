@@ -130,7 +130,11 @@ class EarthCV(EarthWrapper):
         splits = list(check_cv(self.cv, y, classifier=is_classifier(inner)).split(X, y, groups))
         self.n_splits_ = len(splits)
         data = FoldData(X, y, weights, scorer, self.return_train_score, self.error_score)
-        folds = Parallel(n_jobs=self.n_jobs, backend="threading")(
+        asked = inner.allowed is not None or any(
+            candidate.get("allowed") for candidate in candidates
+        )
+        # the user's function is asked by one thread
+        folds = Parallel(n_jobs=1 if asked else self.n_jobs, backend="threading")(
             delayed(score_fold)(inner, candidates, data, train, test) for train, test in splits
         )
         self.n_passes_ = sum(sum(fold.n_passes) for fold in folds)

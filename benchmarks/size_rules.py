@@ -206,7 +206,7 @@ def run_truths(done: set, write, part: int, parts: int) -> None:
 
 
 def real_data() -> dict[str, np.ndarray]:
-    """Numeric data sets by name, the response last; 45 rows or more, and a response of ten values or more."""
+    """Numeric data sets by name, the response last: 45 rows, 2 to 60 predictors, ten values of y at least."""
     found = {}
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(["Rscript", "-e", WRITE, folder], check=True, stdout=subprocess.DEVNULL)
@@ -217,7 +217,7 @@ def real_data() -> dict[str, np.ndarray]:
     found["sklearn-diabetes"] = np.column_stack([diabetes.data, diabetes.target])
     return {
         name: values.copy() for name, values in found.items()
-        if name != "MASS-Pima.tr2" and len(values) >= 45 and values.shape[1] >= 3
+        if name != "MASS-Pima.tr2" and len(values) >= 45 and 3 <= values.shape[1] <= 61
         and len(np.unique(values[:, -1])) >= 10
     }  # fmt: skip
 

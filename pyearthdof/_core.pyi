@@ -113,6 +113,15 @@ def fit_paths(
     steps: Sequence[int],
     n_threads: int = 1,
 ) -> tuple[Floats, Integers]: ...
+def fit_sizes(
+    design: Design,
+    settings: Settings,
+    linpreds: Sequence[int],
+    Y: Floats,
+    Z: Floats,
+    scaled: bool,
+    n_threads: int = 1,
+) -> dict[str, Any]: ...
 def search_subsets(columns: Floats, y: Floats, method: str, largest: int) -> dict[str, Any]: ...
 def regress(
     columns: Floats,

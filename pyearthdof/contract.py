@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 
-__all__ = ["Bound", "BoundMars", "Fits", "PathFits", "Procedure", "bind"]
+__all__ = ["Bound", "BoundMars", "Fits", "PathFits", "Procedure", "SizeFits", "bind"]
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,25 @@ class PathFits:
     """Fits along nk: `fitted` is (n_nk, n, m) and `n_terms` (n_nk, m) for m responses."""
 
     fitted: np.ndarray
+    n_terms: np.ndarray
+
+
+@dataclass(frozen=True)
+class SizeFits:
+    """Pruning sequences: row j belongs to response j, column k to models of k + 1 terms.
+
+    Attributes
+    ----------
+    rss : (m, sizes) array
+        Residual sums of squares. A size that a response does not reach has those of its longest model.
+    products : (m, sizes) array or None
+        Products of the fits with a direction for each response, if there was one.
+    n_terms : (m,) array
+        Terms of the longest model.
+    """
+
+    rss: np.ndarray
+    products: np.ndarray | None
     n_terms: np.ndarray
 
 

@@ -2,7 +2,9 @@
 
 `empirical` has Algorithm 1, `search` the search costs, `consistency` nominal against actual degrees
 of freedom, `correction` Algorithm 2, `corrected` the estimator that takes its penalty and `mars_search`
-what it measures, `criteria` AIC, BIC and GCV, `pilot` the noise around a fit. `run` has the machinery:
+what it measures, `sizes` the df of every size of a pruning sequence, `size_choice` the size that they choose,
+`size_table` their table, `fitted_mean` both rules around the fit, `family` the choice among other
+procedures, `criteria` AIC, BIC and GCV, `pilot` the noise around a fit. `run` has the machinery:
 the draws, the fits, `jackknife` the errors and intervals, `designs` what they cover, `variance` and
 `control` the estimators with less variance.
 """
@@ -12,17 +14,31 @@ from .corrected import CorrectedEarth
 from .correction import PenaltyCorrection, correct_penalty
 from .criteria import aic, bic, gcv
 from .empirical import DegreesOfFreedom, degrees_of_freedom
+from .family import FamilyChoice, choose_by_df
+from .fitted_mean import AroundFit
+from .size_choice import SizeChoice, choose_size
+from .size_table import quick_df_of_sizes, size_table
+from .sizes import SizeCurve, df_of_sizes
 
 __all__ = [
+    "AroundFit",
     "CorrectedEarth",
     "DegreesOfFreedom",
+    "FamilyChoice",
     "PenaltyCorrection",
     "SelfConsistency",
+    "SizeChoice",
+    "SizeCurve",
     "aic",
     "bic",
+    "choose_by_df",
+    "choose_size",
     "correct_penalty",
     "degrees_of_freedom",
+    "df_of_sizes",
     "gcv",
     "nominal_df",
+    "quick_df_of_sizes",
     "self_consistency",
+    "size_table",
 ]

@@ -1,42 +1,60 @@
-"""CorrectedEarth: MARS with the penalty at which its nominal degrees of freedom are the actual ones."""
+"""CorrectedEarth: MARS with the penalty or the size that its actual degrees of freedom choose."""
 
 from __future__ import annotations
 
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
-from sklearn.utils import get_tags
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+import numpy as np
+from sklearn.base import clone, is_classifier
+from sklearn.utils.validation import check_consistent_length
 
+from .._checks import check_choice
 from ..contract import Bound, Fits
 from ..exceptions import InvalidInputError
-from ..mars.design.data import check_design, check_responses
+from ..mars.design.data import check_design, check_responses, check_weights
 from ..mars.earth import Earth
 from ..mars.earth_fit import EarthFit
 from ..mars.mda import Mars
 from ..mars.regressor import check_many
+from ..mars.wrapper import EarthWrapper
 from .correction import PenaltyCorrection, correct_penalty
+from .fitted_mean import AroundFit, penalty_around_fit, size_around_fit
+from .mars_search import mars_search
+from .size_choice import CRITERIA, SizeChoice, choose_size
+from .size_table import quick_df_of_sizes, refuse_options
+from .sizes import SizeCurve, check_sequence, df_of_sizes
 
 __all__ = ["CorrectedEarth"]
 
-_PASSED_ON = ("n_rep", "draws", "random_state", "n_designs", "n_jobs", "progress")
+_RUN = ("n_rep", "draws", "random_state", "n_jobs", "progress")
+RULES = ("penalty", "size")
+DESIGNS = {"penalty": ("gaussian", "data"), "size": ("data", "gaussian", "table")}
+MEANS = ("zero", "fit")
 
 
-def _has(name):
-    return lambda self: hasattr(self._inner, name)
+class CorrectedEarth(EarthWrapper):
+    """MARS that is chosen by its actual degrees of freedom: what they are is measured, then it is fitted.
 
-
-class CorrectedEarth(MetaEstimatorMixin, BaseEstimator):
-    """MARS with a corrected penalty: `correct_penalty` for the data at hand, then the fit.
-
-    What is measured is the search of the estimator, with all its options except thresh, penalty, pmethod
-    and nprune, for which Algorithm 2 has values of its own.
+    There are two rules. "penalty" is the authors': `correct_penalty` for the data at hand, then the fit
+    with that penalty. "size" measures the degrees of freedom of every size of the pruning sequence
+    (`df_of_sizes`) and takes the size with the least score (`choose_size`). What is measured is the search
+    of the estimator, with all its options except penalty and nprune, and for the first rule thresh and
+    pmethod, for which Algorithm 2 has values of its own.
 
     Parameters
     ----------
     estimator : Earth, EarthClassifier or Mars, optional
-        What is corrected; `Earth()` by default. Its own penalty does not count.
-    design : {"gaussian", "data"}
-        Measure the search on Gaussian noise of X's shape, as the authors do, or on X itself.
+        What is corrected; `Earth()` by default. Its own penalty does not count. The rule "size" takes an
+        Earth without a generalised linear model, folds and variance model.
+    rule : {"penalty", "size"}
+        What is chosen.
+    design : {"gaussian", "data", "table"}, optional
+        Measure the search on Gaussian noise of X's shape, as the authors do, which is the default of
+        "penalty"; on X itself, the default of "size"; or, for "size", look it up in the table that comes
+        with the package.
+    criterion : {"aicc", "covariance", "gcv"}
+        By which "size" compares sizes, see `choose_size`.
+    mean : {"zero", "fit"}
+        Where the noise is: around zero, or around the fit. "fit" measures on X until the choice agrees
+        with itself, ten times at most.
     n_rep : int, default 100
         Number of responses drawn and fitted.
     draws, random_state, n_designs
@@ -48,11 +66,13 @@ class CorrectedEarth(MetaEstimatorMixin, BaseEstimator):
 
     Attributes
     ----------
-    correction_ : PenaltyCorrection
+    correction_ : PenaltyCorrection, SizeChoice or AroundFit
         What was measured.
     estimator_ : Earth, EarthClassifier or Mars
-        The estimator with the corrected penalty, fitted. What it has learned (`penalty_`, `terms_`,
-        `model_` and all other names that end in _) is here, too.
+        The estimator with the corrected penalty, or with the chosen size as its nprune and the penalty -1,
+        fitted. What it has learned (`penalty_`, `terms_`, `model_` and all other names that end in _) is
+        here, too. With the penalty -1 earth counts terms as free, so `gcv_` and `grsq_` are those of the
+        RSS alone; `correction_` has the scores by actual degrees of freedom.
 
     Examples
     --------
@@ -64,13 +84,22 @@ class CorrectedEarth(MetaEstimatorMixin, BaseEstimator):
     True
     >>> model.predict([[-1.0, 0.0]]).round(1)
     array([1.])
+    >>> y = 2 * np.abs(x[:, 0]) + np.random.default_rng(1).normal(size=100)
+    >>> by_size = CorrectedEarth(rule="size").fit(x, y)
+    >>> by_size.correction_
+    SizeChoice(3 terms, df=7.053, criterion='aicc', sigma2=0.7939)
     """
+
+    correction_: PenaltyCorrection | AroundFit | SizeChoice
 
     def __init__(
         self,
         estimator=None,
         *,
-        design="gaussian",
+        rule="penalty",
+        design=None,
+        criterion="aicc",
+        mean="zero",
         n_rep=100,
         draws=None,
         random_state=None,
@@ -79,7 +108,10 @@ class CorrectedEarth(MetaEstimatorMixin, BaseEstimator):
         progress=False,
     ):
         self.estimator = estimator
+        self.rule = rule
         self.design = design
+        self.criterion = criterion
+        self.mean = mean
         self.n_rep = n_rep
         self.draws = draws
         self.random_state = random_state
@@ -88,98 +120,155 @@ class CorrectedEarth(MetaEstimatorMixin, BaseEstimator):
         self.progress = progress
 
     def fit(self, X, y, sample_weight=None):
-        """Measure, and fit with the penalty that was found.
+        """Measure, and fit with the penalty or the size that was found.
 
         Parameters
         ----------
         X, y
-            The data, as the estimator takes them.
+            The data, as the estimator takes them; one response for "size" and for a mean around the fit.
         sample_weight : array, (n,), optional
-            Weights of the final fit. The measurement does not count them: Algorithm 2 knows no weights.
+            Weights of the fit. "penalty" does not count them in the measurement, because Algorithm 2 knows
+            no weights; "size" does, with noise whose variances are one over the weights.
         """
-        self._check(X, y)
-        self.correction_ = self._measure(X)
+        self._check(X, y, sample_weight)
+        if self.rule == "size":
+            self.correction_, self.estimator_ = self._fit_size(X, y, sample_weight)
+            return self
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        self.estimator_ = self._with(self.correction_.penalty).fit(X, y, **weights)
+        around = self.mean == "fit"
+        found = self._penalty_around_fit(X, y) if around else self._measure_penalty(X)
+        self.correction_ = found
+        self.estimator_ = self._with(found.penalty).fit(X, y, **weights)
         return self
 
-    def predict(self, X):
-        """Predict at the rows of X as the fitted estimator does."""
-        check_is_fitted(self)
-        return self.estimator_.predict(X)
-
-    @available_if(_has("predict_proba"))
-    def predict_proba(self, X):
-        """Probabilities of the classes at the rows of X, as the fitted classifier tells them."""
-        check_is_fitted(self)
-        return self.estimator_.predict_proba(X)
-
-    @available_if(_has("predict_interval"))
-    def predict_interval(self, X=None, level=0.95, kind="prediction"):
-        """Intervals of the fitted estimator; X, level and kind as in `Earth.predict_interval`."""
-        check_is_fitted(self)
-        return self.estimator_.predict_interval(X, level, kind)
-
-    def score(self, X, y, sample_weight=None) -> float:
-        """The estimator's own score: R squared, or the share of right classes.
-
-        X, y and sample_weight are the data that it is computed on.
-        """
-        check_is_fitted(self)
-        return self.estimator_.score(X, y, sample_weight)
-
-    def summary(self) -> str:
-        """The summary of the fitted model, as R prints it."""
-        check_is_fitted(self)
-        return self.estimator_.summary()
-
     def bind(self, X) -> Bound:
-        """This estimator on a design, for many fits: the penalty depends on X alone."""
-        return self._with(self._measure(X).penalty).bind(X)
+        """This estimator on a design, for many fits: what depends on X alone is measured once."""
+        self._check_arguments()
+        if self.mean == "fit":
+            return _OneByOne(X, lambda y: clone(self).fit(X, y).estimator_)
+        if self.rule == "penalty":
+            return self._with(self._measure_penalty(X).penalty).bind(X)
+        curve = self._curve(X, None)
+        return _OneByOne(X, lambda y: self._fit_size(X, y, None, curve)[1])
 
     def fit_many(self, X, Y) -> Fits:
-        """Fit every column of Y on the same X with the penalty that was measured once."""
+        """Fit every column of Y on the same X; what depends on X alone is measured once."""
         bound = self.bind(X)
         return bound.fit_many(check_many(Y, len(bound.X)))
 
-    @property
-    def _inner(self):
-        return Earth() if self.estimator is None else self.estimator
-
-    def _check(self, X, y) -> None:
+    def _check(self, X, y, sample_weight) -> None:
         """Refuse bad data before anything is measured."""
+        self._check_arguments()
+        estimator = clone(self._inner)
+        check_consistent_length(X, y)
+        design = check_design(estimator, X)
+        if is_classifier(estimator):
+            return
+        responses = check_responses(estimator, y, len(design.values))
+        check_weights(sample_weight, len(design.values))
+        one = "rule='size'" if self.rule == "size" else "mean='fit'" if self.mean == "fit" else None
+        if one and responses.matrix.shape[1] > 1:
+            raise InvalidInputError(
+                f"y has {responses.matrix.shape[1]} responses but {one} takes one: its degrees of freedom "
+                "are those of a fit of one response"
+            )
+        if self.mean == "fit" and self.rule == "penalty" and sample_weight is not None:
+            raise InvalidInputError(
+                "sample_weight is given but Algorithm 2 around the fit knows no weights: rule='size' does"
+            )
+
+    def _check_arguments(self) -> None:
+        check_choice("rule", self.rule, RULES)
+        check_choice("criterion", self.criterion, CRITERIA)
+        check_choice("mean", self.mean, MEANS)
         if not isinstance(self._inner, (EarthFit, Mars)):
             raise InvalidInputError(
                 f"estimator={self.estimator!r} but it should be an Earth, an EarthClassifier or a Mars"
             )
-        estimator = clone(self._inner)
-        check_consistent_length(X, y)
-        design = check_design(estimator, X)
-        if not is_classifier(estimator):
-            check_responses(estimator, y, len(design.values))
+        if self.rule == "size":
+            check_sequence(self._inner)
+        elif self.mean == "fit" and not isinstance(self._inner, Earth):
+            raise InvalidInputError(
+                f"mean='fit' but it should be 'zero' for {type(self._inner).__name__}: noise around a fit is "
+                "for an Earth"
+            )
+        check_choice("design", self._design, DESIGNS[self.rule])
+        if self.mean == "fit" and self.design not in (None, "data"):
+            raise InvalidInputError(
+                f"design={self.design!r} but it should be 'data' with mean='fit', which has a fit on X"
+            )
 
-    def _measure(self, X) -> PenaltyCorrection:
-        if self.design not in ("gaussian", "data"):
-            raise InvalidInputError(f"design={self.design!r} but it should be 'gaussian' or 'data'")
-        settings = {name: getattr(self, name) for name in _PASSED_ON}
-        gaussian = self.design == "gaussian"
-        return correct_penalty(X, estimator=self._inner, gaussian=gaussian, **settings)
+    @property
+    def _design(self) -> str:
+        if self.design is None:
+            return "data" if self.mean == "fit" and self.rule == "size" else DESIGNS[self.rule][0]
+        return self.design if self.mean == "zero" or self.rule == "size" else "gaussian"
+
+    @property
+    def _run(self) -> dict:
+        return {name: getattr(self, name) for name in _RUN}
+
+    def _measure_penalty(self, X) -> PenaltyCorrection:
+        gaussian = self._design == "gaussian"
+        return correct_penalty(
+            X, estimator=self._inner, gaussian=gaussian, n_designs=self.n_designs, **self._run
+        )
+
+    def _penalty_around_fit(self, X, y) -> AroundFit:
+        given = dict.fromkeys(("degree", "nk", "package")) | {"engine": "native"}
+        search = mars_search(X, self._inner, False, given)
+        return penalty_around_fit(
+            search.design, lambda c: self._with(c).fit(X, y), search.procedure, **self._run
+        )
+
+    def _curve(self, X, weights) -> SizeCurve:
+        """The degrees of freedom of all sizes."""
+        if self._design == "data":
+            return df_of_sizes(X, estimator=self._inner, sample_weight=weights, **self._run)
+        if weights is not None:
+            raise InvalidInputError(
+                f"sample_weight is given but design={self.design!r} knows no weights: design='data' does"
+            )
+        shape = check_design(Earth(), X).values.shape
+        if self._design == "table":
+            refuse_options(self._inner, shape[1])
+            return quick_df_of_sizes(shape, degree=self._inner.degree)
+        return df_of_sizes(shape, estimator=self._inner, n_designs=self.n_designs, **self._run)
+
+    def _fit_size(self, X, y, sample_weight, curve=None) -> tuple[SizeChoice, Earth]:
+        """The choice, and the fit of that size."""
+        inner = self._inner
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        long = clone(inner).set_params(penalty=-1, nprune=None).fit(X, y, **weights)
+        curve = self._curve(X, sample_weight) if curve is None else curve
+        choice = choose_size(
+            curve, long.rss_per_subset_, criterion=self.criterion, nprune=inner.nprune
+        )
+        if self.mean == "fit":
+            choice = size_around_fit(
+                X, long, choice, inner, sample_weight, inner.nprune, **self._run
+            )
+        # one term leaves an exhaustive search no choice
+        pmethod = "backward" if choice.size == 1 else None
+        return choice, long.reprune(nprune=choice.size, pmethod=pmethod)
 
     def _with(self, penalty: float):
         return clone(self._inner).set_params(penalty=penalty)
 
-    def __getattr__(self, name):
-        """What the fitted estimator has learned."""
-        if name.endswith("_") and not name.startswith("_") and "estimator_" in vars(self):
-            return getattr(self.estimator_, name)
-        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
-
-    def __sklearn_is_fitted__(self):
-        return "estimator_" in vars(self)
-
     def __sklearn_tags__(self):
-        tags, inner = super().__sklearn_tags__(), get_tags(self._inner)
-        tags.estimator_type = inner.estimator_type
-        tags.regressor_tags, tags.classifier_tags = inner.regressor_tags, inner.classifier_tags
-        tags.input_tags, tags.target_tags = inner.input_tags, inner.target_tags
+        tags = super().__sklearn_tags__()
+        if self.rule == "size" or self.mean == "fit":
+            tags.target_tags.multi_output = False
         return tags
+
+
+class _OneByOne(Bound):
+    """A choice that depends on y: every response is fitted by itself."""
+
+    def __init__(self, X, fit):
+        self.X, self.fit = X, fit
+
+    def fit_many(self, Y, n_threads: int = 1) -> Fits:
+        models = [self.fit(y) for y in Y.T]
+        terms = np.array([model.n_terms_ for model in models])
+        return Fits(np.column_stack([model.fitted_values_ for model in models]), terms, terms)

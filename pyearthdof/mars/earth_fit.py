@@ -235,17 +235,8 @@ class EarthFit(MarsIntervals, KnowsOtherNames):
     def _fit(self, data: TrainingData) -> None:
         """Check the options, fit, and set what was learned."""
         options = data.check_options(self)
-        n_jobs = check_jobs(self.n_jobs)
         seed = self._seed() if options.nfold > 1 else None
-        if self._engine_for(options) == "native":
-            from . import native
-
-            for warning in data.warnings:  # R has its own
-                warn_user(warning, RWarning)
-            model, details = native.fit_complete(data, options, n_jobs, seed)
-            model = replace(model, formula=data.formula)
-        else:
-            model, details = data.fit_in_r(options, seed)
+        model, details = self._compute(data, options, seed)
         model = replace(model, ranges=Ranges.of_training(model, data))
         self._learn(model, details, weights_of_pairs(model, data))
         # `weights_` of pairs have the numbers of trials in them
@@ -253,6 +244,18 @@ class EarthFit(MarsIntervals, KnowsOtherNames):
         self._data = data
         if model.glm is not None:
             warn_of_separation(model, details.bx, options.glm_l2)
+
+    def _compute(self, data: TrainingData, options: EarthOptions, seed):
+        """The model and its details, by the engine."""
+        n_jobs = check_jobs(self.n_jobs)
+        if self._engine_for(options) != "native":
+            return data.fit_in_r(options, seed)
+        from . import native
+
+        for warning in data.warnings:  # R has its own
+            warn_user(warning, RWarning)
+        model, details = native.fit_complete(data, options, n_jobs, seed)
+        return replace(model, formula=data.formula), details
 
     def _options_for(self, design: Design, n_resp: int = 1) -> EarthOptions:
         """The arguments, checked for a design and a number of responses."""

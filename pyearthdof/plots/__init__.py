@@ -8,5 +8,12 @@ from .effects import plot_effects
 from .importance import plot_importance
 from .residuals import plot_residuals
 from .selection import plot_model_selection
+from .sizes import plot_sizes
 
-__all__ = ["plot_effects", "plot_importance", "plot_model_selection", "plot_residuals"]
+__all__ = [
+    "plot_effects",
+    "plot_importance",
+    "plot_model_selection",
+    "plot_residuals",
+    "plot_sizes",
+]

@@ -65,6 +65,9 @@ struct Collected {
     found["columns"] = handed_over(std::move(columns));
     found["steps"] = steps;
     found["termcond"] = static_cast<int>(pass.condition());
+    found["rss_null"] = pass.rss_null();
+    found["rss_after"] = copied<double>(pass.rss_after().data(), {pass.rss_after().size()});
+    found["terms_after"] = pass.terms_after();
     found["n_ties"] = n_ties;
     return found;
   }
@@ -206,6 +209,24 @@ std::tuple<Out<double>, Out<std::int64_t>> paths(const Design& design, const Set
   return {fitted, n_terms};
 }
 
+nb::dict sizes(const Design& design, const Settings& settings, const Columns& linpreds, const In2<double>& Y,
+               const In2<double>& Z, bool scaled, int n_threads) {
+  const ManyOptions options{settings, linpreds, scaled, true, static_cast<std::size_t>(-1)};
+  const std::size_t width = std::max<std::size_t>(settings.nk, 1);
+  Out<double> rss = make_array<double>({Y.shape(0), width}), products = make_array<double>({Z.shape(0), width});
+  Out<std::int64_t> n_terms = make_array<std::int64_t>({Y.shape(0)});
+  in_threads(n_threads, [&](Team& team) {
+    fit_sizes(design, options, rows(Y), rows(Z), {rss.data(), Y.shape(0), width}, {products.data(), Z.shape(0), width},
+              n_terms.data(), team);
+    return 0;
+  });
+  nb::dict found;
+  found["rss"] = rss;
+  found["products"] = products;
+  found["n_terms"] = n_terms;
+  return found;
+}
+
 nb::dict subsets(const In2<double>& columns, const In1<double>& y, const std::string& method, std::size_t largest) {
   const PruneMethod how = method == "forward"      ? PruneMethod::kForward
                           : method == "seqrep"     ? PruneMethod::kReplace
@@ -337,6 +358,7 @@ void bind_mars(nb::module_& m) {
   m.def("fit_many", &many, "design"_a, "settings"_a, "linpreds"_a, "Y"_a, "scaled"_a, "pruned"_a, "nprune"_a,
         "n_threads"_a = 1);
   m.def("fit_paths", &paths, "design"_a, "settings"_a, "linpreds"_a, "Y"_a, "scaled"_a, "steps"_a, "n_threads"_a = 1);
+  m.def("fit_sizes", &sizes, "design"_a, "settings"_a, "linpreds"_a, "Y"_a, "Z"_a, "scaled"_a, "n_threads"_a = 1);
   m.def("search_subsets", &subsets, "columns"_a, "y"_a, "method"_a, "largest"_a);
   m.def("regress", &regression, "columns"_a, "y"_a, "tolerance"_a = kLmTolerance, "leverages"_a = false,
         "n_threads"_a = 1);

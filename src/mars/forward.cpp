@@ -38,6 +38,8 @@ void Pass::begin(double rss_null) {
   condition_ = settings_.nk >= 3 ? kRunning : kTooFewSlots;
   rss_null_ = rss_ = delta_ = rss_null;
   rsq_ = 0.0;
+  rss_after_.clear();
+  terms_after_.clear();
 }
 
 double Pass::limit() const { return smaller(1.01 * rss_, 10 * delta_); }
@@ -65,6 +67,8 @@ void Pass::finish_step(const Candidate& step, bool paired) {
   used_ += paired ? 2 : 1;
   delta_ = step.gain;
   rss_ = almost_zero(rss_ - step.gain);
+  rss_after_.push_back(rss_);
+  terms_after_.push_back(used_);
   const double gcv_null = gcv_of(rss_null_, 1.0, n, settings_.penalty);
   const double score = gcv_of(rss_, static_cast<double>(used_), n, settings_.penalty);
   const double before = rsq_;

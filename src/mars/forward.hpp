@@ -44,6 +44,10 @@ class Pass {
   const Settings& settings() const { return settings_; }
   const Design& design() const { return design_; }
   std::size_t n_slots() const { return slots_; }
+  // The RSS and the number of terms, dependent ones included, after each step that was tried. What another penalty
+  // would have made of the pass can be told from them: only its end depends on the penalty.
+  const std::vector<double>& rss_after() const { return rss_after_; }
+  const std::vector<std::size_t>& terms_after() const { return terms_after_; }
   // The columns of the used terms that do not depend on others, a row each, and where they are in the table of terms.
   Table<double> independent_columns(Team& team);
   const std::vector<std::size_t>& independent_slots() const { return independent_; }
@@ -66,7 +70,8 @@ class Pass {
   std::size_t slots_ = 0, used_ = 0;
   Condition condition_ = kRunning;
   double rss_null_ = 0.0, rss_ = 0.0, delta_ = 0.0, rsq_ = 0.0;
-  std::vector<std::size_t> independent_;
+  std::vector<std::size_t> independent_, terms_after_;
+  std::vector<double> rss_after_;
 };
 
 // A pass without case weights, over one or several responses.

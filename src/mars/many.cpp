@@ -53,7 +53,10 @@ class Fitter {
     return m;
   }
 
-  std::size_t fit_pruned(double* fitted);
+  std::size_t fit_pruned(double* fitted) const;
+
+  // RSS of the best subset of each size and, with a direction, the products of its fit with it; the number of sizes.
+  std::size_t fit_sizes(const double* direction, double* rss, double* products) const;
 
   // Fits after each number of steps, which ascend.
   void fit_path(const std::vector<std::size_t>& steps, Rows<double> fitted, std::int64_t* n_terms) const {
@@ -67,6 +70,9 @@ class Fitter {
   }
 
  private:
+  Reduction prune(std::vector<double>& z) const;
+  std::vector<double> project(const std::size_t* columns, std::size_t size, const std::vector<double>& z) const;
+
   void add_projection(std::size_t k, double* out) const {
     const Loops& l = loops();
     const double* q = pass_.updating().q(k);
@@ -96,12 +102,12 @@ class Fitter {
   std::vector<std::size_t> steps_;
 };
 
-// Backward pruning and least squares; returns the number of terms.
-std::size_t Fitter::fit_pruned(double* fitted) {
+// Backward pruning in the coordinates of the basis; z becomes Q'y.
+Reduction Fitter::prune(std::vector<double>& z) const {
   const Loops& l = loops();
   const std::size_t m = steps_.size(), n = design_.n;
   const Updating& basis = pass_.updating();
-  std::vector<double> z(m);
+  z.resize(m);
   Buffer<double> residual(n);
   std::copy(centred_.begin(), centred_.end(), residual.data());
   for (std::size_t k = 0; k < m; ++k) {
@@ -110,8 +116,31 @@ std::size_t Fitter::fit_pruned(double* fitted) {
   }
   z[0] += mean_ * basis.r(0)[0];
   Reduction reduction(m, m);
-  reduction.reduce_factor(pass_.updating().triangle(), z, l.dot(residual.data(), residual.data(), n));
+  reduction.reduce_factor(basis.triangle(), z, l.dot(residual.data(), residual.data(), n));
   reduction.backward();
+  return reduction;
+}
+
+// The projection of z on some columns, in the coordinates of the basis.
+std::vector<double> Fitter::project(const std::size_t* columns, std::size_t size, const std::vector<double>& z) const {
+  const Loops& l = loops();
+  const std::size_t m = z.size();
+  const Updating& basis = pass_.updating();
+  std::vector<std::size_t> chosen(columns, columns + size);
+  std::sort(chosen.begin(), chosen.end());
+  Table<double> part(size, m, 0.0), q(size, m), r(size, size);
+  for (std::size_t k = 0; k < size; ++k) std::copy_n(basis.r(chosen[k]), chosen[k] + 1, part[k]);
+  orthonormalise({part.data(), size, m}, q, r);
+  std::vector<double> weight(m, 0.0);
+  for (std::size_t k = 0; k < size; ++k) l.add_scaled(weight.data(), l.dot(q[k], z.data(), m), q[k], m);
+  return weight;
+}
+
+// Backward pruning and least squares; returns the number of terms.
+std::size_t Fitter::fit_pruned(double* fitted) const {
+  const std::size_t m = steps_.size(), n = design_.n;
+  std::vector<double> z;
+  const Reduction reduction = prune(z);
   double best = std::numeric_limits<double>::infinity();
   std::size_t size = 1;
   for (std::size_t k = 0; k < std::min(m, options_.nprune); ++k) {
@@ -122,17 +151,25 @@ std::size_t Fitter::fit_pruned(double* fitted) {
       size = k + 1;
     }
   }
-  // project on the chosen columns, in the coordinates of the basis
-  std::vector<std::size_t> chosen(reduction.best(size - 1), reduction.best(size - 1) + size);
-  std::sort(chosen.begin(), chosen.end());
-  Table<double> columns(size, m, 0.0), q(size, m), r(size, size);
-  for (std::size_t k = 0; k < size; ++k) std::copy_n(basis.r(chosen[k]), chosen[k] + 1, columns[k]);
-  orthonormalise({columns.data(), size, m}, q, r);
-  std::vector<double> weight(m, 0.0);
-  for (std::size_t k = 0; k < size; ++k) l.add_scaled(weight.data(), l.dot(q[k], z.data(), m), q[k], m);
+  const std::vector<double> weight = project(reduction.best(size - 1), size, z);
   std::fill(fitted, fitted + n, 0.0);
-  for (std::size_t k = 0; k < m; ++k) l.add_scaled(fitted, weight[k], basis.q(k), n);
+  for (std::size_t k = 0; k < m; ++k) loops().add_scaled(fitted, weight[k], pass_.updating().q(k), n);
   return size;
+}
+
+std::size_t Fitter::fit_sizes(const double* direction, double* rss, double* products) const {
+  const Loops& l = loops();
+  const std::size_t m = steps_.size();
+  std::vector<double> z, along(m);
+  const Reduction reduction = prune(z);
+  std::copy(reduction.best_rss().begin(), reduction.best_rss().end(), rss);
+  if (direction == nullptr) return m;
+  for (std::size_t k = 0; k < m; ++k) along[k] = l.dot(pass_.updating().q(k), direction, design_.n);
+  for (std::size_t k = 0; k < m; ++k) {
+    const std::vector<double> weight = project(reduction.best(k), k + 1, z);
+    products[k] = l.dot(weight.data(), along.data(), m);
+  }
+  return m;
 }
 
 // Responses that one thread fits side by side. Additive models have the intercept as their only parent, with the same
@@ -226,6 +263,17 @@ void fit_paths(const Design& design, const ManyOptions& options, Rows<const doub
   const std::size_t count = steps.size();
   fit_each(design, options, Y, team, [&](std::size_t i, Fitter& fitter) {
     fitter.fit_path(steps, {fitted[i * count], count, fitted.width}, n_terms + i * count);
+  });
+}
+
+void fit_sizes(const Design& design, const ManyOptions& options, Rows<const double> Y, Rows<const double> Z,
+               Rows<double> rss, Rows<double> products, std::int64_t* n_terms, Team& team) {
+  fit_each(design, options, Y, team, [&](std::size_t i, Fitter& fitter) {
+    const bool directed = Z.rows > 0;
+    const std::size_t size = fitter.fit_sizes(directed ? Z[i] : nullptr, rss[i], directed ? products[i] : nullptr);
+    std::fill(rss[i] + size, rss[i] + rss.width, rss[i][size - 1]);
+    if (directed) std::fill(products[i] + size, products[i] + products.width, products[i][size - 1]);
+    n_terms[i] = static_cast<std::int64_t>(size);
   });
 }
 

@@ -28,6 +28,12 @@ void fit_many(const Design& design, const ManyOptions& options, Rows<const doubl
 void fit_paths(const Design& design, const ManyOptions& options, Rows<const double> Y,
                const std::vector<std::size_t>& steps, Rows<double> fitted, std::int64_t* n_terms, Team& team);
 
+// Forward pass and backward pruning of each row of Y: the RSS of the best subset of each size 1, 2, ..., nk, and where
+// there are directions Z (else no rows) the products of its fit with them. Sizes that a pass does not reach repeat its
+// longest fit; `n_terms` says how long that is.
+void fit_sizes(const Design& design, const ManyOptions& options, Rows<const double> Y, Rows<const double> Z,
+               Rows<double> rss, Rows<double> products, std::int64_t* n_terms, Team& team);
+
 // y less its mean over its standard deviation, as R's scale() rounds: sums in extended precision, one case after the
 // other. A constant response stays as it is. Returns the divisor, 0 for a constant response.
 double scale_response(const double* y, std::size_t n, double* scaled);

@@ -71,6 +71,7 @@ class Updating {
   // For those who make a basis of their own.
   Table<double>& basis() { return q_; }
   Table<double>& triangle() { return r_; }
+  const Table<double>& triangle() const { return r_; }
 
   static constexpr double kDegenerate = 1e-8;  // a smaller share is left to the exact loops
 

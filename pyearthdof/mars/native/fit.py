@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -24,7 +25,7 @@ from .r_sums import r_mean, r_sum, r_weighted_mean
 from .settings import response_importance
 from .weights import effective_weights
 
-__all__ = ["NativeFit", "fit", "fit_one", "reprune", "subset_fits"]
+__all__ = ["NativeFit", "Search", "fit", "fit_one", "reprune", "subset_fits"]
 
 
 @dataclass(frozen=True)
@@ -56,9 +57,18 @@ class NativeFit:
     grsq_per_response: np.ndarray
 
 
+@dataclass(frozen=True)
+class Search:
+    """What finds terms and subsets of them: other functions may remember what they found before."""
+
+    forward: Callable = forward_pass
+    subsets: Callable = find_subsets
+
+
 def fit(
-    X, y, options: EarthOptions, weights=None, feature_names=None, subset=None, n_threads=1
-) -> NativeFit:
+    X, y, options: EarthOptions, weights=None, feature_names=None, subset=None, n_threads=1,
+    search=Search(),
+) -> NativeFit:  # fmt: skip
     """Fit one response, or several (columns of y) with the same terms.
 
     Parameters
@@ -72,6 +82,8 @@ def fit(
     subset : rows to fit on, optional
     n_threads : int
         The fit does not depend on it.
+    search : Search
+        What finds the terms and subsets.
 
     Examples
     --------
@@ -87,17 +99,17 @@ def fit(
     weights = taken(effective_weights(weights, len(X), options), subset)
     X, Y = taken(X, subset), taken(Y, subset)
     importance = response_importance(options.response_weight, Y.shape[1])
-    forward = forward_pass(X, Y, options, weights, feature_names, n_threads=n_threads)
-    found = _prune_and_solve(forward, Y, importance, weights, options, n_threads)
+    forward = search.forward(X, Y, options, weights, feature_names, n_threads=n_threads)
+    found = _prune_and_solve(forward, Y, importance, weights, options, n_threads, search)
     return _one_column(found) if np.ndim(y) == 1 else found
 
 
 def _prune_and_solve(
-    forward: ForwardPass, Y, importance, weights, options: EarthOptions, n_threads=1
-) -> NativeFit:
+    forward: ForwardPass, Y, importance, weights, options: EarthOptions, n_threads=1, search=Search()
+) -> NativeFit:  # fmt: skip
     # each product in R's order: rounding decides ties, and whether the fit of a constant is exact
     root = np.ones((len(Y), 1)) if weights is None else np.sqrt(weights)[:, None]
-    pruned = prune(forward.bx, root * Y * importance, options)
+    pruned = prune(forward.bx, root * Y * importance, options, search.subsets)
     bx = forward.bx[:, pruned.selected] / root
     columns = np.ascontiguousarray((bx * root).T)
     wanted = options.get_leverages
@@ -194,7 +206,9 @@ def _least_squares(columns, Y, with_leverages: bool, n_threads: int) -> tuple:
     return found["coef"], found["residuals"].T, leverages
 
 
-def fit_one(data, options: EarthOptions, n_threads=1) -> tuple[MarsModel, FitDetails]:
+def fit_one(
+    data, options: EarthOptions, n_threads=1, search=Search()
+) -> tuple[MarsModel, FitDetails]:  # fmt: skip
     """Fit one model to a `TrainingData`."""
     check_responses(data, options)
     responses, weights = earth_part(data, options)
@@ -202,7 +216,7 @@ def fit_one(data, options: EarthOptions, n_threads=1) -> tuple[MarsModel, FitDet
     y = _without(responses.values, data.all_offset)
     responses = _rows(responses, data.subset)
     _warn_if_constant(taken(y, data.subset), options)
-    found = fit(X, y, options, weights, names, data.subset, n_threads)
+    found = fit(X, y, options, weights, names, data.subset, n_threads, search)
     terms = term_names(found.dirs, found.cuts, names, data.design.values)
     glm = fit_glms(found.bx, data, options, n_threads)
     return _build(found, terms, data, responses, options, glm)
@@ -231,8 +245,9 @@ def reprune(model: MarsModel, data, options: EarthOptions) -> tuple[MarsModel, F
     """The pruning pass again, on the forward pass of a fitted model."""
     responses, weights, bx = _weighted_terms(model, data, options)
     Y = _without(responses.matrix, data.offset)
+    none = np.empty(0, dtype=int)
     forward = ForwardPass(
-        model.dirs.astype(int), model.cuts, bx, np.empty(0, dtype=int), model.termcond, 0
+        model.dirs.astype(int), model.cuts, bx, none, model.termcond, 0, 0.0, none, none
     )
     importance = response_importance(options.response_weight, Y.shape[1])
     found = _prune_and_solve(forward, Y, importance, weights, options)

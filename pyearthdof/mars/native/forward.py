@@ -36,6 +36,10 @@ class ForwardPass:
         Why the pass stopped, R's number.
     n_ties : int
         Steps that rounding decided, taken in earth's own order of operations.
+    rss_null : float
+        RSS of the intercept, in the units of the pass: of the scaled response.
+    rss_after, terms_after : (n_steps,) arrays
+        The RSS and the number of terms after each step that was tried.
     """
 
     dirs: np.ndarray
@@ -44,6 +48,9 @@ class ForwardPass:
     steps: np.ndarray
     termcond: int
     n_ties: int
+    rss_null: float
+    rss_after: np.ndarray
+    terms_after: np.ndarray
 
 
 def forward_pass(
@@ -74,6 +81,7 @@ def forward_pass(
     else:
         run: Any = _core.forward_pass if weights is None else _core.weighted_pass
         found = run(design, settings, linpreds, rows, *given, n_threads)
+    found["terms_after"] = np.array(found["terms_after"], dtype=int)
     return ForwardPass(bx=found.pop("columns").T, **found)
 
 

@@ -7,11 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from ... import _core
-from ...contract import BoundMars, Fits, PathFits
+from ...contract import BoundMars, Fits, PathFits, SizeFits
 from ..options import EarthOptions
 from ..path import check_path, steps_allowed
 from .fit import fit
 from .settings import make_design, pass_settings, refuse_sizes
+from .sizes import fit_sizes
 
 __all__ = ["BoundNative"]
 
@@ -70,3 +71,7 @@ class BoundNative(BoundMars):
             [steps_allowed(nk) for nk in nks], n_threads,
         )  # fmt: skip
         return PathFits(np.ascontiguousarray(fitted.transpose(1, 2, 0)), terms.T.astype(float))
+
+    def fit_sizes(self, Y, Z=None, weights=None, n_threads: int = 1) -> SizeFits:
+        """The pruning sequence of every column of Y: see `sizes.fit_sizes`."""
+        return fit_sizes(self, Y, Z, weights, n_threads)

@@ -1,0 +1,385 @@
+"""Which rule chooses the best MARS? Truths that are known, and real data with a test part.
+
+python benchmarks/size_rules.py truths --rows FILE     36 truths x 20 data sets, degree 1 and 2
+python benchmarks/size_rules.py real --rows FILE       data sets of R and scikit-learn, with a test part
+python benchmarks/size_rules.py report --rows FILE     the tables of both, docs/size-rules.csv and the figure
+
+Each data set is a line of FILE when it is finished, so a run that was stopped goes on where it was. The
+error is that of the mean at new points (truths), or of the response in the test part (real data), always over
+that of a penalty chosen by 10-fold cross-validation on the same data.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from real_data import WRITE
+from sklearn.datasets import load_diabetes
+from sklearn.model_selection import KFold
+
+from pyearthdof import Earth, EarthCV, choose_size, correct_penalty, df_of_sizes, quick_df_of_sizes
+from pyearthdof.dof.fitted_mean import penalty_around_fit, size_around_fit
+from pyearthdof.dof.mars_search import mars_search
+from pyearthdof.exceptions import InvalidInputError
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+N_TRUTHS, N_DATA, N_NEW = 36, 20, 2000
+N_SPLITS, MOST_ROWS = 3, 400
+N_AROUND = 3  # data sets of a truth with noise around the fit, which takes longest
+CRITERIA = ("aicc", "covariance", "gcv")
+NAMES = {
+    "default": "default penalty",
+    "corrected": "corrected penalty (the authors')",
+    "penalty-fit": "corrected penalty, noise around the fit",
+    "gcv": "size, GCV",
+    "covariance": "size, covariance penalty",
+    "covariance-aicc": "size, covariance penalty, sigma of AICc's size",
+    "aicc": "size, AICc",
+    "gcv-table": "size, GCV, curve of the table",
+    "covariance-table": "size, covariance penalty, curve of the table",
+    "aicc-table": "size, AICc, curve of the table",
+    "aicc-fit": "size, AICc, noise around the fit",
+    "cv": "penalty by 10-fold cross-validation",
+}
+
+
+@dataclass(frozen=True)
+class Truth:
+    """A mean function and the data that it is seen through."""
+
+    number: int
+    kind: str
+    design: str
+    n: int
+    p: int
+    snr: float
+
+    def means(self, X: np.ndarray) -> np.ndarray:
+        """The mean at the rows of X; some columns matter, the others do not."""
+        rng = np.random.default_rng([7, self.number])
+        k = int(rng.integers(1, min(self.p, 6) + 1))
+        Z = X[:, rng.choice(self.p, k, replace=False)]
+        size = rng.normal(1, 0.5, k) * rng.choice([-1, 1], k)
+        knot, side = rng.normal(0, 0.7, k), rng.choice([-1, 1], k)
+        hinges = np.maximum(side * (Z - knot), 0)
+        if self.kind == "null":
+            return np.zeros(len(X))
+        if self.kind == "linear":
+            return Z @ size
+        if self.kind == "hinges":
+            return hinges @ size
+        if self.kind == "smooth":
+            return np.sin(1.5 * Z + knot) @ size
+        if self.kind == "steps":
+            return np.heaviside(Z - np.clip(knot, -0.9, 0.9), 0) @ size
+        products = hinges * np.roll(hinges, 1, axis=1) if k > 1 else hinges
+        return hinges @ size + 2 * products @ size
+
+    def design_of(self, rng, n: int) -> np.ndarray:
+        """Rows of predictors."""
+        Z = rng.normal(size=(n, self.p))
+        if self.design == "correlated":
+            for j in range(1, self.p):
+                Z[:, j] = 0.7 * Z[:, j - 1] + np.sqrt(1 - 0.7**2) * Z[:, j]
+        if self.design == "uniform":
+            Z = np.sqrt(3) * (2 * rng.uniform(size=(n, self.p)) - 1)
+        if self.design == "mixed":  # counts, truth values and long tails among them
+            Z[:, ::3] = rng.poisson(1.0, Z[:, ::3].shape) - 1.0
+            Z[:, 1::4] = np.sign(Z[:, 1::4])
+            Z[:, 2::5] = rng.exponential(1.0, Z[:, 2::5].shape) - 1.0
+        return Z
+
+
+def truths() -> list[Truth]:
+    """Kinds and designs in turn; n, p and the ratio of signal to noise at random. Each ninth is null."""
+    rng = np.random.default_rng(20)
+    kinds = (
+        "hinges",
+        "smooth",
+        "products",
+        "linear",
+        "products",
+        "steps",
+        "hinges",
+        "smooth",
+        "null",
+    )
+    designs = ("gaussian", "uniform", "correlated", "mixed")
+    return [
+        Truth(
+            k, kinds[k % 9], designs[k % 4], int(rng.choice([80, 100, 150, 200])),
+            int(rng.choice([5, 10, 20, 50])), float(rng.choice([0.5, 1.0, 2.0, 4.0])),
+        )
+        for k in range(N_TRUTHS)
+    ]  # fmt: skip
+
+
+class Rules:
+    """All rules on one design; what depends on X alone is measured once."""
+
+    def __init__(self, X, degree: int):
+        self.X, self.degree = X, degree
+        self.earth = Earth(degree=degree, engine="native")
+        self.curve = df_of_sizes(X, estimator=self.earth)
+        self.penalty = correct_penalty(X.shape, estimator=self.earth).penalty
+        try:
+            self.table = quick_df_of_sizes(X.shape, degree=degree)
+        except InvalidInputError:
+            self.table = None
+
+    def choose(self, y, seed: int, around: bool) -> dict:
+        """A fitted model for each rule; and the seconds that some of them took."""
+        earth = self.earth
+        long = Earth(**earth.get_params() | {"penalty": -1}).fit(self.X, y)
+        rss, sizes, seconds = long.rss_per_subset_, {}, {}
+
+        def at(size):
+            if size not in sizes:
+                sizes[size] = long.reprune(nprune=int(size))
+            return sizes[size]
+
+        found = {"default": earth.fit(self.X, y)}
+        found["corrected"] = Earth(**earth.get_params() | {"penalty": self.penalty}).fit(self.X, y)
+        for end, curve in (("", self.curve), ("-table", self.table)):
+            for criterion in CRITERIA if curve is not None else ():
+                found[criterion + end] = at(choose_size(curve, rss, criterion=criterion).size)
+        choice = choose_size(self.curve, rss)
+        table, sigma2 = choice.table, rss[choice.size - 1] / max(len(y) - choice.df, 1.0)
+        score = np.where(np.isfinite(table["aicc"]), rss + 2 * sigma2 * table["df"], np.inf)
+        found["covariance-aicc"] = at(int(np.argmin(score)) + 1)
+        began = time.time()
+        cv = EarthCV(earth, cv=KFold(10, shuffle=True, random_state=seed)).fit(self.X, y)
+        found["cv"], seconds["cv"] = cv.best_estimator_, time.time() - began
+        if around:
+            run = {
+                "n_rep": 100,
+                "draws": None,
+                "random_state": None,
+                "n_jobs": 1,
+                "progress": False,
+            }
+            began = time.time()
+            size = size_around_fit(self.X, long, choice, earth, None, None, **run)
+            found["aicc-fit"], seconds["aicc-fit"] = at(size.size), time.time() - began
+            began = time.time()
+            given = dict.fromkeys(("degree", "nk", "package")) | {"engine": "native"}
+            search = mars_search(self.X, earth, False, given)
+            fit = lambda c: Earth(**earth.get_params() | {"penalty": c}).fit(self.X, y)  # noqa: E731
+            penalty = penalty_around_fit(self.X, fit, search.procedure, **run)
+            found["penalty-fit"], seconds["penalty-fit"] = fit(penalty.penalty), time.time() - began
+            seconds |= {"ended-size": size.ended, "ended-penalty": penalty.ended}
+        return found | {"seconds": seconds}
+
+
+def run_truths(done: set, write, part: int, parts: int) -> None:
+    """All data sets of all truths: the same X for each truth, new noise for each data set."""
+    for truth in truths()[part::parts]:
+        rng = np.random.default_rng([11, truth.number])
+        X, new = truth.design_of(rng, truth.n), truth.design_of(rng, N_NEW)
+        mean, new_mean = truth.means(X), truth.means(new)
+        sigma = float(np.sqrt(new_mean.var() / truth.snr)) or 1.0
+        noise = sigma * rng.normal(size=(N_DATA, truth.n))
+        for degree in (1, 2):
+            left = [k for k in range(N_DATA) if f"truth-{truth.number}-{degree}-{k}" not in done]
+            if not left:
+                continue
+            rules = Rules(X, degree)
+            for k in left:
+                found = rules.choose(mean + noise[k], k, around=k < N_AROUND)
+                seconds = found.pop("seconds")
+                error = {
+                    name: float(((m.predict(new) - new_mean) ** 2).mean())
+                    for name, m in found.items()
+                }
+                terms = {name: int(m.n_terms_) for name, m in found.items()}
+                shape = {"n": truth.n, "p": truth.p, "snr": truth.snr, "design": truth.design}
+                write({"key": f"truth-{truth.number}-{degree}-{k}", "kind": truth.kind, **shape,
+                       "degree": degree, "error": error, "terms": terms, "seconds": seconds})  # fmt: skip
+
+
+def real_data() -> dict[str, np.ndarray]:
+    """Numeric data sets by name, the response last: 45 rows, 2 to 60 predictors, ten values of y at least."""
+    found = {}
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(["Rscript", "-e", WRITE, folder], check=True, stdout=subprocess.DEVNULL)
+        for file in sorted(Path(folder).iterdir()):
+            name, n_columns = file.name.rsplit("-", 1)
+            found[name] = np.fromfile(file).reshape(int(n_columns), -1).T
+    diabetes = load_diabetes()
+    found["sklearn-diabetes"] = np.column_stack([diabetes.data, diabetes.target])
+    return {
+        name: values.copy() for name, values in found.items()
+        if name != "MASS-Pima.tr2" and len(values) >= 45 and 3 <= values.shape[1] <= 61
+        and len(np.unique(values[:, -1])) >= 10
+    }  # fmt: skip
+
+
+def run_real(done: set, write, part: int, parts: int) -> None:
+    """Two thirds to fit on, one third to test, three times; at most 400 rows."""
+    for name, values in list(real_data().items())[part::parts]:
+        for split in range(N_SPLITS):
+            rng = np.random.default_rng([13, split])
+            rows = rng.permutation(len(values))[:MOST_ROWS]
+            cut = 2 * len(rows) // 3
+            train, test = values[rows[:cut]], values[rows[cut:]]
+            for degree in (1, 2):
+                key = f"real-{name}-{degree}-{split}"
+                if key in done:
+                    continue
+                try:
+                    found = Rules(train[:, :-1], degree).choose(
+                        train[:, -1], split, around=split == 0
+                    )
+                except InvalidInputError as error:  # terms that are nearly dependent, as in R
+                    write({"key": key, "refused": str(error)})
+                    continue
+                seconds = found.pop("seconds")
+                new, y = test[:, :-1], test[:, -1]
+                error = {n: float(((m.predict(new) - y) ** 2).mean()) for n, m in found.items()}
+                terms = {n: int(m.n_terms_) for n, m in found.items()}
+                write({"key": key, "kind": name, "n": cut, "p": values.shape[1] - 1, "degree": degree,
+                       "error": error, "terms": terms, "seconds": seconds})  # fmt: skip
+
+
+def ratios(rows: list[dict], part: str) -> pd.DataFrame:
+    """log(error / cross-validation's), a mean over the data sets of a truth (the splits of real data)."""
+    table = [
+        {"part": part, "case": row["key"].rsplit("-", 2)[0], "kind": row["kind"], "degree": row["degree"],
+         "n": row["n"], "p": row["p"], "snr": row.get("snr"), "rule": rule,
+         "log": np.log(value / row["error"]["cv"])}
+        for row in rows if row["key"].startswith(part) and "error" in row and row["error"]["cv"] > 0
+        for rule, value in row["error"].items() if value > 0
+    ]  # fmt: skip
+    frame = pd.DataFrame(table)
+    by = ["part", "case", "kind", "degree", "n", "p", "snr", "rule"]
+    return frame.groupby(by, dropna=False)["log"].agg(["mean", "count"]).reset_index()
+
+
+def summary(frame: pd.DataFrame) -> pd.DataFrame:
+    """Geometric means over the cases, both degrees of a case together, and their standard errors."""
+    each = frame.groupby(["rule", "case"])["mean"].mean().reset_index()
+    found = each.groupby("rule")["mean"].agg(["mean", "std", "count"])
+    ratio = np.exp(found["mean"])
+    se = ratio * found["std"] / np.sqrt(found["count"])
+    return pd.DataFrame({"ratio": ratio, "se": se, "cases": found["count"]})
+
+
+def report(rows: list[dict]) -> None:
+    """Print the tables, and write docs/size-rules.csv and the figure."""
+    known, real = ratios(rows, "truth"), ratios(rows, "real")
+    signal, null = known[known["kind"] != "null"], known[known["kind"] == "null"]
+    one, two = (signal[signal["degree"] == degree] for degree in (1, 2))
+    parts = {
+        "truths": signal,
+        "degree 1": one,
+        "degree 2": two,
+        "null truths": null,
+        "real data": real,
+    }
+    tables = {name: summary(frame) for name, frame in parts.items() if len(frame)}
+    text = "| rule | " + " | ".join(tables) + " |\n|---" * 1 + "|---" * len(tables) + "|\n"
+    for rule in (name for name in NAMES if name in tables["truths"].index):
+        cells = [
+            f"{t.loc[rule, 'ratio']:.3f} ± {t.loc[rule, 'se']:.3f}" if rule in t.index else ""
+            for t in tables.values()
+        ]
+        text += f"| {NAMES[rule]} | " + " | ".join(cells) + " |\n"
+    print(text)
+    for name, table in tables.items():
+        print(name, int(table["cases"].max()), "cases")
+    many = signal[(signal["p"] >= 20) & (signal["snr"] <= 1)]
+    few = signal[(signal["p"] <= 10) & (signal["snr"] >= 2)]
+    for name, frame in {
+        "p >= 20, signal-to-noise <= 1": many,
+        "p <= 10, signal-to-noise >= 2": few,
+    }.items():
+        if len(frame):
+            print(
+                name, {r: (round(v.ratio, 3), round(v.se, 3)) for r, v in summary(frame).iterrows()}
+            )
+    seconds = pd.DataFrame([row["seconds"] for row in rows if "seconds" in row])
+    for column in seconds:
+        if column.startswith("ended"):
+            print(column, (seconds[column].value_counts(normalize=True).round(3)).to_dict())
+        else:
+            print(column, "seconds, median:", round(float(seconds[column].median()), 3))
+    refused = [row["key"] for row in rows if "refused" in row]
+    print(len(refused), "real fits refused:", sorted({key.rsplit("-", 2)[0] for key in refused}))
+    both = pd.concat([known, real])
+    both["mean"] = both["mean"].round(5)
+    both = both.rename(columns={"mean": "log_ratio", "count": "data_sets"})
+    both.to_csv(DOCS / "size-rules.csv", index=False)
+    draw(tables)
+
+
+def draw(tables: dict) -> None:
+    """A panel for the truths, the null ones and the real data."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+
+    shown = [name for name in ("truths", "null truths", "real data") if name in tables]
+    fig, axes = plt.subplots(1, len(shown), figsize=(10, 4.4), sharey=True, constrained_layout=True)
+    for ax, name in zip(np.atleast_1d(axes), shown, strict=True):
+        table = tables[name]
+        rules = [rule for rule in reversed(NAMES) if rule in table.index]
+        own = {"default", "corrected", "penalty-fit"}
+        colours = [
+            "black" if r == "cv" else "tab:orange" if r in own else "tab:blue" for r in rules
+        ]
+        for y, (rule, colour) in enumerate(zip(rules, colours, strict=True)):
+            x, se = table.loc[rule, ["ratio", "se"]]
+            ax.errorbar(x, y, xerr=2 * se, fmt="o", color=colour, markersize=4)
+        ax.axvline(1, color="grey", linewidth=0.8, linestyle="--")
+        ax.set_xscale("log")
+        low, high = ax.get_xlim()
+        round_ones = (0.8, 0.9, 0.95, 1, 1.05, 1.1, 1.2, 1.5, 2, 3, 5, 10, 20, 50, 100)
+        ticks = [t for t in round_ones if low <= t <= high]
+        if len(ticks) > 7:
+            ticks = [t for t in ticks if t in (1, 1.5, 2, 3, 5, 10, 20, 50, 100)]
+        ax.set_xticks(ticks, [f"{t:g}" for t in ticks])
+        ax.minorticks_off()
+        ax.set_yticks(range(len(rules)), [NAMES[r] for r in rules])
+        ax.set_title(f"{name} ({int(table['cases'].max())})", fontsize=10)
+        ax.spines[["top", "right"]].set_visible(False)
+    fig.supxlabel("error over cross-validation's, geometric mean ± 2 standard errors", fontsize=10)
+    fig.savefig(DOCS / "size-rules.png", dpi=110)
+
+
+def main() -> None:
+    """Run what was asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("work", choices=["truths", "real", "report"])
+    parser.add_argument(
+        "--rows", type=Path, required=True, help="file of finished data sets, a line each"
+    )
+    parser.add_argument(
+        "--part", type=int, default=0, help="which part of the cases this run takes"
+    )
+    parser.add_argument("--parts", type=int, default=1, help="of how many")
+    arguments = parser.parse_args()
+    lines = arguments.rows.read_text().splitlines() if arguments.rows.exists() else []
+    rows = [json.loads(line) for line in lines if line.endswith("}")]
+    if arguments.work == "report":
+        return report(rows)
+    with arguments.rows.open("a") as file:
+
+        def write(row: dict) -> None:
+            file.write(json.dumps(row) + "\n")
+            file.flush()
+
+        work = run_truths if arguments.work == "truths" else run_real
+        work({row["key"] for row in rows}, write, arguments.part, arguments.parts)
+
+
+if __name__ == "__main__":
+    main()

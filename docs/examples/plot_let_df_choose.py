@@ -1,0 +1,42 @@
+"""
+Let the degrees of freedom choose
+=================================
+
+The degrees of freedom of a MARS model of each size, nominal and actual, and the size that each chooses.
+"""
+
+# %%
+# Two hinges in two of 50 predictors, 200 rows. The nominal line counts two degrees of freedom for a term; the
+# search uses nine for the first one that it finds.
+
+import matplotlib.pyplot as plt
+
+from pyearthdof import CorrectedEarth, Earth, plots
+from pyearthdof.datasets import make_hinges
+
+data = make_hinges(n=200, p=50, random_state=0)
+default = Earth(engine="native").fit(data.X, data.y)
+model = CorrectedEarth(Earth(engine="native"), rule="size").fit(data.X, data.y)
+
+figure, (left, right) = plt.subplots(1, 2, figsize=(9.0, 3.8), layout="constrained")
+plots.plot_sizes(model, left)
+table = model.correction_.table
+right.plot(
+    table["size"], table["aicc"] - table["aicc"].min(), color="#1f5fa8", label="AICc, actual df"
+)
+gcv = default.gcv_per_subset_ / default.gcv_per_subset_.min() - 1
+right.plot(range(1, len(gcv) + 1), gcv, color="#d95f02", label="GCV, nominal df")
+right.axvline(model.n_terms_, color="#1f5fa8", linewidth=0.8)
+right.axvline(default.n_terms_, color="#d95f02", linewidth=0.8)
+right.set(xlabel="number of terms", ylabel="score, above its least value", ylim=(-0.01, 0.6))
+right.grid(alpha=0.25)
+right.legend(frameon=False)
+plt.show()
+
+# %%
+# What came out, and the error at new rows:
+
+new = make_hinges(2000, 50, random_state=99)
+for name, fit in (("default penalty", default), ("size by actual df", model)):
+    error = ((fit.predict(new.X) - new.mean) ** 2).mean()
+    print(f"{name}: {fit.n_terms_} terms, error {error:.4f}")

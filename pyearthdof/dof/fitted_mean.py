@@ -1,0 +1,228 @@
+"""The two rules with noise around the fit instead of around zero.
+
+A search that has a signal to find spends less on noise than one that has none, so the degrees of freedom
+at the null are on the safe side. Here they are measured around a fit, by noise of the variance RSS/(n - df)
+that it leaves; the fit that they choose is the next mean, until it is chosen again. The responses have the
+same random numbers every time, so that nothing but the mean changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from ..mars.model import evaluate_term
+from .consistency import authors_draws
+from .empirical import DegreesOfFreedom, degrees_of_freedom
+from .penalty import corrected_penalty, default_penalty, nominal
+from .size_choice import SizeChoice, choose_size
+from .sizes import Mean, measure_sizes
+
+__all__ = ["AroundFit", "penalty_around_fit", "size_around_fit"]
+
+MOST = 10  # measurements
+CLOSE = 0.01  # of two penalties
+
+AGREES = "agrees with itself"
+SWINGS = "swings, and takes the smaller model"
+FULL = "stops where the degrees of freedom reach n"
+TIRED = f"does not settle in {MOST} measurements"
+
+
+@dataclass(frozen=True, eq=False)
+class AroundFit:
+    """A penalty for which the nominal df are the actual ones, with noise around the fit.
+
+    Attributes
+    ----------
+    penalty, se : float
+        The penalty, and the standard error of its last measurement.
+    default_penalty : float
+        What MARS would have taken.
+    df : float
+        Actual degrees of freedom of the unpruned fits, in the last measurement.
+    n_terms : float
+        Their mean number of terms.
+    sigma : float
+        Standard deviation of the noise: the root of RSS over n minus the nominal df at the penalty.
+    ended : str
+        How the iteration ended: the penalty agrees with itself, swings between several, of which the
+        largest is taken, does not settle, or counts as many degrees of freedom as observations.
+    steps : DataFrame
+        A row for each measurement: penalty and n_terms of the fit, sigma, and the penalty measured.
+    n_rep : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof import CorrectedEarth, Earth
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 5))
+    >>> y = 5 * np.abs(X[:, 0]) + rng.normal(size=100)
+    >>> model = CorrectedEarth(Earth(engine="native"), mean="fit", n_rep=50).fit(X, y)
+    >>> model.correction_.ended
+    'agrees with itself'
+    """
+
+    penalty: float
+    se: float
+    default_penalty: float
+    df: float
+    n_terms: float
+    sigma: float
+    ended: str
+    steps: pd.DataFrame
+    n_rep: int
+
+    def __repr__(self) -> str:
+        return (
+            f"AroundFit({self.default_penalty:g} -> {self.penalty:.6g} ± {self.se:.2g}, df={self.df:.6g}, "
+            f"n_terms={self.n_terms:.6g}, sigma={self.sigma:.4g}, {self.ended}, n_rep={self.n_rep})"
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row for each measurement."""
+        return self.steps.copy()
+
+    def to_dict(self) -> dict:
+        """Everything as plain Python values, ready for JSON."""
+        names = (
+            "penalty", "se", "default_penalty", "df", "n_terms", "sigma", "ended", "n_rep",
+        )  # fmt: skip
+        return {name: getattr(self, name) for name in names} | {"steps": self.steps.to_dict("list")}
+
+
+def penalty_around_fit(X, fit: Callable, unpruned, n_rep, draws, random_state, n_jobs, progress):
+    """Iterate Algorithm 2 around its own fit.
+
+    Parameters
+    ----------
+    X : the design
+    fit : function
+        `fit(penalty)` is the estimator with that penalty, fitted to the data.
+    unpruned : Earth
+        What is measured, without threshold and pruning.
+    n_rep, draws, random_state, n_jobs, progress
+        As in `correct_penalty`.
+    """
+    stream = authors_draws(draws, random_state)
+    penalty = default = default_penalty(unpruned.degree)
+    rows, ended, found = [], TIRED, None
+    seen: dict[tuple, int] = {}
+    for step in range(MOST):
+        model = fit(penalty)
+        n = len(model.fitted_values_)
+        cost = float(nominal(model.n_terms_, penalty))
+        if cost >= n:
+            ended = FULL
+            break
+        sigma = float(np.sqrt(model.rss_ / (n - cost)))
+        if sigma == 0:  # a perfect fit has no noise to measure with
+            ended = AGREES
+            break
+        found = degrees_of_freedom(
+            unpruned, X, mu=model.fitted_values_, sigma=sigma, n_rep=n_rep, draws=stream.copy(),
+            n_jobs=n_jobs, progress=progress,
+        )  # fmt: skip
+        last, penalty = penalty, _corrected(found, default)
+        rows.append((last, int(model.n_terms_), sigma, penalty))
+        if abs(penalty - last) < CLOSE:
+            ended = AGREES
+            break
+        key = (round(last / CLOSE), round(penalty / CLOSE))
+        if key in seen:
+            ended = SWINGS
+            penalty = max(row[3] for row in rows[seen[key] :])
+            break
+        seen[key] = step
+    steps = pd.DataFrame(rows, columns=["penalty", "n_terms", "sigma", "measured"])
+    df, se = (np.nan, np.nan) if found is None else (found.df, found.se)
+    r = 1.0 if found is None else _terms(found)
+    return AroundFit(
+        penalty=penalty,
+        se=2 * se / (r - 1) if r > 1 else np.nan,
+        default_penalty=default,
+        df=df,
+        n_terms=r,
+        sigma=rows[-1][2] if rows else 0.0,
+        ended=ended,
+        steps=steps,
+        n_rep=n_rep,
+    )
+
+
+def _terms(found: DegreesOfFreedom) -> float:
+    assert found.n_coef is not None  # a MARS counts its terms
+    return float(found.n_coef)
+
+
+def _corrected(found: DegreesOfFreedom, default: float) -> float:
+    """Algorithm 2; the default where no term was ever added."""
+    r = _terms(found)
+    return float(corrected_penalty(found.df, r)) if r > 1 else default
+
+
+def size_around_fit(X, long, first: SizeChoice, estimator, weights, nprune, **run) -> SizeChoice:
+    """Iterate the choice of a size around its own fit.
+
+    Parameters
+    ----------
+    X : the design
+    long : Earth
+        Fitted with penalty -1 and without nprune: all sizes come from it.
+    first : SizeChoice
+        By the curve at the null.
+    estimator : Earth
+        Whose search is measured.
+    weights : case weights, or None
+    nprune : most terms, or None
+    **run
+        n_rep, draws, random_state, n_jobs and progress.
+    """
+    stream = authors_draws(run.pop("draws"), run.pop("random_state"))
+    rows, seen, choice, ended = [], [first.size], first, TIRED
+    projections = _fits_of_sizes(long, X)
+    for _ in range(MOST):
+        size, df = choice.size, choice.df
+        n, rss = choice.curve.n, float(choice.table["rss"][size - 1])
+        sigma = float(np.sqrt(rss / (n - df))) if n > df else 0.0
+        if sigma == 0:
+            ended = FULL if n <= df else AGREES
+            break
+        mu = projections(long.fitted_values_ + long.residuals_)[size - 1]
+        mean = Mean(mu, sigma, projections(mu))
+        curve = measure_sizes(X, estimator, weights, mean, draws=stream.copy(), **run)
+        choice = choose_size(curve, long.rss_per_subset_, criterion=first.criterion, nprune=nprune)
+        rows.append((size, df, sigma, choice.size))
+        if choice.size == size:
+            ended = AGREES
+            break
+        if choice.size in seen:
+            ended = SWINGS
+            least = min(seen[seen.index(choice.size) :])
+            choice = _with_size(choice, least)
+            break
+        seen.append(choice.size)
+    steps = pd.DataFrame(rows, columns=["size", "df", "sigma", "measured"])
+    return replace(choice, ended=ended, steps=steps)
+
+
+def _with_size(choice: SizeChoice, size: int) -> SizeChoice:
+    return replace(choice, size=size, df=float(choice.table["df"][size - 1]))
+
+
+def _fits_of_sizes(long, X) -> Callable:
+    """A function of y that fits it by the best terms of each size, (sizes, n)."""
+    model, weights = long.model_, long.weights_
+    values = model.design(X)
+    terms = zip(model.dirs, model.cuts, strict=True)
+    bx = np.column_stack([evaluate_term(values, d, c) for d, c in terms])
+    root = np.ones(len(bx)) if weights is None else np.sqrt(weights)
+    bases = []
+    for k, row in enumerate(long.prune_terms_):
+        columns = row[: k + 1].astype(int) - 1
+        bases.append(np.linalg.qr(root[:, None] * bx[:, columns])[0])
+    return lambda y: np.array([q @ (q.T @ (root * y)) / root for q in bases])

@@ -1,0 +1,75 @@
+"""What estimators share that choose an option of an Earth and then are that Earth."""
+
+from __future__ import annotations
+
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from .earth import Earth
+
+__all__ = ["EarthWrapper"]
+
+
+def _has(name):
+    return lambda self: hasattr(self._inner, name)
+
+
+class EarthWrapper(MetaEstimatorMixin, BaseEstimator):
+    """Predicts by the estimator that it has chosen, and knows what that one has learned.
+
+    A subclass has a parameter `estimator`, None for `Earth()`, and names the attribute that holds the
+    fitted one.
+    """
+
+    _holder = "estimator_"
+
+    def predict(self, X):
+        """Predict at the rows of X as the fitted estimator does."""
+        return self._chosen().predict(X)
+
+    @available_if(_has("predict_proba"))
+    def predict_proba(self, X):
+        """Probabilities of the classes at the rows of X, as the fitted classifier tells them."""
+        return self._chosen().predict_proba(X)
+
+    @available_if(_has("predict_interval"))
+    def predict_interval(self, X=None, level=0.95, kind="prediction"):
+        """Intervals of the fitted estimator; X, level and kind as in `Earth.predict_interval`."""
+        return self._chosen().predict_interval(X, level, kind)
+
+    def score(self, X, y, sample_weight=None) -> float:
+        """The estimator's own score: R squared, or the share of right classes.
+
+        X, y and sample_weight are the data that it is computed on.
+        """
+        return self._chosen().score(X, y, sample_weight)
+
+    def summary(self) -> str:
+        """The summary of the fitted model, as R prints it."""
+        return self._chosen().summary()
+
+    @property
+    def _inner(self):
+        return Earth() if self.estimator is None else self.estimator
+
+    def _chosen(self):
+        check_is_fitted(self)
+        return vars(self)[self._holder]
+
+    def __getattr__(self, name):
+        """What the fitted estimator has learned."""
+        if name.endswith("_") and not name.startswith("_") and self._holder in vars(self):
+            return getattr(vars(self)[self._holder], name)
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+
+    def __sklearn_is_fitted__(self):
+        return self._holder in vars(self)
+
+    def __sklearn_tags__(self):
+        tags, inner = super().__sklearn_tags__(), get_tags(self._inner)
+        tags.estimator_type = inner.estimator_type
+        tags.regressor_tags, tags.classifier_tags = inner.regressor_tags, inner.classifier_tags
+        tags.input_tags, tags.target_tags = inner.input_tags, inner.target_tags
+        return tags

@@ -1,0 +1,53 @@
+"""The comparison of rules: its truths, and that the page shows the numbers of docs/size-rules.csv."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def script():
+    folder = str(ROOT / "benchmarks")
+    sys.path.insert(0, folder)
+    spec = importlib.util.spec_from_file_location(
+        "size_rules", ROOT / "benchmarks" / "size_rules.py"
+    )
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    yield module
+    del sys.modules[spec.name]
+    sys.path.remove(folder)
+
+
+def test_truths_are_many_and_of_all_kinds(script):
+    found = script.truths()
+    assert len(found) == 36 and sum(truth.kind == "null" for truth in found) == 4
+    assert {truth.p for truth in found} == {5, 10, 20, 50}
+    rng = np.random.default_rng(0)
+    for truth in found:
+        means = truth.means(truth.design_of(rng, 500))
+        assert (np.ptp(means) > 0) == (truth.kind != "null")
+
+
+def test_the_page_shows_the_numbers(script):
+    frame = pd.read_csv(ROOT / "docs" / "size-rules.csv").rename(columns={"log_ratio": "mean"})
+    page = (ROOT / "docs" / "let-df-choose.md").read_text("utf-8")
+    truths = frame[(frame["part"] == "truth") & (frame["kind"] != "null")]
+    parts = (truths, frame[frame["kind"] == "null"], frame[frame["part"] == "real"])
+    for part in parts:
+        for rule, row in script.summary(part).iterrows():
+            line = next(
+                line for line in page.splitlines() if line.startswith(f"| {script.NAMES[rule]} |")
+            )
+            assert f"{row['ratio']:.3f} ± {row['se']:.3f}" in line
+    assert truths["case"].nunique() >= 30 and parts[2]["case"].nunique() >= 40
+    # size by actual df is no worse than cross-validation, within two errors
+    best = script.summary(truths).loc["aicc"]
+    assert best["ratio"] - 2 * best["se"] <= 1.03

@@ -153,7 +153,7 @@ void ForwardPass::step() {
 void ForwardPass::complete_basis() {
   if (!basis_) {
     basis_ = std::make_unique<ExactBasis>(design_.n, settings_.nk + 2, n_resp_);
-    for (auto& trial : trials_) trial = std::make_unique<Trial>(design_.n, settings_.nk + 3, n_resp_);
+    for (auto& trial : trials_) trial = std::make_unique<Trial>(design_.n, n_resp_);
   }
   if (basis_->size() == 0) basis_->start(y_, y_mean_);
   while (basis_->size() < columns_.size()) basis_->append(terms_.bx[columns_[basis_->size()]], 0.0);
@@ -161,17 +161,18 @@ void ForwardPass::complete_basis() {
 
 ExactPair ForwardPass::exact_pair(std::size_t slot, std::size_t pred) {
   complete_basis();
-  return exact_pair(slot, pred, spans_of(slot), *trials_[0]);
+  return exact_pair(slot, pred, spans_of(slot), design_.n, *trials_[0], team_);
 }
 
 Spans ForwardPass::spans_of(std::size_t slot) const {
   return span_limits(design_.n, design_.p, terms_.count_positive(slot), terms_.degree[slot] + 1, settings_);
 }
 
-ExactPair ForwardPass::exact_pair(std::size_t slot, std::size_t pred, const Spans& spans, Trial& trial) const {
+ExactPair ForwardPass::exact_pair(std::size_t slot, std::size_t pred, const Spans& spans, std::size_t last,
+                                  Trial& trial, Team& team) const {
   const double adjust = 1 / (1 + (terms_.n_uses[pred] == 0 ? settings_.newvar_penalty : 0.0));
-  return basis_->search(design_, terms_.bx[slot], pred, spans, terms_.is_new_form(slots_, slot, pred), slots_, adjust,
-                        limit(), terms_.linear_only[pred], trial);
+  return basis_->search(design_, terms_.bx[slot], pred, spans, last, terms_.is_new_form(slots_, slot, pred), slots_,
+                        adjust, limit(), terms_.linear_only[pred], trial, team);
 }
 
 // earth's search; in a pass that updates, only over the pairs that are marked.
@@ -180,6 +181,7 @@ Candidate ForwardPass::search_exact() {
   struct Job {
     std::size_t slot, pred;
     Spans spans;
+    std::size_t last;
     ExactPair found;
   };
   std::vector<Job> jobs;
@@ -189,12 +191,16 @@ Candidate ForwardPass::search_exact() {
     if (terms_.degree[slot] >= settings_.degree) continue;
     const Spans spans = spans_of(slot);
     for (std::size_t j = 0; j < design_.p; ++j)
-      if (terms_.may_extend(slot, j) && (exact_ || updating_.pair(slot, j).need)) jobs.push_back({slot, j, spans, {}});
+      if (terms_.may_extend(slot, j) && (exact_ || updating_.pair(slot, j).need))
+        jobs.push_back({slot, j, spans, exact_ ? design_.n : updating_.pair(slot, j).last, {}});
   }
-  team_.run(jobs.size(), [&](std::size_t i, int thread) {
-    Job& job = jobs[i];
-    job.found = exact_pair(job.slot, job.pred, job.spans, *trials_[thread]);
-  });
+  const auto find = [&](Job& job, int thread, Team& team) {
+    job.found = exact_pair(job.slot, job.pred, job.spans, job.last, *trials_[thread], team);
+  };
+  if (jobs.size() < static_cast<std::size_t>(team_.size()))  // they share the columns of each pair
+    for (Job& job : jobs) find(job, 0, team_);
+  else
+    team_.run(jobs.size(), [&](std::size_t i, int thread) { find(jobs[i], thread, alone_); });
 
   Candidate best;
   auto job = jobs.begin();

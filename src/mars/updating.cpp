@@ -281,11 +281,13 @@ void Updating::update_sums(std::size_t slot, std::size_t pred, std::size_t first
 Linear Updating::check_linear(const Terms& terms, std::size_t slot, std::size_t pred, int thread) {
   // Recompute the square of a linear candidate that lost its digits, and say what it is worth.
   const std::size_t last = pair(slot, pred).offset + pair(slot, pred).n_knots;
-  const double *base = terms.bx[slot], *x = design_.x[pred], low = design_.low(pred);
+  const double *base = terms.bx[slot], low = design_.low(pred);
   double *column = columns_[thread], raw = 0.0;
+  design_.column(pred, column);
   for (std::size_t i = 0; i < design_.n; ++i) {
-    column[i] = base[i] * (x[i] - low);
-    raw += (base[i] * x[i]) * (base[i] * x[i]);
+    const double x = column[i];
+    column[i] = base[i] * (x - low);
+    raw += (base[i] * x) * (base[i] * x);
   }
   const double square = orthogonalise(q_, size_, column, coefficients_[thread]);
   knots_.b[last] = square;
@@ -374,6 +376,8 @@ Decision Updating::search(const Terms& terms, Queue& queue, std::size_t n_slots,
   if (mark_ties(terms, queue, top, rss_null, bar)) return {false, true, {}};
   if (top.slot < 0) return {true, false, {}};
   const Winner winner = clear_winner(terms, top, n_slots, limit, bar, rss_null);
+  Pair& own = pair_at(top.slot, top.pred);
+  own.last = winner.knot < 0 ? 0 : static_cast<std::size_t>(knots_.place[own.offset + winner.knot]);
   if (!winner.clear) return {false, true, {}};
   if (winner.error > kSettled * rss_null) return {false, false, {}};
   Candidate found;
@@ -382,8 +386,7 @@ Decision Updating::search(const Terms& terms, Queue& queue, std::size_t n_slots,
   found.gain = top.gain;
   found.linear = winner.knot < 0;
   found.new_form = !found.linear && top.linear;
-  found.place = found.linear ? static_cast<std::ptrdiff_t>(design_.n - 1)
-                             : knots_.place[pair(top.slot, top.pred).offset + winner.knot];
+  found.place = found.linear ? static_cast<std::ptrdiff_t>(design_.n - 1) : knots_.place[own.offset + winner.knot];
   return {true, false, found};
 }
 
@@ -414,6 +417,7 @@ bool Updating::mark_ties(const Terms& terms, const Queue& queue, const Top& top,
       if (!own.open) continue;
       const bool is_top = static_cast<std::ptrdiff_t>(slot) == top.slot && j == top.pred;
       own.need = own.upper > 0 && own.upper >= smaller(bar, parent_bar);
+      own.last = design_.n;
       any |= own.need && !is_top;
     }
   }
@@ -441,12 +445,9 @@ Updating::Winner Updating::clear_winner(const Terms& terms, const Top& top, std:
     ++reached;
     winner.knot = static_cast<std::ptrdiff_t>(e - own.offset);
     winner.error = error;
-    if (left < high * v || base + gain + margin > limit) {
-      winner.clear = false;
-      return winner;
-    }
+    winner.clear &= left >= high * v && base + gain + margin <= limit;
   }
-  winner.clear = reached == 1;
+  winner.clear &= reached == 1;
   return winner;
 }
 

@@ -28,6 +28,7 @@ struct Pair {
   double rounding = 0.0;  // square of the noise of |h|^2
   bool open = false;      // whether the predictor may extend the parent
   bool need = false;      // whether the pair must be computed in earth's order of operations
+  std::size_t last = 0;   // and up to which place
   Linear linear = Linear::kAlive;
   Linear state = Linear::kAlive;  // the same in this step, in which it may also be no new form
 };
@@ -88,7 +89,7 @@ class Updating {
   };
   struct Winner {
     bool clear;
-    std::ptrdiff_t knot;  // -1 for the linear candidate
+    std::ptrdiff_t knot;  // -1 for the linear candidate; the last one where several may be the winner
     double error;         // how far its gain may be off
   };
 

@@ -31,6 +31,8 @@ struct Query {
   double noise, rss_null;
 };
 
+constexpr std::size_t kExactColumns = 8;
+
 struct Bounds {
   double sure, most;
 };
@@ -66,8 +68,10 @@ struct Loops {
   // first = base max(x - cut, 0), second = base max(cut - x, 0)
   void (*hinges)(const double* base, const double* x, double cut, double* first, double* second, std::size_t n);
 
-  // slope += b row; covariance += step slope: one case of earth's own walk.
-  void (*exact_case)(double* slope, double* covariance, const double* row, double b, double step, std::size_t k);
+  // Cases of earth's own walk, for kExactColumns columns side by side: slope += b row; covariance += step slope. `row`
+  // says which of the rows, `stride` numbers apart, is the case's.
+  void (*exact_cases)(double* slope, double* covariance, const double* rows, const std::uint32_t* row,
+                      std::size_t stride, const double* b, const double* step, std::size_t count);
   // upper' = cosine upper + sine lower; lower' = lower - x upper: one rotation of a row.
   void (*rotate)(double* upper, double* lower, double x, double cosine, double sine, std::size_t n);
   // sums += element row, for each of n rows of `width` numbers, `stride` apart

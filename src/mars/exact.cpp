@@ -41,36 +41,73 @@ void ExactBasis::start(Rows<const double> y, const std::vector<double>& y_mean) 
 double ExactBasis::append(const double* column, double floor) {
   double *q = q_[size_], &mean = mean_[size_];
   std::copy(column, column + n_, q);
-  const double square = orthonormalise(floor, q, mean, yq_[size_]);
+  take_out(0, size_, &q, 1);
+  const double square = finish(floor, q, mean, yq_[size_]);
+  keep(mean);
+  return square;
+}
+
+void ExactBasis::append_all(const Table<double>& table, const std::size_t* rows, std::size_t count) {
+  if (count == 2 && size_ > 1) {  // the sums of two columns run in step
+    double* columns[] = {q_[size_], q_[size_ + 1]};
+    for (std::size_t c = 0; c < 2; ++c) std::copy_n(table[rows[c]], n_, columns[c]);
+    take_out(0, size_, columns, 2);
+    for (std::size_t c = 0; c < 2; ++c) {
+      if (c > 0) take_out(size_ - 1, size_, columns + 1, 1);
+      finish(0.0, columns[c], mean_[size_], yq_[size_]);
+      keep(mean_[size_]);
+    }
+    return;
+  }
+  for (std::size_t c = 0; c < count; ++c) append(table[rows[c]], 0.0);
+}
+
+// The column that is in its place joins the basis.
+void ExactBasis::keep(double mean) {
+  const double* q = q_[size_];
   for (std::size_t i = 0; i < centred_.rows(); ++i) {
     if (size_ % kExactColumns == 0) std::fill_n(centred_[i] + size_, kExactColumns, 0.0);
     centred_[i][size_] = q[i] - mean;
   }
   ++size_;
-  return square;
 }
 
-// A column, which is in q, becomes the next of the basis.
-double ExactBasis::orthonormalise(double floor, double* q, double& mean, double* yq) const {
-  double square = 0.0;
+// Take basis columns out of one or two columns. One loop takes a basis column out and multiplies what is left by the
+// next.
+void ExactBasis::take_out(std::size_t first, std::size_t last, double* const* columns, std::size_t count) const {
+  double *u = columns[0], *v = columns[count - 1];
   if (size_ == 1) {
-    const double centre = running_mean(q, n_);
-    for (std::size_t i = 0; i < n_; ++i) q[i] -= centre;
-    for (std::size_t i = 0; i < n_; ++i) square += q[i] * q[i];
-  } else {
-    // one loop takes a row out and multiplies what is left by the next, at last by itself
-    double beta = 0.0;
-    for (std::size_t i = 0; i < n_; ++i) beta += q_[0][i] * q[i];
-    for (std::size_t t = 0; t < size_; ++t) {
-      const double *other = q_[t], *next = t + 1 < size_ ? q_[t + 1] : q, factor = -beta;
-      beta = 0.0;
-      for (std::size_t i = 0; i < n_; ++i) {
-        q[i] += factor * other[i];
-        beta += next[i] * q[i];
-      }
-    }
-    square = beta;
+    const double mean = running_mean(u, n_);
+    for (std::size_t i = 0; i < n_; ++i) u[i] -= mean;
+    return;
   }
+  double beta_u = 0.0, beta_v = 0.0;
+  for (std::size_t i = 0; i < n_; ++i) {
+    beta_u += q_[first][i] * u[i];
+    beta_v += q_[first][i] * v[i];
+  }
+  for (std::size_t t = first; t < last; ++t) {
+    const double *other = q_[t], *next = q_[std::min(t + 1, last - 1)], factor_u = -beta_u, factor_v = -beta_v;
+    beta_u = beta_v = 0.0;
+    if (count == 1)
+      for (std::size_t i = 0; i < n_; ++i) {
+        u[i] += factor_u * other[i];
+        beta_u += next[i] * u[i];
+      }
+    else
+      for (std::size_t i = 0; i < n_; ++i) {
+        u[i] += factor_u * other[i];
+        v[i] += factor_v * other[i];
+        beta_u += next[i] * u[i];
+        beta_v += next[i] * v[i];
+      }
+  }
+}
+
+// Scale what the basis leaves of a column. Returns its sum of squares; at or below `floor` it becomes zero.
+double ExactBasis::finish(double floor, double* q, double& mean, double* yq) const {
+  double square = 0.0;
+  for (std::size_t i = 0; i < n_; ++i) square += q[i] * q[i];
   mean = 0.0;
   if (square > floor) {
     mean = running_mean(q, n_);  // earth takes the mean before it divides by the length
@@ -100,31 +137,23 @@ void ExactBasis::gather(const std::uint32_t* rows, std::size_t count, std::size_
   }
 }
 
-// The candidate knots up to place `last`, with what does not depend on the basis, and the covariances of the linear
-// candidate, which stands behind the basis.
+// The candidate knots up to place `last`, with what does not depend on the basis.
 void ExactBasis::find_knots(const Design& design, const double* base, std::size_t pred, const Spans& spans,
-                            std::size_t last, bool new_form, Trial& trial) const {
+                            std::size_t last, Trial& trial) const {
   const std::uint32_t* order = design.order[pred];
   const double *sorted = design.sorted[pred], n = static_cast<double>(n_);
-  const std::size_t width = size_ + 1;
   trial.y_slope.fill(0.0);
   trial.y_hinge.fill(0.0);
   trial.places.clear();
   trial.variances.clear();
   trial.y_hinges.clear();
-  trial.covariances.clear();
   RunningVariance running;
-  double slope = 0.0, covariance = 0.0;
   int wait = spans.start;
   for (std::size_t place = 1; place <= last && place + spans.end < n_; ++place) {
     const std::uint32_t row = order[place - 1];
     const double x0 = sorted[place], x1 = sorted[place - 1], b = base[row], step = x1 - x0;
     trial.b[place - 1] = b;
     trial.step[place - 1] = step;
-    if (new_form) {
-      slope += b * (trial.q[row] - trial.mean);
-      covariance += step * slope;
-    }
     running.add(b, x0, x1, n);
     for (std::size_t r = 0; r < y_.rows; ++r) {
       trial.y_slope[r] += (y_[r][row] - y_mean_[r]) * b;
@@ -135,8 +164,29 @@ void ExactBasis::find_knots(const Design& design, const double* base, std::size_
     trial.places.push_back(place);
     trial.variances.push_back(running.variance);
     trial.y_hinges.insert(trial.y_hinges.end(), trial.y_hinge.begin(), trial.y_hinge.end());
-    trial.covariances.resize(trial.places.size() * width);
-    trial.covariances.back() = covariance;
+  }
+  trial.covariances.resize(trial.places.size() * (size_ + 1));
+}
+
+// The linear candidate of a pair as a basis column. Returns the sum of squares that the basis leaves of it.
+double ExactBasis::take_linear(const Design& design, const double* base, std::size_t pred, Trial& trial) const {
+  double* q = trial.q.data();
+  design.column(pred, q);
+  for (std::size_t i = 0; i < n_; ++i) q[i] *= base[i];
+  take_out(0, size_, &q, 1);
+  return finish(kMinSumOfSquares, q, trial.mean, trial.yq.data());
+}
+
+// The covariances of all knots with the linear candidate, which stands behind the basis.
+void ExactBasis::walk_linear(const std::uint32_t* order, Trial& trial) const {
+  double slope = 0.0, covariance = 0.0;
+  std::size_t i = 0;
+  for (std::size_t knot = 0; knot < trial.places.size(); ++knot) {
+    for (; i < trial.places[knot]; ++i) {
+      slope += trial.b[i] * (trial.q[order[i]] - trial.mean);
+      covariance += trial.step[i] * slope;
+    }
+    trial.covariances[knot * (size_ + 1) + size_] = covariance;
   }
 }
 
@@ -171,24 +221,26 @@ void ExactBasis::walk(const std::uint32_t* order, std::size_t first, Trial& tria
 ExactPair ExactBasis::search(const Design& design, const double* base, std::size_t pred, const Spans& spans,
                              std::size_t last, bool new_form, std::size_t slot, double adjust, double limit,
                              bool linear_only, Trial& trial, Team& team) const {
+  const std::uint32_t* order = design.order[pred];
+  if (linear_only)
+    trial.places.clear();
+  else
+    find_knots(design, base, pred, spans, last, trial);
+  const bool has_linear = new_form;
+  const std::size_t groups = linear_only ? 0 : (size_ + kExactColumns - 1) / kExactColumns;
+  team.run(groups + 1, [&](std::size_t job, int) {
+    if (job > 0) return walk(order, (job - 1) * kExactColumns, trial);
+    if (!has_linear) return;
+    new_form = take_linear(design, base, pred, trial) > kMinSumOfSquares;
+    walk_linear(order, trial);
+  });
   double linear = 0.0;
-  if (new_form) {
-    design.column(pred, trial.q.data());
-    for (std::size_t i = 0; i < n_; ++i) trial.q[i] *= base[i];
-    const double square = orthonormalise(kMinSumOfSquares, trial.q.data(), trial.mean, trial.yq.data());
-    new_form = square > kMinSumOfSquares;
-    for (std::size_t r = 0; r < y_.rows; ++r) {
-      double total = 0.0;
-      for (std::size_t i = 0; i < n_; ++i) total += y_[r][i] * trial.q[i];
-      linear += total * total;
-    }
+  for (std::size_t r = 0; has_linear && r < y_.rows; ++r) {
+    double total = 0.0;
+    for (std::size_t i = 0; i < n_; ++i) total += y_[r][i] * trial.q[i];
+    linear += total * total;
   }
   ExactPair best{new_form, adjust * linear, -1, adjust * linear};
-  if (linear_only) return best;
-
-  find_knots(design, base, pred, spans, last, new_form, trial);
-  team.run((size_ + kExactColumns - 1) / kExactColumns,
-           [&](std::size_t group, int) { walk(design.order[pred], group * kExactColumns, trial); });
 
   // the linear candidate, if there is one, is the last column of the basis here
   const std::size_t k = size_, with_linear = new_form ? k + 1 : k;

@@ -45,7 +45,9 @@ Table<double> Pass::independent_columns(Team& team) {
   const std::vector<std::size_t> slots = terms_.used_slots();
   const std::size_t n = design_.n;
   Table<double> columns(slots.size(), n);
-  for (std::size_t k = 0; k < slots.size(); ++k) std::copy_n(terms_.bx[slots[k]], n, columns[k]);
+  team.run(slots.size(), [&](std::size_t k, int) { std::copy_n(terms_.bx[slots[k]], n, columns[k]); });
+  independent_ = slots;
+  if (has_full_rank()) return columns;
   const std::vector<std::size_t> kept = find_independent({columns.data(), slots.size(), n}, kRankTolerance, team);
   independent_.clear();
   for (std::size_t k : kept) independent_.push_back(slots[k]);
@@ -156,7 +158,10 @@ void ForwardPass::complete_basis() {
     for (auto& trial : trials_) trial = std::make_unique<Trial>(design_.n, n_resp_);
   }
   if (basis_->size() == 0) basis_->start(y_, y_mean_);
-  while (basis_->size() < columns_.size()) basis_->append(terms_.bx[columns_[basis_->size()]], 0.0);
+  while (basis_->size() < columns_.size()) {
+    const std::size_t count = std::min<std::size_t>(2, columns_.size() - basis_->size());
+    basis_->append_all(terms_.bx, columns_.data() + basis_->size(), count);
+  }
 }
 
 ExactPair ForwardPass::exact_pair(std::size_t slot, std::size_t pred) {
@@ -173,6 +178,17 @@ ExactPair ForwardPass::exact_pair(std::size_t slot, std::size_t pred, const Span
   const double adjust = 1 / (1 + (terms_.n_uses[pred] == 0 ? settings_.newvar_penalty : 0.0));
   return basis_->search(design_, terms_.bx[slot], pred, spans, last, terms_.is_new_form(slots_, slot, pred), slots_,
                         adjust, limit(), terms_.linear_only[pred], trial, team);
+}
+
+bool ForwardPass::has_full_rank() const {
+  if (exact_ || updating_.size() != columns_.size()) return false;
+  for (std::size_t k = 0; k < updating_.size(); ++k) {
+    const double* r = updating_.r(k);
+    double total = 0.0;
+    for (std::size_t t = 0; t <= k; ++t) total += r[t] * r[t];
+    if (!(r[k] * r[k] > 1e4 * kRankTolerance * kRankTolerance * total)) return false;
+  }
+  return true;
 }
 
 // earth's search; in a pass that updates, only over the pairs that are marked.

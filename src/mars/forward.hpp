@@ -50,6 +50,8 @@ class Pass {
 
  protected:
   virtual void step() = 0;
+  // Whether no used term depends on others, far from the tolerance of R's rank test.
+  virtual bool has_full_rank() const { return false; }
   void begin(double rss_null);
   // A knot must gain less than this.
   double limit() const;
@@ -84,6 +86,7 @@ class ForwardPass : public Pass {
   // What the user allows has changed.
   void forget_knots() { updating_.forget_knots(); }
 
+  bool has_full_rank() const override;
   std::size_t n_ties() const { return ties_; }
   bool is_exact() const { return exact_; }
   Updating& updating() { return updating_; }

@@ -114,7 +114,6 @@ void Terms::add(const Design& design, std::size_t slot, const Candidate& found) 
   if (found.linear) {
     design.column(pred, first);
     for (std::size_t i = 0; i < n; ++i) first[i] = base[i] * first[i];
-    std::fill(second, second + n, 0.0);
   } else {
     design.column(pred, second);
     loops().hinges(base, second, cut, first, second, n);

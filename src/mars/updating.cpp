@@ -39,7 +39,7 @@ Updating::Updating(const Design& design, const Settings& settings, std::size_t c
       settings_(settings),
       team_(team),
       most_knots_(most_knots(design.n, design.p, settings) + 1),
-      knots_(room_for_knots(design, settings, most_knots_, n_mates)),
+      knots_(room_for_knots(design, settings, most_knots_, n_mates), room_for_cases(design, settings, n_mates) > 0),
       cases_(room_for_cases(design, settings, n_mates)),
       first_c_(design.p * most_knots_),
       pairs_(capacity * design.p),
@@ -111,7 +111,7 @@ void Updating::forget_knots() {
 }
 
 void Updating::release() {
-  knots_ = Knots(0);
+  knots_ = Knots(0, false);
   cases_ = Cases(0);
   first_c_ = Buffer<double>();
   q_ = Table<double>();
@@ -148,7 +148,7 @@ void Updating::create_parent(const Terms& terms, std::size_t slot) {
   knots_filled_ = start + p * most_knots_;
   cases_filled_ = first + p * width;
   parents_[slot].listed = listed;
-  parents_[slot].support = std::move(column.support);
+  if (listed) parents_[slot].support = std::move(column.support);
 }
 
 void Updating::start_parent(const Terms& terms, std::size_t slot) {
@@ -258,8 +258,9 @@ void Updating::walk_pair(std::size_t slot, std::size_t pred, std::size_t lanes, 
   const bool listed = parents_[slot].listed;
   const std::size_t n_knots = own.n_knots + 1;
   const Walk walk{listed ? cases_.x.data() + own.first : design_.sorted[pred],
-                  listed ? cases_.row.data() + own.first : design_.order[pred], knots_.stop.data() + own.offset,
-                  knots_.x.data() + own.offset, n_knots};
+                  listed ? cases_.row.data() + own.first : design_.order[pred],
+                  (listed ? knots_.stop : knots_.place).data() + own.offset,
+                  listed ? knots_.x.data() + own.offset : nullptr, n_knots};
   const auto step = lanes == 8 ? l.walk8 : lanes == 4 ? l.walk4 : lanes == 2 ? l.walk2 : l.walk1;
   step(walk, products_.data(), hinge, n_knots);
 }

@@ -33,6 +33,7 @@ void WeightedPass::step() {
   if (found.found()) {
     if (!settings_.auto_linpreds && !terms_.linear_only[found.pred]) found.linear = false;
     terms_.add(design_, slot, found);
+    if (found.linear) std::fill_n(terms_.bx[slot + 1], design_.n, 0.0);  // a column of the model all the same
     basis_.append(terms_.bx[slot], 0.0);
     if (terms_.used[slot + 1] && !(basis_.append(terms_.bx[slot + 1], 0.0) > kMinSumOfSquares)) {
       basis_.truncate(basis_.size() - 1);  // the second hinge adds nothing

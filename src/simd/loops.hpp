@@ -14,7 +14,7 @@ struct Walk {
   const double* x;           // of each case
   const std::uint32_t* row;  // of each case: its row in the products
   const std::int32_t* stop;  // of each knot: how many cases lie above it
-  const double* knot;        // of each knot: its x
+  const double* knot;        // of each knot: its x; nullptr where it is that of the next case
   std::size_t count;         // knots
 };
 
@@ -32,6 +32,7 @@ struct Query {
 };
 
 constexpr std::size_t kExactColumns = 8;
+constexpr std::size_t kChunk = 8;  // columns side by side in a QR
 
 struct Bounds {
   double sure, most;
@@ -77,6 +78,15 @@ struct Loops {
   // sums += element row, for each of n rows of `width` numbers, `stride` apart
   void (*lane_sums)(const double* element, const double* rows, std::size_t n, std::size_t stride, std::size_t width,
                     double* sums);
+  // The same for n rows of kChunk numbers, end to end, in one go with what comes before or after.
+  // rows += last sums; next sums += element rows
+  void (*chunk_add_sums)(const double* last, const double* element, double* rows, std::size_t n, const double* sums,
+                         double* next_sums);
+  // rows += last sums; returns the sum of squares of one column
+  double (*chunk_add_square)(const double* last, double* rows, std::size_t n, const double* sums, std::size_t column);
+  // element = scale column; sums += element rows
+  void (*chunk_scale_sums)(double* element, double scale, std::size_t column, const double* rows, std::size_t n,
+                           double* sums);
   // rows += element sums
   void (*lane_add)(const double* element, double* rows, std::size_t n, std::size_t stride, std::size_t width,
                    const double* sums);

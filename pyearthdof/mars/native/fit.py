@@ -95,27 +95,31 @@ def _prune_and_solve(
     forward: ForwardPass, Y, importance, weights, options, n_threads=1
 ) -> NativeFit:
     # each product in R's order: rounding decides ties, and whether the fit of a constant is exact
-    root = np.ones((len(Y), 1)) if weights is None else np.sqrt(weights)[:, None]
-    pruned = prune(forward.bx, root * Y * importance, options)
-    bx = forward.bx[:, pruned.selected] / root
-    columns = np.ascontiguousarray((bx * root).T)
+    root = None if weights is None else np.sqrt(weights)[:, None]
+    pruned = prune(forward.bx, (Y if root is None else root * Y) * importance, options)
+    bx = columns = np.ascontiguousarray(forward.bx.T[pruned.selected])
+    if root is not None:
+        bx = columns / root.T
+        columns = bx * root.T
     wanted = options["get_leverages"]
     wanted = len(Y) < MANY_ROWS if wanted is None else wanted
-    coef, residuals, leverages = _least_squares(columns, Y * importance * root, wanted, n_threads)
-    fitted = (Y * importance - residuals / root) / importance
+    scaled = Y * importance
+    weighted = scaled if root is None else scaled * root
+    coef, residuals, leverages = _least_squares(columns, weighted, wanted, n_threads)
+    fitted = (scaled - (residuals if root is None else residuals / root)) / importance
     coef = coef / importance
     statistics = _statistics(pruned)
     return NativeFit(
         dirs=forward.dirs,
         cuts=forward.cuts,
         coef=coef,
-        bx=bx,
+        bx=bx.T,
         termcond=forward.termcond,
         fitted=fitted,
         leverages=leverages,
         n_ties=forward.n_ties,
         **statistics,
-        **_per_response(Y * importance / importance, fitted, weights, options, statistics),
+        **_per_response(scaled / importance, fitted, weights, options, statistics),
     )
 
 
@@ -180,6 +184,8 @@ def _least_squares(columns, Y, with_leverages: bool, n_threads: int) -> tuple:
     """
     rows = np.ascontiguousarray(Y.T)
     found = _core.regress(columns, rows, leverages=with_leverages, n_threads=n_threads)
+    if not found["is_independent"]:
+        refuse_singular()
     leverages = found["leverages"]
     if leverages is not None:
         leverages[leverages < 1e-8] = 0.0
@@ -267,7 +273,6 @@ def subset_fits(model: MarsModel, data, options, n_sizes: int):
             found = find_subsets(columns, weighted, each)
         selected = np.zeros(1, dtype=int) if found is None else choose(found, each).selected
         chosen = np.ascontiguousarray((bx[:, selected] / root * root).T)
-        refuse_singular(chosen)
         coef, _, _ = _least_squares(chosen, Y * importance * root, False, 1)
         yield selected, coef / importance
 

@@ -43,10 +43,7 @@ class Subsets:
 
 def prune(bx: np.ndarray, Y: np.ndarray, options) -> Pruning:
     """Search the subsets of the columns of bx, weighted if Y is, and choose one."""
-    columns = np.ascontiguousarray(bx.T)
-    pruned = choose(find_subsets(columns, Y, options), options)
-    refuse_singular(columns[pruned.selected])
-    return pruned
+    return choose(find_subsets(np.ascontiguousarray(bx.T), Y, options), options)
 
 
 def find_subsets(columns: np.ndarray, Y: np.ndarray, options) -> Subsets:
@@ -133,13 +130,12 @@ def _warn_of_dependent(dependent: list[int]) -> None:
     )
 
 
-def refuse_singular(columns: np.ndarray) -> None:
+def refuse_singular() -> None:
     """earth's last regression is R's lm(), which asks for more independence than the forward pass."""
-    if len(_core.find_independent(columns, LM_TOLERANCE)) < len(columns):
-        raise InvalidInputError(
-            "the selected terms are nearly dependent (R: singular fit encountered): leave out predictors "
-            "that are almost the same, or use a larger thresh or penalty"
-        )
+    raise InvalidInputError(
+        "the selected terms are nearly dependent (R: singular fit encountered): leave out predictors "
+        "that are almost the same, or use a larger thresh or penalty"
+    )
 
 
 def _is_well_conditioned(bx: np.ndarray, tolerance: float) -> bool:

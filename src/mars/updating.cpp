@@ -171,7 +171,12 @@ void Updating::start_parent(const Terms& terms, std::size_t slot) {
       std::copy_n(first_c_.data() + own.offset, count, knots_.c.data() + own.offset);
     }
   }
-  for (std::size_t j = 0; j < design_.p; ++j) pair_at(slot, j).linear = Linear::kAlive;
+  for (std::size_t j = 0; j < design_.p; ++j) {
+    Pair& own = pair_at(slot, j);
+    own.linear = Linear::kAlive;
+    own.whole = own.open ? knots_.v[own.offset + own.n_knots] : 0.0;
+    own.quality = 1.0;
+  }
 }
 
 // Bring the sums of all pairs of a parent up to the response and the basis.
@@ -304,9 +309,15 @@ Linear Updating::linear_state(const Terms& terms, std::size_t slot, std::size_t 
   Pair& own = pair_at(slot, pred);
   if (own.linear == Linear::kDead || !terms.is_new_form(n_slots, slot, pred)) return Linear::kDead;
   const std::size_t last = own.offset + own.n_knots;
-  const double b = knots_.b[last];
-  if (b < kLostDigits * knots_.v[last] || b < 1.01 * kMinSumOfSquares)
+  const double b = knots_.b[last], v = knots_.v[last];
+  // what was computed once is updated like the others, unless it lost its digits again or is close to a limit
+  const bool lost = b < kLostDigits * v && (b < kLostDigits * own.whole || quality_ < own.quality ||
+                                            (b < kDegenerate * v && own.linear == Linear::kAlive));
+  if (lost || b < 1.01 * kMinSumOfSquares) {
     own.linear = check_linear(terms, slot, pred, thread);
+    own.whole = knots_.b[last];
+    own.quality = quality_;
+  }
   return own.linear;
 }
 

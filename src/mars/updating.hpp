@@ -30,6 +30,8 @@ struct Pair {
   bool need = false;      // whether the pair must be computed in earth's order of operations
   std::size_t last = 0;   // and up to which place
   Linear linear = Linear::kAlive;
+  double whole = 0.0;             // square of the linear candidate when it was last computed, not updated
+  double quality = 1.0;           // and that of the basis
   Linear state = Linear::kAlive;  // the same in this step, in which it may also be no new form
 };
 

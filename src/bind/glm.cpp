@@ -42,9 +42,6 @@ void bind_glm(nb::module_& m) {
   m.def("logistic", &each<logistic>, "eta"_a);
   m.def("logistic_slope", &each<logistic_slope>, "eta"_a);
   m.def("binomial_deviances", &deviances, "y"_a, "mean"_a, "weights"_a);
-  m.def(
-      "extended_sum", [](const In1<double>& values) { return extended_sum(values.data(), values.shape(0)); },
-      "values"_a);
 }
 
 }  // namespace earthdof

@@ -104,12 +104,14 @@ class ForwardPass : public Pass {
   void restart(bool exact);
   void step() override;
   Candidate search_exact(bool all);
-  ExactPair exact_pair(std::size_t slot, std::size_t pred, const Spans& spans, Trial& trial) const;
+  ExactPair exact_pair(std::size_t slot, std::size_t pred, const Spans& spans, std::size_t last, Trial& trial,
+                       Team& team) const;
   Spans spans_of(std::size_t slot) const;
   void complete_basis();
   void extend_basis(std::size_t slot);
 
   std::size_t n_resp_;
+  Team alone_{1, nullptr};  // for jobs that themselves run in a thread
   Updating updating_;
   std::unique_ptr<ExactBasis> basis_;  // made when it is first needed
   std::vector<std::unique_ptr<Trial>> trials_;

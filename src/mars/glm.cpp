@@ -128,10 +128,4 @@ double binomial_deviance(double y, double mean, double weight) {
   return 2 * weight * (y_log_y(y, mean) + y_log_y(1 - y, 1 - mean));
 }
 
-double extended_sum(const double* values, std::size_t n) {
-  long double total = 0.0L;
-  for (std::size_t i = 0; i < n; ++i) total += values[i];
-  return static_cast<double>(total);
-}
-
 }  // namespace earthdof

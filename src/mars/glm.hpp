@@ -21,7 +21,4 @@ double logistic_slope(double eta);
 // What one case adds to the deviance of a binomial model.
 double binomial_deviance(double y, double mean, double weight);
 
-// R's sum(): in extended precision, one value after the other.
-double extended_sum(const double* values, std::size_t n);
-
 }  // namespace earthdof

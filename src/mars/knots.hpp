@@ -18,14 +18,23 @@ namespace earthdof {
 
 // Of all pairs, end to end; the last of a pair stands for h_min.
 struct Knots {
-  Buffer<std::int32_t> place, stop;  // place in the descending order; how many of the parent's cases lie above
+  Buffer<std::int32_t> place;  // in the descending order
+  // How many of the parent's cases lie above, and the knot itself, where lists of cases are kept. Without them a knot's
+  // place says both.
+  Buffer<std::int32_t> stop;
   Buffer<double> x;
   Buffer<double> v, b, c;  // v: |h|^2 against the intercept-only model
   Table<double> a;         // a row a response
 
-  Knots(std::size_t room, std::size_t n_resp)
-      : place(room), stop(room), x(room), v(room), b(room), c(room), a(n_resp, room) {}
-  std::size_t room() const { return x.size(); }
+  Knots(std::size_t room, std::size_t n_resp, bool with_lists)
+      : place(room),
+        stop(with_lists ? room : 0),
+        x(with_lists ? room : 0),
+        v(room),
+        b(room),
+        c(room),
+        a(n_resp, room) {}
+  std::size_t room() const { return place.size(); }
   Sums sums(std::size_t start) {
     return {v.data() + start, a.data() + start, b.data() + start, c.data() + start, a.rows(), a.width()};
   }

@@ -42,7 +42,8 @@ Updating::Updating(const Design& design, const Settings& settings, std::size_t n
       team_(team),
       n_resp_(n_resp),
       most_knots_(most_knots(design.n, design.p, settings) + 1),
-      knots_(room_for_knots(design, settings, most_knots_, n_resp, n_mates), n_resp),
+      knots_(room_for_knots(design, settings, most_knots_, n_resp, n_mates), n_resp,
+             room_for_cases(design, settings, n_mates) > 0),
       cases_(room_for_cases(design, settings, n_mates)),
       first_c_(design.p * most_knots_),
       pairs_(capacity * design.p),
@@ -121,7 +122,7 @@ void Updating::forget_knots() {
 }
 
 void Updating::release() {
-  knots_ = Knots(0, n_resp_);
+  knots_ = Knots(0, n_resp_, false);
   cases_ = Cases(0);
   first_c_ = Buffer<double>();
   q_ = Table<double>();
@@ -158,7 +159,7 @@ void Updating::create_parent(const Terms& terms, std::size_t slot) {
   knots_filled_ = start + p * most_knots_;
   cases_filled_ = first + p * width;
   parents_[slot].listed = listed;
-  parents_[slot].support = std::move(column.support);
+  if (listed) parents_[slot].support = std::move(column.support);
 }
 
 void Updating::start_parent(const Terms& terms, std::size_t slot) {
@@ -183,6 +184,8 @@ void Updating::start_parent(const Terms& terms, std::size_t slot) {
   for (std::size_t j = 0; j < design_.p; ++j) {
     Pair& own = pair_at(slot, j);
     own.linear = Linear::kAlive;
+    own.whole = own.open ? knots_.v[own.offset + own.n_knots] : 0.0;
+    own.quality = 1.0;
     if (!own.open) continue;
     for (std::size_t r = 0; r < n_resp_; ++r) std::fill_n(knots_.a[r] + own.offset, own.n_knots + 1, 0.0);
   }
@@ -272,8 +275,9 @@ void Updating::walk_pair(std::size_t slot, std::size_t pred, std::size_t lanes, 
   const bool listed = parents_[slot].listed;
   const std::size_t n_knots = own.n_knots + 1;
   const Walk walk{listed ? cases_.x.data() + own.first : design_.sorted[pred],
-                  listed ? cases_.row.data() + own.first : design_.order[pred], knots_.stop.data() + own.offset,
-                  knots_.x.data() + own.offset, n_knots};
+                  listed ? cases_.row.data() + own.first : design_.order[pred],
+                  (listed ? knots_.stop : knots_.place).data() + own.offset,
+                  listed ? knots_.x.data() + own.offset : nullptr, n_knots};
   const auto step = lanes == 8 ? l.walk8 : lanes == 4 ? l.walk4 : lanes == 2 ? l.walk2 : l.walk1;
   step(walk, products_.data(), hinge, n_knots);
 }
@@ -289,11 +293,13 @@ void Updating::update_sums(std::size_t slot, std::size_t pred, std::size_t first
 Linear Updating::check_linear(const Terms& terms, std::size_t slot, std::size_t pred, int thread) {
   // Recompute the square of a linear candidate that lost its digits, and say what it is worth.
   const std::size_t last = pair(slot, pred).offset + pair(slot, pred).n_knots;
-  const double *base = terms.bx[slot], *x = design_.x[pred], low = design_.low(pred);
+  const double *base = terms.bx[slot], low = design_.low(pred);
   double *column = columns_[thread], raw = 0.0;
+  design_.column(pred, column);
   for (std::size_t i = 0; i < design_.n; ++i) {
-    column[i] = base[i] * (x[i] - low);
-    raw += (base[i] * x[i]) * (base[i] * x[i]);
+    const double x = column[i];
+    column[i] = base[i] * (x - low);
+    raw += (base[i] * x) * (base[i] * x);
   }
   const double square = orthogonalise(q_, size_, column, coefficients_[thread]);
   knots_.b[last] = square;
@@ -309,9 +315,15 @@ Linear Updating::linear_state(const Terms& terms, std::size_t slot, std::size_t 
   Pair& own = pair_at(slot, pred);
   if (own.linear == Linear::kDead || !terms.is_new_form(n_slots, slot, pred)) return Linear::kDead;
   const std::size_t last = own.offset + own.n_knots;
-  const double b = knots_.b[last];
-  if (b < kLostDigits * knots_.v[last] || b < 1.01 * kMinSumOfSquares)
+  const double b = knots_.b[last], v = knots_.v[last];
+  // what was computed once is updated like the others, unless it lost its digits again or is close to a limit
+  const bool lost = b < kLostDigits * v && (b < kLostDigits * own.whole || quality_ < own.quality ||
+                                            (b < kDegenerate * v && own.linear == Linear::kAlive));
+  if (lost || b < 1.01 * kMinSumOfSquares) {
     own.linear = check_linear(terms, slot, pred, thread);
+    own.whole = knots_.b[last];
+    own.quality = quality_;
+  }
   return own.linear;
 }
 
@@ -397,6 +409,8 @@ Decision Updating::search(const Terms& terms, Queue& queue, std::size_t n_slots,
   if (mark_ties(terms, queue, top, rss_null, bar)) return {false, true, {}};
   if (top.slot < 0) return {true, false, {}};
   const Winner winner = clear_winner(terms, top, n_slots, limit, bar, rss_null);
+  Pair& own = pair_at(top.slot, top.pred);
+  own.last = winner.knot < 0 ? 0 : static_cast<std::size_t>(knots_.place[own.offset + winner.knot]);
   if (!winner.clear) return {false, true, {}};
   if (winner.error > kSettled * rss_null) return {false, false, {}};
   Candidate found;
@@ -405,8 +419,7 @@ Decision Updating::search(const Terms& terms, Queue& queue, std::size_t n_slots,
   found.gain = top.gain;
   found.linear = winner.knot < 0;
   found.new_form = !found.linear && top.linear;
-  found.place = found.linear ? static_cast<std::ptrdiff_t>(design_.n - 1)
-                             : knots_.place[pair(top.slot, top.pred).offset + winner.knot];
+  found.place = found.linear ? static_cast<std::ptrdiff_t>(design_.n - 1) : knots_.place[own.offset + winner.knot];
   return {true, false, found};
 }
 
@@ -437,6 +450,7 @@ bool Updating::mark_ties(const Terms& terms, const Queue& queue, const Top& top,
       if (!own.open) continue;
       const bool is_top = static_cast<std::ptrdiff_t>(slot) == top.slot && j == top.pred;
       own.need = own.upper > 0 && own.upper >= smaller(bar, parent_bar);
+      own.last = design_.n;
       any |= own.need && !is_top;
     }
   }
@@ -470,12 +484,9 @@ Updating::Winner Updating::clear_winner(const Terms& terms, const Top& top, std:
     ++reached;
     winner.knot = static_cast<std::ptrdiff_t>(e - own.offset);
     winner.error = error;
-    if (left < high * v || gain + margin > limit) {
-      winner.clear = false;
-      return winner;
-    }
+    winner.clear &= left >= high * v && gain + margin <= limit;
   }
-  winner.clear = reached == 1;
+  winner.clear &= reached == 1;
   return winner;
 }
 

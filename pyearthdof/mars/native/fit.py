@@ -108,27 +108,32 @@ def _prune_and_solve(
     forward: ForwardPass, Y, importance, weights, options: EarthOptions, n_threads=1, search=Search()
 ) -> NativeFit:  # fmt: skip
     # each product in R's order: rounding decides ties, and whether the fit of a constant is exact
-    root = np.ones((len(Y), 1)) if weights is None else np.sqrt(weights)[:, None]
-    pruned = prune(forward.bx, root * Y * importance, options, search.subsets)
-    bx = forward.bx[:, pruned.selected] / root
-    columns = np.ascontiguousarray((bx * root).T)
+    root = None if weights is None else np.sqrt(weights)[:, None]
+    weighted = Y if root is None else root * Y
+    pruned = prune(forward.bx, weighted * importance, options, search.subsets)
+    bx = columns = np.ascontiguousarray(forward.bx.T[pruned.selected])
+    if root is not None:
+        bx = columns / root.T
+        columns = bx * root.T
     wanted = options.get_leverages
     wanted = len(Y) < MANY_ROWS if wanted is None else wanted
-    coef, residuals, leverages = _least_squares(columns, Y * importance * root, wanted, n_threads)
-    fitted = (Y * importance - residuals / root) / importance
+    scaled = Y * importance
+    weighted = scaled if root is None else scaled * root
+    coef, residuals, leverages = _least_squares(columns, weighted, wanted, n_threads)
+    fitted = (scaled - (residuals if root is None else residuals / root)) / importance
     coef = coef / importance
     statistics = _statistics(pruned)
     return NativeFit(
         dirs=forward.dirs,
         cuts=forward.cuts,
         coef=coef,
-        bx=bx,
+        bx=bx.T,
         termcond=forward.termcond,
         fitted=fitted,
         leverages=leverages,
         n_ties=forward.n_ties,
         **statistics,
-        **_per_response(Y * importance / importance, fitted, weights, options, statistics),
+        **_per_response(scaled / importance, fitted, weights, options, statistics),
     )
 
 

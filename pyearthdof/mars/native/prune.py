@@ -41,8 +41,7 @@ class Subsets:
 
 def prune(bx: np.ndarray, Y: np.ndarray, options: EarthOptions, find=None) -> Pruning:
     """Search the subsets of the columns of bx, weighted if Y is, and choose one; `find` may find them."""
-    columns = np.ascontiguousarray(bx.T)
-    return choose((find or find_subsets)(columns, Y, options), options)
+    return choose((find or find_subsets)(np.ascontiguousarray(bx.T), Y, options), options)
 
 
 def find_subsets(columns: np.ndarray, Y: np.ndarray, options: EarthOptions) -> Subsets:

@@ -16,9 +16,7 @@ def r_sum(values: np.ndarray) -> float:
 
 def r_mean(values: np.ndarray) -> float:
     """R's mean(): in extended precision, with a second round for what the first one lost."""
-    extended = values.astype(np.longdouble)
-    first = np.add.accumulate(extended)[-1] / len(values)
-    return float(first + np.add.accumulate(extended - first)[-1] / len(values))
+    return _core.extended_mean(np.ascontiguousarray(values, dtype=float))
 
 
 def r_weighted_mean(values: np.ndarray, weights: np.ndarray) -> float:

@@ -129,4 +129,4 @@ def _tell(found, out: Path | None, *, plain: bool, quiet: bool, as_json: bool) -
         else:
             print(json.dumps(found.to_dict("records")))
     elif out is None:
-        print(found.to_csv(index=False), end="")
+        print(found.to_csv(index=False).removesuffix("\n"))

@@ -93,9 +93,9 @@ def run_sympy(model, rows) -> np.ndarray:
     found = model.to_sympy(type="link")
     found = [found] if model.model_.coef.ndim == 1 else found
     symbols = [sympy.Symbol(name, real=True) for name in model.model_.feature_names]
-    functions = [sympy.lambdify(symbols, f, modules="numpy", dummify=True) for f in found]
+    functions = [sympy.lambdify(symbols, f, modules="mpmath", dummify=True) for f in found]
     X = design_of(model, rows)
-    return np.column_stack([np.broadcast_to(f(*X.T), len(rows)) for f in functions])
+    return np.array([[float(f(*row)) for f in functions] for row in X.tolist()])
 
 
 SCRIPT = """

@@ -4,7 +4,7 @@ PYTHON := .venv/bin/python
 CORE := $(shell find src -type f)
 CODE := $(filter %.cpp %.hpp %.inc,$(CORE))
 
-.PHONY: run test test-all coverage lint setup sanitize soak bench docs dist image image-test clean
+.PHONY: run test test-all test-exports coverage lint setup sanitize soak bench docs dist image image-test clean
 
 run: .venv/.core
 	@.venv/bin/pyearthdof reproduce --size quick --out results --jobs 2
@@ -14,6 +14,10 @@ test: .venv/.core
 
 test-all: .venv/.core
 	@$(PYTHON) -m pytest -q -m "slow or not slow"
+
+test-exports: .venv/.core
+	@$(PYTHON) -m pip install -q --disable-pip-version-check --group onnx
+	@$(PYTHON) -m pytest -q tests/mars/describe/test_export_all.py -m "slow or not slow"
 
 coverage: .venv/.core
 	@$(PYTHON) -m pytest -q -n 2 --cov=pyearthdof --cov-report=term:skip-covered
@@ -33,7 +37,8 @@ soak: .venv/.core
 	@$(PYTHON) tests/robustness/soak.py --cases 10000 --json .soak.json
 	@$(PYTHON) tests/robustness/soak.py --data --cases 20000 --json .soak-data.json
 	@$(PYTHON) tests/robustness/soak.py --glm --cases 5000 --json .soak-glm.json
-	@$(PYTHON) tests/robustness/report.py .reliability.jsonl .soak.json .soak-data.json docs/reliability.md
+	@$(PYTHON) tests/robustness/soak.py --folds --cases 1000 --json .soak-folds.json
+	@$(PYTHON) tests/robustness/report.py .reliability.jsonl .soak.json .soak-data.json .soak-glm.json .soak-folds.json docs/reliability.md
 
 bench: .venv/.core
 	@$(PYTHON) benchmarks/run.py

@@ -53,6 +53,11 @@ class Stopwatch:
         self._process.stdin.flush()
         return self._line()
 
+    @property
+    def pid(self) -> int:
+        """Of the process."""
+        return self._process.pid
+
     def close(self) -> None:
         """End the process."""
         self._process.stdin.close()

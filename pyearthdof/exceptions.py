@@ -9,6 +9,10 @@ class InvalidInputError(PyEarthDofError, ValueError):
     """An argument or a data set was refused before any work began."""
 
 
+class TrainingRowsError(InvalidInputError, AttributeError):
+    """What was asked for needs the training rows, and the model was loaded from a file without them."""
+
+
 class _NotAvailableError(PyEarthDofError):
     """Something outside Python is missing; `problem` says what, `remedy` is the command that mends it."""
 
@@ -43,6 +47,14 @@ class RWarning(UserWarning):
 
 class SeparationWarning(UserWarning):
     """The terms of a generalised linear model separate its response: the coefficients have no limit."""
+
+
+class ExtrapolationWarning(UserWarning):
+    """Rows to predict at are outside of the range of the training rows."""
+
+
+class ColumnWarning(UserWarning):
+    """A column is taken as R takes it, but perhaps not as it was meant."""
 
 
 class FittingError(PyEarthDofError, RuntimeError):

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 
+from .._html import ShowsItself, table, text_block
 from .._load_core import load_core
 from .._version import __version__
 from ..exceptions import CoreNotAvailableError, RError, RNotAvailableError
@@ -77,7 +78,7 @@ class Ability:
 
 
 @dataclass(frozen=True)
-class Diagnosis:
+class Diagnosis(ShowsItself):
     """All findings; `usable` tells whether the package works here, `ok` whether R works with it too."""
 
     findings: tuple[Finding, ...]
@@ -111,6 +112,14 @@ class Diagnosis:
         marks = {True: "ok", False: "no"}
         parts = [f"{marks[f.ok]}  {f.part:<{width}}  {f.found}" for f in self.findings]
         return "\n".join([*map(str, self.abilities), "", *parts])
+
+    def _html_title(self) -> str:
+        return "pyearthdof works here" if self.usable else "pyearthdof cannot work here"
+
+    def _html_body(self) -> str:
+        parts = [["✓" if f.ok else "✗", f.part, f.found] for f in self.findings]
+        able = text_block("\n".join(map(str, self.abilities)))
+        return able + table(["", "part", "found"], parts, left=3)
 
     def to_dict(self) -> dict:
         """Plain values, for JSON."""

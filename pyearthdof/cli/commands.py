@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import sys
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from .._version import __version__
-from ..exceptions import InvalidInputError, PyEarthDofError
+from ..exceptions import InvalidInputError
 from .df import df
+from .fit import fit
 from .options import (
+    Decimal,
     Degree,
     Designs,
     Engine,
@@ -22,10 +20,15 @@ from .options import (
     Json,
     Nk,
     Penalty,
+    Quiet,
     Repetitions,
+    Sep,
     Table,
+    be_quiet,
     print_json,
+    refusals,
 )
+from .predict import predict
 from .reproduce import report, reproduce
 from .terminal import estimate
 
@@ -37,12 +40,10 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 Target = Annotated[str, typer.Option(help="Name of the response column.")]
-Targets = Annotated[
-    list[str], typer.Option("--target", help="Name of the response column; repeat it for several.")
-]
 
 
 @app.callback(invoke_without_command=True)
@@ -77,104 +78,14 @@ def doctor(
 
 
 @app.command()
-def fit(
-    data: Table,
-    target: Targets,
-    degree: Degree = 1,
-    penalty: Penalty = None,
-    nk: Nk = None,
-    family: Annotated[
-        str | None, typer.Option(help="Family of a generalised linear model on the terms.")
-    ] = None,
-    corrected: Annotated[
-        bool, typer.Option("--corrected", help="Take the penalty that Algorithm 2 gives.")
-    ] = False,
-    engine: Engine = "auto",
-    save: Annotated[Path | None, typer.Option(help="Write the model here, as JSON.")] = None,
-    rds: Annotated[Path | None, typer.Option(help="Write the model here, for R's readRDS.")] = None,
-    as_json: Json = False,
-):
-    """Fit MARS to a table; columns of text are factors.
-
-    Example: `pyearthdof fit ozone --target O3 --degree 2 --save model.json`
-
-    Example: `pyearthdof fit data.csv --target y --corrected`
-
-    Example: `pyearthdof fit titanic.csv --target survived --family binomial`
-    """
-    from ..dof import CorrectedEarth
-    from ..mars.earth import Earth
-    from .table import read_table, split_targets
-
-    for path in (save, rds):
-        if path is not None:
-            check_writable(path)
-    if corrected and penalty is not None:
-        raise InvalidInputError(
-            "--penalty and --corrected are given but only one of them should be"
-        )
-    X, y = split_targets(read_table(data), target)
-    model = Earth(degree=degree, penalty=penalty, nk=nk, glm_family=family, engine=engine)
-    with refusals():
-        model = (CorrectedEarth(model) if corrected else model).fit(X, y)
-    fitted = model.estimator_ if corrected else model
-    # Files first: nobody may be there to read the output.
-    if save is not None:
-        fitted.model_.save(save)
-    if rds is not None:
-        fitted.to_rds(rds)
-    if as_json:
-        print(fitted.model_.to_json())
-    else:
-        print(fitted.summary())
-        if corrected:
-            print(f"Penalty corrected from {model.correction_.default_penalty:g}")
-        print(f"Nominal df {fitted.nominal_df_:g} with penalty {fitted.penalty_:g}")
-    for what, file in (("Model", save), ("Model for R", rds)):
-        if file is not None:
-            print(f"{what} written to {file}", file=sys.stderr if as_json else sys.stdout)
-
-
-@app.command()
-def predict(
-    model: Annotated[Path, typer.Argument(help="A model that `fit --save` wrote.")],
-    data: Annotated[str, typer.Argument(help="A CSV file with the model's predictors.")],
-    scale: Annotated[
-        Literal["response", "link", "earth"],
-        typer.Option("--type", help="For a generalised linear model: what to predict."),
-    ] = "response",
-    as_json: Json = False,
-):
-    """Predict with a saved model; needs no R. Prints one line per row, several responses side by side."""
-    from ..mars.model import MarsModel
-    from .table import numbers_of, read_table
-
-    if not model.is_file():
-        raise InvalidInputError(f"there is no file {str(model)!r}")
-    mars = MarsModel.load(model)
-    table = read_table(data)
-    needed = mars.raw_names
-    missing = [name for name in needed if name not in table.columns]
-    if missing:
-        raise InvalidInputError(f"{data} lacks the column {missing[0]!r} that the model needs")
-    X = table[list(needed)]
-    if mars.columns is None and mars.formula is None:
-        X = numbers_of(X)
-    predictions = mars.predict(X, scale).tolist()
-    if as_json:
-        print(json.dumps(predictions))
-        return
-    rows = [row if isinstance(row, list) else [row] for row in predictions]
-    print("\n".join("\t".join(map(repr, row)) for row in rows))
-
-
-@app.command()
 def crosscheck(
     data: Table,
     target: Target,
     degree: Degree = 1,
     penalty: Penalty = None,
     nk: Nk = None,
+    sep: Sep = ",",
+    decimal: Decimal = ".",
     as_json: Json = False,
 ):
     """Fit MARS with R's earth and with the native engine, and say whether they agree.
@@ -186,7 +97,7 @@ def crosscheck(
     from ..mars.crosscheck import crosscheck as check
     from .table import read_table, split_target
 
-    X, y = split_target(read_table(data), target)
+    X, y = split_target(read_table(data, sep, decimal), target)
     with refusals():
         found = check(X, y, degree=degree, penalty=penalty, nk=nk)
     print(json.dumps(found.to_dict()) if as_json else found)
@@ -215,6 +126,9 @@ def correct(
     quick: Annotated[
         bool, typer.Option("--quick", help="Look it up in a table, with an error bar; no fits.")
     ] = False,
+    sep: Sep = ",",
+    decimal: Decimal = ".",
+    quiet: Quiet = False,
     as_json: Json = False,
 ):
     """Correct the penalty of MARS for a table, or for its size: the paper's Algorithm 2.
@@ -228,7 +142,9 @@ def correct(
     from ..dof import correct_penalty
     from ..random import RDraws
 
-    measured = _correction_design(data, target, n, p, design)
+    if quiet:
+        be_quiet()
+    measured = _correction_design(data, target, n, p, design, (sep, decimal))
     if quick:
         _print_quick(measured, degree, nk, as_json)
         return
@@ -241,7 +157,7 @@ def correct(
         n_designs=designs,
         engine=engine,
         n_jobs=jobs,
-        progress=not as_json,
+        progress=not (as_json or quiet),
     )
     if as_json:
         print_json(found)
@@ -268,7 +184,7 @@ def _print_quick(measured, degree, nk, as_json) -> None:
     print(f"n = {found.n}, p = {found.p}, nk = {found.nk}, degree = {found.degree}, {found.method}")
 
 
-def _correction_design(data, target, n, p, design):
+def _correction_design(data, target, n, p, design, written):
     """The shape or the predictors that Algorithm 2 is about."""
     from .table import numbers_of, read_table, split_target
 
@@ -286,36 +202,13 @@ def _correction_design(data, target, n, p, design):
         raise InvalidInputError(
             "--target is not given but it should name the response column of the table"
         )
-    X, _ = split_target(read_table(data), target)
+    X, _ = split_target(read_table(data, *written), target)
     values = numbers_of(X)
     return X if design == "data" else values.shape
 
 
-@contextlib.contextmanager
-def refusals():
-    """Turn the refusals of scikit-learn's own checks into ours."""
-    try:
-        yield
-    except PyEarthDofError:
-        raise
-    except ValueError as error:
-        raise InvalidInputError(str(error).splitlines()[0]) from None
-
-
-def check_writable(path: Path) -> None:
-    """Refuse a place that cannot be written before any work is done."""
-    folder = path.parent
-    if path.is_dir():
-        problem = "it is a folder"
-    elif not folder.is_dir():
-        problem = "its folder does not exist"
-    elif not os.access(path if path.exists() else folder, os.W_OK):
-        problem = "it is read-only"
-    else:
-        return
-    raise InvalidInputError(f"{str(path)!r} cannot be written: {problem}")
-
-
+app.command()(fit)
+app.command()(predict)
 app.command()(df)
 app.command()(reproduce)
 app.command()(report)

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from ..exceptions import InvalidInputError
-from .options import Designs, Jobs, Json, Repetitions, print_json
+from .options import Designs, Jobs, Json, Quiet, Repetitions, be_quiet, print_json
 from .terminal import estimate
 
 __all__ = ["PROCEDURES", "df"]
@@ -77,6 +77,7 @@ def df(
         Literal["auto", "monte-carlo", "exact"], typer.Option(help="Algorithm 1, or exactly.")
     ] = "auto",
     jobs: Jobs = 1,
+    quiet: Quiet = False,
     as_json: Json = False,
 ):
     """Measure the degrees of freedom of a fitting procedure on pure noise.
@@ -90,6 +91,8 @@ def df(
     from ..dof import degrees_of_freedom
     from ..random import RDraws
 
+    if quiet:
+        be_quiet()
     given = {
         "lam": lam, "k": k, "n_basis": n_basis, "size": size, "depth": depth, "degree": degree,
         "nk": nk, "penalty": penalty, "engine": engine, "no_prune": no_prune or None,
@@ -103,7 +106,7 @@ def df(
         n_designs=designs,
         method=method,
         n_jobs=jobs,
-        progress=not as_json,
+        progress=not (as_json or quiet),
     )
     if as_json:
         print_json(found)

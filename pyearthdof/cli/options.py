@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import warnings
+from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
+from ..exceptions import InvalidInputError, PyEarthDofError
+
 __all__ = [
-    "Degree", "Designs", "Engine", "Jobs", "Json", "Nk", "Penalty", "Repetitions", "Table", "print_json",
+    "Decimal", "Degree", "Designs", "Engine", "Jobs", "Json", "Nk", "Penalty", "Quiet", "Repetitions", "Sep",
+    "Table", "be_quiet", "check_writable", "print_json", "refusals",
 ]  # fmt: skip
 
 Degree = Annotated[int, typer.Option(help="Highest degree of interaction.")]
@@ -23,7 +30,48 @@ Penalty = Annotated[float | None, typer.Option(help="GCV penalty for each knot."
 Repetitions = Annotated[int, typer.Option(min=2, help="Responses drawn and fitted.")]
 Table = Annotated[str, typer.Argument(help="A CSV file, or `ozone` for R's ozone1.")]
 
+Quiet = Annotated[
+    bool,
+    typer.Option(
+        "--quiet",
+        "-q",
+        help="No progress, notes or warnings; where a file is written, nothing else.",
+    ),
+]
+Sep = Annotated[str, typer.Option(help="What separates the fields of a line: , ; or tab.")]
+Decimal = Annotated[str, typer.Option(help="The decimal mark: . or ,")]
+
+
+def be_quiet() -> None:
+    """Let no warning be shown."""
+    warnings.simplefilter("ignore")
+
 
 def print_json(found) -> None:
     """Print what a result tells of itself."""
     print(json.dumps(found.to_dict(), default=str))
+
+
+@contextlib.contextmanager
+def refusals():
+    """Turn the refusals of scikit-learn's own checks into ours."""
+    try:
+        yield
+    except PyEarthDofError:
+        raise
+    except ValueError as error:
+        raise InvalidInputError(str(error).splitlines()[0]) from None
+
+
+def check_writable(path: Path) -> None:
+    """Refuse a place that cannot be written before any work is done."""
+    folder = path.parent
+    if path.is_dir():
+        problem = "it is a folder"
+    elif not folder.is_dir():
+        problem = "its folder does not exist"
+    elif not os.access(path if path.exists() else folder, os.W_OK):
+        problem = "it is read-only"
+    else:
+        return
+    raise InvalidInputError(f"{str(path)!r} cannot be written: {problem}")

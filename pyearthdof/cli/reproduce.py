@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 import typer
 
 from ..exceptions import InvalidInputError, PyEarthDofError
-from .options import Json
+from .options import Json, Quiet
 from .terminal import INTERRUPTED, stopping_in_order
 
 __all__ = ["report", "reproduce"]
@@ -52,6 +52,7 @@ def reproduce(
         Literal["auto", "r", "native"], typer.Option(help="What fits MARS.")
     ] = "auto",
     fresh: Annotated[bool, typer.Option("--fresh", help="Compute again what is there.")] = False,
+    quiet: Quiet = False,
     as_json: Json = False,
 ):
     """Compute the paper's tables and figures again and compare them with the paper.
@@ -88,7 +89,7 @@ def reproduce(
                 n_jobs=jobs,
                 store=CellStore(out / "cells"),
                 fresh=fresh,
-                progress=True,
+                progress=not (as_json or quiet),
             )
             for result in results:
                 files = write_result(result, out)

@@ -20,23 +20,29 @@ import pandas as pd
 
 from ..exceptions import InvalidInputError
 
-__all__ = ["numbers_of", "read_table", "split_target", "split_targets"]
+__all__ = ["numbers_of", "read_table", "split_target", "split_targets", "split_weights"]
 
+SEPARATORS = (",", ";", "\t", "|")
 _OPEN: dict[str, Callable[..., IO]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 
-def read_table(source: str) -> pd.DataFrame:
-    """Read a CSV file, which may be compressed, or a data set by name."""
+def read_table(source: str, sep: str = ",", decimal: str = ".") -> pd.DataFrame:
+    """Read a CSV file, which may be compressed, or a data set by name.
+
+    `sep` is what separates the fields, `decimal` the decimal mark.
+    """
     from ..datasets import load_ozone, read_csv
 
+    sep = _check_marks(sep, decimal)
     if source == "ozone" and not Path(source).exists():
         return load_ozone()
     if not Path(source).is_file():
         raise InvalidInputError(f"there is no file {source!r}")
     try:
         text = _text(source)
-        shape = _check_lines(text)
-        table = read_csv(io.StringIO(text), index_col=False, low_memory=False)
+        shape = _check_lines(text, sep)
+        marks = {"sep": sep, "decimal": decimal}
+        table = read_csv(io.StringIO(text), index_col=False, low_memory=False, **marks)
     except InvalidInputError as error:
         raise InvalidInputError(f"{source} is not a readable CSV file: {error}") from None
     except (ValueError, EOFError, OSError, lzma.LZMAError) as error:
@@ -68,12 +74,24 @@ def _text(source: str) -> str:
     return text
 
 
-def _check_lines(text: str) -> tuple[int, int]:
+def _check_marks(sep: str, decimal: str) -> str:
+    sep = {"tab": "\t", "\\t": "\t"}.get(sep, sep)
+    if sep not in SEPARATORS:
+        raise InvalidInputError(f"--sep={sep!r} but it should be one of , ; | and tab")
+    if decimal not in (".", ",") or decimal == sep:
+        raise InvalidInputError(
+            f"--decimal={decimal!r} but it should be . or , and another one than --sep"
+        )
+    return sep
+
+
+def _check_lines(text: str, sep: str) -> tuple[int, int]:
     """Numbers of rows and columns; every line should have a field for each name of the header."""
-    records = _records(text)
+    records = _records(text, sep)
     first, header = next(records, (1, None))
     if header is None:
         raise InvalidInputError("it is empty")
+    _check_separator(header, sep)
     _check_header(first, header)
     n_rows = 0
     for line, fields in records:
@@ -85,9 +103,21 @@ def _check_lines(text: str) -> tuple[int, int]:
     return n_rows, len(header)
 
 
-def _records(text: str):
+def _check_separator(header: list[str], sep: str) -> None:
+    """A header that is one field with another separator in it is a file with that one."""
+    other = next((mark for mark in SEPARATORS if mark != sep and mark in header[0]), None)
+    if len(header) == 1 and other is not None:
+        flag = "tab" if other == "\t" else f"'{other}'"
+        name = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}[other]
+        comma = " (with --decimal ',' where numbers are written 1,5)" if other == ";" else ""
+        raise InvalidInputError(
+            f"its fields seem to be separated by {name}: read it with --sep {flag}{comma}"
+        )
+
+
+def _records(text: str, sep: str):
     """The number of its first line and the fields of every record that is not blank."""
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=sep)
     line = 1
     try:
         for fields in reader:
@@ -114,8 +144,13 @@ def _check_header(line: int, names: list[str]) -> None:
         seen[name] = position
 
 
-def split_target(table: pd.DataFrame, target: str) -> tuple[pd.DataFrame, pd.Series]:
-    """Separate the response from the predictors, or say which columns there are."""
+def split_target(
+    table: pd.DataFrame, target: str, *, classes: bool = False
+) -> tuple[pd.DataFrame, pd.Series]:
+    """Separate the response from the predictors, or say which columns there are.
+
+    Only with `classes` may the response be text.
+    """
     if target not in table.columns:
         raise InvalidInputError(
             f"target={target!r} but it should be one of {', '.join(map(str, table.columns))}"
@@ -123,18 +158,35 @@ def split_target(table: pd.DataFrame, target: str) -> tuple[pd.DataFrame, pd.Ser
     X, y = table.drop(columns=target), table[target]
     if X.shape[1] == 0:
         raise InvalidInputError(f"there is no column beside the target {target!r}")
-    if not pd.api.types.is_numeric_dtype(y):
+    if not classes and not pd.api.types.is_numeric_dtype(y):
         raise InvalidInputError(f"the target {target!r} holds text but it should hold numbers")
     if y.isna().any():
         raise InvalidInputError(f"the target {target!r} has missing values but it should have none")
     return X, y
 
 
-def split_targets(table: pd.DataFrame, targets: list[str]):
-    """As `split_target`; several responses are a frame."""
+def split_weights(table: pd.DataFrame, weights: str | None, targets: list[str]):
+    """The table without its column of weights, and that column."""
+    if weights is None:
+        return table, None
+    if weights not in table.columns or weights in targets:
+        raise InvalidInputError(
+            f"weights={weights!r} but it should be one of "
+            f"{', '.join(str(name) for name in table.columns if name not in targets)}"
+        )
+    values = table[weights]
+    if not pd.api.types.is_numeric_dtype(values) or values.isna().any():
+        raise InvalidInputError(
+            f"the column {weights!r} of weights should hold a number in each row"
+        )
+    return table.drop(columns=weights), values.to_numpy(dtype=float)
+
+
+def split_targets(table: pd.DataFrame, targets: list[str], *, classes: bool = False):
+    """As `split_target`; several responses are a frame, of numbers."""
     X, y = table, {}
     for target in targets:
-        X, y[target] = split_target(X, target)
+        X, y[target] = split_target(X, target, classes=classes and len(targets) == 1)
     return X, y[targets[0]] if len(targets) == 1 else pd.DataFrame(y)
 
 

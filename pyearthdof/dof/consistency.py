@@ -19,6 +19,7 @@ from .run.designs import in_words, the_designs
 from .run.jackknife import Jackknife, mean_of, mean_over_designs
 from .run.montecarlo import check_finite, check_result_shape, run_blocks
 from .run.noise import Responses, as_draws
+from .shown import ShownConsistency
 
 __all__ = ["SelfConsistency", "nominal_df", "self_consistency", "unpruned_mars"]
 
@@ -91,7 +92,7 @@ class _FitPath:
 
 
 @dataclass(frozen=True, eq=False)
-class SelfConsistency:
+class SelfConsistency(ShownConsistency):
     """Nominal and actual degrees of freedom of MARS for a sequence of nk.
 
     Attributes

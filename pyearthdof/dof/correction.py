@@ -17,12 +17,13 @@ from .run.designs import in_words, the_designs
 from .run.jackknife import Jackknife
 from .run.measurement import measure
 from .run.noise import Responses
+from .shown import ShownCorrection
 
 __all__ = ["PenaltyCorrection", "correct_penalty"]
 
 
 @dataclass(frozen=True, eq=False)
-class PenaltyCorrection:
+class PenaltyCorrection(ShownCorrection):
     """A corrected penalty and what it was computed from.
 
     Attributes

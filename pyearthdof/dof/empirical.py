@@ -30,6 +30,7 @@ from .run.measurement import Measurement, measure, over_designs
 from .run.montecarlo import FitMany
 from .run.noise import Responses, as_draws
 from .run.variance import check_variance_reduction
+from .shown import ShownDegreesOfFreedom
 
 __all__ = ["DegreesOfFreedom", "degrees_of_freedom"]
 
@@ -39,7 +40,7 @@ _MAX_SMOOTHER = 2000  # rows up to which the diagonal of an exact S is worth n f
 
 
 @dataclass(frozen=True, eq=False)
-class DegreesOfFreedom:
+class DegreesOfFreedom(ShownDegreesOfFreedom):
     """The degrees of freedom of a procedure and what they are made of.
 
     Each estimate has its standard error beside it, the number after ± where it is printed; it is 0.0

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from .describe.glm import DECREASING, HALF
 from .design.classes import check_classes, check_threshold, class_names, learn_classes
 from .design.data import Responses, check_design, check_new_data, check_subset, check_weights
+from .design.extrapolation import within_range
 from .earth_fit import EarthFit
 from .r.training_data import TrainingData
 
@@ -92,17 +93,23 @@ class EarthClassifier(ClassifierMixin, EarthFit, BaseEstimator):
         self._fit(TrainingData(design, self._indicators(codes), weights, rows))
         return self
 
-    def predict(self, X):
-        """The most probable class of each row of X; of two, the second if it has more than `threshold`."""
+    def predict(self, X, *, extrapolate="allow"):
+        """The most probable class of each row of X; of two, the second if it has more than `threshold`.
+
+        What `extrapolate` does outside of the training range: as in `Earth.predict`.
+        """
         check_is_fitted(self)
         check_threshold(self.threshold)
-        raw = self.predict_raw_proba(X)
+        raw = self.predict_raw_proba(X, extrapolate=extrapolate)
         chosen = (raw > self.threshold).astype(int) if raw.ndim == 1 else raw.argmax(axis=1)
         return self.classes_[chosen]
 
-    def predict_proba(self, X):
-        """Probabilities of the classes at X, (n, n_classes); they add up to 1 in each row."""
-        raw = np.clip(self.predict_raw_proba(X), 0.0, 1.0)
+    def predict_proba(self, X, *, extrapolate="allow"):
+        """Probabilities of the classes at X, (n, n_classes); they add up to 1 in each row.
+
+        What `extrapolate` does outside of the training range: as in `Earth.predict`.
+        """
+        raw = np.clip(self.predict_raw_proba(X, extrapolate=extrapolate), 0.0, 1.0)
         if raw.ndim == 1:
             return np.column_stack([1 - raw, raw])
         total = raw.sum(axis=1, keepdims=True)
@@ -113,8 +120,10 @@ class EarthClassifier(ClassifierMixin, EarthFit, BaseEstimator):
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
-    def predict_raw_proba(self, X):
+    def predict_raw_proba(self, X, *, extrapolate="allow"):
         """R's own probabilities at X: (n,) of the second of two classes, else (n, n_classes).
+
+        What `extrapolate` does outside of the training range: as in `Earth.predict`.
 
         Examples
         --------
@@ -127,7 +136,8 @@ class EarthClassifier(ClassifierMixin, EarthFit, BaseEstimator):
         (array([[0.  , 0.71, 0.55]]), array([[0.  , 0.56, 0.44]]))
         """
         check_is_fitted(self)
-        return self.model_.predict(check_new_data(self, X), "response")
+        X = within_range(self.model_, check_new_data(self, X), extrapolate)
+        return self.model_.predict(X, "response")
 
     def decision_function(self, X):
         """Linear predictors at X: (n,) for two classes, positive for the second; else (n, n_classes).

@@ -8,6 +8,7 @@ from sklearn.base import clone
 from .._checks import check_jobs
 from ..contract import Bound, Fits, PathFits
 from ..exceptions import FittingError, InvalidInputError
+from .design.advice import warn_of_columns
 from .design.classes import response_levels
 from .design.data import check_design, check_responses, check_subset, check_weights, default_names
 from .earth_fit import EarthFit
@@ -288,6 +289,8 @@ class Earth(EarthFit, MarsRegressor):
         return estimator
 
     def _fit(self, data: TrainingData) -> None:
+        if isinstance(data, FormulaData):
+            warn_of_columns(data.frame, data.formula.raw_columns.columns)
         super()._fit(data)
         if not isinstance(data, FormulaData):
             return

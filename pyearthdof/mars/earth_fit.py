@@ -16,6 +16,7 @@ from .._checks import check_choice, check_flag, check_jobs
 from .._warn import warn_user
 from ..exceptions import InvalidInputError, RWarning
 from .design.data import Design
+from .design.ranges import Ranges
 from .intervals import MarsIntervals
 from .options import (
     SEARCH_OPTIONS,
@@ -23,6 +24,7 @@ from .options import (
     check_options,
     linear_predictors,
 )
+from .other_names import KnowsOtherNames
 from .r import objects as robject
 from .r.training_data import FormulaData, TrainingData
 from .separation import warn_of_separation
@@ -37,7 +39,7 @@ PRUNE_ONLY = {
 }  # fmt: skip
 
 
-class EarthFit(MarsIntervals):
+class EarthFit(MarsIntervals, KnowsOtherNames):
     """The arguments of earth, and a fit with them."""
 
     _data: TrainingData | FormulaData
@@ -202,14 +204,14 @@ class EarthFit(MarsIntervals):
         options = data.check_options(again)
         if self.engine_ == "r" and self._r_object is not None:
             bridge.require("earth")
-            found = data.fit_in_r(options, r_object=self._r_object)
+            model, details = data.fit_in_r(options, r_object=self._r_object)
         else:
             from . import native
 
             model, details = native.reprune(self.model_, data, options)
-            found = replace(model, formula=data.formula), details
+            model = replace(model, formula=data.formula)
         self._hand_over(again)
-        again._learn(*found, self.weights_)
+        again._learn(replace(model, ranges=self.model_.ranges), details, self.weights_)
         again._data = data
         again._case_weights = data.training_weights
 
@@ -235,6 +237,7 @@ class EarthFit(MarsIntervals):
         options = data.check_options(self)
         seed = self._seed() if options.nfold > 1 else None
         model, details = self._compute(data, options, seed)
+        model = replace(model, ranges=Ranges.of_training(model, data))
         self._learn(model, details, weights_of_pairs(model, data))
         # `weights_` of pairs have the numbers of trials in them
         self._case_weights = data.training_weights

@@ -17,13 +17,15 @@ from .describe.importance import feature_importances, importance_table, pruned_a
 from .describe.residuals import TYPES, fit_residuals
 from .describe.text import anova_order, spaced
 from .design.data import check_new_data
+from .exports import Exports
 from .r import engine as engine_r
+from .shown import ShownEstimator
 from .texts import MarsTexts
 
 __all__ = ["FittedMars"]
 
 
-class FittedMars(MarsTexts, TransformerMixin):
+class FittedMars(MarsTexts, Exports, ShownEstimator, TransformerMixin):
     """Basis, coefficients, residuals and importance of a fitted `MarsModel`."""
 
     def transform(self, X):
@@ -213,6 +215,8 @@ class FittedMars(MarsTexts, TransformerMixin):
         """
         check_is_fitted(self)
         model = self.model_
+        if self._kept is not None and self._kept.importances is not None:
+            return self._kept.importances
         if model.n_terms > 1 and model.prune_terms.size == 0:
             model = pruned_again(model, self.bx_, self.fitted_values_ + self.residuals_)
         return feature_importances(model)
@@ -251,6 +255,8 @@ class FittedMars(MarsTexts, TransformerMixin):
         (['x1', 'x2'], ['terms', 'sd', 'gcv'])
         """
         check_is_fitted(self)
+        if self._kept is not None and self._kept.anova is not None:
+            return self._kept.anova.copy()
         responses = self.fitted_values_ + self.residuals_
         return anova_table(self.model_, self.bx_, responses, self.weights_)
 
@@ -262,5 +268,6 @@ class FittedMars(MarsTexts, TransformerMixin):
         self.leverages_ = details.leverages
         self.weights_ = weights
         self._r_object, self._sd = details.r_object, details.sd
+        self._kept = None
         if details.cv is not None:
             self.cv_, self.cv_tables_ = cv_frames(details.cv)

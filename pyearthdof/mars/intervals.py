@@ -105,6 +105,11 @@ class MarsIntervals(FittedMars):
 
     def _check_variance_model(self, type: str) -> None:
         in_r = self.varmod_method in VARMODS_ONLY_R and self._r_object is not None
+        if self.model_.varmod is None and self.varmod_method in VARMODS_ONLY_R and not in_r:
+            raise InvalidInputError(
+                f"varmod_method={self.varmod_method!r} is R's alone, and a file does not hold it: fit again, "
+                "or with varmod_method='earth'"
+            )
         if self.model_.varmod is None and not in_r:
             raise InvalidInputError(
                 f"varmod_method={self.varmod_method!r} but intervals need a variance model: fit with "

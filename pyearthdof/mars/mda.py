@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
@@ -10,6 +12,7 @@ from .._checks import check_flag
 from ..contract import Bound, Fits, PathFits
 from ..exceptions import InvalidInputError
 from .design.data import check_design, check_training_data
+from .design.ranges import Ranges
 from .earth import Earth
 from .model import FitDetails
 from .options import OPTIONS, EarthOptions
@@ -70,6 +73,7 @@ class Mars(MarsRegressor):
             pmethod="backward" if self.prune else "none",
         )  # fmt: skip
         model = engine_r.model_from(found, settings)
+        model = replace(model, ranges=Ranges.of_matrix(names, X))
         self._learn(model, engine_r.details_from(found))
         self.mda_gcv_ = float(found["mars.gcv"][0])
         return self

@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -21,13 +21,17 @@ from .._files import write_whole
 from ..exceptions import InvalidInputError
 from . import saved
 from .describe.glm import GlmPart
-from .design.columns import Columns
+from .describe.html import model_html
+from .design.columns import Column, Columns
 from .design.kinds import check_kind
-from .formula.model_matrix import Formula
+from .design.ranges import Ranges
 from .gcv import nominal_df
 from .model_check import check_model
 from .terms import evaluate_term
 from .variance import VarianceModel, interval_width
+
+if TYPE_CHECKING:
+    from .formula.model_matrix import Formula
 
 __all__ = ["FitDetails", "MarsModel", "evaluate_term", "interval_frame"]
 
@@ -35,7 +39,7 @@ FORMAT = "pyearthdof.MarsModel"
 FORMAT_VERSION = 1
 TYPES = ("response", "link", "earth")
 KINDS = ("prediction", "confidence")
-LATER = {"varmod": None}  # what files of earlier releases do not have
+LATER = {"varmod": None, "ranges": None}  # what files of earlier releases do not have
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +66,7 @@ class MarsModel:
     formula : how a frame became predictors, for a model from a formula.
     glm : the generalised linear model on the terms, where one was asked for.
     varmod : the variance model, where one was asked for.
+    ranges : what the training rows were like, column by column; None in files of earlier releases.
 
     Examples
     --------
@@ -107,6 +112,7 @@ class MarsModel:
     formula: Formula | None = None
     glm: GlmPart | None = None
     varmod: VarianceModel | None = None
+    ranges: Ranges | None = None
 
     @property
     def n_terms(self) -> int:
@@ -222,6 +228,15 @@ class MarsModel:
         return self.feature_names if self.columns is None else self.columns.names
 
     @property
+    def raw_columns(self) -> tuple[Column, ...]:
+        """These columns with their kinds and levels."""
+        if self.formula is not None:
+            return self.formula.raw_columns.columns
+        if self.columns is not None:
+            return self.columns.columns
+        return tuple(Column(name, "number") for name in self.feature_names)
+
+    @property
     def owners(self) -> tuple[frozenset[str], ...]:
         """The raw columns from which each predictor is made."""
         if self.formula is not None:
@@ -244,6 +259,9 @@ class MarsModel:
             f"GCV {self.gcv:.7g}    RSS {self.rss:.7g}    GRSq {self.grsq:.7g}    "
             f"RSq {self.rsq:.7g}    nominal df {self.nominal_df:g}"
         )
+
+    def _repr_html_(self) -> str:
+        return model_html(self)
 
     def __eq__(self, other) -> bool:
         return isinstance(other, MarsModel) and self.to_json() == other.to_json()
@@ -333,6 +351,12 @@ def _optional(read):
     return lambda name, value: None if value is None else read(value)
 
 
+def _read_formula(described):
+    from .formula.model_matrix import Formula
+
+    return Formula.from_dict(described)
+
+
 _READERS = {
     "feature_names": saved.read_texts, "dirs": saved.read_matrix, "cuts": saved.read_matrix,
     "term_names": saved.read_texts, "selected": saved.read_indices, "coef": saved.read_coefficients,
@@ -345,6 +369,6 @@ _READERS = {
     "response_names": saved.read_texts, "rss_per_response": saved.read_vector,
     "rsq_per_response": saved.read_vector, "gcv_per_response": saved.read_vector,
     "grsq_per_response": saved.read_vector, "columns": _optional(Columns.from_dict),
-    "formula": _optional(Formula.from_dict), "glm": _optional(GlmPart.from_dict),
-    "varmod": _optional(VarianceModel.from_dict),
+    "formula": _optional(_read_formula), "glm": _optional(GlmPart.from_dict),
+    "varmod": _optional(VarianceModel.from_dict), "ranges": _optional(Ranges.from_dict),
 }  # fmt: skip

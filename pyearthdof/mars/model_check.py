@@ -44,6 +44,8 @@ def check_model(model: MarsModel) -> None:
         model.varmod.check(model.n_terms, shape[1])
         if model.coef.ndim > 1:
             raise InvalidInputError("varmod is for one response, but there are several")
+    if model.ranges is not None:
+        model.ranges.check(model.raw_names, [(c.kind, len(c.levels)) for c in model.raw_columns])
 
 
 def _check_responses(model: MarsModel) -> None:

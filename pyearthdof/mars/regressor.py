@@ -13,6 +13,7 @@ from ..contract import Procedure
 from ..exceptions import InvalidInputError
 from .describe.contributions import additive_terms
 from .design.data import check_names, check_new_data, default_names
+from .design.extrapolation import within_range
 from .design.kinds import check_kind
 from .design.missing import check_missing, predict_complete_rows
 from .fitted import FittedMars
@@ -25,7 +26,7 @@ class MarsRegressor(FittedMars, Procedure):
 
     takes_several_responses: ClassVar[bool] = False
 
-    def predict(self, X, type="response", *, missing="refuse", thresh=0.5):
+    def predict(self, X, type="response", *, missing="refuse", thresh=0.5, extrapolate="allow"):
         """Predict at the rows of X; needs no R.
 
         Parameters
@@ -43,6 +44,9 @@ class MarsRegressor(FittedMars, Procedure):
         thresh : float
             For "class" with one response: above it is the second level. Of several responses the largest
             decides.
+        extrapolate : {"allow", "warn", "clip", "refuse"}
+            What to do with rows where a column that the model uses is outside of its training range: predict,
+            as R does; warn of them, too; predict at the nearest end of the range; or refuse them.
 
         Examples
         --------
@@ -55,18 +59,22 @@ class MarsRegressor(FittedMars, Procedure):
         """
         check_is_fitted(self)
         propagate = check_missing(missing)
+
+        def checked(rows):
+            return within_range(self.model_, check_new_data(self, rows), extrapolate)
+
         if type == "terms":
             index = X.index if isinstance(X, pd.DataFrame) else None
-            return additive_terms(self.model_, check_new_data(self, X), index)
+            return additive_terms(self.model_, checked(X), index)
         if type == "class":
-            return self._predict_class(X, thresh, missing)
+            return self._predict_class(X, thresh, missing, extrapolate)
         if not propagate:
-            return self.model_.predict(check_new_data(self, X), type)
+            return self.model_.predict(checked(X), type)
         return predict_complete_rows(
-            self.model_, X, lambda rows: self.model_.predict(check_new_data(self, rows), type)
+            self.model_, X, lambda rows: self.model_.predict(checked(rows), type)
         )
 
-    def _predict_class(self, X, thresh, missing) -> np.ndarray:
+    def _predict_class(self, X, thresh, missing, extrapolate) -> np.ndarray:
         levels = getattr(self, "levels_", None)
         if levels is None:
             raise InvalidInputError(
@@ -75,7 +83,7 @@ class MarsRegressor(FittedMars, Procedure):
             )
         if isinstance(thresh, bool) or not np.isreal(thresh) or not np.isfinite(thresh):
             raise InvalidInputError(f"thresh={thresh!r} but it should be a number")
-        raw = self.predict(X, "response", missing=missing)
+        raw = self.predict(X, "response", missing=missing, extrapolate=extrapolate)
         if np.isnan(raw).any():
             raise InvalidInputError("missing='propagate' but a class cannot be missing")
         chosen = (raw > thresh).astype(int) if raw.ndim == 1 else raw.argmax(axis=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Mapping
 
@@ -74,12 +75,21 @@ def read_texts(name, value) -> tuple[str, ...]:
 
 def read_vector(name, value) -> np.ndarray:
     """A list of numbers."""
-    return np.array([read_number(name, v) for v in _read_list(name, value)], dtype=float)
+    entries = _read_list(name, value)
+    if {int, float}.issuperset(map(type, entries)):  # at once, in a long list
+        with contextlib.suppress(OverflowError):  # which is said below
+            return np.array(entries, dtype=float)
+    return np.array([read_number(name, v) for v in entries], dtype=float)
 
 
 def read_indices(name, value) -> np.ndarray:
     """A list of whole numbers."""
-    return np.array([read_integer(name, v) for v in _read_list(name, value)], dtype=int)
+    entries = _read_list(name, value)
+    if (
+        set(map(type, entries)) == {int} and max(map(abs, entries)) <= 2**53
+    ):  # at once, in a long list
+        return np.array(entries, dtype=int)
+    return np.array([read_integer(name, v) for v in entries], dtype=int)
 
 
 def read_matrix(name, value) -> np.ndarray:

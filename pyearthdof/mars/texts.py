@@ -10,24 +10,24 @@ from .._checks import check_choice, check_flag
 from ..exceptions import InvalidInputError
 from .describe.export import to_python, to_sql, to_sympy
 from .describe.format import DECOMPOSITIONS, STYLES, check_digits, format_model, formulas_of
+from .describe.html import Summary
 from .describe.text import model_summary
 from .learned import LearnedFromModel
-from .native.weights import differ
 from .r import engine as engine_r
+from .saved_estimator import SavedEstimator
 
 __all__ = ["MarsTexts"]
 
 
-class MarsTexts(LearnedFromModel):
+class MarsTexts(LearnedFromModel, SavedEstimator):
     """The texts of a fitted `MarsModel`."""
-
-    weights_: np.ndarray | None
-    _r_object: bytes | None
 
     def summary(
         self, *, details=False, style="h", decomp="anova", digits=7, fixed_point=True
-    ) -> str:
+    ) -> Summary:
         """R's own summary of the model; where there is no R, the same layout by us.
+
+        It is a str, which notebooks show with the terms drawn.
 
         Parameters
         ----------
@@ -73,14 +73,15 @@ class MarsTexts(LearnedFromModel):
         infinite = not np.isfinite(self.model_.gcv_per_subset).all()
         if self._r_object is not None and bridge.is_available() and not infinite:
             given = {"details": details, "style": style, "decomp": decomp, "digits": digits}
-            return engine_r.summary_text(self._r_object, given | {"fixed.point": fixed_point})
+            text = engine_r.summary_text(self._r_object, given | {"fixed.point": fixed_point})
+            return Summary.of(text, self.model_)
         if details and self.model_.glm is not None:
             raise InvalidInputError(
                 "details=True but the table of a generalised linear model comes from R: fit with engine='r'"
             )
         options = {"decomp": decomp, "digits": digits}
         formulas = None if style == "h" else formulas_of(self.model_, style, **options)
-        return model_summary(
+        text = model_summary(
             self.model_,
             repr(self),
             getattr(self, "nprune", None),
@@ -88,12 +89,22 @@ class MarsTexts(LearnedFromModel):
             details=details,
             fixed_point=fixed_point,
             formulas=formulas,
-            offset=getattr(getattr(self, "_data", None), "offset", None),
+            offset=self._offset_shown(),
             **options,
         )
+        return Summary.of(text, self.model_)
+
+    def _offset_shown(self) -> np.ndarray | None:
+        if self._kept is not None:
+            return self._kept.offset_shown
+        return getattr(getattr(self, "_data", None), "offset", None)
 
     def _weights_shown(self) -> np.ndarray | None:
         """The weights that R keeps with a fit: as they were given, of all rows, unless all are equal."""
+        from .native.weights import differ
+
+        if self._kept is not None:
+            return self._kept.weights_shown
         weights = self.weights_
         if self.model_.glm is None:
             weights = getattr(getattr(self, "_data", None), "all_weights", weights)

@@ -11,6 +11,7 @@
 
 #include "../mars/design.hpp"
 #include "../mars/elementary.hpp"
+#include "../mars/eliminate.hpp"
 #include "../mars/forward.hpp"
 #include "../mars/many.hpp"
 #include "../mars/noise.hpp"
@@ -31,6 +32,12 @@ std::unique_ptr<Design> make_design(const Strided2& X, int n_threads) {
     return std::make_unique<Design>(X.data(), X.shape(0), X.shape(1), static_cast<std::size_t>(X.stride(0)),
                                     static_cast<std::size_t>(X.stride(1)), team);
   });
+}
+
+Out<double> reach(const Design& design) {
+  Out<double> found = make_array<double>({design.p});
+  for (std::size_t j = 0; j < design.p; ++j) found.data()[j] = design.reach(j);
+  return found;
 }
 
 // A table becomes an array without a copy.
@@ -281,6 +288,21 @@ std::tuple<Out<double>, Out<double>> scale_rows(const In2<double>& Y) {
   return {scaled, divisor};
 }
 
+double extended_mean(const In1<double>& values) {
+  const std::size_t n = values.shape(0);
+  long double first = 0.0L, rest = 0.0L;
+  for (std::size_t i = 0; i < n; ++i) first += values.data()[i];
+  first /= static_cast<long double>(n);
+  for (std::size_t i = 0; i < n; ++i) rest += values.data()[i] - first;
+  return static_cast<double>(first + rest / static_cast<long double>(n));
+}
+
+double extended_sum(const In1<double>& values) {
+  long double total = 0.0L;
+  for (std::size_t i = 0; i < values.shape(0); ++i) total += values.data()[i];
+  return static_cast<double>(total);
+}
+
 Out<double> elementary(const std::string& name, const In1<double>& values) {
   const Elementary function = find_elementary(name);
   if (!function) throw nb::value_error("no elementary function of this name");
@@ -300,7 +322,7 @@ nb::dict candidate_knots(const Design& design, const Settings& settings, const I
   const std::size_t n_positive = static_cast<std::size_t>(
       std::count_if(base.data(), base.data() + design.n, [](double value) { return value > 0; }));
   const Spans spans = span_limits(design.n, design.p, n_positive, 1, settings);
-  Knots knots(design.n + 1);
+  Knots knots(design.n + 1, 1, true);
   Cases cases(design.n + 1);
   PairWork work(design.n);
   const NewPair pair = create_pair(design, pred, {base.data(), design.n}, spans, knots, 0, &cases, 0, work);
@@ -334,7 +356,8 @@ void bind_mars(nb::module_& m) {
       .def_ro("thresh", &Settings::thresh)
       .def_ro("newvar_penalty", &Settings::newvar_penalty);
   nb::class_<Design>(m, "Design", "What depends on X alone: its columns, sorted.")
-      .def(nb::new_(&make_design), "X"_a, "n_threads"_a = 1);
+      .def(nb::new_(&make_design), "X"_a, "n_threads"_a = 1)
+      .def("reach", &reach, "The largest absolute value of each column.");
   nb::class_<Steps>(m, "Steps", "A forward pass that is taken step by step.")
       .def(nb::init<const Design&, const Settings&, const Columns&, const In2<double>&, bool>(), "design"_a,
            "settings"_a, "linpreds"_a, "y"_a, "exact"_a, nb::keep_alive<1, 2>())
@@ -367,6 +390,8 @@ void bind_mars(nb::module_& m) {
   m.def("tie_band", &tie_band, "gain"_a, "rss_null"_a);
   m.def("elementary", &elementary, "name"_a, "values"_a);
   m.def("power", &power, "values"_a, "exponent"_a);
+  m.def("extended_sum", &extended_sum, "values"_a);
+  m.def("extended_mean", &extended_mean, "values"_a);
   m.def("scale_rows", &scale_rows, "Y"_a);
 }
 

@@ -5,6 +5,7 @@
 namespace nb = nanobind;
 
 namespace earthdof {
+void bind_glm(nb::module_& m);
 void bind_mars(nb::module_& m);
 void bind_procedures(nb::module_& m);
 void bind_random(nb::module_& m);
@@ -17,6 +18,7 @@ NB_MODULE(_core, m) {
   m.def(
       "use_instructions", [](const char* name) { return earthdof::choose_loops(name); }, nb::arg("name"),
       "Run the loops of another instruction set; False where there are none of this name.");
+  earthdof::bind_glm(m);
   earthdof::bind_mars(m);
   earthdof::bind_procedures(m);
   earthdof::bind_random(m);

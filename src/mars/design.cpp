@@ -6,12 +6,16 @@
 #include <numeric>
 #include <vector>
 
+#include "../simd/loops.hpp"
+
 namespace earthdof {
 
 namespace {
 
-constexpr std::size_t kFew = 512;  // cases up to which comparing is faster than counting digits
-constexpr int kDigitBits = 11, kDigits = 6;
+constexpr std::size_t kFew = 512;   // cases up to which comparing is faster than counting digits
+constexpr std::size_t kRows = 256;  // of X that are read at a time
+constexpr std::size_t kRun = 32;    // equal high words up to which comparing is faster
+constexpr int kDigitBits = 11, kDigits = 3;
 constexpr std::size_t kValues = std::size_t{1} << kDigitBits;
 
 // A number as an integer of the same order; zeros of both signs are equal.
@@ -23,56 +27,90 @@ std::uint64_t key_of(double value) {
   return bits & sign ? ~bits : bits | sign;
 }
 
-struct Keyed {
-  std::uint64_t key;
-  std::uint32_t row;
-};
+// Half of a number's key in the high word, and its case in the low one.
+using Item = std::uint64_t;
+using Items = std::vector<Item>;
 
-// Sort by digits from the lowest up, which keeps the order of equal keys.
-void sort_digits(std::vector<Keyed>& items) {
-  std::vector<Keyed> other(items.size());
-  std::vector<std::size_t> counts(kDigits * kValues, 0);
-  for (const Keyed& item : items)
-    for (int d = 0; d < kDigits; ++d) ++counts[d * kValues + (item.key >> (d * kDigitBits)) % kValues];
+std::uint32_t row_of(Item item) { return static_cast<std::uint32_t>(item); }
+Item high_item(const double* values, std::uint32_t row) { return (key_of(values[row]) >> 32 << 32) | row; }
+Item low_item(const double* values, std::uint32_t row) { return (key_of(values[row]) << 32) | row; }
+
+// Sort by the high word, digit by digit from the lowest up, which keeps the order of equal ones.
+void sort_words(Items& items, Items& other) {
+  std::vector<std::uint32_t> counts(kDigits * kValues, 0);
+  const auto digit = [](Item item, int d) { return (item >> (32 + d * kDigitBits)) % kValues; };
+  for (const Item item : items)
+    for (int d = 0; d < kDigits; ++d) ++counts[d * kValues + digit(item, d)];
+  other.resize(items.size());
   for (int d = 0; d < kDigits; ++d) {
-    std::size_t* count = counts.data() + d * kValues;
+    std::uint32_t* count = counts.data() + d * kValues;
     if (*std::max_element(count, count + kValues) == items.size()) continue;  // the digit is always the same
-    std::exclusive_scan(count, count + kValues, count, std::size_t{0});
-    for (const Keyed& item : items) other[count[(item.key >> (d * kDigitBits)) % kValues]++] = item;
+    std::exclusive_scan(count, count + kValues, count, std::uint32_t{0});
+    for (const Item item : items) other[count[digit(item, d)]++] = item;
     items.swap(other);
   }
 }
 
-// Rows by ascending values, equal ones in their order.
-void sort_rows(const double* values, std::size_t n, std::vector<Keyed>& items) {
-  items.resize(n);
-  for (std::size_t i = 0; i < n; ++i) items[i] = {key_of(values[i]), static_cast<std::uint32_t>(i)};
-  if (n > kFew)
-    sort_digits(items);
-  else
-    std::sort(items.begin(), items.end(),
-              [](const Keyed& a, const Keyed& b) { return a.key != b.key ? a.key < b.key : a.row < b.row; });
+// Put in order what has equal high words, up to `most` of them. False if there are more that are not.
+bool settle(const double* values, Items& items, std::size_t most) {
+  const auto is_less = [values](Item a, Item b) {
+    const Item low_a = low_item(values, row_of(a)), low_b = low_item(values, row_of(b));
+    return low_a < low_b;
+  };
+  for (std::size_t begin = 0, end = 0; begin < items.size(); begin = end) {
+    for (end = begin + 1; end < items.size() && items[end] >> 32 == items[begin] >> 32;) ++end;
+    const auto first = items.begin() + static_cast<std::ptrdiff_t>(begin);
+    const auto last = items.begin() + static_cast<std::ptrdiff_t>(end);
+    if (end - begin == 1 || std::is_sorted(first, last, is_less)) continue;
+    if (end - begin > most) return false;
+    std::sort(first, last, is_less);
+  }
+  return true;
 }
+
+// Rows by ascending values, equal ones in their order. Most values differ in the high words of their keys.
+void sort_rows(const double* values, std::size_t n, Items& items, Items& other) {
+  items.resize(n);
+  for (std::size_t i = 0; i < n; ++i) items[i] = high_item(values, static_cast<std::uint32_t>(i));
+  if (n <= kFew) {
+    std::sort(items.begin(), items.end());
+    settle(values, items, n);
+    return;
+  }
+  sort_words(items, other);
+  if (settle(values, items, kRun)) return;
+  for (std::size_t i = 0; i < n; ++i) items[i] = low_item(values, static_cast<std::uint32_t>(i));
+  sort_words(items, other);
+  for (Item& item : items) item = high_item(values, row_of(item));
+  sort_words(items, other);
+}
+
+struct SortWork {
+  std::vector<double> column;
+  Items items, other;
+};
 
 }  // namespace
 
 Design::Design(const double* X, std::size_t rows, std::size_t columns, std::size_t row_stride,
                std::size_t column_stride, Team& team)
-    : n(rows), p(columns), x(p, n), order(p, n), sorted(p, n), mean_square(p) {
-  team.run(p, [&](std::size_t j, int) {
-    double* column = x[j];
-    double square = 0.0;
-    for (std::size_t i = 0; i < n; ++i) {
-      column[i] = X[i * row_stride + j * column_stride];
-      square += column[i] * column[i];
-    }
-    mean_square[j] = square / static_cast<double>(n);
-    std::vector<Keyed> items;
-    sort_rows(column, n, items);
+    : n(rows), p(columns), order(p, n), sorted(p, n), mean_square(p) {
+  // some rows at a time: a column of X, where its rows are contiguous, would take a line of the cache for each number
+  team.run((n + kRows - 1) / kRows, [&](std::size_t block, int) {
+    const std::size_t end = std::min(n, (block + 1) * kRows);
+    for (std::size_t j = 0; j < p; ++j)
+      for (std::size_t i = block * kRows; i < end; ++i) sorted[j][i] = X[i * row_stride + j * column_stride];
+  });
+  std::vector<SortWork> works(static_cast<std::size_t>(team.size()));
+  team.run(p, [&](std::size_t j, int thread) {
+    SortWork& work = works[static_cast<std::size_t>(thread)];
+    work.column.assign(sorted[j], sorted[j] + n);
+    mean_square[j] = loops().dot(sorted[j], sorted[j], n) / static_cast<double>(n);
+    sort_rows(work.column.data(), n, work.items, work.other);
     for (std::size_t place = 0; place < n; ++place) {
-      const std::uint32_t row = items[n - 1 - place].row;
+      const std::uint32_t row = row_of(work.items[n - 1 - place]);
       order[j][place] = row;
-      sorted[j][place] = column[row];
+      sorted[j][place] = work.column[row];
     }
   });
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "../core/buffer.hpp"
+#include "../core/team.hpp"
 #include "design.hpp"
 #include "terms.hpp"
 
@@ -38,18 +39,16 @@ struct RunningVariance {
 
 // A basis column in the making, and the work space of one thread.
 struct Trial {
-  Buffer<double> column, q, centred, yq;
-  Buffer<double> covariance, slope, y_slope, y_hinge;
+  Buffer<double> q, yq;
+  double mean = 0.0;       // that is taken from q
+  Buffer<double> b, step;  // of each case, by descending x: the parent, and how far it is to the next
+  Buffer<double> y_slope, y_hinge;
+  std::vector<std::size_t> places;  // of the knots
+  std::vector<double> variances;    // of each knot
+  std::vector<double> y_hinges;     // a row a knot
+  std::vector<double> covariances;  // a row a knot
 
-  Trial(std::size_t n, std::size_t capacity, std::size_t n_resp)
-      : column(n),
-        q(n),
-        centred(n),
-        yq(n_resp),
-        covariance(capacity),
-        slope(capacity),
-        y_slope(n_resp),
-        y_hinge(n_resp) {}
+  Trial(std::size_t n, std::size_t n_resp) : q(n), yq(n_resp), b(n), step(n), y_slope(n_resp), y_hinge(n_resp) {}
 };
 
 // Best candidate of one (parent, predictor) pair; gains are adjusted for a new variable.
@@ -69,21 +68,34 @@ class ExactBasis {
   void start(Rows<const double> y, const std::vector<double>& y_mean);
   // Add a column. At or below `floor` what is stored is zero. Returns the residual sum of squares.
   double append(const double* column, double floor);
+  // Add columns, the rows of a table that are named. Nothing is too small for them.
+  void append_all(const Table<double>& table, const std::size_t* rows, std::size_t count);
   std::size_t size() const { return size_; }
   void truncate(std::size_t size) { size_ = size; }
 
-  ExactPair search(const Design& design, const double* base, std::size_t pred, const Spans& spans, bool new_form,
-                   std::size_t slot, double adjust, double limit, bool linear_only, Trial& trial) const;
+  // The best candidate of a pair, among the knots up to place `last`.
+  ExactPair search(const Design& design, const double* base, std::size_t pred, const Spans& spans, std::size_t last,
+                   bool new_form, std::size_t slot, double adjust, double limit, bool linear_only, Trial& trial,
+                   Team& team) const;
 
  private:
-  double orthonormalise(const double* column, double floor, double* q, double* centred, double* yq) const;
+  void take_out(std::size_t first, std::size_t last, double* const* columns, std::size_t count) const;
+  double finish(double floor, double* q, double& mean, double* yq) const;
+  void keep(double mean);
+  double take_linear(const Design& design, const double* base, std::size_t pred, Trial& trial) const;
   void project(const double* q, double* yq) const;
+  void find_knots(const Design& design, const double* base, std::size_t pred, const Spans& spans, std::size_t last,
+                  Trial& trial) const;
+  void walk_linear(const std::uint32_t* order, Trial& trial) const;
+  void walk(const std::uint32_t* order, std::size_t first, Trial& trial) const;
+  void gather(const std::uint32_t* rows, std::size_t count, std::size_t first, double* tile) const;
 
   std::size_t n_, size_ = 0;
+  bool kept_;              // whether `centred_` is kept: for many cases its rows are gathered when they are needed
   Table<double> q_;        // a row per column
-  Table<double> centred_;  // a row per case: q less its mean
+  Buffer<double> mean_;    // that is taken from each column
+  Table<double> centred_;  // a row per case: q less its mean, in groups of kExactColumns
   Table<double> yq_;       // a row per column: <y - mean y, q> of each response
-  Buffer<double> work_q_, work_centred_;
   Rows<const double> y_{nullptr, 0, 0};
   std::vector<double> y_mean_;
 };

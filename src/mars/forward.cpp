@@ -10,7 +10,8 @@ namespace earthdof {
 
 namespace {
 
-constexpr double kSaturated = 1e-7;  // share of the null RSS: what is left is rounding
+constexpr double kSaturated = 1e-7;   // share of the null RSS: what is left is rounding
+constexpr double kFarFromZero = 1e4;  // means of the responses in standard deviations: beyond it lines are in doubt
 
 }  // namespace
 
@@ -47,7 +48,9 @@ Table<double> Pass::independent_columns(Team& team) {
   const std::vector<std::size_t> slots = terms_.used_slots();
   const std::size_t n = design_.n;
   Table<double> columns(slots.size(), n);
-  for (std::size_t k = 0; k < slots.size(); ++k) std::copy_n(terms_.bx[slots[k]], n, columns[k]);
+  team.run(slots.size(), [&](std::size_t k, int) { std::copy_n(terms_.bx[slots[k]], n, columns[k]); });
+  independent_ = slots;
+  if (has_full_rank()) return columns;
   const std::vector<std::size_t> kept = find_independent({columns.data(), slots.size(), n}, kRankTolerance, team);
   independent_.clear();
   for (std::size_t k : kept) independent_.push_back(slots[k]);
@@ -94,33 +97,34 @@ ForwardPass::ForwardPass(const Design& design, const Settings& settings, const s
                          std::size_t n_resp, Team& team, std::size_t n_mates)
     : Pass(design, settings, linpreds, team),
       n_resp_(n_resp),
-      updating_(design_, settings_, settings.nk + 2, team, n_mates),
+      updating_(design_, settings_, n_resp, settings.nk + 2, team, n_mates),
       trials_(team.size()) {}
 
 void ForwardPass::start(Rows<const double> y, bool exact) {
   y_ = y;
   y_mean_.clear();
   for (std::size_t r = 0; r < y.rows; ++r) y_mean_.push_back(running_mean(y[r], design_.n));
-  // with these two options a step depends on the order in which candidates took the lead
-  const bool special = settings_.newvar_penalty != 0 || !settings_.auto_linpreds;
-  restart(exact || special || y.rows > 1);
-  updating_.start(y[0], y_mean_[0]);
+  // with this option a step depends on the order in which candidates took the lead
+  restart(exact || settings_.newvar_penalty != 0);
+  updating_.start(y, y_mean_);
 }
 
 void ForwardPass::restart(bool exact) {
   const double n = static_cast<double>(design_.n);
-  double null = 0.0;
+  double null = 0.0, means = 0.0;
   exact_ = exact;
   for (std::size_t r = 0; r < y_.rows; ++r) {
     double total = 0.0;
     for (std::size_t i = 0; i < design_.n; ++i) total += y_[r][i];
     const double mean = total / n;
+    means += n * mean * mean;
     for (std::size_t i = 0; i < design_.n; ++i) null += (y_[r][i] - mean) * (y_[r][i] - mean);
     if (null < 1e-8 * n) {  // a constant response
       null = 1e-8 * n;
       exact_ = true;
     }
   }
+  if (means > kFarFromZero * kFarFromZero * null) exact_ = true;
   begin(null);
   columns_.assign(1, 0);
   if (basis_) basis_->truncate(0);
@@ -134,9 +138,11 @@ void ForwardPass::step() {
   if (!exact_) {
     decision = updating_.search(terms_, queue_, slots_, limit(), rss_null_);
     ties_ += decision.tied ? 1 : 0;
+    // a line that is taken as a hinge comes in a pair or not as the candidate that led before it
+    if (decision.candidate.linear && !settings_.auto_linpreds) decision.decided = false;
     updated_ |= decision.decided && decision.candidate.found();
   }
-  Candidate found = decision.decided ? decision.candidate : search_exact();
+  Candidate found = decision.decided ? decision.candidate : search_exact(exact_ || !settings_.auto_linpreds);
   const std::size_t slot = slots_;
   const bool paired = found.new_form && !found.linear;
   if (found.found()) {
@@ -157,33 +163,49 @@ void ForwardPass::step() {
 void ForwardPass::complete_basis() {
   if (!basis_) {
     basis_ = std::make_unique<ExactBasis>(design_.n, settings_.nk + 2, n_resp_);
-    for (auto& trial : trials_) trial = std::make_unique<Trial>(design_.n, settings_.nk + 3, n_resp_);
+    for (auto& trial : trials_) trial = std::make_unique<Trial>(design_.n, n_resp_);
   }
   if (basis_->size() == 0) basis_->start(y_, y_mean_);
-  while (basis_->size() < columns_.size()) basis_->append(terms_.bx[columns_[basis_->size()]], 0.0);
+  while (basis_->size() < columns_.size()) {
+    const std::size_t count = std::min<std::size_t>(2, columns_.size() - basis_->size());
+    basis_->append_all(terms_.bx, columns_.data() + basis_->size(), count);
+  }
 }
 
 ExactPair ForwardPass::exact_pair(std::size_t slot, std::size_t pred) {
   complete_basis();
-  return exact_pair(slot, pred, spans_of(slot), *trials_[0]);
+  return exact_pair(slot, pred, spans_of(slot), design_.n, *trials_[0], team_);
 }
 
 Spans ForwardPass::spans_of(std::size_t slot) const {
   return span_limits(design_.n, design_.p, terms_.count_positive(slot), terms_.degree[slot] + 1, settings_);
 }
 
-ExactPair ForwardPass::exact_pair(std::size_t slot, std::size_t pred, const Spans& spans, Trial& trial) const {
+ExactPair ForwardPass::exact_pair(std::size_t slot, std::size_t pred, const Spans& spans, std::size_t last,
+                                  Trial& trial, Team& team) const {
   const double adjust = 1 / (1 + (terms_.n_uses[pred] == 0 ? settings_.newvar_penalty : 0.0));
-  return basis_->search(design_, terms_.bx[slot], pred, spans, terms_.is_new_form(slots_, slot, pred), slots_, adjust,
-                        limit(), terms_.linear_only[pred], trial);
+  return basis_->search(design_, terms_.bx[slot], pred, spans, last, terms_.is_new_form(slots_, slot, pred), slots_,
+                        adjust, limit(), terms_.linear_only[pred], trial, team);
 }
 
-// earth's search; in a pass that updates, only over the pairs that are marked.
-Candidate ForwardPass::search_exact() {
+bool ForwardPass::has_full_rank() const {
+  if (exact_ || updating_.size() != columns_.size()) return false;
+  for (std::size_t k = 0; k < updating_.size(); ++k) {
+    const double* r = updating_.r(k);
+    double total = 0.0;
+    for (std::size_t t = 0; t <= k; ++t) total += r[t] * r[t];
+    if (!(r[k] * r[k] > 1e4 * kRankTolerance * kRankTolerance * total)) return false;
+  }
+  return true;
+}
+
+// earth's search, over all pairs or only over those that are marked.
+Candidate ForwardPass::search_exact(bool all) {
   complete_basis();
   struct Job {
     std::size_t slot, pred;
     Spans spans;
+    std::size_t last;
     ExactPair found;
   };
   std::vector<Job> jobs;
@@ -193,12 +215,16 @@ Candidate ForwardPass::search_exact() {
     if (terms_.degree[slot] >= settings_.degree) continue;
     const Spans spans = spans_of(slot);
     for (std::size_t j = 0; j < design_.p; ++j)
-      if (terms_.may_extend(slot, j) && (exact_ || updating_.pair(slot, j).need)) jobs.push_back({slot, j, spans, {}});
+      if (terms_.may_extend(slot, j) && (all || updating_.pair(slot, j).need))
+        jobs.push_back({slot, j, spans, all ? design_.n : updating_.pair(slot, j).last, {}});
   }
-  team_.run(jobs.size(), [&](std::size_t i, int thread) {
-    Job& job = jobs[i];
-    job.found = exact_pair(job.slot, job.pred, job.spans, *trials_[thread]);
-  });
+  const auto find = [&](Job& job, int thread, Team& team) {
+    job.found = exact_pair(job.slot, job.pred, job.spans, job.last, *trials_[thread], team);
+  };
+  if (jobs.size() < static_cast<std::size_t>(team_.size()))  // they share the columns of each pair
+    for (Job& job : jobs) find(job, 0, team_);
+  else
+    team_.run(jobs.size(), [&](std::size_t i, int thread) { find(jobs[i], thread, alone_); });
 
   Candidate best;
   auto job = jobs.begin();

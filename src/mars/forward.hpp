@@ -51,6 +51,8 @@ class Pass {
   // The columns of the used terms that do not depend on others, a row each, and where they are in the table of terms.
   Table<double> independent_columns(Team& team);
   const std::vector<std::size_t>& independent_slots() const { return independent_; }
+  // Whether the columns of the used terms are safely independent, far from the tolerance of the rank test.
+  virtual bool has_full_rank() const { return false; }
 
  protected:
   virtual void step() = 0;
@@ -91,6 +93,7 @@ class ForwardPass : public Pass {
 
   std::size_t n_ties() const { return ties_; }
   bool is_exact() const { return exact_; }
+  bool has_full_rank() const override;
   Updating& updating() { return updating_; }
   const Updating& updating() const { return updating_; }
   // The best of a pair in the next step as earth computes it.
@@ -100,13 +103,15 @@ class ForwardPass : public Pass {
  private:
   void restart(bool exact);
   void step() override;
-  Candidate search_exact();
-  ExactPair exact_pair(std::size_t slot, std::size_t pred, const Spans& spans, Trial& trial) const;
+  Candidate search_exact(bool all);
+  ExactPair exact_pair(std::size_t slot, std::size_t pred, const Spans& spans, std::size_t last, Trial& trial,
+                       Team& team) const;
   Spans spans_of(std::size_t slot) const;
   void complete_basis();
   void extend_basis(std::size_t slot);
 
   std::size_t n_resp_;
+  Team alone_{1, nullptr};  // for jobs that themselves run in a thread
   Updating updating_;
   std::unique_ptr<ExactBasis> basis_;  // made when it is first needed
   std::vector<std::unique_ptr<Trial>> trials_;

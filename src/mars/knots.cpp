@@ -122,8 +122,10 @@ NewPair create_pair(const Design& design, std::size_t pred, const ParentColumn& 
     sums.add(moments_of(x, row, parent.values, begin, end, knot));
     above = knot;
     begin = end;
-    knots.x[entry] = knot;
-    knots.stop[entry] = static_cast<std::int32_t>(cases != nullptr || end == 0 ? end : work.place[end - 1] + 1);
+    if (cases != nullptr) {
+      knots.x[entry] = knot;
+      knots.stop[entry] = static_cast<std::int32_t>(end);
+    }
     knots.v[entry] = sums.m2 - sums.n1 * sums.n1 / n;
     knots.b[entry] = sums.n1;  // until that of h_min is known
     knots.c[entry] = sums.m2 + (knot - low) * sums.m1;
@@ -143,7 +145,6 @@ NewPair create_pair(const Design& design, std::size_t pred, const ParentColumn& 
   write(low, n_cases);
   knots.place[entry] = static_cast<std::int32_t>(design.n - 1);
   for (std::size_t e = start; e <= entry; ++e) {
-    knots.a[e] = 0.0;
     knots.c[e] -= knots.b[e] * sums.n1 / n;
     knots.b[e] = knots.v[e];
   }

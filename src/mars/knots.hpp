@@ -1,9 +1,9 @@
 // Candidate knots, and their sums against a model.
 //
 // For every (parent, predictor) pair and candidate knot k, with h_k the parent times the hinge at that knot and the
-// sums taken after orthogonalising to the model, we keep A_k = <h_k, y>, B_k = |h_k|^2 and C_k = <h_k, h_min>, where
-// h_min, the hinge at the smallest x, is the linear candidate. A new basis column q changes them by products of
-// <h_k, q>, and one walk over the sorted cases gives all <h_k, q> of a pair.
+// sums taken after orthogonalising to the model, we keep A_k = <h_k, y> of each response, B_k = |h_k|^2 and C_k = <h_k,
+// h_min>, where h_min, the hinge at the smallest x, is the linear candidate. A new basis column q changes them by
+// products of <h_k, q>, and one walk over the sorted cases gives all <h_k, q> of a pair.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,26 @@ namespace earthdof {
 
 // Of all pairs, end to end; the last of a pair stands for h_min.
 struct Knots {
-  Buffer<std::int32_t> place, stop;  // place in the descending order; how many of the parent's cases lie above
+  Buffer<std::int32_t> place;  // in the descending order
+  // How many of the parent's cases lie above, and the knot itself, where lists of cases are kept. Without them a knot's
+  // place says both.
+  Buffer<std::int32_t> stop;
   Buffer<double> x;
-  Buffer<double> v, a, b, c;  // v: |h|^2 against the intercept-only model
+  Buffer<double> v, b, c;  // v: |h|^2 against the intercept-only model
+  Table<double> a;         // a row a response
 
-  explicit Knots(std::size_t room) : place(room), stop(room), x(room), v(room), a(room), b(room), c(room) {}
-  std::size_t room() const { return x.size(); }
-  Sums sums(std::size_t start) { return {v.data() + start, a.data() + start, b.data() + start, c.data() + start}; }
+  Knots(std::size_t room, std::size_t n_resp, bool with_lists)
+      : place(room),
+        stop(with_lists ? room : 0),
+        x(with_lists ? room : 0),
+        v(room),
+        b(room),
+        c(room),
+        a(n_resp, room) {}
+  std::size_t room() const { return place.size(); }
+  Sums sums(std::size_t start) {
+    return {v.data() + start, a.data() + start, b.data() + start, c.data() + start, a.rows(), a.width()};
+  }
 };
 
 // The cases of pairs by descending x, end to end: their x, and their rows in a table of products.

@@ -85,22 +85,11 @@ class Fitter {
     const std::vector<std::size_t> slots = pass_.terms().used_slots();
     steps_.clear();
     for (std::size_t slot : slots) steps_.push_back((slot + 1) / 2);
-    if (!pass_.is_exact() && has_full_rank()) return;
+    if (pass_.has_full_rank()) return;
     const Table<double> columns = pass_.independent_columns(alone_);
     steps_.clear();
     for (std::size_t slot : pass_.independent_slots()) steps_.push_back((slot + 1) / 2);
     orthonormalise({columns.data(), columns.rows(), design_.n}, pass_.updating().basis(), pass_.updating().triangle());
-  }
-
-  // Whether the basis columns are safely independent, far from the tolerance of the rank test.
-  bool has_full_rank() const {
-    for (std::size_t k = 0; k < steps_.size(); ++k) {
-      const double* r = pass_.updating().r(k);
-      double total = 0.0;
-      for (std::size_t t = 0; t <= k; ++t) total += r[t] * r[t];
-      if (!(r[k] * r[k] > 1e4 * kRankTolerance * kRankTolerance * total)) return false;
-    }
-    return true;
   }
 
   const Design& design_;

@@ -17,6 +17,7 @@ namespace earthdof {
 constexpr double kMeanNoise = 4e-15;
 constexpr double kDirectionNoise = 1e-15;
 constexpr double kVarianceNoise = 3e-16;
+constexpr double kSumNoise = 4e-16;  // of a running sum of products, times the root of their number
 constexpr double kMostNoise = 1e-6;  // beyond it so much is in doubt that updating does not pay
 constexpr double kTight = 3e-7;      // noise below this share of the tolerance leaves a gain certain to a millionth
 
@@ -51,10 +52,18 @@ inline double variance_noise(double n, double loss, double reach) {
   return n * (noise * noise);
 }
 
-// How far the gain A^2/B of a hinge may be off, where `loss` is |h|^2/B. A is off by at most
+// How far the gain A^2/B of a hinge may be off, where `loss` is |h|^2/B and A, over all responses, is off by at most
 // noise |h| sqrt(null RSS) and B by 2 noise |h|^2; then 2 sqrt(u v) <= u + v.
 inline double gain_error(double gain, double loss, double noise, double rss_null) {
   return 3 * noise * (gain * loss + rss_null);
+}
+
+// How far the gain of a linear candidate may be off because earth multiplies it by the responses as they are: what is
+// orthogonal to the intercept but for noise meets their means. `offset` is the root of the sum of their n mean^2.
+// The noise of the columns that are taken out of the line grows with what they take: `loss` is that of its square.
+inline double line_error(double gain, double loss, double noise, double offset, double n) {
+  const double error = (3 * noise * std::sqrt(loss) + kSumNoise * std::sqrt(n)) * offset;
+  return 2 * std::sqrt(gain) * error + error * error;
 }
 
 // Shares of |h|^2 below which a knot is surely out, and above which it is surely in.

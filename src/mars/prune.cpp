@@ -9,8 +9,9 @@ namespace earthdof {
 
 namespace {
 
-constexpr double kSmall = 5e-10;  // part of the absolute sum of a column below which an entry counts as zero
-constexpr double kLarge = 1e35;   // a drop that costs more is never taken, which y beyond 1e17 may meet
+constexpr double kSmall = 5e-10;    // part of the absolute sum of a column below which an entry counts as zero
+constexpr std::size_t kInStep = 4;  // cases that are rotated at the same time
+constexpr double kLarge = 1e35;     // a drop that costs more is never taken, which y beyond 1e17 may meet
 
 }  // namespace
 
@@ -28,32 +29,41 @@ Reduction::Reduction(std::size_t m, std::size_t largest)
 
 std::vector<std::size_t> Reduction::reduce_cases(Rows<const double> columns, const double* y, Team& team) {
   const std::size_t m = size(), n = columns.width;
-  std::vector<double> row(m);
+  Table<double> rows(kInStep, m);
+  Case cases[kInStep];
   double error = 0.0;
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t k = 0; k < m; ++k) row[k] = columns[k][i];
-    error += include(0, 1.0, row.data(), y[i]);
+  for (std::size_t i = 0; i < n; i += kInStep) {
+    const std::size_t count = std::min(kInStep, n - i);
+    for (std::size_t c = 0; c < count; ++c) {
+      cases[c] = {1.0, rows[c], y[i + c]};
+      for (std::size_t k = 0; k < m; ++k) rows[c][k] = columns[k][i + c];
+    }
+    // each case is a rotation behind the one before it, so that none waits for another
+    for (std::size_t step = 0; step + 1 < m + count; ++step)
+      for (std::size_t c = step < m ? 0 : step - m + 1; c < std::min(count, step + 1); ++c) rotate(step - c, cases[c]);
+    for (std::size_t c = 0; c < count; ++c) error += cases[c].weight * cases[c].value * cases[c].value;
     if (i % 16384 == 0) team.check();
   }
   return start(error);
 }
 
 double Reduction::include(std::size_t first, double weight, double* row, double value) {
-  const std::size_t m = size();
-  const auto rotate = loops().rotate;
-  for (std::size_t k = first; k < m; ++k) {
-    if (weight == 0.0) return 0.0;
-    const double x = row[k];
-    if (x == 0.0) continue;
-    const double wx = weight * x, total = d_[k] + wx * x, cosine = d_[k] / total, sine = wx / total;
-    weight = cosine * weight;
-    d_[k] = total;
-    rotate(u_[k] + k + 1, row + k + 1, x, cosine, sine, m - k - 1);
-    const double old = value;
-    value = old - x * t_[k];
-    t_[k] = cosine * t_[k] + sine * old;
-  }
-  return weight * value * value;
+  Case rest{weight, row, value};
+  for (std::size_t k = first; k < size(); ++k) rotate(k, rest);
+  return rest.weight * rest.value * rest.value;
+}
+
+// Rotate a case into row k.
+void Reduction::rotate(std::size_t k, Case& rest) {
+  const double x = rest.row[k], weight = rest.weight;
+  if (x == 0.0 || weight == 0.0) return;
+  const double wx = weight * x, total = d_[k] + wx * x, cosine = d_[k] / total, sine = wx / total;
+  rest.weight = cosine * weight;
+  d_[k] = total;
+  loops().rotate(u_[k] + k + 1, rest.row + k + 1, x, cosine, sine, size() - k - 1);
+  const double old = rest.value;
+  rest.value = old - x * t_[k];
+  t_[k] = cosine * t_[k] + sine * old;
 }
 
 // RSS of the first 1, 2, ... columns.

@@ -45,6 +45,14 @@ class Reduction {
     double drop;
   };
 
+  // A case, and what is left of it.
+  struct Case {
+    double weight;
+    double* row;
+    double value;
+  };
+
+  void rotate(std::size_t k, Case& rest);
   // Rotate one case into the rows from `first` on; returns what it adds to the error sum of squares.
   double include(std::size_t first, double weight, double* row, double value);
   void sum_squares(double error);

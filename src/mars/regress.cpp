@@ -2,8 +2,6 @@
 #include "regress.hpp"
 
 #include <cmath>
-#include <limits>
-#include <numeric>
 
 #include "../simd/loops.hpp"
 #include "gram_schmidt.hpp"
@@ -13,7 +11,6 @@ namespace earthdof {
 namespace {
 
 constexpr double kInaccurate = 1e-6;  // share of a squared norm below which it is summed again
-constexpr std::size_t kChunk = 8;     // columns that a thread takes at a time
 
 // Reflect `count` columns from c on, by a reflection that leaves the first k cases alone.
 void reflect_lanes(Table<double>& values, const double* reflection, std::size_t k, std::size_t c, std::size_t count) {
@@ -25,71 +22,139 @@ void reflect_lanes(Table<double>& values, const double* reflection, std::size_t 
   l.lane_add(reflection + k, values[k] + c, n, values.width(), count, sums);
 }
 
-// The QR of columns as R does it. They stand side by side, a row per case: their sums run in step, each in the order of
-// the cases. A column that depends on those before it is left out.
+// The QR of columns as R does it. They stand side by side in chunks, a row per case: their sums run in step, each in
+// the order of the cases. A column that depends on those before it is left out. Responses stand behind the columns.
+//
+// What takes the time is memory. So a reflection is not applied to a chunk before the next one is there, or a column of
+// the chunk is wanted: one loop then does both. Only the case of its own number has it at once.
 class Qr {
  public:
-  Qr(Rows<const double> columns, double tolerance, Team& team)
-      : n_(columns.width), m_(columns.rows), tolerance_(tolerance), team_(team), values_(n_, m_), norm_(m_), left_(m_) {
-    for (std::size_t i = 0; i < n_; ++i)
-      for (std::size_t c = 0; c < m_; ++c) values_[i][c] = columns[c][i];
-    for (std::size_t c = 0; c < m_; ++c) norm_[c] = left_[c] = std::sqrt(square(c, 0));
+  Qr(Rows<const double> columns, Rows<const double> y, double tolerance, Team& team)
+      : n_(columns.width), m_(columns.rows), tolerance_(tolerance), team_(team), norm_(m_), left_(m_) {
+    for (std::size_t c = 0; c < m_ + y.rows; c += kChunk) chunks_.emplace_back(n_);
+    team_.run(chunks_.size(), [&](std::size_t chunk, int) {
+      double* values = chunks_[chunk].values.data();
+      for (std::size_t c = 0; c < kChunk; ++c) {
+        const std::size_t column = chunk * kChunk + c;
+        const double* source = column < m_ ? columns[column] : column < m_ + y.rows ? y[column - m_] : nullptr;
+        for (std::size_t i = 0; i < n_; ++i) values[i * kChunk + c] = source != nullptr ? source[i] : 0.0;
+        if (column < m_) norm_[column] = left_[column] = std::sqrt(square(column, 0));
+      }
+    });
   }
 
-  // Take column c in as number k: write its reflection, which leaves the first k cases alone, and apply it to the
-  // columns that follow. False if the column depends on those that were taken in.
+  // Take column c in as number k: write its reflection, which leaves the first k cases alone and has to stay until the
+  // next is written, and apply it to the columns that follow. False if the column depends on those that were taken in.
   bool take(std::size_t c, std::size_t k, double* reflection) {
     if (k == n_ || !(left_[c] >= (norm_[c] != 0 ? norm_[c] : 1.0) * tolerance_)) return false;
-    pivot_ = values_[k][c];
+    const std::size_t first = c / kChunk, lane = c % kChunk;
+    Chunk& own = chunks_[first];
+    double length = std::sqrt(own.pending ? add_last(own, lane) : square(c, k));
+    pivot_ = own.values[k][lane];
     if (k == n_ - 1) return true;  // the last dimension needs no reflection
-    double length = std::sqrt(square(c, k));
-    if (values_[k][c] < 0) length = -length;
+    if (pivot_ < 0) length = -length;
     pivot_ = -length;
     const double scale = length != 0 ? 1 / length : 0.0;
-    for (std::size_t i = k; i < n_; ++i) reflection[i] = values_[i][c] * scale;
-    reflection[k] = 1 + reflection[k];
-    reflect_from(c + 1, reflection, k);
+    reflection[k] = 1 + own.values[k][lane] * scale;
+    reflect_own(own, reflection, k, scale, lane);
+    team_.run(chunks_.size() - first - 1, [&](std::size_t i, int) { reflect(chunks_[first + 1 + i], reflection, k); });
+    last_ = reflection;
+    last_k_ = k;
     for (std::size_t other = c + 1; other < m_; ++other) {
       double& left = left_[other];
       if (left == 0) continue;
-      const double share = std::fabs(values_[k][other]) / left, rest = larger(1 - share * share, 0.0);
-      left = rest < kInaccurate ? std::sqrt(square(other, k + 1)) : left * std::sqrt(rest);
+      const double share = std::fabs(at(k, other)) / left, rest = larger(1 - share * share, 0.0);
+      left = rest < kInaccurate ? std::sqrt(rest_square(other)) : left * std::sqrt(rest);
     }
     team_.check();
     return true;
   }
+  // Apply the last reflection.
+  void finish() {
+    for (Chunk& chunk : chunks_)
+      if (chunk.pending) add_last(chunk, 0);
+  }
   double pivot() const { return pivot_; }  // diagonal element of the last column
-  double at(std::size_t i, std::size_t c) const { return values_[i][c]; }
+  double at(std::size_t i, std::size_t c) const { return chunks_[c / kChunk].values[i][c % kChunk]; }
 
  private:
+  struct Chunk {
+    Table<double> values;  // (n, kChunk)
+    double sums[kChunk];   // of the last reflection
+    bool pending = false;  // whether it has still to be applied, beyond the case of its own number
+
+    explicit Chunk(std::size_t n) : values(n, kChunk) {}
+  };
+
   double square(std::size_t c, std::size_t from) const {
+    const double* values = chunks_[c / kChunk].values.data() + c % kChunk;
     double total = 0.0;
-    for (std::size_t i = from; i < n_; ++i) total += values_[i][c] * values_[i][c];
+    for (std::size_t i = from; i < n_; ++i) total += values[i * kChunk] * values[i * kChunk];
     return total;
   }
-  void reflect_from(std::size_t first, const double* reflection, std::size_t k) {
-    team_.run((m_ - first + kChunk - 1) / kChunk, [&](std::size_t chunk, int) {
-      const std::size_t c = first + chunk * kChunk;
-      reflect_lanes(values_, reflection, k, c, std::min(kChunk, m_ - c));
-    });
+  // The same beyond the case of the last reflection.
+  double rest_square(std::size_t c) {
+    Chunk& chunk = chunks_[c / kChunk];
+    return chunk.pending ? add_last(chunk, c % kChunk) : square(c, last_k_ + 1);
+  }
+  double add_last(Chunk& chunk, std::size_t lane) {
+    chunk.pending = false;
+    const std::size_t next = last_k_ + 1;
+    return loops().chunk_add_square(last_ + next, chunk.values[next], n_ - next, chunk.sums, lane);
+  }
+  void reflect_own(Chunk& chunk, double* reflection, std::size_t k, double scale, std::size_t lane) {
+    double sums[kChunk];
+    for (std::size_t c = 0; c < kChunk; ++c) sums[c] = reflection[k] * chunk.values[k][c];
+    loops().chunk_scale_sums(reflection + k + 1, scale, lane, chunk.values[k + 1], n_ - k - 1, sums);
+    close(chunk, reflection[k], k, sums);
+  }
+  void reflect(Chunk& chunk, const double* reflection, std::size_t k) {
+    double sums[kChunk] = {};
+    if (!chunk.pending) {
+      loops().lane_sums(reflection + k, chunk.values[k], n_ - k, kChunk, kChunk, sums);
+    } else {
+      const std::size_t next = last_k_ + 1;  // which is k
+      loops().chunk_add_sums(last_ + next, reflection + next, chunk.values[next], n_ - next, chunk.sums, sums);
+    }
+    close(chunk, reflection[k], k, sums);
+  }
+  static void close(Chunk& chunk, double element, std::size_t k, const double* sums) {
+    for (std::size_t c = 0; c < kChunk; ++c) {
+      chunk.sums[c] = -sums[c] / element;
+      chunk.values[k][c] += chunk.sums[c] * element;
+    }
+    chunk.pending = true;
   }
 
   std::size_t n_, m_;
   double tolerance_, pivot_ = 0.0;
   Team& team_;
-  Table<double> values_;
+  std::vector<Chunk> chunks_;
   std::vector<double> norm_, left_;  // of each column as it came, and of what is left of it
+  const double* last_ = nullptr;     // reflection, and how many cases it leaves alone
+  std::size_t last_k_ = 0;
 };
 
-// One column as a row.
-void reflect_row(const double* reflection, std::size_t k, double* row, std::size_t n) {
+// Turn a row back through the first `count` reflections, the last one first. One loop applies a reflection and
+// multiplies by the next.
+void reflect_back(const Table<double>& reflections, std::size_t count, double* row, std::size_t n) {
+  if (count == 0) return;
   double sum = 0.0;
-  for (std::size_t i = k; i < n; ++i) sum += reflection[i] * row[i];
-  if (reflection[k] != 0) sum = -sum / reflection[k];
-  for (std::size_t i = k; i < n; ++i) row[i] += sum * reflection[i];
+  for (std::size_t i = count - 1; i < n; ++i) sum += reflections[count - 1][i] * row[i];
+  for (std::size_t t = count - 1; t > 0; --t) {
+    const double *reflection = reflections[t], *next = reflections[t - 1], factor = -sum / reflection[t];
+    sum = next[t - 1] * row[t - 1];
+    for (std::size_t i = t; i < n; ++i) {
+      row[i] += factor * reflection[i];
+      sum += next[i] * row[i];
+    }
+  }
+  const double factor = -sum / reflections[0][0];
+  for (std::size_t i = 0; i < n; ++i) row[i] += factor * reflections[0][i];
 }
 
-// Solve for the coefficients in place, from the last column to the first.
+}  // namespace
+
 void solve_triangle(const Table<double>& triangle, std::size_t m, double* values, std::size_t stride) {
   for (std::size_t j = m; j-- > 0;) {
     values[j * stride] /= triangle[j][j];
@@ -97,28 +162,12 @@ void solve_triangle(const Table<double>& triangle, std::size_t m, double* values
   }
 }
 
-// Diagonal of the inverse of the cross-products.
-std::vector<double> inverse_diagonal(const Table<double>& triangle) {
-  const std::size_t m = triangle.rows();
-  Table<double> inverse(m, m, 0.0);  // row j: column j of the inverse triangle
-  std::vector<double> diagonal(m, 0.0);
-  for (std::size_t j = 0; j < m; ++j) {
-    inverse[j][j] = 1.0;
-    solve_triangle(triangle, j + 1, inverse[j], 1);
-  }
-  for (std::size_t t = 0; t < m; ++t)
-    for (std::size_t j = t; j < m; ++j) diagonal[t] += inverse[j][t] * inverse[j][t];
-  return diagonal;
-}
-
-}  // namespace
-
 std::vector<std::size_t> find_independent(Rows<const double> columns, double tolerance, Team& team) {
-  Qr qr(columns, tolerance, team);
-  Buffer<double> reflection(columns.width);
+  Qr qr(columns, {nullptr, 0, columns.width}, tolerance, team);
+  Table<double> reflections(2, columns.width);
   std::vector<std::size_t> kept;
   for (std::size_t c = 0; c < columns.rows; ++c)
-    if (qr.take(c, kept.size(), reflection.data())) kept.push_back(c);
+    if (qr.take(c, kept.size(), reflections[kept.size() % 2])) kept.push_back(c);
   return kept;
 }
 
@@ -128,25 +177,24 @@ Regression regress(Rows<const double> columns, Rows<const double> y, double tole
   fit.coef = Table<double>(m, n_resp, 0.0);
   fit.residuals = Table<double>(n_resp, n, 0.0);
   fit.triangle = Table<double>(m, m, 0.0);
-  fit.reflections = Table<double>(m, n, 0.0);
-  Qr qr(columns, tolerance, team);
-  Table<double> rotated(n_resp, n);
-  std::copy(y[0], y[0] + n_resp * n, rotated[0]);
+  fit.reflections = Table<double>(m, n);
+  Qr qr(columns, y, tolerance, team);
   for (std::size_t k = 0; k < m; ++k) {
+    std::fill(fit.reflections[k], fit.reflections[k] + std::min(k + 1, n), 0.0);
     if (!qr.take(k, k, fit.reflections[k])) return fit;
     for (std::size_t t = 0; t < k; ++t) fit.triangle[k][t] = qr.at(t, k);
     fit.triangle[k][k] = qr.pivot();
-    if (k < n - 1)
-      for (std::size_t r = 0; r < n_resp; ++r) reflect_row(fit.reflections[k], k, rotated[r], n);
   }
+  qr.finish();
   fit.is_independent = true;
+  fit.rotated = Table<double>(n_resp, m);
   for (std::size_t r = 0; r < n_resp; ++r) {
-    for (std::size_t j = 0; j < m; ++j) fit.coef[j][r] = rotated[r][j];
+    for (std::size_t j = 0; j < m; ++j) fit.coef[j][r] = fit.rotated[r][j] = qr.at(j, m + r);
     solve_triangle(fit.triangle, m, fit.coef[0] + r, n_resp);
     double* residuals = fit.residuals[r];
-    std::copy(rotated[r], rotated[r] + n, residuals);
     std::fill(residuals, residuals + m, 0.0);
-    for (std::size_t t = std::min(m, n - 1); t > 0; --t) reflect_row(fit.reflections[t - 1], t - 1, residuals, n);
+    for (std::size_t i = m; i < n; ++i) residuals[i] = qr.at(i, m + r);
+    reflect_back(fit.reflections, std::min(m, n - 1), residuals, n);
     for (std::size_t i = 0; i < n; ++i) fit.rss += residuals[i] * residuals[i];
     team.check();
   }
@@ -167,38 +215,6 @@ Buffer<double> hat_values(const Table<double>& reflections, Team& team) {
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t c = 0; c < m; ++c) values[i] += basis[i][c] * basis[i][c];
   return values;
-}
-
-Elimination eliminate_backward(Rows<const double> columns, Rows<const double> y, Team& team) {
-  const std::size_t m = columns.rows, n = columns.width;
-  Elimination found;
-  found.rss.resize(m);
-  found.best = Table<std::size_t>(m, m, 0);
-  std::vector<std::size_t> present(m);
-  std::iota(present.begin(), present.end(), std::size_t{0});
-  Table<double> kept(m, n);
-  for (std::size_t size = m; size > 0; --size) {
-    for (std::size_t k = 0; k < size; ++k) std::copy(columns[present[k]], columns[present[k]] + n, kept[k]);
-    const Regression fit = regress({kept.data(), size, n}, y, kRankTolerance, team);
-    if (!fit.is_independent) return found;
-    found.rss[size - 1] = fit.rss;
-    std::copy(present.begin(), present.end(), found.best[size - 1]);
-    if (size == 1) break;
-    const std::vector<double> diagonal = inverse_diagonal(fit.triangle);
-    std::size_t drop = 0;
-    double least = std::numeric_limits<double>::infinity();
-    for (std::size_t t = 1; t < size; ++t) {
-      double increase = 0.0;
-      for (std::size_t r = 0; r < y.rows; ++r) increase += fit.coef[t][r] * fit.coef[t][r] / diagonal[t];
-      if (increase < least) {
-        drop = t;
-        least = increase;
-      }
-    }
-    present.erase(present.begin() + static_cast<std::ptrdiff_t>(drop));
-  }
-  found.is_independent = true;
-  return found;
 }
 
 void orthonormalise(Rows<const double> columns, Table<double>& q, Table<double>& r) {

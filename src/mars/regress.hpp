@@ -1,4 +1,4 @@
-// Coefficients, leverages, and backward elimination for several responses, in R's order of operations.
+// Coefficients and leverages, in R's order of operations.
 //
 // Ill-conditioned fits (weights that differ by many powers of ten) lose digits in R's way only so, and the rounding
 // that is left of a perfect fit decides how many of its terms are pruned.
@@ -24,6 +24,7 @@ struct Regression {
   double rss = 0.0;           // of all responses
   Table<double> residuals;    // (n_resp, n)
   Table<double> triangle;     // (m, m): row j makes column j out of the orthonormal basis
+  Table<double> rotated;      // (n_resp, m): the responses in that basis
   Table<double> reflections;  // (m, n)
 };
 
@@ -33,14 +34,8 @@ Regression regress(Rows<const double> columns, Rows<const double> y, double tole
 // Diagonal of the projection on the columns that were reflected: the squares of the basis, by case.
 Buffer<double> hat_values(const Table<double>& reflections, Team& team);
 
-struct Elimination {
-  bool is_independent = false;
-  std::vector<double> rss;  // of each size
-  Table<std::size_t> best;  // columns of each size, a row a size
-};
-
-// Drop the column that raises the RSS least, until the first is alone.
-Elimination eliminate_backward(Rows<const double> columns, Rows<const double> y, Team& team);
+// Solve for the coefficients in place, from the last column to the first; they are `stride` apart.
+void solve_triangle(const Table<double>& triangle, std::size_t m, double* values, std::size_t stride);
 
 // Orthonormal basis q of the rows of `columns`, which are independent; row k of r makes row k of them.
 void orthonormalise(Rows<const double> columns, Table<double>& q, Table<double>& r);

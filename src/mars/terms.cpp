@@ -109,15 +109,14 @@ void Terms::add(const Design& design, std::size_t slot, const Candidate& found) 
   dirs[slot][pred] = found.linear ? 2 : 1;
   dirs[mate][pred] = -1;
   cuts[slot][pred] = cuts[mate][pred] = cut;
-  const double *base = bx[found.parent], *x = design.x[pred];
+  const double* base = bx[found.parent];
   double *first = bx[slot], *second = bx[mate];
   if (found.linear) {
-    for (std::size_t i = 0; i < n; ++i) {
-      first[i] = base[i] * x[i];
-      second[i] = 0.0;
-    }
+    design.column(pred, first);
+    for (std::size_t i = 0; i < n; ++i) first[i] = base[i] * first[i];
   } else {
-    loops().hinges(base, x, cut, first, second, n);
+    design.column(pred, second);
+    loops().hinges(base, second, cut, first, second, n);
   }
   ++n_uses[pred];
   used[slot] = 1;

@@ -15,9 +15,11 @@ constexpr double kLostDigits = 1e-7;  // a linear candidate that lost this part 
 constexpr double kSettled = 1e-9;     // share of the null RSS: a gain that may be off by more is computed
                                       // as earth does, to book it
 
-std::size_t room_for_knots(const Design& design, const Settings& settings, std::size_t most, std::size_t n_mates) {
-  const std::size_t parents = settings.degree == 1 ? 1 : settings.nk;
-  return std::min(parents * design.p * most, std::max(settings.most_knots / n_mates, 2 * design.p * most));
+// A knot has six numbers of eight bytes, and one more for each response but the first.
+std::size_t room_for_knots(const Design& design, const Settings& settings, std::size_t most, std::size_t n_resp,
+                           std::size_t n_mates) {
+  const std::size_t parents = settings.degree == 1 ? 1 : settings.nk, kept = 6 * settings.most_knots / (5 + n_resp);
+  return std::min(parents * design.p * most, std::max(kept / n_mates, 2 * design.p * most));
 }
 
 // Lists of cases are for interactions, and only where those of all parents that a step looks at fit: made anew in
@@ -33,39 +35,47 @@ std::size_t lanes_for(std::size_t columns) { return columns > 4 ? 8 : columns > 
 
 }  // namespace
 
-Updating::Updating(const Design& design, const Settings& settings, std::size_t capacity, Team& team,
+Updating::Updating(const Design& design, const Settings& settings, std::size_t n_resp, std::size_t capacity, Team& team,
                    std::size_t n_mates)
     : design_(design),
       settings_(settings),
       team_(team),
+      n_resp_(n_resp),
       most_knots_(most_knots(design.n, design.p, settings) + 1),
-      knots_(room_for_knots(design, settings, most_knots_, n_mates)),
+      knots_(room_for_knots(design, settings, most_knots_, n_resp, n_mates), n_resp,
+             room_for_cases(design, settings, n_mates) > 0),
       cases_(room_for_cases(design, settings, n_mates)),
       first_c_(design.p * most_knots_),
       pairs_(capacity * design.p),
       parents_(capacity),
       q_(capacity + 1, design.n),
       r_(capacity + 1, capacity + 1),
-      y_(design.n),
-      z_(capacity + 1),
+      y_(n_resp, design.n),
+      z_(n_resp, n_resp + capacity, 0.0),
+      weight_(n_resp + capacity, 1.0),
       products_(kLanes * design.n),
       hinges_(team.size(), kLanes * most_knots_),
       columns_(team.size(), design.n),
-      coefficients_(team.size(), capacity + 1) {
+      coefficients_(team.size(), capacity + 1),
+      slopes_(team.size(), n_resp) {
   for (int thread = 0; thread < team.size(); ++thread) pair_work_.emplace_back(design.n);
+  for (std::size_t r = 0; r < n_resp; ++r) {
+    z_[r][r] = -1.0;  // <h, y> is added to the A of its response where <h, q> z is subtracted
+    weight_[r] = 0.0;
+  }
 }
 
-void Updating::start(const double* y, double y_mean) {
+void Updating::start(Rows<const double> y, const std::vector<double>& y_mean) {
   const std::size_t n = design_.n;
-  const double length = 1 / std::sqrt(static_cast<double>(n));
-  double total = 0.0;
-  for (std::size_t i = 0; i < n; ++i) {
-    y_[i] = y[i] - y_mean;
-    q_[0][i] = length;
-    total += length * y_[i];
+  const double root = std::sqrt(static_cast<double>(n)), length = 1 / root;
+  double means = 0.0;
+  std::fill_n(q_[0], n, length);
+  for (std::size_t r = 0; r < n_resp_; ++r) {
+    for (std::size_t i = 0; i < n; ++i) y_[r][i] = y[r][i] - y_mean[r];
+    means += y_mean[r] * y_mean[r];
   }
-  r_[0][0] = std::sqrt(static_cast<double>(n));
-  z_[0] = total;
+  offset_ = root * std::sqrt(means);
+  r_[0][0] = root;
   size_ = 1;
   clear_parents();  // the intercept's knots depend on X alone: they stay, their sums do not
   parents_[0].synced = 0;
@@ -75,7 +85,7 @@ void Updating::start(const double* y, double y_mean) {
 
 double Updating::append(const Terms& terms, std::size_t slot) {
   const Loops& l = loops();
-  const std::size_t n = design_.n, k = size_;
+  const std::size_t n = design_.n, k = size_, lane = n_lanes();
   double *column = q_[k], *r = r_[k];
   std::copy(terms.bx[slot], terms.bx[slot] + n, column);
   const double total = l.dot(column, column, n);
@@ -83,13 +93,14 @@ double Updating::append(const Terms& terms, std::size_t slot) {
   const double centred = total - r[0] * r[0];
   ++size_;
   if (!(square > 0 && centred > 1e-12 * total)) {
-    z_[k] = r[k] = quality_ = 0.0;
+    r[k] = quality_ = 0.0;
+    for (std::size_t response = 0; response < n_resp_; ++response) z_[response][lane] = 0.0;
     return 0.0;
   }
   const double length = std::sqrt(square), inverse = 1 / length;
   r[k] = length;
   for (std::size_t i = 0; i < n; ++i) column[i] *= inverse;
-  z_[k] = l.dot(column, y_.data(), n);
+  for (std::size_t response = 0; response < n_resp_; ++response) z_[response][lane] = l.dot(column, y_[response], n);
   noise_ += column_noise(total, square);
   const double share = smaller(1.0, square / centred);
   quality_ = smaller(quality_, share);
@@ -111,7 +122,7 @@ void Updating::forget_knots() {
 }
 
 void Updating::release() {
-  knots_ = Knots(0);
+  knots_ = Knots(0, n_resp_, false);
   cases_ = Cases(0);
   first_c_ = Buffer<double>();
   q_ = Table<double>();
@@ -148,7 +159,7 @@ void Updating::create_parent(const Terms& terms, std::size_t slot) {
   knots_filled_ = start + p * most_knots_;
   cases_filled_ = first + p * width;
   parents_[slot].listed = listed;
-  parents_[slot].support = std::move(column.support);
+  if (listed) parents_[slot].support = std::move(column.support);
 }
 
 void Updating::start_parent(const Terms& terms, std::size_t slot) {
@@ -166,23 +177,29 @@ void Updating::start_parent(const Terms& terms, std::size_t slot) {
       const Pair& own = pair(0, j);
       if (!own.open) continue;
       const std::size_t count = own.n_knots + 1;
-      std::fill_n(knots_.a.data() + own.offset, count, 0.0);
       std::copy_n(knots_.v.data() + own.offset, count, knots_.b.data() + own.offset);
       std::copy_n(first_c_.data() + own.offset, count, knots_.c.data() + own.offset);
     }
   }
-  for (std::size_t j = 0; j < design_.p; ++j) pair_at(slot, j).linear = Linear::kAlive;
+  for (std::size_t j = 0; j < design_.p; ++j) {
+    Pair& own = pair_at(slot, j);
+    own.linear = Linear::kAlive;
+    own.whole = own.open ? knots_.v[own.offset + own.n_knots] : 0.0;
+    own.quality = 1.0;
+    if (!own.open) continue;
+    for (std::size_t r = 0; r < n_resp_; ++r) std::fill_n(knots_.a[r] + own.offset, own.n_knots + 1, 0.0);
+  }
 }
 
-// Bring the sums of all pairs of a parent up to the response and the basis.
+// Bring the sums of all pairs of a parent up to the responses and the basis.
 void Updating::prepare_parent(const Terms& terms, std::size_t slot) {
   if (parents_[slot].synced == 0) start_parent(terms, slot);
-  for (std::size_t column = parents_[slot].synced; column < size_;) {
-    const std::size_t count = std::min(kLanes, size_ - column);
-    take_columns(terms, slot, column, count);
-    column += count;
+  for (std::size_t lane = parents_[slot].synced; lane < n_lanes();) {
+    const std::size_t count = std::min(kLanes, n_lanes() - lane);
+    take_lanes(terms, slot, lane, count);
+    lane += count;
   }
-  parents_[slot].synced = size_;
+  parents_[slot].synced = n_lanes();
 }
 
 bool Updating::wants_intercept(const Queue& queue) const {
@@ -195,13 +212,13 @@ bool Updating::wants_intercept(const Queue& queue) const {
 void Updating::prepare_intercepts(const std::vector<Updating*>& searches, const Terms& terms) {
   struct Lane {
     Updating* search;
-    std::size_t column;
+    std::size_t number;
   };
   std::vector<Lane> lanes;
   for (Updating* search : searches) {
     if (search->parents_[0].synced == 0) search->start_parent(terms, 0);
-    for (std::size_t column = search->parents_[0].synced; column < search->size_; ++column)
-      lanes.push_back({search, column});
+    for (std::size_t lane = search->parents_[0].synced; lane < search->n_lanes(); ++lane)
+      lanes.push_back({search, lane});
   }
   if (lanes.empty()) return;
   Updating& first = *searches[0];
@@ -210,7 +227,7 @@ void Updating::prepare_intercepts(const std::vector<Updating*>& searches, const 
     const std::size_t count = std::min(kLanes, lanes.size() - begin), width = lanes_for(count);
     for (std::size_t w = 0; w < width; ++w) {
       const Lane* lane = w < count ? &lanes[begin + w] : nullptr;
-      const double* column = lane ? lane->search->column(lane->column) : nullptr;
+      const double* column = lane ? lane->search->lane(lane->number) : nullptr;
       for (std::size_t i = 0; i < design.n; ++i) first.products_[i * width + w] = lane ? column[i] : 0.0;
     }
     for (std::size_t j = 0; j < design.p; ++j) {
@@ -221,20 +238,20 @@ void Updating::prepare_intercepts(const std::vector<Updating*>& searches, const 
         const Lane& lane = lanes[begin + w];
         std::size_t own = 1;
         while (w + own < count && lanes[begin + w + own].search == lane.search) ++own;
-        lane.search->update_sums(0, j, lane.column, own, first.hinges_[0] + w * n_knots);
+        lane.search->update_sums(0, j, lane.number, own, first.hinges_[0] + w * n_knots);
         w += own;
       }
     }
   }
-  for (Updating* search : searches) search->parents_[0].synced = search->size_;
+  for (Updating* search : searches) search->parents_[0].synced = search->n_lanes();
 }
 
-void Updating::take_columns(const Terms& terms, std::size_t slot, std::size_t first, std::size_t count) {
+void Updating::take_lanes(const Terms& terms, std::size_t slot, std::size_t first, std::size_t count) {
   const std::size_t lanes = lanes_for(count);
   const Parent& parent = parents_[slot];
   const double* base = terms.bx[slot];
   for (std::size_t w = 0; w < lanes; ++w) {
-    const double* column = this->column(first + w);
+    const double* column = w < count ? lane(first + w) : nullptr;
     double* out = products_.data() + w;
     if (w >= count)
       for (std::size_t i = 0, m = parent.listed ? parent.support.size() : design_.n; i < m; ++i) out[i * lanes] = 0.0;
@@ -258,34 +275,31 @@ void Updating::walk_pair(std::size_t slot, std::size_t pred, std::size_t lanes, 
   const bool listed = parents_[slot].listed;
   const std::size_t n_knots = own.n_knots + 1;
   const Walk walk{listed ? cases_.x.data() + own.first : design_.sorted[pred],
-                  listed ? cases_.row.data() + own.first : design_.order[pred], knots_.stop.data() + own.offset,
-                  knots_.x.data() + own.offset, n_knots};
+                  listed ? cases_.row.data() + own.first : design_.order[pred],
+                  (listed ? knots_.stop : knots_.place).data() + own.offset,
+                  listed ? knots_.x.data() + own.offset : nullptr, n_knots};
   const auto step = lanes == 8 ? l.walk8 : lanes == 4 ? l.walk4 : lanes == 2 ? l.walk2 : l.walk1;
   step(walk, products_.data(), hinge, n_knots);
 }
 
-// Take columns into account whose <h_k, column> are known.
+// Take lanes into account whose <h_k, lane> are known.
 void Updating::update_sums(std::size_t slot, std::size_t pred, std::size_t first, std::size_t count,
                            const double* hinge) {
   const Pair& own = pair(slot, pred);
-  double z[kLanes], weight[kLanes];
-  for (std::size_t w = 0; w < count; ++w) {
-    // <h, y> is added to A where <h, q> z is subtracted
-    const bool response = first + w == 0;
-    z[w] = response ? -1.0 : z_[first + w];
-    weight[w] = response ? 0.0 : 1.0;
-  }
-  loops().update(knots_.sums(own.offset), hinge, own.n_knots + 1, count, z, weight);
+  loops().update(knots_.sums(own.offset), hinge, own.n_knots + 1, count, z_.data() + first, z_.width(),
+                 weight_.data() + first);
 }
 
 Linear Updating::check_linear(const Terms& terms, std::size_t slot, std::size_t pred, int thread) {
   // Recompute the square of a linear candidate that lost its digits, and say what it is worth.
   const std::size_t last = pair(slot, pred).offset + pair(slot, pred).n_knots;
-  const double *base = terms.bx[slot], *x = design_.x[pred], low = design_.low(pred);
+  const double *base = terms.bx[slot], low = design_.low(pred);
   double *column = columns_[thread], raw = 0.0;
+  design_.column(pred, column);
   for (std::size_t i = 0; i < design_.n; ++i) {
-    column[i] = base[i] * (x[i] - low);
-    raw += (base[i] * x[i]) * (base[i] * x[i]);
+    const double x = column[i];
+    column[i] = base[i] * (x - low);
+    raw += (base[i] * x) * (base[i] * x);
   }
   const double square = orthogonalise(q_, size_, column, coefficients_[thread]);
   knots_.b[last] = square;
@@ -301,9 +315,15 @@ Linear Updating::linear_state(const Terms& terms, std::size_t slot, std::size_t 
   Pair& own = pair_at(slot, pred);
   if (own.linear == Linear::kDead || !terms.is_new_form(n_slots, slot, pred)) return Linear::kDead;
   const std::size_t last = own.offset + own.n_knots;
-  const double b = knots_.b[last];
-  if (b < kLostDigits * knots_.v[last] || b < 1.01 * kMinSumOfSquares)
+  const double b = knots_.b[last], v = knots_.v[last];
+  // what was computed once is updated like the others, unless it lost its digits again or is close to a limit
+  const bool lost = b < kLostDigits * v && (b < kLostDigits * own.whole || quality_ < own.quality ||
+                                            (b < kDegenerate * v && own.linear == Linear::kAlive));
+  if (lost || b < 1.01 * kMinSumOfSquares) {
     own.linear = check_linear(terms, slot, pred, thread);
+    own.whole = knots_.b[last];
+    own.quality = quality_;
+  }
   return own.linear;
 }
 
@@ -312,6 +332,20 @@ double Updating::pair_noise(const Pair& own, bool linear) const {
   double square = noise_ + own.rounding;
   if (linear) square += column_noise(own.square, knots_.b[own.offset + own.n_knots]);
   return std::sqrt(square);
+}
+
+Updating::Line Updating::line_of(const Pair& own, bool linear, double noise, double* slope) const {
+  std::fill_n(slope, n_resp_, 0.0);
+  if (!linear) return {0.0, 0.0, 0.0};
+  const std::size_t last = own.offset + own.n_knots;
+  const double inverse = 1 / knots_.b[last];
+  double gain = 0.0;
+  for (std::size_t r = 0; r < n_resp_; ++r) {
+    slope[r] = knots_.a[r][last] * inverse;
+    gain += knots_.a[r][last] * slope[r];
+  }
+  const double loss = knots_.v[last] * inverse;
+  return {inverse, gain, line_error(gain, loss, noise, offset_, static_cast<double>(design_.n))};
 }
 
 void Updating::score_pair(const Terms& terms, std::size_t slot, std::size_t pred, std::size_t n_slots, double limit,
@@ -326,24 +360,25 @@ void Updating::score_pair(const Terms& terms, std::size_t slot, std::size_t pred
     own.upper = INFINITY;
     return;
   }
-  const std::size_t last = own.offset + own.n_knots;
-  const double inverse = linear ? 1 / knots_.b[last] : 0.0, slope = linear ? knots_.a[last] * inverse : 0.0;
-  const double base = linear ? knots_.a[last] * slope : 0.0;
-  own.gain = base;
-  own.upper = linear ? base + gain_error(0.0, 1.0, noise, rss_null) : 0.0;
+  double* slope = slopes_[thread];
+  const Line line = line_of(own, linear, noise, slope);
+  own.gain = line.gain;
+  own.upper = linear ? line.gain + line.error + gain_error(0.0, 1.0, noise, rss_null) : 0.0;
   if (terms.linear_only[pred]) return;
   const double tolerance = knot_tolerance(linear ? n_slots + 1 : n_slots);
-  Query query{slope, inverse, surely_out(tolerance, noise), surely_in(tolerance, noise), limit - base, noise, rss_null};
+  Query query{
+      slope, line.inverse, surely_out(tolerance, noise), surely_in(tolerance, noise), limit - line.gain, line.error,
+      noise, rss_null};
   Bounds found;
   if (noise > kTight * tolerance) {
     found = l.bound_gain(knots_.sums(own.offset), own.n_knots, query);
   } else {  // a bound for all knots at once will do where it is tight
-    query.ceiling *= 1 + 1e-6;
+    query.ceiling = query.ceiling * (1 + 1e-6) + line.error;
     found.sure = l.best_gain(knots_.sums(own.offset), own.n_knots, query);
     found.most = found.sure > 0 ? found.sure + gain_error(found.sure, 1 / query.low, noise, rss_null) : 0.0;
   }
   own.gain += found.sure;
-  own.upper = larger(own.upper, base + found.most);
+  own.upper = larger(own.upper, line.gain + line.error + found.most);
 }
 
 Decision Updating::search(const Terms& terms, Queue& queue, std::size_t n_slots, double limit, double rss_null) {
@@ -374,6 +409,8 @@ Decision Updating::search(const Terms& terms, Queue& queue, std::size_t n_slots,
   if (mark_ties(terms, queue, top, rss_null, bar)) return {false, true, {}};
   if (top.slot < 0) return {true, false, {}};
   const Winner winner = clear_winner(terms, top, n_slots, limit, bar, rss_null);
+  Pair& own = pair_at(top.slot, top.pred);
+  own.last = winner.knot < 0 ? 0 : static_cast<std::size_t>(knots_.place[own.offset + winner.knot]);
   if (!winner.clear) return {false, true, {}};
   if (winner.error > kSettled * rss_null) return {false, false, {}};
   Candidate found;
@@ -382,8 +419,7 @@ Decision Updating::search(const Terms& terms, Queue& queue, std::size_t n_slots,
   found.gain = top.gain;
   found.linear = winner.knot < 0;
   found.new_form = !found.linear && top.linear;
-  found.place = found.linear ? static_cast<std::ptrdiff_t>(design_.n - 1)
-                             : knots_.place[pair(top.slot, top.pred).offset + winner.knot];
+  found.place = found.linear ? static_cast<std::ptrdiff_t>(design_.n - 1) : knots_.place[own.offset + winner.knot];
   return {true, false, found};
 }
 
@@ -414,6 +450,7 @@ bool Updating::mark_ties(const Terms& terms, const Queue& queue, const Top& top,
       if (!own.open) continue;
       const bool is_top = static_cast<std::ptrdiff_t>(slot) == top.slot && j == top.pred;
       own.need = own.upper > 0 && own.upper >= smaller(bar, parent_bar);
+      own.last = design_.n;
       any |= own.need && !is_top;
     }
   }
@@ -422,31 +459,34 @@ bool Updating::mark_ties(const Terms& terms, const Queue& queue, const Top& top,
 
 // Whether one candidate of the pair and no other may reach the bar, with no test in doubt.
 Updating::Winner Updating::clear_winner(const Terms& terms, const Top& top, std::size_t n_slots, double limit,
-                                        double bar, double rss_null) const {
+                                        double bar, double rss_null) {
   const Pair& own = pair(top.slot, top.pred);
   const std::size_t last = own.offset + own.n_knots;
-  const double inverse = top.linear ? 1 / knots_.b[last] : 0.0, slope = top.linear ? knots_.a[last] * inverse : 0.0;
-  const double base = top.linear ? knots_.a[last] * slope : 0.0, noise = pair_noise(own, top.linear);
-  Winner winner{true, -1, gain_error(0.0, 1.0, noise, rss_null)};
+  const double noise = pair_noise(own, top.linear);
+  double* slope = slopes_[0];
+  const Line line = line_of(own, top.linear, noise, slope);
+  Winner winner{true, -1, line.error + gain_error(0.0, 1.0, noise, rss_null)};
   if (terms.linear_only[top.pred]) return winner;
   const double tolerance = knot_tolerance(top.linear ? n_slots + 1 : n_slots);
   const double low = surely_out(tolerance, noise), high = surely_in(tolerance, noise);
-  int reached = top.linear && base + winner.error >= bar ? 1 : 0;
+  int reached = top.linear && line.gain + winner.error >= bar ? 1 : 0;
   for (std::size_t e = own.offset; e < last; ++e) {
-    const double v = knots_.v[e], c = knots_.c[e], left = knots_.b[e] - c * c * inverse;
+    const double v = knots_.v[e], c = knots_.c[e], left = knots_.b[e] - c * c * line.inverse;
     if (left <= low * v) continue;
-    const double part = knots_.a[e] - c * slope, gain = part * part / left;
-    const double error = gain_error(gain, v / left, noise, rss_null), margin = error + 1e-9 * limit;
-    if (base + gain + error < bar || base + gain - margin >= limit) continue;
+    double square = 0.0;
+    for (std::size_t r = 0; r < n_resp_; ++r) {
+      const double part = knots_.a[r][e] - c * slope[r];
+      square += part * part;
+    }
+    const double added = square / left, gain = line.gain + added;
+    const double error = line.error + gain_error(added, v / left, noise, rss_null), margin = error + 1e-9 * limit;
+    if (gain + error < bar || gain - margin >= limit) continue;
     ++reached;
     winner.knot = static_cast<std::ptrdiff_t>(e - own.offset);
     winner.error = error;
-    if (left < high * v || base + gain + margin > limit) {
-      winner.clear = false;
-      return winner;
-    }
+    winner.clear &= left >= high * v && gain + margin <= limit;
   }
-  winner.clear = reached == 1;
+  winner.clear &= reached == 1;
   return winner;
 }
 

@@ -1,6 +1,6 @@
 // The search for a knot by updating: O(n) a (parent, predictor) pair and step, however many terms there are.
 //
-// The state of one response: the sums of all candidate knots, brought up to the model parent by parent when their turn
+// The state of one fit: the sums of all candidate knots, brought up to the model parent by parent when their turn
 // comes, and an orthonormal basis of the model.
 #pragma once
 
@@ -28,7 +28,10 @@ struct Pair {
   double rounding = 0.0;  // square of the noise of |h|^2
   bool open = false;      // whether the predictor may extend the parent
   bool need = false;      // whether the pair must be computed in earth's order of operations
+  std::size_t last = 0;   // and up to which place
   Linear linear = Linear::kAlive;
+  double whole = 0.0;             // square of the linear candidate when it was last computed, not updated
+  double quality = 1.0;           // and that of the basis
   Linear state = Linear::kAlive;  // the same in this step, in which it may also be no new form
 };
 
@@ -41,10 +44,11 @@ struct Decision {
 class Updating {
  public:
   // `capacity` is the number of slots, `n_mates` that of the searches which share the memory of a thread.
-  Updating(const Design& design, const Settings& settings, std::size_t capacity, Team& team, std::size_t n_mates);
+  Updating(const Design& design, const Settings& settings, std::size_t n_resp, std::size_t capacity, Team& team,
+           std::size_t n_mates);
 
-  // Begin with a new response: the intercept is the only basis column.
-  void start(const double* y, double y_mean);
+  // Begin with new responses, as rows, and their means: the intercept is the only basis column.
+  void start(Rows<const double> y, const std::vector<double>& y_mean);
   // Give row `slot` of the terms its place in the basis; returns the share of its centred square that is new.
   double append(const Terms& terms, std::size_t slot);
   // Drop all that was known of candidate knots, as after a change of what is allowed.
@@ -76,7 +80,7 @@ class Updating {
 
  private:
   struct Parent {
-    std::size_t synced = 0;  // basis columns that its sums know, 0 if it has none
+    std::size_t synced = 0;  // lanes that its sums know, 0 if it has none
     bool listed = false;
     double spread = 0.0;  // how far its best gain may be off
     std::vector<std::uint32_t> support;
@@ -87,9 +91,14 @@ class Updating {
     std::size_t pred = 0;
     bool linear = false;
   };
+  // The linear candidate of a pair; nothing but zeros where there is none.
+  struct Line {
+    double inverse, gain;  // 1/B, A^2/B
+    double error;          // how far the gain may be off by the means of the responses
+  };
   struct Winner {
     bool clear;
-    std::ptrdiff_t knot;  // -1 for the linear candidate
+    std::ptrdiff_t knot;  // -1 for the linear candidate; the last one where several may be the winner
     double error;         // how far its gain may be off
   };
 
@@ -98,23 +107,28 @@ class Updating {
   void start_parent(const Terms& terms, std::size_t slot);
   void create_parent(const Terms& terms, std::size_t slot);
   void prepare_parent(const Terms& terms, std::size_t slot);
-  void take_columns(const Terms& terms, std::size_t slot, std::size_t first, std::size_t count);
+  void take_lanes(const Terms& terms, std::size_t slot, std::size_t first, std::size_t count);
   void walk_pair(std::size_t slot, std::size_t pred, std::size_t lanes, double* hinge) const;
   void update_sums(std::size_t slot, std::size_t pred, std::size_t first, std::size_t count, const double* hinge);
-  // The response takes the place of column 0: the sums of a new parent have the intercept already.
-  const double* column(std::size_t k) const { return k == 0 ? y_.data() : q_[k]; }
+  // What the sums of a pair take into account are lanes: the responses, and then the basis without its column 0, the
+  // intercept, which the sums of a new parent have already.
+  std::size_t n_lanes() const { return n_resp_ + size_ - 1; }
+  const double* lane(std::size_t k) const { return k < n_resp_ ? y_[k] : q_[k - n_resp_ + 1]; }
   void score_pair(const Terms& terms, std::size_t slot, std::size_t pred, std::size_t n_slots, double limit,
                   double rss_null, int thread);
   Linear linear_state(const Terms& terms, std::size_t slot, std::size_t pred, std::size_t n_slots, int thread);
   Linear check_linear(const Terms& terms, std::size_t slot, std::size_t pred, int thread);
   double pair_noise(const Pair& pair, bool linear) const;
+  // Writes A/B of each response to `slope`.
+  Line line_of(const Pair& pair, bool linear, double noise, double* slope) const;
   bool mark_ties(const Terms& terms, const Queue& queue, const Top& top, double rss_null, double& bar);
   Winner clear_winner(const Terms& terms, const Top& top, std::size_t n_slots, double limit, double bar,
-                      double rss_null) const;
+                      double rss_null);
 
   const Design& design_;
   const Settings& settings_;
   Team& team_;
+  std::size_t n_resp_;
   std::size_t most_knots_;  // of a pair, with h_min
   Knots knots_;
   Cases cases_;
@@ -126,12 +140,14 @@ class Updating {
   double noise_ = 0.0;    // square of the model's noise, see noise.hpp
   double quality_ = 1.0;  // least share of a basis column that was new when it came
   std::size_t size_ = 0;
-  Table<double> q_;       // orthonormal basis
-  Table<double> r_;       // triangular factor of the basis columns, a row per column
-  Buffer<double> y_, z_;  // centred response, <y, q>
+  Table<double> q_;        // orthonormal basis
+  Table<double> r_;        // triangular factor of the basis columns, a row per column
+  Table<double> y_, z_;    // a row a response: centred, and its <y, q> of each lane
+  Buffer<double> weight_;  // |q|^2 of each lane, 0 for a response
+  double offset_ = 0.0;    // root of the sum of n mean^2 of the responses
   Buffer<double> products_;
-  std::vector<PairWork> pair_work_;                // a thread each
-  Table<double> hinges_, columns_, coefficients_;  // work, a row a thread
+  std::vector<PairWork> pair_work_;                         // a thread each
+  Table<double> hinges_, columns_, coefficients_, slopes_;  // work, a row a thread
 };
 
 }  // namespace earthdof

@@ -33,6 +33,7 @@ void WeightedPass::step() {
   if (found.found()) {
     if (!settings_.auto_linpreds && !terms_.linear_only[found.pred]) found.linear = false;
     terms_.add(design_, slot, found);
+    if (found.linear) std::fill_n(terms_.bx[slot + 1], design_.n, 0.0);  // a column of the model all the same
     basis_.append(terms_.bx[slot], 0.0);
     if (terms_.used[slot + 1] && !(basis_.append(terms_.bx[slot + 1], 0.0) > kMinSumOfSquares)) {
       basis_.truncate(basis_.size() - 1);  // the second hinge adds nothing
@@ -87,30 +88,32 @@ Candidate WeightedPass::search() {
 
 WeightedPass::Found WeightedPass::search_pair(std::size_t slot, std::size_t pred, const Spans& spans, double model_rss,
                                               Work& work) const {
-  const double *base = terms_.bx[slot], *x = design_.x[pred];
+  const double* base = terms_.bx[slot];
+  design_.column(pred, work.x.data());
   Found best;
   best.new_form = terms_.is_new_form(slots_, slot, pred);
   best.rss = rss_;
   best.place = static_cast<std::ptrdiff_t>(design_.n - 1);
   const Factored* model = &model_;
   if (best.new_form) {
-    for (std::size_t i = 0; i < design_.n; ++i) work.block.columns[i][0] = base[i] * x[i];
+    for (std::size_t i = 0; i < design_.n; ++i) work.block.columns[i][0] = base[i] * work.x[i];
     work.with_linear.continue_from(model_);
     work.with_linear.extend(work.block);
     model = &work.with_linear;
     best.rss = model_rss = model->rss(work.block);
   }
   const double straight = best.rss;
-  if (!terms_.linear_only[pred]) best_knot(base, pred, spans, *model, model_rss, work.block, best);
+  if (!terms_.linear_only[pred]) best_knot(base, pred, spans, *model, model_rss, work, best);
   best.straight = straight <= best.rss;
   return best;
 }
 
 // The best knot of a pair, if one beats what `best` has.
 void WeightedPass::best_knot(const double* base, std::size_t pred, const Spans& spans, const Factored& model,
-                             double model_rss, Block& block, Found& best) const {
+                             double model_rss, Work& work, Found& best) const {
   const std::size_t n = design_.n;
-  const double *x = design_.x[pred], *sorted = design_.sorted[pred];
+  const double *x = work.x.data(), *sorted = design_.sorted[pred];
+  Block& block = work.block;
   std::size_t knots[Block::kWidth], width = 0;
   int wait = spans.start;
   for (std::size_t knot = 1; knot + spans.end < n; ++knot) {

@@ -25,8 +25,9 @@ class WeightedPass : public Pass {
   struct Work {
     Block block;
     Factored with_linear;
+    Buffer<double> x;  // of the predictor, by case
 
-    Work(std::size_t n, std::size_t n_resp) : block(n), with_linear(1, n_resp, n) {}
+    Work(std::size_t n, std::size_t n_resp) : block(n), with_linear(1, n_resp, n), x(n) {}
   };
   struct Found {
     bool new_form = false, straight = false;
@@ -38,7 +39,7 @@ class WeightedPass : public Pass {
   Candidate search();
   Found search_pair(std::size_t slot, std::size_t pred, const Spans& spans, double model_rss, Work& work) const;
   void best_knot(const double* base, std::size_t pred, const Spans& spans, const Factored& model, double model_rss,
-                 Block& block, Found& best) const;
+                 Work& work, Found& best) const;
 
   ExactBasis basis_;
   Factored model_;

@@ -14,22 +14,28 @@ struct Walk {
   const double* x;           // of each case
   const std::uint32_t* row;  // of each case: its row in the products
   const std::int32_t* stop;  // of each knot: how many cases lie above it
-  const double* knot;        // of each knot: its x
+  const double* knot;        // of each knot: its x; nullptr where it is that of the next case
   std::size_t count;         // knots
 };
 
 // Sums of the knots of a pair against a model, see mars/knots.hpp.
 struct Sums {
   double *v, *a, *b, *c;
+  std::size_t responses, stride;  // A of response r begins at a + r * stride
 };
 
 // What the best knot of a pair is looked for with.
 struct Query {
-  double slope, inverse;  // A/B and 1/B of the linear candidate, 0 without one
-  double low, high;       // shares of |h|^2: below the first a knot is out, above the second it is in
-  double ceiling;         // gains from here on do not count
+  const double* slope;  // A/B of the linear candidate for each response, 0 without one
+  double inverse;       // its 1/B, 0 without one
+  double low, high;     // shares of |h|^2: below the first a knot is out, above the second it is in
+  double ceiling;       // gains from here on do not count
+  double slack;         // how far the ceiling may be off
   double noise, rss_null;
 };
+
+constexpr std::size_t kExactColumns = 8;
+constexpr std::size_t kChunk = 8;  // columns side by side in a QR
 
 struct Bounds {
   double sure, most;
@@ -55,9 +61,9 @@ struct Loops {
   void (*walk8)(const Walk&, const double* products, double* hinge, std::size_t stride);
 
   // Take columns into account, one after the other, in the sums of all knots: their <h_k, q> (a row of `count` numbers
-  // a column), <y, q>, and |q|^2, 0 or 1.
+  // a column), <y, q> (`stride` apart for the responses), and |q|^2, 0 or 1.
   void (*update)(const Sums&, const double* hinge, std::size_t count, std::size_t columns, const double* z,
-                 const double* weight);
+                 std::size_t stride, const double* weight);
   // Largest gain below the ceiling that a knot adds to the linear candidate's.
   double (*best_gain)(const Sums&, std::size_t count, const Query&);
   // Largest gain that a knot surely adds, and the largest that one may add.
@@ -66,13 +72,24 @@ struct Loops {
   // first = base max(x - cut, 0), second = base max(cut - x, 0)
   void (*hinges)(const double* base, const double* x, double cut, double* first, double* second, std::size_t n);
 
-  // slope += b row; covariance += step slope: one case of earth's own walk.
-  void (*exact_case)(double* slope, double* covariance, const double* row, double b, double step, std::size_t k);
+  // Cases of earth's own walk, for kExactColumns columns side by side: slope += b row; covariance += step slope. `row`
+  // says which of the rows, `stride` numbers apart, is the case's.
+  void (*exact_cases)(double* slope, double* covariance, const double* rows, const std::uint32_t* row,
+                      std::size_t stride, const double* b, const double* step, std::size_t count);
   // upper' = cosine upper + sine lower; lower' = lower - x upper: one rotation of a row.
   void (*rotate)(double* upper, double* lower, double x, double cosine, double sine, std::size_t n);
   // sums += element row, for each of n rows of `width` numbers, `stride` apart
   void (*lane_sums)(const double* element, const double* rows, std::size_t n, std::size_t stride, std::size_t width,
                     double* sums);
+  // The same for n rows of kChunk numbers, end to end, in one go with what comes before or after.
+  // rows += last sums; next sums += element rows
+  void (*chunk_add_sums)(const double* last, const double* element, double* rows, std::size_t n, const double* sums,
+                         double* next_sums);
+  // rows += last sums; returns the sum of squares of one column
+  double (*chunk_add_square)(const double* last, double* rows, std::size_t n, const double* sums, std::size_t column);
+  // element = scale column; sums += element rows
+  void (*chunk_scale_sums)(double* element, double scale, std::size_t column, const double* rows, std::size_t n,
+                           double* sums);
   // rows += element sums
   void (*lane_add)(const double* element, double* rows, std::size_t n, std::size_t stride, std::size_t width,
                    const double* sums);

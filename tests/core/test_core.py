@@ -60,12 +60,15 @@ def test_many_fits_do_not_depend_on_the_threads(degree, pmethod):
         assert np.array_equal(again[1], n_terms)
 
 
+@pytest.mark.parametrize("n_responses", [1, 3])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_one_fit_does_not_depend_on_the_threads(weighted):
+def test_one_fit_does_not_depend_on_the_threads(weighted, n_responses):
     X, Y = data()
     weights = np.linspace(0.5, 2, len(X)) if weighted else None
     passes = [
-        native.forward_pass(X, Y[:, :1], options(X, degree=2), weights, n_threads=n_threads)
+        native.forward_pass(
+            X, Y[:, :n_responses], options(X, degree=2), weights, n_threads=n_threads
+        )
         for n_threads in (1, 2, 5)
     ]
     for found in passes[1:]:
@@ -90,12 +93,13 @@ def test_an_unknown_instruction_set_is_refused():
 def test_instruction_sets_give_the_same_bits(name, instructions):
     X, Y = data(n=150, m=5)
     chosen = options(X, degree=2, nk=41)
-    wanted = many(X, Y, chosen), native.fit(X, Y[:, 0], chosen)
+    wanted = many(X, Y, chosen), native.fit(X, Y[:, 0], chosen), native.fit(X, Y[:, :3], chosen)
     instructions(name)
-    found = many(X, Y, chosen), native.fit(X, Y[:, 0], chosen)
+    found = many(X, Y, chosen), native.fit(X, Y[:, 0], chosen), native.fit(X, Y[:, :3], chosen)
     assert np.array_equal(found[0][0], wanted[0][0])
-    assert np.array_equal(found[1].coef, wanted[1].coef)
-    assert np.array_equal(found[1].leverages, wanted[1].leverages)
+    for ours, theirs in zip(found[1:], wanted[1:], strict=True):
+        assert np.array_equal(ours.coef, theirs.coef)
+        assert np.array_equal(ours.leverages, theirs.leverages)
 
 
 @pytest.mark.parametrize("procedure", [RegressionTree(3), Lasso(10.0), BestSubset(size=2)])

@@ -22,7 +22,8 @@ for (i in seq_len(nrow(cases))) {
   x <- matrix(readBin(data, "double", o$n * o$p), o$n, o$p)
   y <- drop(matrix(readBin(data, "double", o$n * o$responses), o$n, o$responses))
   w <- if (o$weighted) readBin(data, "double", o$n)
-  f <- tryCatch(suppressWarnings(earth(x, y, weights = w, degree = o$degree, nk = o$nk,
+  wp <- if (o$important) readBin(data, "double", o$responses)
+  f <- tryCatch(suppressWarnings(earth(x, y, weights = w, wp = wp, degree = o$degree, nk = o$nk,
     thresh = o$thresh, penalty = o$penalty, minspan = o$minspan, endspan = o$endspan,
     newvar.penalty = o$newvar_penalty, fast.k = o$fast_k, fast.beta = o$fast_beta,
     Adjust.endspan = o$adjust_endspan, Auto.linpreds = as.logical(o$auto_linpreds),
@@ -113,7 +114,7 @@ def difference(found, wanted: dict, tolerance: float = 1e-8) -> str:
 
 
 def _write(folder: Path, cases: list[Case]) -> None:
-    lines = ["n,p,responses,weighted,linpred,scale_y," + ",".join(COLUMNS)]
+    lines = ["n,p,responses,weighted,important,linpred,scale_y," + ",".join(COLUMNS)]
     with (folder / "data.bin").open("wb") as file:
         for case in cases:
             file.write(case.X.tobytes("F"))
@@ -121,7 +122,11 @@ def _write(folder: Path, cases: list[Case]) -> None:
             if case.weights is not None:
                 file.write(np.asarray(case.weights, float).tobytes())
             lin, scale = case.options.linpreds, case.options.scale_y
+            importance = case.options.response_weight
+            if importance is not None:
+                file.write(np.asarray(importance, float).tobytes())
             row = [*case.X.shape, case.n_responses, int(case.weights is not None)]
+            row += [int(importance is not None)]
             row += [lin[0] + 1 if lin else 0, -1 if scale is None else int(scale)]
             row += [_text(getattr(case.options, name)) for name in COLUMNS]
             lines.append(",".join(map(str, row)))

@@ -8,6 +8,8 @@ import pandas as pd
 import pytest
 from earth_cases import R_DATA, read_frames
 from rscript import needs_rscript, run_r
+from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import StratifiedKFold
 from without_r import run_without_r
 
 from pyearthdof import EarthClassifier
@@ -304,3 +306,27 @@ def test_a_threshold_may_be_changed_after_the_fit():
     assert model.set_params(threshold=0.0).predict(X).all()
     with pytest.raises(InvalidInputError, match="threshold=2"):
         model.set_params(threshold=2).predict(X)
+
+
+def test_classes_that_separate_on_folds_of_scikit_learn():
+    """The log-loss of R's way is R's, wrong probabilities of 0 and 1 included."""
+    tumours, benign = load_breast_cancer(return_X_y=True)
+    tumours = tumours[:, :12]
+    folds = np.zeros(len(benign))
+    for k, (_, out) in enumerate(
+        StratifiedKFold(3, shuffle=True, random_state=0).split(tumours, benign)
+    ):
+        folds[out] = k
+    code = """
+p <- double(nrow(x))
+for (k in 0:2) {
+  fit <- suppressWarnings(earth(x[folds != k, ], y[folds != k], glm = list(family = binomial)))
+  p[folds == k] <- predict(fit, x[folds == k, ], type = "response")
+}
+out <- list(p = p)
+"""
+    expected = run_r(code, packages=("earth",), x=tumours, y=benign.astype(float), folds=folds)["p"]
+    for k in range(3):
+        model = EarthClassifier(engine="native").fit(tumours[folds != k], benign[folds != k])
+        ours = model.predict_proba(tumours[folds == k])[:, 1]
+        np.testing.assert_allclose(ours, expected[folds == k], rtol=1e-8, atol=1e-12)

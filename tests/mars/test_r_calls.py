@@ -190,6 +190,23 @@ out <- list(s = as.vector(residuals(fit, type = "standardize")))
         Earth(engine="native").fit(X, Y).residuals("standardize")
 
 
+@needs_rscript
+@pytest.mark.filterwarnings("ignore::pyearthdof.exceptions.RWarning")
+def test_residuals_of_rows_without_weight():
+    """R's binomial family takes their response for 0."""
+    code = """
+fit <- suppressWarnings(earth(x, high, weights = w, glm = list(family = binomial)))
+out <- list()
+for (type in types) out[[type]] <- as.vector(residuals(fit, type = type, warn = FALSE))
+"""
+    types = ["deviance", "glm.response", "glm.pearson", "glm.working"]
+    weights = np.where(np.arange(len(X)) % 6 == 0, 0.0, 1.0 + np.arange(len(X)) % 2)
+    out = run_r(code, packages=("earth",), x=X, high=HIGH.to_numpy(), w=weights, types=types)
+    model = Earth(glm_family="binomial", engine="native").fit(X, HIGH, weights)
+    for kind in types:
+        close(model.residuals(kind), out[kind], 1e-7)
+
+
 FITS_Y = [y for y, _ in FITS.values()]
 
 

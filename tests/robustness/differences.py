@@ -27,14 +27,17 @@ NUMBERS = (
 )  # fmt: skip
 FOLDS = (
     "cv_terms", "cv_rsq", "cv_maxerr", "cv_class_rate", "cv_oof_rsq", "cv_infold_rsq", "cv_oof_fit", "cv_sd",
+    "cv_auc", "cv_cor", "cv_deviance", "cv_calib_int", "cv_calib_slope",
 )  # fmt: skip
 GLM = ("glm_coef", "deviance", "null_deviance", "aic", "iterations", "converged")
 
 
 def bits_that_differ(ours: Fitted, r: Fitted) -> str:
     """The first thing that is not R's to the last bit, or an empty string."""
-    if set(ours.parts) != set(r.parts):
-        return f"parts {set(ours.parts) ^ set(r.parts)}"
+    # of the native engine alone
+    others = (set(ours.parts) ^ set(r.parts)) - {"deviances", "auc_ties"}
+    if others:
+        return f"parts {others}"
     for prefix in _prefixes(r):
         known = (*EXACT, *NUMBERS, *GLM, *FOLDS)
         names = [prefix + name for name in known if prefix + name in r.parts]
@@ -68,8 +71,13 @@ def numbers_that_differ(case: Case, ours: Fitted, r: Fitted, model: MarsModel) -
             what = _glm_differs(ours.parts, r.parts, prefix, scale)
         if what:
             return prefix + what
-    if case.needs_glm and _glm_warnings(ours) != _glm_warnings(r):
-        return f"warnings {_glm_warnings(ours)} {_glm_warnings(r)}"
+    if what := _deviances_that_differ(ours.parts, r.parts):
+        return what
+    said, theirs = _glm_warnings(ours), _glm_warnings(r)
+    if "cv_terms" in r.parts:  # what the folds warn of is said once
+        said, theirs = sorted(set(said)), sorted(set(theirs))
+    if case.needs_glm and said != theirs:
+        return f"warnings {said} {theirs}"
     return _folds_that_differ(ours.parts, r.parts, scale)
 
 
@@ -169,7 +177,8 @@ def _numbers_that_differ(ours, r, prefix: str, scale: _Scale) -> str:
 
 def _glm_differs(ours, r, prefix: str, scale: _Scale) -> str:
     """Coefficients are compared by what they add to a linear predictor, as well as the last regression of
-    the iteration knows them; those of an iteration that did not converge may be anywhere.
+    the iteration knows them. Those of an iteration that did not converge may be anywhere; it is compared by
+    the deviance of each step.
     """
     mine, theirs = ({name: part[prefix + name] for name in GLM} for part in (ours, r))
     chosen = r[prefix + "selected"]
@@ -188,6 +197,22 @@ def _glm_differs(ours, r, prefix: str, scale: _Scale) -> str:
         if _differ(a, b, tolerance, left):
             return f"{name} {np.abs(a - b).max():.1e} of {np.abs(b).max():.1e}"
     return ""
+
+
+def _deviances_that_differ(ours, r) -> str:
+    """The deviances of all iterations, where one of the models did not converge."""
+    if "deviances" not in r:
+        return ""
+    mine, theirs = ours["deviances"], r["deviances"]
+    if mine.shape != theirs.shape:
+        return f"{len(mine)} iterations, R {len(theirs)}"
+    with np.errstate(invalid="ignore"):
+        apart = np.abs(mine - theirs) > TOLERANCE * np.abs(theirs)
+    wrong = np.flatnonzero(apart | (np.isfinite(mine) != np.isfinite(theirs)))
+    if not len(wrong):
+        return ""
+    first = wrong[0]
+    return f"deviance of iteration {first + 1} {mine[first]:.17g} {theirs[first]:.17g}"
 
 
 def _glm_warnings(answer: Fitted) -> list[str]:
@@ -253,6 +278,8 @@ def tie(case: Case, r: Fitted, ours: Fitted, model: MarsModel) -> float | None:
     Where the forward passes part, the candidates of that step explain the same. Where they do not and
     pruning parts, the subsets of every size have the same sums of squares.
     """
+    if _auc_is_tied(ours.parts, r.parts):
+        return 0.0
     scale = _Scale(case, model)
     if (np.ptp(scale.Y, axis=0) <= ROUNDING * np.abs(scale.Y).max(axis=0)).all():
         return 0.0  # y is constant but for rounding, and so are all its sums of squares
@@ -270,6 +297,15 @@ def tie(case: Case, r: Fitted, ours: Fitted, model: MarsModel) -> float | None:
         gap = float(np.abs(mine - wanted).max() / wanted[0])
         return gap if gap < TIE else None
     return None
+
+
+def _auc_is_tied(ours, r) -> bool:
+    """Whether the areas differ, and by no more than ties of our predictions can move them."""
+    if "auc_ties" not in ours or "cv_auc" not in r:
+        return False
+    with np.errstate(invalid="ignore"):
+        apart = np.nan_to_num(np.abs(ours["cv_auc"] - r["cv_auc"]))
+    return bool((apart > TOLERANCE).any() and (apart <= ours["auc_ties"] + TOLERANCE).all())
 
 
 def _first_difference(a, b) -> int | None:

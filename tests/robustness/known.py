@@ -83,6 +83,11 @@ LOOSER_THAN_R = (
         False,
         "R's table of sizes has one column where the forward pass found no term",
     ),
+    Looser(
+        "undefined columns selected",
+        False,
+        "MASS::rlm does not find the columns of an ordered factor, whose names are not R's",
+    ),
     Looser("Fortran routine XHAUST returned", False, "R searches subsets of one term exhaustively"),
 )
 USUAL_SIZES = (1e-14, 1e30)

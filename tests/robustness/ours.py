@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 
 import numpy as np
@@ -10,6 +11,7 @@ from rserver import AGAIN, Died, Fitted, Refused
 
 from pyearthdof import Earth, EarthClassifier, MarsModel
 from pyearthdof.exceptions import RWarning, SeparationWarning
+from pyearthdof.mars.native import earth_glm, fold_statistics
 
 __all__ = ["fit_ours"]
 
@@ -23,7 +25,11 @@ OF_GLM = ("deviance", "null_deviance", "aic", "iterations", "converged")
 
 def fit_ours(case: Case, engine: str) -> tuple[Fitted | Refused | Died, MarsModel | None]:
     """Our answer, and the model; any error but a ValueError counts as a crash."""
-    with warnings.catch_warnings(record=True) as caught:
+    with (
+        warnings.catch_warnings(record=True) as caught,
+        _recorded_deviances() as deviances,
+        _recorded_ties() as ties,
+    ):
         warnings.simplefilter("always")
         try:
             fit = _fit(case, engine)
@@ -31,6 +37,10 @@ def fit_ours(case: Case, engine: str) -> tuple[Fitted | Refused | Died, MarsMode
             if case.reprune:
                 again = _parts(fit.reprune(**case.reprune), case)
                 parts |= {AGAIN + name: values for name, values in again.items()}
+            if deviances and not _all_converged(parts):
+                parts["deviances"] = np.array(deviances)
+            if "cv_auc" in parts and ties:
+                parts["auc_ties"] = _like_the_table(ties, parts)
         except ValueError as error:
             return Refused(str(error)), None
         except Exception as error:
@@ -40,6 +50,56 @@ def fit_ours(case: Case, engine: str) -> tuple[Fitted | Refused | Died, MarsMode
     if others:
         return Died(f"a stray warning: {others[0].category.__name__}: {others[0].message}"), None
     return Fitted(parts, fit.model_.term_names, warned), fit.model_
+
+
+@contextlib.contextmanager
+def _recorded_deviances():
+    """The deviance of each iteration of all the generalised linear models that the native engine fits."""
+    found: list[float] = []
+    fit_glm = earth_glm.fit_glm
+
+    def recording(*arguments, **options):
+        fit = fit_glm(*arguments, **options)
+        found.extend(fit.deviances)
+        return fit
+
+    earth_glm.fit_glm = recording
+    try:
+        yield found
+    finally:
+        earth_glm.fit_glm = fit_glm
+
+
+@contextlib.contextmanager
+def _recorded_ties():
+    """For each AUC of the native engine, how far it moves if rounding orders what is almost equal."""
+    found: list[float] = []
+    auc = fold_statistics._auc
+
+    def recording(predicted, y):
+        low, high = predicted[y <= 0.5], predicted[y > 0.5]
+        near = np.isclose(low[:, None], high, rtol=1e-9, atol=1e-12)
+        found.append(near.mean() if near.size else 0.0)
+        return auc(predicted, y)
+
+    fold_statistics._auc = recording
+    try:
+        yield found
+    finally:
+        fold_statistics._auc = auc
+
+
+def _like_the_table(ties, parts) -> np.ndarray:
+    """In the places of R's table: a row for each fold, then their mean, which moves no more than any."""
+    n_folds = len(parts["cv_terms"])
+    rows = np.array(ties).reshape(n_folds, -1)
+    rows = np.column_stack([rows, rows.max(axis=1)])
+    return np.vstack([rows, rows.max(axis=0)]).ravel("F")
+
+
+def _all_converged(parts) -> bool:
+    names = [name for name in ("converged", AGAIN + "converged") if name in parts]
+    return all((parts[name] == 1).all() for name in names)
 
 
 def _fit(case: Case, engine: str):

@@ -1,6 +1,6 @@
 """docs/reliability.md from what the tests of this folder and the soak run measured. Run by `make soak`.
 
-python tests/robustness/report.py figures.jsonl soak.json data.json docs/reliability.md
+python tests/robustness/report.py figures.jsonl soak.json data.json glm.json folds.json docs/reliability.md
 """
 
 from __future__ import annotations
@@ -34,6 +34,21 @@ and classes, each pruned again after the fit:
 | | through the bridge | native engine |
 |---|---|---|
 {data}
+
+{glm_cases:,} generalised linear models (seed {glm_seed}): every family and link, with weights, pairs of
+successes and failures, classes, separation and few iterations. Where R converges, coefficients agree to 1e-8;
+where it does not, the deviance of each iteration does. Iterations and warnings are R's in both cases.
+
+| | through the bridge | native engine |
+|---|---|---|
+{glm}
+
+{folds_cases:,} problems with cross-validation and variance models (seed {folds_seed}): R's folds, all of
+its tables, `pmethod="cv"`, and the standard deviations of the variance models:
+
+| | through the bridge | native engine |
+|---|---|---|
+{folds}
 
 "Refused" is a problem that both refuse. "Stricter" is one that R fits and we refuse on purpose, "looser" one
 that R fails on and the native engine fits; `tests/robustness/judge.py` lists every such kind with its reason.
@@ -80,19 +95,21 @@ columns.
 
 
 def main() -> None:
-    """Read both files, write the page."""
-    figures, soak, data, page = map(Path, sys.argv[1:])
+    """Read the files, write the page."""
+    figures, *soaks, page = map(Path, sys.argv[1:])
     records = [json.loads(line) for line in figures.read_text(encoding="utf-8").splitlines()]
-    numbers, of_data = (json.loads(f.read_text(encoding="utf-8")) for f in (soak, data))
+    numbers, *others = (json.loads(f.read_text(encoding="utf-8")) for f in soaks)
+    tables = {}
+    for name, found in zip(("data", "glm", "folds"), others, strict=True):
+        tables |= {f"{name}_cases": found["cases"], f"{name}_seed": found["seed"]}
+        tables[name] = soak_table(found)
     versions = ", ".join(f"{name} {v}" for name, v in numbers["versions"].items())
     text = PAGE.format(
         versions=versions,
         cases=numbers["cases"],
         seed=numbers["seed"],
         soak=soak_table(numbers),
-        data_cases=of_data["cases"],
-        data_seed=of_data["seed"],
-        data=soak_table(of_data),
+        **tables,
         deaths=table(records, ("loky", "dask", "main process", "process of")),
         disk=table(records, ("disk", "folder", "stored cell")),
         interrupts=table(records, ("Ctrl-C",)),

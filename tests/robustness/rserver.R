@@ -87,8 +87,10 @@ folds.of <- function(fit) {
     cv_terms = vapply(fit$cv.list, function(f) as.double(length(f$selected.terms)), 0),
     cv_rsq = fit$cv.rsq.tab, cv_maxerr = fit$cv.maxerr.tab, cv_class_rate = fit$cv.class.rate.tab,
     cv_oof_rsq = fit$cv.oof.rsq.tab, cv_infold_rsq = fit$cv.infold.rsq.tab,
-    cv_oof_fit = fit$cv.oof.fit.tab)
-  if (!is.null(fit$varmod)) found$cv_sd <- predict(fit, interval = "se")
+    cv_oof_fit = fit$cv.oof.fit.tab, cv_auc = fit$cv.auc.tab, cv_cor = fit$cv.cor.tab,
+    cv_deviance = fit$cv.deviance.tab, cv_calib_int = fit$cv.calib.int.tab,
+    cv_calib_slope = fit$cv.calib.slope.tab)
+  if (!is.null(fit$varmod)) found$cv_sd <- predict(fit, interval = "se", type = "earth")
   Filter(Negate(is.null), found)
 }
 
@@ -113,13 +115,25 @@ parts.of.model <- function(fit, x.new) {
     response = suppressWarnings(predict(fit, x.new, type = "response"))))
 }
 
+# The deviance of each iteration of all the generalised linear models that `run` fits, as R's own trace prints
+# them; a halved step prints another one for the same iteration, the last one counts.
+traced.deviances <- function(run) {
+  old <- options(digits = 17)
+  on.exit(options(old))
+  lines <- grep("^(Deviance|Step halved: new deviance) = ", capture.output(run()), value = TRUE)
+  values <- as.double(sub("^.*deviance = ([^ ]+).*$", "\\1", lines, ignore.case = TRUE))
+  values[c(!startsWith(lines[-1], "Step"), TRUE)[seq_along(lines)]]
+}
+
 repeat {
   x <- read.data()
   if (is.null(x)) break
   y <- read.data()
   weights <- read.data()
   rows <- read.data()
-  arguments <- list(x = quote(x), y = quote(y))
+  # predict() of a cross-validated fit looks for the frame by its name, and earth has an x of its own
+  predictors <- x
+  arguments <- list(x = if (is.data.frame(x)) quote(predictors) else quote(x), y = quote(y))
   if (!is.null(weights)) arguments$weights <- quote(weights)
   if (!is.null(rows)) arguments$subset <- quote(rows + 1)
   arguments <- c(arguments, read.arguments())
@@ -128,14 +142,22 @@ repeat {
   changes <- read.arguments()
   x.new <- read.data()
   warned <- character(0)
+  prune.again <- function(fit) do.call("update", c(list(fit, ponly = TRUE), changes))
   answer <- tryCatch(
     withCallingHandlers({
       fit <- do.call("earth", arguments)
       parts <- parts.of(fit, x.new)
       if (length(changes)) {
-        again <- do.call("update", c(list(fit, ponly = TRUE), changes))
-        more <- parts.of(again, x.new)
+        more <- parts.of(prune.again(fit), x.new)
         parts <- c(parts, structure(more, names = paste("again", names(more))))
+      }
+      if (!all(c(parts$converged, parts$"again converged") == 1)) {
+        arguments$glm$trace <- TRUE
+        parts$deviances <- suppressWarnings(traced.deviances(function() {
+          fit <- do.call("earth", arguments)
+          if (length(changes)) prune.again(fit)
+          NULL
+        }))
       }
       list(names = rownames(fit$dirs), parts = parts)
     }, warning = function(w) {

@@ -142,6 +142,8 @@ def mutated_bytes(rng, text):
     """Flip, remove, repeat or cut off bytes."""
     data = bytearray(text.encode())
     for _ in range(rng.integers(1, 6)):
+        if not data:
+            break
         at = int(rng.integers(len(data)))
         kind = rng.integers(4)
         if kind == 0:

@@ -37,7 +37,7 @@ def anova_table(model, bx, responses, weights=None) -> pd.DataFrame:
     several = Y.shape[1] > 1
     spreads = [f"sd_{name}" for name in model.response_names] if several else ["sd"]
     table = pd.DataFrame(rows, columns=["terms", *spreads, "gcv"], index=list(groups))
-    return table.astype({"terms": int})
+    return table.astype(float).astype({"terms": int})
 
 
 def _groups(model) -> dict[str, list[int]]:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from ...exceptions import InvalidInputError
 from ..design.columns import Column, Columns
-from ..formula.expression import RawColumn
 
 __all__ = ["Feature", "Inputs", "model_inputs"]
 
@@ -60,6 +59,8 @@ def _of_columns(columns: Columns) -> Inputs:
 
 
 def _of_formula(model) -> Inputs:
+    from ..formula.expression import RawColumn
+
     formula = model.formula
     used = [formula.variables[v] for term in formula.terms for v, _ in term]
     added = None if formula.offset_variable is None else formula.variables[formula.offset_variable]

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-
 import numpy as np
 import pandas as pd
-from scipy.special import xlogy
-from scipy.stats import cauchy, norm
 
 from ...exceptions import InvalidInputError
+from ..native.families import FAMILIES
+from ..native.links import LINKS
 from .text import coef_matrix
 
 __all__ = ["TYPES", "fit_residuals"]
@@ -18,55 +16,6 @@ TYPES = (
     "earth", "deviance", "response", "standardize", "delever", "pearson", "working", "partial",
     "glm.response", "glm.pearson", "glm.working", "glm.partial",
 )  # fmt: skip
-EPSILON = np.finfo(float).eps
-
-VARIANCES: Mapping[str, Callable] = {
-    "gaussian": np.ones_like,
-    "binomial": lambda mu: mu * (1 - mu),
-    "poisson": lambda mu: mu,
-    "Gamma": np.square,
-    "inverse.gaussian": lambda mu: mu**3,
-}
-
-
-def _logit_slope(eta):
-    with np.errstate(over="ignore", invalid="ignore"):
-        slope = np.exp(eta) / (1 + np.exp(eta)) ** 2
-    return np.where(np.abs(eta) > 30, EPSILON, slope)
-
-
-# Derivatives of the mean by the linear predictor, kept from zero as R keeps them.
-SLOPES: Mapping[str, Callable] = {
-    "identity": np.ones_like,
-    "logit": _logit_slope,
-    "probit": lambda eta: np.maximum(norm.pdf(eta), EPSILON),
-    "cauchit": lambda eta: np.maximum(cauchy.pdf(eta), EPSILON),
-    "cloglog": lambda eta: np.maximum(
-        np.exp(np.minimum(eta, 700)) * np.exp(-np.exp(np.minimum(eta, 700))), EPSILON
-    ),
-    "log": lambda eta: np.maximum(np.exp(eta), EPSILON),
-    "inverse": lambda eta: -1 / eta**2,
-    "sqrt": lambda eta: 2 * eta,
-    "1/mu^2": lambda eta: -1 / (2 * eta**1.5),
-}
-
-
-def _binomial_deviance(y, mu):
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return 2 * (xlogy(y, y / mu) + xlogy(1 - y, (1 - y) / (1 - mu)))
-
-
-def _poisson_deviance(y, mu):
-    return 2 * np.where(y > 0, xlogy(y, y / mu) - (y - mu), mu)
-
-
-DEVIANCES: Mapping = {
-    "gaussian": lambda y, mu: (y - mu) ** 2,
-    "binomial": _binomial_deviance,
-    "poisson": _poisson_deviance,
-    "Gamma": lambda y, mu: -2 * (np.log(np.where(y == 0, 1.0, y / mu)) - (y - mu) / mu),
-    "inverse.gaussian": lambda y, mu: (y - mu) ** 2 / (y * mu**2),
-}
 
 
 def fit_residuals(model, kind: str, residuals, fitted, bx, leverages, weights, offset):
@@ -97,17 +46,22 @@ def fit_residuals(model, kind: str, residuals, fitted, bx, leverages, weights, o
 
 
 def _of_glm(glm, kind: str, y, eta, weights):
-    family = glm.family.removeprefix("quasi")
+    if y.ndim == 2:
+        columns = zip(y.T, eta.T, strict=True)
+        return np.column_stack([_of_glm(glm, kind, *column, weights) for column in columns])
+    family = next(f for f in FAMILIES.values() if f.name == glm.family)
     mu = glm.response(eta)
     prior = np.ones(len(y)) if weights is None else np.asarray(weights)
-    prior = prior if y.ndim == 1 else prior[:, None]
+    if family.name.removeprefix("quasi") == "binomial":
+        y = np.where(prior == 0, 0.0, y)  # which is what R's family makes of a row without weight
     if kind == "response":
         return y - mu
     if kind == "pearson":
-        return (y - mu) * np.sqrt(prior) / np.sqrt(VARIANCES[family](mu))
+        return (y - mu) * np.sqrt(prior) / np.sqrt(family.variance(mu))
     if kind in ("working", "partial"):
-        return (y - mu) / SLOPES[glm.link](eta)
-    squares = prior * DEVIANCES[family](y, mu)
+        return (y - mu) / LINKS[glm.link].slope(eta)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        squares = family.deviances(y, mu, prior, [])
     return np.where(y > mu, 1.0, -1.0) * np.sqrt(np.maximum(squares, 0))
 
 

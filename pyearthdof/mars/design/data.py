@@ -11,6 +11,7 @@ import pandas as pd
 from sklearn.utils.validation import _check_y, validate_data
 
 from ...exceptions import InvalidInputError
+from .advice import warn_of_columns
 from .classes import indicator_columns, indicator_names
 from .columns import Columns, quoted_name
 from .kinds import check_kind, column_names, numbers_of_series
@@ -152,6 +153,7 @@ def _check_factors(estimator, X: pd.DataFrame, columns: Columns) -> Design:
         raise InvalidInputError(f"X has {len(X)} row(s) but a minimum of 2 is required")
     validate_data(estimator, X, skip_check_array=True)
     X = _renamed(X, columns.names)
+    warn_of_columns(X, columns.columns)
     names = check_names(columns.feature_names)
     return Design(columns.expand(X), names, columns, columns.values(X))
 

@@ -7,9 +7,7 @@ from dataclasses import replace
 from ...random import RDraws
 from ..model import FitDetails, MarsModel
 from ..options import EarthOptions
-from .cross_validation import best_size, cross_validate
 from .fit import fit_one, reprune
-from .varmod import fit_variance
 
 __all__ = ["fit_complete"]
 
@@ -20,6 +18,9 @@ def fit_complete(
     """Fit one model to a `TrainingData`; `seed` is the one of R's stream, for nfold of 2 or more."""
     if options.nfold < 2:
         return fit_one(data, options, n_jobs)
+    from .cross_validation import cross_validate
+    from .varmod import fit_variance
+
     if data.subset is not None:  # the folds are of the rows to fit on
         data = replace(
             data,
@@ -46,6 +47,8 @@ def fit_complete(
 
 def _prune_by_cv(model, data, options: EarthOptions, cv) -> tuple[MarsModel, FitDetails]:
     """The subset of the size that cross-validation prefers; the pruning pass stays as it was."""
+    from .cross_validation import best_size
+
     size = best_size(cv, options.nprune)
     chosen, details = reprune(model, data, replace(options, nprune=size))
     kept = ("rss_per_subset", "gcv_per_subset", "prune_terms")

@@ -125,11 +125,12 @@ def _fit_fold(model: MarsModel, data, options: EarthOptions, is_out: np.ndarray,
     X = data.design.values
     y = _observed(model, data)[out]
     weights = taken(given, out)
-    predicted = _columns(fitted.predict(X[out], "earth"))
+    basis = _basis(fitted, X[out])[:, fitted.selected]
+    predicted = _product(basis, fitted.coef)
     response, statistics = predicted, {}
     family = options.glm_family
     if family in BINOMIAL + POISSON:
-        response = _columns(fitted.predict(X[out], "response"))
+        response = fitted.glm.response(_product(basis, fitted.glm.coef))
         counts = data.responses.matrix[out] if y.shape[1] < data.responses.matrix.shape[1] else None
         statistics = glm_statistics(response, y, counts, is_binomial=family in BINOMIAL)
     levels = class_levels(data.responses)
@@ -149,8 +150,23 @@ def _fit_fold(model: MarsModel, data, options: EarthOptions, is_out: np.ndarray,
     )
 
 
-def _columns(values: np.ndarray) -> np.ndarray:
-    return values.reshape(len(values), -1)
+def _basis(fitted: MarsModel, X: np.ndarray) -> np.ndarray:
+    """All terms of the forward pass at the rows of a design."""
+    terms = zip(fitted.dirs, fitted.cuts, strict=True)
+    return np.column_stack([evaluate_term(X, d, c) for d, c in terms])
+
+
+def _product(basis: np.ndarray, coef: np.ndarray) -> np.ndarray:
+    """A column for each response, added up term by term as R's matrix product does.
+
+    So rows that are equal have equal predictions, which the ranks of an AUC count as ties; in a block of a
+    faster product they may differ in the last bit.
+    """
+    coef = coef.reshape(len(coef), -1)
+    total = np.zeros((len(basis), coef.shape[1]))
+    for column, values in zip(basis.T, coef, strict=True):
+        total += np.outer(column, values)
+    return total
 
 
 def _observed(model: MarsModel, data) -> np.ndarray:
@@ -171,8 +187,7 @@ def _rsq_per_subset(
     parts = {"oof_rsq": (out, Y), "infold_rsq": (inside, data.responses.matrix)}
     table = {name: np.full(len(model.dirs), np.nan) for name in parts}
     share = _response_shares(options, Y.shape[1])
-    terms = zip(fitted.dirs, fitted.cuts, strict=True)
-    basis = np.column_stack([evaluate_term(X, d, c) for d, c in terms])
+    basis = _basis(fitted, X)
     if Y.shape[1] < part.responses.matrix.shape[1]:
         part = _as_shares(part, Y[inside])
     for size, (selected, coef) in enumerate(subset_fits(fitted, part, options, len(model.dirs))):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 
 from ..._warn import warn_user
@@ -17,6 +19,9 @@ __all__ = ["check_responses", "earth_part", "fit_glms", "is_pairs"]
 
 
 OF_POSITIVE = ("gamma", "inverse_gaussian")
+MANY_CASES = (
+    20_000  # from here on threads share the cases of one response, and Ctrl-C is heard within it
+)
 
 
 def is_pairs(Y: np.ndarray, family: str | None) -> bool:
@@ -79,10 +84,16 @@ def fit_glms(bx, data, options: EarthOptions, n_threads=1) -> GlmPart | None:
     columns[0] = 1.0
     pairs = is_pairs(data.all_responses.values, family)
     each = [responses.values] if pairs else responses.matrix.T
-    found = [
-        _fit(family, columns, y, name, weights, data.offset, options, n_threads)
-        for y, name in zip(each, responses.names, strict=False)
-    ]
+
+    def fit(y, name) -> GlmFit:
+        return _fit(family, columns, y, name, weights, data.offset, options, n_threads)
+
+    names = responses.names[: len(each)]
+    if n_threads > 1 and len(each) > 1 and len(bx) < MANY_CASES:
+        with ThreadPoolExecutor(min(n_threads, len(each))) as pool:
+            found = list(pool.map(fit, each, names))
+    else:
+        found = list(map(fit, each, names))
     _warn(found, responses.names)
     single = pairs or responses.values.ndim == 1
     coef = found[0].coef if single else np.column_stack([fit.coef for fit in found])

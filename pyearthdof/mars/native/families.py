@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln, xlog1py, xlogy
 
+from ... import _core
 from .elementary import log, power
 from .r_sums import r_sum
 
@@ -75,12 +76,8 @@ def _log(values, notes: list[str]) -> np.ndarray:
     return log(values)
 
 
-def _y_log_y(y, mu) -> np.ndarray:
-    return np.where(y != 0, y * log(np.where(y != 0, y / mu, 1.0)), 0.0)
-
-
 def _binomial_deviances(y, mu, weights, notes) -> np.ndarray:
-    return 2 * weights * (_y_log_y(y, mu) + _y_log_y(1 - y, 1 - mu))
+    return _core.binomial_deviances(y, mu, weights)
 
 
 def _poisson_deviances(y, mu, weights, notes) -> np.ndarray:

@@ -12,7 +12,7 @@ import numpy as np
 from ... import _core
 from ..._version import __version__
 from ..._warn import warn_user
-from ...exceptions import RWarning
+from ...exceptions import InvalidInputError, RWarning
 from ..design.data import Responses, taken
 from ..design.names import term_names
 from ..gcv import gcv_of
@@ -20,7 +20,7 @@ from ..model import FitDetails, MarsModel, evaluate_term
 from ..options import MANY_ROWS, EarthOptions
 from .earth_glm import check_responses, earth_part, fit_glms
 from .forward import ForwardPass, forward_pass
-from .prune import Pruning, choose, find_subsets, prune, refuse_singular
+from .prune import Pruning, choose, find_subsets, prune
 from .r_sums import r_mean, r_sum, r_weighted_mean
 from .settings import response_importance
 from .weights import effective_weights
@@ -108,27 +108,32 @@ def _prune_and_solve(
     forward: ForwardPass, Y, importance, weights, options: EarthOptions, n_threads=1, search=Search()
 ) -> NativeFit:  # fmt: skip
     # each product in R's order: rounding decides ties, and whether the fit of a constant is exact
-    root = np.ones((len(Y), 1)) if weights is None else np.sqrt(weights)[:, None]
-    pruned = prune(forward.bx, root * Y * importance, options, search.subsets)
-    bx = forward.bx[:, pruned.selected] / root
-    columns = np.ascontiguousarray((bx * root).T)
+    root = None if weights is None else np.sqrt(weights)[:, None]
+    weighted = Y if root is None else root * Y
+    pruned = prune(forward.bx, weighted * importance, options, search.subsets)
+    bx = columns = np.ascontiguousarray(forward.bx.T[pruned.selected])
+    if root is not None:
+        bx = columns / root.T
+        columns = bx * root.T
     wanted = options.get_leverages
     wanted = len(Y) < MANY_ROWS if wanted is None else wanted
-    coef, residuals, leverages = _least_squares(columns, Y * importance * root, wanted, n_threads)
-    fitted = (Y * importance - residuals / root) / importance
+    scaled = Y * importance
+    weighted = scaled if root is None else scaled * root
+    coef, residuals, leverages = _least_squares(columns, weighted, wanted, n_threads)
+    fitted = (scaled - (residuals if root is None else residuals / root)) / importance
     coef = coef / importance
     statistics = _statistics(pruned)
     return NativeFit(
         dirs=forward.dirs,
         cuts=forward.cuts,
         coef=coef,
-        bx=bx,
+        bx=bx.T,
         termcond=forward.termcond,
         fitted=fitted,
         leverages=leverages,
         n_ties=forward.n_ties,
         **statistics,
-        **_per_response(Y * importance / importance, fitted, weights, options, statistics),
+        **_per_response(scaled / importance, fitted, weights, options, statistics),
     )
 
 
@@ -190,9 +195,15 @@ def _least_squares(columns, Y, with_leverages: bool, n_threads: int) -> tuple:
     """Coefficients, residuals and leverages of Y on the rows of `columns`.
 
     In R's order of operations: where terms are almost dependent only it loses the digits that R loses.
+    R's lm() asks for more independence than the forward pass.
     """
     rows = np.ascontiguousarray(Y.T)
     found = _core.regress(columns, rows, leverages=with_leverages, n_threads=n_threads)
+    if not found["is_independent"]:
+        raise InvalidInputError(
+            "the selected terms are nearly dependent (R: singular fit encountered): leave out predictors "
+            "that are almost the same, or use a larger thresh or penalty"
+        )
     leverages = found["leverages"]
     if leverages is not None:
         leverages[leverages < 1e-8] = 0.0
@@ -283,7 +294,6 @@ def subset_fits(model: MarsModel, data, options: EarthOptions, n_sizes: int):
             found = find_subsets(columns, weighted, each)
         selected = np.zeros(1, dtype=int) if found is None else choose(found, each).selected
         chosen = np.ascontiguousarray((bx[:, selected] / root * root).T)
-        refuse_singular(chosen)
         coef, _, _ = _least_squares(chosen, Y * importance * root, False, 1)
         yield selected, coef / importance
 

@@ -81,8 +81,9 @@ def _auc(predicted: np.ndarray, y: np.ndarray) -> float:
 
 
 def _correlation(predicted: np.ndarray, y: np.ndarray) -> float:
-    a, b = predicted - predicted.mean(), y - y.mean()
-    return float(np.sum(a * b) / np.sqrt(np.sum(a**2) * np.sum(b**2)))
+    """R's cor(); NaN where one of the two is constant, which R's mean then is to the bit."""
+    a, b = predicted - r_mean(predicted), y - r_mean(y)
+    return float(np.float64(r_sum(a * b)) / (np.sqrt(r_sum(a**2)) * np.sqrt(r_sum(b**2))))
 
 
 def _binomial_deviance(predicted: np.ndarray, y: np.ndarray) -> float:

@@ -207,15 +207,17 @@ def _least_squares(problem: _Problem, here: _Point) -> tuple[np.ndarray, int] | 
     response = problem.response
     positive = response.weights > 0
     variance, slope = problem.family.variance(here.mu), problem.link.slope(here.eta)
-    if np.isnan(variance[positive]).any():
+    used = _index(positive)
+    if np.isnan(variance[used]).any():
         raise GlmStoppedError("NAs in V(mu)")
-    if (variance[positive] == 0).any():
+    if (variance[used] == 0).any():
         raise GlmStoppedError("0s in V(mu)")
-    if np.isnan(slope[positive]).any():
+    if np.isnan(slope[used]).any():
         raise GlmStoppedError("NAs in d(mu)/d(eta)")
-    good = positive & (slope != 0)
-    if not good.any():
+    informative = positive & (slope != 0)
+    if not informative.any():
         return None
+    good = _index(informative)
     eta, mu, y, slope = (
         (here.eta - problem.offset)[good],
         here.mu[good],
@@ -223,25 +225,37 @@ def _least_squares(problem: _Problem, here: _Point) -> tuple[np.ndarray, int] | 
         slope[good],
     )
     root = np.sqrt(response.weights[good] * slope**2 / variance[good])
-    columns = (problem.columns if good.all() else problem.columns[:, good]) * root
+    columns = np.ascontiguousarray(problem.columns[:, good])
     target = (eta + (y - mu) / slope) * root
+    for name, values in (("x", columns), ("y", target)):
+        if not np.isfinite(values).all():
+            raise GlmStoppedError(f"NA/NaN/Inf in '{name}'")
     if problem.ridge is not None:  # rows that pull the coefficients to zero
         columns = np.hstack([columns, np.diag(problem.ridge)])
+        root = np.concatenate([root, np.ones(len(columns))])
         target = np.concatenate([target, np.zeros(len(columns))])
-    return _solve(columns, target, min(1e-7, problem.epsilon / 1000), problem.n_threads)
+    return _solve(columns, root, target, min(1e-7, problem.epsilon / 1000), problem.n_threads)
 
 
-def _solve(columns, target, tolerance, n_threads) -> tuple[np.ndarray, int]:
-    """By R's pivoting Householder QR; what depends on other columns gets 0."""
-    rows = target[None, :]
-    found = _core.regress(columns, rows, tolerance=tolerance, n_threads=n_threads)
-    if found["is_independent"]:
-        return found["coef"][:, 0], len(columns)
+def _index(mask: np.ndarray) -> np.ndarray | slice:
+    """The mask, or all rows without a copy of them."""
+    return slice(None) if mask.all() else mask
+
+
+def _solve(columns, root, target, tolerance, n_threads) -> tuple[np.ndarray, int]:
+    """By R's pivoting Householder QR, cases times `root`; what depends on other columns gets 0."""
+    coef = _core.solve_reweighted(columns, root, target, tolerance, n_threads)
+    if coef is not None:
+        return coef, len(columns)
+    columns = columns * root
     kept = _core.find_independent(columns, tolerance, n_threads)
     coef = np.zeros(len(columns))
     if kept:
         found = _core.regress(
-            np.ascontiguousarray(columns[kept]), rows, tolerance=tolerance, n_threads=n_threads
+            np.ascontiguousarray(columns[kept]),
+            target[None, :],
+            tolerance=tolerance,
+            n_threads=n_threads,
         )
         coef[kept] = found["coef"][:, 0]
     return coef, len(kept)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ... import _core
 from ..describe.glm import CAUCHIT, EPSILON, PROBIT
 from .elementary import atan, exp, expm1, log, normal, normal_density, normal_quantile, power, tan
 
@@ -45,17 +46,6 @@ def _log_odds(mu):
     if (outside := (mu < 0) | (mu > 1)).any():
         raise GlmStoppedError(f"Value {mu[outside][0]:g} out of range (0, 1)")
     return log(mu / (1 - mu))
-
-
-def _logistic(eta):
-    odds = exp(np.clip(eta, -30, 30))
-    odds = np.where(eta < -30, EPSILON, np.where(eta > 30, 1 / EPSILON, odds))
-    return odds / (1 + odds)
-
-
-def _logistic_slope(eta):
-    growth = exp(np.clip(eta, -30, 30))
-    return np.where(np.abs(eta) > 30, EPSILON, growth / ((1 + growth) * (1 + growth)))
 
 
 def _cauchy(eta):
@@ -98,7 +88,7 @@ def _is_not_zero(eta) -> bool:
 
 LINKS = {
     "identity": Link(lambda mu: mu, lambda eta: eta, np.ones_like),
-    "logit": Link(_log_odds, _logistic, _logistic_slope),
+    "logit": Link(_log_odds, _core.logistic, _core.logistic_slope),
     "probit": Link(
         normal_quantile,
         lambda eta: normal(np.clip(eta, -PROBIT, PROBIT)),

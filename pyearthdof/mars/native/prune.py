@@ -14,11 +14,8 @@ from ..gcv import gcv_of_sizes
 from ..options import EarthOptions
 
 __all__ = [
-    "Pruning", "Subsets", "choose", "find_subsets", "prune", "refuse_singular",
+    "Pruning", "Subsets", "choose", "find_subsets", "prune",
 ]  # fmt: skip
-
-
-LM_TOLERANCE = 1e-7
 
 
 @dataclass(frozen=True)
@@ -44,10 +41,7 @@ class Subsets:
 
 def prune(bx: np.ndarray, Y: np.ndarray, options: EarthOptions, find=None) -> Pruning:
     """Search the subsets of the columns of bx, weighted if Y is, and choose one; `find` may find them."""
-    columns = np.ascontiguousarray(bx.T)
-    pruned = choose((find or find_subsets)(columns, Y, options), options)
-    refuse_singular(columns[pruned.selected])
-    return pruned
+    return choose((find or find_subsets)(np.ascontiguousarray(bx.T), Y, options), options)
 
 
 def find_subsets(columns: np.ndarray, Y: np.ndarray, options: EarthOptions) -> Subsets:
@@ -119,15 +113,6 @@ def _warn_of_dependent(dependent: list[int]) -> None:
         f"the pruning pass leaves out terms that depend on others (term {terms} of the forward pass)",
         RWarning,
     )
-
-
-def refuse_singular(columns: np.ndarray) -> None:
-    """earth's last regression is R's lm(), which asks for more independence than the forward pass."""
-    if len(_core.find_independent(columns, LM_TOLERANCE)) < len(columns):
-        raise InvalidInputError(
-            "the selected terms are nearly dependent (R: singular fit encountered): leave out predictors "
-            "that are almost the same, or use a larger thresh or penalty"
-        )
 
 
 def _is_well_conditioned(bx: np.ndarray, tolerance: float) -> bool:

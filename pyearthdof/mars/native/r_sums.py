@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import numpy as np
 
+from ... import _core
+
 __all__ = ["r_mean", "r_sum", "r_weighted_mean", "sum_in_order"]
 
 
 def r_sum(values: np.ndarray) -> float:
     """R's sum(): in extended precision."""
-    return float(np.add.accumulate(values.astype(np.longdouble))[-1])
+    return _core.extended_sum(np.ascontiguousarray(values, dtype=float))
 
 
 def r_mean(values: np.ndarray) -> float:
     """R's mean(): in extended precision, with a second round for what the first one lost."""
-    extended = values.astype(np.longdouble)
-    first = np.add.accumulate(extended)[-1] / len(values)
-    return float(first + np.add.accumulate(extended - first)[-1] / len(values))
+    return _core.extended_mean(np.ascontiguousarray(values, dtype=float))
 
 
 def r_weighted_mean(values: np.ndarray, weights: np.ndarray) -> float:
-    """R's weighted.mean()."""
-    return r_sum(values * weights) / r_sum(weights)
+    """R's weighted.mean(), which is not a number where no row has a weight."""
+    total = r_sum(weights)
+    return r_sum(values * weights) / total if total else np.nan
 
 
 def sum_in_order(values: np.ndarray) -> float:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ... import _core
-from .prune import LM_TOLERANCE
 
 __all__ = ["wls"]
+
+LM_TOLERANCE = 1e-7
 
 
 def wls(columns: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:

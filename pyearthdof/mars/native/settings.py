@@ -24,8 +24,9 @@ SIZES = (1e-75, 1e75)  # of the largest value of a column: products of sums of s
 
 def make_design(X: np.ndarray, n_threads: int = 1) -> _core.Design:
     """Sort the predictors, once for all fits on them."""
-    refuse_sizes("X", X)
-    return _core.Design(X, n_threads)
+    design = _core.Design(X, n_threads)
+    _refuse_largest("X", design.reach())
+    return design
 
 
 def pass_settings(options: EarthOptions, n: int) -> _core.Settings:
@@ -58,7 +59,10 @@ def response_importance(response_weight: np.ndarray | None, n_resp: int) -> np.n
 
 def refuse_sizes(name: str, values: np.ndarray) -> None:
     """Refuse columns whose sums of squares overflow or vanish when multiplied: earth may never end."""
-    largest = np.abs(values).max(axis=0)
+    _refuse_largest(name, np.abs(values).max(axis=0))
+
+
+def _refuse_largest(name: str, largest: np.ndarray) -> None:
     bad = (largest > SIZES[1]) | ((largest < SIZES[0]) & (largest > 0))
     if bad.any():
         raise InvalidInputError(

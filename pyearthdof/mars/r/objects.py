@@ -8,6 +8,7 @@ import re
 import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -17,13 +18,15 @@ from ..._files import write_whole
 from ...exceptions import FittingError, InvalidInputError, RError, RWarning
 from ..describe.glm import FAMILIES
 from ..design.columns import Column, Columns
-from ..formula.learn import FormulaFrame
-from ..formula.model_matrix import Formula
 from ..model import FitDetails
 from ..model_check import check_model
 from ..options import EarthOptions
 from . import engine as engine_r
 from .objects_check import check_described
+
+if TYPE_CHECKING:
+    from ..formula.learn import FormulaFrame
+    from ..formula.model_matrix import Formula
 
 __all__ = ["frame_for_r", "read_r", "write_rds"]
 
@@ -117,6 +120,8 @@ def _degree(found) -> int:
 
 
 def _formula_from(found) -> Formula | None:
+    from ..formula.model_matrix import Formula
+
     described = found["formula"]
     if described is None:
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -19,12 +20,13 @@ from ..design.data import (
     check_weights,
     taken,
 )
-from ..formula.learn import FormulaFrame, LearnedFormula, frame_of_formula, learn_formula
-from ..formula.model_matrix import Formula
-from ..formula.update import updated_formula
 from ..options import EarthOptions
 from . import engine as engine_r
 from . import objects as robject
+
+if TYPE_CHECKING:
+    from ..formula.learn import FormulaFrame, LearnedFormula
+    from ..formula.model_matrix import Formula
 
 __all__ = ["FormulaData", "TrainingData"]
 
@@ -103,6 +105,8 @@ class FormulaData(TrainingData):
     @classmethod
     def learn(cls, text: str, frame, weights, subset) -> FormulaData:
         """Read, check and learn a formula; nothing is fitted."""
+        from ..formula.learn import frame_of_formula, learn_formula
+
         columns = frame_of_formula(frame)
         frame = columns.frame
         learned = learn_formula(text, columns, _moves_knots)
@@ -128,6 +132,8 @@ class FormulaData(TrainingData):
 
     def with_formula(self, text) -> FormulaData:
         """The same data by another formula, in which dots stand for the sides of this one."""
+        from ..formula.update import updated_formula
+
         text = updated_formula(self.learned.formula.text, text)
         return FormulaData.learn(text, self.frame, self.all_weights, self.subset)
 

@@ -9,8 +9,8 @@ import pytest
 from pyearthdof import Earth, EarthClassifier
 from pyearthdof.mars.cross_validation import cv_frames
 from pyearthdof.mars.native.calibration import calibrate
-from pyearthdof.mars.native.cross_validation import cross_validate
-from pyearthdof.mars.native.fold_statistics import class_levels, glm_statistics
+from pyearthdof.mars.native.cross_validation import _product, cross_validate
+from pyearthdof.mars.native.fold_statistics import class_levels, glm_statistics, weighted_rsq
 from pyearthdof.mars.r import engine as engine_r
 from pyearthdof.random import RDraws
 
@@ -88,3 +88,19 @@ def test_levels_of_numbers():
     assert class_levels(Responses) == (0.5, 1.5)
     Responses.matrix = np.array([[0.0], [2.0]])
     assert class_levels(Responses) is None
+
+
+def test_folds_that_tell_nothing():
+    """As R: no row with a weight, or predictions that are all the same, give no number."""
+    y = np.array([1.0, 2.0, 4.0, 0.0])
+    assert np.isnan(weighted_rsq(y, y, np.zeros(4)))
+    for constant in (0.1, 1 / 3, 7.3):
+        found = glm_statistics(np.full((4, 1), constant), y[:, None], None, is_binomial=False)
+        assert np.isnan(found["cv.cor.tab"]).all() and np.isnan(found["cv.calib.slope.tab"]).all()
+
+
+def test_equal_rows_are_ties_of_an_auc():
+    rng = np.random.default_rng(0)
+    basis, coef = rng.normal(size=(1, 7)), rng.normal(size=(7, 3))
+    for n in range(2, 70):
+        assert len(np.unique(_product(np.repeat(basis, n, axis=0), coef), axis=0)) == 1

@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from versions import assert_bits, installed
 from without_r import run_without_r
 
-from pyearthdof import Earth, EarthClassifier, MarsModel
+from pyearthdof import Earth, EarthClassifier, MarsModel, _core
 from pyearthdof.exceptions import InvalidInputError, RWarning, SeparationWarning
 from pyearthdof.mars.native.glm import GlmStoppedError, fit_glm
 from pyearthdof.mars.native.links import LINKS
@@ -445,3 +445,32 @@ print(model.engine_, *model.classes_, model.predict_proba(X).sum() == 200)
     lines = run_without_r(code).splitlines()
     assert len(lines) == 8 and all(line.startswith("native ") for line in lines)
     assert lines[-1] == "native c a b True"
+
+
+@pytest.mark.parametrize("n, m", [(1, 1), (7, 7), (30, 7), (200, 8), (200, 23)])
+def test_a_step_is_the_regression_to_the_last_bit(n, m):
+    rng = np.random.default_rng(m)
+    columns = np.vstack([np.ones(n), rng.normal(size=(m - 1, n))])
+    root, target = rng.uniform(0.1, 3, size=n), rng.normal(size=n)
+    wanted = _core.regress(columns * root, target[None, :], tolerance=1e-11)["coef"][:, 0]
+    for n_threads in (1, 2):
+        found = _core.solve_reweighted(columns, root, target, 1e-11, n_threads)
+        assert np.array_equal(found, wanted)
+
+
+def test_a_step_on_dependent_columns_is_refused():
+    rng = np.random.default_rng(4)
+    columns = rng.normal(size=(5, 40))
+    columns[3] = columns[0] - 2 * columns[1]
+    root, target = np.ones(40), rng.normal(size=40)
+    assert _core.solve_reweighted(columns, root, target, 1e-11) is None
+    assert _core.solve_reweighted(columns[:, :4].copy(), root[:4], target[:4], 1e-11) is None
+
+
+def test_responses_side_by_side_are_those_one_after_the_other():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(300, 4))
+    y = np.digitize(X[:, 0] + np.abs(X[:, 1]) + rng.logistic(size=300), [0.0, 1.0, 2.0])
+    one, two = (EarthClassifier(engine="native", n_jobs=k, degree=2).fit(X, y) for k in (1, 2))
+    assert np.array_equal(one.model_.glm.coef, two.model_.glm.coef)
+    assert np.array_equal(one.model_.glm.deviance, two.model_.glm.deviance)

@@ -13,7 +13,7 @@ from rscript import needs_rscript
 from pyearthdof.mars import native
 from pyearthdof.mars.design.contrasts import polynomial_contrasts
 
-ORDINARY, NASTY = 2000, 5000
+ORDINARY, NASTY, SEVERAL = 2000, 5000, 3000
 
 
 def ordinary_design(rng, n, p):
@@ -101,15 +101,18 @@ def random_options(rng, largest_nk) -> dict:
     return options
 
 
-def random_case(rng, nasty) -> Case:
-    large = rng.random() < 0.01  # these take R most of the time
+def random_design(rng, nasty, large) -> tuple[np.ndarray, str]:
     n = int(np.exp(rng.uniform(np.log(20), np.log(3000 if large else 400))))
     p = int(np.exp(rng.uniform(0, np.log(60 if large else 20))))
     X = ordinary_design(rng, n, p)
-    label = "ordinary"
-    if nasty:
-        trick = TRICKS[rng.integers(len(TRICKS))]
-        X, label = trick(rng, X), trick.__name__
+    if not nasty:
+        return X, "ordinary"
+    trick = TRICKS[rng.integers(len(TRICKS))]
+    return trick(rng, X), trick.__name__
+
+
+def random_response(rng, X, nasty) -> np.ndarray:
+    n = len(X)
     unit = X / max(1e-12, np.abs(X).mean())
     y = np.sin(2 * unit[:, 0]) + unit[:, -1] * unit[:, 0]
     y = y + rng.choice([0.0 if nasty else 0.2, 0.1, 0.5, 1.0]) * rng.normal(size=n)
@@ -117,12 +120,51 @@ def random_case(rng, nasty) -> Case:
         y = rng.normal(size=n)
     if nasty and rng.random() < 0.1:
         y = np.round(y)
+    return y
+
+
+def random_case(rng, nasty) -> Case:
+    large = rng.random() < 0.01  # these take R most of the time
+    X, label = random_design(rng, nasty, large)
+    y = random_response(rng, X, nasty)
     return Case.make(X, y, label=label, **random_options(rng, 115 if large else 60))
 
 
-def differences(seed, count, nasty) -> tuple[Counter, list[str]]:
+def random_responses(rng, X, nasty) -> tuple[np.ndarray, str]:
+    """Several responses, as they are, or in various units far from zero, or as the indicators of classes."""
+    m = int(rng.integers(2, 6))
+    at = [rng.integers(X.shape[1], size=X.shape[1]) for _ in range(m)]
+    Y = np.column_stack([random_response(rng, X[:, columns], nasty) for columns in at])
+    kind = str(rng.choice(["plain", "units", "classes", "dependent", "constant"]))
+    if kind == "units":
+        Y = (Y + rng.normal(size=m) * 10 ** rng.uniform(0, 6, size=m)) * 10 ** rng.uniform(
+            -4, 4, size=m
+        )
+    elif kind == "classes":
+        Y = (Y.argmax(axis=1)[:, None] == np.unique(Y.argmax(axis=1))).astype(float)
+    elif kind == "dependent":
+        Y[:, -1] = Y[:, 0] * rng.choice([1.0, -1.0, 3.0])
+    elif kind == "constant":
+        Y[:, rng.integers(m)] = rng.choice([0.0, 0.1, 1e4])
+    return (Y if Y.shape[1] > 1 else np.column_stack([Y, 1 - Y])), kind
+
+
+def random_case_of_several(rng) -> Case:
+    large, nasty = rng.random() < 0.01, rng.random() < 0.5
+    X, label = random_design(rng, nasty, large)
+    Y, kind = random_responses(rng, X, nasty)
+    options = random_options(rng, 115 if large else 60)
+    options["scale_y"] = (None, None, False, True)[rng.integers(4)]
+    if not options["scale_y"] and rng.random() < 0.2:  # R takes one of the two
+        options["response_weight"] = 10 ** rng.uniform(-2, 2, size=Y.shape[1])
+    if rng.random() < 0.2:
+        options["auto_linpreds"] = False
+    return Case.make(X, Y, label=f"{label}, {kind}", **options)
+
+
+def differences(seed, count, make_case) -> tuple[Counter, list[str]]:
     rng = np.random.default_rng(seed)
-    cases = [random_case(rng, nasty) for _ in range(count)]
+    cases = [make_case(rng) for _ in range(count)]
     totals, found = Counter(), []
     for i, (case, wanted) in enumerate(zip(cases, fit_in_r(cases), strict=True)):
         totals[case.label] += 1
@@ -140,11 +182,15 @@ def differences(seed, count, nasty) -> tuple[Counter, list[str]]:
 @needs_rscript
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("seed", "count", "nasty"),
-    [(20210319, ORDINARY, False), (20210320, NASTY, True)],
-    ids=["ordinary", "nasty"],
+    ("seed", "count", "make_case"),
+    [
+        (20210319, ORDINARY, lambda rng: random_case(rng, nasty=False)),
+        (20210320, NASTY, lambda rng: random_case(rng, nasty=True)),
+        (20210321, SEVERAL, random_case_of_several),
+    ],
+    ids=["ordinary", "nasty", "several responses"],
 )
-def test_problems_are_identical(seed, count, nasty):
-    totals, found = differences(seed, count, nasty)
+def test_problems_are_identical(seed, count, make_case):
+    totals, found = differences(seed, count, make_case)
     print(dict(totals), *found, sep="\n")
     assert found == []

@@ -141,8 +141,11 @@ def test_coefficients_are_those_of_r_to_the_last_bit():
     np.testing.assert_allclose(found["leverages"], wanted["hat"], rtol=1e-14)
 
 
-def test_backward_elimination_drops_the_least_useful_column():
+@pytest.mark.parametrize("weighted", [False, True])
+def test_backward_elimination_drops_the_least_useful_column(weighted):
     columns, y = problem(6, n=40, m=6, n_resp=2)
+    if not weighted:
+        columns, y = columns / columns[0], y / columns[0]
     found = eliminate_backward(columns, y)
     rss, best = found["rss"], found["best"]
     assert found["is_independent"]

@@ -15,7 +15,7 @@ def errors(X, y, **options) -> np.ndarray:
     """|difference of the gains| over what it may be, for all pairs of all steps that are not in doubt."""
     options = Case.make(X, y, thresh=0.0, **options).options
     settings = pass_settings(options, len(X))
-    rows, _ = scale_responses(y[:, None], True)
+    rows, _ = scale_responses(y.reshape(len(y), -1), y.ndim == 1)
     steps = _core.Steps(make_design(X), settings, [], rows, False)
     found = []
     while steps.is_running and not steps.is_exact:
@@ -42,6 +42,19 @@ def test_gains_are_within_their_bounds(scale, offset, degree):
     y = np.sin(2 * Z[:, 0]) + Z[:, 1] * Z[:, 2] + 0.3 * rng.normal(size=120)
     X = scale * (Z + offset * np.array([1, 1, 0, 0]))
     found = errors(X, y, degree=degree, nk=31)
+    assert len(found) > 20
+    assert found.max() < 1
+
+
+@pytest.mark.parametrize("degree", [1, 2])
+@pytest.mark.parametrize("mean", [0.0, 30.0, 3e3, 2e4])
+def test_gains_of_several_responses_are_within_their_bounds(mean, degree):
+    """Several responses are not scaled: earth multiplies lines by them as they are, far from zero."""
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(120, 4)) + np.array([0, 0, 50, 0])
+    signal = np.column_stack([X[:, 0] + X[:, 1] ** 2, X[:, 1] * X[:, 2], np.abs(X[:, 3])])
+    Y = (signal + 0.3 * rng.normal(size=(120, 3))) * np.array([1, 0.1, 3]) + mean
+    found = errors(X, Y, degree=degree, nk=31)
     assert len(found) > 20
     assert found.max() < 1
 

@@ -303,8 +303,7 @@ def test_generalised_linear_models_have_intervals_around_their_least_squares_fit
     np.testing.assert_allclose(table.to_numpy(), model.predict_interval(type="earth"), rtol=1e-10)
 
 
-@pytest.mark.needs_r
-@pytest.mark.parametrize("engine", ["r", "native"])
+@pytest.mark.parametrize("engine", [pytest.param("r", marks=pytest.mark.needs_r), "native"])
 def test_where_there_is_no_r(engine, tmp_path):
     """A model with factors and a variance model: saved here, its intervals there."""
     model = fitted("factor", {"varmod_method": "x.earth"}, engine)

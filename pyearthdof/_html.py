@@ -1,0 +1,106 @@
+"""Small pieces of HTML for notebooks: nothing from outside, all text escaped, at home on light and dark.
+
+Colours are the page's own (`currentColor`, transparent grounds); the one of drawings is read on both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape as _escape
+
+__all__ = [
+    "Html",
+    "ShowsItself",
+    "box",
+    "escape",
+    "note",
+    "number",
+    "plus_minus",
+    "table",
+    "text_block",
+]
+
+ACCENT = "#3b82c4"  # a contrast of 4 with white and of 5 with black
+_LINE = "1px solid rgba(128,128,128,.4)"
+_CELL = "padding:2px 10px 2px 0;vertical-align:middle;white-space:nowrap;background:transparent;border:0;"
+
+
+class Html(str):
+    """Text that is HTML already."""
+
+    __slots__ = ()
+
+
+class ShowsItself:
+    """A result that notebooks show as HTML; `_html_body` has it, `_html_title` its heading."""
+
+    def _html_title(self) -> str:
+        return type(self).__name__
+
+    def _html_body(self) -> str:
+        return text_block(str(self))
+
+    def _repr_html_(self) -> str:
+        return box(self._html_title(), self._html_body())
+
+
+def escape(value) -> Html:
+    """Text as HTML; what is HTML stays as it is."""
+    return value if isinstance(value, Html) else Html(_escape(str(value), quote=True))
+
+
+def number(value, digits: int = 5) -> str:
+    """A number in few digits; nothing for None."""
+    return "" if value is None else f"{value:.{digits}g}"
+
+
+def plus_minus(value, error, digits: int = 5) -> str:
+    """A number and its standard error, where there is one."""
+    return number(value, digits) + (f" ± {error:.2g}" if error else "")
+
+
+def box(title, *parts: str) -> Html:
+    """A heading and what is below it."""
+    head = f'<div style="font-weight:600;margin-bottom:4px">{escape(title)}</div>' if title else ""
+    return Html(
+        f'<div class="pyearthdof" style="color:inherit;background:transparent;border:{_LINE};'
+        f'border-radius:6px;padding:8px 12px;margin:4px 0;max-width:100%;overflow-x:auto">{head}'
+        f"{''.join(parts)}</div>"
+    )
+
+
+def note(text) -> Html:
+    """A line in a smaller type."""
+    return Html(f'<div style="font-size:90%;opacity:.8;margin-top:4px">{escape(text)}</div>')
+
+
+def table(columns: Sequence, rows: Iterable[Sequence], *, left: int = 1) -> Html:
+    """A table; the first `left` columns are texts, the others numbers."""
+
+    def cells(values, tag, more=""):
+        return "".join(
+            f'<{tag} style="{_CELL}{more}text-align:{"left" if k < left else "right"}">{escape(v)}</{tag}>'
+            for k, v in enumerate(values)
+        )
+
+    head = cells(columns, "th", f"border-bottom:{_LINE};font-weight:600;")
+    body = "".join(f'<tr style="background:transparent">{cells(row, "td")}</tr>' for row in rows)
+    return Html(
+        '<table style="border-collapse:collapse;border:0;color:inherit;background:transparent;margin:4px 0">'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    )
+
+
+def text_block(text) -> Html:
+    """Text as it is printed."""
+    return Html(
+        '<pre style="margin:4px 0;color:inherit;background:transparent;white-space:pre;overflow-x:auto">'
+        f"{escape(text)}</pre>"
+    )
+
+
+def folded(title, *parts: str) -> Html:
+    """What is shown after a click."""
+    return Html(
+        f'<details style="margin-top:6px"><summary>{escape(title)}</summary>{"".join(parts)}</details>'
+    )

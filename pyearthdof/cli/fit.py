@@ -1,0 +1,120 @@
+"""The command `fit`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..exceptions import InvalidInputError
+from .earth_options import with_earth_options
+from .options import Decimal, Json, Quiet, Sep, Table, be_quiet, check_writable, refusals
+
+__all__ = ["fit"]
+
+
+@with_earth_options
+def fit(
+    data: Table,
+    target: Annotated[
+        list[str],
+        typer.Option("--target", help="Name of the response column; repeat it for several."),
+    ],
+    classify: Annotated[
+        bool,
+        typer.Option("--classify", help="Take the target for classes; one of text always is."),
+    ] = False,
+    weights: Annotated[str | None, typer.Option(help="Name of a column of case weights.")] = None,
+    corrected: Annotated[
+        bool, typer.Option("--corrected", help="Take the penalty that Algorithm 2 gives.")
+    ] = False,
+    save: Annotated[Path | None, typer.Option(help="Write the model here, as JSON.")] = None,
+    rds: Annotated[Path | None, typer.Option(help="Write the model here, for R's readRDS.")] = None,
+    sep: Sep = ",",
+    decimal: Decimal = ".",
+    quiet: Quiet = False,
+    as_json: Json = False,
+    **options,
+):
+    """Fit MARS to a table; columns of text are factors, and a target of text is one of classes.
+
+    The options below are the arguments of `Earth` and `EarthClassifier` in Python, with their defaults.
+
+    Example: `pyearthdof fit ozone --target O3 --degree 2 --save model.json`
+
+    Example: `pyearthdof fit data.csv --target y --corrected`
+
+    Example: `pyearthdof fit titanic.csv --target survived --family binomial`
+
+    Example: `pyearthdof fit iris.csv --target species --save model.json`
+    """
+    from .table import read_table, split_targets, split_weights
+
+    if quiet:
+        be_quiet()
+    for path in (save, rds):
+        if path is not None:
+            check_writable(path)
+    if corrected and options["penalty"] is not None:
+        raise InvalidInputError(
+            "--penalty and --corrected are given but only one of them should be"
+        )
+    table, case_weights = split_weights(read_table(data, sep, decimal), weights, target)
+    X, y = split_targets(table, target, classes=True)
+    model = _estimator(y, classify, options)
+    given = {} if case_weights is None else {"sample_weight": case_weights}
+    correction = None
+    with refusals():
+        if corrected:
+            from ..dof import CorrectedEarth
+
+            whole = CorrectedEarth(model).fit(X, y, **given)
+            model, correction = whole.estimator_, whole.correction_
+        else:
+            model.fit(X, y, **given)
+    # Files first: nobody may be there to read the output.
+    if save is not None:
+        model.save(save)
+    if rds is not None:
+        model.to_rds(rds)
+    _tell(model, correction, {"Model": save, "Model for R": rds}, quiet, as_json)
+
+
+def _estimator(y, classify: bool, options: dict):
+    """Earth, or the classifier for a target of text."""
+    import pandas as pd
+
+    from ..mars.classifier import EarthClassifier
+    from ..mars.earth import Earth
+
+    given = {name: value for name, value in options.items() if value not in (None, [])}
+    several = isinstance(y, pd.DataFrame)
+    is_text = not several and not pd.api.types.is_numeric_dtype(y)
+    if several and classify:
+        raise InvalidInputError("--classify is given but there are several targets")
+    if is_text or classify:
+        if "class_order" in given and not is_text:
+            known = {str(value): value for value in pd.unique(y)}
+            given["class_order"] = [known.get(name, name) for name in given["class_order"]]
+        return EarthClassifier(**given)
+    for name in ("threshold", "class_order"):
+        if name in given:
+            flag = "--" + name.replace("_", "-")
+            raise InvalidInputError(f"{flag} is given but the target holds numbers: add --classify")
+    return Earth(**given)
+
+
+def _tell(model, correction, files: dict, quiet: bool, as_json: bool) -> None:
+    written = {what: file for what, file in files.items() if file is not None}
+    if as_json:
+        print(model.to_json())
+    elif not (quiet and written):
+        print(model.summary())
+        if correction is not None:
+            print(f"Penalty corrected from {correction.default_penalty:g}")
+        print(f"Nominal df {model.nominal_df_:g} with penalty {model.penalty_:g}")
+    if not quiet:
+        for what, file in written.items():
+            print(f"{what} written to {file}", file=sys.stderr if as_json else sys.stdout)

@@ -1,0 +1,132 @@
+"""The command `predict`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from ..exceptions import InvalidInputError
+from .options import Decimal, Json, Quiet, Sep, be_quiet, check_writable
+
+__all__ = ["predict"]
+
+
+def predict(
+    model: Annotated[Path, typer.Argument(help="A model that `fit --save` wrote.")],
+    data: Annotated[str, typer.Argument(help="A CSV file with the model's predictors.")],
+    scale: Annotated[
+        Literal["response", "link", "earth"],
+        typer.Option("--type", help="For a generalised linear model: what to predict."),
+    ] = "response",
+    interval: Annotated[
+        Literal["prediction", "confidence"] | None,
+        typer.Option(help="Also lower and upper ends; the model needs a variance model."),
+    ] = None,
+    level: Annotated[float, typer.Option(help="Coverage of the intervals.")] = 0.95,
+    proba: Annotated[
+        bool, typer.Option("--proba", help="Of a classifier: also a probability for each class.")
+    ] = False,
+    extrapolate: Annotated[
+        Literal["allow", "warn", "clip", "refuse"],
+        typer.Option(help="What to do with rows outside of the training range."),
+    ] = "allow",
+    out: Annotated[Path | None, typer.Option(help="Write the predictions here, as CSV.")] = None,
+    sep: Sep = ",",
+    decimal: Decimal = ".",
+    quiet: Quiet = False,
+    as_json: Json = False,
+):
+    """Predict with a saved model; needs no R. Prints CSV with a header, a line for each row.
+
+    The column of a response has its name; classes are in the column `class`.
+
+    Example: `pyearthdof predict model.json new.csv --interval prediction --out predicted.csv`
+
+    Example: `pyearthdof predict model.json new.csv --proba`
+    """
+    from .table import numbers_of, read_table
+
+    if quiet:
+        be_quiet()
+    if out is not None:
+        check_writable(out)
+    if not model.is_file():
+        raise InvalidInputError(f"there is no file {str(model)!r}")
+    estimator = _loaded(model)
+    table = read_table(data, sep, decimal)
+    needed = estimator.model_.raw_names
+    missing = [name for name in needed if name not in table.columns]
+    if missing:
+        raise InvalidInputError(f"{data} lacks the column {missing[0]!r} that the model needs")
+    X = table[list(needed)]
+    if estimator.model_.columns is None and estimator.model_.formula is None:
+        numbers_of(X)
+    found = _predictions(estimator, X, scale, interval, level, proba, extrapolate)
+    _tell(found, out, plain=interval is None and not proba, quiet=quiet, as_json=as_json)
+
+
+def _loaded(path: Path):
+    from ..mars.classifier import EarthClassifier
+    from ..mars.earth import Earth
+    from ..mars.mda import Mars
+    from ..mars.saved_estimator import class_in_file
+
+    kinds: dict[str, Any] = {"Earth": Earth, "EarthClassifier": EarthClassifier, "Mars": Mars}
+    return kinds[class_in_file(path)].load(path)
+
+
+def _predictions(estimator, X, scale, interval, level, proba, extrapolate):
+    """A frame with a column for each number or class."""
+    import pandas as pd
+
+    if not hasattr(estimator, "feature_names_in_"):  # fitted on an array: only places count
+        X = X.to_numpy(dtype=float)
+    if proba and not hasattr(estimator, "classes_"):
+        raise InvalidInputError("--proba is given but the model is no classifier")
+    if interval is not None:
+        if hasattr(estimator, "classes_"):
+            raise InvalidInputError("--interval is given but the model is a classifier")
+        from ..mars.design.extrapolation import within_range
+
+        X = within_range(estimator.model_, X, extrapolate)
+        kind = "earth" if estimator.model_.glm is not None else "response"
+        table = estimator.predict_interval(X, level, interval, type=kind)
+        name = estimator.model_.response_names[0]
+        return table.set_axis([name, "lower", "upper"], axis=1).reset_index(drop=True)
+    if hasattr(estimator, "classes_") and scale == "response":
+        columns = {"class": estimator.predict(X, extrapolate=extrapolate)}
+        if proba:
+            shares = estimator.predict_proba(X)
+            names = [f"probability_{value}" for value in estimator.classes_]
+            columns |= dict(zip(names, shares.T, strict=True))
+        return pd.DataFrame(columns)
+    if hasattr(estimator, "classes_"):
+        if proba:
+            raise InvalidInputError(f"--type={scale} but it should be response with --proba")
+        values = estimator.model_.predict(X, scale)
+    else:
+        values = estimator.predict(X, scale, extrapolate=extrapolate)
+    return pd.DataFrame(
+        values.reshape(len(values), -1), columns=list(estimator.model_.response_names)
+    )
+
+
+def _tell(found, out: Path | None, *, plain: bool, quiet: bool, as_json: bool) -> None:
+    from .._files import write_whole
+
+    if out is not None:
+        write_whole(out, found.to_csv(index=False))
+        if not quiet:
+            print(f"Predictions written to {out}", file=sys.stderr)
+    if as_json:
+        if plain:  # numbers, or a list of them where there are several responses
+            rows = found.to_numpy().tolist()
+            print(json.dumps([row[0] for row in rows] if found.shape[1] == 1 else rows))
+        else:
+            print(json.dumps(found.to_dict("records")))
+    elif out is None:
+        print(found.to_csv(index=False).removesuffix("\n"))

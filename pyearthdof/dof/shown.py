@@ -1,0 +1,128 @@
+"""The results of this folder in notebooks: every number with its error, and what the error covers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._html import ACCENT, Html, ShowsItself, note, number, plus_minus, table
+
+__all__ = ["ShownConsistency", "ShownCorrection", "ShownDegreesOfFreedom"]
+
+WORDS = {
+    "df": "degrees of freedom",
+    "trace": "trace of the fit's matrix",
+    "n_coef": "number of coefficients",
+    "rank": "rank of the active columns",
+    "msdf": "cost of the search (msdf)",
+    "sdf": "search df (sdf)",
+}
+SIZE, EDGE = 180, 14
+
+
+class ShownDegreesOfFreedom(ShowsItself):
+    """A row for each quantity that is known."""
+
+    df: float
+    n_rep: int
+    se_covers: str
+    to_frame: Any
+
+    def _html_title(self) -> str:
+        return "Degrees of freedom"
+
+    def _html_body(self) -> str:
+        rows = [
+            [WORDS.get(row.quantity, row.quantity), plus_minus(row.estimate, row.se), _between(row)]
+            for row in self.to_frame().itertuples()
+        ]
+        return table(["", "estimate ± error", "95 % interval"], rows) + _what(self)
+
+
+class ShownCorrection(ShowsItself):
+    """The penalty before and after, and what it was computed from."""
+
+    penalty: float
+    se: float
+    default_penalty: float
+    df: float
+    df_se: float
+    nominal_df: float
+    n_terms: float
+    n_terms_se: float
+    interval: Any
+
+    def _html_title(self) -> str:
+        return f"Penalty {self.default_penalty:g} → {plus_minus(self.penalty, self.se, 4)}"
+
+    def _html_body(self) -> str:
+        rows = [
+            [
+                "corrected penalty",
+                plus_minus(self.penalty, self.se),
+                _ends(self.interval("penalty")),
+            ],
+            ["actual df", plus_minus(self.df, self.df_se), _ends(self.interval("df"))],
+            ["nominal df", number(self.nominal_df), ""],
+            ["terms", plus_minus(self.n_terms, self.n_terms_se), _ends(self.interval("n_terms"))],
+        ]
+        return table(["", "estimate ± error", "95 % interval"], rows) + _what(self)
+
+
+class ShownConsistency(ShowsItself):
+    """A row for each nk, and nominal against actual df drawn small."""
+
+    nk: np.ndarray
+    n_terms: np.ndarray
+    nominal_df: np.ndarray
+    df: np.ndarray
+    se: np.ndarray
+    penalty: np.ndarray
+    default_penalty: float
+
+    def _html_title(self) -> str:
+        return "Nominal and actual degrees of freedom"
+
+    def _html_body(self) -> str:
+        rows = [
+            [f"{nk:g}", number(r, 4), plus_minus(df, se, 4), number(nominal, 4), number(penalty, 3)]
+            for nk, r, df, se, nominal, penalty in zip(
+                self.nk, self.n_terms, self.df, self.se, self.nominal_df, self.penalty, strict=True
+            )
+        ]
+        columns = ["nk", "terms", "actual df ± error", "nominal df", "corrected penalty"]
+        style = "display:flex;gap:24px;flex-wrap:wrap;align-items:flex-start"
+        return f'<div style="{style}">{table(columns, rows)}{self._drawing()}</div>{_what(self)}'
+
+    def _drawing(self) -> Html:
+        """Nominal against actual df, and the line where they are equal."""
+        top = float(max(self.df.max(), self.nominal_df.max(), 1.0))
+
+        def place(x, y):
+            inner = SIZE - 2 * EDGE
+            return f"{EDGE + inner * x / top:.1f},{SIZE - EDGE - inner * y / top:.1f}"
+
+        path = " ".join(place(x, y) for x, y in zip(self.df, self.nominal_df, strict=True))
+        said = "nominal against actual degrees of freedom; the thin line is where they are equal"
+        return Html(
+            f'<svg width="{SIZE}" height="{SIZE}" viewBox="0 0 {SIZE} {SIZE}" role="img" aria-label="{said}">'
+            f'<title>{said}</title><polyline points="{place(0, 0)} {place(top, top)}" stroke="currentColor" '
+            f'stroke-opacity=".4" fill="none"/><polyline points="{path}" stroke="{ACCENT}" stroke-width="2" '
+            f'fill="none"/><text x="{SIZE / 2}" y="{SIZE - 1}" font-size="10" text-anchor="middle" '
+            f'fill="currentColor">actual df</text><text x="9" y="{SIZE / 2}" font-size="10" '
+            f'text-anchor="middle" fill="currentColor" transform="rotate(-90 9 {SIZE / 2})">nominal df</text>'
+            "</svg>"
+        )
+
+
+def _what(result) -> Html:
+    return note(f"{result.n_rep} repetitions; the error covers {result.se_covers}")
+
+
+def _between(row) -> str:
+    return _ends((row.lower, row.upper))
+
+
+def _ends(ends) -> str:
+    return f"{number(ends[0], 4)} to {number(ends[1], 4)}"

@@ -1,0 +1,105 @@
+"""The exports of fitted estimators that came after Python, SQL and sympy: JavaScript, ONNX, a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+from sklearn.utils.validation import check_is_fitted
+
+from .describe.export_javascript import to_javascript
+from .describe.export_onnx import to_onnx
+from .describe.term_table import term_table
+
+__all__ = ["Exports"]
+
+
+class Exports:
+    """A fitted model in other languages, and as a table."""
+
+    model_: Any
+    classes_: Any
+    threshold: Any
+
+    def to_javascript(self, name="predict", type="response") -> str:
+        """Source of a JavaScript function that predicts one row, an object by column names.
+
+        Parameters
+        ----------
+        name : str
+            Name of the function.
+        type : {"response", "link", "earth", "terms", "proba", "sd"}
+            What it gives: as in `predict`, or what each term adds (`contributions`), the probabilities of a
+            classifier, or the standard deviation of a new observation (`predict_sd`).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyearthdof import Earth
+        >>> x = np.random.default_rng(0).normal(size=(100, 2))
+        >>> model = Earth(engine="native").fit(x, np.abs(x[:, 0]))
+        >>> "function f(row)" in model.to_javascript("f")
+        True
+        """
+        check_is_fitted(self)
+        return to_javascript(self.model_, name, type=type)
+
+    def to_onnx(self, type="response"):
+        """The model as an ONNX graph in double precision; needs the package onnx.
+
+        A model of numbers has one input, X; one with factors an input for each column, of texts where it is
+        a factor. The output is `prediction`; of a classifier, `label` and `probabilities`.
+
+        Parameters
+        ----------
+        type : {"response", "link", "earth"}
+            What it predicts, as in `predict`; for a classifier other types give `prediction`.
+
+        Returns
+        -------
+        onnx.ModelProto
+            `onnx.save(graph, "model.onnx")` writes it.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyearthdof import Earth
+        >>> x = np.random.default_rng(0).normal(size=(100, 2))
+        >>> model = Earth(engine="native").fit(x, np.abs(x[:, 0]))
+        >>> [node.name for node in model.to_onnx().graph.input]  # doctest: +SKIP
+        ['X']
+        """
+        check_is_fitted(self)
+        if type == "response" and hasattr(self, "classes_"):
+            return to_onnx(self.model_, classes=self.classes_, threshold=self.threshold)
+        return to_onnx(self.model_, type=type)
+
+    def to_frame(self, type="response") -> pd.DataFrame:
+        """The terms as a tidy table: a row for each factor of each term, with coefficient and knot.
+
+        Parameters
+        ----------
+        type : {"response", "link", "earth"}
+            Which coefficients: of the generalised linear model where there is one, or those of the
+            least-squares fit.
+
+        Returns
+        -------
+        DataFrame
+            `term`, `number`, `response`, `coef`, `degree`, and of the factor `predictor`, `column`, `level`,
+            `shape` ("constant", "linear", "above", "below") and `knot`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyearthdof import Earth
+        >>> x = np.linspace(0, 1, 101)[:, None]
+        >>> model = Earth(engine="native", nk=3).fit(x, np.maximum(0, x[:, 0] - 0.5))
+        >>> model.to_frame()[["term", "shape", "knot"]]
+                  term     shape  knot
+        0  (Intercept)  constant   NaN
+        1    h(x-0.52)     above  0.52
+        2    h(0.52-x)     below  0.52
+        """
+        check_is_fitted(self)
+        return term_table(self.model_, type=type)

@@ -1,0 +1,137 @@
+"""What notebooks show: HTML that is whole, escaped and from nowhere else, beside the text that it was."""
+
+import pickle
+import re
+import warnings
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+
+from pyearthdof import (
+    Earth,
+    EarthClassifier,
+    correct_penalty,
+    degrees_of_freedom,
+    doctor,
+    self_consistency,
+)
+
+EVIL = '<script>alert("1")</script><img src=x onerror=alert(2)>'
+VOID = {"meta", "img", "br", "line", "input", "polyline", "path", "circle", "rect", "link"}
+
+
+class Page(HTMLParser):
+    """Tags that are open, and all that were seen."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.seen, self.attributes = [], [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.seen.append(tag)
+        self.attributes += attributes
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag in VOID:
+            return
+        assert self.open.pop() == tag
+
+
+def fitted(engine="native"):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({EVIL: rng.normal(size=120), "kind": rng.choice(["a", EVIL], 120)})
+    y = pd.Series(np.abs(X[EVIL]) + (X["kind"] == "a") * X[EVIL], name=EVIL)
+    return Earth(degree=2, engine=engine).fit(X, y + rng.normal(size=120) / 9)
+
+
+def classifier():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 2))
+    y = np.array([EVIL, "b", "c"])[np.digitize(X[:, 0] + rng.normal(size=120), [-0.7, 0.7])]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return EarthClassifier(engine="native").fit(X, y)
+
+
+RESULTS = {
+    "summary": lambda: fitted().summary(),
+    "model": lambda: fitted().model_,
+    "estimator": fitted,
+    "classifier": lambda: classifier().model_,
+    "several": lambda: Earth(engine="native").fit(np.eye(40, 3), np.eye(40, 2)).model_,
+    "intercept": lambda: Earth(engine="native", nk=1).fit(np.eye(40, 3), np.arange(40.0)).model_,
+    "importance": lambda: fitted().importance(),
+    "anova": lambda: fitted().anova(),
+    "df": lambda: degrees_of_freedom(Earth(engine="native"), (30, 2), n_rep=10),
+    "correction": lambda: correct_penalty((30, 2), n_rep=10, engine="native"),
+    "path": lambda: self_consistency((30, 2), nk=[1, 5], n_rep=10, engine="native"),
+    "doctor": doctor,
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_results_show_themselves(name):
+    text = RESULTS[name]()._repr_html_()
+    page = Page(text)
+    assert page.open == [] and page.seen
+    if name != "estimator":  # scikit-learn's diagram has a script of its own
+        assert "script" not in page.seen and "img" not in page.seen
+        assert not [
+            key for key, _ in page.attributes if key.startswith("on") or key in ("src", "href")
+        ]
+    assert EVIL not in text
+    assert (
+        not re.search(r"https?://", text.replace("https://scikit-learn.org", ""))
+        or name == "estimator"
+    )
+
+
+def test_no_colour_of_its_own_but_the_accent():
+    text = fitted().model_._repr_html_()
+    assert set(re.findall(r"#[0-9a-f]{6}", text)) == {"#3b82c4"}
+    assert "background:transparent" in text and "background:#" not in text
+
+
+@pytest.mark.parametrize("engine", ["native", pytest.param("r", marks=pytest.mark.needs_r)])
+def test_a_summary_is_a_str(engine):
+    model = fitted(engine)
+    found = model.summary()
+    assert isinstance(found, str) and found == str(found) and f"{found}" == found
+    assert found.split("\n")[0].startswith("Call: ")
+    assert "GCV" in found and "&lt;script&gt;" in found._repr_html_()
+    again = pickle.loads(pickle.dumps(found))
+    assert again == found and again._repr_html_() == found._repr_html_()
+
+
+def test_the_terms_are_below_the_diagram():
+    model = fitted()
+    assert "MARS model of" in model._repr_html_()
+    assert "MARS model of" in model._repr_mimebundle_()["text/html"]
+    assert "MARS model of" not in Earth()._repr_html_()
+    with sklearn.config_context(display="text"):
+        assert not hasattr(model, "_repr_html_")
+        assert set(model._repr_mimebundle_()) == {"text/plain"}
+
+
+def test_hinges_are_drawn_where_their_knots_are():
+    x = np.linspace(0, 1, 201)[:, None]
+    model = Earth(engine="native", nk=3).fit(x, np.maximum(0, x[:, 0] - 0.25))
+    cut = model.cuts_[1, 0]
+    points = re.findall(r'points="([^"]+)"', model.model_._repr_html_())
+    places = [[float(v) for v in pair.split(",")] for pair in points[0].split()]
+    assert places[1][0] == pytest.approx(3 + cut * 58, abs=0.1)
+
+
+def test_errors_are_shown():
+    found = degrees_of_freedom(Earth(engine="native"), (30, 2), n_rep=10)
+    text = found._repr_html_()
+    assert f"{found.df:.5g} ± {found.se:.2g}" in text and found.se_covers in text
+    found = correct_penalty((30, 2), n_rep=10, engine="native")
+    assert f"{found.penalty:.5g} ± {found.se:.2g}" in found._repr_html_()

@@ -1,0 +1,55 @@
+"""py-earth's and R's names of arguments answer with ours, and scikit-learn sees no difference."""
+
+import inspect
+import pickle
+
+import pytest
+from sklearn.base import clone
+
+from pyearthdof import Earth, EarthClassifier
+from pyearthdof.mars.other_names import OURS
+
+PY_EARTH = [
+    "max_terms", "max_degree", "allow_missing", "endspan_alpha", "minspan_alpha", "zero_tol", "smooth",
+    "min_search_points", "check_every", "allow_linear", "use_fast", "fast_K", "fast_h", "enable_pruning",
+    "feature_importance_type", "verbose",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", [Earth, EarthClassifier])
+@pytest.mark.parametrize("name", [*PY_EARTH, "wp", "glm", "weights"])
+def test_another_name_answers_with_ours(kind, name):
+    with pytest.raises(
+        TypeError, match=rf"^{kind.__name__}\(\) got {name}=2, but {name} is "
+    ) as caught:
+        kind(**{name: 2})
+    assert "\n" not in str(caught.value)
+
+
+def test_ours_are_arguments():
+    known = set(inspect.signature(Earth).parameters)
+    assert not set(OURS) & known
+    named = {
+        "degree",
+        "nk",
+        "endspan",
+        "minspan",
+        "auto_linpreds",
+        "linpreds",
+        "pmethod",
+        "fast_k",
+        "fast_beta",
+    }
+    assert named <= known and all(any(n in text for text in OURS.values()) for n in named)
+
+
+def test_others_are_refused_as_before():
+    with pytest.raises(TypeError, match="unexpected keyword argument 'nonsense'"):
+        Earth(nonsense=1)
+
+
+def test_the_signature_stays_explicit():
+    assert list(inspect.signature(Earth).parameters)[:3] == ["degree", "penalty", "nk"]
+    model = Earth(3, 2.0, nk=7)
+    again = pickle.loads(pickle.dumps(clone(model)))
+    assert again.get_params() == model.get_params()

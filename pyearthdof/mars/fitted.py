@@ -13,6 +13,7 @@ from .cross_validation import cv_frames
 from .describe.anova import anova_table
 from .describe.contributions import term_contributions
 from .describe.export import to_python, to_sql, to_sympy
+from .describe.folds import cv_lines
 from .describe.format import (
     DECOMPOSITIONS,
     STYLES,
@@ -71,6 +72,8 @@ class FittedMars(LearnedFromModel, TransformerMixin):
     ) -> str:
         """R's own summary of the model; where there is no R, the same layout by us.
 
+        What R says of a variance model below it comes from R alone.
+
         Parameters
         ----------
         details : bool
@@ -123,15 +126,19 @@ class FittedMars(LearnedFromModel, TransformerMixin):
             )
         options = {"decomp": decomp, "digits": digits}
         formulas = None if style == "h" else formulas_of(self.model_, style, **options)
+        nprune, statistics = getattr(self, "nprune", None), None
+        if hasattr(self, "cv_tables_"):
+            statistics = cv_lines(self.model_, self.cv_, self.cv_tables_, nprune, digits)
         return model_summary(
             self.model_,
             repr(self),
-            getattr(self, "nprune", None),
+            nprune,
             self._weights_shown(),
             details=details,
             fixed_point=fixed_point,
             formulas=formulas,
             offset=getattr(getattr(self, "_data", None), "offset", None),
+            statistics=statistics,
             **options,
         )
 
@@ -289,6 +296,8 @@ class FittedMars(LearnedFromModel, TransformerMixin):
             self.leverages_,
             self.weights_,
             getattr(data, "offset", None),
+            is_pairs=data is not None
+            and data.responses.matrix.shape[1] > len(self.model_.response_names),
         )
 
     def _standardized_residuals(self) -> np.ndarray:

@@ -12,7 +12,6 @@ import pandas as pd
 
 from .._checks import (
     check_choice,
-    check_count,
     check_design,
     check_level,
     check_mean,
@@ -29,7 +28,8 @@ from .run.jackknife import Jackknife
 from .run.measurement import Measurement, measure, over_designs
 from .run.montecarlo import FitMany
 from .run.noise import Responses, as_draws
-from .run.variance import check_variance_reduction
+from .run.target import Target, check_n_rep, check_target, warn_if_missed
+from .run.variance import PLAIN, choose
 
 __all__ = ["DegreesOfFreedom", "degrees_of_freedom"]
 
@@ -184,12 +184,13 @@ def degrees_of_freedom(
     y=None,
     mu=None,
     sigma=None,
-    n_rep=100,
+    n_rep=None,
+    target_se=None,
     draws=None,
     random_state=None,
     n_designs=None,
     method="auto",
-    variance_reduction=None,
+    variance_reduction="auto",
     n_jobs=None,
     progress=False,
 ) -> DegreesOfFreedom:
@@ -287,18 +288,19 @@ def degrees_of_freedom(
     """
     procedure = as_procedure(procedure)
     X = check_design(X)
-    n_rep = check_count("n_rep", n_rep, 2)
+    target_se = check_target(target_se)
+    n_rep = check_n_rep(n_rep, target_se)
     method = _resolve_method(method, procedure)
     stream = as_draws(draws, random_state)
     linear = method == "exact" and getattr(procedure, "is_linear", False)
-    designs = the_designs(X, stream, n_rep, n_designs, exact=linear)
+    designs = the_designs(X, stream, n_rep, n_designs, exact=linear, target_se=target_se)
     settings = {
         "procedure": repr(procedure),
         "design": designs.setting,
         "mu": _describe(mu, "zero"),
         "draws": repr(stream),
         "method": method,
-        "variance_reduction": variance_reduction,
+        "target_se": target_se,
     }
     run = {"n_jobs": n_jobs, "progress": progress}
     if isinstance(mu, str) and mu == "fitted":
@@ -308,7 +310,7 @@ def degrees_of_freedom(
     else:
         responses = _responses(designs.n, y, mu, sigma, stream)
     settings["sigma"] = _sigma_setting(responses)
-    check_variance_reduction(variance_reduction, procedure, X, responses)
+    reduction = choose(variance_reduction, procedure, X, responses, designs.counts, target_se)
     if linear:
         found = over_designs(
             [_exact(procedure, X, responses) for X in designs], np.ones(len(designs))
@@ -319,10 +321,14 @@ def degrees_of_freedom(
             designs,
             responses,
             statistic=procedure.df_statistic if method == "exact" else None,
-            variance_reduction=variance_reduction,
+            # The mean of a statistic is no covariance.
+            reduction=PLAIN if method == "exact" else reduction,
+            target=None if target_se is None else Target(target_se, lambda found: found.df.se),
             **run,
         )
-    settings["engine"] = found.engine
+        designs = designs.first(found.counts)
+        warn_if_missed(found.df.se, target_se, n_rep)
+    settings |= found.reduction.settings | {"engine": found.engine}
     return _result(found, designs, not linear, settings)
 
 

@@ -17,6 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .covariance import Covariance, Kept
+from .direction import column_space
+from .frames import merged_groups
 from .jackknife import Jackknife
 
 __all__ = ["control_sum"]
@@ -43,7 +45,9 @@ class _Smoothers:
 
     def __init__(self, X, mu, sigma):
         self.mu, self.sigma = mu[:, None], sigma[:, None]
-        self.basis = _column_space(X)
+        self.basis = column_space(X)
+        diagonal = (self.basis**2).sum(axis=1)
+        self.diagonals = np.stack([diagonal, 1.0 - diagonal])
         n, rank = self.basis.shape
         self.traces = np.array([rank, n - rank], dtype=float)
 
@@ -56,7 +60,7 @@ class _Smoothers:
 
 
 class _Sums(NamedTuple):
-    """For each fold: its number of repetitions, and the sums of z, of the parts, of z'part and part'part."""
+    """For each fold: its number of repetitions, and the sums of z, the parts, z_i part_i and part'part."""
 
     size: np.ndarray
     z: np.ndarray
@@ -75,15 +79,15 @@ def _sums(smoothed: _Smoothed) -> _Sums:
         np.array(float(z.shape[1])),
         z.sum(axis=1),
         parts.sum(axis=2),
-        np.einsum("im,kim->k", z, parts),
+        np.einsum("im,kim->ki", z, parts),
         np.einsum("jim,kim->jk", parts, parts),
     )
 
 
-def _cross_fitted(sums: _Sums, traces) -> tuple[float, np.ndarray]:
-    """The estimate, and the coefficients that each fold got from the others."""
+def _cross_fitted(sums: _Sums, diagonals) -> tuple[np.ndarray, np.ndarray]:
+    """The estimate of each observation, and the coefficients that each fold got from the others."""
     whole = [values.sum(axis=0) for values in sums]
-    total, coefficients = 0.0, []
+    total, coefficients = np.zeros(diagonals.shape[1]), []
     for k, mine in enumerate(zip(*sums, strict=True)):
         others = _Sums(*(all_of - values[k] for all_of, values in zip(whole, sums, strict=True)))
         mine = _Sums(*mine)
@@ -92,10 +96,10 @@ def _cross_fitted(sums: _Sums, traces) -> tuple[float, np.ndarray]:
         b = np.zeros(2)  # a single repetition has no spread to regress on
         if others.size > 1:
             b = np.linalg.lstsq(squares[1:, 1:], squares[1:, 0], rcond=None)[0]
-        covariances = mine.products - mean @ mine.z
-        total += covariances[0] - b @ (covariances[1:] - mine.size * traces)
+        covariances = mine.products - mean * mine.z
+        total += covariances[0] - b @ (covariances[1:] - mine.size * diagonals)
         coefficients.append(b)
-    return float(total / whole[0]), np.array(coefficients)
+    return total / whole[0], np.array(coefficients)
 
 
 class _KeptControl(Kept):
@@ -109,16 +113,19 @@ class _KeptControl(Kept):
         m, traces = z.shape[1], self.smoothers.traces
         folds = np.array_split(np.arange(m), min(_N_FOLDS, m))
         each = [_sums(_Smoothed(z[:, fold], parts[:, :, fold])) for fold in folds]
-        value, coefficients = _cross_fitted(_Sums(*map(np.stack, zip(*each, strict=True))), traces)
+        sums = _Sums(*map(np.stack, zip(*each, strict=True)))
+        per_observation, coefficients = _cross_fitted(sums, self.smoothers.diagonals)
+        value = float(per_observation.sum())
         if m < 3:
-            return Covariance(None, Jackknife(value, np.full(m, np.nan)))
+            return Covariance(per_observation, Jackknife(value, np.full(m, np.nan)))
         # Without repetition j a sample covariance changes by (itself - m/(m - 1) j's products)/(m - 2),
         # which counts that j is in the means, too. j's coefficients are those that j did not make.
         parts = parts - parts.mean(axis=2, keepdims=True)
         products = np.einsum("im,kim->km", z - _mean(z), parts) * m / (m - 1)
         b = np.repeat(coefficients, [len(fold) for fold in folds], axis=0).T
         own = products[0] - (b * (products[1:] - traces[:, None])).sum(axis=0)
-        return Covariance(None, Jackknife(value, value + (own.mean() - own) / (m - 2)))
+        left_out = value + (own.mean() - own) / (m - 2)
+        return Covariance(per_observation, Jackknife(value, left_out))
 
 
 class _StreamedControl:
@@ -130,7 +137,7 @@ class _StreamedControl:
         self.centre = None
         self.done = 0
         n, n_groups = len(mu), int(groups.max()) + 1
-        shapes = ((), (n,), (3, n), (3,), (3, 3))
+        shapes = ((), (n,), (3, n), (3, n), (3, 3))
         self.sums = _Sums(*(np.zeros((n_groups, *shape)) for shape in shapes))
 
     def add(self, Y, fitted) -> None:
@@ -145,23 +152,19 @@ class _StreamedControl:
         self.done += Y.shape[1]
 
     def result(self) -> Covariance:
-        traces = self.smoothers.traces
-        value, _ = _cross_fitted(self.sums, traces)
-        n_groups = len(self.sums.size)
+        groups = self.groups[: self.done]
+        merged = merged_groups(groups)
+        starts = groups[np.flatnonzero(np.diff(merged, prepend=-1))]
+        filled = int(groups[-1]) + 1
+        sums = _Sums(*(np.add.reduceat(values[:filled], starts, axis=0) for values in self.sums))
+        diagonals = self.smoothers.diagonals
+        per_observation = _cross_fitted(sums, diagonals)[0]
+        value, n_groups = float(per_observation.sum()), len(starts)
         if n_groups < 3:
-            return Covariance(None, Jackknife(value, np.full(n_groups, np.nan)))
-        left_out = [_cross_fitted(self.sums.without(g), traces)[0] for g in range(n_groups)]
-        return Covariance(None, Jackknife(value, np.array(left_out)))
+            return Covariance(per_observation, Jackknife(value, np.full(n_groups, np.nan)))
+        left_out = [_cross_fitted(sums.without(g), diagonals)[0].sum() for g in range(n_groups)]
+        return Covariance(per_observation, Jackknife(value, np.array(left_out)))
 
 
 def _mean(values) -> np.ndarray:
     return values.mean(axis=1, keepdims=True)
-
-
-def _column_space(X) -> np.ndarray:
-    """An orthonormal basis of the columns of X and a constant."""
-    X = np.asarray(X, dtype=float)
-    scale = np.abs(X).max(axis=0)
-    columns = np.column_stack([np.ones(len(X)), X / np.where(scale > 0, scale, 1.0)])
-    u, d, _ = np.linalg.svd(columns, full_matrices=False)
-    return u[:, d > max(columns.shape) * np.finfo(float).eps * d[0]]

@@ -124,19 +124,20 @@ COVERED = [
 
 
 def covered(runs: int, only: str) -> Iterator[str]:
-    """Six procedures: few fits, frames, and with the stopping in it."""
+    """Six procedures: few fits, with the stopping in it, and frames."""
     for procedure, shape, mean, target in COVERED:
+        ways = [{"n_rep": N_REP}, {"target_se": target}, {"n_rep": 10 * shape[0]}]
+        names = {f"{short(procedure)}, {shape}, {_words(way)}": way for way in ways}
+        names = {name: way for name, way in names.items() if only in name}
+        if not names:
+            continue
         X = gaussian(*shape)
         mu = None if mean is None else mean(X)
         long = {"n_rep": LONG, "random_state": FAR, "mu": mu}
         truth = known(degrees_of_freedom(procedure, X, **long), "df")
-        ways = [{"n_rep": N_REP}, {"n_rep": 10 * len(X)}, {"target_se": target}]
-        for way in ways:
-            name = f"{short(procedure)}, {shape}, {_words(way)}"
-            if only in name:
-                yield from _timed(
-                    name, runs, _of_df, procedure=procedure, X=X, mu=mu, truth=truth, **way
-                )
+        for name, way in names.items():
+            what = {"procedure": procedure, "X": X, "mu": mu, "truth": truth} | way
+            yield from _timed(name, runs, _of_df, **what)
 
 
 def _of_df(seed, procedure, X, mu, truth, **way) -> list[Claim]:

@@ -249,10 +249,11 @@ def self_consistency(
         Most terms in the forward pass.
     n_rep : int
         Number of responses drawn and fitted.
-    draws : RDraws, optional
-        R's random numbers; `RDraws(1234)`, the authors' seed, by default.
+    draws : RDraws or "best", optional
+        R's random numbers and the paper's estimator; `RDraws(1234)`, the authors' seed, by default. "best"
+        is the best estimator of `degrees_of_freedom` instead, with numpy's numbers.
     random_state : int, RandomState, Generator or None
-        Numpy's random numbers instead.
+        Numpy's random numbers and the best estimator. `settings["variance_reduction"]` says what it was.
     n_designs : int, optional
         How many designs are drawn for a tuple; by default 1 with R's numbers, as the authors do, and 20
         with numpy's. With 1 the result and its errors hold for that design; with several it is a mean

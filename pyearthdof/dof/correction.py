@@ -168,12 +168,16 @@ def correct_penalty(
     nk : int, optional
         Most terms in the forward pass; by default the estimator's, the model's, or the package's own
         for p predictors.
-    n_rep : int
-        Number of responses drawn and fitted.
-    draws : RDraws, optional
-        R's random numbers; `RDraws(1234)`, which gives the authors' numbers, by default.
+    n_rep : int, optional
+        Number of responses drawn and fitted; 100 by default. With `target_se` the largest number, 10,000
+        by default.
+    target_se : float, optional
+        Draw until the standard error of the penalty is this small, as in `degrees_of_freedom`.
+    draws : RDraws or "best", optional
+        R's random numbers and the paper's estimator; `RDraws(1234)`, which gives the authors' numbers, by
+        default. "best" is the best estimator of `degrees_of_freedom` instead, with numpy's numbers.
     random_state : int, RandomState, Generator or None
-        Numpy's random numbers instead.
+        Numpy's random numbers and the best estimator. `settings["variance_reduction"]` says what it was.
     n_designs : int, optional
         How many designs are drawn where one is to be drawn; by default 1 with R's numbers, as the authors
         do, and 20 with numpy's. With 1 the penalty and its error hold for that design; with several it
@@ -199,7 +203,7 @@ def correct_penalty(
     PenaltyCorrection(2 -> 2.99357 ± 0.096, df=40.9985, nominal_df=33.04, n_terms=17.02, n_rep=100, \
 for one drawn design)
     >>> correct_penalty((264, 9), random_state=1)
-    PenaltyCorrection(2 -> 3.05862 ± 0.13, df=42.1013, nominal_df=33.5, n_terms=17.25, n_rep=100, \
+    PenaltyCorrection(2 -> 2.93848 ± 0.084, df=41.1251, nominal_df=33.5, n_terms=17.25, n_rep=100, \
 over 20 designs)
     >>> round(correct_penalty((264, 9), estimator=Earth(minspan=20)).penalty, 5)
     2.64449

@@ -1,11 +1,12 @@
-"""The control variate: Algorithm 1 on what two linear smoothers of known trace leave of the fit.
+"""The control variate: Algorithm 1 on what linear smoothers of known trace leave of the fit.
 
 With z = (y - mu)/sigma and f = muhat/sigma the degrees of freedom are the covariance of z and f. Those of
-q = P(y - mu)/sigma, P the projection on X and a constant, are rank(P), and those of z - q are n - rank(P). So
+q = P(y - mu)/sigma, P one of the projections of `smoothers`, are rank(P), and those of what all of them leave
+of z are n minus their ranks. So with P1, P2, ... and the last as smoothers S1, S2, ...
 
-    df = Cov(z, f - b1 q - b2 (z - q)) + b1 rank(P) + b2 (n - rank(P))
+    df = Cov(z, f - b1 q1 - b2 q2 - ...) + b1 tr(S1) + b2 tr(S2) + ...
 
-for any b1 and b2, and with the coefficients of the regression of f on both smoothers there is little
+for any b1, b2, ..., and with the coefficients of the regression of f on the smoothers there is little
 left to vary. For the repetitions of a fold the coefficients and the mean of the rest come from the
 other folds: they are independent of z, whose mean is zero, so the estimate is unbiased for any mu.
 """
@@ -17,9 +18,9 @@ from typing import NamedTuple
 import numpy as np
 
 from .covariance import Covariance, Kept
-from .direction import column_space
 from .frames import merged_groups
 from .jackknife import Jackknife
+from .smoothers import projections
 
 __all__ = ["control_sum"]
 
@@ -34,29 +35,30 @@ def control_sum(X, mu, sigma, groups=None):
 
 
 class _Smoothed(NamedTuple):
-    """z (n, m), and f, q and z - q as one (3, n, m) array."""
+    """z (n, m), and f and its smoothers' q as one (1 + smoothers, n, m) array."""
 
     z: np.ndarray
     parts: np.ndarray
 
 
 class _Smoothers:
-    """The two linear smoothers of a design."""
+    """The linear smoothers of a design: its projections, and what they leave."""
 
     def __init__(self, X, mu, sigma):
         self.mu, self.sigma = mu[:, None], sigma[:, None]
-        self.basis = column_space(X)
-        diagonal = (self.basis**2).sum(axis=1)
-        self.diagonals = np.stack([diagonal, 1.0 - diagonal])
-        n, rank = self.basis.shape
-        self.traces = np.array([rank, n - rank], dtype=float)
+        self.bases = projections(X, centred=False)
+        diagonals = np.array([(basis**2).sum(axis=1) for basis in self.bases]).reshape(-1, len(mu))
+        self.diagonals = np.vstack([diagonals, 1.0 - diagonals.sum(axis=0)])
+        ranks = [basis.shape[1] for basis in self.bases]
+        self.traces = np.array([*ranks, len(mu) - sum(ranks)], dtype=float)
 
     def apply(self, Y, fitted, centre) -> _Smoothed:
         """`centre` (n, 1) is near the mean fit; it falls out of the estimate, and saves digits."""
         noise = Y - self.mu
         z = noise / self.sigma
-        projected = self.basis @ (self.basis.T @ noise) / self.sigma
-        return _Smoothed(z, np.stack([(fitted - centre) / self.sigma, projected, z - projected]))
+        smooth = [basis @ (basis.T @ noise) / self.sigma for basis in self.bases]
+        left = z - np.sum(smooth, axis=0)
+        return _Smoothed(z, np.stack([(fitted - centre) / self.sigma, *smooth, left]))
 
 
 class _Sums(NamedTuple):
@@ -93,7 +95,7 @@ def _cross_fitted(sums: _Sums, diagonals) -> tuple[np.ndarray, np.ndarray]:
         mine = _Sums(*mine)
         mean = others.parts / others.size
         squares = others.squares - others.size * mean @ mean.T
-        b = np.zeros(2)  # a single repetition has no spread to regress on
+        b = np.zeros(len(diagonals))  # a single repetition has no spread to regress on
         if others.size > 1:
             b = np.linalg.lstsq(squares[1:, 1:], squares[1:, 0], rcond=None)[0]
         covariances = mine.products - mean * mine.z
@@ -137,7 +139,8 @@ class _StreamedControl:
         self.centre = None
         self.done = 0
         n, n_groups = len(mu), int(groups.max()) + 1
-        shapes = ((), (n,), (3, n), (3, n), (3, 3))
+        parts = 1 + len(self.smoothers.traces)
+        shapes = ((), (n,), (parts, n), (parts, n), (parts, parts))
         self.sums = _Sums(*(np.zeros((n_groups, *shape)) for shape in shapes))
 
     def add(self, Y, fitted) -> None:

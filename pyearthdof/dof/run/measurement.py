@@ -171,39 +171,45 @@ class _Tally:
 
     def __init__(self, run: _Run, groups):
         self.run, self.groups = run, groups
-        self.done, self.has_refit = 0, False
+        self.done = 0
         self.statistics: dict[str, list] = {name: [] for name in _STATISTICS}
-        self.estimators: list[Estimator] = []  # of the fits, and of the refits
+        self.fitted: Estimator | None = None
+        self.refitted: Estimator | None = None
 
     def add(self, block: Block) -> None:
         run, fits = self.run, block.result
-        if not self.estimators:
-            what = (run.reduction, block.X, run.responses, self.groups)
-            self.estimators = [estimator(*what), estimator(*what)]
-        fitted, refitted = self.estimators
         if run.statistic is None:
-            fitted.add(block.Y, fits.fitted)
+            self.fitted = self._added(self.fitted, block, fits.fitted)
         if fits.refitted is not None:
-            self.has_refit = True
-            refitted.add(block.Y, fits.refitted)
+            self.refitted = self._added(self.refitted, block, fits.refitted)
         for name, values in self.statistics.items():
             values.append(getattr(fits, name))
         self.done += block.Y.shape[1]
         self.engine, self.versions = block.engine, block.versions
 
+    def _added(self, total: Estimator | None, block: Block, fitted) -> Estimator:
+        run = self.run
+        if total is None:
+            total = estimator(run.reduction, block.X, run.responses, self.groups)
+        total.add(block.Y, fitted)
+        return total
+
     def result(self) -> Measurement:
         groups = None if self.groups is None else merged_groups(self.groups[: self.done])
         means = {name: _mean(values, groups) for name, values in self.statistics.items()}
         statistic = self.run.statistic
-        fitted, refitted = self.estimators
-        found = fitted.result() if statistic is None else _stated(statistic, means[statistic])
+        if statistic is None:
+            assert self.fitted is not None  # there was a block
+            found = self.fitted.result()
+        else:
+            found = _stated(statistic, means[statistic])
         return Measurement(
             df=found.total,
             per_observation=found.per_observation,
             trace=means["trace"],
             n_coef=means["n_coef"],
             rank=means["rank"],
-            df_refitted=refitted.result().total if self.has_refit else None,
+            df_refitted=self.refitted.result().total if self.refitted else None,
             engine=self.engine,
             versions=self.versions,
             counts=(self.done,),

@@ -10,7 +10,9 @@ A procedure is bound to each design once: here where it has threads of its own, 
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
+import sys
 import threading
 import uuid
 from collections.abc import Callable, Generator, Iterator
@@ -19,7 +21,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from joblib import effective_n_jobs
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 from tqdm.auto import tqdm
 
 from ...contract import Bound, Fits, bind
@@ -261,7 +263,13 @@ def check_finite(fitted) -> None:
 
 _limit_lock = threading.Lock()
 _limit_users = 0
-_limit: threadpool_limits = None
+_limit: Any = None
+
+
+@functools.lru_cache(maxsize=1)
+def _libraries(n_modules: int) -> ThreadpoolController:
+    """The BLAS libraries of the process, looked for again after an import: it takes milliseconds."""
+    return ThreadpoolController()
 
 
 @contextlib.contextmanager
@@ -270,7 +278,7 @@ def _one_blas_thread():
     global _limit_users, _limit
     with _limit_lock:
         if _limit_users == 0:
-            _limit = threadpool_limits(limits=1)
+            _limit = _libraries(len(sys.modules)).limit(limits=1)
         _limit_users += 1
     try:
         yield

@@ -124,9 +124,10 @@ class DegreesOfFreedom:
         The standard error alone says too little where a few repetitions make up most of the estimate:
         twice the error then misses, on the low side. The interval is adjusted for that skewness. In
         1,000 runs each of MARS with and without pruning, a tree, the lasso, best subset, ridge and
-        nearest neighbours it held the truth in 94.5 to 96.7 % of the runs at level 0.95, and ± 1.96
-        errors in 91.6 to 96.0 %; with 20 instead of 100 repetitions, for MARS and the tree, in 95.3 to
-        96.1 % and 86.8 to 95.0 %. What it is about, one design or all, is in `se_covers`.
+        nearest neighbours, by the paper's estimator, it held the truth in 94.5 to 96.7 % of the runs at
+        level 0.95, and ± 1.96 errors in 91.6 to 96.0 %; with 20 instead of 100 repetitions, for MARS and
+        the tree, in 95.3 to 96.1 % and 86.8 to 95.0 %. What it is about, one design or all, is in
+        `se_covers`.
 
         Parameters
         ----------

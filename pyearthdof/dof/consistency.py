@@ -14,11 +14,13 @@ from ..exceptions import InvalidInputError
 from ..random import RDraws
 from .empirical import package_versions
 from .penalty import corrected_penalty, default_penalty, nominal
-from .run.covariance import covariance_sum, jackknife_groups
 from .run.designs import in_words, the_designs
+from .run.frames import merged_groups
 from .run.jackknife import Jackknife, mean_of, mean_over_designs
+from .run.measurement import run_groups
 from .run.montecarlo import check_finite, check_result_shape, run_blocks
 from .run.noise import Responses, as_draws
+from .run.variance import Estimator, choose, estimator
 from .shown import ShownConsistency
 
 __all__ = ["SelfConsistency", "nominal_df", "self_consistency", "unpruned_mars"]
@@ -52,9 +54,15 @@ def nominal_df(model) -> float:
 
 
 def authors_draws(draws, random_state):
-    """The stream of a run: the authors' seed of R's numbers where nothing else is asked for."""
+    """The stream of a run: the authors' seed of R's numbers where nothing else is asked for.
+
+    `draws="best"` asks for numpy's numbers, with which the best estimator goes.
+    """
     if draws is None and random_state is None:
         return RDraws(AUTHORS_SEED)
+    if isinstance(draws, str):
+        check_choice("draws", draws, ("best",))
+        return as_draws(None, AUTHORS_SEED if random_state is None else random_state)
     return as_draws(draws, random_state)
 
 
@@ -242,10 +250,11 @@ def self_consistency(
         Most terms in the forward pass.
     n_rep : int
         Number of responses drawn and fitted.
-    draws : RDraws, optional
-        R's random numbers; `RDraws(1234)`, the authors' seed, by default.
+    draws : RDraws or "best", optional
+        R's random numbers and the paper's estimator; `RDraws(1234)`, the authors' seed, by default. "best"
+        is the best estimator of `degrees_of_freedom` instead, with numpy's numbers.
     random_state : int, RandomState, Generator or None
-        Numpy's random numbers instead.
+        Numpy's random numbers and the best estimator. `settings["variance_reduction"]` says what it was.
     n_designs : int, optional
         How many designs are drawn for a tuple; by default 1 with R's numbers, as the authors do, and 20
         with numpy's. With 1 the result and its errors hold for that design; with several it is a mean
@@ -283,14 +292,20 @@ def self_consistency(
     stream = authors_draws(draws, random_state)
     designs = the_designs(design, stream, n_rep, n_designs)
     responses = Responses(designs.n, np.zeros(designs.n), np.ones(designs.n), stream)
+    reduction = choose("auto", procedure, designs.source, responses, designs.counts)
+    designs = designs.in_frames(reduction.frame)
+    responses = responses.in_frames(reduction)
     settings = {
         "design": designs.setting,
         "package": package,
         "degree": degree,
         "draws": repr(stream),
+        **reduction.settings,
     }
     work = _FitPath(procedure, nk)
-    df, terms, settings["engine"], versions = _run_path(work, designs, responses, n_jobs, progress)
+    df, terms, settings["engine"], versions = _run_path(
+        work, designs, responses, reduction, n_jobs, progress
+    )
     r = np.array([found.value for found in terms])
     actual = np.array([found.value for found in df])
     default = default_penalty(degree)
@@ -306,7 +321,7 @@ def self_consistency(
         penalty=penalty,
         corrected_nominal_df=nominal(r, penalty),
         default_penalty=default,
-        n_rep=n_rep,
+        n_rep=designs.n_rep,
         n_designs=designs.n_drawn,
         se_covers=designs.covers(),
         left_out=np.array([found.left_out for found in df]),
@@ -315,22 +330,25 @@ def self_consistency(
     )
 
 
-def _run_path(work, designs, responses, n_jobs, progress):
+def _run_path(work, designs, responses, reduction, n_jobs, progress):
     """The df and the number of terms at each nk, the engine, and its versions."""
     width = 1 + len(work.nk)
     blocks = run_blocks(work, designs, responses, width=width, n_jobs=n_jobs, progress=progress)
     df, terms, engine, versions = [], [], None, {}
     for k, of_one in itertools.groupby(blocks, key=lambda block: block.design):
-        groups = jackknife_groups(responses.n, designs.counts[k], width)
-        sums = [covariance_sum(responses.mu, responses.sigma, groups) for _ in work.nk]
+        groups = run_groups(responses.n, designs.counts[k], width, reduction.frame)
+        sums: list[Estimator] = []
         counted: list[np.ndarray] = []
         for block in of_one:
+            if not sums:
+                sums = [estimator(reduction, block.X, responses, groups) for _ in work.nk]
             engine, versions = block.engine, block.versions
             counted.append(block.result.n_terms)
             for total, fitted in zip(sums, block.result.fitted, strict=True):
                 total.add(block.Y, fitted)
         df.append([total.result().total for total in sums])
-        terms.append([mean_of(row, groups) for row in np.hstack(counted)])
+        left_out = None if groups is None else merged_groups(groups)
+        terms.append([mean_of(row, left_out) for row in np.hstack(counted)])
     each_nk = (zip(*found, strict=True) for found in (df, terms))
     return (
         *([mean_over_designs(list(e), designs.counts) for e in by_nk] for by_nk in each_nk),

@@ -12,7 +12,6 @@ import pandas as pd
 
 from .._checks import (
     check_choice,
-    check_count,
     check_design,
     check_level,
     check_mean,
@@ -29,7 +28,8 @@ from .run.jackknife import Jackknife
 from .run.measurement import Measurement, measure, over_designs
 from .run.montecarlo import FitMany
 from .run.noise import Responses, as_draws
-from .run.variance import check_variance_reduction
+from .run.target import Target, check_n_rep, check_target, warn_if_missed
+from .run.variance import PLAIN, choose
 from .shown import ShownDegreesOfFreedom
 
 __all__ = ["DegreesOfFreedom", "degrees_of_freedom"]
@@ -125,9 +125,10 @@ class DegreesOfFreedom(ShownDegreesOfFreedom):
         The standard error alone says too little where a few repetitions make up most of the estimate:
         twice the error then misses, on the low side. The interval is adjusted for that skewness. In
         1,000 runs each of MARS with and without pruning, a tree, the lasso, best subset, ridge and
-        nearest neighbours it held the truth in 94.5 to 96.7 % of the runs at level 0.95, and ± 1.96
-        errors in 91.6 to 96.0 %; with 20 instead of 100 repetitions, for MARS and the tree, in 95.3 to
-        96.1 % and 86.8 to 95.0 %. What it is about, one design or all, is in `se_covers`.
+        nearest neighbours, by the paper's estimator, it held the truth in 94.5 to 96.7 % of the runs at
+        level 0.95, and ± 1.96 errors in 91.6 to 96.0 %; with 20 instead of 100 repetitions, for MARS and
+        the tree, in 95.3 to 96.1 % and 86.8 to 95.0 %. What it is about, one design or all, is in
+        `se_covers`.
 
         Parameters
         ----------
@@ -185,12 +186,13 @@ def degrees_of_freedom(
     y=None,
     mu=None,
     sigma=None,
-    n_rep=100,
+    n_rep=None,
+    target_se=None,
     draws=None,
     random_state=None,
     n_designs=None,
     method="auto",
-    variance_reduction=None,
+    variance_reduction="auto",
     n_jobs=None,
     progress=False,
 ) -> DegreesOfFreedom:
@@ -214,8 +216,14 @@ def degrees_of_freedom(
         what a pilot run of 10 to 50 repetitions around the fit finds, done twice. Where n - df is below
         1, as for a fit that interpolates, sigma has to be given. A fit that shrinks more than it
         selects, such as a forest, leaves residuals that are too small even for n - df.
-    n_rep : int
-        Number of responses drawn and fitted.
+    n_rep : int, optional
+        Number of responses drawn and fitted; 100 by default. With `target_se` the largest number, 10,000
+        by default.
+    target_se : float, optional
+        Draw until the standard error of df is this small: 30 repetitions at least, `n_rep` at most, with a
+        warning where that is not enough. Without `n_designs` a tuple gets as many designs as it takes, with
+        five repetitions each. Where the first look says that many repetitions are needed, it begins
+        again with orthogonal responses; `n_rep` of the result counts those.
     draws : RDraws, optional
         R's random numbers. The responses fill an n by n_rep matrix column by column, as in R.
     random_state : int, RandomState, Generator or None
@@ -230,11 +238,14 @@ def degrees_of_freedom(
         is tr(S) for a linear smoother, and for a procedure that declares a `df_statistic` (the
         lasso: its nonzeros) the mean of that over the repetitions. "auto" is "exact" for linear
         smoothers and "monte-carlo" for all others.
-    variance_reduction : {None, "direction", "control"}
-        None is the paper's estimator. "direction" integrates the length of y - ybar out; it needs a
-        constant mean, one sigma and a procedure that declares `is_equivariant`. "control" subtracts
-        what least squares on X and the identity, two linear smoothers of known trace, explain of the
-        fit, for any mean. Both are unbiased and use the same fits; see the notes for what they gain.
+    variance_reduction : {"auto", "best", "orthogonal", "direction", "control", None}
+        Which estimator; all are unbiased. None is the paper's. "direction" integrates the length of
+        y - ybar out; it needs a constant mean, one sigma and a procedure that declares `is_equivariant`.
+        "control" subtracts what least squares on X, its squares and cubes and the identity, linear
+        smoothers of known trace, explain of the fit, for any mean. "orthogonal" is both of them, where
+        their conditions hold, with responses in frames: orthogonal to each other, each still Gaussian.
+        "best" is the same, with frames where there are repetitions enough; see the notes. "auto" is the
+        paper's estimator with `draws` and "best" else. `settings["variance_reduction"]` says what it was.
     n_jobs : int, optional
         Number of workers. The result is the same, to the bit, for any number; inside
         `joblib.parallel_config("dask")` the cluster's workers are used.
@@ -245,8 +256,8 @@ def degrees_of_freedom(
     -------
     DegreesOfFreedom
         The standard errors are jackknife ones over the repetitions (over 32 groups of them when
-        more than four million responses are drawn; nan with two repetitions), or over the designs.
-        `interval()` gives intervals.
+        more than four million responses are drawn; nan with two repetitions), over frames, or over the
+        designs. `interval()` gives intervals.
 
     Raises
     ------
@@ -255,25 +266,35 @@ def degrees_of_freedom(
 
     Notes
     -----
-    How many times smaller the variance became, same fits, 1,000 repetitions on a Gaussian design of
-    100 rows (264 in the second line), mean zero, and for "control" also the mean 3 x1^2. MARS without
-    pruning at (n, p, nk, degree):
+    A frame has n - 1 responses, orthogonal to the constant, where "direction" is valid, and else n. Only
+    whole frames gain: with m of n the variance of the linear part of a fit falls by (m - 1)/(n - 1), and
+    with all of them to nothing. The responses of a frame depend on each other, so the error is that
+    between frames. Hence "best" takes frames where there are ten whole ones (two for each design where
+    several are drawn), which needs `n_rep` of about 10 n, and as many repetitions as make whole frames.
+    "orthogonal" takes ten smaller ones below that.
 
-    =========================== ========= ======= ====================
-    fit                         direction control control, mean 3 x1^2
-    =========================== ========= ======= ====================
-    (100, 1, 21, 1)                   1.2     1.3                  1.3
-    (264, 9, 21, 1)                   1.4     1.7                  1.4
-    (100, 10, 21, 2)                  2.4     2.7                  1.8
-    (100, 50, 101, 2)                  15      15                   18
-    MARS, pruned, p 5, degree 2       1.0     1.1                  1.2
-    tree, p 5, depth 2                1.3     1.7                  1.0
-    tree, p 10, depth 4               1.5     1.6                  1.3
-    5 nearest neighbours, p 5         1.4     1.6                  1.6
-    best 3 of 10 columns                -     5.5                  1.3
-    lasso, p 10, lam 20                 -     2.5                  4.7
-    ridge, p 10, lam 10                 -      11                   11
-    =========================== ========= ======= ====================
+    How many times smaller than the paper's the variance of one fit is, with 100 repetitions and with ten
+    frames; a Gaussian design of 100 rows (264 in the first two lines), mean zero unless it is given. MARS
+    without pruning at (n, p, nk, degree):
+
+    ====================================== ======== ========= ======
+    fit                                    100 fits    frames   fits
+    ====================================== ======== ========= ======
+    (264, 9, 21, 1)                             3.2       5.9  2,630
+    (264, 9, 21, 2)                             2.3       3.9  2,630
+    (100, 10, 21, 2)                            4.1       5.4    990
+    (100, 10, 21, 2), mean 3 x1^2               2.2       3.1  1,000
+    (100, 50, 101, 2)                            15        14    990
+    (100, 1, 21, 1)                             1.4       2.5    990
+    MARS, pruned, p 5                           1.4       1.9    990
+    MARS, pruned, p 5, degree 2                 1.3       1.5    990
+    tree, p 5, depth 2                          1.9       2.9    990
+    tree, p 10, depth 4                         1.7       2.2    990
+    best 3 of 10 columns                        5.5        12  1,000
+    lasso, p 10, lam 20, mean x1 + x2 + x3      3.6        17  1,000
+    ridge, p 10, lam 10                          11       510  1,000
+    5 nearest neighbours, p 5                   1.8     exact    990
+    ====================================== ======== ========= ======
 
     Examples
     --------
@@ -288,18 +309,19 @@ def degrees_of_freedom(
     """
     procedure = as_procedure(procedure)
     X = check_design(X)
-    n_rep = check_count("n_rep", n_rep, 2)
+    target_se = check_target(target_se)
+    n_rep = check_n_rep(n_rep, target_se)
     method = _resolve_method(method, procedure)
     stream = as_draws(draws, random_state)
     linear = method == "exact" and getattr(procedure, "is_linear", False)
-    designs = the_designs(X, stream, n_rep, n_designs, exact=linear)
+    designs = the_designs(X, stream, n_rep, n_designs, exact=linear, target_se=target_se)
     settings = {
         "procedure": repr(procedure),
         "design": designs.setting,
         "mu": _describe(mu, "zero"),
         "draws": repr(stream),
         "method": method,
-        "variance_reduction": variance_reduction,
+        "target_se": target_se,
     }
     run = {"n_jobs": n_jobs, "progress": progress}
     if isinstance(mu, str) and mu == "fitted":
@@ -309,7 +331,7 @@ def degrees_of_freedom(
     else:
         responses = _responses(designs.n, y, mu, sigma, stream)
     settings["sigma"] = _sigma_setting(responses)
-    check_variance_reduction(variance_reduction, procedure, X, responses)
+    reduction = choose(variance_reduction, procedure, X, responses, designs.counts, target_se)
     if linear:
         found = over_designs(
             [_exact(procedure, X, responses) for X in designs], np.ones(len(designs))
@@ -320,10 +342,14 @@ def degrees_of_freedom(
             designs,
             responses,
             statistic=procedure.df_statistic if method == "exact" else None,
-            variance_reduction=variance_reduction,
+            # The mean of a statistic is no covariance.
+            reduction=PLAIN if method == "exact" else reduction,
+            target=None if target_se is None else Target(target_se, lambda found: found.df.se),
             **run,
         )
-    settings["engine"] = found.engine
+        designs = designs.first(found.counts)
+        warn_if_missed(found.df.se, target_se, n_rep)
+    settings |= found.reduction.settings | {"engine": found.engine}
     return _result(found, designs, not linear, settings)
 
 

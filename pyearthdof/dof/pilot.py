@@ -11,7 +11,7 @@ from .run.designs import Designs
 from .run.measurement import measure
 from .run.montecarlo import FitMany
 from .run.noise import Responses
-from .run.variance import is_numeric
+from .run.variance import Reduction, is_numeric
 
 __all__ = ["responses_around_fit"]
 
@@ -51,7 +51,7 @@ def responses_around_fit(
     run |= {
         "statistic": getattr(procedure, "df_statistic", None),
         # Without it the df of a fit that nearly interpolates are too noisy to say how many are left.
-        "variance_reduction": "control" if is_numeric(X) else None,
+        "reduction": Reduction(control=is_numeric(X)),
     }
     for _ in range(_N_ROUNDS):
         df = measure(procedure, pilot, Responses(n, mean, sigmas, after), **run).df.value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from ..contract import BoundMars, PathFits
 from ..exceptions import InvalidInputError
 from ..random import RDraws
 from .empirical import package_versions
+from .path import consistency_path
 from .penalty import corrected_penalty, default_penalty, nominal
 from .run.covariance import covariance_sum, jackknife_groups
 from .run.designs import in_words, the_designs
@@ -213,7 +215,12 @@ class SelfConsistency:
 
 def self_consistency(
     design,
+    grid=None,
     *,
+    X=None,
+    nominal=None,
+    mu=None,
+    sigma=None,
     degree=1,
     nk=range(1, 101),
     n_rep=100,
@@ -224,17 +231,31 @@ def self_consistency(
     n_jobs=None,
     progress=False,
     package="earth",
-) -> SelfConsistency:
-    """Compare the nominal with the actual degrees of freedom of MARS for many nk.
+) -> Any:
+    """Compare the nominal with the actual degrees of freedom: of MARS for many nk, or of any procedure.
 
-    The true mean is zero. One draw of responses serves all nk, and with R's earth one forward pass
-    serves the whole path: without threshold and pruning, the fit at nk = k is the beginning of the
-    pass at any larger nk.
+    `self_consistency(design)` is about MARS. The true mean is zero. One draw of responses serves all nk, and
+    with R's earth one forward pass serves the whole path: without threshold and pruning, the fit at nk = k
+    is the beginning of the pass at any larger nk.
+
+    `self_consistency(procedure, grid, X=X)` is about a procedure, scikit-learn's included, along a grid of
+    its parameters. One draw serves all points. `degree`, `nk`, `engine` and `package` are MARS's.
 
     Parameters
     ----------
-    design : tuple (n, p), (n, p) array or DataFrame
-        A tuple asks for a Gaussian design, drawn after the responses as the authors do.
+    design : tuple (n, p), (n, p) array or DataFrame; or a procedure
+        A tuple asks for a Gaussian design, drawn after the responses as the authors do. A procedure, an
+        estimator, or a function `value -> procedure` is what the grid is for.
+    grid : {parameter: values}, or list of {parameter: value, ...}
+        The points; plain values where `design` is a function of them.
+    X : tuple (n, p), (n, p) array or DataFrame
+        The design of a procedure.
+    nominal : function, "n_coef", "trace", "rank" or None
+        The nominal degrees of freedom at a point: a function of a `GridPoint` and perhaps of a parameter c,
+        `lambda at, c=2.0: at.n_coef + c * (at.n_coef - 1) / 2`, which `ConsistencyPath.solve` finds; or the
+        mean of what the fits tell. None compares with nothing.
+    mu, sigma
+        The true mean and the standard deviation for a procedure, as in `degrees_of_freedom`.
     degree : int
         Largest degree of interaction.
     nk : sequence of int
@@ -242,7 +263,7 @@ def self_consistency(
     n_rep : int
         Number of responses drawn and fitted.
     draws : RDraws, optional
-        R's random numbers; `RDraws(1234)`, the authors' seed, by default.
+        R's random numbers; `RDraws(1234)`, the authors' seed, by default for MARS.
     random_state : int, RandomState, Generator or None
         Numpy's random numbers instead.
     n_designs : int, optional
@@ -261,6 +282,7 @@ def self_consistency(
     Returns
     -------
     SelfConsistency
+        Of a procedure a `ConsistencyPath`.
 
     Examples
     --------
@@ -272,6 +294,16 @@ def self_consistency(
     1   5     4.40         7.8   7.3698
     2   9     6.85        12.7  10.9486
     """
+    if _is_procedure(design):
+        return consistency_path(
+            design, grid, X, nominal=nominal, mu=mu, sigma=sigma, n_rep=n_rep, draws=draws,
+            random_state=random_state, n_designs=n_designs, n_jobs=n_jobs, progress=progress,
+        )  # fmt: skip
+    for name, value in {"grid": grid, "X": X, "nominal": nominal, "mu": mu, "sigma": sigma}.items():
+        if value is not None:
+            raise refusal(
+                name, value, "None for MARS on a design; a procedure has a grid, its X and mean"
+            )
     nk = tuple(check_count("nk", k, 1) for k in nk)
     if not nk:
         raise InvalidInputError("nk is empty but it should have one number of terms or more")
@@ -312,6 +344,10 @@ def self_consistency(
         settings=settings,
         versions=package_versions() | versions,
     )
+
+
+def _is_procedure(first) -> bool:
+    return any(hasattr(first, name) for name in ("fit", "fit_many")) or callable(first)
 
 
 def _run_path(work, designs, responses, n_jobs, progress):

@@ -16,14 +16,15 @@ from .._checks import (
     check_design,
     check_level,
     check_mean,
-    check_sigma,
     refusal,
 )  # fmt: skip
 from .._version import __version__
 from ..contract import bind
 from ..exceptions import InvalidInputError
+from .orthogonal import has_orthogonal_formula, orthogonal_measurement
 from .pilot import responses_around_fit
-from .run.adapters import as_procedure
+from .run.adapters import as_procedure, takes_missing
+from .run.correlated import CorrelatedResponses, the_responses
 from .run.designs import Designs, in_words, the_designs
 from .run.jackknife import Jackknife
 from .run.measurement import Measurement, measure, over_designs
@@ -103,8 +104,10 @@ class DegreesOfFreedom:
     settings: dict = field(default_factory=dict)
     versions: dict = field(default_factory=dict)
 
+    _QUANTITIES = QUANTITIES  # what is estimated; a subclass may have others
+
     def __repr__(self) -> str:
-        known = [f"{name}={self._text(name)}" for name in QUANTITIES if self._known(name)]
+        known = [f"{name}={self._text(name)}" for name in self._QUANTITIES if self._known(name)]
         end = f"n_rep={self.n_rep}{in_words(self.n_designs)}"
         return f"DegreesOfFreedom({', '.join(known)}, {end})"
 
@@ -145,7 +148,7 @@ class DegreesOfFreedom:
         '2.68 to 5.19'
         """
         level = check_level(level)
-        check_choice("quantity", quantity, QUANTITIES)
+        check_choice("quantity", quantity, self._QUANTITIES)
         if not self._known(quantity):
             raise refusal("quantity", quantity, f"one of {', '.join(self.left_out)} here")
         return Jackknife(getattr(self, quantity), self.left_out[quantity]).interval(level)
@@ -153,7 +156,7 @@ class DegreesOfFreedom:
     def to_frame(self, level: float = 0.95) -> pd.DataFrame:
         """One row for each known quantity: estimate, standard error, and interval of that level."""
         rows = []
-        for name in filter(self._known, QUANTITIES):
+        for name in filter(self._known, self._QUANTITIES):
             lower, upper = self.interval(name, level)
             rows.append(
                 {
@@ -172,7 +175,7 @@ class DegreesOfFreedom:
         if self.per_observation is not None:
             values["per_observation"] = self.per_observation.tolist()
         values["intervals"] = {
-            name: list(self.interval(name)) for name in filter(self._known, QUANTITIES)
+            name: list(self.interval(name)) for name in filter(self._known, self._QUANTITIES)
         }
         return values
 
@@ -190,6 +193,10 @@ def degrees_of_freedom(
     n_designs=None,
     method="auto",
     variance_reduction=None,
+    X_new=None,
+    mu_new=None,
+    family=None,
+    loss=None,
     n_jobs=None,
     progress=False,
 ) -> DegreesOfFreedom:
@@ -197,9 +204,11 @@ def degrees_of_freedom(
 
     Parameters
     ----------
-    procedure : procedure, scikit-learn regressor, or function (X, y) -> fitted
-        A regressor is cloned for every fit. Of a regressor and a function only the fit is known, so
-        `trace`, `n_coef`, `rank`, `msdf` and `sdf` are then None.
+    procedure : procedure, scikit-learn estimator, or function (X, y) -> fitted
+        A regressor is cloned for every fit. scikit-learn's linear models, trees, forests, boosting, nearest
+        neighbours, kernel and isotonic regression, and pipelines and searches of them, tell their trace and
+        parameters. Of a function and of other regressors only the fit is known, so `trace`, `n_coef`,
+        `rank`, `msdf` and `sdf` are then None. A classifier has classes, see `family`.
     X : (n, p) array, DataFrame, or tuple (n, p)
         The design; a tuple asks for standard Gaussian numbers, drawn after the responses. See
         `n_designs`.
@@ -207,8 +216,10 @@ def degrees_of_freedom(
         The response that `mu="fitted"` is about.
     mu : None, "fitted", float or (n,) array
         The true mean: zero, the fit to `y` (a parametric bootstrap), or given.
-    sigma : float or (n,) array, optional
-        Standard deviation of y, or one for each row; 1 by default. With `mu="fitted"` the default is
+    sigma : float, (n,) array or (n, n) array, optional
+        Standard deviation of y, one for each row, or the covariance matrix of y; 1 by default. With a
+        matrix the df are tr(sigma^-1 Cov(muhat, y)), which is the same for a diagonal one. With
+        `mu="fitted"` the default is
         an estimate: its square is RSS/(n - df), df being the trace for a linear smoother, and else
         what a pilot run of 10 to 50 repetitions around the fit finds, done twice. Where n - df is below
         1, as for a fit that interpolates, sigma has to be given. A fit that shrinks more than it
@@ -227,13 +238,29 @@ def degrees_of_freedom(
     method : {"auto", "monte-carlo", "exact"}
         "monte-carlo" is the paper's Algorithm 1, sample covariances with divisor n_rep - 1. "exact"
         is tr(S) for a linear smoother, and for a procedure that declares a `df_statistic` (the
-        lasso: its nonzeros) the mean of that over the repetitions. "auto" is "exact" for linear
+        lasso: its nonzeros) the mean of that over the repetitions; for best subset and the relaxed lasso on
+        orthogonal columns it is Tibshirani's (2015) formula. "auto" is "exact" for linear
         smoothers and "monte-carlo" for all others.
     variance_reduction : {None, "direction", "control"}
         None is the paper's estimator. "direction" integrates the length of y - ybar out; it needs a
         constant mean, one sigma and a procedure that declares `is_equivariant`. "control" subtracts
         what least squares on X and the identity, two linear smoothers of known trace, explain of the
         fit, for any mean. Both are unbiased and use the same fits; see the notes for what they gain.
+    X_new : (m, p) array, DataFrame, function or int, optional
+        New rows at which the fits are to predict, or a function `rng -> rows` that draws them; for a tuple
+        X their number. The result is then a `RandomXDegreesOfFreedom`: how much more the error at new
+        rows is than at those of X, by three measures. X may be a function, too; both are then drawn anew
+        for each of `n_designs`. The mean at both is a number, a function `X -> mean`, or the fit.
+    mu_new : (m,) array, optional
+        The true mean at the new rows, where `mu` is an array.
+    family : {None, "gaussian", "bernoulli", "poisson"}
+        The distribution of y. Classifiers have classes, "bernoulli"; `mu` is then the probability of the
+        second class, one half by default, or an (n, K) array of those of all classes. "poisson" are counts
+        with mean `mu`, 1 by default, for a regressor. The result is a `FamilyDegreesOfFreedom`, by
+        Efron's covariance penalties.
+    loss : {None, "deviance", "squared", "counting"}
+        Of classes and counts, what the covariance penalty is for: the deviance (None), the squared error,
+        or the number of wrong classes.
     n_jobs : int, optional
         Number of workers. The result is the same, to the bit, for any number; inside
         `joblib.parallel_config("dask")` the cluster's workers are used.
@@ -282,15 +309,34 @@ def degrees_of_freedom(
     >>> degrees_of_freedom(Ridge(lam=10.0), X)
     DegreesOfFreedom(df=3.21618, trace=3.21618, n_coef=4, rank=4, msdf=0, sdf=0, n_rep=0)
     >>> from sklearn.tree import DecisionTreeRegressor
-    >>> degrees_of_freedom(DecisionTreeRegressor(max_depth=2), X, draws=RDraws(2))
-    DegreesOfFreedom(df=15.0352 ± 0.48, n_rep=100)
+    >>> found = degrees_of_freedom(DecisionTreeRegressor(max_depth=2), X, draws=RDraws(2))
+    >>> f"{found.n_coef:.2f} leaves, df {found.df:.1f} ± {found.se:.1f}"
+    '3.82 leaves, df 15.0 ± 0.5'
     """
+    common = {
+        "y": y, "mu": mu, "n_rep": n_rep, "draws": draws, "random_state": random_state,
+        "n_designs": n_designs, "n_jobs": n_jobs, "progress": progress,
+    }  # fmt: skip
+    of_family = _of_family(procedure, family, loss, sigma, method, variance_reduction, X_new)
+    if of_family is not None:
+        from .covariance_penalty import family_degrees_of_freedom
+
+        X = check_design(X, missing=takes_missing(procedure))
+        return family_degrees_of_freedom(procedure, X, family=of_family, loss=loss, **common)
+    if X_new is not None:
+        from .random_x import random_x_degrees_of_freedom
+
+        _only(None, "with X_new", variance_reduction=variance_reduction)
+        common |= {"mu_new": mu_new, "sigma": sigma, "method": method}
+        return random_x_degrees_of_freedom(procedure, X, X_new, **common)
+    _only(None, "without X_new", mu_new=mu_new)
+    X = check_design(X, missing=takes_missing(procedure))
     procedure = as_procedure(procedure)
-    X = check_design(X)
     n_rep = check_count("n_rep", n_rep, 2)
-    method = _resolve_method(method, procedure)
+    orthogonal = method == "exact" and has_orthogonal_formula(procedure, X)
+    method = "exact" if orthogonal else _resolve_method(method, procedure)
     stream = as_draws(draws, random_state)
-    linear = method == "exact" and getattr(procedure, "is_linear", False)
+    linear = orthogonal or (method == "exact" and getattr(procedure, "is_linear", False))
     designs = the_designs(X, stream, n_rep, n_designs, exact=linear)
     settings = {
         "procedure": repr(procedure),
@@ -309,7 +355,9 @@ def degrees_of_freedom(
         responses = _responses(designs.n, y, mu, sigma, stream)
     settings["sigma"] = _sigma_setting(responses)
     check_variance_reduction(variance_reduction, procedure, X, responses)
-    if linear:
+    if orthogonal:
+        found = orthogonal_measurement(procedure, X, responses)
+    elif linear:
         found = over_designs(
             [_exact(procedure, X, responses) for X in designs], np.ones(len(designs))
         )
@@ -324,6 +372,27 @@ def degrees_of_freedom(
         )
     settings["engine"] = found.engine
     return _result(found, designs, not linear, settings)
+
+
+def _of_family(procedure, family, loss, sigma, method, variance_reduction, X_new) -> str | None:
+    """The family of a fit to classes or counts; None for Gaussian noise."""
+    from .covariance_penalty import family_of
+
+    family = family_of(procedure, family)
+    if family is None:
+        _only(None, "for Gaussian noise", loss=loss)
+        return None
+    where = f"for the family {family!r}"
+    _only(None, where, sigma=sigma, variance_reduction=variance_reduction, X_new=X_new)
+    if check_choice("method", method, METHODS) == "exact":
+        raise refusal("method", method, f"'monte-carlo' {where}")
+    return family
+
+
+def _only(right, where: str, **given) -> None:
+    for name, value in given.items():
+        if value is not right:
+            raise refusal(name, value, f"{right!r} {where}")
 
 
 def _resolve_method(method, procedure) -> str:
@@ -342,6 +411,8 @@ def _describe(value, default: str) -> str:
 
 
 def _sigma_setting(responses):
+    if isinstance(responses, CorrelatedResponses):
+        return "a covariance matrix"
     return float(responses.sigma[0]) if np.ptp(responses.sigma) == 0 else "given"
 
 
@@ -350,7 +421,7 @@ def _responses(n, y, mu, sigma, stream) -> Responses:
         raise InvalidInputError(
             "y is given but it should be None unless mu='fitted', which alone uses it"
         )
-    return Responses(n, check_mean(mu, n), check_sigma(sigma, n), stream)
+    return the_responses(n, check_mean(mu, n), sigma, stream)
 
 
 def _exact(procedure, X, responses) -> Measurement:

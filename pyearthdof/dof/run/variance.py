@@ -12,6 +12,7 @@ import pandas as pd
 
 from ..._checks import check_choice, refusal
 from .control import control_sum
+from .correlated import CorrelatedResponses, Seen
 from .covariance import Covariance, covariance_sum
 from .jackknife import mean_of
 
@@ -28,6 +29,8 @@ def check_variance_reduction(name, procedure, X, responses) -> None:
         raise refusal("variance_reduction", name, right)
     if name != "direction":
         return
+    if isinstance(responses, CorrelatedResponses):
+        raise refusal("variance_reduction", name, "'control' or None where sigma is a matrix")
     if np.ptp(responses.mu) > 0 or np.ptp(responses.sigma) > 0:
         right = "'control' or None where mu is not constant or sigma not a single number"
         raise refusal("variance_reduction", name, right)
@@ -43,11 +46,23 @@ def is_numeric(X) -> bool:
 
 def estimator(name, X, responses, groups):
     """Return an empty estimator: `add(Y, fitted)` the blocks in order, then ask `result()`."""
+    if isinstance(responses, CorrelatedResponses):
+        return _correlated(name, X, responses, groups)
     if name == "direction":
         return _Direction(responses.n, groups)
     if name == "control":
         return control_sum(X, responses.mu, responses.sigma, groups)
     return covariance_sum(responses.mu, responses.sigma, groups)
+
+
+def _correlated(name, X, responses: CorrelatedResponses, groups):
+    """Without a reduction in coordinates that keep the observations apart, else in white ones."""
+    if name is None:
+        plain = estimator(None, X, responses.whitened(), groups)
+        return Seen(plain, responses.weighed, np.asarray)
+    white_X = responses.white(np.asarray(X, dtype=float))
+    inner = estimator(name, white_X, responses.whitened(), groups)
+    return Seen(inner, lambda Y: responses.white(Y - responses.mu[:, None]), responses.white)
 
 
 class _Direction:

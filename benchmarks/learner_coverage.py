@@ -7,9 +7,9 @@ families      classes and counts: logistic regression, a tree, Poisson regressio
 correlated    noise with a covariance matrix, and best subset and relaxed lasso on orthogonal columns
 report        df_report of a tree and of a pipeline, with sigma given and estimated, and a price
 
-Every line has the truth, the mean of the estimates, the share of the runs whose interval holds the truth, the share
-for the estimate plus or minus 1.96 standard errors, and the mean standard error over the standard deviation of the
-estimates. With 300 runs a share of 95 % is known to 2.5 percentage points (two errors).
+Every line has the truth, the mean of the estimates, the share of the runs whose interval holds the truth, the
+share for the estimate plus or minus 1.96 standard errors, and the mean standard error over the standard
+deviation of the estimates. With 300 runs a share of 95 % is known to 2.5 percentage points (two errors).
 """
 
 from __future__ import annotations

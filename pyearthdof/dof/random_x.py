@@ -144,9 +144,13 @@ class _Split:
 
 @dataclass(frozen=True)
 class _FitAndPredict:
-    """The work on one block: fit every response, predict at the rows of X and at the new ones."""
+    """The work on one block: fit every response, predict at the rows of X and at the new ones.
+
+    scikit-learn's linear smoothers take many responses `at_once`.
+    """
 
     estimator: object
+    at_once: bool = False
 
     @property
     def procedure(self):
@@ -160,6 +164,12 @@ class _FitAndPredict:
 
     def __call__(self, bound: Bound, Y, n_threads: int = 1):
         split = bound.X
+        if self.at_once:
+            model = self.fitted_model(split.X, Y)
+            return tuple(
+                np.reshape(model.predict(rows), (len(rows), Y.shape[1]))
+                for rows in (split.X, split.X_new)
+            )
         fitted, predicted = np.empty(Y.shape), np.empty((len(split.X_new), Y.shape[1]))
         for j, y in enumerate(Y.T):
             model = self.fitted_model(split.X, np.ascontiguousarray(y))
@@ -209,7 +219,8 @@ def random_x_degrees_of_freedom(
 ) -> RandomXDegreesOfFreedom:
     """`degrees_of_freedom` with predictions at new rows; arguments as there."""
     procedure = as_procedure(procedure)
-    work = _FitAndPredict(_estimator_of(procedure))
+    at_once = isinstance(procedure, RegressorProcedure) and procedure.is_linear
+    work = _FitAndPredict(_estimator_of(procedure), at_once)
     n_rep = check_count("n_rep", n_rep, 2)
     linear = bool(getattr(procedure, "is_linear", False)) and method != "monte-carlo"
     if method == "exact" and not linear:

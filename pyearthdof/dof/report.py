@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 import warnings
 from dataclasses import dataclass, field
@@ -42,7 +43,8 @@ class DfReport:
 
     Attributes
     ----------
-    estimator : str
+    title, estimator : str
+        The steps in a few words, and the estimator as it prints itself.
     n, p : int
         Rows and columns.
     family : str
@@ -87,6 +89,7 @@ class DfReport:
     ['quantity', 'naive', 'honest', 'se']
     """
 
+    title: str
     estimator: str
     n: int
     p: int
@@ -349,10 +352,25 @@ def _family_notes(found, n: int) -> list[str]:
     return notes
 
 
+def _title(estimator) -> str:
+    """A pipeline by the classes of its steps."""
+    if not hasattr(estimator, "steps"):
+        return _words(estimator)
+    return " -> ".join(
+        step if isinstance(step, str) else type(step).__name__ for _, step in estimator.steps
+    )
+
+
+def _words(estimator) -> str:
+    """As it prints itself, in one line; a function by its name, and not where it is in memory."""
+    return re.sub(r"<function (\S+) at 0x\w+>", r"\1", " ".join(repr(estimator).split()))
+
+
 def _report(run: Runs, found, family, sigma, naive, fixed, prices, measures, notes) -> DfReport:
     lower, upper = found.interval()
     return DfReport(
-        estimator=repr(run.estimator), n=len(run.X), p=np.shape(run.X)[1], family=family, sigma=sigma,
+        title=_title(run.estimator), estimator=_words(run.estimator),
+        n=len(run.X), p=np.shape(run.X)[1], family=family, sigma=sigma,
         df=found.df, se=found.se, lower=lower, upper=upper, naive_df=naive, fixed_df=fixed,
         prices=tuple(prices), measures=tuple(measures), notes=tuple(notes), n_rep=found.n_rep,
         n_fits=run.n_fits, seconds=time.perf_counter() - run.start, found=found,

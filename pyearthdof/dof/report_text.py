@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import math
-import re
 import textwrap
 
 __all__ = ["as_html", "as_text", "page_of"]
@@ -20,7 +19,7 @@ _HEAD = ("", "naive", "honest")
 
 def as_text(report) -> str:
     """The report in lines of at most 78 characters."""
-    lines = textwrap.wrap(f"Degrees of freedom of {_name(report)}", _WIDTH, subsequent_indent="  ")
+    lines = textwrap.wrap(f"Degrees of freedom of {report.title}", _WIDTH, subsequent_indent="  ")
     lines += ["", *_table([_HEAD, *_rows(report)])]
     if report.prices:
         lines += ["", "What the choices cost, each with that of the data held:"]
@@ -40,11 +39,11 @@ def as_html(report) -> str:
     parts = [
         '<div class="pyearthdof-df-report" style="max-width:52em;color:inherit">',
         '<p style="margin:0 0 .6em"><strong>Degrees of freedom of</strong> '
-        f"<code>{_escape(_name(report))}</code></p>",
+        f"<code>{_escape(report.title)}</code></p>",
         _html_table(_HEAD, _rows(report), "right"),
     ]
     if report.prices:
-        rows = [(price.step, _pm(price.price, price.se), price.what) for price in report.prices]
+        rows = _prices(report)
         parts.append(
             _html_table(
                 ("What the choices cost", "df", "held: the choice of the data"), rows, "left"
@@ -67,13 +66,16 @@ def page_of(report) -> str:
     )
 
 
-def _name(report) -> str:
-    return re.sub(r"<function (\S+) at 0x\w+>", r"\1", " ".join(report.estimator.split()))
-
-
 def _rows(report) -> list[tuple[str, str, str]]:
     rows = [("degrees of freedom", _number(report.naive_df), _pm(report.df, report.se))]
     rows += [(m.name, _number(m.naive), _pm(m.honest, m.se)) for m in report.measures]
+    return rows
+
+
+def _prices(report) -> list[tuple[str, str, str]]:
+    rows = [(price.step, _pm(price.price, price.se), price.what) for price in report.prices]
+    if report.fixed_df is not None:
+        rows.append(("left", _number(report.fixed_df), "the fit with all of this held"))
     return rows
 
 
@@ -83,8 +85,8 @@ def _basis(report) -> str:
     if not report.n_rep:
         return f"{size}. The fit is linear in y: its df are exact."
     return (
-        f"{size}; {report.n_rep} responses drawn around the fit, {report.n_fits} fits in "
-        f"{report.seconds:.1f} s. 95 % interval of the df: {report.lower:.4g} to {report.upper:.4g}."
+        f"{size}; {report.n_rep} responses drawn around the fit, {report.n_fits} fits. "
+        f"95 % interval of the df: {report.lower:.4g} to {report.upper:.4g}."
     )
 
 

@@ -51,9 +51,8 @@ def the_responses(n: int, mu: np.ndarray, sigma, stream) -> Responses:
     if np.ndim(sigma) != 2:
         return Responses(n, mu, check_sigma(sigma, n), stream)
     covariance = as_numbers("sigma", sigma, "be a covariance matrix of numbers")
-    return CorrelatedResponses(
-        n, mu, np.sqrt(np.diag(covariance)), stream, _root(_checked(covariance, n))
-    )
+    root = _root(_checked(covariance, n))
+    return CorrelatedResponses(n, mu, np.sqrt(np.diag(covariance)), stream, root)
 
 
 def _checked(covariance: np.ndarray, n: int) -> np.ndarray:

@@ -25,7 +25,7 @@ def check_variance_reduction(name, procedure, X, responses) -> None:
     """Refuse an estimator whose conditions do not hold."""
     check_choice("variance_reduction", name, VARIANCE_REDUCTIONS)
     if name == "control" and not is_numeric(X):
-        right = "'direction' or None where a column of X does not hold numbers"
+        right = "'direction' or None where a column of X does not hold numbers, or misses some"
         raise refusal("variance_reduction", name, right)
     if name != "direction":
         return
@@ -40,8 +40,10 @@ def check_variance_reduction(name, procedure, X, responses) -> None:
 
 
 def is_numeric(X) -> bool:
-    """Whether every column of a design holds numbers, which "control" projects on."""
-    return not isinstance(X, pd.DataFrame) or X.select_dtypes("number").shape == X.shape
+    """Whether every column of a design holds numbers, none of them missing: "control" projects on them."""
+    if isinstance(X, pd.DataFrame):
+        return X.select_dtypes("number").shape == X.shape and not X.isna().any(axis=None)
+    return not isinstance(X, np.ndarray) or not np.isnan(X).any()
 
 
 def estimator(name, X, responses, groups):

@@ -57,8 +57,9 @@ for ax, paths, word, label, title in panels:
         name = f"{word} {size}" if word == "depth" else f"{size} {word}"
         ax.plot(path.values, path.df, "o-", markersize=4, color=colour, label=f"{name}, df")
         ax.plot(path.values, path.nominal_df, "--", color=colour, label=f"{name}, tr S(y)")
-    ax.set(xlabel=label, ylabel="degrees of freedom", title=title, ylim=(0, None))
-    ax.legend(fontsize=8)
+    ax.set(xlabel=label, ylabel="degrees of freedom", title=title)
+    ax.set_ylim(0, 1.4 * max(path.df.max() for path in paths.values()))
+    ax.legend(fontsize=8, loc="upper left", ncols=2)
 plt.show()
 
 # %%

@@ -15,7 +15,8 @@ from ..exceptions import InvalidInputError
 from ..random import RDraws
 from .empirical import package_versions
 from .path import consistency_path
-from .penalty import corrected_penalty, default_penalty, nominal
+from .penalty import corrected_penalty, default_penalty
+from .penalty import nominal as count_nominal
 from .run.covariance import covariance_sum, jackknife_groups
 from .run.designs import in_words, the_designs
 from .run.jackknife import Jackknife, mean_of, mean_over_designs
@@ -48,7 +49,7 @@ def nominal_df(model) -> float:
     if hasattr(model, "nominal_df_"):
         return float(model.nominal_df_)
     if hasattr(model, "n_terms_") and hasattr(model, "penalty_"):
-        return 0.0 if model.penalty_ < 0 else float(nominal(model.n_terms_, model.penalty_))
+        return 0.0 if model.penalty_ < 0 else float(count_nominal(model.n_terms_, model.penalty_))
     raise refusal("model", model, "a fitted MARS model")
 
 
@@ -331,11 +332,11 @@ def self_consistency(
     return SelfConsistency(
         nk=np.array(nk),
         n_terms=r,
-        nominal_df=nominal(r, default),
+        nominal_df=count_nominal(r, default),
         df=actual,
         se=np.array([found.se for found in df]),
         penalty=penalty,
-        corrected_nominal_df=nominal(r, penalty),
+        corrected_nominal_df=count_nominal(r, penalty),
         default_penalty=default,
         n_rep=n_rep,
         n_designs=designs.n_drawn,

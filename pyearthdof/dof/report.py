@@ -24,13 +24,14 @@ from .empirical import DegreesOfFreedom
 from .families import FitFamily
 from .held import choices_of, with_all_held
 from .measures import Measure, family_measures, gaussian_measures, wrong_classes
-from .parameters import naive_df
+from .parameters import last_step, naive_df
 from .prices import Price, Runs, own_search, priced
 from .report_text import as_html, as_text
 from .run.adapters import RegressorProcedure, as_procedure, takes_missing
 from .run.jackknife import Jackknife
 from .run.montecarlo import FitMany
 from .run.noise import as_draws
+from .structure import is_linear_smoother
 
 __all__ = ["DfReport", "Price", "df_report"]
 
@@ -250,7 +251,7 @@ def _gaussian(run: Runs, y, sigma, prices) -> DfReport:
     if choices:
         found_prices, all_held = priced(run, found, choices, *all_of_them, around)
     fixed = None if fit.trace is None else float(fit.trace[0])
-    if fixed is not None and not procedure.is_linear and prices:
+    if fixed is not None and prices and not is_linear_smoother(last_step(model)):
         found_prices.append(own_search(model, all_held, fixed))
     measures = gaussian_measures(y, fitted, naive_df(model, fit), _total(found), sigma)
     return _report(

@@ -5,7 +5,7 @@ python benchmarks/learner_coverage.py WORK [--runs 300], with one of
 random-x      predictions at new rows: closed forms of least squares, of ridge, and a tree
 families      classes and counts: logistic regression, a tree, Poisson regression
 correlated    noise with a covariance matrix, and best subset and relaxed lasso on orthogonal columns
-report        df_report of a tree and of a pipeline, with sigma given and estimated, and a price
+report        df_report of a tree and of a pipeline (40 repetitions), sigma given and estimated, and a price
 
 Every line has the truth, the mean of the estimates, the share of the runs whose interval holds the truth, the
 share for the estimate plus or minus 1.96 standard errors, and the mean standard error over the standard
@@ -26,9 +26,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from pyearthdof import degrees_of_freedom, df_report
-from pyearthdof.procedures import BestSubset, Lasso, RelaxedLasso, Ridge
+from pyearthdof.procedures import BestSubset, Lasso, RegressionTree, RelaxedLasso, Ridge
 
 N_REP = 100
+FEW = 40  # for the pipeline, whose fits take a millisecond each
 LONG = 8000  # repetitions behind a truth
 FAR = 10**6  # seeds of the truths
 LINE = "{:<44} {:>9} {:>9} {:>8} {:>8} {:>7}"
@@ -139,28 +140,32 @@ def correlated() -> Callable[[int], Iterator[Claim]]:
 
 def report() -> Callable[[int], Iterator[Claim]]:
     y = hills(X) + RNG.normal(size=60)
-    tree = DecisionTreeRegressor(max_depth=2)
+    tree = RegressionTree(depth=2)
     pipeline = make_pipeline(SelectKBest(f_regression, k=2), LinearRegression())
     quiet = {"progress": False}
+    sizes = {"tree": (N_REP, LONG), "pipeline": (FEW, LONG // 2)}
     truths = {}
     for name, fit in (("tree", tree), ("pipeline", pipeline)):
-        sigma, df = _sigma_of_itself(fit, y)
+        sigma, df = _sigma_of_itself(fit, y, sizes[name][1])
         truths[name] = df
         truths[f"{name}, sigma"] = sigma
     far = df_report(
-        pipeline, X, y, sigma=truths["pipeline, sigma"], n_rep=LONG, random_state=FAR, **quiet
-    )
+        pipeline, X, y, sigma=truths["pipeline, sigma"], n_rep=LONG // 2, random_state=FAR,
+        **quiet,
+    )  # fmt: skip
 
     def one(seed: int) -> Iterator[Claim]:
         for name, fit in (("tree", tree), ("pipeline", pipeline)):
             sigma = truths[f"{name}, sigma"]
             for words, given in (("sigma given", sigma), ("sigma estimated", None)):
-                found = df_report(fit, X, y, sigma=given, n_rep=N_REP, random_state=seed, **quiet)
+                found = df_report(
+                    fit, X, y, sigma=given, n_rep=sizes[name][0], random_state=seed, **quiet
+                )
                 truth = truths[name]
                 yield Claim(f"{name}, {words}", found.df, found.se, found.lower, found.upper, truth)
                 if name == "pipeline" and given is not None:
                     [price] = [price for price in found.prices if price.step == "selectkbest"]
-                    ends = (price.price + k * 1.984 * price.se for k in (-1, 1))
+                    ends = (price.price + k * 2.023 * price.se for k in (-1, 1))
                     yield Claim(
                         "pipeline, price of the selection", price.price, price.se, *ends,
                         far.prices[0].price,
@@ -169,14 +174,14 @@ def report() -> Callable[[int], Iterator[Claim]]:
     return one
 
 
-def _sigma_of_itself(fit, y) -> tuple[float, float]:
+def _sigma_of_itself(fit, y, n_rep) -> tuple[float, float]:
     """sigma with sigma^2 = RSS/(n - df), and the df at it, from long runs."""
     fitted = fit.fit(X, y).predict(X)
     rss, df = float(((y - fitted) ** 2).sum()), 6.0
     for k in range(6):
         sigma = np.sqrt(rss / (len(y) - df))
         df = degrees_of_freedom(
-            fit, X, mu=fitted, sigma=sigma, n_rep=LONG if k == 5 else 1000, random_state=FAR + k
+            fit, X, mu=fitted, sigma=sigma, n_rep=n_rep if k == 5 else 500, random_state=FAR + k
         ).df
     return float(np.sqrt(rss / (len(y) - df))), df
 

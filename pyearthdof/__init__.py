@@ -20,7 +20,6 @@ _HOME = {
     "DfReport": ".dof",
     "FamilyDegreesOfFreedom": ".dof",
     "GridPoint": ".dof",
-    "MissingClassWarning": ".dof",
     "NominalRule": ".dof",
     "PenaltyCorrection": ".dof",
     "PenaltyEstimate": ".dof.penalty_table",

@@ -45,6 +45,10 @@ class SeparationWarning(UserWarning):
     """The terms of a generalised linear model separate its response: the coefficients have no limit."""
 
 
+class MissingClassWarning(UserWarning):
+    """Some of the responses that were drawn for a classifier do not have all classes."""
+
+
 class FittingError(PyEarthDofError, RuntimeError):
     """One repetition of a Monte Carlo run failed; the message names it and how to replay it.
 

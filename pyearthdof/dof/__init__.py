@@ -12,7 +12,7 @@ intervals, `designs` what they cover, `variance` and `control` the estimators wi
 from .consistency import SelfConsistency, nominal_df, self_consistency
 from .corrected import CorrectedEarth
 from .correction import PenaltyCorrection, correct_penalty
-from .covariance_penalty import FamilyDegreesOfFreedom, MissingClassWarning
+from .covariance_penalty import FamilyDegreesOfFreedom
 from .criteria import aic, bic, gcv
 from .empirical import DegreesOfFreedom, degrees_of_freedom
 from .path import ConsistencyPath, GridPoint, NominalRule
@@ -26,7 +26,6 @@ __all__ = [
     "DfReport",
     "FamilyDegreesOfFreedom",
     "GridPoint",
-    "MissingClassWarning",
     "NominalRule",
     "PenaltyCorrection",
     "Price",

@@ -11,7 +11,7 @@ import pandas as pd
 from sklearn.base import is_classifier
 
 from .._checks import check_choice, check_count, check_vector, refusal
-from ..exceptions import InvalidInputError
+from ..exceptions import InvalidInputError, MissingClassWarning
 from .empirical import DegreesOfFreedom, package_versions
 from .families import FAMILIES, LOSSES, Classes, Counts, FitFamily, class_probabilities, count_means
 from .run.covariance import Covariance, covariance_sum, jackknife_groups
@@ -22,14 +22,9 @@ from .run.noise import as_draws
 
 __all__ = [
     "FamilyDegreesOfFreedom",
-    "MissingClassWarning",
     "family_degrees_of_freedom",
     "family_of",
 ]
-
-
-class MissingClassWarning(UserWarning):
-    """Some responses that were drawn do not have all classes."""
 
 
 @dataclass(frozen=True, eq=False)

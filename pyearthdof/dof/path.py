@@ -112,6 +112,7 @@ class ConsistencyPath:
         The nominal rule.
     n : int
         Number of observations.
+    settings : dict
 
     Examples
     --------
@@ -153,7 +154,7 @@ class ConsistencyPath:
         )
 
     def interval(self, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper ends of intervals for the df at each point, each with this probability."""
+        """Lower and upper ends of intervals for the df at each point, each with probability `level`."""
         level = check_level(level)
         lower, upper = np.array([point.interval("df", level) for point in self.points]).T
         return lower, upper

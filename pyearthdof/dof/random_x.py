@@ -119,7 +119,7 @@ def equivalent_predictors(ratio, n: int):
     Examples
     --------
     >>> from pyearthdof.dof.random_x import equivalent_predictors
-    >>> round(equivalent_predictors(10 / 50 + 10 / 39, 50), 10)
+    >>> round(float(equivalent_predictors(10 / 50 + 10 / 39, 50)), 10)
     10.0
     """
     # k^2 - k (2n - 1 + n ratio) + n (n - 1) ratio = 0, the smaller root, without cancellation.

@@ -14,8 +14,8 @@ from sklearn.base import clone
 
 from .._checks import check_count, check_design, check_vector, is_shape, refusal
 from ..contract import bind
+from ..exceptions import MissingClassWarning
 from .covariance_penalty import (
-    MissingClassWarning,
     classes_of,
     counts_of,
     family_of,

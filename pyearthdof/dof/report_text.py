@@ -23,9 +23,7 @@ def as_text(report) -> str:
     lines += ["", *_table([_HEAD, *_rows(report)])]
     if report.prices:
         lines += ["", "What the choices cost, each with that of the data held:"]
-        rows = [
-            (f"{price.step}:", _pm(price.price, price.se), price.what) for price in report.prices
-        ]
+        rows = [(f"{step}:", price, what) for step, price, what in _prices(report)]
         first, second = (max(len(row[k]) for row in rows) for k in (0, 1))
         lines += [f"  {a:<{first}}  {b:<{second}}  {c}" for a, b, c in rows]
     lines += ["", *textwrap.wrap(_basis(report), _WIDTH)]

@@ -15,10 +15,9 @@ from sklearn.tree import DecisionTreeClassifier
 from pyearthdof import (
     EarthClassifier,
     FamilyDegreesOfFreedom,
-    MissingClassWarning,
     degrees_of_freedom,
 )
-from pyearthdof.exceptions import InvalidInputError
+from pyearthdof.exceptions import InvalidInputError, MissingClassWarning
 
 RNG = np.random.default_rng(1)
 X = RNG.normal(size=(50, 3))
@@ -59,7 +58,7 @@ class Logistic(ClassifierMixin, BaseEstimator):
         return self.classes_[(X @ self.beta_ > 0).astype(int)]
 
 
-@pytest.mark.filterwarnings("ignore::pyearthdof.dof.covariance_penalty.MissingClassWarning")
+@pytest.mark.filterwarnings("ignore::pyearthdof.exceptions.MissingClassWarning")
 @pytest.mark.parametrize("loss", ["deviance", "squared", "counting"])
 def test_logistic_regression_against_all_responses(loss):
     few, mu = X[:8, :2], np.linspace(0.2, 0.8, 8)

@@ -47,7 +47,7 @@ for depth, path in boosting.items():
 figure, axes = plt.subplots(1, 2, figsize=(8.2, 3.8), layout="constrained")
 colours = ("#1f5fa8", "#d95f02")
 panels = [
-    (axes[0], forests, "leaves a tree", "mtry, predictors for a split", "forest"),
+    (axes[0], forests, "leaves", "mtry, predictors for a split", "forest"),
     (axes[1], boosting, "depth", "rounds", "boosting"),
 ]
 for ax, paths, word, label, title in panels:
@@ -59,7 +59,7 @@ for ax, paths, word, label, title in panels:
         ax.plot(path.values, path.nominal_df, "--", color=colour, label=f"{name}, tr S(y)")
     ax.set(xlabel=label, ylabel="degrees of freedom", title=title)
     ax.set_ylim(0, 1.4 * max(path.df.max() for path in paths.values()))
-    ax.legend(fontsize=8, loc="upper left", ncols=2)
+    ax.legend(fontsize=8, loc="upper left", ncols=2, columnspacing=1)
 plt.show()
 
 # %%

@@ -326,10 +326,10 @@ def degrees_of_freedom(
     if X_new is not None:
         from .random_x import random_x_degrees_of_freedom
 
-        _only(None, "with X_new", variance_reduction=variance_reduction)
+        _only_default("with X_new", variance_reduction=variance_reduction)
         common |= {"mu_new": mu_new, "sigma": sigma, "method": method}
         return random_x_degrees_of_freedom(procedure, X, X_new, **common)
-    _only(None, "without X_new", mu_new=mu_new)
+    _only_default("without X_new", mu_new=mu_new)
     X = check_design(X, missing=takes_missing(procedure))
     procedure = as_procedure(procedure)
     n_rep = check_count("n_rep", n_rep, 2)
@@ -380,19 +380,19 @@ def _of_family(procedure, family, loss, sigma, method, variance_reduction, X_new
 
     family = family_of(procedure, family)
     if family is None:
-        _only(None, "for Gaussian noise", loss=loss)
+        _only_default("for Gaussian noise", loss=loss)
         return None
     where = f"for the family {family!r}"
-    _only(None, where, sigma=sigma, variance_reduction=variance_reduction, X_new=X_new)
+    _only_default(where, sigma=sigma, variance_reduction=variance_reduction, X_new=X_new)
     if check_choice("method", method, METHODS) == "exact":
         raise refusal("method", method, f"'monte-carlo' {where}")
     return family
 
 
-def _only(right, where: str, **given) -> None:
+def _only_default(where: str, **given) -> None:
     for name, value in given.items():
-        if value is not right:
-            raise refusal(name, value, f"{right!r} {where}")
+        if value is not None and not (isinstance(value, str) and value == "auto"):
+            raise refusal(name, value, f"left out {where}")
 
 
 def _resolve_method(method, procedure) -> str:

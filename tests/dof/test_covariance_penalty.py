@@ -182,10 +182,10 @@ def test_a_drawn_design():
 @pytest.mark.parametrize(
     ("fit", "arguments", "message"),
     [
-        (DummyClassifier(), {"sigma": 1.0}, "None for the family 'bernoulli'"),
+        (DummyClassifier(), {"sigma": 1.0}, "left out for the family 'bernoulli'"),
         (DummyClassifier(), {"family": "poisson"}, "None or 'bernoulli' for the classifier"),
         (DummyRegressor(), {"family": "bernoulli"}, "is no classifier"),
-        (DummyRegressor(), {"loss": "deviance"}, "None for Gaussian noise"),
+        (DummyRegressor(), {"loss": "deviance"}, "left out for Gaussian noise"),
         (RidgeClassifier(), {}, "has no predict_proba"),
         (DummyClassifier(), {"mu": 1.5}, "probabilities"),
         (DummyClassifier(), {"mu": "fitted"}, "given with y"),

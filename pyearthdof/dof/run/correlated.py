@@ -8,7 +8,7 @@ Sigma^-1 (y - muhat).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
@@ -25,7 +25,7 @@ __all__ = ["CorrelatedResponses", "Seen", "the_responses"]
 class CorrelatedResponses(Responses):
     """y = mu + root z; `sigma` are the standard deviations of its entries."""
 
-    root: np.ndarray
+    root: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
 
     def blocks(self, edges):
         """Yield the responses between consecutive edges, column by column as R fills a matrix."""
@@ -52,7 +52,7 @@ def the_responses(n: int, mu: np.ndarray, sigma, stream) -> Responses:
         return Responses(n, mu, check_sigma(sigma, n), stream)
     covariance = as_numbers("sigma", sigma, "be a covariance matrix of numbers")
     root = _root(_checked(covariance, n))
-    return CorrelatedResponses(n, mu, np.sqrt(np.diag(covariance)), stream, root)
+    return CorrelatedResponses(n, mu, np.sqrt(np.diag(covariance)), stream, root=root)
 
 
 def _checked(covariance: np.ndarray, n: int) -> np.ndarray:

@@ -8,7 +8,7 @@ Sigma^-1 (y - muhat).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
@@ -41,9 +41,13 @@ class CorrelatedResponses(Responses):
         """root^-1 values."""
         return solve_triangular(self.root, values, lower=True)
 
+    def white_noise(self, Y):
+        """root^-1 (Y - mu)."""
+        return self.white(Y - self.mu[:, None])
+
     def weighed(self, Y):
         """Sigma^-1 (Y - mu)."""
-        return solve_triangular(self.root, self.white(Y - self.mu[:, None]), lower=True, trans="T")
+        return solve_triangular(self.root, self.white_noise(Y), lower=True, trans="T")
 
 
 def the_responses(n: int, mu: np.ndarray, sigma, stream) -> Responses:
@@ -77,13 +81,15 @@ def _root(covariance: np.ndarray) -> np.ndarray:
 
 
 class Seen:
-    """An estimator that sees the responses and fits in other coordinates."""
+    """An estimator that sees the responses and fits in other coordinates, whose rows may be no observations."""
 
-    def __init__(self, estimator, of_y, of_fit):
+    def __init__(self, estimator, of_y, of_fit, keeps_rows: bool):
         self.estimator, self.of_y, self.of_fit = estimator, of_y, of_fit
+        self.keeps_rows = keeps_rows
 
     def add(self, Y, fitted) -> None:
         self.estimator.add(self.of_y(Y), self.of_fit(fitted))
 
     def result(self):
-        return self.estimator.result()
+        found = self.estimator.result()
+        return found if self.keeps_rows else replace(found, per_observation=None)

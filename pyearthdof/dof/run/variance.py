@@ -61,10 +61,10 @@ def _correlated(name, X, responses: CorrelatedResponses, groups):
     """Without a reduction in coordinates that keep the observations apart, else in white ones."""
     if name is None:
         plain = estimator(None, X, responses.whitened(), groups)
-        return Seen(plain, responses.weighed, np.asarray)
+        return Seen(plain, responses.weighed, np.asarray, keeps_rows=True)
     white_X = responses.white(np.asarray(X, dtype=float))
     inner = estimator(name, white_X, responses.whitened(), groups)
-    return Seen(inner, lambda Y: responses.white(Y - responses.mu[:, None]), responses.white)
+    return Seen(inner, responses.white_noise, responses.white, keeps_rows=False)
 
 
 class _Direction:

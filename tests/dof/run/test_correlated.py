@@ -28,6 +28,7 @@ def test_ridge_and_lasso_have_their_known_df(reduction):
 
 def test_each_observation_has_its_share():
     how = {"sigma": COVARIANCE, "n_rep": 2000, "random_state": 1, "method": "monte-carlo"}
+    how["variance_reduction"] = None
     found = degrees_of_freedom(Ridge(10.0), X, **how)
     exact = degrees_of_freedom(Ridge(10.0), X)
     assert found.per_observation.sum() == pytest.approx(found.df)
@@ -36,9 +37,12 @@ def test_each_observation_has_its_share():
 
 def test_a_diagonal_matrix_is_a_vector():
     sd = np.linspace(0.5, 2.0, N)
-    tree = RegressionTree(depth=2)
-    vector = degrees_of_freedom(tree, X, sigma=sd, n_rep=30, random_state=2)
-    matrix = degrees_of_freedom(tree, X, sigma=np.diag(sd**2), n_rep=30, random_state=2)
+    tree, how = (
+        RegressionTree(depth=2),
+        {"n_rep": 30, "random_state": 2, "variance_reduction": None},
+    )
+    vector = degrees_of_freedom(tree, X, sigma=sd, **how)
+    matrix = degrees_of_freedom(tree, X, sigma=np.diag(sd**2), **how)
     assert matrix.df == pytest.approx(vector.df, rel=1e-10)
     assert matrix.se == pytest.approx(vector.se, rel=1e-8)
 
@@ -47,6 +51,7 @@ def test_large_runs_keep_sums_only(monkeypatch):
     from pyearthdof.dof.run import covariance
 
     how = {"sigma": COVARIANCE, "n_rep": 60, "random_state": 3, "method": "monte-carlo"}
+    how["variance_reduction"] = None
     kept = degrees_of_freedom(Ridge(10.0), X, **how)
     monkeypatch.setattr(covariance, "_MAX_KEPT", 1)
     assert degrees_of_freedom(Ridge(10.0), X, **how).df == pytest.approx(kept.df, rel=1e-10)

@@ -314,8 +314,8 @@ def degrees_of_freedom(
     '3.88 leaves, df 15.0 ± 0.5'
     """
     common = {
-        "y": y, "mu": mu, "n_rep": 100 if n_rep is None else n_rep, "draws": draws, "random_state": random_state,
-        "n_designs": n_designs, "n_jobs": n_jobs, "progress": progress,
+        "y": y, "mu": mu, "n_rep": 100 if n_rep is None else n_rep, "draws": draws,
+        "random_state": random_state, "n_designs": n_designs, "n_jobs": n_jobs, "progress": progress,
     }  # fmt: skip
     of_family = _of_family(procedure, family, loss, sigma, method, variance_reduction, X_new)
     if of_family is not None:

@@ -81,7 +81,7 @@ def _root(covariance: np.ndarray) -> np.ndarray:
 
 
 class Seen:
-    """An estimator that sees the responses and fits in other coordinates, whose rows may be no observations."""
+    """An estimator that sees responses and fits in other coordinates; rows may be no observations then."""
 
     def __init__(self, estimator, of_y, of_fit, keeps_rows: bool):
         self.estimator, self.of_y, self.of_fit = estimator, of_y, of_fit

@@ -54,7 +54,7 @@ GALLERY = [
     f"plot_{name}.py"
     for name in (
         "nominal_actual", "overview", "linear_smoothers", "splines", "best_subset", "lasso", "tree",
-        "mars_search", "correct_penalty", "ozone", "own_procedure",
+        "forest_boosting", "mars_search", "correct_penalty", "ozone", "own_procedure",
     )
 ]  # fmt: skip
 sphinx_gallery_conf = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,9 @@ from ..contract import BoundMars, PathFits
 from ..exceptions import InvalidInputError
 from ..random import RDraws
 from .empirical import package_versions
-from .penalty import corrected_penalty, default_penalty, nominal
+from .path import consistency_path
+from .penalty import corrected_penalty, default_penalty
+from .penalty import nominal as count_nominal
 from .run.designs import in_words, the_designs
 from .run.frames import merged_groups
 from .run.jackknife import Jackknife, mean_of, mean_over_designs
@@ -49,7 +52,7 @@ def nominal_df(model) -> float:
     if hasattr(model, "nominal_df_"):
         return float(model.nominal_df_)
     if hasattr(model, "n_terms_") and hasattr(model, "penalty_"):
-        return 0.0 if model.penalty_ < 0 else float(nominal(model.n_terms_, model.penalty_))
+        return 0.0 if model.penalty_ < 0 else float(count_nominal(model.n_terms_, model.penalty_))
     raise refusal("model", model, "a fitted MARS model")
 
 
@@ -222,7 +225,12 @@ class SelfConsistency(ShownConsistency):
 
 def self_consistency(
     design,
+    grid=None,
     *,
+    X=None,
+    nominal=None,
+    mu=None,
+    sigma=None,
     degree=1,
     nk=range(1, 101),
     n_rep=100,
@@ -233,17 +241,31 @@ def self_consistency(
     n_jobs=None,
     progress=False,
     package="earth",
-) -> SelfConsistency:
-    """Compare the nominal with the actual degrees of freedom of MARS for many nk.
+) -> Any:
+    """Compare the nominal with the actual degrees of freedom: of MARS for many nk, or of any procedure.
 
-    The true mean is zero. One draw of responses serves all nk, and with R's earth one forward pass
-    serves the whole path: without threshold and pruning, the fit at nk = k is the beginning of the
-    pass at any larger nk.
+    `self_consistency(design)` is about MARS. The true mean is zero. One draw of responses serves all nk, and
+    with R's earth one forward pass serves the whole path: without threshold and pruning, the fit at nk = k
+    is the beginning of the pass at any larger nk.
+
+    `self_consistency(procedure, grid, X=X)` is about a procedure, scikit-learn's included, along a grid of
+    its parameters. One draw serves all points. `degree`, `nk`, `engine` and `package` are MARS's.
 
     Parameters
     ----------
-    design : tuple (n, p), (n, p) array or DataFrame
-        A tuple asks for a Gaussian design, drawn after the responses as the authors do.
+    design : tuple (n, p), (n, p) array or DataFrame; or a procedure
+        A tuple asks for a Gaussian design, drawn after the responses as the authors do. A procedure, an
+        estimator, or a function `value -> procedure` is what the grid is for.
+    grid : {parameter: values}, or list of {parameter: value, ...}
+        The points; plain values where `design` is a function of them.
+    X : tuple (n, p), (n, p) array or DataFrame
+        The design of a procedure.
+    nominal : function, "n_coef", "trace", "rank" or None
+        The nominal degrees of freedom at a point: a function of a `GridPoint` and perhaps of a parameter c,
+        `lambda at, c=2.0: at.n_coef + c * (at.n_coef - 1) / 2`, which `ConsistencyPath.solve` finds; or the
+        mean of what the fits tell. None compares with nothing.
+    mu, sigma
+        The true mean and the standard deviation for a procedure, as in `degrees_of_freedom`.
     degree : int
         Largest degree of interaction.
     nk : sequence of int
@@ -251,8 +273,8 @@ def self_consistency(
     n_rep : int
         Number of responses drawn and fitted.
     draws : RDraws or "best", optional
-        R's random numbers and the paper's estimator; `RDraws(1234)`, the authors' seed, by default. "best"
-        is the best estimator of `degrees_of_freedom` instead, with numpy's numbers.
+        R's random numbers and the paper's estimator; `RDraws(1234)`, the authors' seed, by default for MARS.
+        "best" is the best estimator of `degrees_of_freedom` instead, with numpy's numbers.
     random_state : int, RandomState, Generator or None
         Numpy's random numbers and the best estimator. `settings["variance_reduction"]` says what it was.
     n_designs : int, optional
@@ -271,6 +293,7 @@ def self_consistency(
     Returns
     -------
     SelfConsistency
+        Of a procedure a `ConsistencyPath`.
 
     Examples
     --------
@@ -282,6 +305,16 @@ def self_consistency(
     1   5     4.40         7.8   7.3698
     2   9     6.85        12.7  10.9486
     """
+    if _is_procedure(design):
+        return consistency_path(
+            design, grid, X, nominal=nominal, mu=mu, sigma=sigma, n_rep=n_rep, draws=draws,
+            random_state=random_state, n_designs=n_designs, n_jobs=n_jobs, progress=progress,
+        )  # fmt: skip
+    for name, value in {"grid": grid, "X": X, "nominal": nominal, "mu": mu, "sigma": sigma}.items():
+        if value is not None:
+            raise refusal(
+                name, value, "None for MARS on a design; a procedure has a grid, its X and mean"
+            )
     nk = tuple(check_count("nk", k, 1) for k in nk)
     if not nk:
         raise InvalidInputError("nk is empty but it should have one number of terms or more")
@@ -315,11 +348,11 @@ def self_consistency(
     return SelfConsistency(
         nk=np.array(nk),
         n_terms=r,
-        nominal_df=nominal(r, default),
+        nominal_df=count_nominal(r, default),
         df=actual,
         se=np.array([found.se for found in df]),
         penalty=penalty,
-        corrected_nominal_df=nominal(r, penalty),
+        corrected_nominal_df=count_nominal(r, penalty),
         default_penalty=default,
         n_rep=designs.n_rep,
         n_designs=designs.n_drawn,
@@ -328,6 +361,10 @@ def self_consistency(
         settings=settings,
         versions=package_versions() | versions,
     )
+
+
+def _is_procedure(first) -> bool:
+    return any(hasattr(first, name) for name in ("fit", "fit_many")) or callable(first)
 
 
 def _run_path(work, designs, responses, reduction, n_jobs, progress):

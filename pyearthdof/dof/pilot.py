@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._checks import check_sigma, check_vector
+from .._checks import check_vector
 from ..contract import bind
 from ..exceptions import InvalidInputError
+from .run.correlated import the_responses
 from .run.designs import Designs
 from .run.measurement import measure
 from .run.montecarlo import FitMany
@@ -39,7 +40,7 @@ def responses_around_fit(
     fits = FitMany(procedure)(bind(procedure, X), y[:, None])
     mean = fits.fitted[:, 0]
     if sigma is not None:
-        return Responses(n, mean, check_sigma(sigma, n), stream), None
+        return the_responses(n, mean, sigma, stream), None
     rss = _residual_squares(y, mean)
     trace = None if fits.trace is None else float(fits.trace[0])
     if getattr(procedure, "is_linear", False) and trace is not None:

@@ -22,7 +22,10 @@ R_PAGES = sorted(
     page for page in (ROOT / "docs").glob("*.md") if examples(page.read_text("utf-8"), "r")
 )
 SCRIPTS = sorted((ROOT / "docs" / "examples").glob("plot_*.py"))
-SLOW = {"own-procedure", "plot_best_subset", "plot_mars_search", "plot_ozone", "plot_splines"}
+SLOW = {
+    "own-procedure", "pipeline-df", "plot_best_subset", "plot_forest_boosting", "plot_mars_search",
+    "plot_ozone", "plot_splines",
+}  # fmt: skip
 
 
 def cases(files):

@@ -110,7 +110,10 @@ class Responses:
     def blocks(self, edges):
         """Yield the responses between consecutive edges, column by column as R fills a matrix."""
         for z in self._orthogonal(edges, self.frame) if self.frame else self._independent(edges):
-            yield np.ascontiguousarray(self.mu[:, None] + self.sigma[:, None] * z)
+            yield np.ascontiguousarray(self.mu[:, None] + self._noise(z))
+
+    def _noise(self, z: np.ndarray) -> np.ndarray:
+        return self.sigma[:, None] * z
 
     def _independent(self, edges):
         for start, stop in pairwise(edges):

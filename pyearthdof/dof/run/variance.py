@@ -17,6 +17,7 @@ import pandas as pd
 from ..._checks import check_choice, refusal
 from ...random import RDraws
 from .control import control_sum
+from .correlated import CorrelatedResponses, Seen
 from .covariance import Covariance, covariance_sum
 from .direction import Direction
 from .frames import frame_size
@@ -77,7 +78,7 @@ def choose(name, procedure, X, responses, counts, target_se=None) -> Reduction:
         return Reduction(direction=True)
     if name == "control":
         if not is_numeric(X):
-            right = "'best', 'direction' or None where a column of X does not hold numbers"
+            right = "'best', 'direction' or None where a column of X does not hold numbers, or misses some"
             raise refusal("variance_reduction", name, right)
         return Reduction(control=True)
     direction = _has_one_mean(responses) and _is_equivariant(procedure)
@@ -101,6 +102,8 @@ def _check_direction(procedure, responses) -> None:
 
 
 def _has_one_mean(responses) -> bool:
+    if isinstance(responses, CorrelatedResponses):
+        return False
     return np.ptp(responses.mu) == 0 and np.ptp(responses.sigma) == 0
 
 
@@ -109,8 +112,10 @@ def _is_equivariant(procedure) -> bool:
 
 
 def is_numeric(X) -> bool:
-    """Whether every column of a design holds numbers, which the control projects on."""
-    return not isinstance(X, pd.DataFrame) or X.select_dtypes("number").shape == X.shape
+    """Whether every column of a design holds numbers, none of them missing: the control projects on them."""
+    if isinstance(X, pd.DataFrame):
+        return X.select_dtypes("number").shape == X.shape and not X.isna().any(axis=None)
+    return not isinstance(X, np.ndarray) or not np.isnan(X).any()
 
 
 class Estimator(Protocol):
@@ -123,8 +128,20 @@ class Estimator(Protocol):
 
 def estimator(reduction: Reduction, X, responses, groups) -> Estimator:
     """Return an empty estimator."""
+    if isinstance(responses, CorrelatedResponses):
+        return _correlated(reduction, X, responses, groups)
     if reduction.direction:
         return Direction(responses.n, X if reduction.control else None, groups)
     if reduction.control:
         return control_sum(X, responses.mu, responses.sigma, groups)
     return covariance_sum(responses.mu, responses.sigma, groups)
+
+
+def _correlated(reduction: Reduction, X, responses: CorrelatedResponses, groups) -> Estimator:
+    """Without a control in coordinates that keep the observations apart, else in white ones."""
+    if not reduction.control:
+        plain = estimator(reduction, X, responses.whitened(), groups)
+        return Seen(plain, responses.weighed, np.asarray, keeps_rows=True)
+    white_X = responses.white(np.asarray(X, dtype=float))
+    inner = estimator(reduction, white_X, responses.whitened(), groups)
+    return Seen(inner, responses.white_noise, responses.white, keeps_rows=False)

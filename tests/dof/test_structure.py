@@ -89,7 +89,7 @@ def test_linear_smoothers_are_exact(estimator):
         LinearRegression(positive=True),
         make_pipeline(SelectKBest(f_regression, k=2), LinearRegression()),
     ],
-    ids=str,
+    ids=lambda estimator: type(estimator).__name__,
 )
 def test_the_trace_of_an_average_is_its_divergence(estimator):
     """Here S(y) does not change with a small step of y, so the trace is the divergence."""

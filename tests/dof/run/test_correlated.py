@@ -71,5 +71,5 @@ def test_what_is_no_covariance_is_refused(sigma, message):
 
 
 def test_direction_needs_independent_noise():
-    with pytest.raises(InvalidInputError, match="where sigma is a matrix"):
+    with pytest.raises(InvalidInputError, match="sigma not a single number"):
         degrees_of_freedom(RegressionTree(1), X, sigma=COVARIANCE, variance_reduction="direction")

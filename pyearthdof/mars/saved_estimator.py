@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._files import write_whole
 from ..exceptions import InvalidInputError, TrainingRowsError
 from . import saved
+from .describe.folds import check_folds
 from .design.data import default_names
 from .model import MarsModel
 from .saved_parts import (
@@ -277,6 +278,7 @@ loaded from a file without them: fit again, or pickle the estimator
                 name: frame_from(f"estimator.cv_tables {name[:40]}", t)
                 for name, t in tables.items()
             }
+            check_folds(model, self.cv_, self.cv_tables_)
         if entries["mda_gcv"] is not None:
             self.mda_gcv_ = saved.read_number("estimator.mda_gcv", entries["mda_gcv"])
         self._become(model, names)

@@ -63,11 +63,26 @@ PYTHON = {
         "importlib.import_module": "our own extension, by its fixed name"
     },
     ("bridge/convert.py", "_word"): {"R's iconv": "marks bytes of a text that are no text"},
+    ("cli/importable.py", "_imported"): {
+        "importlib.import_module": "the module that the user names on the command line"
+    },
+    ("dof/prices.py", "announce"): {"joblib.effective_n_jobs": JOBS},
     ("dof/run/montecarlo.py", "_done"): {"joblib.effective_n_jobs": JOBS},
     ("_checks.py", "check_jobs"): {"joblib.effective_n_jobs": JOBS},
     ("mars/native/cross_validation.py", "_in_threads"): {
         "joblib.Parallel": "runs the folds in threads of this process",
         "joblib.delayed": "runs the folds in threads of this process",
+    },
+    ("mars/native/earth_glm.py", "fit_glms"): {
+        "concurrent.futures.ThreadPoolExecutor": "fits the responses in threads of this process"
+    },
+    ("mars/native/sizes.py", "fit_sizes"): {
+        "joblib.Parallel": "runs weighted fits in threads of this process",
+        "joblib.delayed": "runs weighted fits in threads of this process",
+    },
+    ("mars/earth_cv.py", "fit"): {
+        "joblib.Parallel": "runs the folds as the user's joblib backend does",
+        "joblib.delayed": "runs the folds as the user's joblib backend does",
     },
     ("dof/run/workers.py", "is_on_cluster"): {
         "joblib.parallel.get_active_backend": "asks which backend the user chose"

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from ...exceptions import InvalidInputError
 from .text import print_frame, r_format, statistics_frame
 
-__all__ = ["cv_lines"]
+__all__ = ["check_folds", "cv_lines"]
 
 NOTE = "Note: the cross-validation sd's below are standard deviations across folds"
 DIGITS = 3
@@ -17,6 +18,21 @@ COLUMNS = (
     ("auc", "AUC", True), ("cor", "cor.tab", True), ("deviance", "MeanDev", False),
     ("calib_int", "CalibInt", True), ("calib_slope", "CalibSlope", True),
 )  # fmt: skip
+
+
+def check_folds(model, folds: pd.DataFrame, tables: dict[str, pd.DataFrame]) -> None:
+    """Refuse tables from a file that `cv_lines` could not read."""
+    n_resp, n_sizes = len(model.response_names), len(model.gcv_per_subset)
+    widths = {name: n_resp for name, _, _ in COLUMNS} | {"oof_rsq": n_sizes}
+    known = [(tables[name], width) for name, width in widths.items() if name in tables]
+    if folds is None or any(table is None for table in tables.values()):
+        raise InvalidInputError("estimator.cv_tables has an entry that is no table")
+    fits = len(folds) > 1 and {"nterms", "nvars"} <= set(folds.columns)
+    fits &= "rsq" in tables or "oof_rsq" in tables
+    fits &= all(len(t) == len(folds) and t.shape[1] >= width for t, width in known)
+    numbers = [*(t for t, _ in known), *([folds[["nterms", "nvars"]]] if fits else [])]
+    if not fits or any(t.select_dtypes("number").shape != t.shape for t in numbers):
+        raise InvalidInputError("estimator.cv and cv_tables should be those of a cross-validation")
 
 
 def cv_lines(

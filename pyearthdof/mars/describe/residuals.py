@@ -6,8 +6,6 @@ import numpy as np
 import pandas as pd
 
 from ...exceptions import InvalidInputError
-from ..native.families import FAMILIES
-from ..native.links import LINKS
 from .text import coef_matrix
 
 __all__ = ["TYPES", "fit_residuals"]
@@ -54,6 +52,9 @@ def fit_residuals(
 
 
 def _of_glm(glm, kind: str, y, eta, weights):
+    from ..native.families import FAMILIES
+    from ..native.links import LINKS
+
     if y.ndim == 2:
         columns = zip(y.T, eta.T, strict=True)
         return np.column_stack([_of_glm(glm, kind, *column, weights) for column in columns])

@@ -9,7 +9,7 @@ from rscript import needs_rscript
 
 from pyearthdof import _core
 from pyearthdof.mars import native
-from pyearthdof.mars.native.settings import make_design, resolve_settings
+from pyearthdof.mars.native.settings import make_design, pass_settings
 
 MANY = 60_000  # rows, with which earth's basis for nk = 41 is not kept by case
 
@@ -76,7 +76,7 @@ def test_columns_are_sorted_and_ties_keep_their_order(n):
         for layout in (np.ascontiguousarray, np.asfortranarray):
             X = layout(np.column_stack([x, -x]))
             design = make_design(X, 2)
-            settings = resolve_settings(Case.make(X, x).options, *X.shape)
+            settings = pass_settings(Case.make(X, x).options, len(X))
             for j in range(2):
                 found = _core.candidate_knots(design, settings, np.ones(n), j)["order"]
                 assert np.array_equal(found, np.argsort(X[:, j], kind="stable")[::-1]), name

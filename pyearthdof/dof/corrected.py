@@ -133,6 +133,15 @@ class CorrectedEarth(MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         return self.estimator_.summary()
 
+    def report(self, path, X=None, y=None, *, df=None, level=0.95, title=None) -> None:
+        """Write the fitted model as one HTML page, with the df that were measured for its correction.
+
+        path, X, y, df, level and title as in `Earth.report`.
+        """
+        check_is_fitted(self)
+        df = self.correction_ if df is None else df
+        self.estimator_.report(path, X, y, df=df, level=level, title=title)
+
     def bind(self, X) -> Bound:
         """This estimator on a design, for many fits: the penalty depends on X alone."""
         return self._with(self._measure(X).penalty).bind(X)

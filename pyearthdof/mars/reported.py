@@ -115,8 +115,14 @@ class Reports:
             params["linpreds"] = _expanded_names(params["linpreds"], model.columns)
         n_resp = len(model.response_names)
         seed = params.get("random_state")
+        try:
+            options = check_options(params, model.feature_names, model.n_samples, n_resp)
+        except (
+            InvalidInputError
+        ):  # the estimator of a model alone: not all of its arguments are known
+            options = None
         return {
-            "options": check_options(params, model.feature_names, model.n_samples, n_resp),
+            "options": options,
             "seed": int(seed) if isinstance(seed, (int, np.integer)) else None,
         }
 
@@ -156,10 +162,14 @@ class Reports:
             classes = np.asarray(self.classes_)
             values = np.asarray(y)
             if values.shape != shape[:1]:
-                raise InvalidInputError(f"y has shape {values.shape} but it should be {shape[:1]}, as X has rows")
+                raise InvalidInputError(
+                    f"y has shape {values.shape} but it should be {shape[:1]}, as X has rows"
+                )
             unknown = [v for v in pd.unique(pd.Series(values)) if v not in set(classes.tolist())]
             if unknown:
-                raise InvalidInputError(f"y holds {unknown[0]!r}, which is none of the classes of the model")
+                raise InvalidInputError(
+                    f"y holds {unknown[0]!r}, which is none of the classes of the model"
+                )
             codes = np.array([classes.tolist().index(v) for v in values.tolist()])
             return (codes[:, None] == np.arange(len(classes))[-shape[1] :]).astype(float)
         values = as_numbers("y", y, "hold numbers, one for each row of X")
@@ -218,7 +228,8 @@ def _explored(model, rows) -> np.ndarray | None:
 def _check_df(df) -> None:
     if df is not None and not (isinstance(df, ShowsItself) and hasattr(df, "df")):
         raise InvalidInputError(
-            f"df={df!r:.80} but it should be a result of correct_penalty, degrees_of_freedom or self_consistency"
+            f"df={df!r:.80} but it should be a result of correct_penalty, degrees_of_freedom or "
+            "self_consistency"
         )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -88,7 +90,9 @@ class Controls:
                     control,
                     low=float(values.min()),
                     high=float(values.max()),
-                    start=float(np.median(values)),
+                    start=_round(
+                        float(np.median(values)), float(values.min()), float(values.max())
+                    ),
                 )
             found.append(control)
         return replace(self, controls=tuple(found))
@@ -176,15 +180,24 @@ def _control(model, inputs: Inputs, k: int, is_used: bool, computed) -> Control:
         known = model.ranges[predictor.name]
     levels = predictor.levels
     if levels:
-        start = int(np.argmax(known.counts)) if known is not None and known.counts else 0
-        return Control(predictor.name, levels, 0.0, len(levels) - 1.0, float(start), is_used)
+        most = int(np.argmax(known.counts)) if known is not None and known.counts else 0
+        return Control(predictor.name, levels, 0.0, len(levels) - 1.0, float(most), is_used)
     if predictor.name in computed:
         low, start, high = computed[predictor.name]
-        return Control(predictor.name, (), low, high, start, is_used)
+        return Control(predictor.name, (), low, high, _round(start, low, high), is_used)
     if known is not None and known.low is not None:
-        return Control(predictor.name, (), known.low, known.high, known.median, is_used)
+        start = _round(known.median, known.low, known.high)
+        return Control(predictor.name, (), known.low, known.high, start, is_used)
     low, high = _around_knots(model, inputs, k)
-    return Control(predictor.name, (), low, high, (low + high) / 2, is_used, is_known=False)
+    start = _round((low + high) / 2, low, high)
+    return Control(predictor.name, (), low, high, start, is_used, is_known=False)
+
+
+def _round(value: float, low: float, high: float) -> float:
+    """As many digits as tell a thousandth of the range, so that the page shows no others."""
+    if not high > low or not math.isfinite(high - low):
+        return value
+    return min(max(round(value, 3 - math.floor(math.log10(high - low))), low), high)
 
 
 def _around_knots(model, inputs: Inputs, k: int) -> tuple[float, float]:
@@ -206,7 +219,8 @@ def _ranges_of_formula(model, inputs: Inputs) -> dict[str, tuple[float, float, f
     is_computed = model.formula is not None and names == list(model.feature_names)
     if not is_computed or model.ranges is None or set(names) <= set(model.raw_names):
         return {}
-    start, moved = {}, {}
+    start: dict[str, Any] = {}
+    moved: dict[str, Any] = {}
     for column in model.raw_columns:
         known = model.ranges[column.name]
         if known.low is not None:
@@ -221,5 +235,6 @@ def _ranges_of_formula(model, inputs: Inputs) -> dict[str, tuple[float, float, f
     with np.errstate(all="ignore"):
         design = model.design(pd.DataFrame(rows))
     low, high = np.nanmin(design, axis=0), np.nanmax(design, axis=0)
-    return {name: (float(low[j]), float(design[0, j]), float(high[j])) for j, name in enumerate(names)}
-
+    return {
+        name: (float(low[j]), float(design[0, j]), float(high[j])) for j, name in enumerate(names)
+    }

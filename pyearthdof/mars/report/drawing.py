@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -13,17 +14,18 @@ from ..._html import Html, escape
 __all__ = ["Band", "Line", "Points", "bars", "chart", "legend"]
 
 WIDTH, HEIGHT = 340, 220
-LEFT, RIGHT, TOP, BOTTOM = 52, 12, 10, 40
+LEFT, RIGHT, TOP, BOTTOM = 52, 16, 10, 40
 LONGEST = 34  # letters of a label that fit below a chart
 N_COLOURS = 6
+Numbers: TypeAlias = Sequence[float] | np.ndarray
 
 
 @dataclass(frozen=True)
 class Line:
     """A line through points; `colour` is a number from 0 on."""
 
-    x: Sequence[float]
-    y: Sequence[float]
+    x: Numbers
+    y: Numbers
     label: str = ""
     colour: int = 0
     is_dashed: bool = False
@@ -33,9 +35,9 @@ class Line:
 class Band:
     """What lies between two lines; `strength` is 1 for the wide one, 2 for the narrow one."""
 
-    x: Sequence[float]
-    low: Sequence[float]
-    high: Sequence[float]
+    x: Numbers
+    low: Numbers
+    high: Numbers
     strength: int = 1
     colour: int = 0
 
@@ -44,12 +46,12 @@ class Band:
 class Points:
     """Dots; with sizes in pixels where they differ, and vertical errors where there are some."""
 
-    x: Sequence[float]
-    y: Sequence[float]
+    x: Numbers
+    y: Numbers
     colour: int = 0
     size: float = 2.0
-    low: Sequence[float] | None = None
-    high: Sequence[float] | None = None
+    low: Numbers | None = None
+    high: Numbers | None = None
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ def chart(
     x: tuple[float, float] | None = None,
     y: tuple[float, float] | None = None,
     names: Sequence[str] = (),
-    rug: Sequence[float] = (),
+    rug: Numbers = (),
     marked: float | None = None,
 ) -> Html:
     """Lines, bands and points in a frame.
@@ -98,7 +100,10 @@ def chart(
     marked : float, optional
         Where a vertical line stands.
     """
-    frame = _Frame(_ends(x, _all(parts, "x")), _ends(y, _all(parts, "y", "low", "high"), 0.05))
+    beside = 0.03 if any(isinstance(part, Points) for part in parts) else 0.0
+    frame = _Frame(
+        _ends(x, _all(parts, "x"), beside), _ends(y, _all(parts, "y", "low", "high"), 0.05)
+    )
     drawn = [_axes(frame, xlabel, ylabel, names)]
     if marked is not None:
         across = f"{frame.across(marked):.1f}"
@@ -148,9 +153,8 @@ def shortened(name: str, longest: int = LONGEST) -> str:
 
 
 def _svg(width: int, height: int, said: str, inner: str) -> Html:
-    return Html(
-        f'<svg class="chart" viewBox="0 0 {width} {height}" role="img" aria-label="{escape(said)}">{inner}</svg>'
-    )
+    named = f'role="img" aria-label="{escape(said)}"'
+    return Html(f'<svg class="chart" viewBox="0 0 {width} {height}" {named}>{inner}</svg>')
 
 
 def _all(parts, *names) -> np.ndarray:
@@ -193,8 +197,8 @@ def _axes(frame: _Frame, xlabel: str, ylabel: str, names: Sequence[str]) -> str:
         height = f"{frame.up(value):.1f}"
         drawn.append(
             f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{height}" y2="{height}"/>'
-            f'<text class="tick" x="{LEFT - 6}" y="{frame.up(value) + 4:.1f}" text-anchor="end">{_number(value)}'
-            "</text>"
+            f'<text class="tick" x="{LEFT - 6}" y="{frame.up(value) + 4:.1f}" text-anchor="end">'
+            f"{_number(value)}</text>"
         )
     places = list(enumerate(names)) if names else [(v, _number(v)) for v in ticks(*frame.x)]
     room = max(3, int(52 / max(1, len(places))))
@@ -256,9 +260,10 @@ def _points(frame: _Frame, part: Points) -> str:
             ends = f'y1="{frame.up(part.low[k]):.1f}" y2="{frame.up(part.high[k]):.1f}"'
             drawn.append(f'<line class="line{colour}" x1="{across}" x2="{across}" {ends}/>')
         drawn.append(
-            f'<circle class="dot fill{colour}" cx="{frame.across(x):.1f}" cy="{frame.up(y):.1f}" r="{part.size}"/>'
+            f'<circle class="dot fill{colour}" cx="{frame.across(x):.1f}" cy="{frame.up(y):.1f}" '
+            f'r="{part.size}"/>'
         )
     return "".join(drawn)
 
 
-_DRAW = {Line: _line, Band: _band, Points: _points}
+_DRAW: dict[type, Callable] = {Line: _line, Band: _band, Points: _points}

@@ -60,7 +60,10 @@ class Predictions:
         sd = model.varmod.sd(fit, design)
         width = interval_width(sd, level)
         narrow = width * np.sqrt(model.varmod.leverages(basis))
-        return {"prediction": (fit - width, fit + width), "confidence": (fit - narrow, fit + narrow)}
+        return {
+            "prediction": (fit - width, fit + width),
+            "confidence": (fit - narrow, fit + narrow),
+        }
 
 
 def predicted(model, classes, basis: np.ndarray, offset: np.ndarray | None) -> np.ndarray:
@@ -87,15 +90,14 @@ def effects_html(predictions: Predictions, level: float, rugs: dict[str, np.ndar
         return note("The model is its intercept alone: no predictor has an effect.")
     drawn: list[str] = []
     pairs = _pairs(controls)
+    scales = _scales(predictions, singles, level)
     for k in singles:
-        drawn += _single(predictions, k, level, rugs.get(controls.controls[k].name))
+        drawn += _single(predictions, k, level, scales, rugs.get(controls.controls[k].name))
     for pair in pairs:
-        drawn += _pair(predictions, *pair)
+        drawn += _pair(predictions, *pair, rugs)
     more = len(drawn) - MOST_CHARTS
-    held = ", ".join(
-        f"{escape(controls.controls[k].name)} {escape(controls.controls[k].shown(controls.controls[k].start))}"
-        for k in singles
-    )
+    each = [controls.controls[k] for k in singles]
+    held = ", ".join(f"{escape(c.name)} {escape(c.shown(c.start))}" for c in each)
     rest = note(f"{more} more charts are left out.") if more > 0 else ""
     return Html(
         _bands_legend(predictions, level)
@@ -128,12 +130,30 @@ def _moved(controls: Controls, k: int, grid: np.ndarray) -> np.ndarray:
     return rows
 
 
-def _single(predictions: Predictions, k: int, level: float, rug) -> list[str]:
+def _scales(
+    predictions: Predictions, singles: list[int], level: float
+) -> list[tuple[float, float]]:
+    """Of each response one scale for all charts of a predictor alone, as plotmo has it."""
+    if predictions.classes is not None:
+        return [(0.0, 1.0)] * len(predictions.names)
+    found = []
+    for k in singles:
+        rows = _moved(predictions.controls, k, predictions.controls.controls[k].grid(STEPS))
+        bands = [end[:, None] for ends in predictions.bands(rows, level).values() for end in ends]
+        found += [predictions.at(rows), *bands]
+    values = np.vstack(found)
+    values = np.where(np.isfinite(values), values, np.nan)
+    low, high = np.nanmin(values, axis=0), np.nanmax(values, axis=0)
+    room = 0.05 * (high - low)
+    return list(zip((low - room).tolist(), (high + room).tolist(), strict=True))
+
+
+def _single(predictions: Predictions, k: int, level: float, scales, rug) -> list[str]:
     control = predictions.controls.controls[k]
     grid = control.grid(STEPS)
     rows = _moved(predictions.controls, k, grid)
     values, bands = predictions.at(rows), predictions.bands(rows, level)
-    ticks = [] if rug is None or control.levels else _few(rug)
+    ticks = np.empty(0) if rug is None or control.levels else _few(rug)
     groups = [list(range(values.shape[1]))]
     if predictions.classes is None:
         groups = [[c] for c in range(values.shape[1])]
@@ -143,14 +163,16 @@ def _single(predictions: Predictions, k: int, level: float, rug) -> list[str]:
         ylabel = f"{predictions.label} {names[0]}" if len(group) == 1 else "probability"
         parts = _bands(grid, bands, bool(control.levels))
         for c in group:
-            parts.append(_curve(grid, values[:, c], bool(control.levels), c if len(group) > 1 else 0))
+            parts.append(
+                _curve(grid, values[:, c], bool(control.levels), c if len(group) > 1 else 0)
+            )
         picture = chart(
             parts,
             control.name,
             ylabel,
             f"{ylabel} against {control.name}",
             x=(-0.5, len(grid) - 0.5) if control.levels else None,
-            y=(0.0, 1.0) if predictions.classes is not None else None,
+            y=scales[group[0]],
             names=control.levels,
             rug=ticks,
         )
@@ -189,14 +211,20 @@ def _pairs(controls: Controls) -> list[tuple[int, int]]:
     return sorted(met)
 
 
-def _pair(predictions: Predictions, first: int, second: int) -> list[str]:
-    """The first predictor at a few values of the second; the one with levels gives the lines."""
+def _pair(predictions: Predictions, first: int, second: int, rugs) -> list[str]:
+    """The first predictor at a few values of the second; the one with levels gives the lines.
+
+    The values are the tenths of the training rows at the ends and their median, where these rows are known:
+    corners of the ranges are often far from all of them.
+    """
     controls = predictions.controls.controls
     if controls[first].levels and not controls[second].levels:
         first, second = second, first
     across, lines = controls[first], controls[second]
     if lines.levels:
         values = lines.grid(0)[:MOST_LINES]
+    elif lines.name in rugs:
+        values = np.unique(np.quantile(rugs[lines.name], [0.1, 0.5, 0.9]))
     else:
         values = np.unique([lines.low, lines.start, lines.high])
     grid = across.grid(STEPS)

@@ -7,7 +7,7 @@ from scipy.stats import norm
 from ..._html import Html, escape
 from ..describe.text import anova_order, spaced
 from .about import About
-from .controls import Control, Controls
+from .controls import Control
 from .effects import Predictions
 
 __all__ = ["explorer_data", "explorer_html"]
@@ -38,7 +38,9 @@ def explorer_html(predictions: Predictions, about: About) -> Html:
     used = [_control(k, controls.controls[k]) for k in controls.used]
     idle = [c.name for c in controls.controls if not c.is_used]
     not_used = (
-        f'<p class="how">Without effect in this model: {escape(", ".join(idle))}.</p>' if idle else ""
+        f'<p class="how">Without effect in this model: {escape(", ".join(idle))}.</p>'
+        if idle
+        else ""
     )
     unknown = [c.name for c in controls.controls if c.is_used and not c.is_known]
     not_known = (
@@ -84,7 +86,8 @@ def _control(k: int, control: Control) -> str:
         )
     curve = (
         '<svg viewBox="0 0 200 44" preserveAspectRatio="none" aria-hidden="true"><polyline class="line0" '
-        f'id="curve{k}" vector-effect="non-scaling-stroke"/><path class="here" id="here{k}" vector-effect="non-scaling-stroke"/></svg>'
+        f'id="curve{k}" vector-effect="non-scaling-stroke"/><path class="here" id="here{k}" '
+        'vector-effect="non-scaling-stroke"/></svg>'
         if control.high > control.low
         else ""
     )
@@ -108,7 +111,8 @@ def _results(predictions: Predictions, about: About) -> str:
     if not single:
         what = "Class" if about.classes is not None else "Response"
         options = "".join(
-            f'<option value="{k}">{escape(name)}</option>' for k, name in enumerate(predictions.names)
+            f'<option value="{k}">{escape(name)}</option>'
+            for k, name in enumerate(predictions.names)
         )
         chooser = (
             f'<div class="tools"><span><label for="response">{what}</label> '
@@ -117,11 +121,13 @@ def _results(predictions: Predictions, about: About) -> str:
     label = "Prediction" if about.classes is None else "Probability"
     if single:
         label = f"{predictions.label.capitalize()} {escape(predictions.names[0])}"
+    said = '<p id="class"></p>' if about.classes is not None else ""
     return (
-        f'<div class="results" id="results">{chooser}<h3 id="told">{label}</h3><div class="numbers">'
-        '<p class="prediction"><output id="prediction" aria-live="polite" aria-labelledby="told"></output></p>'
-        f"{_shares(about)}{_interval(model, about)}"
-        f'<p class="warning" id="warning" role="status"></p>{_contributions(predictions)}</div></div>'
+        f'<div class="results" id="results"><div class="headline">{chooser}<h3 id="told">{label}</h3>'
+        '<p class="prediction"><output id="prediction" aria-live="polite" aria-labelledby="told">'
+        "</output></p>"
+        f'{said}{_interval(model, about)}<p class="warning" id="warning" role="status"></p></div>'
+        f'<div class="made">{_shares(about)}{_contributions(predictions)}</div></div>'
     )
 
 
@@ -133,7 +139,7 @@ def _shares(about: About) -> str:
         f'<td><div class="bar"><i id="sharebar{c}"></i></div></td></tr>'
         for c, name in enumerate(about.classes)
     )
-    return f'<p id="class"></p><table class="shares"><tbody>{rows}</tbody></table>'
+    return f'<table class="shares" aria-label="Probabilities"><tbody>{rows}</tbody></table>'
 
 
 def _interval(model, about: About) -> str:
@@ -169,7 +175,9 @@ def _contributions(predictions: Predictions) -> str:
         f'<td><div class="bar"><i id="bar{t}"></i></div></td></tr>'
         for t in order
     )
-    scale = "" if model.glm is None else f" to the linear predictor ({escape(model.glm.link)} scale)"
+    scale = (
+        "" if model.glm is None else f" to the linear predictor ({escape(model.glm.link)} scale)"
+    )
     return (
         '<h3 id="made">What it is made of</h3><table class="contributions" aria-labelledby="made"><thead><tr>'
         f'<th scope="col">term</th><th scope="col" class="number">adds</th><th scope="col">{scale}</th></tr>'

@@ -28,15 +28,18 @@ def page_html(model, about: About) -> str:
     Names, levels and whatever else comes from data or files is escaped. The one script that may run is the
     page's own: its hash is in the policy of the page, which forbids everything from outside.
     """
-    title = about.title or f"MARS model of {', '.join(model.response_names)}"
+    what = f"model of {', '.join(model.response_names)}"
+    if about.classes is not None:
+        what = f"classifier: {', '.join(about.classes)}"
+    title = about.title or f"MARS {what}"
     predictions, why_not = _predictions(model, about)
     parts = _parts(model, about, predictions, why_not)
     page = None if predictions is None else explorer_data(predictions, about)
     file = about.file or model.to_json()
     contents = "".join(f'<li><a href="#{name}">{escape(head)}</a></li>' for name, head, _ in parts)
     body = "\n".join(
-        f'<section id="{name}" aria-labelledby="{name}-head"><h2 id="{name}-head">{escape(head)}</h2>\n{inner}\n'
-        "</section>"
+        f'<section id="{name}" aria-labelledby="{name}-head"><h2 id="{name}-head">{escape(head)}</h2>\n'
+        f"{inner}\n</section>"
         for name, head, inner in parts
     )
     return f"""<!doctype html>
@@ -58,7 +61,8 @@ def page_html(model, about: About) -> str:
 <main>
 {body}
 </main>
-<footer class="how"><p>Written by pyearthdof {__version__}. <button type="button" id="save">Save the model as JSON</button></p></footer>
+<footer class="how"><p>Written by pyearthdof {__version__}.
+<button type="button" id="save">Save the model as JSON</button></p></footer>
 <script type="application/json" id="model-json">{_inert(file)}</script>
 <script type="application/json" id="page-json">{_inert(json.dumps(page, allow_nan=False))}</script>
 <script>{_script()}</script>
@@ -76,7 +80,9 @@ def _parts(model, about: About, predictions: Predictions | None, why_not: str):
         explored = explorer_html(predictions, about)
         effects = effects_html(predictions, about.level, dict(about.rugs))
         names = predictions.names
-    of_rows = [("rows", "On the training rows", sections.rows_section(model, about, names, about.training))]
+    of_rows = [
+        ("rows", "On the training rows", sections.rows_section(model, about, names, about.training))
+    ]
     if about.new is not None:
         new = sections.rows_section(model, about, names, about.new)
         of_rows.append(("new", about.new.called, new))
@@ -117,7 +123,8 @@ def _script() -> str:
 @cache
 def _policy() -> str:
     digest = base64.b64encode(hashlib.sha256(_script().encode()).digest()).decode()
-    return f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    allowed = f"style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+    return f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
 
 
 def _inert(text: str) -> str:

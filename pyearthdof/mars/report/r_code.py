@@ -42,7 +42,11 @@ def _head(model, about) -> list[str]:
 
 
 def _is_named(model, about) -> bool:
-    return about.is_named or model.columns is not None or model.feature_names != default_names(len(model.feature_names))
+    return (
+        about.is_named
+        or model.columns is not None
+        or model.feature_names != default_names(len(model.feature_names))
+    )
 
 
 def _columns(model, about) -> list[str]:
@@ -84,7 +88,9 @@ def _arguments(model, about, options: EarthOptions) -> tuple[list[str], list[str
         else:
             given.append(f"{name} = {_value(value)}")
     if options.glm_l2:
-        notes.append(f"R has no ridge penalty, which was {options.glm_l2:g} here: its numbers differ")
+        notes.append(
+            f"R has no ridge penalty, which was {options.glm_l2:g} here: its numbers differ"
+        )
     return given, notes
 
 

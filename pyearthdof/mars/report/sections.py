@@ -51,14 +51,15 @@ def facts(model, about: About) -> Html:
 def equation(model, about: About) -> Html:
     """In words, in mathematics, and as a table with the hinges drawn."""
     return Html(
-        f"<h3>In words</h3>{words_html(model)}<h3>In mathematics</h3>{equation_html(model)}"
+        f"<h3>In words</h3>{words_html(model, about.classes)}"
+        f"<h3>In mathematics</h3>{equation_html(model, about.classes)}"
         f"<h3>Term by term</h3>{scrolled(terms_html(model), 'Terms')}"
     )
 
 
 def importance(model, about: About) -> Html:
     """earth's criteria, and Friedman's decomposition."""
-    parts = []
+    parts: list[str] = []
     try:
         found = importance_table(model)
     except InvalidInputError as error:
@@ -72,14 +73,23 @@ def importance(model, about: About) -> Html:
             names = [str(n) + ("" if u else " (unused)") for n, u in shown["used"].items()]
             parts.append(
                 f"<figure>{bars(names, shown['gcv'].tolist(), 'importance of the predictors', marks)}"
-                "<figcaption>Gain in GCV along the pruning pass, square roots, the largest being 100 (R's evimp)."
+                "<figcaption>Gain in GCV along the pruning pass, square roots, the largest being 100. As in "
+                "R's evimp the predictors are ordered by the subsets that use them."
                 "</figcaption></figure>"
             )
             rows = [
-                [name, row.nsubsets, number(row.gcv, 4), number(row.rss, 4), "yes" if row.used else "no"]
+                [
+                    name,
+                    row.nsubsets,
+                    number(row.gcv, 4),
+                    number(row.rss, 4),
+                    "yes" if row.used else "no",
+                ]
                 for name, row in zip(found.index, found.itertuples(), strict=True)
             ]
-            parts.append(scrolled(table(["predictor", "nsubsets", "gcv", "rss", "used"], rows), "Importance"))
+            parts.append(
+                scrolled(table(["predictor", "nsubsets", "gcv", "rss", "used"], rows), "Importance")
+            )
     if about.anova is not None and len(about.anova):
         parts.append(_groups(model, about.anova))
     return Html("".join(parts))
@@ -107,7 +117,10 @@ def selection(model, about: About) -> Html:
     sizes = np.arange(1, len(rsq) + 1)
     low = max(float(np.nanmin(grsq[np.isfinite(grsq)])), -0.2) if np.isfinite(grsq).any() else 0.0
     picture = chart(
-        [Line(sizes, rsq, colour=1, is_dashed=True), Line(sizes, np.where(grsq >= low, grsq, np.nan))],
+        [
+            Line(sizes, rsq, colour=1, is_dashed=True),
+            Line(sizes, np.where(grsq >= low, grsq, np.nan)),
+        ],
         "number of terms",
         "GRSq and RSq",
         f"GRSq and RSq against the number of terms; {model.n_terms} were chosen",
@@ -115,8 +128,8 @@ def selection(model, about: About) -> Html:
     )
     keys = legend([("line0", "GRSq"), ("line1", "RSq")])
     return Html(
-        f"<figure>{picture}{keys}<figcaption>The best model of each size; {model.n_terms} terms were chosen by "
-        f"pmethod {escape(repr(model.pmethod))}, penalty {model.penalty:.4g}.</figcaption></figure>"
+        f"<figure>{picture}{keys}<figcaption>The best model of each size; {model.n_terms} terms were "
+        f"chosen by pmethod {escape(repr(model.pmethod))}, penalty {model.penalty:.4g}.</figcaption></figure>"
     )
 
 
@@ -125,7 +138,10 @@ def cross_validation(model, about: About) -> Html:
     if about.cv is None:
         return note("The model was fitted without cross-validation (nfold).")
     frame = about.cv if len(about.cv) <= 31 else about.cv.iloc[[*range(30), -1]]
-    rows = [[str(name), *(number(float(v), 4) for v in row)] for name, row in zip(frame.index, frame.to_numpy(), strict=True)]
+    rows = [
+        [str(name), *(number(float(v), 4) for v in row)]
+        for name, row in zip(frame.index, frame.to_numpy(), strict=True)
+    ]
     left = len(about.cv) - len(frame)
     more = note(f"{left} more folds are left out.") if left else ""
     return Html(scrolled(table(["fold", *frame.columns], rows), "Cross-validation") + more)
@@ -135,9 +151,13 @@ def rows_section(model, about: About, names, rows: Rows | None) -> Html:
     """Predicted against observed, or calibration for a classifier."""
     if rows is None:
         return note(NO_ROWS)
-    parts = []
+    parts: list[str] = []
+    if rows is about.training:
+        parts.append(note("The model has seen these rows: on new ones it is less good."))
     if rows.outside:
-        parts.append(note(f"{rows.outside} of {len(rows.predicted)} rows are outside of the training range."))
+        parts.append(
+            note(f"{rows.outside} of {len(rows.predicted)} rows are outside of the training range.")
+        )
     if rows.observed is None:
         parts.append(note("The observed responses are not in the data, so nothing is compared."))
         parts.append(_first_predictions(names, rows))
@@ -154,11 +174,11 @@ def degrees_of_freedom(model, about: About) -> Html:
     """What MARS counts, and what its search really uses where that is known."""
     r, c = model.n_terms, model.penalty
     counted = (
-        f"<p>MARS counts <b>{model.nominal_df:.4g}</b> nominal degrees of freedom for this model: {r} terms, and "
-        f"{c:.4g} for each of (r − 1)/2 = {(r - 1) / 2:g} knots.</p>"
+        f"<p>MARS counts <b>{model.nominal_df:.4g}</b> nominal degrees of freedom for this model: {r} terms, "
+        f"and {c:.4g} for each of (r − 1)/2 = {(r - 1) / 2:g} knots.</p>"
     )
     if c < 0:
-        counted = "<p>A negative penalty makes terms and knots free: MARS counts 0 nominal degrees of freedom.</p>"
+        counted = "<p>A negative penalty makes terms and knots free: MARS counts 0 nominal df.</p>"
     if about.df is None:
         return Html(
             counted
@@ -167,7 +187,8 @@ def degrees_of_freedom(model, about: About) -> Html:
                 "command line, shows it."
             )
         )
-    return Html(f"{counted}<h3>{escape(about.df._html_title())}</h3>{scrolled(about.df._html_body(), 'Degrees of freedom')}")
+    shown = scrolled(about.df._html_body(), "Degrees of freedom")
+    return Html(f"{counted}<h3>{escape(about.df._html_title())}</h3>{shown}")
 
 
 def in_r(model, about: About) -> Html:
@@ -179,12 +200,17 @@ def versions(model, about: About) -> Html:
     """What computed it."""
     known = {**model.versions, **about.versions}
     rows = [[name, value] for name, value in known.items()]
-    return Html(f"<p>Fitted by the engine “{escape(model.engine)}”.</p>" + table(["", "version"], rows, left=2))
+    return Html(
+        f"<p>Fitted by the engine “{escape(model.engine)}”.</p>"
+        + table(["", "version"], rows, left=2)
+    )
 
 
 def scrolled(inner: str, said: str) -> Html:
     """What may be wider than the page."""
-    return Html(f'<div class="scroll" tabindex="0" role="group" aria-label="{escape(said)}">{inner}</div>')
+    return Html(
+        f'<div class="scroll" tabindex="0" role="group" aria-label="{escape(said)}">{inner}</div>'
+    )
 
 
 def _gain(per_subset) -> np.ndarray:
@@ -197,7 +223,9 @@ def _first_predictions(names, rows: Rows) -> str:
     shown = rows.predicted[:20]
     lines = [[str(k + 1), *(number(v, 5) for v in row)] for k, row in enumerate(shown)]
     return scrolled(table(["row", *map(str, names)], lines), "Predictions") + (
-        note(f"The first {len(shown)} of {len(rows.predicted)} rows.") if len(shown) < len(rows.predicted) else ""
+        note(f"The first {len(shown)} of {len(rows.predicted)} rows.")
+        if len(shown) < len(rows.predicted)
+        else ""
     )
 
 
@@ -209,9 +237,17 @@ def _scores(names, rows: Rows) -> str:
         rss = float(((y - fit) ** 2).sum())
         rsq = 1 - rss / total if total > 0 else float("nan")
         lines.append(
-            [name, number(rsq, 4), number((rss / len(y)) ** 0.5, 5), number(float(np.abs(y - fit).mean()), 5)]
+            [
+                name,
+                number(rsq, 4),
+                number((rss / len(y)) ** 0.5, 5),
+                number(float(np.abs(y - fit).mean()), 5),
+            ]
         )
-    return table([f"{len(rows.predicted)} rows", "RSq", "root mean square error", "mean absolute error"], lines)
+    return table(
+        [f"{len(rows.predicted)} rows", "RSq", "root mean square error", "mean absolute error"],
+        lines,
+    )
 
 
 def _residuals(names, rows: Rows) -> str:
@@ -230,19 +266,27 @@ def _residuals(names, rows: Rows) -> str:
         )
         drawn.append(
             chart(
-                [Line([fit.min(), fit.max()], [0, 0], colour=1, is_dashed=True), Points(fit, y - fit)],
+                [
+                    Line([fit.min(), fit.max()], [0, 0], colour=1, is_dashed=True),
+                    Points(fit, y - fit),
+                ],
                 f"predicted {name}",
                 "residual",
                 f"residuals against predicted {name}",
             )
         )
-    return f'<div class="charts">{"".join(f"<figure>{d}</figure>" for d in drawn)}</div>' + _said_some(rows)
+    return (
+        f'<div class="charts">{"".join(f"<figure>{d}</figure>" for d in drawn)}</div>'
+        + _said_some(rows)
+    )
 
 
 def _class_scores(rows: Rows) -> str:
     y = rows.observed
     assert y is not None  # or there is nothing to compare
-    shares = rows.predicted if y.shape[1] > 1 else np.column_stack([1 - rows.predicted, rows.predicted])
+    shares = (
+        rows.predicted if y.shape[1] > 1 else np.column_stack([1 - rows.predicted, rows.predicted])
+    )
     truth = y if y.shape[1] > 1 else np.column_stack([1 - y, y])
     own = np.clip((shares * truth).sum(axis=1), 1e-15, 1.0)
     right = "" if rows.chosen is None else number(float(np.mean(rows.chosen)), 4)
@@ -260,7 +304,10 @@ def _calibrations(names, rows: Rows) -> str:
         x, share, low, high = calibration(p, y)
         drawn.append(
             chart(
-                [Line([0, 1], [0, 1], colour=1, is_dashed=True), Points(x, share, size=4, low=low, high=high)],
+                [
+                    Line([0, 1], [0, 1], colour=1, is_dashed=True),
+                    Points(x, share, size=4, low=low, high=high),
+                ],
                 f"predicted probability of {name}",
                 "share observed",
                 f"share of {name} observed against its predicted probability",
@@ -272,8 +319,8 @@ def _calibrations(names, rows: Rows) -> str:
         "<h3>Calibration</h3>"
         f'<div class="charts">{"".join(f"<figure>{d}</figure>" for d in drawn)}</div>'
         + note(
-            f"Rows in at most {BINS} groups of similar probability; the bars are 95 % intervals of Wilson. On the "
-            "dashed line a probability of 0.3 comes true in 3 of 10 rows."
+            f"Rows in at most {BINS} groups of similar probability; the bars are 95 % intervals of Wilson. "
+            "On the dashed line a probability of 0.3 comes true in 3 of 10 rows."
         )
     )
 

@@ -17,7 +17,8 @@ LINKS = {
     "probit": "<msup><mi>Φ</mi><mrow><mo>−</mo><mn>1</mn></mrow></msup><mo>(</mo>{m}<mo>)</mo>",
     "cauchit": "<mi>tan</mi><mo>(</mo><mi>π</mi><mo>(</mo>{m}<mo>−</mo><mfrac><mn>1</mn><mn>2</mn></mfrac>"
     "<mo>)</mo><mo>)</mo>",
-    "cloglog": "<mi>log</mi><mo>(</mo><mo>−</mo><mi>log</mi><mo>(</mo><mn>1</mn><mo>−</mo>{m}<mo>)</mo><mo>)</mo>",
+    "cloglog": "<mi>log</mi><mo>(</mo><mo>−</mo><mi>log</mi><mo>(</mo><mn>1</mn><mo>−</mo>{m}<mo>)</mo>"
+    "<mo>)</mo>",
     "log": "<mi>log</mi><mo>(</mo>{m}<mo>)</mo>",
     "inverse": "<mfrac><mn>1</mn><mrow>{m}</mrow></mfrac>",
     "sqrt": "<msqrt>{m}</msqrt>",
@@ -30,29 +31,29 @@ LINK_WORDS = {
 }  # fmt: skip
 
 
-def words_html(model) -> Html:
-    """A sentence for each term."""
+def words_html(model, classes=None) -> Html:
+    """A sentence for each term; `classes` are those of a classifier."""
     scale = _scale(model)
     parts = []
     for k, name in enumerate(model.response_names):
         coef, order = _coef(model)[:, k], _order(model)
-        items = [
-            f"<li>{_sentence(model, model.selected[t], coef[t])}</li>" for t in order[1:MOST]
-        ]
-        what = f"{scale} of {escape(name)}" if model.glm is not None else f"{escape(name)}"
+        items = [f"<li>{_sentence(model, model.selected[t], coef[t])}</li>" for t in order[1:MOST]]
+        what = f"{scale} of {escape(name)}" if model.glm is not None else escape(name)
+        if classes is not None and model.glm is None:
+            what = f"the probability of {what}"
         start = f"<p>Start with {what} at <b>{_number(coef[order[0]])}</b>"
         end = ", and add what follows.</p>" if items else ". No predictor changes it.</p>"
         parts.append(f'{start}{end}<ul class="words">{"".join(items)}</ul>')
     return Html("".join(parts) + _rest(model))
 
 
-def equation_html(model) -> Html:
-    """A formula for each response."""
+def equation_html(model, classes=None) -> Html:
+    """A formula for each response; `classes` are those of a classifier."""
     parts = []
     for k, name in enumerate(model.response_names):
         parts.append(
             f'<div class="scroll" tabindex="0" role="group" aria-label="Equation of {escape(name)}">'
-            f"{_formula(model, name, _coef(model)[:, k])}</div>"
+            f"{_formula(model, name, _coef(model)[:, k], classes is not None)}</div>"
         )
     return Html(
         "".join(parts)
@@ -63,7 +64,9 @@ def equation_html(model) -> Html:
 
 def _rest(model) -> str:
     more = model.n_terms - MOST
-    return note(f"{more} more terms are left out here; the table below has them.") if more > 0 else ""
+    return (
+        note(f"{more} more terms are left out here; the table below has them.") if more > 0 else ""
+    )
 
 
 def _coef(model) -> np.ndarray:
@@ -98,7 +101,7 @@ def _name(model, j: int) -> str:
 
 def _sentence(model, term: int, coef: float) -> str:
     steps, places = [], []
-    for j in np.flatnonzero(model.dirs[term]):
+    for j in np.flatnonzero(model.dirs[term]).tolist():
         direction, cut = model.dirs[term, j], _number(model.cuts[term, j])
         level = _level(model, j)
         if level is not None and direction == 2:
@@ -114,14 +117,20 @@ def _sentence(model, term: int, coef: float) -> str:
     return f"{amount}{for_each}{where}"
 
 
-def _formula(model, name: str, coef: np.ndarray) -> str:
+def _formula(model, name: str, coef: np.ndarray, is_class: bool) -> str:
     order = _order(model)
     mean = f"<mover><mtext>{escape(name)}</mtext><mo>^</mo></mover>"
-    left = mean if model.glm is None else LINKS[model.glm.link].format(m=f"<mtext>{escape(name)}</mtext>")
-    rows = [f"<mtd>{left}</mtd><mtd><mo>=</mo></mtd><mtd>{_signed(coef[order[0]], first=True)}</mtd>"]
+    if is_class:
+        mean = f"<mi>P</mi><mo>(</mo><mtext>{escape(name)}</mtext><mo>)</mo>"
+    left = mean if model.glm is None else LINKS[model.glm.link].replace("{m}", mean)
+    rows = [
+        f"<mtd>{left}</mtd><mtd><mo>=</mo></mtd><mtd>{_signed(coef[order[0]], first=True)}</mtd>"
+    ]
     for t in order[1:MOST]:
         term = model.selected[t]
-        factors = "".join(_factor(model, term, j) for j in np.flatnonzero(model.dirs[term]))
+        factors = "".join(
+            _factor(model, term, j) for j in np.flatnonzero(model.dirs[term]).tolist()
+        )
         rows.append(f"<mtd></mtd><mtd></mtd><mtd>{_signed(coef[t])}{factors}</mtd>")
     if model.formula is not None and model.formula.has_offset:
         rows.append("<mtd></mtd><mtd></mtd><mtd><mo>+</mo><mtext>offset</mtext></mtd>")
@@ -134,7 +143,11 @@ def _signed(value: float, first: bool = False) -> str:
     digits, _, power = f"{abs(value):.5g}".partition("e")
     if not power:
         return f"{sign}<mn>{digits}</mn>"
-    exponent = f"<mn>{int(power)}</mn>" if int(power) >= 0 else f"<mrow><mo>−</mo><mn>{-int(power)}</mn></mrow>"
+    exponent = (
+        f"<mn>{int(power)}</mn>"
+        if int(power) >= 0
+        else f"<mrow><mo>−</mo><mn>{-int(power)}</mn></mrow>"
+    )
     return f"{sign}<mn>{digits}</mn><mo>·</mo><msup><mn>10</mn>{exponent}</msup>"
 
 
@@ -147,9 +160,6 @@ def _factor(model, term: int, j: int) -> str:
     name = f"<mtext>{escape(_name(model, j))}</mtext>"
     if direction == 2:
         return f"<mo>·</mo>{name}"
-    knot = _signed(cut, first=True)
-    if direction == 1:
-        inner = f"{name}{_signed(-cut)}" if cut else name
-    else:
-        inner = f"{knot}<mo>−</mo>{name}"
+    above = f"{name}{_signed(-cut)}" if cut else name
+    inner = above if direction == 1 else f"{_signed(cut, first=True)}<mo>−</mo>{name}"
     return f"<mo>·</mo><msub><mrow><mo>(</mo>{inner}<mo>)</mo></mrow><mo>+</mo></msub>"

@@ -244,10 +244,11 @@ def _scores(names, rows: Rows) -> str:
                 number(float(np.abs(y - fit).mean()), 5),
             ]
         )
-    return table(
+    found = table(
         [f"{len(rows.predicted)} rows", "RSq", "root mean square error", "mean absolute error"],
         lines,
     )
+    return scrolled(found, "Scores")
 
 
 def _residuals(names, rows: Rows) -> str:
@@ -291,10 +292,11 @@ def _class_scores(rows: Rows) -> str:
     own = np.clip((shares * truth).sum(axis=1), 1e-15, 1.0)
     right = "" if rows.chosen is None else number(float(np.mean(rows.chosen)), 4)
     brier = number(float(((shares - truth) ** 2).sum(axis=1).mean()), 4)
-    return table(
+    found = table(
         ["", "share of right classes", "log loss", "Brier score"],
         [[f"{len(y)} rows", right, number(float(-np.log(own).mean()), 4), brier]],
     )
+    return scrolled(found, "Scores")
 
 
 def _calibrations(names, rows: Rows) -> str:

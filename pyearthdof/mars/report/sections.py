@@ -6,6 +6,7 @@ import numpy as np
 
 from ..._html import Html, escape, note, number, table, text_block
 from ...exceptions import InvalidInputError
+from ...plots.calibration import calibration_groups
 from ..describe.html import terms_html
 from ..describe.importance import importance_table
 from .about import About, Rows
@@ -50,9 +51,11 @@ def facts(model, about: About) -> Html:
 
 def equation(model, about: About) -> Html:
     """In words, in mathematics, and as a table with the hinges drawn."""
+    several = about.classes is not None and len(about.classes) > 2
+    divided = note("The probabilities of the classes are divided by their sum.") if several else ""
     return Html(
         f"<h3>In words</h3>{words_html(model, about.classes)}"
-        f"<h3>In mathematics</h3>{equation_html(model, about.classes)}"
+        f"<h3>In mathematics</h3>{equation_html(model, about.classes)}{divided}"
         f"<h3>Term by term</h3>{scrolled(terms_html(model), 'Terms')}"
     )
 
@@ -303,7 +306,7 @@ def _calibrations(names, rows: Rows) -> str:
     drawn = []
     for k, name in enumerate(names):
         p, y = rows.predicted[:, k], rows.observed[:, k]  # type: ignore[index]
-        x, share, low, high = calibration(p, y)
+        x, share, low, high = calibration_groups(p, y, BINS)
         drawn.append(
             chart(
                 [
@@ -325,18 +328,6 @@ def _calibrations(names, rows: Rows) -> str:
             "On the dashed line a probability of 0.3 comes true in 3 of 10 rows."
         )
     )
-
-
-def calibration(p: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Mean probability, share observed and its interval in groups of similar probability."""
-    order = np.argsort(p, kind="stable")
-    groups = [g for g in np.array_split(order, min(BINS, len(p))) if len(g)]
-    mean = np.array([p[g].mean() for g in groups])
-    share = np.array([y[g].mean() for g in groups])
-    n, z = np.array([len(g) for g in groups]), 1.959963984540054
-    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half = z * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-    return mean, share, np.maximum(centre - half, 0.0), np.minimum(centre + half, 1.0)
 
 
 def _some(n: int) -> np.ndarray:

@@ -96,7 +96,7 @@ def plot_class_densities(model, X, y, ax=None, *, response=-1):
     >>> model = EarthClassifier(engine="native").fit(X, y)
     >>> ax = plots.plot_class_densities(model, X, y)
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
-    ['False (109 rows)', 'True (91 rows)']
+    ['False (115 rows)', 'True (85 rows)']
     """
     shares, codes = _checked(model, X, y)
     names = tuple(str(name) for name in model.classes_)

@@ -43,7 +43,7 @@ def plot_contributions(model, X, row=0, ax=None, *, response=0, most=15):
     >>> import numpy as np
     >>> from pyearthdof import Earth, plots
     >>> X = np.random.default_rng(0).normal(size=(100, 2))
-    >>> model = Earth(engine="native").fit(X, 1 + 2 * X[:, 0] + X[:, 1])
+    >>> model = Earth(engine="native", linpreds=True).fit(X, 1 + 2 * X[:, 0] + X[:, 1])
     >>> ax = plots.plot_contributions(model, [[3.0, 1.0]])
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['(Intercept)', 'x1', 'x2', 'sum']
@@ -114,6 +114,7 @@ def _draw(ax, bars, label: str) -> None:
     names = [*shorten_all([name for name, _ in bars]), "sum"]
     ax.set_yticks(range(len(bars) + 1), names, fontsize=9)
     ax.set_ylim(len(bars) + 0.5, -0.5)
-    ax.margins(x=0.15)
+    room = 0.18 * (np.ptp(ends) or 1.0)  # for the numbers beside the bars
+    ax.set_xlim(ends.min() - room / 3, ends.max() + room)
     ax.set_xlabel(label)
     tidy(ax)

@@ -14,6 +14,7 @@ from .._checks import as_numbers, check_level
 from .._files import write_whole
 from .._html import ShowsItself
 from ..exceptions import InvalidInputError
+from ..plots.checks import class_codes
 from .design.classes import class_names
 from .design.data import check_new_data
 from .model import MarsModel
@@ -158,20 +159,13 @@ class Reports:
 
     def _observed(self, y, shape) -> np.ndarray:
         """What was observed, shaped as the predictions."""
-        if hasattr(self, "classes_"):
-            classes = np.asarray(self.classes_)
-            values = np.asarray(y)
-            if values.shape != shape[:1]:
-                raise InvalidInputError(
-                    f"y has shape {values.shape} but it should be {shape[:1]}, as X has rows"
-                )
-            unknown = [v for v in pd.unique(pd.Series(values)) if v not in set(classes.tolist())]
-            if unknown:
-                raise InvalidInputError(
-                    f"y holds {unknown[0]!r}, which is none of the classes of the model"
-                )
-            codes = np.array([classes.tolist().index(v) for v in values.tolist()])
-            return (codes[:, None] == np.arange(len(classes))[-shape[1] :]).astype(float)
+        names = getattr(self, "classes_", getattr(self, "levels_", None))
+        is_factor = hasattr(self, "classes_") or isinstance(
+            getattr(y, "dtype", None), pd.CategoricalDtype
+        )
+        if names is not None and is_factor:
+            codes = class_codes(names, y, shape[0])
+            return (codes[:, None] == np.arange(len(names))[-shape[1] :]).astype(float)
         values = as_numbers("y", y, "hold numbers, one for each row of X")
         if values.size != shape[0] * shape[1] or len(values) != shape[0]:
             raise InvalidInputError(f"y has shape {values.shape} but the predictions have {shape}")

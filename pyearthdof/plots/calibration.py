@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 from scipy.stats import norm
 
 from ..exceptions import InvalidInputError
-from .checks import check_axis, check_model, check_response
+from .checks import check_axis, check_model, check_response, class_codes
 from .style import BLUE, GREEN, GREY, ORANGE, new_axes, shorten, tidy
 
 __all__ = ["plot_calibration", "plot_class_densities"]
@@ -152,11 +151,4 @@ def _checked(model, X, y) -> tuple[np.ndarray, np.ndarray]:
             f"model is a {type(model).__name__} but this picture is of a classifier"
         )
     shares = np.asarray(model.predict_proba(X))
-    values = np.asarray(y)
-    if values.shape != (len(shares),):
-        raise InvalidInputError(f"y has shape {values.shape} but X has {len(shares)} rows")
-    codes = pd.Index(model.classes_).get_indexer(pd.Index(values))
-    if (codes < 0).any():
-        odd = values[int(np.flatnonzero(codes < 0)[0])]
-        raise InvalidInputError(f"y holds {odd!r}, which is none of the classes of the model")
-    return shares, codes
+    return shares, class_codes(model.classes_, y, len(shares))

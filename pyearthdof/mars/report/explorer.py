@@ -49,6 +49,13 @@ def explorer_html(predictions: Predictions, about: About) -> Html:
         if unknown
         else ""
     )
+    names = {c.name for c in controls.controls}
+    is_computed = not names <= set(predictions.model.raw_names)
+    if is_computed:
+        not_known += (
+            '<p class="how">The formula computes with the columns of the data. Here its computed columns '
+            "move, each by itself.</p>"
+        )
     none = "" if used else "<p>The model is its intercept alone: nothing moves it.</p>"
     return Html(
         '<noscript><p class="how">The explorer needs JavaScript, which is switched off here.</p></noscript>'

@@ -177,6 +177,19 @@ def test_calibration_of_classes(mixed, tmp_path):
     assert "Brier score" in page
 
 
+def test_classes_that_are_dates_and_responses_that_are_factors(mixed, tmp_path):
+    X, y = mixed
+    dates = np.where(y > 1, np.datetime64("2020-01-01"), np.datetime64("2021-01-01"))
+    model = EarthClassifier(engine="native", glm_l2=0.1).fit(X, dates)
+    assert "Brier score" in page_of(model, tmp_path, X, dates)
+    factor = pd.Series(pd.Categorical(np.where(y > 1, "b", "a")))
+    model = Earth(engine="native").fit(X, factor)
+    given = page_of(model, tmp_path, X, factor)
+    assert given.count("root mean square error") == 2
+    with pytest.raises(InvalidInputError, match="none of the classes"):
+        model.report(tmp_path / "model.html", X, factor.cat.rename_categories({"a": "q"}))
+
+
 def test_odd_models_have_a_page(tmp_path):
     rng = np.random.default_rng(0)
     x = rng.normal(size=(50, 2))

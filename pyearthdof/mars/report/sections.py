@@ -9,6 +9,7 @@ from ...exceptions import InvalidInputError
 from ...plots.calibration import calibration_groups
 from ..describe.html import terms_html
 from ..describe.importance import importance_table
+from ..gcv import nominal_df
 from .about import About, Rows
 from .drawing import Line, Points, bars, chart, legend
 from .r_code import r_code
@@ -190,7 +191,16 @@ def degrees_of_freedom(model, about: About) -> Html:
                 "command line, shows it."
             )
         )
-    shown = scrolled(about.df._html_body(), "Degrees of freedom")
+    shown: str = scrolled(about.df._html_body(), "Degrees of freedom")
+    corrected = getattr(about.df, "penalty", None)
+    if isinstance(corrected, float):
+        counted += (
+            f"<p>With the corrected penalty of {corrected:.4g} it would be "
+            f"<b>{float(nominal_df(r, corrected)):.4g}</b>.</p>"
+        )
+        shown += note(
+            "Measured on noise for the whole forward pass, from which pruning takes terms."
+        )
     return Html(f"{counted}<h3>{escape(about.df._html_title())}</h3>{shown}")
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ...exceptions import InvalidInputError
 from ..describe.export_inputs import Inputs, model_inputs
 from ..describe.series import NORMAL_SCALE, normal_series
 from ..design.columns import Columns
@@ -16,7 +17,7 @@ from ..variance import ON_PREDICTORS
 
 __all__ = ["Control", "Controls"]
 
-STEPS = 41  # at which a formula is looked at to learn the range of its columns
+ROWS = 500  # at which a formula is looked at to learn the range of its columns
 
 
 @dataclass(frozen=True)
@@ -184,7 +185,8 @@ def _control(model, inputs: Inputs, k: int, is_used: bool, computed) -> Control:
         return Control(predictor.name, levels, 0.0, len(levels) - 1.0, float(most), is_used)
     if predictor.name in computed:
         low, start, high = computed[predictor.name]
-        return Control(predictor.name, (), low, high, _round(start, low, high), is_used)
+        start = _round(start, low, high)
+        return Control(predictor.name, (), low, high, start, is_used, is_known=False)
     if known is not None and known.low is not None:
         start = _round(known.median, known.low, known.high)
         return Control(predictor.name, (), known.low, known.high, start, is_used)
@@ -214,27 +216,37 @@ def _around_knots(model, inputs: Inputs, k: int) -> tuple[float, float]:
 
 
 def _ranges_of_formula(model, inputs: Inputs) -> dict[str, tuple[float, float, float]]:
-    """Low, middle and high of the columns that a formula computes, as each raw column moves alone."""
+    """Low, middle and high of the columns that a formula computes, at rows all over the raw ranges."""
     names = [p.name for p in inputs.predictors]
     is_computed = model.formula is not None and names == list(model.feature_names)
     if not is_computed or model.ranges is None or set(names) <= set(model.raw_names):
         return {}
-    start: dict[str, Any] = {}
-    moved: dict[str, Any] = {}
+    try:
+        with np.errstate(all="ignore"):
+            design = model.design(_rows_of_ranges(model))
+    except InvalidInputError:  # somewhere in the ranges the formula is not defined
+        return {}
+    found = {}
+    for name, values in zip(names, design.T, strict=True):
+        finite = values[np.isfinite(values)]
+        if len(finite):
+            start = values[0] if np.isfinite(values[0]) else np.median(finite)
+            found[name] = (float(finite.min()), float(start), float(finite.max()))
+    return found
+
+
+def _rows_of_ranges(model) -> pd.DataFrame:
+    """The typical row, and rows that are drawn from the ranges of the raw columns."""
+    rng = np.random.default_rng(0)
+    columns: dict[str, Any] = {}
     for column in model.raw_columns:
         known = model.ranges[column.name]
         if known.low is not None:
-            start[column.name] = known.median
-            moved[column.name] = np.linspace(known.low, known.high, STEPS)
-        else:
-            values = [False, True] if column.kind == "logical" else list(column.levels)
-            start[column.name] = values[int(np.argmax(known.counts))]
-            moved[column.name] = values
-    rows = [start]
-    rows += [start | {name: value} for name, values in moved.items() for value in values]
-    with np.errstate(all="ignore"):
-        design = model.design(pd.DataFrame(rows))
-    low, high = np.nanmin(design, axis=0), np.nanmax(design, axis=0)
-    return {
-        name: (float(low[j]), float(design[0, j]), float(high[j])) for j, name in enumerate(names)
-    }
+            ends = [known.median, known.low, known.high]
+            columns[column.name] = np.append(ends, rng.uniform(known.low, known.high, ROWS - 3))
+            continue
+        values = [False, True] if column.kind == "logical" else list(column.levels)
+        first = [int(np.argmax(known.counts)), *range(len(values))][:ROWS]
+        codes = np.append(first, rng.integers(len(values), size=ROWS - len(first)))
+        columns[column.name] = [values[int(code)] for code in codes]
+    return pd.DataFrame(columns)

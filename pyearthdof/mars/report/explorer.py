@@ -42,27 +42,31 @@ def explorer_html(predictions: Predictions, about: About) -> Html:
         if idle
         else ""
     )
-    unknown = [c.name for c in controls.controls if c.is_used and not c.is_known]
-    not_known = (
-        '<p class="how">The file of the model does not know the range of its training rows; the sliders '
-        "go a little beyond the knots.</p>"
-        if unknown
-        else ""
-    )
-    names = {c.name for c in controls.controls}
-    is_computed = not names <= set(predictions.model.raw_names)
-    if is_computed:
-        not_known += (
-            '<p class="how">The formula computes with the columns of the data. Here its computed columns '
-            "move, each by itself.</p>"
-        )
+    note = _ranges_note(predictions)
     none = "" if used else "<p>The model is its intercept alone: nothing moves it.</p>"
     return Html(
         '<noscript><p class="how">The explorer needs JavaScript, which is switched off here.</p></noscript>'
         f'<div id="explorer" class="explorer" hidden><form id="controls" autocomplete="off">{_tools(about)}'
-        f'{none}<div class="controls">{"".join(used)}</div>{not_used}{not_known}</form>'
+        f'{none}<div class="controls">{"".join(used)}</div>{not_used}{note}</form>'
         f"{_results(predictions, about)}</div>"
     )
+
+
+def _ranges_note(predictions: Predictions) -> str:
+    """What a reader has to know of sliders that are not those of columns at the training rows."""
+    controls = predictions.controls.controls
+    said = ""
+    if not {c.name for c in controls} <= set(predictions.model.raw_names):
+        said = (
+            "The formula computes with the columns of the data. Here its computed columns move, each by "
+            "itself."
+        )
+    elif any(c.is_used and not c.is_known for c in controls):
+        said = (
+            "The file of the model does not know the range of its training rows; the sliders go a little "
+            "beyond the knots, or over the rows that were given."
+        )
+    return f'<p class="how">{said}</p>' if said else ""
 
 
 def _levels(about: About) -> list[float]:

@@ -203,6 +203,18 @@ def test_odd_models_have_a_page(tmp_path):
         assert f"earth({formula}, data = data" in page
 
 
+def test_the_sliders_of_computed_columns_go_over_their_ranges(tmp_path):
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"x": rng.uniform(1, 9, 80), "k": rng.choice(["a", "b"], 80)})
+    frame["y"] = np.log(frame["x"]) * (frame["k"] == "b")
+    model = Earth.from_formula("y ~ log(x) : k", frame, engine="native")
+    page = page_of(model, tmp_path)
+    assert "The formula computes with the columns" in page
+    for predictor in blocks(page)["page-json"]["predictors"]:
+        assert predictor["low"] == 0
+        assert predictor["high"] == pytest.approx(np.log(frame["x"].max()), rel=0.1)
+
+
 @pytest.mark.parametrize(
     "arguments, message",
     [

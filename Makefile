@@ -4,7 +4,7 @@ PYTHON := .venv/bin/python
 CORE := $(shell find src -type f)
 CODE := $(filter %.cpp %.hpp %.inc,$(CORE))
 
-.PHONY: run test test-all test-exports coverage lint setup sanitize soak bench docs dist image image-test clean
+.PHONY: run test test-all test-exports browser-test coverage lint setup sanitize soak bench docs dist image image-test clean
 
 run: .venv/.core
 	@.venv/bin/pyearthdof reproduce --size quick --out results --jobs 2
@@ -18,6 +18,10 @@ test-all: .venv/.core
 test-exports: .venv/.core
 	@$(PYTHON) -m pip install -q --disable-pip-version-check --group onnx
 	@$(PYTHON) -m pytest -q tests/mars/describe/test_export_all.py -m "slow or not slow"
+
+browser-test: .venv/.core
+	@$(PYTHON) -m pip install -q --disable-pip-version-check --group browser
+	@PYEARTHDOF_BROWSER=1 $(PYTHON) -m pytest -q tests/browser
 
 coverage: .venv/.core
 	@$(PYTHON) -m pytest -q -n 2 --cov=pyearthdof --cov-report=term:skip-covered

@@ -29,7 +29,8 @@ from .options import (
     refusals,
 )
 from .predict import predict
-from .reproduce import report, reproduce
+from .report_command import report
+from .reproduce import reproduce
 from .terminal import estimate
 
 app = typer.Typer(

@@ -1,4 +1,4 @@
-"""The commands `reproduce` and `report`."""
+"""The command `reproduce`."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Annotated, Literal
 
 import typer
 
-from ..exceptions import InvalidInputError, PyEarthDofError
+from ..exceptions import PyEarthDofError
 from .options import Json, Quiet
 from .terminal import INTERRUPTED, stopping_in_order
 
-__all__ = ["report", "reproduce"]
+__all__ = ["reproduce"]
 
 Out = Annotated[Path, typer.Option(envvar="PYEARTHDOF_RESULTS", help="Folder of the results.")]
 
@@ -131,21 +131,6 @@ def _plain_warnings():
             warnings.simplefilter("always", category)
         warnings.showwarning = show
         yield
-
-
-def report(out: Out = Path("results"), as_json: Json = False):
-    """Make one HTML page of all results in a folder, to read or to send to a colleague.
-
-    Example: `pyearthdof report --out results`
-    """
-    from ..experiments.store import locked
-    from .report import write_report
-
-    if not out.is_dir():
-        raise InvalidInputError(f"there are no results in {str(out)!r}: there is no such folder")
-    with locked(out):
-        file = write_report(out)
-    print(json.dumps({"file": str(file)}) if as_json else f"Open {file}")
 
 
 def _named(names: list[str] | None) -> list:

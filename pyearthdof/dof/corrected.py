@@ -141,6 +141,16 @@ class CorrectedEarth(EarthWrapper):
         self.estimator_ = self._with(found.penalty).fit(X, y, **weights)
         return self
 
+    def report(self, path, X=None, y=None, *, df=None, level=0.95, title=None) -> None:
+        """Write the fitted model as one HTML page, with the df that were measured for its correction.
+
+        path, X, y, df, level and title as in `Earth.report`.
+        """
+        chosen = self._chosen()
+        if df is None and isinstance(self.correction_, PenaltyCorrection):
+            df = self.correction_
+        chosen.report(path, X, y, df=df, level=level, title=title)
+
     def bind(self, X) -> Bound:
         """This estimator on a design, for many fits: what depends on X alone is measured once."""
         self._check_arguments()

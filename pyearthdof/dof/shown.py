@@ -29,6 +29,31 @@ class ShownDegreesOfFreedom(ShowsItself):
     se_covers: str
     to_frame: Any
 
+    def plot(self, ax=None):
+        """The df and what they are made of, with 95 % intervals.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        Axes
+
+        Examples
+        --------
+        >>> from pyearthdof import degrees_of_freedom
+        >>> from pyearthdof.procedures import RegressionTree
+        >>> found = degrees_of_freedom(RegressionTree(depth=1), (30, 2), n_rep=20, random_state=0)
+        >>> found.plot().get_yticklabels()[0].get_text()
+        'degrees of freedom'
+        """
+        rows = self.to_frame()
+        names = [WORDS.get(name, name) for name in rows["quantity"]]
+        ends = zip(rows["lower"], rows["upper"], strict=True)
+        return _bars(ax, names, rows["estimate"].tolist(), list(ends))
+
     def _html_title(self) -> str:
         return "Degrees of freedom"
 
@@ -52,6 +77,32 @@ class ShownCorrection(ShowsItself):
     n_terms: float
     n_terms_se: float
     interval: Any
+
+    def plot(self, ax=None):
+        """Nominal and actual df of the search, the latter with its 95 % interval.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        Axes
+
+        Examples
+        --------
+        >>> from pyearthdof import correct_penalty
+        >>> found = correct_penalty((50, 2), n_rep=20, engine="native")
+        >>> found.plot().get_title()
+        'penalty 2 → 0.7969 ± 0.26'
+        """
+        nominal = self.nominal_df
+        names = ["actual df", f"nominal df, penalty {self.default_penalty:g}"]
+        ax = _bars(ax, names, [self.df, nominal], [self.interval("df"), (nominal, nominal)])
+        change = f"{self.default_penalty:g} → {plus_minus(self.penalty, self.se, 4)}"
+        ax.set_title(f"penalty {change}", fontsize=11)
+        return ax
 
     def _html_title(self) -> str:
         return f"Penalty {self.default_penalty:g} → {plus_minus(self.penalty, self.se, 4)}"
@@ -114,6 +165,26 @@ class ShownConsistency(ShowsItself):
             f'text-anchor="middle" fill="currentColor" transform="rotate(-90 9 {SIZE / 2})">nominal df</text>'
             "</svg>"
         )
+
+
+def _bars(ax, names, values, ends):
+    """Horizontal bars with intervals, the first on top."""
+    if ax is None:
+        from matplotlib import pyplot as plt
+
+        _, ax = plt.subplots(figsize=(6, 1.2 + 0.5 * len(names)), layout="constrained")
+    places = np.arange(len(names))
+    errors = [
+        [max(0.0, v - low), max(0.0, high - v)] for v, (low, high) in zip(values, ends, strict=True)
+    ]
+    ax.barh(places, values, 0.55, color=ACCENT, alpha=0.8)
+    ax.errorbar(values, places, xerr=np.transpose(errors), fmt="none", color="black", capsize=3)
+    ax.set_yticks(places, names)
+    ax.invert_yaxis()
+    ax.set_xlabel("degrees of freedom, 95 % intervals")
+    ax.grid(axis="x", alpha=0.25)
+    ax.set_axisbelow(True)
+    return ax
 
 
 def _what(result) -> Html:

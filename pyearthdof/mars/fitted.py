@@ -19,13 +19,14 @@ from .describe.text import anova_order, spaced
 from .design.data import check_new_data
 from .exports import Exports
 from .r import engine as engine_r
+from .reported import Reports
 from .shown import ShownEstimator
 from .texts import MarsTexts
 
 __all__ = ["FittedMars"]
 
 
-class FittedMars(MarsTexts, Exports, ShownEstimator, TransformerMixin):
+class FittedMars(MarsTexts, Exports, Reports, ShownEstimator, TransformerMixin):
     """Basis, coefficients, residuals and importance of a fitted `MarsModel`."""
 
     def transform(self, X):

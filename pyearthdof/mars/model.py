@@ -311,6 +311,23 @@ class MarsModel:
         """Write JSON to the file `path`; an existing one is replaced whole or not at all."""
         write_whole(path, self.to_json())
 
+    def report(self, path: str | os.PathLike, *, level: float = 0.95, title=None) -> None:
+        """Write the model as one HTML page to the file `path`, as `Earth.report` does.
+
+        Parameters
+        ----------
+        path : str or path
+        level : float, default 0.95
+            Coverage of bands and intervals, where there is a variance model.
+        title : str, optional
+            Heading of the page.
+        """
+        from .report.about import About
+        from .report.page import page_html
+
+        about = About(title=title, level=check_level(level))
+        write_whole(path, page_html(self, about))
+
     @classmethod
     def load(cls, path: str | os.PathLike) -> MarsModel:
         """Read the file at `path`, which `save` wrote."""

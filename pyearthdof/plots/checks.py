@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
@@ -14,6 +15,7 @@ __all__ = [
     "check_model",
     "check_pruning_record",
     "check_response",
+    "class_codes",
     "has_pruning_record",
     "response_names",
 ]
@@ -90,3 +92,15 @@ def response_names(model, n_responses: int) -> tuple[str, ...]:
     if len(names) == n_responses:
         return tuple(names)
     return ("y",) if n_responses == 1 else tuple(f"y{k + 1}" for k in range(n_responses))
+
+
+def class_codes(classes, y, n: int) -> np.ndarray:
+    """The positions of n observed classes among those of a model."""
+    values = np.asarray(y)
+    if values.shape != (n,):
+        raise InvalidInputError(f"y has shape {values.shape} but X has {n} rows")
+    codes = pd.Index(classes).get_indexer(pd.Index(values))
+    if (codes < 0).any():
+        odd = values.tolist()[int(np.flatnonzero(codes < 0)[0])]
+        raise InvalidInputError(f"y holds {odd!r}, which is none of the classes of the model")
+    return codes

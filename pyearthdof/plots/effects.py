@@ -17,9 +17,21 @@ __all__ = ["plot_effects"]
 CURVE_STEPS = 201
 SURFACE_STEPS = 61
 CURVES_BESIDE_LEVELS = 101
+KINDS = ("prediction", "confidence")
 
 
-def plot_effects(model, X, features=None, pairs=None, axes=None, response=0, at="median"):
+def plot_effects(
+    model,
+    X,
+    features=None,
+    pairs=None,
+    axes=None,
+    response=0,
+    at="median",
+    *,
+    bands=None,
+    level=0.95,
+):
     """Draw the prediction against each predictor, and against pairs that interact, like R's plotmo.
 
     The predictors that a panel does not show are held: numbers at their median, categories, strings and
@@ -48,6 +60,11 @@ def plot_effects(model, X, features=None, pairs=None, axes=None, response=0, at=
         with more than two.
     at : {"median", "mean"} or dict
         Where the other numbers are held; a dictionary gives values for some of the columns.
+    bands : {None, "prediction", "confidence", "both"}
+        Bands of the variance model around the curves of single predictors, as in
+        `Earth.predict_interval`; the one for new observations, for their mean, or both.
+    level : float, default 0.95
+        Coverage of the bands.
 
     Returns
     -------
@@ -68,13 +85,19 @@ def plot_effects(model, X, features=None, pairs=None, axes=None, response=0, at=
     # First of all, so that the model itself refuses an X that it was not fitted on.
     fitted, column, label = _training_predictions(model, predictors, response)
     shown = _choose(model, predictors, features, pairs)
+    kinds = _check_bands(model, bands)
     if axes is not None:
         axes = check_axes(axes, max(1, len(shown)))
 
     def predict(columns):
         return _responses(model, predictors.design(columns))[:, column]
 
-    effects = [_effect(predictors, predict, names) for names in shown]
+    def intervals(columns):
+        rows = predictors.design(columns)
+        ends = ["lower", "upper"]
+        return tuple(model.predict_interval(rows, level, kind)[ends].to_numpy().T for kind in kinds)
+
+    effects = [_effect(predictors, predict, intervals, names) for names in shown]
     is_own_figure = axes is None
     if is_own_figure:
         axes = _new_panels(len(shown))
@@ -146,12 +169,27 @@ def _training_predictions(model, predictors, response) -> tuple[np.ndarray, int,
     return fitted[:, column], column, f"{label} {names[column]}"
 
 
-def _effect(predictors, predict, names) -> Effect:
+def _check_bands(model, bands) -> tuple[str, ...]:
+    """The kinds of intervals, the widest first."""
+    kinds = {None: (), "both": KINDS} | {kind: (kind,) for kind in KINDS}
+    if (bands is not None and not isinstance(bands, str)) or bands not in kinds:
+        raise InvalidInputError(
+            f"bands={bands!r} but it should be None, 'prediction', 'confidence' or 'both'"
+        )
+    if kinds[bands] and not hasattr(model, "predict_interval"):
+        raise InvalidInputError(
+            f"bands={bands!r} but it should be None for a {type(model).__name__}, which has no intervals"
+        )
+    return kinds[bands]
+
+
+def _effect(predictors, predict, intervals, names) -> Effect:
     """The predictions on the grid of one column or two."""
     are_levels = [predictors.has_levels(name) for name in names]
     if len(names) == 1:
         grid = predictors.grid(names[0], CURVE_STEPS)
-        return Effect(names, (grid,), np.asarray(predict({names[0]: grid})))
+        columns = {names[0]: grid}
+        return Effect(names, (grid,), np.asarray(predict(columns)), intervals(columns))
     # The column with levels comes second: it gives the lines.
     if are_levels == [True, False]:
         names = names[::-1]

@@ -15,6 +15,7 @@ LINE_COLOURS = (BLUE, ORANGE, GREEN, "#7b4ea3", "#b8860b", "#c23b5a", "#3a8fa8",
 LINE_STYLES = ("-", "--", "-.", ":")
 MOST_TICKS = 1000
 MOST_DOTS = 800
+BAND = 0.18  # two that overlap are told apart
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ class Effect:
     names: tuple[str, ...]
     grids: tuple[np.ndarray | list, ...]
     values: np.ndarray
+    bands: tuple[np.ndarray, ...] = ()  # (2, len(grid)) each, the widest first
 
     @property
     def is_surface(self) -> bool:
@@ -46,6 +48,7 @@ def draw_effects(axes, effects, predictors, fitted, label, *, is_own_figure: boo
             np.clip(e.values, fitted.min(), fitted.max()) if e.is_surface else e.values
             for e in effects
         ]
+        + [band for e in effects for band in e.bands]
     )
     levels = _contour_levels(low, high)
     filled = {}
@@ -83,10 +86,14 @@ def _draw_single(ax, effect: Effect, predictors: Predictors) -> None:
     (grid,) = effect.grids
     if isinstance(grid, list):
         places = np.arange(len(grid))
+        for low, high in effect.bands:
+            ax.bar(places, high - low, 0.7, bottom=low, color=BLUE, alpha=BAND, linewidth=0)
         ax.hlines(effect.values, places - 0.35, places + 0.35, color=BLUE, linewidth=1.2, alpha=0.5)
         ax.plot(places, effect.values, "o", color=BLUE, markersize=6)
         _level_ticks(ax, grid)
         return
+    for low, high in effect.bands:
+        ax.fill_between(grid, low, high, color=BLUE, alpha=BAND, linewidth=0)
     ax.plot(grid, effect.values, color=BLUE, linewidth=1.8)
     seen = evenly_chosen(np.sort(predictors.frame[effect.names[0]].to_numpy(float)), MOST_TICKS)
     ax.plot(

@@ -1,0 +1,154 @@
+"""Whether the probabilities of a classifier come true, and how far they set the classes apart."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.stats import norm
+
+from ..exceptions import InvalidInputError
+from .checks import check_axis, check_model, check_response, class_codes
+from .style import BLUE, GREEN, GREY, ORANGE, new_axes, shorten, tidy
+
+__all__ = ["plot_calibration", "plot_class_densities"]
+
+COLOURS = (BLUE, ORANGE, GREEN, "#7b4ea3", "#b8860b", "#c23b5a")
+STEPS = 201
+
+
+def plot_calibration(model, X, y, ax=None, *, response=-1, n_groups=10):
+    """Draw the share of a class that was observed against its predicted probability.
+
+    Rows are put into groups of similar probability; bars are 95 % intervals of Wilson for the share. A
+    model whose dots are on the diagonal means what it says. Rows that the model was not fitted on tell
+    more than the training rows.
+
+    Parameters
+    ----------
+    model : EarthClassifier
+        A fitted or loaded classifier.
+    X : array or DataFrame
+    y : array, (n,)
+        The classes of the rows.
+    ax : matplotlib Axes, optional
+        Where to draw; without it, a new pyplot figure.
+    response : int or class, default -1
+        Which class, by index or name; the last by default.
+    n_groups : int, default 10
+        Most groups.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof import EarthClassifier, plots
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> y = X[:, 0] + np.random.default_rng(1).normal(size=200) > 0
+    >>> model = EarthClassifier(engine="native").fit(X, y)
+    >>> plots.plot_calibration(model, X, y).get_ylabel()
+    'share of True observed'
+    """
+    shares, codes = _checked(model, X, y)
+    names = tuple(str(name) for name in model.classes_)
+    column = check_response(response, names)
+    if isinstance(n_groups, bool) or not isinstance(n_groups, (int, np.integer)) or n_groups < 1:
+        raise InvalidInputError(f"n_groups={n_groups!r} but it should be an integer, 1 or more")
+    mean, share, low, high = calibration_groups(shares[:, column], codes == column, int(n_groups))
+    ax = new_axes(width=4.6, height=4.4)[0, 0] if ax is None else check_axis(ax)
+    ax.plot([0, 1], [0, 1], "--", color=GREY, linewidth=1, label="calibrated")
+    errors = np.maximum([share - low, high - share], 0)
+    ax.errorbar(
+        mean, share, yerr=errors, fmt="o", color=BLUE, linewidth=1.2, label="groups of rows"
+    )
+    name = shorten(names[column])
+    ax.set(
+        xlabel=f"predicted probability of {name}",
+        ylabel=f"share of {name} observed",
+        xlim=(-0.02, 1.02),
+        ylim=(-0.02, 1.02),
+    )
+    ax.legend(loc="upper left", fontsize=9)
+    tidy(ax)
+    return ax
+
+
+def plot_class_densities(model, X, y, ax=None, *, response=-1):
+    """Draw how the predicted probability of a class is distributed in each class: R's plotd.
+
+    Parameters
+    ----------
+    model, X, y, ax, response
+        As in `plot_calibration`.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof import EarthClassifier, plots
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> y = X[:, 0] + np.random.default_rng(1).normal(size=200) > 0
+    >>> model = EarthClassifier(engine="native").fit(X, y)
+    >>> ax = plots.plot_class_densities(model, X, y)
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['False (115 rows)', 'True (85 rows)']
+    """
+    shares, codes = _checked(model, X, y)
+    names = tuple(str(name) for name in model.classes_)
+    column = check_response(response, names)
+    ax = new_axes()[0, 0] if ax is None else check_axis(ax)
+    grid = np.linspace(0, 1, STEPS)
+    for c, name in enumerate(names):
+        values = shares[codes == c, column]
+        if len(values) == 0:
+            continue
+        density = reflected_density(values, grid)
+        colour = COLOURS[c % len(COLOURS)]
+        ax.plot(grid, density, color=colour, label=f"{shorten(name)} ({len(values)} rows)")
+        ax.fill_between(grid, 0, density, color=colour, alpha=0.12, linewidth=0)
+    ax.axvline(getattr(model, "threshold", 0.5), color=GREY, linestyle="--", linewidth=1)
+    ax.set(
+        xlabel=f"predicted probability of {shorten(names[column])}", ylabel="density", xlim=(0, 1)
+    )
+    ax.set_ylim(bottom=0)
+    ax.legend(fontsize=9)
+    tidy(ax)
+    return ax
+
+
+def calibration_groups(p, y, n_groups: int = 10) -> tuple[np.ndarray, ...]:
+    """Mean probability, share observed, and Wilson's interval of it, in groups of similar probability."""
+    p, y = np.asarray(p, dtype=float), np.asarray(y, dtype=float)
+    order = np.argsort(p, kind="stable")
+    groups = [group for group in np.array_split(order, min(n_groups, len(p))) if len(group)]
+    mean = np.array([p[group].mean() for group in groups])
+    share = np.array([y[group].mean() for group in groups])
+    n, z = np.array([len(group) for group in groups]), norm.ppf(0.975)
+    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    return mean, share, np.maximum(centre - half, 0.0), np.minimum(centre + half, 1.0)
+
+
+def reflected_density(values: np.ndarray, grid: np.ndarray) -> np.ndarray:
+    """A Gaussian kernel density on [0, 1], reflected at the ends so that nothing is lost there."""
+    spread = min(values.std(), float(np.subtract(*np.quantile(values, [0.75, 0.25]))) / 1.34)
+    width = max(0.9 * (spread or values.std()) * len(values) ** -0.2, 0.01)
+    density = np.zeros(len(grid))
+    for mirrored in (values, -values, 2 - values):
+        density += norm.pdf((grid[:, None] - mirrored[None, :]) / width).mean(axis=1) / width
+    return density
+
+
+def _checked(model, X, y) -> tuple[np.ndarray, np.ndarray]:
+    """Probabilities of the rows, and the positions of their classes."""
+    check_model(model, "model_")
+    if not hasattr(model, "classes_"):
+        raise InvalidInputError(
+            f"model is a {type(model).__name__} but this picture is of a classifier"
+        )
+    shares = np.asarray(model.predict_proba(X))
+    return shares, class_codes(model.classes_, y, len(shares))

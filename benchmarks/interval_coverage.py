@@ -4,7 +4,6 @@ python benchmarks/interval_coverage.py WORK, with one of
 
 intervals     one given design, many procedures
 reductions    the same with variance reduction, at means that are not zero
-gains         how much variance reduction reduces the variance
 designs       a drawn design: the error over designs, and that for one design
 penalties     corrected penalties, and self-consistency along nk
 table         penalties from ten designs, as the cells of the shipped table have them
@@ -163,7 +162,9 @@ def intervals(runs: int) -> Iterator[str]:
 
 
 def _measure(procedure, X, **options):
-    return degrees_of_freedom(procedure, X, **{"method": "monte-carlo"} | options)
+    """By the paper's estimator, unless another one is asked for; `fewer_fits.py` has the default one."""
+    plain = {"method": "monte-carlo", "variance_reduction": None}
+    return degrees_of_freedom(procedure, X, **plain | options)
 
 
 def _of_df(seed, procedure, X, truth, **options) -> list[Claim]:
@@ -201,36 +202,6 @@ def reductions(runs: int) -> Iterator[str]:
             yield from coverage(
                 title, runs, _of_df, procedure=procedure, X=X, truth=truth, **options
             )
-
-
-def gains(runs: int) -> Iterator[str]:
-    """How many times smaller the variance of one run becomes; `runs` is its number of repetitions."""
-    cases = [
-        (unpruned(nk=21), (100, 1)),
-        (unpruned(nk=21), (264, 9)),
-        (unpruned(nk=21, degree=2), (100, 10)),
-        (unpruned(nk=101, degree=2), (100, 50)),
-        (pruned(degree=2), (100, 5)),
-        (RegressionTree(depth=2), (100, 5)),
-        (RegressionTree(depth=4), (100, 10)),
-        (NearestNeighbors(5), (100, 5)),
-        (BestSubset(3), (100, 10)),
-        (Lasso(20.0), (100, 10)),
-        (Ridge(10.0), (100, 10)),
-    ]
-    for procedure, shape in cases:
-        X = gaussian(*shape)
-        parts = []
-        for name, mu in (("direction", 0.0), ("control", 0.0), ("control", 3 * X[:, 0] ** 2)):
-            if name == "direction" and not procedure.is_equivariant:
-                continue
-            plain, reduced = (
-                _measure(procedure, X, mu=mu, n_rep=runs, variance_reduction=v, random_state=1).se
-                for v in (None, name)
-            )
-            mean = "" if isinstance(mu, float) else ", curved mean"
-            parts.append(f"{name}{mean} {(plain / reduced) ** 2:.1f}")
-        yield f"{short(procedure)}, {shape}: {'; '.join(parts)}"
 
 
 def designs(runs: int) -> Iterator[str]:
@@ -358,7 +329,6 @@ def _between(n, p, sizes, degree) -> list:
 WORKS = {
     "intervals": intervals,
     "reductions": reductions,
-    "gains": gains,
     "designs": designs,
     "penalties": penalties,
     "table": table,

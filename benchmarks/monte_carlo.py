@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 from compare import Comparison, Rival, timed
 from stopwatch import r_stopwatch
 
-from pyearthdof import Earth, correct_penalty, self_consistency
+from pyearthdof import Earth, RDraws, correct_penalty, self_consistency
 from pyearthdof.dof.consistency import unpruned_mars
 
 __all__ = ["comparisons"]
@@ -19,6 +21,9 @@ SIZES = {
     (3065, 57, 115, 1): (8, 8, 100),
     (3065, 57, 115, 2): (4, 5, 50),
 }
+# n, p, nk, degree: responses that the loop is timed on
+PENALTIES = {(264, 9, 21, 1): 30, (264, 9, 21, 2): 30, (3065, 57, 115, 1): 8}
+TARGET = 0.05
 AUTHORS = """
 for (j in seq_len(ncol(Y))) {{
   fit <- earth(X, Y[, j], nk = {nk}, pmethod = "none", thresh = 0, degree = {degree},
@@ -35,6 +40,8 @@ def comparisons():
     for size, (responses, _, n_rep) in SIZES.items():
         yield from _estimates(*size, responses, n_rep)
     yield from _estimates(1000, 20, 41, 2, 64, 64, with_r=True)
+    for size, responses in PENALTIES.items():
+        yield from _to_an_error(*size, responses)
     yield from _path(100, 10, 2, 60, 10)
 
 
@@ -85,6 +92,34 @@ def _estimates(n, p, nk, degree, responses, n_rep, with_r=False):
     ]
     work = f"correct_penalty(({n}, {p}), nk={nk}, degree={degree}, n_rep={n_rep})"
     yield Comparison("Corrected penalty", work, tuple(rivals), responses)
+    loop.close()
+
+
+def _to_an_error(n, p, nk, degree, responses):
+    """A penalty with a standard error of 0.05 for one design, by as many fits as each estimator needs."""
+    rng = np.random.default_rng(1)
+    X, Y = rng.normal(size=(n, p)), rng.normal(size=(n, responses))
+    options = {"degree": degree, "nk": nk, "engine": "native", "n_jobs": 2}
+    plain = correct_penalty(X, draws=RDraws(1234), n_rep=2000, **options)
+    needed = round(plain.n_rep * (plain.se / TARGET) ** 2)
+    loop = r_stopwatch(
+        "suppressMessages(library(earth))", AUTHORS.format(nk=nk, degree=degree), X=X, Y=Y
+    )
+    seeds = itertools.count()
+
+    def ours():
+        return correct_penalty(X, target_se=TARGET, random_state=next(seeds), **options)
+
+    rivals = (
+        Rival(
+            "authors' loop in R",
+            lambda: loop.seconds() * needed / responses,
+            f"{needed} fits, timed on {responses}",
+        ),
+        Rival("correct_penalty, 2 threads", timed(ours), f"{ours().n_rep} fits"),
+    )
+    work = f"standard error {TARGET} of the penalty: n = {n}, p = {p}, nk = {nk}, degree {degree}"
+    yield Comparison("Time to an error", work, rivals)
     loop.close()
 
 

@@ -303,7 +303,11 @@ def report(rows: list[dict]) -> None:
     }.items():
         if len(frame):
             print(
-                name, {r: (round(v.ratio, 3), round(v.se, 3)) for r, v in summary(frame).iterrows()}
+                name,
+                {
+                    r: (round(float(v.ratio), 3), round(float(v.se), 3))
+                    for r, v in summary(frame).iterrows()
+                },
             )
     seconds = pd.DataFrame([row["seconds"] for row in rows if "seconds" in row])
     for column in seconds:
@@ -338,14 +342,17 @@ def draw(tables: dict) -> None:
         ]
         for y, (rule, colour) in enumerate(zip(rules, colours, strict=True)):
             x, se = table.loc[rule, ["ratio", "se"]]
-            ax.errorbar(x, y, xerr=2 * se, fmt="o", color=colour, markersize=4)
+            bars = [[x - x * np.exp(-2 * se / x)], [x * np.exp(2 * se / x) - x]]
+            ax.errorbar(x, y, xerr=bars, fmt="o", color=colour, markersize=4)
         ax.axvline(1, color="grey", linewidth=0.8, linestyle="--")
         ax.set_xscale("log")
         low, high = ax.get_xlim()
         round_ones = (0.8, 0.9, 0.95, 1, 1.05, 1.1, 1.2, 1.5, 2, 3, 5, 10, 20, 50, 100)
         ticks = [t for t in round_ones if low <= t <= high]
-        if len(ticks) > 7:
-            ticks = [t for t in ticks if t in (1, 1.5, 2, 3, 5, 10, 20, 50, 100)]
+        if high / low > 1.5:
+            ticks = [t for t in (1, 1.2, 1.5, 2, 3, 5) if low <= t <= high]
+        if high / low > 10:
+            ticks = [t for t in (0.2, 0.5, 1, 2, 5, 10, 20, 50, 100) if low <= t <= high]
         ax.set_xticks(ticks, [f"{t:g}" for t in ticks])
         ax.minorticks_off()
         ax.set_yticks(range(len(rules)), [NAMES[r] for r in rules])

@@ -56,7 +56,8 @@ GALLERY = [
     f"plot_{name}.py"
     for name in (
         "what_is_mars", "nominal_actual", "overview", "linear_smoothers", "splines", "best_subset",
-        "lasso", "tree", "mars_search", "correct_penalty", "let_df_choose", "ozone", "own_procedure",
+        "lasso", "tree", "forest_boosting", "mars_search", "correct_penalty", "let_df_choose", "ozone",
+        "own_procedure",
     )
 ]  # fmt: skip
 sphinx_gallery_conf = {

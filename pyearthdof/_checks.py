@@ -138,14 +138,15 @@ def check_shape(design) -> tuple[int, int]:
     return int(n), int(p)
 
 
-def check_design(X, name: str = "X"):
-    """A design without missing values: an array of doubles, or the DataFrame as it is."""
+def check_design(X, name: str = "X", missing: bool = False):
+    """A design: an array of doubles, or the DataFrame as it is; without missing values unless they may be."""
     if is_shape(X):
         return check_shape(X)
     if isinstance(X, pd.DataFrame):
-        _check_frame(X, name)
+        if not missing:
+            _check_frame(X, name)
     else:
-        X = _check_matrix(X, name)
+        X = _check_matrix(X, name, missing)
     if len(X) < 2:
         raise InvalidInputError(f"{name} has {len(X)} rows but it should have 2 or more")
     return X
@@ -165,7 +166,7 @@ def _check_frame(X, name) -> None:
         )
 
 
-def _check_matrix(X, name) -> np.ndarray:
+def _check_matrix(X, name, missing) -> np.ndarray:
     X = as_numbers(name, X, "be a matrix of numbers").copy()
     if X.ndim == 1:
         X = X[:, None]
@@ -174,7 +175,7 @@ def _check_matrix(X, name) -> np.ndarray:
             f"{name} has shape {X.shape} but it should be a matrix of n rows and p columns"
         )
     bad = np.flatnonzero(~np.isfinite(X).all(axis=0))
-    if len(bad):
+    if len(bad) and not missing:
         raise InvalidInputError(
             f"{name} has missing or infinite values in column {bad[0]} (counted from 0) but it should "
             "have none"

@@ -14,6 +14,7 @@ from ._checks import check_count
 __all__ = [
     "Simulation",
     "fetch_spam_split",
+    "load_airquality",
     "load_ozone",
     "load_spam",
     "load_spam_split",
@@ -58,6 +59,21 @@ def load_ozone() -> pd.DataFrame:
     (330, 10)
     """
     return _shipped_table("ozone1.csv").astype(float)
+
+
+def load_airquality() -> pd.DataFrame:
+    """Air quality in New York in 1973: R's `airquality`, 153 days from May to September, with missing values.
+
+    Ozone, Solar.R, Wind, Temp, Month and Day; 37 values of Ozone and 7 of Solar.R are missing. It
+    comes with this package, equal to R's to the last bit; `pyearthdof/data/README.md` names the source.
+
+    Examples
+    --------
+    >>> from pyearthdof.datasets import load_airquality
+    >>> load_airquality().isna().sum()[["Ozone", "Solar.R"]].tolist()
+    [37, 7]
+    """
+    return _shipped_table("airquality.csv").astype(float)
 
 
 def load_spam() -> pd.DataFrame:

@@ -57,6 +57,10 @@ class ColumnWarning(UserWarning):
     """A column is taken as R takes it, but perhaps not as it was meant."""
 
 
+class MissingClassWarning(UserWarning):
+    """Some of the responses that were drawn for a classifier do not have all classes."""
+
+
 class FittingError(PyEarthDofError, RuntimeError):
     """One repetition of a Monte Carlo run failed; the message names it and how to replay it.
 

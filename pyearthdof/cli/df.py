@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from ..exceptions import InvalidInputError
+from .importable import is_importable, load_estimator, parameters_of
 from .options import Designs, Jobs, Json, Quiet, Repetitions, be_quiet, print_json
 from .terminal import estimate
 
@@ -52,8 +54,27 @@ def _complete(incomplete: str) -> list[str]:
 
 def df(
     procedure: Annotated[
-        str, typer.Argument(help=f"One of: {', '.join(PROCEDURES)}.", autocompletion=_complete)
+        str,
+        typer.Argument(
+            help=f"One of: {', '.join(PROCEDURES)}; or module:Class of any estimator.",
+            autocompletion=_complete,
+        ),
     ],
+    data: Annotated[
+        str | None, typer.Option(help="CSV file, or ozone: report what the estimator uses on it.")
+    ] = None,
+    target: Annotated[str | None, typer.Option(help="Column of the response in --data.")] = None,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="name=value: a parameter of module:Class; may be repeated."),
+    ] = None,
+    family: Annotated[
+        Literal["gaussian", "bernoulli", "poisson"] | None,
+        typer.Option(help="Distribution of the response; classifiers have bernoulli."),
+    ] = None,
+    html: Annotated[
+        Path | None, typer.Option(help="With --data: also write the report as an HTML page.")
+    ] = None,
     n: Annotated[int, typer.Option(min=2, help="Number of rows.")] = 100,
     p: Annotated[
         int | None, typer.Option(min=1, help="Number of Gaussian predictors; 10 by default.")
@@ -80,11 +101,14 @@ def df(
     quiet: Quiet = False,
     as_json: Json = False,
 ):
-    """Measure the degrees of freedom of a fitting procedure on pure noise.
+    """Measure the degrees of freedom of a fitting procedure on pure noise, or on data.
 
-    The predictors are Gaussian, or x = 1, ..., n for splines; the true mean is 0.
+    The predictors are Gaussian, or x = 1, ..., n for splines; the true mean is 0. With --data they are a
+    table's, the mean is the fit to its target, and a report has AIC, BIC, GCV and R2 beside.
 
     Example: `pyearthdof df tree --n 100 --p 5 --depth 2`
+
+    Example: `pyearthdof df sklearn.tree:DecisionTreeRegressor --set max_depth=3 --data ozone --target O3`
 
     Example: `pyearthdof df mars --n 264 --p 9 --degree 1 --no-prune --json`
     """
@@ -97,7 +121,11 @@ def df(
         "lam": lam, "k": k, "n_basis": n_basis, "size": size, "depth": depth, "degree": degree,
         "nk": nk, "penalty": penalty, "engine": engine, "no_prune": no_prune or None,
     }  # fmt: skip
-    entry, fit = _build(procedure, {name: v for name, v in given.items() if v is not None})
+    entry, fit = _build(procedure, {name: v for name, v in given.items() if v is not None}, setting)
+    if data is not None or target is not None or html is not None:
+        run = {"family": family, "n_rep": n_rep, "draws": RDraws(seed), "n_jobs": jobs}
+        _report(fit, data, target, html, as_json, run)
+        return
     found = degrees_of_freedom(
         fit,
         _design(procedure, entry, n, p),
@@ -105,6 +133,7 @@ def df(
         draws=RDraws(seed),
         n_designs=designs,
         method=method,
+        family=family,
         n_jobs=jobs,
         progress=not (as_json or quiet),
     )
@@ -117,10 +146,50 @@ def df(
     print(f"\nErrors cover: {found.se_covers}")
 
 
-def _build(name: str, given: dict):
+def _report(fit, data, target, html, as_json: bool, run: dict) -> None:
+    """The report about a table, printed, and as a page where one is wanted."""
+    from .._files import write_whole
+    from ..dof import df_report
+    from ..dof.report_text import page_of
+
+    if data is None or target is None:
+        raise InvalidInputError("--data and --target should be given together, also for --html")
+    X, y = _table(data, target)
+    report = df_report(fit, X, y, progress=not as_json, **run)
+    if html is not None:
+        write_whole(html, page_of(report))
+    if as_json:
+        print_json(report)
+    else:
+        print(report)
+
+
+def _table(data: str, target: str):
+    from .table import read_table, split_target
+
+    table = read_table(data)
+    if target in table.columns and table[target].dtype.kind not in "biuf":
+        # Classes: the response may be text, which other commands refuse.
+        missing = table[target].isna().any()
+        if not missing and table.shape[1] > 1:
+            return table.drop(columns=target), table[target]
+    return split_target(table, target)
+
+
+def _build(name: str, given: dict, setting: list[str] | None):
     """The procedure with its options, or one sentence about the option that does not fit."""
     from importlib import import_module
 
+    if is_importable(name):
+        for option in given:
+            raise InvalidInputError(
+                f"{_flag(option)} is given but {name} should have its parameters by --set name=value"
+            )
+        return _Entry("", name), load_estimator(name, parameters_of(setting or []))
+    if setting:
+        raise InvalidInputError(
+            f"--set is given but it should be for module:Class only, not for {name}"
+        )
     if name not in PROCEDURES:
         raise InvalidInputError(
             f"procedure={name!r} but it should be one of {', '.join(PROCEDURES)}"

@@ -1,31 +1,45 @@
 """Degrees of freedom: the paper's concepts, one file each.
 
-`empirical` has Algorithm 1, `search` the search costs, `consistency` nominal against actual degrees
-of freedom, `correction` Algorithm 2, `corrected` the estimator that takes its penalty and `mars_search`
-what it measures, `sizes` the df of every size of a pruning sequence, `size_choice` the size that they choose,
+`empirical` has Algorithm 1, `search` the search costs, `consistency` nominal against actual degrees of
+freedom, `correction` Algorithm 2, `corrected` the estimator that takes its penalty and `mars_search` what
+it measures, `sizes` the df of every size of a pruning sequence, `size_choice` the size that they choose,
 `size_table` their table, `fitted_mean` both rules around the fit, `family` the choice among other
-procedures, `criteria` AIC, BIC and GCV, `pilot` the noise around a fit. `run` has the machinery:
-the draws, the fits, `jackknife` the errors and intervals, `designs` what they cover, `variance` and
-`control` the estimators with less variance.
+procedures, `criteria` AIC, BIC and GCV, `pilot` the noise around a fit; `structure` what scikit-learn's
+regressors tell of themselves, `orthogonal` exact formulas, `random_x` predictions at new rows, `families`
+and `covariance_penalty` classes and counts, `path` self-consistency of any procedure, `report` the
+report, `held` what it holds. `run` has the machinery: the draws, the fits, `jackknife` the errors and
+intervals, `designs` what they cover, `variance`, `direction`, `control` and `frames` the estimators with
+less variance, `target` when to stop.
 """
 
 from .consistency import SelfConsistency, nominal_df, self_consistency
 from .corrected import CorrectedEarth
 from .correction import PenaltyCorrection, correct_penalty
+from .covariance_penalty import FamilyDegreesOfFreedom
 from .criteria import aic, bic, gcv
 from .empirical import DegreesOfFreedom, degrees_of_freedom
 from .family import FamilyChoice, choose_by_df
 from .fitted_mean import AroundFit
+from .path import ConsistencyPath, GridPoint, NominalRule
+from .random_x import RandomXDegreesOfFreedom
+from .report import DfReport, Price, df_report
 from .size_choice import SizeChoice, choose_size
 from .size_table import quick_df_of_sizes, size_table
 from .sizes import SizeCurve, df_of_sizes
 
 __all__ = [
     "AroundFit",
+    "ConsistencyPath",
     "CorrectedEarth",
     "DegreesOfFreedom",
+    "DfReport",
     "FamilyChoice",
+    "FamilyDegreesOfFreedom",
+    "GridPoint",
+    "NominalRule",
     "PenaltyCorrection",
+    "Price",
+    "RandomXDegreesOfFreedom",
     "SelfConsistency",
     "SizeChoice",
     "SizeCurve",
@@ -36,6 +50,7 @@ __all__ = [
     "correct_penalty",
     "degrees_of_freedom",
     "df_of_sizes",
+    "df_report",
     "gcv",
     "nominal_df",
     "quick_df_of_sizes",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,12 +14,16 @@ from ..contract import BoundMars, PathFits
 from ..exceptions import InvalidInputError
 from ..random import RDraws
 from .empirical import package_versions
-from .penalty import corrected_penalty, default_penalty, nominal
-from .run.covariance import covariance_sum, jackknife_groups
+from .path import consistency_path
+from .penalty import corrected_penalty, default_penalty
+from .penalty import nominal as count_nominal
 from .run.designs import in_words, the_designs
+from .run.frames import merged_groups
 from .run.jackknife import Jackknife, mean_of, mean_over_designs
+from .run.measurement import run_groups
 from .run.montecarlo import check_finite, check_result_shape, run_blocks
 from .run.noise import Responses, as_draws
+from .run.variance import Estimator, choose, estimator
 from .shown import ShownConsistency
 
 __all__ = ["SelfConsistency", "nominal_df", "self_consistency", "unpruned_mars"]
@@ -47,14 +52,20 @@ def nominal_df(model) -> float:
     if hasattr(model, "nominal_df_"):
         return float(model.nominal_df_)
     if hasattr(model, "n_terms_") and hasattr(model, "penalty_"):
-        return 0.0 if model.penalty_ < 0 else float(nominal(model.n_terms_, model.penalty_))
+        return 0.0 if model.penalty_ < 0 else float(count_nominal(model.n_terms_, model.penalty_))
     raise refusal("model", model, "a fitted MARS model")
 
 
 def authors_draws(draws, random_state):
-    """The stream of a run: the authors' seed of R's numbers where nothing else is asked for."""
+    """The stream of a run: the authors' seed of R's numbers where nothing else is asked for.
+
+    `draws="best"` asks for numpy's numbers, with which the best estimator goes.
+    """
     if draws is None and random_state is None:
         return RDraws(AUTHORS_SEED)
+    if isinstance(draws, str):
+        check_choice("draws", draws, ("best",))
+        return as_draws(None, AUTHORS_SEED if random_state is None else random_state)
     return as_draws(draws, random_state)
 
 
@@ -214,7 +225,12 @@ class SelfConsistency(ShownConsistency):
 
 def self_consistency(
     design,
+    grid=None,
     *,
+    X=None,
+    nominal=None,
+    mu=None,
+    sigma=None,
     degree=1,
     nk=range(1, 101),
     n_rep=100,
@@ -225,27 +241,42 @@ def self_consistency(
     n_jobs=None,
     progress=False,
     package="earth",
-) -> SelfConsistency:
-    """Compare the nominal with the actual degrees of freedom of MARS for many nk.
+) -> Any:
+    """Compare the nominal with the actual degrees of freedom: of MARS for many nk, or of any procedure.
 
-    The true mean is zero. One draw of responses serves all nk, and with R's earth one forward pass
-    serves the whole path: without threshold and pruning, the fit at nk = k is the beginning of the
-    pass at any larger nk.
+    `self_consistency(design)` is about MARS. The true mean is zero. One draw of responses serves all nk, and
+    with R's earth one forward pass serves the whole path: without threshold and pruning, the fit at nk = k
+    is the beginning of the pass at any larger nk.
+
+    `self_consistency(procedure, grid, X=X)` is about a procedure, scikit-learn's included, along a grid of
+    its parameters. One draw serves all points. `degree`, `nk`, `engine` and `package` are MARS's.
 
     Parameters
     ----------
-    design : tuple (n, p), (n, p) array or DataFrame
-        A tuple asks for a Gaussian design, drawn after the responses as the authors do.
+    design : tuple (n, p), (n, p) array or DataFrame; or a procedure
+        A tuple asks for a Gaussian design, drawn after the responses as the authors do. A procedure, an
+        estimator, or a function `value -> procedure` is what the grid is for.
+    grid : {parameter: values}, or list of {parameter: value, ...}
+        The points; plain values where `design` is a function of them.
+    X : tuple (n, p), (n, p) array or DataFrame
+        The design of a procedure.
+    nominal : function, "n_coef", "trace", "rank" or None
+        The nominal degrees of freedom at a point: a function of a `GridPoint` and perhaps of a parameter c,
+        `lambda at, c=2.0: at.n_coef + c * (at.n_coef - 1) / 2`, which `ConsistencyPath.solve` finds; or the
+        mean of what the fits tell. None compares with nothing.
+    mu, sigma
+        The true mean and the standard deviation for a procedure, as in `degrees_of_freedom`.
     degree : int
         Largest degree of interaction.
     nk : sequence of int
         Most terms in the forward pass.
     n_rep : int
         Number of responses drawn and fitted.
-    draws : RDraws, optional
-        R's random numbers; `RDraws(1234)`, the authors' seed, by default.
+    draws : RDraws or "best", optional
+        R's random numbers and the paper's estimator; `RDraws(1234)`, the authors' seed, by default for MARS.
+        "best" is the best estimator of `degrees_of_freedom` instead, with numpy's numbers.
     random_state : int, RandomState, Generator or None
-        Numpy's random numbers instead.
+        Numpy's random numbers and the best estimator. `settings["variance_reduction"]` says what it was.
     n_designs : int, optional
         How many designs are drawn for a tuple; by default 1 with R's numbers, as the authors do, and 20
         with numpy's. With 1 the result and its errors hold for that design; with several it is a mean
@@ -262,6 +293,7 @@ def self_consistency(
     Returns
     -------
     SelfConsistency
+        Of a procedure a `ConsistencyPath`.
 
     Examples
     --------
@@ -273,6 +305,16 @@ def self_consistency(
     1   5     4.40         7.8   7.3698
     2   9     6.85        12.7  10.9486
     """
+    if _is_procedure(design):
+        return consistency_path(
+            design, grid, X, nominal=nominal, mu=mu, sigma=sigma, n_rep=n_rep, draws=draws,
+            random_state=random_state, n_designs=n_designs, n_jobs=n_jobs, progress=progress,
+        )  # fmt: skip
+    for name, value in {"grid": grid, "X": X, "nominal": nominal, "mu": mu, "sigma": sigma}.items():
+        if value is not None:
+            raise refusal(
+                name, value, "None for MARS on a design; a procedure has a grid, its X and mean"
+            )
     nk = tuple(check_count("nk", k, 1) for k in nk)
     if not nk:
         raise InvalidInputError("nk is empty but it should have one number of terms or more")
@@ -283,14 +325,20 @@ def self_consistency(
     stream = authors_draws(draws, random_state)
     designs = the_designs(design, stream, n_rep, n_designs)
     responses = Responses(designs.n, np.zeros(designs.n), np.ones(designs.n), stream)
+    reduction = choose("auto", procedure, designs.source, responses, designs.counts)
+    designs = designs.in_frames(reduction.frame)
+    responses = responses.in_frames(reduction)
     settings = {
         "design": designs.setting,
         "package": package,
         "degree": degree,
         "draws": repr(stream),
+        **reduction.settings,
     }
     work = _FitPath(procedure, nk)
-    df, terms, settings["engine"], versions = _run_path(work, designs, responses, n_jobs, progress)
+    df, terms, settings["engine"], versions = _run_path(
+        work, designs, responses, reduction, n_jobs, progress
+    )
     r = np.array([found.value for found in terms])
     actual = np.array([found.value for found in df])
     default = default_penalty(degree)
@@ -300,13 +348,13 @@ def self_consistency(
     return SelfConsistency(
         nk=np.array(nk),
         n_terms=r,
-        nominal_df=nominal(r, default),
+        nominal_df=count_nominal(r, default),
         df=actual,
         se=np.array([found.se for found in df]),
         penalty=penalty,
-        corrected_nominal_df=nominal(r, penalty),
+        corrected_nominal_df=count_nominal(r, penalty),
         default_penalty=default,
-        n_rep=n_rep,
+        n_rep=designs.n_rep,
         n_designs=designs.n_drawn,
         se_covers=designs.covers(),
         left_out=np.array([found.left_out for found in df]),
@@ -315,22 +363,29 @@ def self_consistency(
     )
 
 
-def _run_path(work, designs, responses, n_jobs, progress):
+def _is_procedure(first) -> bool:
+    return any(hasattr(first, name) for name in ("fit", "fit_many")) or callable(first)
+
+
+def _run_path(work, designs, responses, reduction, n_jobs, progress):
     """The df and the number of terms at each nk, the engine, and its versions."""
     width = 1 + len(work.nk)
     blocks = run_blocks(work, designs, responses, width=width, n_jobs=n_jobs, progress=progress)
     df, terms, engine, versions = [], [], None, {}
     for k, of_one in itertools.groupby(blocks, key=lambda block: block.design):
-        groups = jackknife_groups(responses.n, designs.counts[k], width)
-        sums = [covariance_sum(responses.mu, responses.sigma, groups) for _ in work.nk]
+        groups = run_groups(responses.n, designs.counts[k], width, reduction.frame)
+        sums: list[Estimator] = []
         counted: list[np.ndarray] = []
         for block in of_one:
+            if not sums:
+                sums = [estimator(reduction, block.X, responses, groups) for _ in work.nk]
             engine, versions = block.engine, block.versions
             counted.append(block.result.n_terms)
             for total, fitted in zip(sums, block.result.fitted, strict=True):
                 total.add(block.Y, fitted)
         df.append([total.result().total for total in sums])
-        terms.append([mean_of(row, groups) for row in np.hstack(counted)])
+        left_out = None if groups is None else merged_groups(groups)
+        terms.append([mean_of(row, left_out) for row in np.hstack(counted)])
     each_nk = (zip(*found, strict=True) for found in (df, terms))
     return (
         *([mean_over_designs(list(e), designs.counts) for e in by_nk] for by_nk in each_nk),

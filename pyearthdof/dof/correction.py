@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 import pandas as pd
 
-from .._checks import check_choice, check_count, check_level
+from .._checks import check_choice, check_level
 from .consistency import authors_draws
 from .empirical import package_versions
 from .mars_search import mars_search
@@ -17,6 +17,8 @@ from .run.designs import in_words, the_designs
 from .run.jackknife import Jackknife
 from .run.measurement import measure
 from .run.noise import Responses
+from .run.target import Target, check_n_rep, check_target, warn_if_missed
+from .run.variance import choose
 from .shown import ShownCorrection
 
 __all__ = ["PenaltyCorrection", "correct_penalty"]
@@ -130,7 +132,8 @@ def correct_penalty(
     gaussian=False,
     degree=None,
     nk=None,
-    n_rep=100,
+    n_rep=None,
+    target_se=None,
     draws=None,
     random_state=None,
     n_designs=None,
@@ -166,12 +169,16 @@ def correct_penalty(
     nk : int, optional
         Most terms in the forward pass; by default the estimator's, the model's, or the package's own
         for p predictors.
-    n_rep : int
-        Number of responses drawn and fitted.
-    draws : RDraws, optional
-        R's random numbers; `RDraws(1234)`, which gives the authors' numbers, by default.
+    n_rep : int, optional
+        Number of responses drawn and fitted; 100 by default. With `target_se` the largest number, 10,000
+        by default.
+    target_se : float, optional
+        Draw until the standard error of the penalty is this small, as in `degrees_of_freedom`.
+    draws : RDraws or "best", optional
+        R's random numbers and the paper's estimator; `RDraws(1234)`, which gives the authors' numbers, by
+        default. "best" is the best estimator of `degrees_of_freedom` instead, with numpy's numbers.
     random_state : int, RandomState, Generator or None
-        Numpy's random numbers instead.
+        Numpy's random numbers and the best estimator. `settings["variance_reduction"]` says what it was.
     n_designs : int, optional
         How many designs are drawn where one is to be drawn; by default 1 with R's numbers, as the authors
         do, and 20 with numpy's. With 1 the penalty and its error hold for that design; with several it
@@ -197,21 +204,36 @@ def correct_penalty(
     PenaltyCorrection(2 -> 2.99357 ± 0.096, df=40.9985, nominal_df=33.04, n_terms=17.02, n_rep=100, \
 for one drawn design)
     >>> correct_penalty((264, 9), random_state=1)
-    PenaltyCorrection(2 -> 3.05862 ± 0.13, df=42.1013, nominal_df=33.5, n_terms=17.25, n_rep=100, \
+    PenaltyCorrection(2 -> 2.93848 ± 0.084, df=41.1251, nominal_df=33.5, n_terms=17.25, n_rep=100, \
 over 20 designs)
     >>> round(correct_penalty((264, 9), estimator=Earth(minspan=20)).penalty, 5)
     2.64449
     """
-    n_rep = check_count("n_rep", n_rep, 2)
+    target_se = check_target(target_se)
+    n_rep = check_n_rep(n_rep, target_se)
     given = {"degree": degree, "nk": nk, "engine": engine, "package": package}
     search = mars_search(design, estimator, gaussian, given)
     stream = authors_draws(draws, random_state)
-    designs = the_designs(search.design, stream, n_rep, n_designs, names=search.names)
+    designs = the_designs(
+        search.design, stream, n_rep, n_designs, names=search.names, target_se=target_se
+    )
     responses = Responses(designs.n, np.zeros(designs.n), np.ones(designs.n), stream)
-    run = measure(search.procedure, designs, responses, n_jobs=n_jobs, progress=progress)
+    run = measure(
+        search.procedure,
+        designs,
+        responses,
+        reduction=choose(
+            "auto", search.procedure, designs.source, responses, designs.counts, target_se
+        ),
+        target=None if target_se is None else Target(target_se, _penalty_error),
+        n_jobs=n_jobs,
+        progress=progress,
+    )
+    designs = designs.first(run.counts)
     default, terms = search.procedure.penalty, run.n_coef
     assert terms is not None  # a MARS counts its terms
     penalty = _correct(run.df, terms, default)
+    warn_if_missed(penalty.se, target_se, n_rep)
     return PenaltyCorrection(
         penalty=max(penalty.value, 0.0),
         se=penalty.se,
@@ -225,7 +247,7 @@ over 20 designs)
         p=search.p,
         nk=search.procedure.nk,
         degree=search.procedure.degree,
-        n_rep=n_rep,
+        n_rep=designs.n_rep,
         n_designs=designs.n_drawn,
         se_covers=designs.covers(),
         left_out={
@@ -238,10 +260,17 @@ over 20 designs)
             "package": search.package,
             "options": search.options,
             "draws": repr(stream),
+            "target_se": target_se,
+            **run.reduction.settings,
             "engine": run.engine,
         },
         versions=package_versions() | run.versions,
     )
+
+
+def _penalty_error(run) -> float:
+    """The error that a run without a fixed end looks at; nan while no term was added."""
+    return float("nan") if run.n_coef.value == 1.0 else _penalty(run.df, run.n_coef, 0.0).se
 
 
 def _correct(df: Jackknife, r: Jackknife, default: float) -> Jackknife:
@@ -254,6 +283,10 @@ def _correct(df: Jackknife, r: Jackknife, default: float) -> Jackknife:
             stacklevel=3,
         )
         return Jackknife(default, np.full(len(df.left_out), default))
+    return _penalty(df, r, default)
+
+
+def _penalty(df: Jackknife, r: Jackknife, default: float) -> Jackknife:
     # Without the only repetition that added terms there is nothing to correct either.
     some = r.left_out > 1
     left_out = np.where(

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._checks import check_sigma, check_vector
+from .._checks import check_vector
 from ..contract import bind
 from ..exceptions import InvalidInputError
+from .run.correlated import the_responses
 from .run.designs import Designs
 from .run.measurement import measure
 from .run.montecarlo import FitMany
 from .run.noise import Responses
-from .run.variance import is_numeric
+from .run.variance import Reduction, is_numeric
 
 __all__ = ["responses_around_fit"]
 
@@ -39,7 +40,7 @@ def responses_around_fit(
     fits = FitMany(procedure)(bind(procedure, X), y[:, None])
     mean = fits.fitted[:, 0]
     if sigma is not None:
-        return Responses(n, mean, check_sigma(sigma, n), stream), None
+        return the_responses(n, mean, sigma, stream), None
     rss = _residual_squares(y, mean)
     trace = None if fits.trace is None else float(fits.trace[0])
     if getattr(procedure, "is_linear", False) and trace is not None:
@@ -51,7 +52,7 @@ def responses_around_fit(
     run |= {
         "statistic": getattr(procedure, "df_statistic", None),
         # Without it the df of a fit that nearly interpolates are too noisy to say how many are left.
-        "variance_reduction": "control" if is_numeric(X) else None,
+        "reduction": Reduction(control=is_numeric(X)),
     }
     for _ in range(_N_ROUNDS):
         df = measure(procedure, pilot, Responses(n, mean, sigmas, after), **run).df.value

@@ -99,6 +99,7 @@ class Overview(Experiment):
             mu=X[:, :3].sum(axis=1) if line.sparse else None,
             n_rep=cell["n_rep"],
             random_state=seed_of(1, *name.encode(), seed=seed),
+            variance_reduction=None,
         )
         row = {"procedure": name, "setting": line.setting}
         for quantity in QUANTITIES:

@@ -73,6 +73,7 @@ class Splines(Experiment):
                 x,
                 n_rep=cell["n_rep"],
                 random_state=seed_of(2, *which, i, seed=cell.get("seed")),
+                variance_reduction=None,
                 method="monte-carlo",
             )
             for i in range(cell["n_estimates"])

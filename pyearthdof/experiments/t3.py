@@ -59,7 +59,11 @@ class Trees(Experiment):
             X = np.random.default_rng(design_seed).standard_normal((N, p))
             found.append(
                 degrees_of_freedom(
-                    RegressionTree(depth=depth), X, n_rep=cell["n_rep"], random_state=noise_seed
+                    RegressionTree(depth=depth),
+                    X,
+                    n_rep=cell["n_rep"],
+                    random_state=noise_seed,
+                    variance_reduction=None,
                 )
             )
         df = np.array([f.df for f in found])

@@ -149,6 +149,19 @@ class EarthCV(EarthWrapper):
         self.refit_time_ = time.time() - began
         return self
 
+    def score(self, X, y, sample_weight=None) -> float:
+        """The score that options were chosen by, of the last fit; as in `GridSearchCV`.
+
+        X, y and sample_weight are the data that it is computed on.
+        """
+        model = self._chosen()
+        given = {} if sample_weight is None else {"sample_weight": sample_weight}
+        if not self.multimetric_:
+            return self.scorer_(model, X, y, **given)
+        if callable(self.refit):
+            return model.score(X, y, **given)
+        return self.scorer_(model, X, y, **given)[self.refit]
+
     def _check(self):
         check_choice("choose", self.choose, PARTS)
         inner = self._inner

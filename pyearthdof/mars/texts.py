@@ -9,6 +9,7 @@ from .. import bridge
 from .._checks import check_choice, check_flag
 from ..exceptions import InvalidInputError
 from .describe.export import to_python, to_sql, to_sympy
+from .describe.folds import cv_lines
 from .describe.format import DECOMPOSITIONS, STYLES, check_digits, format_model, formulas_of
 from .describe.html import Summary
 from .describe.text import model_summary
@@ -26,6 +27,8 @@ class MarsTexts(LearnedFromModel, SavedEstimator):
         self, *, details=False, style="h", decomp="anova", digits=7, fixed_point=True
     ) -> Summary:
         """R's own summary of the model; where there is no R, the same layout by us.
+
+        What R says of a variance model below it comes from R alone.
 
         It is a str, which notebooks show with the terms drawn.
 
@@ -81,15 +84,19 @@ class MarsTexts(LearnedFromModel, SavedEstimator):
             )
         options = {"decomp": decomp, "digits": digits}
         formulas = None if style == "h" else formulas_of(self.model_, style, **options)
+        nprune, statistics = getattr(self, "nprune", None), None
+        if hasattr(self, "cv_tables_"):
+            statistics = cv_lines(self.model_, self.cv_, self.cv_tables_, nprune, digits)
         text = model_summary(
             self.model_,
             repr(self),
-            getattr(self, "nprune", None),
+            nprune,
             self._weights_shown(),
             details=details,
             fixed_point=fixed_point,
             formulas=formulas,
             offset=self._offset_shown(),
+            statistics=statistics,
             **options,
         )
         return Summary.of(text, self.model_)

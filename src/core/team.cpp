@@ -17,7 +17,7 @@ Team::~Team() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void Team::share(std::size_t count, const std::function<void(std::size_t, int)>& job) {
+void Team::share(std::size_t count, const Job& job) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     job_ = &job;
@@ -25,7 +25,6 @@ void Team::share(std::size_t count, const std::function<void(std::size_t, int)>&
     next_ = 0;
     stop_ = false;
     error_ = nullptr;
-    busy_ = static_cast<int>(threads_.size());
     ++round_;
   }
   wake_.notify_all();
@@ -43,6 +42,7 @@ void Team::share(std::size_t count, const std::function<void(std::size_t, int)>&
     error_ = std::current_exception();
   }
   std::unique_lock<std::mutex> lock(mutex_);
+  job_ = nullptr;  // all jobs are taken: a thread that wakes now is not waited for
   done_.wait(lock, [this] { return busy_ == 0; });
   if (interrupted) throw Interrupted{};
   if (error_) std::rethrow_exception(error_);
@@ -50,22 +50,25 @@ void Team::share(std::size_t count, const std::function<void(std::size_t, int)>&
 
 void Team::serve(int thread) {
   std::size_t seen = 0;
+  std::unique_lock<std::mutex> lock(mutex_);
   while (true) {
-    {
-      std::unique_lock<std::mutex> lock(mutex_);
-      wake_.wait(lock, [&] { return ends_ || round_ != seen; });
-      if (ends_) return;
-      seen = round_;
-    }
-    work(thread);
-    std::lock_guard<std::mutex> lock(mutex_);
+    wake_.wait(lock, [&] { return ends_ || round_ != seen; });
+    if (ends_) return;
+    seen = round_;
+    if (job_ == nullptr) continue;
+    ++busy_;
+    const Job& job = *job_;
+    const std::size_t count = count_;
+    lock.unlock();
+    work(job, count, thread);
+    lock.lock();
     if (--busy_ == 0) done_.notify_one();
   }
 }
 
-void Team::work(int thread) {
+void Team::work(const Job& job, std::size_t count, int thread) {
   try {
-    for (std::size_t i = next_++; i < count_ && !stop_; i = next_++) (*job_)(i, thread);
+    for (std::size_t i = next_++; i < count && !stop_; i = next_++) job(i, thread);
   } catch (...) {
     stop_ = true;
     std::lock_guard<std::mutex> lock(mutex_);

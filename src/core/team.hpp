@@ -25,6 +25,8 @@ class Patience {
 // result: each job writes to places of its own.
 class Team {
  public:
+  using Job = std::function<void(std::size_t, int)>;
+
   Team(int n_threads, Patience* patience);
   ~Team();
   Team(const Team&) = delete;
@@ -33,8 +35,8 @@ class Team {
   int size() const { return static_cast<int>(threads_.size()) + 1; }
 
   // job(i, thread) for all i below count. Throws Interrupted, or what a job threw.
-  template <class Job>
-  void run(std::size_t count, Job&& job) {
+  template <class Work>
+  void run(std::size_t count, Work&& job) {
     if (!threads_.empty() && count > 1) return share(count, job);
     for (std::size_t i = 0; i < count; ++i) {
       job(i, 0);
@@ -48,21 +50,21 @@ class Team {
   }
 
  private:
-  void share(std::size_t count, const std::function<void(std::size_t, int)>& job);
+  void share(std::size_t count, const Job& job);
   void serve(int thread);
-  void work(int thread);
+  void work(const Job& job, std::size_t count, int thread);
 
   Patience* patience_;
   std::vector<std::thread> threads_;
   std::mutex mutex_;
   std::condition_variable wake_, done_;
-  const std::function<void(std::size_t, int)>* job_ = nullptr;
+  const Job* job_ = nullptr;  // none between the rounds
   std::size_t count_ = 0;
   std::atomic<std::size_t> next_{0};
   std::atomic<bool> stop_{false};
   std::exception_ptr error_;
   std::size_t round_ = 0;
-  int busy_ = 0;
+  int busy_ = 0;  // threads that took part in this round and have not ended it
   bool ends_ = false;
 };
 

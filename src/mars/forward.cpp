@@ -169,6 +169,7 @@ void ForwardPass::complete_basis() {
   while (basis_->size() < columns_.size()) {
     const std::size_t count = std::min<std::size_t>(2, columns_.size() - basis_->size());
     basis_->append_all(terms_.bx, columns_.data() + basis_->size(), count);
+    team_.check();
   }
 }
 

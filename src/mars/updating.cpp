@@ -191,17 +191,6 @@ void Updating::start_parent(const Terms& terms, std::size_t slot) {
   }
 }
 
-// Bring the sums of all pairs of a parent up to the responses and the basis.
-void Updating::prepare_parent(const Terms& terms, std::size_t slot) {
-  if (parents_[slot].synced == 0) start_parent(terms, slot);
-  for (std::size_t lane = parents_[slot].synced; lane < n_lanes();) {
-    const std::size_t count = std::min(kLanes, n_lanes() - lane);
-    take_lanes(terms, slot, lane, count);
-    lane += count;
-  }
-  parents_[slot].synced = n_lanes();
-}
-
 bool Updating::wants_intercept(const Queue& queue) const {
   const auto end = queue.ranked.begin() + static_cast<std::ptrdiff_t>(queue.considered(settings_));
   return std::find(queue.ranked.begin(), end, std::size_t{0}) != end;
@@ -246,7 +235,9 @@ void Updating::prepare_intercepts(const std::vector<Updating*>& searches, const 
   for (Updating* search : searches) search->parents_[0].synced = search->n_lanes();
 }
 
-void Updating::take_lanes(const Terms& terms, std::size_t slot, std::size_t first, std::size_t count) {
+template <class Then>
+void Updating::take_lanes(const Terms& terms, std::size_t slot, std::size_t first, std::size_t count,
+                          const Then& then) {
   const std::size_t lanes = lanes_for(count);
   const Parent& parent = parents_[slot];
   const double* base = terms.bx[slot];
@@ -265,7 +256,18 @@ void Updating::take_lanes(const Terms& terms, std::size_t slot, std::size_t firs
     if (!pair(slot, j).open) return;
     walk_pair(slot, j, lanes, hinges_[thread]);
     update_sums(slot, j, first, count, hinges_[thread]);
+    then(j, thread);
   });
+}
+
+template <class Then>
+void Updating::prepare_parent(const Terms& terms, std::size_t slot, const Then& then) {
+  if (parents_[slot].synced == 0) start_parent(terms, slot);
+  std::size_t lane = parents_[slot].synced;
+  if (lane == n_lanes()) team_.run(design_.p, then);
+  for (; lane + kLanes < n_lanes(); lane += kLanes) take_lanes(terms, slot, lane, kLanes, [](std::size_t, int) {});
+  if (lane < n_lanes()) take_lanes(terms, slot, lane, n_lanes() - lane, then);
+  parents_[slot].synced = n_lanes();
 }
 
 // <h_k, column> of every knot of a pair and of as many columns as the products have.
@@ -387,8 +389,7 @@ Decision Updating::search(const Terms& terms, Queue& queue, std::size_t n_slots,
   for (std::size_t entry = 0; entry < queue.considered(settings_); ++entry) {
     const std::size_t slot = queue.ranked[entry];
     if (terms.degree[slot] >= settings_.degree) continue;
-    prepare_parent(terms, slot);
-    team_.run(design_.p, [&](std::size_t j, int thread) {
+    prepare_parent(terms, slot, [&](std::size_t j, int thread) {
       if (pair(slot, j).open) score_pair(terms, slot, j, n_slots, limit, rss_null, thread);
     });
     double best = -1.0, most = -1.0;
@@ -404,7 +405,7 @@ Decision Updating::search(const Terms& terms, Queue& queue, std::size_t n_slots,
     parents_[slot].spread = most - best;
   }
   if (top.slot > 0 && parents_[top.slot].synced == 0)  // a later parent took its memory
-    prepare_parent(terms, top.slot);
+    prepare_parent(terms, top.slot, [](std::size_t, int) {});
   double bar = 0.0;
   if (mark_ties(terms, queue, top, rss_null, bar)) return {false, true, {}};
   if (top.slot < 0) return {true, false, {}};

@@ -106,8 +106,11 @@ class Updating {
   void clear_parents();
   void start_parent(const Terms& terms, std::size_t slot);
   void create_parent(const Terms& terms, std::size_t slot);
-  void prepare_parent(const Terms& terms, std::size_t slot);
-  void take_lanes(const Terms& terms, std::size_t slot, std::size_t first, std::size_t count);
+  // Brings the sums of all pairs of a parent up to the responses and the basis, each pair with `then` at the end.
+  template <class Then>
+  void prepare_parent(const Terms& terms, std::size_t slot, const Then& then);
+  template <class Then>
+  void take_lanes(const Terms& terms, std::size_t slot, std::size_t first, std::size_t count, const Then& then);
   void walk_pair(std::size_t slot, std::size_t pred, std::size_t lanes, double* hinge) const;
   void update_sums(std::size_t slot, std::size_t pred, std::size_t first, std::size_t count, const double* hinge);
   // What the sums of a pair take into account are lanes: the responses, and then the basis without its column 0, the

@@ -1,5 +1,6 @@
 """pyearthdof doctor: what works first, then what R would add, with one line each that mends it."""
 
+import importlib.util
 import json
 import os
 import subprocess
@@ -8,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+import pyearthdof
 from pyearthdof import doctor
 from pyearthdof.bridge import remedies
 
-SOURCES = Path(__file__).resolve().parents[2]
+SOURCES = Path(pyearthdof.__file__).resolve().parents[1]  # where the compiled core is, too
 MAIN = "from pyearthdof.cli import main; main()"
 
 
@@ -19,7 +21,7 @@ def examine(*arguments, before="", **environment):
     """Exit code and lines of the command in a new process."""
     path = os.pathsep.join([environment.pop("FIRST", ""), str(SOURCES)]).strip(os.pathsep)
     done = subprocess.run(
-        [sys.executable, "-c", before + MAIN, "doctor", *arguments],
+        [sys.executable, "-P", "-c", before + MAIN, "doctor", *arguments],
         capture_output=True, text=True, check=False,
         env={k: v for k, v in os.environ.items() if k != "R_HOME"} | {"PYTHONPATH": path} | environment,
     )  # fmt: skip
@@ -31,6 +33,7 @@ def mend_lines(lines):
     return [line.split("mend it with: ")[1] for line in lines if "mend it with: " in line]
 
 
+@pytest.mark.needs_r
 def test_everything_is_found_here():
     diagnosis = doctor()
     assert diagnosis.ok and diagnosis.usable, str(diagnosis)
@@ -39,6 +42,7 @@ def test_everything_is_found_here():
     assert {"native engine", "Python", "rpy2", "R's earth", "R's mda"} <= set(parts)
 
 
+@pytest.mark.needs_r
 def test_all_there():
     code, lines = examine()
     assert code == 0 and mend_lines(lines) == []
@@ -59,10 +63,12 @@ def test_no_r(tmp_path):
     assert lines[0] == "MARS: native engine, ready"
     assert lines[1].startswith("MARS: R's earth, cannot work here: R is not installed")
     assert "it would add: fits by R's earth itself" in lines[2]
-    assert mend_lines(lines) == [remedies.r_remedy(with_rpy2=False)] * 2
+    with_rpy2 = importlib.util.find_spec("rpy2") is None
+    assert mend_lines(lines) == [remedies.r_remedy(with_rpy2=with_rpy2)] * 2
     assert examine("--require", "r", PATH=str(tmp_path))[0] == 1
 
 
+@pytest.mark.needs_r
 def test_r_without_earth(tmp_path):
     empty = {"R_LIBS_SITE": str(tmp_path), "R_LIBS_USER": str(tmp_path)}
     code, lines = examine(**empty)
@@ -72,6 +78,7 @@ def test_r_without_earth(tmp_path):
     assert examine("--require", "r", **empty)[0] == 1
 
 
+@pytest.mark.needs_r
 def test_rpy2_that_does_not_fit(tmp_path):
     (tmp_path / "rpy2").mkdir()
     (tmp_path / "rpy2" / "__init__.py").write_text("raise ImportError('no R_getVar')")
@@ -81,6 +88,7 @@ def test_rpy2_that_does_not_fit(tmp_path):
     assert examine("--require", "r", FIRST=str(tmp_path))[0] == 1
 
 
+@pytest.mark.needs_r
 def test_what_rpy2_logs_while_it_fails_is_not_printed(tmp_path):
     (tmp_path / "rpy2").mkdir()
     (tmp_path / "rpy2" / "__init__.py").write_text("")
@@ -91,6 +99,7 @@ def test_what_rpy2_logs_while_it_fails_is_not_printed(tmp_path):
     assert code == 0 and "does not work with the R that is here (OSError" in lines[1]
 
 
+@pytest.mark.needs_r
 def test_folders_that_a_removed_rpy2_left_are_no_rpy2(tmp_path, monkeypatch):
     from pyearthdof.bridge.installation import rpy2_is_installed
 
@@ -207,6 +216,7 @@ class TestRemedies:
         assert remedies.r_remedy(with_rpy2=False) == f"{conda} r-base r-earth r-mda"
         assert remedies.rpy2_remedy(Path("home")) == f"{conda} r-mda rpy2"
 
+    @pytest.mark.needs_r
     def test_the_compiler_is_tried(self, tmp_path, monkeypatch):
         from pyearthdof.bridge.installation import find_r_home
 

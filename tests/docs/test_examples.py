@@ -25,7 +25,10 @@ R_PAGES = sorted(
 )
 SCRIPTS = sorted((ROOT / "docs" / "examples").glob("plot_*.py"))
 OPTIONAL = ("onnxruntime",)  # a block that imports one of these is left out where it is missing
-SLOW = {"own-procedure", "plot_best_subset", "plot_mars_search", "plot_ozone", "plot_splines"}
+SLOW = {
+    "own-procedure", "pipeline-df", "plot_best_subset", "plot_forest_boosting", "plot_mars_search",
+    "plot_ozone", "plot_splines",
+}  # fmt: skip
 
 
 def cases(files):

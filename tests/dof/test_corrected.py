@@ -63,9 +63,10 @@ def test_frames():
 
 
 def test_degrees_of_freedom_measure_the_penalty_once():
-    corrected = degrees_of_freedom(native(), X, n_rep=20, random_state=1)
+    options = {"n_rep": 20, "random_state": 1, "variance_reduction": None}
+    corrected = degrees_of_freedom(native(), X, **options)
     penalty = native().fit(X, y).correction_.penalty
-    plain = degrees_of_freedom(Earth(penalty=penalty, engine="native"), X, n_rep=20, random_state=1)
+    plain = degrees_of_freedom(Earth(penalty=penalty, engine="native"), X, **options)
     assert corrected.df == plain.df
 
 

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeRegressor
 
 from pyearthdof.contract import Fits
@@ -58,7 +57,7 @@ def never(X, y):
         ),
         (
             {"variance_reduction": "magic"},
-            r"variance_reduction='magic' but it should be None, 'direction' or 'control'",
+            r"variance_reduction='magic' but it should be 'auto', 'best', 'orthogonal', 'direction'",
         ),
         (
             {"variance_reduction": "direction"},
@@ -66,11 +65,24 @@ def never(X, y):
         ),
         (
             {"variance_reduction": "control", "X": pd.DataFrame({"a": list("xyz")})},
-            r"'control' but it should be 'direction' or None where a column of X",
+            r"'control' but it should be 'best', 'direction' or None where a column of X",
+        ),
+        (
+            {"variance_reduction": "orthogonal", "n_rep": 19},
+            r"'orthogonal' but it should be 'best', unless there are 20 repetitions or more",
+        ),
+        ({"target_se": 0}, r"target_se=0 but it should be a finite number above 0"),
+        (
+            {"target_se": 0.1, "n_rep": 29},
+            r"n_rep=29 but it should be an integer of 30 or more with target_se",
+        ),
+        (
+            {"target_se": 0.1, "n_designs": 5, "X": (10, 2)},
+            r"n_designs=5 but it should be None, for as many as target_se takes, or 1",
         ),
         (
             {"variance_reduction": "direction", "mu": X[:, 0]},
-            r"'direction' but it should be 'control' or None where mu is not constant",
+            r"'direction' but it should be 'best', 'control' or None where mu is not constant",
         ),
     ],
 )
@@ -86,7 +98,6 @@ def test_bad_arguments(arguments, message):
             DecisionTreeRegressor,
             r"procedure=DecisionTreeRegressor but it should be an instance, DecisionTreeRegressor\(\)",
         ),
-        (LogisticRegression(), r"but it should be a regressor; this is a classifier"),
         (3, r"procedure=3 but it should be a procedure with fit_many"),
     ],
 )

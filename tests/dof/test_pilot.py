@@ -119,7 +119,7 @@ def test_an_interpolator_is_refused(procedure, message):
         with pytest.raises(InvalidInputError, match=message):
             around_it(n_rep=n_rep)
     found = around_it(sigma=1.0)
-    assert found.df == pytest.approx(60, abs=4 * found.se)
+    assert found.df == pytest.approx(60, abs=4 * found.se + 0.6)  # of y - 0.01 sin(y) 59.4 at least
 
 
 @pytest.mark.parametrize(

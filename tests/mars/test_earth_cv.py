@@ -142,6 +142,11 @@ def test_several_scores_and_refit():
     )
     for name in ("mean_test_r2", "rank_test_neg_mean_absolute_error"):
         assert_allclose(search.cv_results_[name], theirs.cv_results_[name], rtol=1e-12)
+    assert search.score(X, Y) == pytest.approx(theirs.score(X, Y))
+    other = EarthCV(native(), {"penalty": [1, 4]}, cv=CV, scoring="neg_mean_absolute_error").fit(
+        X, Y
+    )
+    assert other.score(X, Y) == pytest.approx(-np.abs(Y - other.predict(X)).mean())
     largest = EarthCV(native(), {"penalty": [1, 4]}, cv=CV, refit=lambda found: 1).fit(X, Y)
     assert largest.best_params_ == {"penalty": 4} and largest.penalty_ == 4
     none = EarthCV(native(), {"penalty": [1, 4]}, cv=CV, refit=False).fit(X, Y)

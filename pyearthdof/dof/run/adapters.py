@@ -7,13 +7,15 @@ import zlib
 from abc import ABC, abstractmethod
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.utils import get_tags
 
 from ..._checks import refusal
 from ...contract import Fits
 from ...exceptions import InvalidInputError
+from ..structure import df_statistic_of, is_linear_smoother, structure_of
 
-__all__ = ["as_procedure"]
+__all__ = ["RegressorProcedure", "as_procedure", "fix_random_state", "takes_missing"]
 
 
 def as_procedure(procedure):
@@ -52,7 +54,7 @@ class _OneByOne(ABC):
 
     is_linear = False
     is_equivariant = False
-    df_statistic = None
+    df_statistic: str | None = None
 
     @abstractmethod
     def fit_one(self, X, y) -> np.ndarray:
@@ -60,11 +62,16 @@ class _OneByOne(ABC):
 
     def fit_many(self, X, Y) -> Fits:
         columns = [self.fit_one(X, np.ascontiguousarray(y)) for y in Y.T]
-        lengths = {len(c) if c.ndim == 1 else c.shape for c in columns}
-        if lengths != {len(Y)}:
-            wrong = next(length for length in lengths if length != len(Y))
-            raise ValueError(f"the fit has length {wrong}, but y has length {len(Y)}")
-        return Fits(fitted=np.column_stack(columns))
+        return Fits(fitted=_columns(columns, len(Y)))
+
+
+def _columns(columns, n: int) -> np.ndarray:
+    """The fits side by side, each of length n."""
+    lengths = {len(c) if c.ndim == 1 else c.shape for c in columns}
+    if lengths != {n}:
+        wrong = next(length for length in lengths if length != n)
+        raise ValueError(f"the fit has length {wrong}, but y has length {n}")
+    return np.column_stack(columns)
 
 
 class FunctionProcedure(_OneByOne):
@@ -83,23 +90,65 @@ class FunctionProcedure(_OneByOne):
 class RegressorProcedure(_OneByOne):
     """A scikit-learn regressor: cloned, fitted, and asked to predict its own rows.
 
-    Set the attribute `is_equivariant = True` on the regressor to declare that it is.
+    Set the attribute `is_equivariant = True` on the regressor to declare that it is. Of scikit-learn's own
+    regressors more is known, see `structure`.
     """
 
     def __init__(self, regressor):
         self.regressor = regressor
         self.is_equivariant = bool(getattr(regressor, "is_equivariant", False))
+        self.is_linear = is_linear_smoother(regressor)
+        self.df_statistic = df_statistic_of(regressor)
 
     def __repr__(self):
         return repr(self.regressor)
 
-    def fit_one(self, X, y):
+    def fitted_model(self, X, y):
+        """A clone of the regressor, fitted to y."""
         regressor = clone(self.regressor, safe=False)
-        _fix_random_state(regressor, y)
-        return np.asarray(regressor.fit(X, y).predict(X), dtype=float)
+        fix_random_state(regressor, y)
+        return regressor.fit(X, y)
+
+    def fit_one(self, X, y):
+        return np.asarray(self.fitted_model(X, y).predict(X), dtype=float)
+
+    def fit_many(self, X, Y) -> Fits:
+        if self.is_linear:  # these take many responses at once
+            model = self.fitted_model(X, Y)
+            known, fitted = structure_of(model, X, Y), np.reshape(model.predict(X), Y.shape)
+            every = {name: _repeat(getattr(known, name), Y.shape[1]) for name in _COUNTS}
+            return Fits(fitted=fitted, refitted=known.refitted, **every)
+        models = [self.fitted_model(X, np.ascontiguousarray(y)) for y in Y.T]
+        fitted = _columns([np.asarray(model.predict(X), dtype=float) for model in models], len(Y))
+        each = [structure_of(model, X, y) for model, y in zip(models, Y.T, strict=True)]
+        every = {name: _collect(each, name, np.array) for name in _COUNTS}
+        return Fits(fitted=fitted, refitted=_collect(each, "refitted", np.column_stack), **every)
 
 
-def _fix_random_state(regressor, y) -> None:
+_COUNTS = ("trace", "n_coef", "rank")
+
+
+def _repeat(value, m: int):
+    return None if value is None else np.full(m, value)
+
+
+def _collect(known, name: str, combine):
+    values = [getattr(one, name) for one in known]
+    return None if any(value is None for value in values) else combine(values)
+
+
+def takes_missing(estimator) -> bool:
+    """Whether missing values in X are the estimator's own concern, as where a pipeline fills them."""
+    if hasattr(estimator, "steps"):
+        return True
+    if hasattr(estimator, "estimator"):
+        return takes_missing(estimator.estimator)
+    if not isinstance(estimator, BaseEstimator):
+        return False
+    return bool(get_tags(estimator).input_tags.allow_nan)
+
+
+def fix_random_state(regressor, y) -> None:
     """Give every open `random_state` a seed made of y.
 
     An open one would take numpy's global numbers, and the result would depend on which worker

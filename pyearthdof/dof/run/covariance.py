@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .frames import merged_groups
 from .jackknife import Jackknife
 
 __all__ = ["Covariance", "Kept", "covariance_sum", "jackknife_groups"]
@@ -115,14 +116,18 @@ class _StreamedCovariance:
         self.done += Y.shape[1]
 
     def result(self) -> Covariance:
-        m, u, v, uv = (part.sum(axis=0) for part in (self.count, self.u, self.v, self.uv))
+        groups = self.groups[: self.done]
+        starts = groups[np.flatnonzero(np.diff(merged_groups(groups), prepend=-1))]
+        sums = (part[: groups[-1] + 1] for part in (self.count, self.u, self.v, self.uv))
+        counts, us, vs, uvs = (np.add.reduceat(part, starts, axis=0) for part in sums)
+        m, u, v, uv = (part.sum(axis=0) for part in (counts, us, vs, uvs))
         per_observation = self.weight * (uv - u * v / m) / (m - 1)
-        left_out = np.empty(len(self.count))
-        for g in range(len(self.count)):
-            rest = m - self.count[g]
+        left_out = np.empty(len(counts))
+        for g in range(len(counts)):
+            rest = m - counts[g]
             if rest < 2:
                 left_out[g] = np.nan
                 continue
-            ug, vg = u - self.u[g], v - self.v[g]
-            left_out[g] = self.weight @ (uv - self.uv[g] - ug * vg / rest) / (rest - 1)
+            ug, vg = u - us[g], v - vs[g]
+            left_out[g] = self.weight @ (uv - uvs[g] - ug * vg / rest) / (rest - 1)
         return Covariance(per_observation, Jackknife(float(per_observation.sum()), left_out))

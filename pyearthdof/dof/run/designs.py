@@ -8,7 +8,7 @@ error comes from leaving out one design at a time: it then covers the draws of y
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -22,6 +22,7 @@ __all__ = ["Designs", "in_words", "the_designs"]
 # With 100 repetitions 20 designs give about the shortest intervals, whether the degrees of freedom
 # differ from design to design (MARS with one predictor) or hardly do (a tree with ten).
 _N_DESIGNS = 20
+_EACH = 5  # repetitions for each where their number is open: as many as with 100 and 20
 _LEAST = 2  # repetitions for each design: a covariance needs two
 
 
@@ -36,12 +37,14 @@ class Designs:
     counts : tuple of int
     draws : stream of random numbers, at the first response
     names : column names of a drawn design, or None
+    n_skipped : number of responses before the first design in the stream; their own by default
     """
 
     source: tuple[int, int] | np.ndarray | pd.DataFrame
     counts: tuple[int, ...]
     draws: Draws
     names: tuple[str, ...] | None = None
+    n_skipped: int | None = None
 
     @property
     def drawn(self) -> bool:
@@ -68,8 +71,20 @@ class Designs:
         if not self.drawn:
             yield self.source
             return
-        for X in drawn_designs(self.source, self.draws, self.n_rep, len(self)):
+        n_skipped = self.n_rep if self.n_skipped is None else self.n_skipped
+        for X in drawn_designs(self.source, self.draws, n_skipped, len(self)):
             yield X if self.names is None else pd.DataFrame(X, columns=list(self.names))
+
+    def in_frames(self, size: int | None) -> Designs:
+        """As many repetitions for each as make whole frames; the designs stay the same."""
+        if size is None:
+            return self
+        counts = tuple(size * (count // size) for count in self.counts)
+        return replace(self, counts=counts, n_skipped=self.n_rep)
+
+    def first(self, counts: tuple[int, ...]) -> Designs:
+        """Those that were used, where a run has ended before."""
+        return replace(self, counts=counts)
 
     @property
     def setting(self):
@@ -84,11 +99,14 @@ class Designs:
         return f"the draws of y, for {one}" if fits else f"nothing, it is exact for {one}"
 
 
-def the_designs(source, draws, n_rep, n_designs, *, exact=False, names=None) -> Designs:
+def the_designs(
+    source, draws, n_rep, n_designs, *, exact=False, names=None, target_se=None
+) -> Designs:
     """Spread the repetitions over the designs.
 
     `n_designs` None is one design for R's random numbers, which is what the authors do, and else
-    20, or one for every two repetitions where there are fewer. `exact` runs have no repetitions.
+    20, or one for every two repetitions where there are fewer. `exact` runs have no repetitions. With
+    `target_se` there are as many designs as it takes, with five repetitions each.
     """
     if not is_shape(source):
         if n_designs is not None and check_count("n_designs", n_designs, 1) > 1:
@@ -99,8 +117,12 @@ def the_designs(source, draws, n_rep, n_designs, *, exact=False, names=None) -> 
     most = max(1, n_rep // _LEAST)
     if n_designs is None:
         n_designs = _N_DESIGNS if exact else min(_N_DESIGNS, most)
+        if target_se is not None and not exact:
+            n_designs = max(n_designs, n_rep // _EACH)
         n_designs = 1 if isinstance(draws, RDraws) else n_designs
-    elif check_count("n_designs", n_designs, 1) > most and not exact:
+    elif check_count("n_designs", n_designs, 1) > 1 and target_se is not None and not exact:
+        raise refusal("n_designs", n_designs, "None, for as many as target_se takes, or 1")
+    elif n_designs > most and not exact:
         right = f"at most {most} for n_rep={n_rep}, so that each design has {_LEAST} repetitions"
         raise refusal("n_designs", n_designs, right)
     edges = np.arange(n_designs + 1) * n_rep // n_designs

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, field
+from collections.abc import Generator, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -11,11 +13,14 @@ from ...exceptions import InvalidInputError
 from ..search import modified_search_cost, search_cost
 from .covariance import Covariance, jackknife_groups
 from .designs import Designs
+from .frames import frame_groups, merged_groups
 from .jackknife import Jackknife, mean_of, mean_over_designs
-from .montecarlo import FitMany, run_blocks
-from .variance import estimator
+from .montecarlo import Block, FitMany, run_blocks
+from .noise import Responses
+from .target import DESIGNS, FRAMES, LEAST, STEP, Looks, Target
+from .variance import PLAIN, Estimator, Reduction, estimator
 
-__all__ = ["Measurement", "measure", "over_designs"]
+__all__ = ["Measurement", "measure", "over_designs", "run_groups"]
 
 _STATISTICS = ("trace", "n_coef", "rank")
 _WIDTH = 2  # a fit and perhaps a refit for each response
@@ -23,7 +28,10 @@ _WIDTH = 2  # a fit and perhaps a refit for each response
 
 @dataclass(frozen=True)
 class Measurement:
-    """What a run found; None for what the procedure cannot tell."""
+    """What a run found; None for what the procedure cannot tell.
+
+    `counts` are the repetitions on each design, `reduction` is the estimator.
+    """
 
     df: Jackknife
     per_observation: np.ndarray | None
@@ -33,6 +41,8 @@ class Measurement:
     df_refitted: Jackknife | None
     engine: str | None = None
     versions: dict = field(default_factory=dict)
+    counts: tuple[int, ...] = ()
+    reduction: Reduction = PLAIN
 
     @property
     def msdf(self) -> Jackknife | None:
@@ -43,56 +53,168 @@ class Measurement:
         return search_cost(self.df_refitted, self.rank)
 
 
+@dataclass(frozen=True)
+class _Run:
+    """What is the same for all designs."""
+
+    procedure: object
+    responses: Responses
+    statistic: str | None
+    reduction: Reduction
+    n_jobs: int | None
+    progress: bool
+
+    def blocks(self, designs: Designs, **options) -> Generator[Block]:
+        return run_blocks(
+            FitMany(self.procedure), designs, self.responses, n_jobs=self.n_jobs,
+            progress=self.progress, **options,
+        )  # fmt: skip
+
+
 def measure(
     procedure,
     designs: Designs,
     responses,
     *,
     statistic: str | None = None,
-    variance_reduction: str | None = None,
+    reduction: Reduction = PLAIN,
+    target: Target | None = None,
     n_jobs=None,
     progress=False,
 ) -> Measurement:
     """Run the fits and reduce them in the order of the repetitions.
 
-    With `statistic`, the df is the mean of that field of the fits instead of a covariance.
+    With `statistic`, the df is the mean of that field of the fits instead of a covariance. With `target`,
+    the run ends where the error is reached.
     """
-    blocks = run_blocks(FitMany(procedure), designs, responses, n_jobs=n_jobs, progress=progress)
-    each = [
-        _measure_one(of_one, responses, designs.counts[k], statistic, variance_reduction)
-        for k, of_one in itertools.groupby(blocks, key=lambda block: block.design)
-    ]
-    return over_designs(each, designs.counts)
+    run = _Run(procedure, responses, statistic, reduction, n_jobs, progress)
+    run, designs = _in_frames(run, designs, reduction.frame)
+    if target is None:
+        with closing(run.blocks(designs)) as blocks:
+            return over_designs(list(_each(run, designs, blocks)), designs.counts)
+    if len(designs) > 1:
+        return _until_designs(run, designs, target)
+    return _until(run, designs, target)
 
 
-def _measure_one(blocks, responses, n_rep, statistic, variance_reduction) -> Measurement:
+def _in_frames(run: _Run, designs: Designs, size: int | None) -> tuple[_Run, Designs]:
+    """The same run with responses in frames, if there is a size of them."""
+    if size is None:
+        return run, designs
+    reduction = replace(run.reduction, frame=size, later=None)
+    responses = run.responses.in_frames(reduction)
+    return replace(run, responses=responses, reduction=reduction), designs.in_frames(size)
+
+
+def _each(run: _Run, designs: Designs, blocks) -> Iterator[Measurement]:
+    """What is found on each design."""
+    for k, of_one in itertools.groupby(blocks, key=lambda block: block.design):
+        groups = run_groups(designs.n, designs.counts[k], _WIDTH, run.reduction.frame)
+        tally = _Tally(run, groups)
+        for block in of_one:
+            tally.add(block)
+        yield tally.result()
+
+
+def _until_designs(run: _Run, designs: Designs, target: Target) -> Measurement:
+    """More and more designs."""
+    looks, each = Looks(target, DESIGNS), []
+    with closing(run.blocks(designs, note=looks.text)) as blocks:
+        for found in _each(run, designs, blocks):
+            each.append(found)
+            if looks.due(len(each)):
+                whole = over_designs(each, designs.counts[: len(each)])
+                if looks.reached(len(each), whole):
+                    break
+    return over_designs(each, designs.counts[: len(each)])
+
+
+def _until(run: _Run, designs: Designs, target: Target) -> Measurement:
+    """More and more repetitions on one design, in frames if there have to be many.
+
+    The first look is a pilot for that. Its responses are not in the frames, which are independent of them,
+    so what it says biases nothing.
+    """
+    size, later = run.reduction.frame, run.reduction.later
+    step = STEP if size is None else size
+    looks = Looks(target, LEAST if size is None else FRAMES * size)
+    # Kept or in frames, whatever their number is in the end.
+    tally = _Tally(run, None if size is None else frame_groups(designs.n_rep, size))
+    began = run.responses.draws.copy()
+    with closing(run.blocks(designs, step=step, note=looks.text)) as blocks:
+        for block in blocks:
+            tally.add(block)
+            if tally.done % step or not looks.due(tally.done):
+                continue
+            if looks.reached(tally.done, tally.result()):
+                return tally.result()
+            most = min(looks.needed(tally.done), designs.n_rep - tally.done)
+            if later is not None and most >= FRAMES * later:
+                break
+        else:
+            return tally.result()
+    began.skip_normals(designs.n * tally.done)
+    left = replace(designs, counts=(designs.n_rep - tally.done,), n_skipped=designs.n_rep)
+    again = replace(run, responses=replace(run.responses, draws=began))
+    return _until(*_in_frames(again, left, later), target)
+
+
+def run_groups(n: int, n_rep: int, width: int, frame: int | None) -> np.ndarray | None:
+    """What is left out together: frames, groups of a large run, or (None) single repetitions."""
+    if frame is not None:
+        return frame_groups(n_rep, frame)
+    return jackknife_groups(n, n_rep, width)
+
+
+class _Tally:
     """What the blocks of one design say."""
-    groups = jackknife_groups(responses.n, n_rep, _WIDTH)
-    first = next(blocks)
-    fitted, refitted = (estimator(variance_reduction, first.X, responses, groups) for _ in range(2))
-    statistics: dict[str, list] = {name: [] for name in _STATISTICS}
-    has_refit = False
-    for block in itertools.chain([first], blocks):
-        fits = block.result
-        if statistic is None:
-            fitted.add(block.Y, fits.fitted)
+
+    def __init__(self, run: _Run, groups):
+        self.run, self.groups = run, groups
+        self.done = 0
+        self.statistics: dict[str, list] = {name: [] for name in _STATISTICS}
+        self.fitted: Estimator | None = None
+        self.refitted: Estimator | None = None
+
+    def add(self, block: Block) -> None:
+        run, fits = self.run, block.result
+        if run.statistic is None:
+            self.fitted = self._added(self.fitted, block, fits.fitted)
         if fits.refitted is not None:
-            has_refit = True
-            refitted.add(block.Y, fits.refitted)
-        for name, values in statistics.items():
+            self.refitted = self._added(self.refitted, block, fits.refitted)
+        for name, values in self.statistics.items():
             values.append(getattr(fits, name))
-    means = {name: _mean(values, groups) for name, values in statistics.items()}
-    found = fitted.result() if statistic is None else _stated(statistic, means[statistic])
-    return Measurement(
-        df=found.total,
-        per_observation=found.per_observation,
-        trace=means["trace"],
-        n_coef=means["n_coef"],
-        rank=means["rank"],
-        df_refitted=refitted.result().total if has_refit else None,
-        engine=block.engine,
-        versions=block.versions,
-    )
+        self.done += block.Y.shape[1]
+        self.engine, self.versions = block.engine, block.versions
+
+    def _added(self, total: Estimator | None, block: Block, fitted) -> Estimator:
+        run = self.run
+        if total is None:
+            total = estimator(run.reduction, block.X, run.responses, self.groups)
+        total.add(block.Y, fitted)
+        return total
+
+    def result(self) -> Measurement:
+        groups = None if self.groups is None else merged_groups(self.groups[: self.done])
+        means = {name: _mean(values, groups) for name, values in self.statistics.items()}
+        statistic = self.run.statistic
+        if statistic is None:
+            assert self.fitted is not None  # there was a block
+            found = self.fitted.result()
+        else:
+            found = _stated(statistic, means[statistic])
+        return Measurement(
+            df=found.total,
+            per_observation=found.per_observation,
+            trace=means["trace"],
+            n_coef=means["n_coef"],
+            rank=means["rank"],
+            df_refitted=self.refitted.result().total if self.refitted else None,
+            engine=self.engine,
+            versions=self.versions,
+            counts=(self.done,),
+            reduction=self.run.reduction,
+        )
 
 
 def _stated(statistic: str, mean: Jackknife | None) -> Covariance:
@@ -124,6 +246,8 @@ def over_designs(each: list[Measurement], counts) -> Measurement:
         df_refitted=mean("df_refitted"),
         engine=each[-1].engine,
         versions=each[-1].versions,
+        counts=tuple(counts),
+        reduction=each[-1].reduction,
     )
 
 

@@ -10,16 +10,18 @@ A procedure is bound to each design once: here where it has threads of its own, 
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
+import sys
 import threading
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from joblib import effective_n_jobs
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 from tqdm.auto import tqdm
 
 from ...contract import Bound, Fits, bind
@@ -100,15 +102,26 @@ class Block:
 
 
 def run_blocks(
-    work: Work, designs, responses, *, width=1, n_jobs=None, progress=False, description="fits"
-) -> Iterator[Block]:
+    work: Work,
+    designs,
+    responses,
+    *,
+    width=1,
+    step=None,
+    n_jobs=None,
+    progress=False,
+    description="fits",
+    note: Callable[[], str] | None = None,
+) -> Generator[Block]:
     """Yield the blocks in order, each of them done by `work(bound, Y, n_threads)`.
 
-    The blocks of a worker that died are computed again, and come out the same.
+    With `step`, a block ends after every so many repetitions of a design, so that the run can be ended
+    there. `note` gives the text after the bar. The blocks of a worker that died are computed again, and
+    come out the same.
     """
-    tasks = _tasks(work, designs, responses, width, uuid.uuid4().hex)
+    tasks = _tasks(work, designs, responses, width, step, uuid.uuid4().hex)
     try:
-        with _one_blas_thread(), _bar(designs.n_rep, description, progress) as advance:
+        with _one_blas_thread(), _bar(designs.n_rep, description, progress, note) as advance:
             for task, (result, engine, versions) in _done(tasks, n_jobs):
                 yield Block(task.design, task.X, task.Y, result, engine, versions)
                 advance(task.Y.shape[1])
@@ -128,19 +141,24 @@ def _done(tasks: Iterator[_Task], n_jobs) -> Iterator[tuple]:
         yield from run_tasks(_do_block, tasks, n_jobs=n_jobs, prefer="processes")
 
 
-def _tasks(work, designs, responses, width, run) -> Iterator[_Task]:
+def _tasks(work, designs, responses, width, step, run) -> Iterator[_Task]:
     """The blocks of all designs, one design after the other."""
     source, first = repr(responses.draws), 0
     least = -(-_MIN_BLOCKS // len(designs))
     for k, (X, count) in enumerate(zip(designs, designs.counts, strict=True)):
-        edges = block_edges(designs.n, count, width, least)
+        if step is None:
+            edges = block_edges(designs.n, count, width, least)
+        else:
+            inner = block_edges(designs.n, step, width, 1)
+            edges = [e for a in range(0, count, step) for i in inner[:-1] if (e := a + i) < count]
+            edges.append(count)
         for start, Y in zip(edges, responses.blocks(edges), strict=False):
             yield _Task(work, X, Y, k, first + start, designs.n_rep, source, run)
         first += count
 
 
 @contextlib.contextmanager
-def _bar(total: int, description: str, progress: bool):
+def _bar(total: int, description: str, progress: bool, note=None):
     """Show a bar if wanted; yield a function that moves it on.
 
     A hidden bar would do, but it makes locks, and a worker that is ended with locks complains.
@@ -149,7 +167,13 @@ def _bar(total: int, description: str, progress: bool):
         yield lambda n: None
         return
     with tqdm(total=total, desc=description, unit="fit") as bar:
-        yield bar.update
+
+        def advance(n: int) -> None:
+            if note is not None:
+                bar.set_postfix_str(note(), refresh=False)
+            bar.update(n)
+
+        yield advance
 
 
 @dataclass(frozen=True)
@@ -239,7 +263,13 @@ def check_finite(fitted) -> None:
 
 _limit_lock = threading.Lock()
 _limit_users = 0
-_limit: threadpool_limits = None
+_limit: Any = None
+
+
+@functools.lru_cache(maxsize=1)
+def _libraries(n_modules: int) -> ThreadpoolController:
+    """The BLAS libraries of the process, looked for again after an import: it takes milliseconds."""
+    return ThreadpoolController()
 
 
 @contextlib.contextmanager
@@ -248,7 +278,7 @@ def _one_blas_thread():
     global _limit_users, _limit
     with _limit_lock:
         if _limit_users == 0:
-            _limit = threadpool_limits(limits=1)
+            _limit = _libraries(len(sys.modules)).limit(limits=1)
         _limit_users += 1
     try:
         yield

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from numbers import Integral
 from typing import Protocol, runtime_checkable
@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 
 from ..._checks import check_count, refusal
 from ...exceptions import InvalidInputError
+from .frames import orthogonal
 
 __all__ = ["NumpyDraws", "Responses", "as_draws", "drawn_design", "drawn_designs"]
 
@@ -89,15 +90,43 @@ def drawn_design(shape, draws, n_rep: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Responses:
-    """y = mu + sigma z: its mean, its standard deviation, and the stream of z."""
+    """y = mu + sigma z: its mean, its standard deviation, and the stream of z.
+
+    `frame` is the number of z that are orthogonal to each other, None where all are independent. They are
+    orthogonal to the constant, too, where they are `centred`.
+    """
 
     n: int
     mu: np.ndarray
     sigma: np.ndarray
     draws: Draws
+    frame: int | None = None
+    centred: bool = False
+
+    def in_frames(self, reduction) -> Responses:
+        """The same in the frames of a `Reduction`."""
+        return replace(self, frame=reduction.frame, centred=reduction.direction)
 
     def blocks(self, edges):
         """Yield the responses between consecutive edges, column by column as R fills a matrix."""
+        for z in self._orthogonal(edges, self.frame) if self.frame else self._independent(edges):
+            yield np.ascontiguousarray(self.mu[:, None] + self._noise(z))
+
+    def _noise(self, z: np.ndarray) -> np.ndarray:
+        return self.sigma[:, None] * z
+
+    def _independent(self, edges):
         for start, stop in pairwise(edges):
-            z = self.draws.normal(self.n * (stop - start)).reshape(stop - start, self.n).T
-            yield np.ascontiguousarray(self.mu[:, None] + self.sigma[:, None] * z)
+            yield self._normal(stop - start)
+
+    def _orthogonal(self, edges, size: int):
+        """Frame by frame; a block may have the end of one and the beginning of the next."""
+        ready = np.empty((self.n, 0))
+        for start, stop in pairwise(edges):
+            while ready.shape[1] < stop - start:
+                ready = np.hstack([ready, orthogonal(self._normal(size), self.centred)])
+            yield ready[:, : stop - start]
+            ready = ready[:, stop - start :]
+
+    def _normal(self, m: int) -> np.ndarray:
+        return self.draws.normal(self.n * m).reshape(m, self.n).T

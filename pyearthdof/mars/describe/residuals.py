@@ -18,8 +18,12 @@ TYPES = (
 )  # fmt: skip
 
 
-def fit_residuals(model, kind: str, residuals, fitted, bx, leverages, weights, offset):
+def fit_residuals(
+    model, kind: str, residuals, fitted, bx, leverages, weights, offset, *, is_pairs: bool
+):
     """Residuals of the training rows; those of `residuals` and `fitted` are of the terms' least squares.
+
+    `is_pairs` says that the responses were successes and failures.
 
     "standardize" needs a variance model and is not computed here.
     """
@@ -39,7 +43,11 @@ def fit_residuals(model, kind: str, residuals, fitted, bx, leverages, weights, o
         )
     eta = bx @ model.glm.coef
     eta = eta if offset is None else (eta.T + offset).T
-    found = _of_glm(model.glm, kind.removeprefix("glm."), residuals + fitted, eta, weights)
+    y = residuals + fitted
+    if model.glm.family.endswith("binomial") and weights is not None and not is_pairs:
+        # which is what R's family makes of a row without weight
+        y = np.where(weights.reshape(-1, *[1] * (y.ndim - 1)) == 0, 0.0, y)
+    found = _of_glm(model.glm, kind.removeprefix("glm."), y, eta, weights)
     if kind.removeprefix("glm.") != "partial":
         return found
     return _partial(model, found, bx)
@@ -52,8 +60,6 @@ def _of_glm(glm, kind: str, y, eta, weights):
     family = next(f for f in FAMILIES.values() if f.name == glm.family)
     mu = glm.response(eta)
     prior = np.ones(len(y)) if weights is None else np.asarray(weights)
-    if family.name.removeprefix("quasi") == "binomial":
-        y = np.where(prior == 0, 0.0, y)  # which is what R's family makes of a row without weight
     if kind == "response":
         return y - mu
     if kind == "pearson":

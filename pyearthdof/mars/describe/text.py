@@ -10,7 +10,15 @@ import numpy as np
 
 from .importance import importance_table
 
-__all__ = ["anova_order", "coef_matrix", "model_summary", "r_format", "spaced"]
+__all__ = [
+    "anova_order",
+    "coef_matrix",
+    "model_summary",
+    "print_frame",
+    "r_format",
+    "spaced",
+    "statistics_frame",
+]
 
 DIGITS = 7  # R's getOption("digits")
 LINE = 80  # R's getOption("width")
@@ -28,11 +36,13 @@ def model_summary(
     fixed_point: bool = True,
     formulas: Sequence[str] | None = None,
     offset=None,
+    statistics: Sequence[str] | None = None,
 ) -> str:
     """The text of a fitted model; `call` stands for R's call in its first line.
 
     `nprune`, the case `weights` and the values of the `offset` are those of the fit, which the model itself
-    does not keep. `formulas`, one for each response, stand instead of the coefficients.
+    does not keep. `formulas`, one for each response, stand instead of the coefficients, `statistics` instead
+    of the last lines.
     """
     lines = [f"Call: {call}", ""]
     if model.glm is None or details:
@@ -52,8 +62,12 @@ def model_summary(
     kind = {1: " (intercept only model)", 2: " (additive model)"}.get(len(counts), "")
     per_degree = " ".join(map(str, counts))
     lines.append(f"Number of terms at each degree of interaction: {per_degree}{kind}")
-    several = len(model.response_names) > 1
-    lines += _statistics_of_all(model, digits) if several else [_statistics(model, digits)]
+    if statistics is not None:
+        lines += statistics
+    elif len(model.response_names) > 1:
+        lines += statistics_frame(model, {}, digits)
+    else:
+        lines.append(_statistics(model, digits))
     return "\n".join(lines)
 
 
@@ -95,7 +109,7 @@ def _coefficients(model, values, titles, decomp, digits, fixed_point) -> list[st
     columns = list(coef_matrix(values)[order].T)
     if fixed_point:
         columns = [_fixed_point(column, digits) for column in columns]
-    return _table(names, titles, [r_format(column, digits) for column in columns])
+    return print_frame(names, titles, [r_format(column, digits) for column in columns])
 
 
 def _glm_statistics(model, digits: int) -> list[str]:
@@ -120,7 +134,7 @@ def _glm_statistics(model, digits: int) -> list[str]:
         columns[5:7] = [("   iters", glm.iterations)]
     titles, values = zip(*columns, strict=True)
     texts = [r_format(np.atleast_1d(column), max(3, digits - 1)) for column in values]
-    table = _table(model.response_names if several else [""], titles, texts)
+    table = print_frame(model.response_names if several else [""], titles, texts)
     limit = next(
         (f", maxit={n:g}" for n, ok in zip(glm.iterations, converged, strict=True) if not ok), ""
     )
@@ -138,21 +152,28 @@ def _statistics(model, digits: int) -> str:
     return text if model.glm is None else f"Earth {text}"
 
 
-def _statistics_of_all(model, digits: int) -> list[str]:
+def statistics_frame(model, more, digits: int) -> list[str]:
+    """A row for each response and one for all of them; `more` are further columns."""
     columns = {
         "GCV": [*model.gcv_per_response, model.gcv],
         "RSS": [*model.rss_per_response, model.rss],
         "GRSq": [*model.grsq_per_response, model.grsq],
         "RSq": [*model.rsq_per_response, model.rsq],
+        **more,
     }
-    texts = [
-        r_format(_fixed_point(np.array(column), digits), digits) for column in columns.values()
-    ]
+    texts = [_column(_fixed_point(np.array(c), digits), digits) for c in columns.values()]
     heading = [""] if model.glm is None else ["", "Earth"]
-    return heading + _table([*model.response_names, "All"], columns, texts)
+    return heading + print_frame([*model.response_names, "All"], columns, texts)
 
 
-def _table(rows, titles, columns) -> list[str]:
+def _column(values: np.ndarray, digits: int) -> list[str]:
+    """earth leaves out what is missing, which makes a column text: R then shows up to 15 digits."""
+    if np.isnan(values).any():
+        return ["" if math.isnan(value) else f"{value:.15g}" for value in values]
+    return r_format(values, digits)
+
+
+def print_frame(rows, titles, columns) -> list[str]:
     """A matrix as R prints it: names to the left, numbers to the right, columns in blocks of a line."""
     label = max(map(len, rows))
     cells = []
@@ -264,7 +285,7 @@ def _fixed_point(values: np.ndarray, shown: int) -> np.ndarray:
     """R's zapsmall on three or more: what is small beside the largest is rounded away."""
     if len(values) < 3:
         return values
-    largest = np.abs(values).max()
+    largest = np.nanmax(np.abs(values), initial=0.0)
     digits = shown + 1
     if largest > 0:
         digits = max(0, math.floor(digits - math.log10(largest) + 0.5))

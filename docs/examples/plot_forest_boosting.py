@@ -1,0 +1,67 @@
+"""
+A forest and its mtry, boosting and its rounds
+==============================================
+
+How many predictors a forest may look at for a split, and how many rounds boosting goes, decide what they use.
+"""
+
+# %%
+# Mentch and Zhou (2020) find that forests use fewer degrees of freedom the fewer predictors they may choose
+# from at a split (mtry, scikit-learn's `max_features`), and that this is why they do well where there is more
+# noise than signal. The signal-to-noise ratio here is 0.05: 100 rows, 10 Gaussian predictors, 5 of
+# which matter. All points of a line are fitted to the same responses, so its steps have smaller errors than
+# its points.
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
+
+from pyearthdof import self_consistency
+
+X = np.random.default_rng(0).normal(size=(100, 10))
+mean = X[:, :5].sum(axis=1)
+around = {"X": X, "mu": mean, "sigma": np.sqrt(mean.var() / 0.05), "n_rep": 40, "random_state": 1}
+
+mtry = {"max_features": [1, 2, 4, 7, 10]}
+forests = {
+    leaves: self_consistency(
+        RandomForestRegressor(20, max_leaf_nodes=leaves), mtry, nominal="trace", **around
+    )
+    for leaves in (5, 20)
+}
+rounds = {"n_estimators": [1, 5, 15, 40, 80]}
+boosting = {
+    depth: self_consistency(
+        GradientBoostingRegressor(max_depth=depth), rounds, nominal="trace", **around
+    )
+    for depth in (1, 3)
+}
+for leaves, path in forests.items():
+    step, se = path.step(0, len(path.df) - 1)
+    print(f"forest, {leaves} leaves: mtry from 1 to 10 costs {step:.1f} ± {se:.1f} df")
+for depth, path in boosting.items():
+    print(f"boosting, depth {depth}: df", "  ".join(f"{df:.1f}" for df in path.df))
+
+# %%
+
+figure, axes = plt.subplots(1, 2, figsize=(8.2, 3.8), layout="constrained")
+colours = ("#1f5fa8", "#d95f02")
+panels = [
+    (axes[0], forests, "leaves", "mtry, predictors for a split", "forest"),
+    (axes[1], boosting, "depth", "rounds", "boosting"),
+]
+for ax, paths, word, label, title in panels:
+    for (size, path), colour in zip(paths.items(), colours, strict=True):
+        lower, upper = path.interval()
+        ax.fill_between(path.values, lower, upper, color=colour, alpha=0.15, linewidth=0)
+        name = f"{word} {size}" if word == "depth" else f"{size} {word}"
+        ax.plot(path.values, path.df, "o-", markersize=4, color=colour, label=f"{name}, df")
+        ax.plot(path.values, path.nominal_df, "--", color=colour, label=f"{name}, tr S(y)")
+    ax.set(xlabel=label, ylabel="degrees of freedom", title=title)
+    ax.set_ylim(0, 1.4 * max(path.df.max() for path in paths.values()))
+    ax.legend(fontsize=8, loc="upper left", ncols=2, columnspacing=1)
+plt.show()
+
+# %%
+# The bands are intervals of 95 %. Broken lines are the mean trace of S(y), what the same averages would use
+# if y had not chosen the splits; the rest is search.

@@ -1,0 +1,106 @@
+"""Draw until the error is reached."""
+
+import numpy as np
+import pytest
+
+from pyearthdof import RDraws, correct_penalty, degrees_of_freedom
+from pyearthdof.dof.run.target import Looks, Target
+from pyearthdof.procedures import Lasso, RegressionTree, Ridge
+
+X = RDraws(31).normal(20 * 3).reshape(20, 3)
+MARS = {"degree": 2, "nk": 9, "engine": "native"}
+
+
+def tree(**options):
+    return degrees_of_freedom(RegressionTree(2), X, random_state=1, **options)
+
+
+def test_stops_where_the_error_is_reached():
+    found = tree(target_se=0.25, variance_reduction="direction")
+    assert found.se <= 0.25 and found.n_rep % 32 == 0
+    # As if that number had been asked for.
+    again = tree(n_rep=found.n_rep, variance_reduction="direction")
+    assert found.df == pytest.approx(again.df, rel=1e-13)
+    assert found.se == pytest.approx(again.se, rel=1e-9)
+    fewer = tree(n_rep=found.n_rep // 2, variance_reduction="direction")
+    assert fewer.se > 0.25
+    assert found.settings["target_se"] == 0.25
+
+
+def test_at_least_thirty_and_at_most_n_rep():
+    assert tree(target_se=100.0).n_rep == 32
+    with pytest.warns(UserWarning, match=r"after n_rep=50 repetitions.* and not target_se=0.01"):
+        found = tree(target_se=0.01, n_rep=50)
+    assert found.n_rep == 50 and found.se > 0.01
+
+
+def test_long_runs_turn_to_frames():
+    found = tree(target_se=0.1)
+    assert found.settings["variance_reduction"] == "orthogonal, direction, control"
+    assert found.se <= 0.1 and found.n_rep % 19 == 0 and found.n_rep >= 190
+    short = tree(target_se=0.5)
+    assert short.settings["variance_reduction"] == "direction, control"
+
+
+@pytest.mark.parametrize("target", [0.1, 0.3])
+@pytest.mark.parametrize("design", [X, (20, 3)], ids=["one", "drawn"])
+def test_the_number_of_workers_does_not_matter(design, target):
+    one, two = (
+        degrees_of_freedom(
+            RegressionTree(2), design, target_se=target, n_rep=2000, random_state=3, n_jobs=n
+        )
+        for n in (1, 2)
+    )
+    assert one.df == two.df and one.n_rep == two.n_rep
+    assert np.array_equal(one.left_out["df"], two.left_out["df"])
+
+
+def test_more_designs_where_designs_are_drawn():
+    found = degrees_of_freedom(RegressionTree(2), (20, 3), target_se=0.3, random_state=1)
+    assert found.n_designs >= 20 and found.n_rep == 5 * found.n_designs
+    assert found.se <= 0.3 and found.se_covers == "the draws of y and of the design"
+    one = degrees_of_freedom(RegressionTree(2), (20, 3), target_se=0.3, random_state=1, n_designs=1)
+    assert one.n_designs == 1 and one.se <= 0.3
+
+
+def test_rs_draws_and_the_papers_estimator():
+    found = degrees_of_freedom(RegressionTree(2), X, target_se=0.5, draws=RDraws(1))
+    again = degrees_of_freedom(RegressionTree(2), X, n_rep=found.n_rep, draws=RDraws(1))
+    assert found.settings["variance_reduction"] is None
+    assert found.df == pytest.approx(again.df, rel=1e-13)
+
+
+def test_a_statistic_and_an_exact_one():
+    found = degrees_of_freedom(Lasso(8.0), X, method="exact", target_se=0.05, random_state=1)
+    assert found.df == found.n_coef and found.se <= 0.05
+    assert degrees_of_freedom(Ridge(1.0), X, target_se=0.05).n_rep == 0
+
+
+def test_penalty():
+    found = correct_penalty(X, target_se=0.2, random_state=1, **MARS)
+    assert found.se <= 0.2 and found.settings["target_se"] == 0.2
+    long = correct_penalty(X, n_rep=3000, random_state=2, **MARS)
+    assert abs(found.penalty - long.penalty) <= 3.5 * np.hypot(found.se, long.se)
+    drawn = correct_penalty((20, 3), target_se=0.3, random_state=1, **MARS)
+    assert drawn.se <= 0.3 and drawn.n_rep == 5 * drawn.n_designs
+
+
+def test_a_search_that_finds_nothing_keeps_the_default():
+    with pytest.warns(UserWarning, match="no fit added a term"):
+        found = correct_penalty(np.ones((20, 1)), target_se=0.2, n_rep=64, engine="native")
+    assert found.penalty == 2.0 and found.n_rep == 64
+
+
+def test_the_bar_shows_the_error(capsys):
+    tree(target_se=0.3, progress=True)
+    assert "wanted 0.3" in capsys.readouterr().err
+
+
+def test_looks_are_few():
+    looks, seen = Looks(Target(1.0, lambda found: found), 30), []
+    for done in range(1, 5000):
+        if looks.due(done):
+            seen.append(done)
+            if looks.reached(done, 40 / np.sqrt(done)):
+                break
+    assert seen == [30, 60, 120, 240, 480, 960, 1600]

@@ -1,0 +1,206 @@
+"""Classes and counts: covariance penalties against all responses there are, and against R's bootstrap."""
+
+import itertools
+
+import numpy as np
+import pytest
+from rscript import needs_rscript, run_r
+from scipy.stats import binom, poisson
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression, PoissonRegressor, RidgeClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from pyearthdof import (
+    EarthClassifier,
+    FamilyDegreesOfFreedom,
+    degrees_of_freedom,
+)
+from pyearthdof.exceptions import InvalidInputError, MissingClassWarning
+
+RNG = np.random.default_rng(1)
+X = RNG.normal(size=(50, 3))
+
+
+def by_enumeration(fit, X, mu, loss) -> float:
+    """The sum of cov(lambda_i, y_i) over all 2^n responses."""
+    n = len(mu)
+    clip, moments = 1 / (2 * n), np.zeros((3, n))
+    for y in itertools.product([0, 1], repeat=n):
+        y = np.array(y)
+        weight = np.prod(np.where(y == 1, mu, 1 - mu))
+        p = np.full(n, float(y[0])) if y.min() == y.max() else fit.fit(X, y).predict_proba(X)[:, 1]
+        c = np.clip(p, clip, 1 - clip)
+        lam = {"deviance": np.log(c / (1 - c)), "squared": p, "counting": (p > 0.5) - 0.5}[loss]
+        moments += weight * np.array([lam * y, lam, y])
+    return float((moments[0] - moments[1] * moments[2]).sum())
+
+
+class Logistic(ClassifierMixin, BaseEstimator):
+    """Ridge-penalised logistic regression by Newton's steps, without intercept: quick on few rows."""
+
+    def fit(self, X, y):
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        beta = np.zeros(X.shape[1])
+        for _ in range(25):
+            p = 1 / (1 + np.exp(-X @ beta))
+            H = X.T @ (X * (p * (1 - p))[:, None]) + np.eye(len(beta))
+            beta = beta + np.linalg.solve(H, X.T @ (codes - p) - beta)
+        self.beta_ = beta
+        return self
+
+    def predict_proba(self, X):
+        p = 1 / (1 + np.exp(-X @ self.beta_))
+        return np.column_stack([1 - p, p])
+
+    def predict(self, X):
+        return self.classes_[(X @ self.beta_ > 0).astype(int)]
+
+
+@pytest.mark.filterwarnings("ignore::pyearthdof.exceptions.MissingClassWarning")
+@pytest.mark.parametrize("loss", ["deviance", "squared", "counting"])
+def test_logistic_regression_against_all_responses(loss):
+    few, mu = X[:8, :2], np.linspace(0.2, 0.8, 8)
+    truth = by_enumeration(Logistic(), few, mu, loss)
+    found = degrees_of_freedom(Logistic(), few, mu=mu, loss=loss, n_rep=1500, random_state=3)
+    assert abs(found.df - truth) < 3 * found.se
+    assert isinstance(found, FamilyDegreesOfFreedom) and found.optimism == 2 * found.df
+
+
+def test_a_share_has_its_closed_form():
+    """The same probability for all: n cov(logit(share), share), the share binomial."""
+    n, p = 50, 0.3
+    k = np.arange(n + 1)
+    share = np.clip(k / n, 1 / (2 * n), 1 - 1 / (2 * n))
+    w = binom.pmf(k, n, p)
+    logit = np.log(share / (1 - share))
+    truth = float((w * logit * k).sum() - (w * logit).sum() * (w * k).sum())
+    found = degrees_of_freedom(DummyClassifier(), X, mu=p, n_rep=400, random_state=0)
+    assert abs(found.df - truth) < 3 * found.se
+    assert truth == pytest.approx(1, abs=0.1)  # one parameter
+
+
+def test_a_mean_count_has_its_closed_form():
+    n, m = 50, 1.5
+    k = np.arange(400)
+    w, logs = poisson.pmf(k, n * m), np.log(np.maximum(k / n, 1 / (2 * n)))
+    truth = float((w * logs * k).sum() - (w * logs).sum() * (w * k).sum())
+    found = degrees_of_freedom(
+        DummyRegressor(), X, mu=m, family="poisson", n_rep=400, random_state=0
+    )
+    assert abs(found.df - truth) < 3 * found.se and truth == pytest.approx(1, abs=0.05)
+    squared = degrees_of_freedom(
+        DummyRegressor(), X, mu=m, family="poisson", loss="squared", n_rep=400, random_state=0
+    )
+    assert abs(squared.df - m) < 3 * squared.se  # n cov(ybar, y_i) = m
+
+
+@needs_rscript
+def test_logistic_regression_against_rs_bootstrap():
+    """R's glm refitted to binomial responses around its mean, the same covariance with R's draws."""
+    rows, mu = X[:40, :2], 1 / (1 + np.exp(-X[:40, 0]))
+    theirs = run_r(
+        """
+        set.seed(7)
+        Y <- matrix(rbinom(40 * 600, 1, mu), 40)
+        theta <- apply(Y, 2, function(y) {
+          p <- suppressWarnings(glm(y ~ X, family = binomial)$fitted.values)
+          p <- pmin(pmax(p, 1/80), 1 - 1/80)
+          log(p / (1 - p))
+        })
+        each <- colSums((Y - rowMeans(Y)) * (theta - rowMeans(theta)))
+        out <- list(df = sum(each) / 599, se = sd(each) / sqrt(600))
+        """,
+        X=rows,
+        mu=mu,
+    )
+    ours = degrees_of_freedom(
+        LogisticRegression(C=np.inf, tol=1e-8, max_iter=1000),
+        rows,
+        mu=mu,
+        n_rep=300,
+        random_state=2,
+    )
+    assert abs(ours.df - theirs["df"].item()) < 3 * np.hypot(ours.se, theirs["se"].item())
+
+
+def test_three_classes_are_two_log_odds():
+    table = np.tile([0.5, 0.3, 0.2], (50, 1))
+    found = degrees_of_freedom(DummyClassifier(), X, mu=table, n_rep=400, random_state=0)
+    assert abs(found.df - 2) < 3 * found.se + 0.1
+    assert found.per_observation.shape == (50,)
+
+
+def test_two_classes_are_the_same_by_columns():
+    half = {"n_rep": 30, "random_state": 0}
+    tree = DecisionTreeClassifier(max_depth=2)
+    one = degrees_of_freedom(tree, X, mu=0.4, **half)
+    two = degrees_of_freedom(tree, X, mu=np.tile([0.6, 0.4], (50, 1)), **half)
+    assert one.df == two.df
+
+
+@pytest.mark.parametrize(
+    "fit",
+    [DecisionTreeClassifier(max_depth=2), GradientBoostingClassifier(n_estimators=3),
+     EarthClassifier(engine="native")],
+    ids=lambda fit: type(fit).__name__,
+)  # fmt: skip
+def test_at_the_fit_with_any_labels(fit):
+    y = np.where(X[:, 0] + RNG.normal(size=50) > 0, "yes", "no")
+    found = degrees_of_freedom(fit, X, y=y, mu="fitted", n_rep=15, random_state=0)
+    assert found.df > 1 and found.family == "bernoulli" and found.se > 0
+    again = degrees_of_freedom(fit, X, y=y, mu="fitted", n_rep=15, random_state=0)
+    assert again.df == found.df
+
+
+def test_counts_at_the_fit():
+    y = RNG.poisson(np.exp(X[:, 0] / 2))
+    found = degrees_of_freedom(
+        PoissonRegressor(alpha=0.0),
+        X,
+        y=y,
+        mu="fitted",
+        family="poisson",
+        n_rep=100,
+        random_state=0,
+    )
+    assert abs(found.df - 4) < 4 * found.se
+
+
+def test_a_missing_class_is_said():
+    with pytest.warns(MissingClassWarning, match=r"of 40 responses that were drawn lack a class"):
+        found = degrees_of_freedom(LogisticRegression(), X[:6], mu=0.05, n_rep=40, random_state=0)
+    assert 0 < found.n_missing < 40 and np.isfinite(found.df)
+
+
+def test_a_drawn_design():
+    found = degrees_of_freedom(DummyClassifier(), (30, 2), n_rep=60, random_state=0)
+    assert found.n_designs == 20 and abs(found.df - 1) < 3 * found.se + 0.1
+
+
+@pytest.mark.parametrize(
+    ("fit", "arguments", "message"),
+    [
+        (DummyClassifier(), {"sigma": 1.0}, "left out for the family 'bernoulli'"),
+        (DummyClassifier(), {"family": "poisson"}, "None or 'bernoulli' for the classifier"),
+        (DummyRegressor(), {"family": "bernoulli"}, "is no classifier"),
+        (DummyRegressor(), {"loss": "deviance"}, "left out for Gaussian noise"),
+        (RidgeClassifier(), {}, "has no predict_proba"),
+        (DummyClassifier(), {"mu": 1.5}, "probabilities"),
+        (DummyClassifier(), {"mu": "fitted"}, "given with y"),
+        (DummyClassifier(), {"mu": "fitted", "y": np.zeros(50)}, "of two classes or more"),
+        (DummyClassifier(), {"method": "exact"}, "'monte-carlo' for the family"),
+        (DummyRegressor(), {"family": "poisson", "mu": -1.0}, "a positive mean"),
+        (DummyRegressor(), {"family": "poisson", "loss": "counting"}, "'deviance' or 'squared'"),
+        (DummyRegressor(), {"family": "poisson", "mu": "fitted", "y": X[:, 0]}, "whole numbers"),
+    ],
+)
+def test_what_is_refused(fit, arguments, message):
+    with pytest.raises(InvalidInputError, match=message):
+        degrees_of_freedom(fit, X, **arguments)
+
+
+def test_wrong_classes_without_probabilities():
+    found = degrees_of_freedom(RidgeClassifier(), X, loss="counting", n_rep=20, random_state=0)
+    assert found.df > 0

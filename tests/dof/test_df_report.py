@@ -1,0 +1,260 @@
+"""The report about an estimator: its numbers by hand, what it holds, how it prints."""
+
+import json
+import re
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.feature_selection import SelectKBest, f_regression
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import (
+    ElasticNetCV,
+    LassoCV,
+    LassoLarsIC,
+    LinearRegression,
+    LogisticRegression,
+    LogisticRegressionCV,
+    OrthogonalMatchingPursuitCV,
+    PoissonRegressor,
+    RidgeCV,
+)
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.tree import DecisionTreeRegressor
+
+from pyearthdof import Earth, aic, bic, degrees_of_freedom, df_report, gcv
+from pyearthdof.datasets import load_airquality
+from pyearthdof.dof.held import choices_of, with_all_held
+from pyearthdof.dof.report_text import page_of
+from pyearthdof.exceptions import InvalidInputError
+
+RNG = np.random.default_rng(4)
+X = RNG.normal(size=(50, 8))
+y = X[:, 0] + RNG.normal(size=50)
+SELECT = make_pipeline(SelectKBest(f_regression, k=2), LinearRegression())
+QUIET = {"n_rep": 15, "random_state": 3, "progress": False}
+
+
+def named(report) -> dict:
+    return {measure.name: measure for measure in report.measures}
+
+
+def test_the_numbers_of_a_regression_by_hand():
+    report = df_report(SELECT, X, y, **QUIET)
+    fitted, n = SELECT.fit(X, y).predict(X), 50
+    rss, tss = ((y - fitted) ** 2).sum(), ((y - y.mean()) ** 2).sum()
+    found = named(report)
+    assert report.naive_df == 3
+    optimism = 2 * report.sigma**2 * report.df / n
+    assert found["optimism"].honest == pytest.approx(optimism)
+    assert found["optimism"].se == pytest.approx(2 * report.sigma**2 * report.se / n)
+    assert found["mean squared error"].honest == pytest.approx(rss / n + optimism)
+    assert found["R2"].naive == pytest.approx(1 - rss / tss)
+    null = tss / n + 2 * report.sigma**2 / n
+    assert found["R2"].honest == pytest.approx(1 - (rss / n + optimism) / null)
+    for name, rule in {"AIC": aic, "BIC": bic}.items():
+        assert found[name].naive == pytest.approx(rule(y, fitted, 3))
+        assert found[name].honest == pytest.approx(rule(y, fitted, report.df))
+    assert found["GCV"].honest == pytest.approx(gcv(y, fitted, report.df, per_observation=True))
+    assert report.sigma**2 == pytest.approx(rss / (n - report.found.settings["sigma_df"]))
+
+
+def test_the_df_are_those_of_degrees_of_freedom():
+    report = df_report(SELECT, X, y, sigma=1.0, **QUIET)
+    alone = degrees_of_freedom(SELECT, X, y=y, mu="fitted", sigma=1.0, n_rep=15, random_state=3)
+    assert (report.df, report.se) == (alone.df, alone.se)
+    assert (report.lower, report.upper) == alone.interval()
+
+
+def test_a_price_is_what_holding_the_choice_saves():
+    """Least squares on the two columns that were chosen has exactly three degrees of freedom."""
+    report = df_report(SELECT, X, y, sigma=1.0, n_rep=200, random_state=1, progress=False)
+    price = report.prices[0]
+    assert price.step == "selectkbest" and price.what == "2 of 8 columns, by SelectKBest"
+    assert abs(price.price - (report.df - 3)) < 3 * report.se
+    assert price.se < report.se  # the same draws
+    assert report.fixed_df == pytest.approx(3.0)
+
+
+def test_prices_add_up_for_all_together():
+    pipeline = make_pipeline(SelectKBest(f_regression, k=4), LassoCV(cv=3, alphas=[0.05, 0.2, 0.5]))
+    report = df_report(pipeline, X, y, **QUIET)
+    names = [price.step for price in report.prices]
+    assert names == ["selectkbest", "lassocv", "all of these", "the fit itself"]
+    total = report.prices[2].price + report.prices[3].price + report.fixed_df
+    assert total == pytest.approx(report.df)
+    without = df_report(pipeline, X, y, prices=False, **QUIET)
+    assert without.prices == () and without.df == report.df
+    assert without.n_fits < report.n_fits
+
+
+def test_a_linear_fit_is_exact():
+    report = df_report(KNeighborsRegressor(5), X, y, progress=False)
+    assert (
+        report.df == pytest.approx(report.naive_df) == 10.0
+        and report.se == 0.0
+        and report.n_rep == 0
+    )
+    assert "exact" in repr(report) and report.prices == ()
+
+
+def test_mars_pays_for_its_terms():
+    model = Earth(engine="native").fit(X, y)
+    report = df_report(Earth(engine="native"), X, y, **QUIET)
+    assert report.naive_df == model.nominal_df_
+    [price] = report.prices
+    assert price.df_held == model.n_terms_ and "its terms" in price.what
+
+
+def test_a_search_over_a_pipeline():
+    grid = GridSearchCV(make_pipeline(SelectKBest(f_regression), DecisionTreeRegressor(max_depth=1)),
+                        {"selectkbest__k": [1, 3]}, cv=2)  # fmt: skip
+    report = df_report(grid, X, y, n_rep=5, random_state=0, progress=False)
+    assert [price.step for price in report.prices] == [
+        "GridSearchCV",
+        "all of these",
+        "the fit itself",
+    ]
+    assert report.prices[0].what.startswith("selectkbest__k = ")
+    assert report.naive_df == 2
+
+
+@pytest.mark.parametrize(
+    ("search", "name"),
+    [
+        (RidgeCV([0.1, 10.0]), "alpha"),
+        (LassoCV(cv=2, alphas=[0.1, 0.3]), "alpha"),
+        (LassoLarsIC(), "alpha"),
+        (ElasticNetCV(cv=2, alphas=[0.1, 0.3], l1_ratio=[0.5, 1.0]), "l1_ratio"),
+        (OrthogonalMatchingPursuitCV(cv=2), "n_nonzero_coefs"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_held_parameter_gives_the_same_fit(search, name):
+    """On the data themselves holding what was chosen changes nothing."""
+    model = search.fit(X, y)
+    [choice] = choices_of(search, model)
+    assert choice.held.fit(X, y).predict(X) == pytest.approx(model.predict(X), abs=1e-6)
+    assert name in choice.held.get_params()
+
+
+def test_a_held_classifier_gives_the_same_fit():
+    classes = np.where(y > 0, "a", "b")
+    search = LogisticRegressionCV(cv=2, Cs=2, scoring="neg_log_loss").fit(X, classes)
+    held, count = with_all_held(search, search)
+    assert count == 1
+    assert held.fit(X, classes).predict_proba(X) == pytest.approx(search.predict_proba(X), abs=1e-3)
+
+
+def test_classes():
+    classes = np.where(y > 0, "high", "low")
+    logistic = LogisticRegression(C=1.0)
+    report = df_report(logistic, X, classes, n_rep=40, random_state=0, progress=False)
+    model = logistic.fit(X, classes)
+    chosen = model.predict_proba(X)[np.arange(50), (classes == "low").astype(int)]
+    found = named(report)
+    assert found["deviance"].naive == pytest.approx(-2 * np.log(np.clip(chosen, 0.01, 0.99)).sum())
+    assert found["AIC"].honest == pytest.approx(found["deviance"].naive + 2 * report.df)
+    assert found["share of wrong classes"].naive == (model.predict(X) != classes).mean()
+    assert found["share of wrong classes"].honest > found["share of wrong classes"].naive
+    assert report.family == "bernoulli" and report.sigma is None and report.naive_df == 9
+
+
+def test_counts():
+    counts = RNG.poisson(np.exp(X[:, 0] / 2))
+    report = df_report(PoissonRegressor(), X, counts, family="poisson", **QUIET)
+    model = PoissonRegressor().fit(X, counts)
+    explained = named(report)["explained deviance"]
+    assert explained.naive == pytest.approx(model.score(X, counts))
+    assert explained.honest < explained.naive
+
+
+def test_a_missing_class_is_a_note():
+    rare = np.array(["common"] * 14 + ["rare"])
+    report = df_report(LogisticRegression(), X[:15], rare, n_rep=30, random_state=0, progress=False)
+    assert any(
+        re.search(r"A class is missing in \d+ of 30 responses", note) for note in report.notes
+    )
+
+
+def test_a_fit_that_takes_everything_is_a_note():
+    tree = DecisionTreeRegressor()
+    with pytest.raises(InvalidInputError, match="sigma=None but it should be given"):
+        df_report(tree, X, y, **QUIET)
+    report = df_report(tree, X, y, sigma=1.0, n_rep=100, random_state=0, progress=False)
+    if report.df >= 49:
+        assert any("goes through the data" in note for note in report.notes)
+    exact = df_report(KNeighborsRegressor(1), X, y, sigma=1.0, progress=False)
+    assert exact.df == 50 and any("goes through the data" in note for note in exact.notes)
+    assert (
+        "infinite" in repr(exact) and exact.to_frame().set_index("quantity").honest["GCV"] == np.inf
+    )
+
+
+def test_a_real_pipeline_with_holes_and_classes():
+    air = load_airquality().dropna(subset="Ozone").astype({"Month": str})
+    columns = make_column_transformer(
+        (SimpleImputer(), ["Solar.R", "Wind", "Temp"]), (OneHotEncoder(), ["Month"])
+    )
+    pipeline = make_pipeline(columns, SelectKBest(f_regression, k=4), LinearRegression())
+    report = df_report(pipeline, air.drop(columns="Ozone"), np.log(air["Ozone"]), **QUIET)
+    assert report.title == "ColumnTransformer -> SelectKBest -> LinearRegression"
+    assert [price.step for price in report.prices] == ["selectkbest"]
+    assert report.prices[0].what == "4 of 8 columns, by SelectKBest"
+
+
+def test_it_prints_as_text_frame_html_and_json():
+    frame = pd.DataFrame(X, columns=[f"<x{k}>" for k in range(8)])
+    report = df_report(
+        make_pipeline(SelectKBest(f_regression, k=2), LinearRegression()), frame, y, **QUIET
+    )
+    text = repr(report)
+    assert max(map(len, text.splitlines())) <= 80 and "±" in text and "0x" not in text
+    table = report.to_frame()
+    assert table["quantity"].tolist()[:2] == ["df", "price of selectkbest"]
+    assert table["honest"].iloc[0] == report.df
+    assert json.loads(json.dumps(report.to_dict(), default=str))["df"] == report.df
+    page = report._repr_html_()
+    ET.fromstring(page)  # well-formed
+    assert "#000" not in page and "#fff" not in page and "color:inherit" in page
+    assert page in page_of(report)
+
+
+def test_html_is_escaped():
+    class Evil(LinearRegression):
+        def __repr__(self):
+            return "<script>alert('&')</script>"
+
+    page = df_report(Evil(), X, y, **QUIET).to_html()
+    assert "<script>" not in page and "&lt;script&gt;" in page
+    ET.fromstring(page)
+
+
+def test_it_says_before_it_starts_how_long_it_takes(capsys):
+    df_report(SELECT, X, y, n_rep=5, random_state=0)
+    said = capsys.readouterr()
+    assert said.out == "" and re.match(r"df_report: about \d+ fits of up to \d+ ", said.err)
+    assert "with selectkbest held" in said.err
+
+
+@pytest.mark.parametrize(
+    ("estimator", "arguments", "message"),
+    [
+        (LinearRegression, {}, "an estimator or pipeline with fit and predict"),
+        (lambda X, y: y, {}, "an estimator or pipeline with fit and predict"),
+        (LinearRegression(), {"X": (50, 8)}, "the design that y belongs to"),
+        (LinearRegression(), {"y": y[:10]}, r"y has shape \(10,\)"),
+        (LinearRegression(), {"n_rep": 2}, "an integer of 3 or more"),
+        (LinearRegression(), {"sigma": np.ones(50)}, "a number or None"),
+        (LogisticRegression(), {"y": y > 0, "sigma": 1.0}, "None for the family"),
+    ],
+)
+def test_what_is_refused(estimator, arguments, message):
+    arguments = {"X": X, "y": y, "progress": False} | arguments
+    with pytest.raises(InvalidInputError, match=message):
+        df_report(estimator, **arguments)

@@ -10,8 +10,8 @@ matplotlib.use("Agg")
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
 from members import methods_of, properties_of
+from page_foot import built_with
 from sphinx_gallery.sorting import FunctionSortKey
-from versions import built_with
 
 from pyearthdof import __version__
 

@@ -81,9 +81,10 @@ sphinx_gallery_conf = {
 
 # Code can be copied, without its prompts; what it prints cannot.
 copybutton_selector = ", ".join(
-    f"div.highlight-{language} pre" for language in ("python", "pycon", "r", "sh", "sql", "none")
+    f"div.highlight-{language}:not(.sphx-glr-script-out) pre"
+    for language in ("python", "Python", "default", "r", "sh", "none")
 )
-copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_text = r">>> |\.\.\. "
 copybutton_prompt_is_regexp = True
 
 html_theme = "pydata_sphinx_theme"

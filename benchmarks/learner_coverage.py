@@ -2,10 +2,13 @@
 
 python benchmarks/learner_coverage.py WORK [--runs 300], with one of
 
-random-x      predictions at new rows: closed forms of least squares, of ridge, and a tree
-families      classes and counts: logistic regression and trees
-correlated    noise with a covariance matrix, and best subset and relaxed lasso on orthogonal columns
-report        df_report of a tree, with sigma given and estimated, and of a pipeline with its price
+random-x         predictions at new rows: closed forms of least squares and ridge
+random-x-tree    the same of a tree
+families         classes: logistic regression
+families-tree    classes and counts: trees
+correlated       noise with a covariance matrix, and best subset and relaxed lasso on orthogonal columns
+report           df_report of a tree, with sigma given and estimated
+report-pipeline  df_report of a pipeline, and the price of its selection
 
 Every line has the truth, the mean of the estimates, the share of the runs whose interval holds the truth, the
 share for the estimate plus or minus 1.96 standard errors, and the mean standard error over the standard
@@ -20,6 +23,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
+from sklearn import linear_model
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.feature_selection import SelectKBest, f_regression
 from sklearn.linear_model import LinearRegression
@@ -63,9 +67,8 @@ def hills(rows) -> np.ndarray:
 def random_x() -> Callable[[int], Iterator[Claim]]:
     n, p = 50, 10
     closed = {"predictive": p / 2 + n * p / (2 * (n - p - 1)), "intrinsic": float(p)}
-    ridge = degrees_of_freedom(Ridge(lam=20.0), X, X_new=X_NEW, mu=hills)
-    tree, given = DecisionTreeRegressor(max_depth=2), {"X_new": X_NEW, "mu": hills}
-    far = degrees_of_freedom(tree, X, **given, n_rep=LONG // 2, random_state=FAR)
+    shrunken = linear_model.Ridge(alpha=20.0)
+    ridge = degrees_of_freedom(shrunken, X, X_new=X_NEW, mu=hills)
 
     def one(seed: int) -> Iterator[Claim]:
         squares = degrees_of_freedom(
@@ -78,11 +81,19 @@ def random_x() -> Callable[[int], Iterator[Claim]]:
         for name, truth in closed.items():
             yield of(f"least squares, 20 designs, {name}", squares, name, truth)
         found = degrees_of_freedom(
-            Ridge(lam=20.0), X, X_new=X_NEW, mu=hills, method="monte-carlo", n_rep=N_REP,
-            random_state=seed,
-        )  # fmt: skip
-        for name in ("predictive", "emergent", "intrinsic", "optimism"):
+            shrunken, X, X_new=X_NEW, mu=hills, method="monte-carlo", n_rep=N_REP, random_state=seed
+        )
+        for name in ("df", "predictive", "emergent", "intrinsic", "optimism", "prediction_error"):
             yield of(f"ridge, given rows, {name}", found, name, getattr(ridge, name))
+
+    return one
+
+
+def random_x_tree() -> Callable[[int], Iterator[Claim]]:
+    tree, given = DecisionTreeRegressor(max_depth=2), {"X_new": X_NEW, "mu": hills}
+    far = degrees_of_freedom(tree, X, **given, n_rep=LONG // 2, random_state=FAR)
+
+    def one(seed: int) -> Iterator[Claim]:
         found = degrees_of_freedom(tree, X, **given, n_rep=N_REP, random_state=seed)
         for name in ("df", "predictive", "emergent", "intrinsic"):
             yield of(f"tree, given rows, {name}", found, name, getattr(far, name))
@@ -109,17 +120,22 @@ class Newton(ClassifierMixin, BaseEstimator):
 
 
 def families() -> Callable[[int], Iterator[Claim]]:
-    odds = 1 / (1 + np.exp(-X[:, 0]))
-    tree = DecisionTreeClassifier(max_depth=2)
-    cases = {
-        "logistic regression": (Newton(), {"mu": odds}),
-        "tree": (tree, {"mu": odds}),
-        "tree, wrong classes": (tree, {"mu": odds, "loss": "counting"}),
-        "tree, counts": (
-            DecisionTreeRegressor(max_depth=2, criterion="poisson"),
-            {"mu": np.exp(X[:, 0] / 2), "family": "poisson"},
-        ),
-    }
+    return _families({"logistic regression": (Newton(), {"mu": 1 / (1 + np.exp(-X[:, 0]))})})
+
+
+def families_tree() -> Callable[[int], Iterator[Claim]]:
+    tree, odds = DecisionTreeClassifier(max_depth=2), 1 / (1 + np.exp(-X[:, 0]))
+    counts = DecisionTreeRegressor(max_depth=2, criterion="poisson")
+    return _families(
+        {
+            "tree": (tree, {"mu": odds}),
+            "tree, wrong classes": (tree, {"mu": odds, "loss": "counting"}),
+            "tree, counts": (counts, {"mu": np.exp(X[:, 0] / 2), "family": "poisson"}),
+        }
+    )
+
+
+def _families(cases) -> Callable[[int], Iterator[Claim]]:
     truths = {
         name: degrees_of_freedom(fit, X, **options, n_rep=LONG, random_state=FAR).df
         for name, (fit, options) in cases.items()
@@ -161,22 +177,30 @@ def correlated() -> Callable[[int], Iterator[Claim]]:
 def report() -> Callable[[int], Iterator[Claim]]:
     y = hills(X) + RNG.normal(size=60)
     tree = RegressionTree(depth=2)
-    pipeline = make_pipeline(SelectKBest(f_regression, k=2), LinearRegression())
-    quiet = {"progress": False}
     sigma, df = _sigma_of_itself(tree, y)
-    far = df_report(pipeline, X, y, sigma=1.0, n_rep=LONG, random_state=FAR, **quiet)
 
     def one(seed: int) -> Iterator[Claim]:
         for words, given in (("sigma given", sigma), ("sigma estimated", None)):
-            found = df_report(tree, X, y, sigma=given, n_rep=N_REP, random_state=seed, **quiet)
+            found = df_report(
+                tree, X, y, sigma=given, n_rep=N_REP, random_state=seed, progress=False
+            )
             yield Claim(f"tree, {words}", found.df, found.se, found.lower, found.upper, df)
-        found = df_report(pipeline, X, y, sigma=1.0, n_rep=N_REP, random_state=seed, **quiet)
+
+    return one
+
+
+def report_pipeline() -> Callable[[int], Iterator[Claim]]:
+    y = hills(X) + RNG.normal(size=60)
+    pipeline = make_pipeline(SelectKBest(f_regression, k=2), LinearRegression())
+    given = {"sigma": 1.0, "progress": False}
+    far = df_report(pipeline, X, y, n_rep=LONG, random_state=FAR, **given)
+
+    def one(seed: int) -> Iterator[Claim]:
+        found = df_report(pipeline, X, y, n_rep=N_REP, random_state=seed, **given)
         yield Claim("pipeline", found.df, found.se, found.lower, found.upper, far.df)
         price = found.prices[0]
         ends = (price.price + k * 2.01 * price.se for k in (-1, 1))
-        yield Claim(
-            "pipeline, price of the selection", price.price, price.se, *ends, far.prices[0].price
-        )
+        yield Claim("price of the selection", price.price, price.se, *ends, far.prices[0].price)
 
     return one
 
@@ -188,12 +212,16 @@ def _sigma_of_itself(fit, y) -> tuple[float, float]:
     for k in range(6):
         sigma = np.sqrt(rss / (len(y) - df))
         df = degrees_of_freedom(
-            fit, X, mu=fitted, sigma=sigma, n_rep=10 * LONG, random_state=FAR + k
+            fit, X, mu=fitted, sigma=sigma, n_rep=2 * LONG, random_state=FAR + k
         ).df
     return float(np.sqrt(rss / (len(y) - df))), df
 
 
-WORKS = {"random-x": random_x, "families": families, "correlated": correlated, "report": report}
+WORKS = {
+    "random-x": random_x, "random-x-tree": random_x_tree, "families": families,
+    "families-tree": families_tree, "correlated": correlated, "report": report,
+    "report-pipeline": report_pipeline,
+}  # fmt: skip
 
 
 def main() -> None:

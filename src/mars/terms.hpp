@@ -18,6 +18,7 @@ constexpr double kMinGrsq = -10.0;
 constexpr int kNoParent = 101;  // degree of an empty slot: above every maximum degree
 
 constexpr std::size_t kMostKnots = 4'000'000;   // 144 MB at the most, 192 with lists of cases
+constexpr std::size_t kKnotsPerCase = 27;       // above 148,000 cases, 972 bytes for each of them
 constexpr std::size_t kMostCases = 16'000'000;  // 192 MB
 
 // Options of the forward pass, all resolved to numbers.

@@ -15,10 +15,13 @@ constexpr double kLostDigits = 1e-7;  // a linear candidate that lost this part 
 constexpr double kSettled = 1e-9;     // share of the null RSS: a gain that may be off by more is computed
                                       // as earth does, to book it
 
-// A knot has six numbers of eight bytes, and one more for each response but the first.
+// A knot has six numbers of eight bytes, and one more for each response but the first. The parents of a step are as
+// many for long data, whose knots are more: what is kept grows with them.
 std::size_t room_for_knots(const Design& design, const Settings& settings, std::size_t most, std::size_t n_resp,
                            std::size_t n_mates) {
-  const std::size_t parents = settings.degree == 1 ? 1 : settings.nk, kept = 6 * settings.most_knots / (5 + n_resp);
+  const std::size_t parents = settings.degree == 1 ? 1 : settings.nk;
+  const std::size_t wanted = settings.most_knots > 0 ? std::max(settings.most_knots, kKnotsPerCase * design.n) : 0;
+  const std::size_t kept = 6 * wanted / (5 + n_resp);
   return std::min(parents * design.p * most, std::max(kept / n_mates, 2 * design.p * most));
 }
 
@@ -110,9 +113,22 @@ double Updating::append(const Terms& terms, std::size_t slot) {
 bool Updating::is_too_noisy() const { return noise_ > kMostNoise * kMostNoise; }
 
 void Updating::clear_parents() {
-  knots_filled_ = own_knots_;
-  cases_filled_ = 0;
+  knots_filled_ = last_knots_ = own_knots_;
+  cases_filled_ = last_cases_ = 0;
   for (std::size_t slot = 1; slot < parents_.size(); ++slot) parents_[slot].synced = 0;
+}
+
+// Room for one more parent. A step asks for all of them in turns, so that those which came first stay, and the last one
+// is computed again when it comes back.
+void Updating::make_room(std::size_t n_knots, std::size_t n_cases) {
+  const auto is_full = [&] {
+    return knots_filled_ + n_knots > knots_.room() || cases_filled_ + n_cases > cases_.room();
+  };
+  if (!is_full()) return;
+  parents_[last_].synced = 0;
+  knots_filled_ = last_knots_;
+  cases_filled_ = last_cases_;
+  if (is_full()) clear_parents();
 }
 
 void Updating::forget_knots() {
@@ -134,9 +150,12 @@ void Updating::create_parent(const Terms& terms, std::size_t slot) {
   const std::size_t p = design_.p, n = design_.n;
   const Spans spans = span_limits(n, p, terms.count_positive(slot), terms.degree[slot] + 1, settings_);
   const bool listed = slot > 0 && cases_.room() > 0;
-  const bool full =
-      knots_filled_ + p * most_knots_ > knots_.room() || (listed && cases_filled_ + p * (n + 1) > cases_.room());
-  if (slot > 0 && full) clear_parents();  // those that come back are computed again
+  if (slot > 0) {
+    make_room(p * most_knots_, listed ? p * (n + 1) : 0);
+    last_ = slot;
+    last_knots_ = knots_filled_;
+    last_cases_ = cases_filled_;
+  }
   ParentColumn column(terms.bx[slot], n);
   const std::size_t width = listed ? column.support.size() + 1 : 0;
   // each pair has room for the most that it may need, so that they can be made at the same time

@@ -105,6 +105,7 @@ class Updating {
   Pair& pair_at(std::size_t slot, std::size_t pred) { return pairs_[slot * design_.p + pred]; }
   void clear_parents();
   void start_parent(const Terms& terms, std::size_t slot);
+  void make_room(std::size_t n_knots, std::size_t n_cases);
   void create_parent(const Terms& terms, std::size_t slot);
   // Brings the sums of all pairs of a parent up to the responses and the basis, each pair with `then` at the end.
   template <class Then>
@@ -136,8 +137,9 @@ class Updating {
   Knots knots_;
   Cases cases_;
   std::size_t knots_filled_ = 0, cases_filled_ = 0;
-  std::size_t own_knots_ = 0;  // those of the intercept, which come first and stay
-  Buffer<double> first_c_;     // C of the intercept's pairs at the start
+  std::size_t last_ = 0, last_knots_ = 0, last_cases_ = 0;  // the last parent that was made, and where its own begin
+  std::size_t own_knots_ = 0;                               // those of the intercept, which come first and stay
+  Buffer<double> first_c_;                                  // C of the intercept's pairs at the start
   std::vector<Pair> pairs_;
   std::vector<Parent> parents_;
   double noise_ = 0.0;    // square of the model's noise, see noise.hpp

@@ -10,6 +10,7 @@ matplotlib.use("Agg")
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
 from members import methods_of, properties_of
+from page_foot import built_with
 from sphinx_gallery.sorting import FunctionSortKey
 
 from pyearthdof import __version__
@@ -30,6 +31,7 @@ extensions = [
     "numpydoc",
     "myst_parser",
     "sphinx_gallery.gen_gallery",
+    "sphinx_copybutton",
     "mathml",
     "members",
 ]
@@ -53,8 +55,9 @@ numpydoc_xref_param_type = False
 GALLERY = [
     f"plot_{name}.py"
     for name in (
-        "nominal_actual", "overview", "linear_smoothers", "splines", "best_subset", "lasso", "tree",
-        "forest_boosting", "mars_search", "correct_penalty", "ozone", "own_procedure",
+        "what_is_mars", "nominal_actual", "overview", "linear_smoothers", "splines", "best_subset",
+        "lasso", "tree", "forest_boosting", "mars_search", "correct_penalty", "let_df_choose", "ozone",
+        "own_procedure",
     )
 ]  # fmt: skip
 sphinx_gallery_conf = {
@@ -76,13 +79,22 @@ sphinx_gallery_conf = {
     "image_srcset": ["2x"],
 }
 
+# Code can be copied, without its prompts; what it prints cannot.
+copybutton_selector = ", ".join(
+    f"div.highlight-{language}:not(.sphx-glr-script-out) pre"
+    for language in ("python", "Python", "default", "r", "sh", "none")
+)
+copybutton_prompt_text = r">>> |\.\.\. "
+copybutton_prompt_is_regexp = True
+
 html_theme = "pydata_sphinx_theme"
 html_title = "pyearthdof"
 html_static_path = ["_static"]
 html_css_files = ["pyearthdof.css"]
 html_favicon = "_static/favicon.svg"
-html_show_sourcelink = False
-html_copy_source = False
+html_show_sourcelink = True  # the page's own text; that of classes is linked from the API
+html_copy_source = True
+html_context = {"built_with": built_with()}
 html_math_renderer = "mathml"
 html_sidebars = {"**": []}  # the bar on top is all there is to choose from
 html_theme_options = {
@@ -91,9 +103,9 @@ html_theme_options = {
     "navigation_with_keys": False,
     "navbar_align": "left",
     "header_links_before_dropdown": 6,
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": ["page-toc", "sourcelink"],
     "footer_start": ["copyright"],
-    "footer_end": [],
+    "footer_end": ["built-with"],
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }

@@ -258,10 +258,10 @@ class Earth(EarthFit, MarsRegressor):
         ----------
         formula : str
             Such as "log(O3) ~ . - doy" or "cbind(a, b) ~ x * z + offset(w)". It may use the columns of
-            `data`, the operators + - * / : ^ %in%, comparisons, ! & |, and the functions I, log, log2, log10,
-            log1p, exp, sqrt, abs, sin, cos, tan, pmin, pmax, ifelse, as.numeric, as.integer, factor, cut,
-            scale, poly, bs, ns, offset and cbind; anything else is refused before anything is computed, and
-            so is one that would make more than 2,000 terms, or columns of functions and products.
+            `data`, the operators `+ - * / : ^ %in%`, comparisons, `! & |`, and the functions I, log, log2,
+            log10, log1p, exp, sqrt, abs, sin, cos, tan, pmin, pmax, ifelse, as.numeric, as.integer, factor,
+            cut, scale, poly, bs, ns, offset and cbind; anything else is refused before anything is computed,
+            and so is one that would make more than 2,000 terms, or columns of functions and products.
         data : DataFrame
             Numbers, categories, strings, booleans and dates; dates are days, or seconds with times of day.
         sample_weight, subset

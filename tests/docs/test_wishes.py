@@ -1,0 +1,61 @@
+"""The table of py-earth's wishes: each line of code runs, and what is said to be missing is."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from docs_pages import examples, run
+
+from pyearthdof import Earth
+
+PAGE = Path(__file__).parents[2] / "docs" / "from-py-earth.md"
+WISHES = {
+    "install", "categoricals", "missing data", "classes", "weights", "export", "importance", "large data",
+    "threads", "same result everywhere", "gradient", "extrapolation",
+}  # fmt: skip
+
+
+def rows():
+    """wish -> (is it there?, its line of code)"""
+    table = PAGE.read_text("utf-8").partition("| wish | there? |")[2].splitlines()[2:]
+    cells = [line.strip("| ").split(" | ") for line in table if line.startswith("| ")]
+    return {wish: (there, (code or [""])[0].strip("`| ")) for wish, there, *code in cells}
+
+
+@pytest.fixture(scope="module")
+def names():
+    names = {"__name__": "page"}
+    *_, setup = examples(PAGE.read_text("utf-8"), "python")
+    run(setup, names, PAGE)
+    return names
+
+
+def test_every_wish_has_a_line():
+    assert set(rows()) >= WISHES
+    assert all(rows()[wish][1] for wish in WISHES)
+
+
+@pytest.mark.parametrize("wish", [wish for wish, (_, code) in rows().items() if code])
+def test_a_line_runs(wish, names):
+    there, code = rows()[wish]
+    assert re.match(r"yes|not |\*\*no\*\*", there)
+    assert eval(code, names) is not None
+
+
+def test_what_is_said_to_be_missing_is(names):
+    """When one of them comes, the page has to say so."""
+    assert not hasattr(Earth, "predict_deriv") and "smooth" not in Earth().get_params()
+    with pytest.raises(ValueError, match="NaN"):
+        Earth(engine="native").fit(names["holes"], names["y"])
+
+
+def test_the_gradient_of_the_table_is_one(names):
+    gradient = eval(rows()["gradient"][1], names)
+    row = names["X"].iloc[[200]]
+    above = row.assign(temp=row["temp"] + 0.25)
+    rise = (names["model"].predict(above) - names["model"].predict(row))[0] / 0.25
+    point = {
+        s: float(row[s.name].iloc[0]) + 0.125 * (s.name == "temp") for s in gradient.free_symbols
+    }
+    assert np.isclose(float(gradient.subs(point)), rise) and rise != 0

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t kLanes = 8;     // columns that are taken into account at a time, at the most
 constexpr double kLostDigits = 1e-7;  // a linear candidate that lost this part of its norm is recomputed
+constexpr double kNoOffset = 1e-12;   // share of the sum of squares that n mean^2 is at most where the mean is none
 constexpr double kSettled = 1e-9;     // share of the null RSS: a gain that may be off by more is computed
                                       // as earth does, to book it
 
@@ -71,13 +72,15 @@ Updating::Updating(const Design& design, const Settings& settings, std::size_t n
 void Updating::start(Rows<const double> y, const std::vector<double>& y_mean) {
   const std::size_t n = design_.n;
   const double root = std::sqrt(static_cast<double>(n)), length = 1 / root;
-  double means = 0.0;
+  double means = 0.0, squares = 0.0;
   std::fill_n(q_[0], n, length);
   for (std::size_t r = 0; r < n_resp_; ++r) {
     for (std::size_t i = 0; i < n; ++i) y_[r][i] = y[r][i] - y_mean[r];
+    squares += loops().dot(y_[r], y_[r], n);
     means += y_mean[r] * y_mean[r];
   }
-  offset_ = root * std::sqrt(means);
+  // what is left of the means of scaled responses adds nothing to the noise of a gain, see gain_error
+  offset_ = root * root * means > kNoOffset * squares ? root * std::sqrt(means) : 0.0;
   r_[0][0] = root;
   size_ = 1;
   clear_parents();  // the intercept's knots depend on X alone: they stay, their sums do not
@@ -365,6 +368,7 @@ Updating::Line Updating::line_of(const Pair& own, bool linear, double noise, dou
     slope[r] = knots_.a[r][last] * inverse;
     gain += knots_.a[r][last] * slope[r];
   }
+  if (offset_ == 0) return {inverse, gain, 0.0};
   const double loss = knots_.v[last] * inverse;
   return {inverse, gain, line_error(gain, loss, noise, offset_, static_cast<double>(design_.n))};
 }

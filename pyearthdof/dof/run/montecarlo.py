@@ -14,9 +14,10 @@ import functools
 import itertools
 import sys
 import threading
+import time
 import uuid
 from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -39,7 +40,8 @@ __all__ = [
 
 _MIN_BLOCKS = 16  # enough to keep eight workers evenly busy
 _MAX_COLUMNS = 64
-_MAX_VALUES = 1 << 20  # responses of a block: 8 MB
+_MAX_VALUES = 1 << 20  # responses of a block, or of blocks that are fitted together: 8 MB
+_LONG_ENOUGH = 0.5  # seconds of a call that fits blocks together
 
 # What no other response would change is not a failure of one repetition.
 _GENERAL = (InvalidInputError, RNotAvailableError, RForkedError)
@@ -122,23 +124,52 @@ def run_blocks(
     tasks = _tasks(work, designs, responses, width, step, uuid.uuid4().hex)
     try:
         with _one_blas_thread(), _bar(designs.n_rep, description, progress, note) as advance:
-            for task, (result, engine, versions) in _done(tasks, n_jobs):
+            for task, (result, engine, versions) in _done(tasks, n_jobs, together=step is None):
                 yield Block(task.design, task.X, task.Y, result, engine, versions)
                 advance(task.Y.shape[1])
     except WorkersDied as error:
         raise _lost(error) from error
 
 
-def _done(tasks: Iterator[_Task], n_jobs) -> Iterator[tuple]:
+def _done(tasks: Iterator[_Task], n_jobs, together: bool) -> Iterator[tuple]:
     """Each task with its result: in threads of the procedure's own, or by workers."""
     first = next(tasks)
     tasks = itertools.chain([first], tasks)
     if _bound(first).has_threads and not is_on_cluster():
         n_threads = effective_n_jobs(n_jobs)
-        for task in tasks:
-            yield task, _do_block(task, n_threads)
+        if together and isinstance(first.work, FitMany):
+            yield from _do_together(tasks, n_threads)
+        else:
+            for task in tasks:
+                yield task, _do_block(task, n_threads)
     else:
         yield from run_tasks(_do_block, tasks, n_jobs=n_jobs, prefer="processes")
+
+
+def _do_together(tasks: Iterator[_Task], n_threads: int) -> Iterator[tuple]:
+    """Blocks of one design in one call, as many as take about `_LONG_ENOUGH`.
+
+    Small ones leave threads without work and make the memory of a fit anew. What they are reduced to goes
+    block by block all the same, so that it does not depend on how fast this machine is.
+    """
+    for _, of_design in itertools.groupby(tasks, key=lambda task: task.design):
+        most = 1
+        while group := list(itertools.islice(of_design, most)):
+            began = time.perf_counter()
+            Y = np.hstack([task.Y for task in group]) if len(group) > 1 else group[0].Y
+            result, *rest = _do_block(replace(group[0], Y=Y), n_threads)
+            share = (time.perf_counter() - began) / len(group)
+            most = max(1, min(int(_LONG_ENOUGH / max(share, 1e-9)), _MAX_VALUES // group[0].Y.size))
+            stop = 0
+            for task in group:
+                start, stop = stop, stop + task.Y.shape[1]
+                yield task, (_part(result, slice(start, stop)), *rest)
+
+
+def _part(fits: Fits, columns: slice) -> Fits:
+    """What was found for some of the responses: they are the last axis of everything."""
+    given = {f.name: getattr(fits, f.name) for f in fields(fits)}
+    return replace(fits, **{k: v[..., columns] for k, v in given.items() if v is not None})
 
 
 def _tasks(work, designs, responses, width, step, run) -> Iterator[_Task]:

@@ -137,9 +137,9 @@ void ExactBasis::gather(const std::uint32_t* rows, std::size_t count, std::size_
   }
 }
 
-// The candidate knots up to place `last`, with what does not depend on the basis.
+// The candidate knots, with what does not depend on the basis.
 void ExactBasis::find_knots(const Design& design, const double* base, std::size_t pred, const Spans& spans,
-                            std::size_t last, Trial& trial) const {
+                            Trial& trial) const {
   const std::uint32_t* order = design.order[pred];
   const double *sorted = design.sorted[pred], n = static_cast<double>(n_);
   trial.y_slope.fill(0.0);
@@ -149,7 +149,7 @@ void ExactBasis::find_knots(const Design& design, const double* base, std::size_
   trial.y_hinges.clear();
   RunningVariance running;
   int wait = spans.start;
-  for (std::size_t place = 1; place <= last && place + spans.end < n_; ++place) {
+  for (std::size_t place = 1; place + spans.end < n_; ++place) {
     const std::uint32_t row = order[place - 1];
     const double x0 = sorted[place], x1 = sorted[place - 1], b = base[row], step = x1 - x0;
     trial.b[place - 1] = b;
@@ -219,13 +219,13 @@ void ExactBasis::walk(const std::uint32_t* order, std::size_t first, Trial& tria
 }
 
 ExactPair ExactBasis::search(const Design& design, const double* base, std::size_t pred, const Spans& spans,
-                             std::size_t last, bool new_form, std::size_t slot, double adjust, double limit,
-                             bool linear_only, Trial& trial, Team& team) const {
+                             bool new_form, std::size_t slot, double adjust, double limit, bool linear_only,
+                             Trial& trial, Team& team) const {
   const std::uint32_t* order = design.order[pred];
   if (linear_only)
     trial.places.clear();
   else
-    find_knots(design, base, pred, spans, last, trial);
+    find_knots(design, base, pred, spans, trial);
   const bool has_linear = new_form;
   const std::size_t groups = linear_only ? 0 : (size_ + kExactColumns - 1) / kExactColumns;
   team.run(groups + 1, [&](std::size_t job, int) {

@@ -73,10 +73,9 @@ class ExactBasis {
   std::size_t size() const { return size_; }
   void truncate(std::size_t size) { size_ = size; }
 
-  // The best candidate of a pair, among the knots up to place `last`.
-  ExactPair search(const Design& design, const double* base, std::size_t pred, const Spans& spans, std::size_t last,
-                   bool new_form, std::size_t slot, double adjust, double limit, bool linear_only, Trial& trial,
-                   Team& team) const;
+  // The best candidate of a pair.
+  ExactPair search(const Design& design, const double* base, std::size_t pred, const Spans& spans, bool new_form,
+                   std::size_t slot, double adjust, double limit, bool linear_only, Trial& trial, Team& team) const;
 
  private:
   void take_out(std::size_t first, std::size_t last, double* const* columns, std::size_t count) const;
@@ -84,8 +83,7 @@ class ExactBasis {
   void keep(double mean);
   double take_linear(const Design& design, const double* base, std::size_t pred, Trial& trial) const;
   void project(const double* q, double* yq) const;
-  void find_knots(const Design& design, const double* base, std::size_t pred, const Spans& spans, std::size_t last,
-                  Trial& trial) const;
+  void find_knots(const Design& design, const double* base, std::size_t pred, const Spans& spans, Trial& trial) const;
   void walk_linear(const std::uint32_t* order, Trial& trial) const;
   void walk(const std::uint32_t* order, std::size_t first, Trial& trial) const;
   void gather(const std::uint32_t* rows, std::size_t count, std::size_t first, double* tile) const;

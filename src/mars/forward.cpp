@@ -175,18 +175,18 @@ void ForwardPass::complete_basis() {
 
 ExactPair ForwardPass::exact_pair(std::size_t slot, std::size_t pred) {
   complete_basis();
-  return exact_pair(slot, pred, spans_of(slot), design_.n, *trials_[0], team_);
+  return exact_pair(slot, pred, spans_of(slot), *trials_[0], team_);
 }
 
 Spans ForwardPass::spans_of(std::size_t slot) const {
   return span_limits(design_.n, design_.p, terms_.count_positive(slot), terms_.degree[slot] + 1, settings_);
 }
 
-ExactPair ForwardPass::exact_pair(std::size_t slot, std::size_t pred, const Spans& spans, std::size_t last,
-                                  Trial& trial, Team& team) const {
+ExactPair ForwardPass::exact_pair(std::size_t slot, std::size_t pred, const Spans& spans, Trial& trial,
+                                  Team& team) const {
   const double adjust = 1 / (1 + (terms_.n_uses[pred] == 0 ? settings_.newvar_penalty : 0.0));
-  return basis_->search(design_, terms_.bx[slot], pred, spans, last, terms_.is_new_form(slots_, slot, pred), slots_,
-                        adjust, limit(), terms_.linear_only[pred], trial, team);
+  return basis_->search(design_, terms_.bx[slot], pred, spans, terms_.is_new_form(slots_, slot, pred), slots_, adjust,
+                        limit(), terms_.linear_only[pred], trial, team);
 }
 
 bool ForwardPass::has_full_rank() const {
@@ -206,7 +206,6 @@ Candidate ForwardPass::search_exact(bool all) {
   struct Job {
     std::size_t slot, pred;
     Spans spans;
-    std::size_t last;
     ExactPair found;
   };
   std::vector<Job> jobs;
@@ -216,11 +215,10 @@ Candidate ForwardPass::search_exact(bool all) {
     if (terms_.degree[slot] >= settings_.degree) continue;
     const Spans spans = spans_of(slot);
     for (std::size_t j = 0; j < design_.p; ++j)
-      if (terms_.may_extend(slot, j) && (all || updating_.pair(slot, j).need))
-        jobs.push_back({slot, j, spans, all ? design_.n : updating_.pair(slot, j).last, {}});
+      if (terms_.may_extend(slot, j) && (all || updating_.pair(slot, j).need)) jobs.push_back({slot, j, spans, {}});
   }
   const auto find = [&](Job& job, int thread, Team& team) {
-    job.found = exact_pair(job.slot, job.pred, job.spans, job.last, *trials_[thread], team);
+    job.found = exact_pair(job.slot, job.pred, job.spans, *trials_[thread], team);
   };
   if (jobs.size() < static_cast<std::size_t>(team_.size()))  // they share the columns of each pair
     for (Job& job : jobs) find(job, 0, team_);

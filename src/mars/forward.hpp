@@ -104,8 +104,7 @@ class ForwardPass : public Pass {
   void restart(bool exact);
   void step() override;
   Candidate search_exact(bool all);
-  ExactPair exact_pair(std::size_t slot, std::size_t pred, const Spans& spans, std::size_t last, Trial& trial,
-                       Team& team) const;
+  ExactPair exact_pair(std::size_t slot, std::size_t pred, const Spans& spans, Trial& trial, Team& team) const;
   Spans spans_of(std::size_t slot) const;
   void complete_basis();
   void extend_basis(std::size_t slot);

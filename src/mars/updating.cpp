@@ -433,8 +433,7 @@ Decision Updating::search(const Terms& terms, Queue& queue, std::size_t n_slots,
   if (mark_ties(terms, queue, top, rss_null, bar)) return {false, true, {}};
   if (top.slot < 0) return {true, false, {}};
   const Winner winner = clear_winner(terms, top, n_slots, limit, bar, rss_null);
-  Pair& own = pair_at(top.slot, top.pred);
-  own.last = winner.knot < 0 ? 0 : static_cast<std::size_t>(knots_.place[own.offset + winner.knot]);
+  const Pair& own = pair(top.slot, top.pred);
   if (!winner.clear) return {false, true, {}};
   if (winner.error > kSettled * rss_null) return {false, false, {}};
   Candidate found;
@@ -474,7 +473,6 @@ bool Updating::mark_ties(const Terms& terms, const Queue& queue, const Top& top,
       if (!own.open) continue;
       const bool is_top = static_cast<std::ptrdiff_t>(slot) == top.slot && j == top.pred;
       own.need = own.upper > 0 && own.upper >= smaller(bar, parent_bar);
-      own.last = design_.n;
       any |= own.need && !is_top;
     }
   }

@@ -28,7 +28,6 @@ struct Pair {
   double rounding = 0.0;  // square of the noise of |h|^2
   bool open = false;      // whether the predictor may extend the parent
   bool need = false;      // whether the pair must be computed in earth's order of operations
-  std::size_t last = 0;   // and up to which place
   Linear linear = Linear::kAlive;
   double whole = 0.0;             // square of the linear candidate when it was last computed, not updated
   double quality = 1.0;           // and that of the basis
@@ -98,7 +97,7 @@ class Updating {
   };
   struct Winner {
     bool clear;
-    std::ptrdiff_t knot;  // -1 for the linear candidate; the last one where several may be the winner
+    std::ptrdiff_t knot;  // -1 for the linear candidate
     double error;         // how far its gain may be off
   };
 

@@ -271,6 +271,7 @@ class FittedMars(MarsTexts, Exports, Reports, ShownEstimator, TransformerMixin):
         self.leverages_ = details.leverages
         self.weights_ = weights
         self._r_object, self._sd = details.r_object, details.sd
+        self._varmod_errors = details.varmod_errors
         self._kept = None
         if details.cv is not None:
             self.cv_, self.cv_tables_ = cv_frames(details.cv)

@@ -162,8 +162,6 @@ def test_summaries_with_options(k):
     for j, options in enumerate(SUMMARIES.values(), 1):
         expected = "\n".join(out[f"summary{j}.{k + 1}"]).split("\n\n", 1)[1]
         assert model.summary(**options).split("\n\n", 1)[1] == expected
-        if model.model_.glm is not None and options.get("details"):
-            continue
         # without R's object, by us
         again = (
             Earth(**model.get_params()).fit(X, FITS_Y[k]) if model.engine_ == "native" else model

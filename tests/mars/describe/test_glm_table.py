@@ -27,6 +27,9 @@ D = pd.DataFrame(
         "w": np.where(np.arange(N) % 7 == 0, 0.0, 1.0 + np.arange(N) % 3),
     }
 )
+FRAME = X.join(D).assign(
+    e=np.linspace(1, 3, N), k=np.where(D["y"] > 1.6, "u", np.where(X["a"] > 0, "v", "w"))
+)
 RESPONSES = {name: D[name] for name in D} | {
     "two": D[["counts", "y"]],
     "pairs": D[["won", "lost"]],
@@ -61,6 +64,19 @@ SUMMARIES = {
     ', style="pmax"': {"style": "pmax"}, ', decomp="none", fixed.point=FALSE': {
         "decomp": "none", "fixed_point": False},
 }  # fmt: skip
+# R's formulas and arguments: ours
+FORMULAS = {
+    "counts ~ a + b + c + offset(log(e)), glm=list(family=poisson)": {"glm_family": "poisson"},
+    "y ~ a + b + c + offset(e), glm=list(family=gaussian), weights=w": {
+        "glm_family": "gaussian", "sample_weight": D["w"]},
+    "counts ~ a + b + c, glm=list(family=quasipoisson), subset=1:60": {
+        "glm_family": "quasipoisson", "subset": np.arange(N) < 60},
+    "cbind(won, lost) ~ a * b, glm=list(family=binomial), weights=w": {
+        "glm_family": "binomial", "sample_weight": D["w"]},
+    "factor(k) ~ a + b + c, glm=list(family=binomial), nk=5": {"glm_family": "binomial", "nk": 5},
+    "cbind(counts, y) ~ a + b + offset(log(e)), glm=list(family=quasipoisson)": {
+        "glm_family": "quasipoisson"},
+}  # fmt: skip
 # rows of a small sample, so that few degrees of freedom are left
 FEW = {"y ~ a, 12 rows": (12, 7), "9 rows": (9, 5), "6 rows": (6, 5)}
 CODE = """
@@ -74,6 +90,10 @@ for (i in seq_along(calls)) {
     text <- paste0("print(summary(fit, details=TRUE", summaries[k], "))")
     out[[paste0("s", i, ".", k)]] <- suppressWarnings(capture.output(eval(parse(text = text))))
   }
+}
+for (i in seq_along(formulas)) {
+  fit <- suppressWarnings(eval(parse(text = paste0("earth(", formulas[i], ", data=frame)"))))
+  out[[paste0("f", i)]] <- suppressWarnings(capture.output(print(summary(fit, details = TRUE))))
 }
 for (i in seq_along(rows)) {
   keep <- seq_len(rows[i])
@@ -89,7 +109,8 @@ for (i in seq_along(rows)) {
 def plain_r():
     rows, nk = np.array(list(FEW.values()), dtype=float).T
     return run_r(
-        CODE, packages=("earth",), x=X, d=D, calls=list(CASES), summaries=list(SUMMARIES), rows=rows, nk=nk
+        CODE, packages=("earth",), x=X, d=D, calls=list(CASES), summaries=list(SUMMARIES), rows=rows, nk=nk,
+        formulas=list(FORMULAS), frame=FRAME,
     )  # fmt: skip
 
 
@@ -108,6 +129,17 @@ def test_same_as_plain_r(case):
         theirs = plain_r()[f"s{1 + list(CASES).index(case)}.{k}"]
         ours = below_the_call(model.summary(details=True, **given))
         assert ours == below_the_call("\n".join(theirs))
+
+
+@needs_rscript
+@pytest.mark.filterwarnings("ignore::pyearthdof.exceptions.SeparationWarning")
+@pytest.mark.filterwarnings("ignore::pyearthdof.exceptions.RWarning")
+@pytest.mark.parametrize("case", FORMULAS)
+def test_same_as_plain_r_by_a_formula(case):
+    model = Earth.from_formula(case.split(", glm=")[0], FRAME, engine="native", **FORMULAS[case])
+    theirs = plain_r()[f"f{1 + list(FORMULAS).index(case)}"]
+    ours = below_the_call(model.summary(details=True))
+    assert ours == below_the_call("\n".join(theirs))
 
 
 @needs_rscript

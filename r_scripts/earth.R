@@ -120,10 +120,13 @@ describe.varmod <- function(fit) {
   if (grepl("gam$", varmod$method)) return(list(method = varmod$method))
   found <- list(method = varmod$method, exponent = varmod$exponent, min.sd = varmod$min.sd,
                 converged = isTRUE(varmod$converged), iterations = varmod$iters, weights = fit$weights,
-                fitted = as.double(predict(model)), coef = as.double(stats::coef(model)))
+                fitted = as.double(predict(model)), coef = as.double(stats::coef(model)),
+                names = names(stats::coef(model)), stderr = as.double(varmod$iter.stderr),
+                rsq = as.double(varmod$iter.rsq))
   if (!inherits(model, "earth")) return(found)
   # in the order of the selected terms, which coef() changes
   found$coef <- as.double(model$coefficients)
+  found$names <- rownames(model$coefficients)
   kept <- model$selected.terms
   c(found, list(dirs = unname(model$dirs[kept, , drop = FALSE]),
                 cuts = unname(model$cuts[kept, , drop = FALSE])))

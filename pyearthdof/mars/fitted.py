@@ -90,7 +90,7 @@ class FittedMars(MarsTexts, Exports, Reports, ShownEstimator, TransformerMixin):
             "earth" are those of the least-squares fit. "deviance" and "response" are the same without a
             generalised linear model, and its own with one; "pearson", "working" and "partial" need one.
             "delever" divides by the root of 1 - leverage. "standardize" divides by the standard error of
-            the variance model, too, and needs R.
+            the variance model, too, and needs R for a gam.
 
         Returns
         -------
@@ -129,6 +129,9 @@ class FittedMars(MarsTexts, Exports, Reports, ShownEstimator, TransformerMixin):
         )
 
     def _standardized_residuals(self) -> np.ndarray:
+        if self.model_.varmod is not None:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                return np.ravel(self.residuals_) / (self._sd * np.sqrt(1 - self.leverages_))
         if getattr(self, "varmod_method", "none") == "none" or self._r_object is None:
             raise InvalidInputError(
                 "type='standardize' but there is no variance model: fit with varmod_method, nfold and ncross"
@@ -271,6 +274,7 @@ class FittedMars(MarsTexts, Exports, Reports, ShownEstimator, TransformerMixin):
         self.leverages_ = details.leverages
         self.weights_ = weights
         self._r_object, self._sd = details.r_object, details.sd
+        self._varmod_errors = details.varmod_errors
         self._kept = None
         if details.cv is not None:
             self.cv_, self.cv_tables_ = cv_frames(details.cv)

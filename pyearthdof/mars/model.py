@@ -28,7 +28,7 @@ from .design.ranges import Ranges
 from .gcv import nominal_df
 from .model_check import check_model
 from .terms import evaluate_term
-from .variance import VarianceModel, interval_width
+from .variance import VarianceErrors, VarianceModel, interval_width
 
 if TYPE_CHECKING:
     from .formula.model_matrix import Formula
@@ -349,6 +349,7 @@ class FitDetails:
     r_object: bytes | None
     cv: Mapping[str, Any] | None = None  # R's cross-validation, as describe.cv in earth.R tells it
     sd: np.ndarray | None = None  # of an observation, by the variance model
+    varmod_errors: VarianceErrors | None = None
 
 
 def interval_frame(fit: np.ndarray, sd: np.ndarray, level: float, index=None) -> pd.DataFrame:

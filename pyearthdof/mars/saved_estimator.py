@@ -20,6 +20,7 @@ from .._files import write_whole
 from ..exceptions import InvalidInputError, TrainingRowsError
 from . import saved
 from .describe.folds import check_folds
+from .describe.variance import VarianceShown
 from .design.data import default_names
 from .model import MarsModel
 from .saved_parts import (
@@ -38,6 +39,7 @@ ENTRIES = {
     "class", "params", "feature_names_in", "classes", "levels", "anova", "importances", "weights_shown",
     "offset_shown", "cv", "cv_tables", "mda_gcv",
 }  # fmt: skip
+SOMETIMES = {"varmod_shown"}  # with a variance model; files of older versions lack it
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,7 @@ class Kept:
     importances: np.ndarray | None
     weights_shown: np.ndarray | None
     offset_shown: np.ndarray | None
+    varmod_shown: VarianceShown | None = None
 
 
 class _OfTrainingRows:
@@ -89,6 +92,7 @@ class SavedEstimator:
     anova: Any
     feature_importances_: Any
     _weights_shown: Any
+    _varmod_shown: Any
 
     def save(self, path: str | os.PathLike) -> None:
         """Write the fitted estimator to the file `path`, as JSON; an existing one is replaced whole.
@@ -163,7 +167,7 @@ loaded from a file without them: fit again, or pickle the estimator
         entries = json.loads(text).get("estimator")
         if entries is None:
             return cls._of_model(model)
-        if not isinstance(entries, Mapping) or set(entries) != ENTRIES:
+        if not isinstance(entries, Mapping) or set(entries) - SOMETIMES != ENTRIES:
             raise InvalidInputError(f"estimator should have exactly {', '.join(sorted(ENTRIES))}")
         if entries["class"] != cls.__name__:
             raise InvalidInputError(
@@ -218,7 +222,10 @@ loaded from a file without them: fit again, or pickle the estimator
         kept = self._kept or self._to_keep()
         names = getattr(self, "feature_names_in_", None)
         tables = {k: v for k, v in getattr(self, "cv_tables_", {}).items() if k != "oof_fit"}
-        return {
+        sometimes = {}
+        if kept.varmod_shown is not None:
+            sometimes["varmod_shown"] = kept.varmod_shown.to_dict()
+        return sometimes | {
             "class": type(self).__name__,
             "params": plain_params(self.get_params(deep=False)),
             "feature_names_in": None if names is None else [str(name) for name in names],
@@ -242,6 +249,7 @@ loaded from a file without them: fit again, or pickle the estimator
             importances=self.feature_importances_,
             weights_shown=None if weights is None else weights[:SHOWN],
             offset_shown=None if offset is None else offset[:SHOWN],
+            varmod_shown=self._varmod_shown(),
         )
 
     def _take(self, model: MarsModel, entries: Mapping) -> None:
@@ -265,6 +273,7 @@ loaded from a file without them: fit again, or pickle the estimator
             _vector("estimator.importances", entries["importances"], len(model.raw_names)),
             _vector("estimator.weights_shown", entries["weights_shown"]),
             _vector("estimator.offset_shown", entries["offset_shown"]),
+            _variance_shown(model, entries.get("varmod_shown")),
         )
         has_offset = model.formula is not None and model.formula.has_offset
         if self._kept.offset_shown is not None and not has_offset:
@@ -306,6 +315,16 @@ def class_in_file(path: str | os.PathLike) -> str:
     found = entries.get("estimator") if isinstance(entries, Mapping) else None
     name = found.get("class") if isinstance(found, Mapping) else None
     return name if name in ("EarthClassifier", "Mars") else "Earth"
+
+
+def _variance_shown(model: MarsModel, entries) -> VarianceShown | None:
+    if entries is None:
+        return None
+    if model.varmod is None:
+        raise InvalidInputError(
+            "estimator.varmod_shown is there but the model has no variance model"
+        )
+    return VarianceShown.from_dict(model, entries)
 
 
 def _vector(name: str, value, length: int | None = None) -> np.ndarray | None:

@@ -7,12 +7,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import bridge
 from .._checks import check_choice, check_flag
-from ..exceptions import InvalidInputError
 from .describe.export import to_python, to_sql, to_sympy
 from .describe.folds import cv_lines
 from .describe.format import DECOMPOSITIONS, STYLES, check_digits, format_model, formulas_of
+from .describe.glm_table import LEFT_OUT, glm_details
 from .describe.html import Summary
 from .describe.text import model_summary
+from .describe.variance import VarianceShown, variance_lines
 from .learned import LearnedFromModel
 from .r import engine as engine_r
 from .saved_estimator import SavedEstimator
@@ -26,16 +27,18 @@ class MarsTexts(LearnedFromModel, SavedEstimator):
     def summary(
         self, *, details=False, style="h", decomp="anova", digits=7, fixed_point=True
     ) -> Summary:
-        """R's own summary of the model; where there is no R, the same layout by us.
+        """R's own summary of the model; where there is no R, the same text by us.
 
-        What R says of a variance model below it comes from R alone.
+        Below it are the variance model, if there is one, with standard errors of its coefficients, the
+        lengths of the prediction intervals, and the shares of the responses in them.
 
         It is a str, which notebooks show with the terms drawn.
 
         Parameters
         ----------
         details : bool
-            For a generalised linear model, also earth's coefficients and R's table of the glm; needs R.
+            For a generalised linear model, also earth's coefficients and R's table of the glm, which needs
+            the training rows.
         style : {"h", "pmax", "max", "C", "bf"}
             "h" is a table of coefficients, the others are formulas as in `format`.
         decomp : {"anova", "none"}
@@ -78,10 +81,6 @@ class MarsTexts(LearnedFromModel, SavedEstimator):
             given = {"details": details, "style": style, "decomp": decomp, "digits": digits}
             text = engine_r.summary_text(self._r_object, given | {"fixed.point": fixed_point})
             return Summary.of(text, self.model_)
-        if details and self.model_.glm is not None:
-            raise InvalidInputError(
-                "details=True but the table of a generalised linear model comes from R: fit with engine='r'"
-            )
         options = {"decomp": decomp, "digits": digits}
         formulas = None if style == "h" else formulas_of(self.model_, style, **options)
         nprune, statistics = getattr(self, "nprune", None), None
@@ -93,13 +92,36 @@ class MarsTexts(LearnedFromModel, SavedEstimator):
             nprune,
             self._weights_shown(),
             details=details,
+            glm_details=self._glm_details(digits) if details else (),
             fixed_point=fixed_point,
             formulas=formulas,
             offset=self._offset_shown(),
             statistics=statistics,
             **options,
         )
+        if self.model_.varmod is not None:
+            text = "\n".join([text, "", *variance_lines(self.model_, self._varmod_shown(), digits)])
         return Summary.of(text, self.model_)
+
+    def _glm_details(self, digits: int) -> list[str]:
+        """The table of the glm, from the training rows."""
+        if self.model_.glm is None:
+            return []
+        data = getattr(self, "_data", None)
+        if data is None:
+            return LEFT_OUT
+        from .native.earth_glm import fit_glms_again
+
+        found = fit_glms_again(self.bx_, data, data.check_options(self))
+        return glm_details(self.model_, found, digits)
+
+    def _varmod_shown(self) -> VarianceShown | None:
+        if self._kept is not None:
+            return self._kept.varmod_shown
+        errors = getattr(self, "_varmod_errors", None)
+        if self.model_.varmod is None or errors is None or self._sd is None:
+            return None
+        return VarianceShown.of(errors, self._sd, self.residuals_)
 
     def _offset_shown(self) -> np.ndarray | None:
         if self._kept is not None:

@@ -19,7 +19,7 @@ from . import saved
 from .terms import evaluate_term
 
 __all__ = [
-    "SD_OF_ABSOLUTE", "VarianceModel", "basis_root", "interval_width", "linear_terms",
+    "SD_OF_ABSOLUTE", "VarianceErrors", "VarianceModel", "basis_root", "interval_width", "linear_terms",
     "power_of_fit", "sd_of",
 ]  # fmt: skip
 
@@ -116,6 +116,22 @@ class VarianceModel:
             raise InvalidInputError(
                 f"varmod has entries that are not finite numbers, or larger than {LARGEST:g}"
             )
+
+
+@dataclass(frozen=True, eq=False)
+class VarianceErrors:
+    """How well the regression of a variance model is known.
+
+    Attributes
+    ----------
+    names : of its coefficients, as R has them: RHS stands for the fitted response.
+    stderr : standard errors of the coefficients, the exponent of a power model last; NaN for one left out.
+    rsq : share of the weighted sum of squares that it explains, None for a constant.
+    """
+
+    names: tuple[str, ...]
+    stderr: np.ndarray
+    rsq: float | None
 
 
 def sd_of(absolute: np.ndarray, min_sd: float) -> np.ndarray:

@@ -162,8 +162,6 @@ def test_summaries_with_options(k):
     for j, options in enumerate(SUMMARIES.values(), 1):
         expected = "\n".join(out[f"summary{j}.{k + 1}"]).split("\n\n", 1)[1]
         assert model.summary(**options).split("\n\n", 1)[1] == expected
-        if model.model_.glm is not None and options.get("details"):
-            continue
         # without R's object, by us
         again = (
             Earth(**model.get_params()).fit(X, FITS_Y[k]) if model.engine_ == "native" else model
@@ -184,8 +182,10 @@ fit <- earth(x, y.frame$y, nfold = 3, ncross = 3, varmod.method = "lm")
 out <- list(s = as.vector(residuals(fit, type = "standardize")))
 """
     expected = run_r(code, packages=("earth",), x=X, **{"y.frame": Y.to_frame()})["s"]
-    model = Earth(nfold=3, ncross=3, varmod_method="lm", random_state=1, engine="r").fit(X, Y)
-    close(model.residuals("standardize"), expected)
+    for engine in ("r", "native"):
+        options = {"nfold": 3, "ncross": 3, "varmod_method": "lm", "random_state": 1}
+        model = Earth(engine=engine, **options).fit(X, Y)
+        close(model.residuals("standardize"), expected)
     with pytest.raises(InvalidInputError, match="there is no variance model"):
         Earth(engine="native").fit(X, Y).residuals("standardize")
 

@@ -27,10 +27,12 @@ def check_folds(model, folds: pd.DataFrame, tables: dict[str, pd.DataFrame]) -> 
     known = [(tables[name], width) for name, width in widths.items() if name in tables]
     if folds is None or any(table is None for table in tables.values()):
         raise InvalidInputError("estimator.cv_tables has an entry that is no table")
-    fits = len(folds) > 1 and {"nterms", "nvars"} <= set(folds.columns)
+    by_cv = "oof_rsq" in tables and "rsq" not in tables  # then there is no row of means in `folds`
+    counts = ["nterms"] if by_cv else ["nterms", "nvars"]
+    fits = len(folds) > 1 and set(counts) <= set(folds.columns)
     fits &= "rsq" in tables or "oof_rsq" in tables
-    fits &= all(len(t) == len(folds) and t.shape[1] >= width for t, width in known)
-    numbers = [*(t for t, _ in known), *([folds[["nterms", "nvars"]]] if fits else [])]
+    fits &= all(len(t) == len(folds) + by_cv and t.shape[1] >= width for t, width in known)
+    numbers = [*(t for t, _ in known), *([folds[counts]] if fits else [])]
     if not fits or any(t.select_dtypes("number").shape != t.shape for t in numbers):
         raise InvalidInputError("estimator.cv and cv_tables should be those of a cross-validation")
 

@@ -18,6 +18,7 @@ __all__ = [
     "r_format",
     "spaced",
     "statistics_frame",
+    "zapsmall",
 ]
 
 DIGITS = 7  # R's getOption("digits")
@@ -31,6 +32,7 @@ def model_summary(
     weights=None,
     *,
     details: bool = False,
+    glm_details: Sequence[str] = (),
     decomp: str = "anova",
     digits: int = DIGITS,
     fixed_point: bool = True,
@@ -42,13 +44,13 @@ def model_summary(
 
     `nprune`, the case `weights` and the values of the `offset` are those of the fit, which the model itself
     does not keep. `formulas`, one for each response, stand instead of the coefficients, `statistics` instead
-    of the last lines.
+    of the last lines; `glm_details` are lines below the coefficients of a glm.
     """
     lines = [f"Call: {call}", ""]
     if model.glm is None or details:
         lines += [*_earth_part(model, decomp, digits, fixed_point, formulas), ""]
     if model.glm is not None:
-        lines += [*_glm_part(model, decomp, digits, fixed_point, formulas), ""]
+        lines += [*_glm_part(model, decomp, digits, fixed_point, formulas), "", *glm_details]
         lines += [*_glm_statistics(model, digits), ""]
     lines.append(_selection(model) + ("" if nprune is None else f" (nprune={nprune:g})"))
     lines.append(f"Termination condition: {_termination(model)}")
@@ -282,11 +284,13 @@ def _values(head: str, values, digits: int, each: str = "{}") -> str:
 
 
 def _fixed_point(values: np.ndarray, shown: int) -> np.ndarray:
-    """R's zapsmall on three or more: what is small beside the largest is rounded away."""
-    if len(values) < 3:
-        return values
+    """R's zapsmall on three or more."""
+    return values if len(values) < 3 else zapsmall(values, shown + 1)
+
+
+def zapsmall(values: np.ndarray, digits: int) -> np.ndarray:
+    """As R's: what is small beside the largest is rounded away."""
     largest = np.nanmax(np.abs(values), initial=0.0)
-    digits = shown + 1
     if largest > 0:
         digits = max(0, math.floor(digits - math.log10(largest) + 0.5))
     return np.round(values, digits)

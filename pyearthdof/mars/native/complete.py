@@ -40,9 +40,9 @@ def fit_complete(
     details = replace(details, cv=cv)
     if options.varmod_method == "none":
         return model, details
-    varmod = fit_variance(model, details, data, options, cv, draws)
+    varmod, errors = fit_variance(model, details, data, options, cv, draws)
     sd = varmod.sd(details.fitted, data.design.values)
-    return replace(model, varmod=varmod), replace(details, sd=sd)
+    return replace(model, varmod=varmod), replace(details, sd=sd, varmod_errors=errors)
 
 
 def _prune_by_cv(model, data, options: EarthOptions, cv) -> tuple[MarsModel, FitDetails]:

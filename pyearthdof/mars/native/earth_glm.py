@@ -14,8 +14,9 @@ from ..design.data import Responses
 from ..options import EarthOptions
 from .families import FAMILIES
 from .glm import GlmFit, GlmStoppedError, fit_glm
+from .glm_errors import GlmErrors, glm_errors
 
-__all__ = ["check_responses", "earth_part", "fit_glms", "is_pairs"]
+__all__ = ["check_responses", "earth_part", "fit_glms", "fit_glms_again", "is_pairs"]
 
 
 OF_POSITIVE = ("gamma", "inverse_gaussian")
@@ -79,11 +80,8 @@ def fit_glms(bx, data, options: EarthOptions, n_threads=1) -> GlmPart | None:
     family = options.glm_family
     if family is None:
         return None
+    columns, each = _columns_and_responses(bx, data, options)
     responses, weights = data.responses, data.training_weights
-    columns = np.ascontiguousarray(bx.T)
-    columns[0] = 1.0
-    pairs = is_pairs(data.all_responses.values, family)
-    each = [responses.values] if pairs else responses.matrix.T
 
     def fit(y, name) -> GlmFit:
         return _fit(family, columns, y, name, weights, data.offset, options, n_threads)
@@ -95,7 +93,7 @@ def fit_glms(bx, data, options: EarthOptions, n_threads=1) -> GlmPart | None:
     else:
         found = list(map(fit, each, names))
     _warn(found, responses.names)
-    single = pairs or responses.values.ndim == 1
+    single = len(each) < responses.matrix.shape[1] or responses.values.ndim == 1
     coef = found[0].coef if single else np.column_stack([fit.coef for fit in found])
     numbers = ("null_deviance", "null_df", "deviance", "df", "aic", "iterations", "converged")
     return GlmPart(
@@ -104,6 +102,27 @@ def fit_glms(bx, data, options: EarthOptions, n_threads=1) -> GlmPart | None:
         coef=coef,
         **{name: np.array([float(getattr(f, name)) for f in found]) for name in numbers},
     )
+
+
+def fit_glms_again(bx, data, options: EarthOptions) -> list[tuple[GlmFit, GlmErrors]]:
+    """The models of `fit_glms` with what a table of their coefficients needs, without the warnings."""
+    family, weights = options.glm_family, data.training_weights
+    assert family is not None
+    columns, each = _columns_and_responses(bx, data, options)
+    found = []
+    for y, name in zip(each, data.responses.names, strict=False):
+        fit = _fit(family, columns, y, name, weights, data.offset, options, 1)
+        errors = glm_errors(columns, y, family, options.glm_link, fit, weights, options.glm_l2)
+        found.append((fit, errors))
+    return found
+
+
+def _columns_and_responses(bx, data, options: EarthOptions):
+    """The terms as rows, and one response for each model."""
+    columns = np.ascontiguousarray(bx.T)
+    columns[0] = 1.0
+    pairs = is_pairs(data.all_responses.values, options.glm_family)
+    return columns, [data.responses.values] if pairs else list(data.responses.matrix.T)
 
 
 def _fit(

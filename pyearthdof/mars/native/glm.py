@@ -17,7 +17,7 @@ from .families import FAMILIES, NAN, Family, Response, respond
 from .links import LINKS, GlmStoppedError, Link
 from .r_sums import r_sum
 
-__all__ = ["EPSILON", "MAXIT", "GlmFit", "GlmStoppedError", "fit_glm"]
+__all__ = ["EPSILON", "MAXIT", "GlmFit", "GlmStoppedError", "fit_glm", "ridge_roots"]
 
 MAXIT, EPSILON = 25, 1e-8  # R's glm.control
 NOT_CONVERGED = "glm.fit: algorithm did not converge"
@@ -38,6 +38,7 @@ class GlmFit:
     rank : int
         Columns that do not depend on others in the last regression.
     mean, linear : (n,) fitted means and linear predictors.
+    working : (n,) weights of the last regression, 0 for a row that tells nothing.
     deviance, null_deviance, aic : float
     df, null_df : residual degrees of freedom of the model and of the mean alone.
     iterations : int
@@ -50,6 +51,7 @@ class GlmFit:
     rank: int
     mean: np.ndarray
     linear: np.ndarray
+    working: np.ndarray
     deviance: float
     null_deviance: float
     aic: float
@@ -148,7 +150,7 @@ def fit_glm(
             offset=np.zeros(columns.shape[1]) if offset is None else offset,
             maxit=MAXIT if maxit is None else int(maxit),
             epsilon=EPSILON if epsilon is None else float(epsilon),
-            ridge=np.sqrt(l2) * _spread(columns, response.weights) if l2 else None,
+            ridge=ridge_roots(columns, response.weights, l2) if l2 else None,
             n_threads=n_threads,
             notes=notes,
         )
@@ -163,6 +165,7 @@ def fit_glm(
 class _Found:
     point: _Point
     rank: int
+    working: np.ndarray
     iterations: int
     converged: bool
     at_boundary: bool
@@ -176,13 +179,13 @@ def _iterate(problem: _Problem, start) -> _Found:
         raise GlmStoppedError(NO_START)
     here = _Point(None, eta, mu, problem.deviance(mu))
     converged = at_boundary = False
-    rank, deviances = 0, []
+    rank, working, deviances = 0, np.zeros(len(mu)), []
     for iteration in range(1, problem.maxit + 1):
         solved = _least_squares(problem, here)
         if solved is None:
             problem.notes.append(f"no observations informative at iteration {iteration}")
             break
-        coef, rank = solved
+        coef, rank, working = solved
         if not np.isfinite(coef).all():
             problem.notes.append(f"non-finite coefficients at iteration {iteration}")
             break
@@ -199,11 +202,11 @@ def _iterate(problem: _Problem, start) -> _Found:
     if here.coef is None:
         raise GlmStoppedError(NO_VALID)
     _note_the_end(problem, here.mu, converged, at_boundary)
-    return _Found(here, rank, iteration, converged, at_boundary, deviances)
+    return _Found(here, rank, working, iteration, converged, at_boundary, deviances)
 
 
-def _least_squares(problem: _Problem, here: _Point) -> tuple[np.ndarray, int] | None:
-    """The next coefficients and the rank of their regression; None if no row tells anything."""
+def _least_squares(problem: _Problem, here: _Point) -> tuple[np.ndarray, int, np.ndarray] | None:
+    """The next coefficients, the rank of their regression and its weights; None if no row tells anything."""
     response = problem.response
     positive = response.weights > 0
     variance, slope = problem.family.variance(here.mu), problem.link.slope(here.eta)
@@ -225,6 +228,8 @@ def _least_squares(problem: _Problem, here: _Point) -> tuple[np.ndarray, int] | 
         slope[good],
     )
     root = np.sqrt(response.weights[good] * slope**2 / variance[good])
+    working = np.zeros(len(informative))
+    working[good] = root**2
     columns = np.ascontiguousarray(problem.columns[:, good])
     target = (eta + (y - mu) / slope) * root
     for name, values in (("x", columns), ("y", target)):
@@ -234,7 +239,8 @@ def _least_squares(problem: _Problem, here: _Point) -> tuple[np.ndarray, int] | 
         columns = np.hstack([columns, np.diag(problem.ridge)])
         root = np.concatenate([root, np.ones(len(columns))])
         target = np.concatenate([target, np.zeros(len(columns))])
-    return _solve(columns, root, target, min(1e-7, problem.epsilon / 1000), problem.n_threads)
+    tolerance = min(1e-7, problem.epsilon / 1000)
+    return *_solve(columns, root, target, tolerance, problem.n_threads), working
 
 
 def _index(mask: np.ndarray) -> np.ndarray | slice:
@@ -351,6 +357,7 @@ def _describe(problem: _Problem, found: _Found) -> GlmFit:
         rank=found.rank,
         mean=point.mu,
         linear=point.eta,
+        working=found.working,
         deviance=deviance,
         null_deviance=problem.deviance(np.full(len(weights), mean)),
         aic=float(aic),
@@ -364,8 +371,8 @@ def _describe(problem: _Problem, found: _Found) -> GlmFit:
     )
 
 
-def _spread(columns, weights) -> np.ndarray:
-    """Standard deviations of the columns; 0 for the intercept."""
+def ridge_roots(columns, weights, l2: float) -> np.ndarray:
+    """Roots of the penalties of the columns, by their standard deviations; 0 for the intercept."""
     share = weights / weights.sum()
     centred = columns - (columns @ share)[:, None]
-    return np.sqrt(centred**2 @ share)
+    return np.sqrt(l2) * np.sqrt(centred**2 @ share)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg import qr, solve_triangular
 
 from ... import _core
 
-__all__ = ["wls"]
+__all__ = ["root_of_inverse", "wls", "wls_errors"]
 
 LM_TOLERANCE = 1e-7
 
@@ -22,3 +23,26 @@ def wls(columns: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
     )
     coef[chosen] = found["coef"][:, 0]
     return coef
+
+
+def wls_errors(columns: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Standard errors of the coefficients; NaN for columns that depend on the ones before them."""
+    coef, root = wls(columns, y, weights), np.sqrt(weights)
+    known = ~np.isnan(coef)
+    rest = root * (y - columns[:, known] @ coef[known])
+    errors = np.full(len(coef), np.nan)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = np.sqrt(np.sum(rest**2) / np.float64(len(y) - known.sum()))
+    errors[known] = root_of_inverse(columns[:, known] * root[:, None]) * spread
+    return errors
+
+
+def root_of_inverse(X: np.ndarray) -> np.ndarray:
+    """Square roots of the diagonal of (X'X)^-1; NaN where there is no inverse."""
+    if not np.isfinite(X).all() or len(X) < X.shape[1]:
+        return np.full(X.shape[1], np.nan)
+    triangle = qr(X, mode="r")[0][: X.shape[1]]
+    if not np.diag(triangle).all():
+        return np.full(X.shape[1], np.nan)
+    inverse = solve_triangular(triangle, np.eye(len(triangle)))
+    return np.sqrt(np.sum(inverse**2, axis=1))

@@ -15,9 +15,9 @@ import numpy as np
 from ... import _core
 from ...exceptions import InvalidInputError, RWarning
 from ...random import RDraws
-from .regression import wls
+from .regression import root_of_inverse, wls
 
-__all__ = ["fit_robust"]
+__all__ = ["fit_robust", "robust_errors"]
 
 K0, BETA = 1.548, 0.5  # of the S-estimate: breakdown at one half
 C = 4.685  # of the bisquare function: 95% efficiency
@@ -28,8 +28,8 @@ TOLERANCE = 1e-7
 
 def fit_robust(
     columns: np.ndarray, y: np.ndarray, weights: np.ndarray, draws: RDraws
-) -> np.ndarray:
-    """Coefficients of y on the columns; the weights are inverse variances."""
+) -> tuple[np.ndarray, float]:
+    """Coefficients of y on the columns, and the scale of the residuals; weights are inverse variances."""
     root = np.sqrt(weights)
     independent = _core.find_independent(np.ascontiguousarray(columns.T), TOLERANCE)
     if len(independent) < columns.shape[1]:
@@ -45,9 +45,26 @@ def fit_robust(
         residuals = y - X @ coef
         change = math.sqrt(np.sum((before - residuals) ** 2) / max(1e-20, np.sum(before**2)))
         if change <= 1e-4:
-            return coef
+            return coef, scale
     warnings.warn("'rlm' failed to converge in 20 steps", RWarning, stacklevel=9)
-    return coef
+    return coef, scale
+
+
+def robust_errors(X: np.ndarray, residuals: np.ndarray, scale: float) -> np.ndarray:
+    """Standard errors of the coefficients; rows and residuals times the roots of the weights.
+
+    Huber's: s (kappa / m) sqrt(diag (X'X)^-1), of the residuals times their weights and the mean m of the
+    derivative of psi.
+    """
+    n, p = X.shape
+    with np.errstate(divide="ignore", invalid="ignore"):  # a scale of 0 has no errors
+        u = residuals / scale
+        squares = (u / C) ** 2
+        slopes = np.where(squares < 1, (1 - squares) * (1 - 5 * squares), 0.0)
+        mean = slopes.mean()
+        kappa = 1 + p * slopes.var(ddof=1) / (n * mean**2)
+        spread = np.sqrt(np.sum((residuals * _bisquare(u / C)) ** 2) / np.float64(n - p))
+        return root_of_inverse(X) * spread * (kappa / mean)
 
 
 def _bisquare(u: np.ndarray) -> np.ndarray:

@@ -12,12 +12,21 @@ from ...exceptions import InvalidInputError, RWarning
 from ...random import RDraws
 from ..model import FitDetails, MarsModel
 from ..options import EarthOptions
-from ..variance import SD_OF_ABSOLUTE, VarianceModel, basis_root, linear_terms, power_of_fit, sd_of
+from ..variance import (
+    SD_OF_ABSOLUTE,
+    VarianceErrors,
+    VarianceModel,
+    basis_root,
+    linear_terms,
+    power_of_fit,
+    sd_of,
+)
 from .fit import fit
 from .power import fit_power
 from .r_sums import r_mean
 from .regression import wls
 from .robust import fit_robust
+from .varmod_errors import errors_of
 from .weights import effective_weights
 
 __all__ = ["fit_variance"]
@@ -33,6 +42,7 @@ class Regression:
     """One regression of the absolute residuals: terms and coefficients as in `VarianceModel`.
 
     `changing` are the coefficients whose change decides when to stop, NaN where terms depend on others.
+    The exponent of a power is the last of them.
     """
 
     dirs: np.ndarray
@@ -41,6 +51,7 @@ class Regression:
     predicted: np.ndarray
     changing: np.ndarray
     power: float = 1.0
+    scale: float = np.nan  # of the residuals of a robust regression
 
 
 def variance_of_predictions(cv: dict) -> np.ndarray:
@@ -50,7 +61,7 @@ def variance_of_predictions(cv: dict) -> np.ndarray:
 
 def fit_variance(
     model: MarsModel, details: FitDetails, data, options: EarthOptions, cv: dict, draws: RDraws
-) -> VarianceModel:
+) -> tuple[VarianceModel, VarianceErrors]:
     """The variance model of a fit to `data`; `draws` is R's stream after the folds."""
     method, exponent = options.varmod_method, options.varmod_exponent
     fitted, n = details.fitted, len(details.fitted)
@@ -65,8 +76,10 @@ def fit_variance(
             f"the model has {model.n_terms} terms on {n} rows, which leaves nothing for a variance model"
         )
     values = _regressors(method, exponent, fitted, data.design.values)
-    found, min_sd, converged, iterations = _iterate(values, residuals, options, draws)
-    return VarianceModel(
+    found, weights, min_sd, converged, iterations = _iterate(values, residuals, options, draws)
+    names = model.feature_names if method.startswith("x.") else ("RHS",)
+    errors = errors_of(method, names, values, residuals, weights, found)
+    varmod = VarianceModel(
         method=method,
         exponent=exponent,
         dirs=found.dirs,
@@ -78,6 +91,7 @@ def fit_variance(
         iterations=iterations,
         root=basis_root(details.bx, effective_weights(data.all_weights, n, options)),
     )
+    return varmod, errors
 
 
 def _regressors(method, exponent, fitted, X) -> np.ndarray:
@@ -105,16 +119,20 @@ def _refuse_not_positive(fitted: np.ndarray, what: str) -> None:
 
 def _iterate(
     values, residuals, options: EarthOptions, draws
-) -> tuple[Regression, float, bool, int]:
-    """Regress, weigh each row by its predicted variance, and again, until the coefficients stay."""
+) -> tuple[Regression, np.ndarray, float, bool, int]:
+    """Regress, weigh each row by its predicted variance, and again, until the coefficients stay.
+
+    The weights are those of the last regression.
+    """
     method, conv = options.varmod_method, options.varmod_conv
-    weights, before = np.ones(len(residuals)), None
+    following, before = np.ones(len(residuals)), None
     found: Any = None
     for iteration in range(1, MAX_ITERATIONS + 1):
+        weights = following
         found = _regress(method, values, residuals, weights, options, found, draws)
         before, change = _change(found.changing, before, iteration)
         min_sd = _smallest_sd(found.predicted, options.varmod_clamp)
-        weights = _next_weights(found.predicted, min_sd)
+        following = _next_weights(found.predicted, min_sd)
         converged = _is_still(method, conv, iteration, change)
         if converged:
             break
@@ -125,7 +143,7 @@ def _iterate(
             RWarning,
             stacklevel=7,
         )
-    return found, min_sd, converged, iteration
+    return found, weights, min_sd, converged, iteration
 
 
 def _is_still(method, conv, iteration, change) -> bool:
@@ -178,11 +196,11 @@ def _regress(
     dirs, cuts = linear_terms(values.shape[1]) if values.shape[1] else (np.zeros((1, 1)),) * 2
     columns = np.column_stack([np.ones(len(residuals)), values])
     if kind == "rlm":
-        coef = fit_robust(columns, residuals, weights, draws)
+        coef, scale = fit_robust(columns, residuals, weights, draws)
     else:
-        coef = wls(columns, residuals, weights)
+        coef, scale = wls(columns, residuals, weights), np.nan
     used = np.nan_to_num(coef)
-    return Regression(dirs, cuts, used, columns @ used, coef)
+    return Regression(dirs, cuts, used, columns @ used, coef, scale=scale)
 
 
 def _earth(values, residuals, weights, minspan: int) -> Regression:

@@ -15,7 +15,7 @@ from ..design.data import default_names
 from ..model import FitDetails, MarsModel
 from ..options import EarthOptions
 from ..path import prefix_fits, step_of_terms, steps_allowed
-from ..variance import VarianceModel, basis_root, linear_terms, sd_of
+from ..variance import VarianceErrors, VarianceModel, basis_root, linear_terms, sd_of
 
 __all__ = [
     "fit_many",
@@ -205,6 +205,20 @@ def details_from(found, *, single=True) -> FitDetails:
         r_object=found["object"],
         cv=found["cv"],
         sd=_training_sd(found["variance"]),
+        varmod_errors=_errors_from(found["variance"]),
+    )
+
+
+def _errors_from(described) -> VarianceErrors | None:
+    """None where R cannot tell them, or not of each coefficient."""
+    if described is None or "coef" not in described:
+        return None
+    names, stderr, rsq = (described.get(name) for name in ("names", "stderr", "rsq"))
+    count = len(described["coef"])
+    if names is None or stderr is None or {len(names), len(stderr)} != {count}:
+        return None
+    return VarianceErrors(
+        tuple(names), stderr, float(rsq[0]) if rsq is not None and len(rsq) else None
     )
 
 

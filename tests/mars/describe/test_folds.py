@@ -73,4 +73,6 @@ def test_same_as_plain_r(case):
     model = Earth(engine="native", random_state=5, **options).fit(X, RESPONSES[name])
     theirs = plain_r()[f"s{1 + list(CASES).index(case)}"]
     ours = after_the_coefficients(model.summary().split("\n"))
+    loaded = Earth.from_json(model.to_json()).summary().split("\n")
+    assert after_the_coefficients(loaded) == ours
     assert ours == after_the_coefficients(list(theirs))

@@ -257,7 +257,7 @@ def test_robust_regression_is_rs():
     for i, n in enumerate(sizes, 1):
         draws = RDraws(i)
         for name, columns in (("first", x[:n]), ("second", x[:n, :2])):
-            ours = fit_robust(columns, y[:n], w[:n], draws)
+            ours, _ = fit_robust(columns, y[:n], w[:n], draws)
             np.testing.assert_allclose(ours, r[f"{name}{i}"], rtol=1e-9, err_msg=f"{name} {n}")
 
 

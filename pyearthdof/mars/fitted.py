@@ -14,7 +14,7 @@ from .cross_validation import cv_frames
 from .describe.anova import anova_table
 from .describe.contributions import term_contributions
 from .describe.importance import feature_importances, importance_table, pruned_again
-from .describe.residuals import TYPES, fit_residuals
+from .describe.residuals import TYPES, fit_residuals, standardized
 from .describe.text import anova_order, spaced
 from .design.data import check_new_data
 from .exports import Exports
@@ -89,8 +89,8 @@ class FittedMars(MarsTexts, Exports, Reports, ShownEstimator, TransformerMixin):
 "glm.response", "glm.pearson", "glm.working", "glm.partial"}
             "earth" are those of the least-squares fit. "deviance" and "response" are the same without a
             generalised linear model, and its own with one; "pearson", "working" and "partial" need one.
-            "delever" divides by the root of 1 - leverage. "standardize" divides by the standard error of
-            the variance model, too, and needs R.
+            "delever" divides by the root of 1 - leverage. "standardize" divides by the standard deviation
+            of the variance model, too: it needs a fit with `varmod_method` (and R, if that is a gam).
 
         Returns
         -------
@@ -129,10 +129,14 @@ class FittedMars(MarsTexts, Exports, Reports, ShownEstimator, TransformerMixin):
         )
 
     def _standardized_residuals(self) -> np.ndarray:
+        residuals = self.residuals_  # first of all, as these are gone from a loaded model
+        if self.model_.varmod is not None:
+            return standardized(residuals, self._sd, self.leverages_)
         if getattr(self, "varmod_method", "none") == "none" or self._r_object is None:
             raise InvalidInputError(
                 "type='standardize' but there is no variance model: fit with varmod_method, nfold and ncross"
             )
+        # a gam, which is in R alone
         bridge.require("earth")
         return engine_r.standardized_residuals(self._r_object)[:, 0]
 

@@ -4,7 +4,7 @@ PYTHON := .venv/bin/python
 CORE := $(shell find src -type f)
 CODE := $(filter %.cpp %.hpp %.inc,$(CORE))
 
-.PHONY: run test test-all test-exports browser-test coverage lint setup sanitize soak bench docs dist image image-test clean
+.PHONY: run test test-all test-exports browser-test notebook-test coverage lint setup sanitize soak bench docs dist image image-test clean
 
 run: .venv/.core
 	@.venv/bin/pyearthdof reproduce --size quick --out results --jobs 2
@@ -22,6 +22,10 @@ test-exports: .venv/.core
 browser-test: .venv/.core
 	@$(PYTHON) -m pip install -q --disable-pip-version-check --group browser
 	@PYEARTHDOF_BROWSER=1 $(PYTHON) -m pytest -q tests/browser
+
+notebook-test: .venv/.core
+	@$(PYTHON) -m pip install -q --disable-pip-version-check --group notebook
+	@$(PYTHON) -m pytest -q tests/notebook
 
 coverage: .venv/.core
 	@$(PYTHON) -m pytest -q -n 2 --cov=pyearthdof --cov-report=term:skip-covered

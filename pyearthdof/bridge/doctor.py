@@ -113,6 +113,10 @@ class Diagnosis(ShowsItself):
         parts = [f"{marks[f.ok]}  {f.part:<{width}}  {f.found}" for f in self.findings]
         return "\n".join([*map(str, self.abilities), "", *parts])
 
+    def _repr_pretty_(self, printer, cycle) -> None:
+        """IPython's terminal shows the text, not every field."""
+        printer.text(str(self))
+
     def _html_title(self) -> str:
         return "pyearthdof works here" if self.usable else "pyearthdof cannot work here"
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 from threadpoolctl import threadpool_limits
-from tqdm.auto import tqdm
 
+from .._progress import tqdm
 from ..dof.run.workers import WorkersDied, run_tasks
 from ..exceptions import FittingError
 from .base import GIVEN_SEED, Experiment, check_seed

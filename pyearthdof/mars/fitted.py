@@ -14,7 +14,7 @@ from .cross_validation import cv_frames
 from .describe.anova import anova_table
 from .describe.contributions import term_contributions
 from .describe.importance import feature_importances, importance_table, pruned_again
-from .describe.residuals import TYPES, fit_residuals
+from .describe.residuals import TYPES, fit_residuals, standardized
 from .describe.text import anova_order, spaced
 from .design.data import check_new_data
 from .exports import Exports
@@ -130,12 +130,12 @@ class FittedMars(MarsTexts, Exports, Reports, ShownEstimator, TransformerMixin):
 
     def _standardized_residuals(self) -> np.ndarray:
         if self.model_.varmod is not None:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                return np.ravel(self.residuals_) / (self._sd * np.sqrt(1 - self.leverages_))
+            return standardized(np.ravel(self.residuals_), self._sd, self.leverages_)
         if getattr(self, "varmod_method", "none") == "none" or self._r_object is None:
             raise InvalidInputError(
                 "type='standardize' but there is no variance model: fit with varmod_method, nfold and ncross"
             )
+        # a gam, which is in R alone
         bridge.require("earth")
         return engine_r.standardized_residuals(self._r_object)[:, 0]
 

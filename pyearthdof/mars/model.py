@@ -263,6 +263,10 @@ class MarsModel:
     def _repr_html_(self) -> str:
         return model_html(self)
 
+    def _repr_pretty_(self, printer, cycle) -> None:
+        """IPython's terminal shows the text, not the matrices."""
+        printer.text(str(self))
+
     def __eq__(self, other) -> bool:
         return isinstance(other, MarsModel) and self.to_json() == other.to_json()
 

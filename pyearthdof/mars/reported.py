@@ -14,7 +14,6 @@ from .._checks import as_numbers, check_level
 from .._files import write_whole
 from .._html import ShowsItself
 from ..exceptions import InvalidInputError
-from ..plots.checks import class_codes
 from .design.classes import class_names
 from .design.data import check_new_data
 from .model import MarsModel
@@ -164,6 +163,8 @@ class Reports:
             getattr(y, "dtype", None), pd.CategoricalDtype
         )
         if names is not None and is_factor:
+            from ..plots.checks import class_codes
+
             codes = class_codes(names, y, shape[0])
             return (codes[:, None] == np.arange(len(names))[-shape[1] :]).astype(float)
         values = as_numbers("y", y, "hold numbers, one for each row of X")

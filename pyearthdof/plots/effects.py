@@ -39,8 +39,8 @@ def plot_effects(
     rows as dots; a pair with levels is one line per level (levels that predict the same share one).
     Ticks below a curve are the training values.
 
-    All panels have one scale, as in plotmo. A contour is left white where the prediction is beyond it
-    and beyond all predictions of the training rows: such corners are far from the data.
+    All panels have one scale, as in plotmo. A contour is hatched where the prediction is beyond it and
+    beyond all predictions of the training rows: such corners are far from the data.
 
     Parameters
     ----------

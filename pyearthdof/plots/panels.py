@@ -16,6 +16,9 @@ LINE_STYLES = ("-", "--", "-.", ":")
 MOST_TICKS = 1000
 MOST_DOTS = 800
 BAND = 0.18  # two that overlap are told apart
+HATCH, HATCH_COLOUR = "///", "#999999"  # seen on both ends of the colours
+ARROW = 0.06  # what is beyond the scale, as a share of its bar
+LARGEST = 1e200  # what is infinite, or larger than 1e250, matplotlib would leave white
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,8 @@ def draw_effects(axes, effects, predictors, fitted, label, *, is_own_figure: boo
     """Draw one effect into each of the axes, all on one scale that holds every curve.
 
     Contours count only as far as the predictions of the training rows, `fitted`, go: corners without
-    training rows often have wild predictions that would flatten everything else.
+    training rows often have wild predictions that would flatten everything else. They have the colour of
+    the scale's end and are hatched, and the bar says so.
     """
     low, high = _limits(
         [
@@ -51,12 +55,13 @@ def draw_effects(axes, effects, predictors, fitted, label, *, is_own_figure: boo
         + [band for e in effects for band in e.bands]
     )
     levels = _contour_levels(low, high)
+    extend = _beyond(levels, [e.values for e in effects if e.is_surface])
     filled = {}
     for place, (ax, effect) in enumerate(zip(axes, effects, strict=True)):
         tidy(ax)
         ax.set_xlabel(shorten(effect.names[0]))
         if effect.is_surface:
-            filled[place] = _draw_surface(ax, effect, predictors, levels)
+            filled[place] = _draw_surface(ax, effect, predictors, levels, extend)
             continue
         if len(effect.grids) == 1:
             _draw_single(ax, effect, predictors)
@@ -76,10 +81,21 @@ def draw_effects(axes, effects, predictors, fitted, label, *, is_own_figure: boo
 
 
 def _draw_bar(axes, contour, label: str) -> None:
+    from matplotlib import rc_context
     from matplotlib.ticker import MaxNLocator
 
-    figure = contour.axes.figure
-    figure.colorbar(contour, ax=axes, ticks=MaxNLocator(6), pad=0.02, label=shorten(label, 30))
+    low, high = contour.levels[[0, -1]]
+    ticks = MaxNLocator(6).tick_values(low, high)
+    ticks = ticks[(ticks >= low) & (ticks <= high)]  # others would stand in the arrows
+    with rc_context({"hatch.color": HATCH_COLOUR}):
+        bar = contour.axes.figure.colorbar(
+            contour, ax=axes, ticks=ticks, pad=0.02, extendfrac=ARROW, label=shorten(label, 30)
+        )
+    if contour.extend != "neither":
+        bar.ax.text(
+            0, -ARROW - 0.02, "hatched:\nbeyond all\nfitted values",
+            transform=bar.ax.transAxes, va="top", fontsize=7.5,
+        )  # fmt: skip
 
 
 def _draw_single(ax, effect: Effect, predictors: Predictors) -> None:
@@ -144,17 +160,32 @@ def _group_name(levels: list) -> str:
     return f"{shorten(levels[0], 14)} and {len(levels) - 1} more"
 
 
-def _draw_surface(ax, effect: Effect, predictors: Predictors, levels):
+def _draw_surface(ax, effect: Effect, predictors: Predictors, levels, extend: str):
+    from matplotlib import rc_context
+
     x, y = effect.grids
+    values = np.clip(effect.values, -LARGEST, LARGEST).T
     ax.grid(False)
-    filled = ax.contourf(x, y, effect.values.T, levels=levels, cmap=_colours())
+    below, above = ([HATCH] * (extend in (end, "both")) for end in ("min", "max"))
+    hatches = [*below, *[None] * (len(levels) - 1), *above]
+    with rc_context({"hatch.color": HATCH_COLOUR}):
+        filled = ax.contourf(
+            x, y, values, levels=levels, cmap=_colours(), extend=extend, hatches=hatches
+        )
     # matplotlib warns where there is no line to draw, as on a flat surface.
-    if np.any((levels > effect.values.min()) & (levels < effect.values.max())):
-        ax.contour(x, y, effect.values.T, levels=levels, colors="white", linewidths=0.4, alpha=0.6)
+    if np.any((levels > values.min()) & (levels < values.max())):
+        ax.contour(x, y, values, levels=levels, colors="white", linewidths=0.4, alpha=0.6)
     rows = evenly_chosen(predictors.frame[list(effect.names)].to_numpy(float), MOST_DOTS)
     ax.plot(rows[:, 0], rows[:, 1], ".", color="black", markersize=2, alpha=0.6)
     ax.set_ylabel(shorten(effect.names[1]))
     return filled
+
+
+def _beyond(levels: np.ndarray, surfaces: list[np.ndarray]) -> str:
+    """On which sides the surfaces go beyond the levels, in matplotlib's words."""
+    is_below = any((values < levels[0]).any() for values in surfaces)
+    is_above = any((values > levels[-1]).any() for values in surfaces)
+    return {(0, 0): "neither", (1, 0): "min", (0, 1): "max", (1, 1): "both"}[is_below, is_above]
 
 
 def _colours():

@@ -10,7 +10,7 @@ from without_r import run_without_r
 
 from pyearthdof import Earth
 from pyearthdof.datasets import load_ozone
-from pyearthdof.exceptions import InvalidInputError
+from pyearthdof.exceptions import InvalidInputError, TrainingRowsError
 
 OZONE = load_ozone().astype(float)
 NAMES = ["vh", "wind", "humidity", "temp", "ibh"]
@@ -173,19 +173,33 @@ def test_summaries_with_options(k):
             again._r_object = kept
 
 
-@needs_rscript
-@pytest.mark.needs_r
-def test_standardized_residuals():
-    code = """
+R_STANDARDIZED = """
 set.seed(1)
-fit <- earth(x, y.frame$y, nfold = 3, ncross = 3, varmod.method = "lm")
-out <- list(s = as.vector(residuals(fit, type = "standardize")))
+fit <- eval(parse(text = sprintf("earth(x, y.frame$y, nfold = 3, ncross = 3, %s)", options)))
+out <- list(s = as.vector(residuals(fit, type = "standardize", warn = FALSE)))
 """
-    expected = run_r(code, packages=("earth",), x=X, **{"y.frame": Y.to_frame()})["s"]
-    for engine in ("r", "native"):
-        options = {"nfold": 3, "ncross": 3, "varmod_method": "lm", "random_state": 1}
-        model = Earth(engine=engine, **options).fit(X, Y)
-        close(model.residuals("standardize"), expected)
+STANDARDIZED = {  # R's arguments: ours
+    'varmod.method = "lm"': {"varmod_method": "lm"},
+    'varmod.method = "lm", glm = list(family = poisson)': {
+        "varmod_method": "lm", "glm_family": "poisson"},
+}  # fmt: skip
+
+
+@needs_rscript
+@pytest.mark.parametrize("engine", [pytest.param("r", marks=pytest.mark.needs_r), "native"])
+@pytest.mark.parametrize("options", STANDARDIZED)
+def test_standardized_residuals(options, engine, tmp_path):
+    """Of the least-squares fit, also with a glm; tests of the native variance models have them for all."""
+    data = {"x": X, "y.frame": Y.to_frame()}
+    expected = run_r(R_STANDARDIZED, packages=("earth",), options=options, **data)["s"]
+    model = Earth(nfold=3, ncross=3, random_state=1, engine=engine, **STANDARDIZED[options])
+    close(model.fit(X, Y).residuals("standardize"), expected)
+    model.save(tmp_path / "model.json")
+    with pytest.raises(TrainingRowsError, match="residuals_ needs the training rows"):
+        Earth.load(tmp_path / "model.json").residuals("standardize")
+
+
+def test_standardized_residuals_need_a_variance_model():
     with pytest.raises(InvalidInputError, match="there is no variance model"):
         Earth(engine="native").fit(X, Y).residuals("standardize")
 

@@ -42,6 +42,18 @@ print(pyearthdof.degrees_of_freedom(LeastSquares(), (20, 3), n_rep=2).trace)
 """
 
 
+REPORT = """
+import numpy as np, pandas as pd, pyearthdof
+from pyearthdof.mars.schema import model_schema
+table = pd.DataFrame({"x": np.arange(50.0), "kind": ["a", "b"] * 25})
+table.assign(y=np.abs(table["x"] - 25)).to_csv("table.csv", index=False)
+table = pd.read_csv("table.csv")
+model = pyearthdof.Earth().fit(table[["x", "kind"]], table["y"])
+model.report("model.html", title="A first model")
+assert model_schema()["properties"]
+"""
+
+
 def lacking() -> list[str]:
     """What is not here of what builds the package without a network."""
     tools = ("build", "scikit_build_core", "nanobind", "cmake", "ninja")
@@ -144,6 +156,27 @@ def test_the_wheel_holds_the_package_and_no_more(wheel):
     )
     assert names - code - {core} == sources("pyearthdof")
     assert code == {f"pyearthdof/{name}" for name in sources("r_scripts") if name.endswith(".R")}
+
+
+def test_the_wheel_holds_what_a_page_and_a_saved_model_need(wheel):
+    """By name, as a checkout that has lost them would agree with its wheel."""
+    page = {
+        f"pyearthdof/mars/report/{n}" for n in ("explorer.js", "model.js", "start.js", "page.css")
+    }
+    held = {info.filename: info.file_size for info in zipfile.ZipFile(wheel).infolist()}
+    for name in page | {"pyearthdof/mars/model.schema.json", "pyearthdof/py.typed"}:
+        assert name in held
+    assert all(held[name] > 500 for name in page)
+
+
+def test_the_wheel_writes_a_report_without_r(environment, tmp_path):
+    done = subprocess.run(
+        [environment, "-c", REPORT], capture_output=True, text=True, cwd=tmp_path, check=False,
+        env={"PATH": str(tmp_path)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "model.html").read_text("utf-8")
+    assert "A first model" in page and "<script" in page and "<style" in page
 
 
 def test_one_wheel_serves_python_3_12_and_later(wheel):

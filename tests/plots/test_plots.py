@@ -21,6 +21,7 @@ from sklearn.linear_model import LinearRegression
 from pyearthdof import Earth, EarthClassifier, Mars, plots
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.plots.lowess import lowess
+from pyearthdof.plots.panels import Effect, draw_effects
 from pyearthdof.plots.predictors import Predictors
 from pyearthdof.plots.style import shorten, shorten_all
 
@@ -264,6 +265,15 @@ def test_lowess_is_that_of_r(case):
     assert_allclose(ours[1], found["y"], rtol=0, atol=1e-10)
 
 
+def is_white(ax, point) -> bool:
+    """Whether all that is drawn around a point of the axes is white."""
+    ax.figure.canvas.draw()
+    pixels = np.asarray(ax.figure.canvas.buffer_rgba())
+    x, y = np.round(ax.transData.transform(point)).astype(int)
+    around = pixels[len(pixels) - y - 2 : len(pixels) - y + 3, x - 2 : x + 3, :3]
+    return bool((around == 255).all())
+
+
 class TestEffects:
     @needs_rscript
     def test_curves_and_surfaces_are_the_predictions_of_r(self, data, model):
@@ -344,6 +354,38 @@ class TestEffects:
         dots = axes[0].get_lines()[0]
         assert_allclose(dots.get_xdata(), X["temp"])
         assert_allclose(dots.get_ydata(), X["wind"])
+
+    def test_corners_beyond_the_scale_are_hatched_and_the_bar_says_so(self):
+        rng = np.random.default_rng(0)
+        a = rng.normal(size=200)
+        X = np.column_stack([a, a + 0.3 * rng.normal(size=200)])
+        corner = (-2.0, 2.0)  # far from the diagonal with the rows, where a * b is positive
+        for sign, side in ((1, "min"), (-1, "max")):
+            model = Earth(degree=2, engine="native").fit(X, sign * X[:, 0] * X[:, 1])
+            (ax,) = plots.plot_effects(model, X, features=[], pairs=[(0, 1)])
+            filled, bar = ax.collections[0], ax.figure.axes[-1]
+            assert filled.extend == side
+            assert [t.get_text() for t in bar.texts] == ["hatched:\nbeyond all\nfitted values"]
+            ticks = bar.get_yticks()
+            assert filled.levels[0] <= min(ticks) and max(ticks) <= filled.levels[-1]
+            assert not is_white(ax, corner)
+
+    def test_infinite_predictions_leave_no_hole(self):
+        grid = np.linspace(0, 1, 61)
+        values = np.add.outer(grid, grid)
+        values[-9:, -9:] = np.inf
+        ax = pyplot.figure().subplots()
+        predictors = Predictors(pd.DataFrame({"a": [0.1, 0.2], "b": [0.2, 0.1]}), False, {})
+        effect = Effect(("a", "b"), (grid, grid), values)
+        draw_effects([ax], [effect], predictors, np.array([0.3]), "y", is_own_figure=False)
+        assert not is_white(ax, (0.98, 0.98))
+
+    def test_contours_within_the_scale_have_no_hatches(self):
+        X = np.indices((12, 12)).reshape(2, -1).T.astype(float)  # rows in every corner
+        model = Earth(degree=2, engine="native").fit(X, X[:, 0] * X[:, 1])
+        (ax,) = plots.plot_effects(model, X, features=[], pairs=[(0, 1)])
+        assert ax.collections[0].extend == "neither"
+        assert not ax.figure.axes[-1].texts
 
     def test_an_array_has_the_names_of_r(self, data):
         X, y = data[0].to_numpy(), data[1].to_numpy()

@@ -23,8 +23,8 @@ from typing import Any, Protocol
 import numpy as np
 from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController
-from tqdm.auto import tqdm
 
+from ..._progress import tqdm
 from ...contract import Bound, Fits, bind
 from ...exceptions import FittingError, InvalidInputError, RForkedError, RNotAvailableError
 from .workers import WorkersDied, is_on_cluster, run_tasks

@@ -8,7 +8,7 @@ import pandas as pd
 from ...exceptions import InvalidInputError
 from .text import coef_matrix
 
-__all__ = ["TYPES", "fit_residuals"]
+__all__ = ["TYPES", "fit_residuals", "standardized"]
 
 TYPES = (
     "earth", "deviance", "response", "standardize", "delever", "pearson", "working", "partial",
@@ -23,15 +23,14 @@ def fit_residuals(
 
     `is_pairs` says that the responses were successes and failures.
 
-    "standardize" needs a variance model and is not computed here.
+    "standardize" needs a variance model: `standardized` computes it.
     """
     if kind == "delever":
         if leverages is None:
             raise InvalidInputError(
                 "type='delever' but leverages_ is None: fit with get_leverages=True"
             )
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return (residuals.T / np.sqrt(1 - leverages)).T
+        return standardized(residuals, 1.0, leverages)
     plain = kind in ("deviance", "response") and model.glm is None
     if kind == "earth" or plain:
         return residuals
@@ -49,6 +48,12 @@ def fit_residuals(
     if kind.removeprefix("glm.") != "partial":
         return found
     return _partial(model, found, bx)
+
+
+def standardized(residuals, sd, leverages) -> np.ndarray:
+    """Residuals over their standard deviations, e / (sd sqrt(1 - h)); as in R, not finite where h is 1."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return (residuals.T / (sd * np.sqrt(1 - leverages))).T
 
 
 def _of_glm(glm, kind: str, y, eta, weights):

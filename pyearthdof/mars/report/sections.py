@@ -6,7 +6,6 @@ import numpy as np
 
 from ..._html import Html, escape, note, number, table, text_block
 from ...exceptions import InvalidInputError
-from ...plots.calibration import calibration_groups
 from ..describe.html import terms_html
 from ..describe.importance import importance_table
 from ..gcv import nominal_df
@@ -313,6 +312,8 @@ def _class_scores(rows: Rows) -> str:
 
 
 def _calibrations(names, rows: Rows) -> str:
+    from ...plots.calibration import calibration_groups
+
     drawn = []
     for k, name in enumerate(names):
         p, y = rows.predicted[:, k], rows.observed[:, k]  # type: ignore[index]

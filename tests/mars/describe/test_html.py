@@ -110,6 +110,19 @@ def test_a_summary_is_a_str(engine):
     assert again == found and again._repr_html_() == found._repr_html_()
 
 
+@pytest.mark.parametrize("name", ["summary", "model", "doctor"])
+def test_ipythons_terminal_has_the_text(name):
+    class Printer(list):
+        text = list.append
+
+    found, printer = RESULTS[name](), Printer()
+    # a class's own __repr__ goes before one that it inherits
+    assert "_repr_pretty_" in vars(type(found))
+    found._repr_pretty_(printer, cycle=False)
+    assert printer == [str(found)]
+    assert "array(" not in printer[0] and "Finding(" not in printer[0]
+
+
 def test_the_terms_are_below_the_diagram():
     model = fitted()
     assert "MARS model of" in model._repr_html_()

@@ -106,6 +106,7 @@ for (i in seq_along(args)) tryCatch({
   put("mean", as.matrix(predict(fit, interval = "cint", level = 0.8)))
   put("se", predict(fit, interval = "se"))
   put("abs", predict(fit, interval = "abs.residual"))
+  put("standardize", as.vector(residuals(fit, type = "standardize")))
   se <- predict(fit$varmod, newdata = new.x, type = "se")
   put("new.se", se)
   put("new", as.matrix(predict(fit$varmod, newdata = new.x, type = "pint", level = 0.9)))
@@ -169,6 +170,7 @@ def test_intervals_are_rs(found, case):
         "mean": model.predict_interval(level=0.8, kind="confidence"),
         "se": model.predict_sd(),
         "abs": model.predict_sd() / np.sqrt(np.pi / 2),
+        "standardize": model.residuals("standardize"),
         "new": model.predict_interval(new, level=0.9),
         "new.se": model.predict_sd(new),
     }

@@ -7,10 +7,6 @@ from typing import Any
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
-from .describe.export_javascript import to_javascript
-from .describe.export_onnx import to_onnx
-from .describe.term_table import term_table
-
 __all__ = ["Exports"]
 
 
@@ -41,6 +37,8 @@ class Exports:
         >>> "function f(row)" in model.to_javascript("f")
         True
         """
+        from .describe.export_javascript import to_javascript
+
         check_is_fitted(self)
         return to_javascript(self.model_, name, type=type)
 
@@ -69,6 +67,8 @@ class Exports:
         >>> [node.name for node in model.to_onnx().graph.input]  # doctest: +SKIP
         ['X']
         """
+        from .describe.export_onnx import to_onnx
+
         check_is_fitted(self)
         if type == "response" and hasattr(self, "classes_"):
             return to_onnx(self.model_, classes=self.classes_, threshold=self.threshold)
@@ -101,5 +101,7 @@ class Exports:
         1    h(x-0.52)     above  0.52
         2    h(0.52-x)     below  0.52
         """
+        from .describe.term_table import term_table
+
         check_is_fitted(self)
         return term_table(self.model_, type=type)

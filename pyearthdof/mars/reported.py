@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -18,10 +18,9 @@ from .design.classes import class_names
 from .design.data import check_new_data
 from .model import MarsModel
 from .options import check_options
-from .report.about import About, Rows
-from .report.controls import Controls
-from .report.effects import predicted
-from .report.page import page_html
+
+if TYPE_CHECKING:
+    from .report.about import Rows
 
 __all__ = ["Reports"]
 
@@ -75,6 +74,9 @@ class Reports:
         """
         check_is_fitted(self)
         level = check_level(level)
+        from .report.about import About
+        from .report.page import page_html
+
         _check_df(df)
         path = _check_path(path)
         new = None if X is None else self._new_rows(X, y)
@@ -127,6 +129,9 @@ class Reports:
         }
 
     def _training_rows(self) -> Rows | None:
+        from .report.about import Rows
+        from .report.effects import predicted
+
         if "bx_" not in vars(self) or "fitted_values_" not in vars(self):
             return None
         mine: Any = self
@@ -143,6 +148,9 @@ class Reports:
         return Rows("On the training rows", fitted, observed, chosen)
 
     def _new_rows(self, X, y) -> Rows:
+        from .report.about import Rows
+        from .report.effects import predicted
+
         model = self.model_
         rows = check_new_data(self, X)
         fitted = predicted(model, _classes(self), model.basis(rows), model.offset(rows))
@@ -207,6 +215,8 @@ def _rugs(estimator) -> dict[str, np.ndarray]:
 
 def _explored(model, rows) -> np.ndarray | None:
     """Rows for the explorer, where it takes the columns of the data."""
+    from .report.controls import Controls
+
     try:
         controls = Controls.of(model)
         frame = rows

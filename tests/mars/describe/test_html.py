@@ -69,7 +69,7 @@ RESULTS = {
     "intercept": lambda: Earth(engine="native", nk=1).fit(np.eye(40, 3), np.arange(40.0)).model_,
     "importance": lambda: fitted().importance(),
     "anova": lambda: fitted().anova(),
-    "df": lambda: degrees_of_freedom(Earth(engine="native"), (30, 2), n_rep=10),
+    "df": lambda: degrees_of_freedom(Earth(engine="native"), (30, 2), n_rep=10, random_state=0),
     "correction": lambda: correct_penalty((30, 2), n_rep=10, engine="native"),
     "path": lambda: self_consistency((30, 2), nk=[1, 5], n_rep=10, engine="native"),
     "doctor": doctor,
@@ -143,7 +143,7 @@ def test_hinges_are_drawn_where_their_knots_are():
 
 
 def test_errors_are_shown():
-    found = degrees_of_freedom(Earth(engine="native"), (30, 2), n_rep=10)
+    found = degrees_of_freedom(Earth(engine="native"), (30, 2), n_rep=10, random_state=0)
     text = found._repr_html_()
     assert f"{found.df:.5g} ± {found.se:.2g}" in text and found.se_covers in text
     found = correct_penalty((30, 2), n_rep=10, engine="native")

@@ -10,9 +10,12 @@ __all__ = ["evaluate_term"]
 def evaluate_term(X: np.ndarray, dirs: np.ndarray, cuts: np.ndarray) -> np.ndarray:
     """Evaluate one term at the rows of X: the product of its factors in column order."""
     values = np.ones(len(X))
-    for j in np.flatnonzero(dirs):
-        if dirs[j] == 2:
-            values *= X[:, j]
-        else:
-            values *= np.maximum(0.0, dirs[j] * (X[:, j] - cuts[j]))
+    with np.errstate(over="ignore", invalid="ignore"):  # what is too large is infinite, as in R
+        for j in np.flatnonzero(dirs):
+            if dirs[j] == 2:
+                values *= X[:, j]
+            else:
+                hinge = dirs[j] * (X[:, j] - cuts[j])
+                values *= hinge  # before its sign is looked at, as in R: infinite times 0 is NaN
+                values *= hinge > 0.0
     return values

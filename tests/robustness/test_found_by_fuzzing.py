@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from case import Case
 from judge import AGREED, LOOSER, REFUSED, STRICTER, judge
-from rscript import needs_rscript
+from rscript import needs_rscript, run_r
 from rserver import Died, RServer
 
 from pyearthdof import Earth
@@ -116,6 +116,20 @@ class TestAgainstR:
                 Earth(engine=engine, **case.options).fit(case.X, case.y)
             messages[engine] = [str(w.message).split(", sing val ratio")[0] for w in caught]
         assert messages["native"] == messages["r"]
+
+    def test_terms_that_overflow_in_new_rows_are_rs(self):
+        y = np.maximum(WAVES, 0).prod(axis=1)
+        new = 1e154 * np.array([[2.0, 2.0], [-2.0, 2.0], [2.0, -2.0], [-2.0, -2.0], [0.0, 0.0]])
+        r = run_r(
+            "fit <- earth(X, y, degree = 2, Auto.linpreds = FALSE)\n"
+            "bx <- earth:::get.bx(new, fit$selected.terms, fit$dirs, fit$cuts)\n"
+            "out <- list(bx = bx, predicted = as.vector(predict(fit, new)))",
+            packages=("earth",), X=WAVES, y=y, new=new,
+        )  # fmt: skip
+        assert np.isnan(r["bx"]).any() and np.isinf(r["bx"]).any()  # else it would show nothing
+        earth = Earth(degree=2, auto_linpreds=False, engine="native").fit(WAVES, y)
+        np.testing.assert_array_equal(earth.transform(new), r["bx"])
+        np.testing.assert_allclose(earth.predict(new), r["predicted"], rtol=1e-12)
 
 
 def test_gcv_of_an_exact_fit_with_as_many_parameters_as_rows_is_infinite():

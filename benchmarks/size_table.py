@@ -19,8 +19,8 @@ from penalty_table import stored
 
 from pyearthdof import df_of_sizes, quick_df_of_sizes
 from pyearthdof._files import write_whole
-from pyearthdof.dof.empirical import package_versions
 from pyearthdof.dof.size_table import SizeTable
+from pyearthdof.dof.versions import package_versions
 from pyearthdof.experiments.store import CellStore
 
 DEGREES = (1, 2)

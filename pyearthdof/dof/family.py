@@ -15,6 +15,7 @@ from ..exceptions import InvalidInputError
 from .consistency import authors_draws
 from .empirical import degrees_of_freedom
 from .fitted_mean import AGREES, FULL, MOST, SWINGS, TIRED
+from .run.direction import has_one_mean, is_equivariant
 from .size_choice import CRITERIA, scores
 
 __all__ = ["FamilyChoice", "choose_by_df"]
@@ -190,10 +191,10 @@ def choose_by_df(
 
 def _df(procedure, X, mu, sigma, n_rep, draws, n_jobs, progress):
     """The degrees of freedom around a mean."""
-    constant = np.ptp(mu) == 0 and getattr(procedure, "is_equivariant", False)
+    direction = has_one_mean(mu, sigma) and is_equivariant(procedure)
     return degrees_of_freedom(
         procedure, X, mu=mu, sigma=sigma, n_rep=n_rep, draws=draws, n_jobs=n_jobs, progress=progress,
-        variance_reduction="direction" if constant else None,
+        variance_reduction="direction" if direction else None,
     )  # fmt: skip
 
 

@@ -16,8 +16,9 @@ import pandas as pd
 
 from ..mars.model import evaluate_term
 from .consistency import authors_draws
-from .empirical import DegreesOfFreedom, degrees_of_freedom
+from .empirical import degrees_of_freedom
 from .penalty import corrected_penalty, default_penalty, nominal
+from .result import DegreesOfFreedom
 from .size_choice import SizeChoice, choose_size
 from .sizes import Mean, measure_sizes
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._html import ACCENT, Html, ShowsItself, note, number, plus_minus, table
+from .drawn import Drawn, DrawnCurve
 
 __all__ = ["ShownConsistency", "ShownCorrection", "ShownDegreesOfFreedom"]
 
@@ -21,38 +22,23 @@ WORDS = {
 SIZE, EDGE = 180, 14
 
 
-class ShownDegreesOfFreedom(ShowsItself):
-    """A row for each quantity that is known."""
+class ShownDegreesOfFreedom(ShowsItself, Drawn):
+    """A row for each quantity that is known; the picture has bars with 95 % intervals."""
 
     df: float
     n_rep: int
     se_covers: str
+    left_out: dict
     to_frame: Any
 
-    def plot(self, ax=None):
-        """The df and what they are made of, with 95 % intervals.
+    def _inches(self) -> tuple[float, float]:
+        return _bar_inches(len(self.left_out))
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        Axes
-
-        Examples
-        --------
-        >>> from pyearthdof import degrees_of_freedom
-        >>> from pyearthdof.procedures import RegressionTree
-        >>> found = degrees_of_freedom(RegressionTree(depth=1), (30, 2), n_rep=20, random_state=0)
-        >>> found.plot().get_yticklabels()[0].get_text()
-        'degrees of freedom'
-        """
+    def _draw(self, ax) -> None:
         rows = self.to_frame()
         names = [WORDS.get(name, name) for name in rows["quantity"]]
         ends = zip(rows["lower"], rows["upper"], strict=True)
-        return _bars(ax, names, rows["estimate"].tolist(), list(ends))
+        _draw_bars(ax, names, rows["estimate"].tolist(), list(ends))
 
     def _html_title(self) -> str:
         return "Degrees of freedom"
@@ -65,8 +51,18 @@ class ShownDegreesOfFreedom(ShowsItself):
         return table(["", "estimate ± error", "95 % interval"], rows) + _what(self)
 
 
-class ShownCorrection(ShowsItself):
-    """The penalty before and after, and what it was computed from."""
+class ShownCorrection(ShowsItself, Drawn):
+    """The penalty before and after, and what it was computed from.
+
+    The picture has nominal and actual df of the search, the latter with its 95 % interval.
+
+    Examples
+    --------
+    >>> from pyearthdof import correct_penalty
+    >>> found = correct_penalty((50, 2), n_rep=20, engine="native")
+    >>> found.plot().get_title()
+    'penalty 2 → 0.7969 ± 0.26'
+    """
 
     penalty: float
     se: float
@@ -78,31 +74,15 @@ class ShownCorrection(ShowsItself):
     n_terms_se: float
     interval: Any
 
-    def plot(self, ax=None):
-        """Nominal and actual df of the search, the latter with its 95 % interval.
+    def _inches(self) -> tuple[float, float]:
+        return _bar_inches(2)
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        Axes
-
-        Examples
-        --------
-        >>> from pyearthdof import correct_penalty
-        >>> found = correct_penalty((50, 2), n_rep=20, engine="native")
-        >>> found.plot().get_title()
-        'penalty 2 → 0.7969 ± 0.26'
-        """
+    def _draw(self, ax) -> None:
         nominal = self.nominal_df
         names = ["actual df", f"nominal df, penalty {self.default_penalty:g}"]
-        ax = _bars(ax, names, [self.df, nominal], [self.interval("df"), (nominal, nominal)])
+        _draw_bars(ax, names, [self.df, nominal], [self.interval("df"), (nominal, nominal)])
         change = f"{self.default_penalty:g} → {plus_minus(self.penalty, self.se, 4)}"
         ax.set_title(f"penalty {change}", fontsize=11)
-        return ax
 
     def _html_title(self) -> str:
         return f"Penalty {self.default_penalty:g} → {plus_minus(self.penalty, self.se, 4)}"
@@ -121,7 +101,7 @@ class ShownCorrection(ShowsItself):
         return table(["", "estimate ± error", "95 % interval"], rows) + _what(self)
 
 
-class ShownConsistency(ShowsItself):
+class ShownConsistency(ShowsItself, DrawnCurve):
     """A row for each nk, and nominal against actual df drawn small."""
 
     nk: np.ndarray
@@ -167,12 +147,12 @@ class ShownConsistency(ShowsItself):
         )
 
 
-def _bars(ax, names, values, ends):
-    """Horizontal bars with intervals, the first on top."""
-    if ax is None:
-        from matplotlib import pyplot as plt
+def _bar_inches(n_bars: int) -> tuple[float, float]:
+    return 6.0, 1.2 + 0.5 * n_bars
 
-        _, ax = plt.subplots(figsize=(6, 1.2 + 0.5 * len(names)), layout="constrained")
+
+def _draw_bars(ax, names, values, ends) -> None:
+    """Horizontal bars with intervals, the first on top."""
     places = np.arange(len(names))
     errors = [
         [max(0.0, v - low), max(0.0, high - v)] for v, (low, high) in zip(values, ends, strict=True)
@@ -184,7 +164,6 @@ def _bars(ax, names, values, ends):
     ax.set_xlabel("degrees of freedom, 95 % intervals")
     ax.grid(axis="x", alpha=0.25)
     ax.set_axisbelow(True)
-    return ax
 
 
 def _what(result) -> Html:

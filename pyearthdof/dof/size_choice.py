@@ -10,6 +10,7 @@ import pandas as pd
 
 from .._checks import check_choice
 from ..exceptions import InvalidInputError
+from .drawn import DrawnSizes
 from .sizes import SizeCurve
 
 __all__ = ["CRITERIA", "SizeChoice", "choose_size", "scores"]
@@ -20,8 +21,8 @@ LONG = 0.5  # part of n: the noise is estimated by the longest model with fewer 
 
 
 @dataclass(frozen=True, eq=False)
-class SizeChoice:
-    """A size, and why it was chosen.
+class SizeChoice(DrawnSizes):
+    """A size, and why it was chosen; `plot` is that of the curve, with the size.
 
     Attributes
     ----------
@@ -87,22 +88,6 @@ class SizeChoice:
             "table": self.table.to_dict("list"),
             "curve": self.curve.to_dict(),
         }
-
-    def plot(self, ax=None):
-        """Draw the curve, the nominal line and the chosen size, see `pyearthdof.plots.plot_sizes`.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        Axes
-        """
-        from ..plots import plot_sizes
-
-        return plot_sizes(self, ax)
 
 
 def choose_size(curve: SizeCurve, rss, *, criterion="aicc", n=None, nprune=None) -> SizeChoice:

@@ -6,8 +6,8 @@ import numpy as np
 from scipy.stats import norm
 
 from ..exceptions import InvalidInputError
-from .checks import check_axis, check_model, check_response, class_codes
-from .style import BLUE, GREEN, GREY, ORANGE, new_axes, shorten, tidy
+from .checks import check_model, check_response, class_codes
+from .style import BLUE, GREEN, GREY, ORANGE, one_axis, shorten, tidy
 
 __all__ = ["plot_calibration", "plot_class_densities"]
 
@@ -56,7 +56,7 @@ def plot_calibration(model, X, y, ax=None, *, response=-1, n_groups=10):
     if isinstance(n_groups, bool) or not isinstance(n_groups, (int, np.integer)) or n_groups < 1:
         raise InvalidInputError(f"n_groups={n_groups!r} but it should be an integer, 1 or more")
     mean, share, low, high = calibration_groups(shares[:, column], codes == column, int(n_groups))
-    ax = new_axes(width=4.6, height=4.4)[0, 0] if ax is None else check_axis(ax)
+    ax = one_axis(ax, 4.6, 4.4)
     ax.plot([0, 1], [0, 1], "--", color=GREY, linewidth=1, label="calibrated")
     errors = np.maximum([share - low, high - share], 0)
     ax.errorbar(
@@ -100,7 +100,7 @@ def plot_class_densities(model, X, y, ax=None, *, response=-1):
     shares, codes = _checked(model, X, y)
     names = tuple(str(name) for name in model.classes_)
     column = check_response(response, names)
-    ax = new_axes()[0, 0] if ax is None else check_axis(ax)
+    ax = one_axis(ax)
     grid = np.linspace(0, 1, STEPS)
     for c, name in enumerate(names):
         values = shares[codes == c, column]

@@ -7,8 +7,8 @@ import pandas as pd
 
 from .._checks import is_integer
 from ..exceptions import InvalidInputError
-from .checks import check_axis, check_model, check_response, response_names
-from .style import GREEN, GREY, ORANGE, new_axes, shorten_all, tidy
+from .checks import check_model, check_response, response_names
+from .style import GREEN, GREY, ORANGE, one_axis, shorten_all, tidy
 
 __all__ = ["plot_contributions"]
 
@@ -60,9 +60,8 @@ def plot_contributions(model, X, row=0, ax=None, *, response=0, most=15):
     if isinstance(added.columns, pd.MultiIndex):
         found = found[names[chosen]]
     bars = _bars(found, most)
-    if ax is None:
-        ax = new_axes(height=max(3.0, 1.4 + 0.32 * (len(bars) + 1)))[0, 0]
-    _draw(check_axis(ax), bars, _label(model, names[chosen]))
+    ax = one_axis(ax, height=max(3.0, 1.4 + 0.32 * (len(bars) + 1)))
+    _draw(ax, bars, _label(model, names[chosen]))
     return ax
 
 

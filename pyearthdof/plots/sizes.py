@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..exceptions import InvalidInputError
-from .checks import check_axis
-from .style import BLUE, GREY, ORANGE, new_axes, tidy
+from .style import BLUE, GREY, ORANGE, one_axis, tidy
 
 __all__ = ["plot_sizes"]
 
@@ -42,7 +41,7 @@ def plot_sizes(found, ax=None):
             f"found={found!r:.80} but it should be a SizeCurve, a SizeChoice or a fitted "
             "CorrectedEarth(rule='size')"
         )
-    ax = new_axes()[0, 0] if ax is None else check_axis(ax)
+    ax = one_axis(ax)
     last = max(len(curve.sizes), len(found.table)) if hasattr(found, "table") else len(curve.sizes)
     beyond = np.arange(len(curve.sizes), last + 1)
     lower, upper = curve.interval()

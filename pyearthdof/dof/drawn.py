@@ -1,7 +1,8 @@
-"""What the results of this folder have in common: a picture, and the rows of a curve."""
+"""What the results of this folder have in common: a picture, the rows of a curve, plain values."""
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,22 @@ import pandas as pd
 from .._checks import check_level
 from .run.jackknife import Jackknife
 
-__all__ = ["Drawn", "DrawnCurve", "DrawnSizes"]
+__all__ = ["Drawn", "DrawnCurve", "DrawnSizes", "plain_fields"]
+
+
+def plain_fields(result, *without: str) -> dict:
+    """The fields of a result as plain Python values, ready for JSON."""
+    return {
+        f.name: _plain(getattr(result, f.name)) for f in fields(result) if f.name not in without
+    }
+
+
+def _plain(value):
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, pd.DataFrame):
+        return value.to_dict("list")
+    return value.to_dict() if hasattr(value, "to_dict") else value
 
 
 class Drawn:

@@ -13,6 +13,7 @@ from .._checks import check_choice, check_vector
 from .._checks import check_design as check_matrix
 from ..exceptions import InvalidInputError
 from .consistency import authors_draws
+from .drawn import plain_fields
 from .empirical import degrees_of_freedom
 from .fitted_mean import AGREES, FULL, MOST, SWINGS, TIRED
 from .run.direction import has_one_mean, is_equivariant
@@ -77,11 +78,7 @@ class FamilyChoice:
 
     def to_dict(self) -> dict:
         """Everything but the procedure as plain Python values, ready for JSON."""
-        names = ("label", "df", "sigma2", "criterion", "n_rep")
-        return {name: getattr(self, name) for name in names} | {
-            "procedure": repr(self.procedure),
-            "table": self.table.to_dict("list"),
-        }
+        return plain_fields(self, "procedure") | {"procedure": repr(self.procedure)}
 
 
 def choose_by_df(

@@ -16,6 +16,7 @@ import pandas as pd
 
 from ..mars.model import evaluate_term
 from .consistency import authors_draws
+from .drawn import plain_fields
 from .empirical import degrees_of_freedom
 from .penalty import corrected_penalty, default_penalty, nominal
 from .result import DegreesOfFreedom
@@ -90,10 +91,7 @@ class AroundFit:
 
     def to_dict(self) -> dict:
         """Everything as plain Python values, ready for JSON."""
-        names = (
-            "penalty", "se", "default_penalty", "df", "n_terms", "sigma", "ended", "n_rep",
-        )  # fmt: skip
-        return {name: getattr(self, name) for name in names} | {"steps": self.steps.to_dict("list")}
+        return plain_fields(self)
 
 
 def penalty_around_fit(X, fit: Callable, unpruned, n_rep, draws, random_state, n_jobs, progress):

@@ -165,20 +165,7 @@ class ConsistencyPath(DrawnCurve):
 
 
 def consistency_path(
-    procedure,
-    grid,
-    X,
-    *,
-    nominal=None,
-    mu=None,
-    sigma=None,
-    n_rep=100,
-    draws=None,
-    random_state=None,
-    n_designs=None,
-    n_jobs=None,
-    progress=False,
-    **options,
+    procedure, grid, X, *, nominal, mu, n_rep, draws, random_state, **options
 ) -> ConsistencyPath:
     """`self_consistency` of a procedure; arguments as there, `options` go to `degrees_of_freedom`."""
     if X is None:
@@ -195,12 +182,9 @@ def consistency_path(
     parameter, values, procedures = candidates(procedure, grid)
     numbers = _numbers(draws, random_state)
     points = tuple(
-        degrees_of_freedom(
-            candidate, X, mu=mu, sigma=sigma, n_rep=n_rep, n_designs=n_designs, n_jobs=n_jobs,
-            progress=progress, **numbers(), **options,
-        )
+        degrees_of_freedom(candidate, X, mu=mu, n_rep=n_rep, **numbers(), **options)
         for candidate in procedures
-    )  # fmt: skip
+    )
     n = X[0] if isinstance(X, tuple) else len(X)
     rules: dict = dict.fromkeys(("nominal_df", "nominal_se", "gap", "gap_se"))
     if nominal is not None:

@@ -9,7 +9,7 @@ are set to 0, which is smooth where the penalty itself is not.
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,7 @@ from scipy.stats import t as student
 from .._checks import check_count, check_level
 from ..mars.options import default_nk
 from .correction import PenaltyCorrection, correct_penalty
+from .drawn import plain_fields
 from .grid_table import GridTable, line_weights, spline_weights
 from .penalty import default_penalty, penalty_before_zero
 
@@ -98,8 +99,7 @@ class PenaltyEstimate:
 
     def to_dict(self) -> dict:
         """Everything as plain Python values, ready for JSON, with the interval of 95 %."""
-        values = {f.name: getattr(self, f.name) for f in fields(self)}
-        return values | {"interval": list(self.interval())}
+        return plain_fields(self) | {"interval": list(self.interval())}
 
     def to_frame(self) -> pd.DataFrame:
         """One row with every number; `lower` and `upper` are the interval of 95 %."""

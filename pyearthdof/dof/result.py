@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 
 from .._checks import check_choice, check_level, refusal
+from .drawn import plain_fields
 from .run.designs import in_words
 from .run.jackknife import Jackknife
 from .shown import ShownDegreesOfFreedom
@@ -151,13 +152,9 @@ class DegreesOfFreedom(ShownDegreesOfFreedom):
 
     def to_dict(self) -> dict:
         """Everything as plain Python values, ready for JSON; intervals of 95 % in place of `left_out`."""
-        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "left_out"}
-        if self.per_observation is not None:
-            values["per_observation"] = self.per_observation.tolist()
-        values["intervals"] = {
-            name: list(self.interval(name)) for name in filter(self._known, self._QUANTITIES)
-        }
-        return values
+        known = filter(self._known, self._QUANTITIES)
+        intervals = {name: list(self.interval(name)) for name in known}
+        return plain_fields(self, "left_out") | {"intervals": intervals}
 
 
 def as_fields(estimates: Mapping[str, Jackknife | None]) -> dict:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from .._checks import check_choice
 from ..exceptions import InvalidInputError
-from .drawn import DrawnSizes
+from .drawn import DrawnSizes, plain_fields
 from .sizes import SizeCurve
 
 __all__ = ["CRITERIA", "SizeChoice", "choose_size", "scores"]
@@ -77,17 +77,7 @@ class SizeChoice(DrawnSizes):
 
     def to_dict(self) -> dict:
         """Everything as plain Python values, ready for JSON."""
-        steps = None if self.steps is None else self.steps.to_dict("list")
-        return {
-            "size": self.size,
-            "df": self.df,
-            "sigma2": self.sigma2,
-            "criterion": self.criterion,
-            "ended": self.ended,
-            "steps": steps,
-            "table": self.table.to_dict("list"),
-            "curve": self.curve.to_dict(),
-        }
+        return plain_fields(self)
 
 
 def choose_size(curve: SizeCurve, rss, *, criterion="aicc", n=None, nprune=None) -> SizeChoice:

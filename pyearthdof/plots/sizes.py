@@ -20,11 +20,7 @@ def plot_sizes(found, ax=None):
     ----------
     found : SizeCurve, SizeChoice, or a CorrectedEarth that has chosen a size
     ax : matplotlib Axes, optional
-        Where to draw; without it, a new pyplot figure.
-
-    Returns
-    -------
-    matplotlib Axes
+        Where to draw, as in `plot_model_selection`; it is returned.
 
     Examples
     --------
@@ -52,13 +48,8 @@ def plot_sizes(found, ax=None):
         ax.plot(beyond, curve.df_at(beyond), "--", color=BLUE, linewidth=1.2, label="extended")
     sizes = np.arange(1, last + 1)
     nominal = sizes + curve.default_penalty * (sizes - 1) / 2
-    ax.plot(
-        sizes,
-        nominal,
-        color=ORANGE,
-        linewidth=1.4,
-        label=f"nominal, penalty {curve.default_penalty:g}",
-    )
+    label = f"nominal, penalty {curve.default_penalty:g}"
+    ax.plot(sizes, nominal, color=ORANGE, linewidth=1.4, label=label)
     if hasattr(found, "size"):
         ax.axvline(found.size, color="black", linewidth=1, label=f"chosen: {found.size}")
         ax.plot([found.size], [found.df], "o", color="black", markersize=5)

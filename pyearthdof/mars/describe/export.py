@@ -130,11 +130,8 @@ def to_sql(model, *, type: str = "response") -> str | list[str]:
 
     Parameters
     ----------
-    model : MarsModel
-        One from a formula that computes, as in log(x), takes the columns of R's model matrix.
-    type : {"response", "link", "earth"}
-        For a model with a GLM part: means, linear predictors, or the least-squares fit of the terms.
-        SQL has no function for the means of the links probit and cauchit.
+    model, type
+        As in `to_python`. SQL has no function for the means of the links probit and cauchit.
 
     Examples
     --------

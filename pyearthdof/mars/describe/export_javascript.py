@@ -110,15 +110,13 @@ def to_javascript(model, name: str = "predict", *, type: str = "response") -> st
 
     Parameters
     ----------
-    model : MarsModel
-        One from a formula that computes, as in log(x), takes the columns of R's model matrix.
-    name : str
-        Name of the function.
+    model, name
+        As in `export.to_python`.
     type : {"response", "link", "earth", "terms", "proba", "sd"}
-        For a model with a GLM part: means, linear predictors, or the least-squares fit of the terms. "terms"
-        gives an array with what each term adds, as `contributions`, an array of arrays for several responses.
-        "proba" are the probabilities of a classifier, in the order of its classes; "sd" is the standard
-        deviation of a new observation by the variance model.
+        The first three as in `export.to_python`. "terms" gives an array with what each term adds, as
+        `contributions`, an array of arrays for several responses. "proba" are the probabilities of a
+        classifier, in the order of its classes; "sd" is the standard deviation of a new observation by
+        the variance model.
 
     Examples
     --------

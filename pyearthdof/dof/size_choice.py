@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from .._checks import check_choice
+from .._checks import check_choice, refusal
 from ..exceptions import InvalidInputError
 from .drawn import DrawnSizes, plain_fields
 from .sizes import SizeCurve
@@ -122,9 +122,7 @@ def choose_size(curve: SizeCurve, rss, *, criterion="aicc", n=None, nprune=None)
     """
     check_choice("criterion", criterion, CRITERIA)
     if not isinstance(curve, SizeCurve):
-        raise InvalidInputError(
-            f"curve={curve!r} but it should be a SizeCurve, as df_of_sizes returns it"
-        )
+        raise refusal("curve", curve, "a SizeCurve, as df_of_sizes returns it")
     rss = np.asarray(rss, dtype=float)
     if rss.ndim != 1 or len(rss) == 0 or not np.isfinite(rss).all() or (rss < 0).any():
         raise InvalidInputError(

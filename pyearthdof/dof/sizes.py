@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy.stats import norm
 
-from .._checks import check_count, check_level
+from .._checks import check_count, check_level, refusal
 from ..contract import SizeFits
 from ..exceptions import InvalidInputError
 from ..mars.design.data import check_weights
@@ -306,14 +306,14 @@ def measure_sizes(
 def check_sequence(estimator) -> None:
     """Refuse what has no pruning sequence of one response to choose from."""
     if not isinstance(estimator, Earth):
-        raise InvalidInputError(
-            f"estimator={estimator!r} but it should be an Earth: sizes are chosen for least squares of one "
-            "response"
+        raise refusal(
+            "estimator", estimator, "an Earth: sizes are chosen for least squares of one response"
         )
     if estimator.pmethod not in SEQUENCES:
-        raise InvalidInputError(
-            f"pmethod={estimator.pmethod!r} but it should be one of {', '.join(SEQUENCES)}: the size is "
-            "chosen from a pruning sequence"
+        raise refusal(
+            "pmethod",
+            estimator.pmethod,
+            f"one of {', '.join(SEQUENCES)}: the size is chosen from a pruning sequence",
         )
     for name, plain in (("glm_family", None), ("nfold", 0), ("varmod_method", "none")):
         if getattr(estimator, name) != plain:

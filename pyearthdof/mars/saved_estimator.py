@@ -149,11 +149,7 @@ class SavedEstimator:
         pyearthdof.exceptions.TrainingRowsError: residuals_ needs the training rows, and this model was \
 loaded from a file without them: fit again, or pickle the estimator
         """
-        try:
-            text = Path(path).read_text(encoding="utf-8")
-        except UnicodeDecodeError as error:
-            raise InvalidInputError(f"{path} is not a saved MARS model: {error}") from error
-        return cls.from_json(text)
+        return cls.from_json(saved.read_file(path))
 
     @classmethod
     def from_json(cls, text: str):

@@ -96,10 +96,8 @@ class RelaxedLasso(ActiveSetRegression):
 
     Parameters
     ----------
-    lam : float
-        The lasso's penalty, as in `Lasso`.
-    fit_intercept : bool
-        Whether to add an intercept, which is not penalised.
+    lam, fit_intercept
+        As in `Lasso`.
 
     Attributes
     ----------

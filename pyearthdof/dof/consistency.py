@@ -169,15 +169,9 @@ class SelfConsistency(ShownConsistency):
         )
 
     def _draw(self, ax) -> None:
-        top = 1.05 * max(self.df.max(), self.nominal_df.max())
-        ax.plot([0, top], [0, top], "--", color="grey", label="self-consistent")
-        lower, upper = self.interval()
-        ax.errorbar(
-            self.df, self.nominal_df, xerr=[self.df - lower, upper - self.df], fmt="^-",
-            markersize=3, linewidth=0.8, label=f"default penalty {self.default_penalty:g}, 95 % intervals",
-        )  # fmt: skip
+        label = f"default penalty {self.default_penalty:g}"
+        self._draw_nominal(ax, label, fmt="^-", markersize=3, linewidth=0.8)
         ax.plot(self.df, self.corrected_nominal_df, "o", markersize=3, label="corrected penalty")
-        ax.set(xlabel="actual df", ylabel="nominal df", xlim=(0, top), ylim=(0, top))
         ax.legend()
 
 

@@ -73,6 +73,7 @@ class DrawnCurve(Drawn):
     """The df at several points: `_COLUMNS` have a value for each point, `_REST` one for all."""
 
     df: np.ndarray
+    nominal_df: Any
     left_out: Any
     _COLUMNS: tuple[str, ...]
     _REST: tuple[str, ...]
@@ -102,6 +103,19 @@ class DrawnCurve(Drawn):
         for k, ends in enumerate(self.interval(level)):
             frame.insert(after_se + k, ("lower", "upper")[k], ends)
         return frame
+
+    def _spread(self) -> list[np.ndarray]:
+        """How far the intervals go below and above the df."""
+        lower, upper = self.interval()
+        return [np.maximum(self.df - lower, 0), np.maximum(upper - self.df, 0)]
+
+    def _draw_nominal(self, ax, label: str, **style) -> None:
+        """Nominal against actual df, and the line where they are equal."""
+        top = 1.05 * max(self.df.max(), self.nominal_df.max())
+        ax.plot([0, top], [0, top], "--", color="grey", label="self-consistent")
+        label = f"{label}, 95 % intervals"
+        ax.errorbar(self.df, self.nominal_df, xerr=self._spread(), label=label, **style)
+        ax.set(xlabel="actual df", ylabel="nominal df", xlim=(0, top), ylim=(0, top))
 
     def _columns(self) -> dict:
         return {name: getattr(self, name) for name in self._COLUMNS}

@@ -126,25 +126,18 @@ class ConsistencyPath(DrawnCurve):
         return columns | {name: getattr(self, name) for name in known}
 
     def _draw(self, ax) -> None:
-        lower, upper = self.interval()
-        spread = [np.maximum(self.df - lower, 0), np.maximum(upper - self.df, 0)]
         style = {"fmt": "o-", "markersize": 4, "linewidth": 0.9, "capsize": 2}
         if self.nominal_df is None:
             numbers = all(isinstance(value, (int, float, np.number)) for value in self.values)
             x = self.values if numbers else range(len(self.values))
-            ax.errorbar(x, self.df, yerr=spread, **style)
+            ax.errorbar(x, self.df, yerr=self._spread(), **style)
             if not numbers:
                 ax.set_xticks(list(x), [str(value) for value in self.values])
             ax.set(xlabel=self.parameter, ylabel="actual df")
             return
-        top = 1.05 * max(self.df.max(), self.nominal_df.max())
-        ax.plot([0, top], [0, top], "--", color="grey", label="self-consistent")
-        ax.errorbar(
-            self.df, self.nominal_df, xerr=spread, label="nominal rule, 95 % intervals", **style
-        )
+        self._draw_nominal(ax, "nominal rule", **style)
         for x, y, value in zip(self.df, self.nominal_df, self.values, strict=True):
             ax.annotate(str(value), (x, y), textcoords="offset points", xytext=(5, -10), fontsize=8)
-        ax.set(xlabel="actual df", ylabel="nominal df", xlim=(0, top), ylim=(0, top))
         ax.set_title(f"labels: {self.parameter}", fontsize=9)
         ax.legend()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from .._html import ACCENT, Html, ShowsItself, note, number, plus_minus, table
 from .drawn import Drawn, DrawnCurve
@@ -64,39 +65,34 @@ class ShownCorrection(ShowsItself, Drawn):
     'penalty 2 → 0.7969 ± 0.26'
     """
 
-    penalty: float
-    se: float
-    default_penalty: float
-    df: float
-    df_se: float
-    nominal_df: float
-    n_terms: float
-    n_terms_se: float
-    interval: Any
+    to_dict: Any
 
     def _inches(self) -> tuple[float, float]:
         return _bar_inches(2)
 
     def _draw(self, ax) -> None:
-        nominal = self.nominal_df
-        names = ["actual df", f"nominal df, penalty {self.default_penalty:g}"]
-        _draw_bars(ax, names, [self.df, nominal], [self.interval("df"), (nominal, nominal)])
-        change = f"{self.default_penalty:g} → {plus_minus(self.penalty, self.se, 4)}"
-        ax.set_title(f"penalty {change}", fontsize=11)
+        found = self.to_dict()
+        actual, nominal = found["df"], found["nominal_df"]
+        names = ["actual df", f"nominal df, penalty {found['default_penalty']:g}"]
+        _draw_bars(ax, names, [actual, nominal], [found["intervals"]["df"], (nominal, nominal)])
+        ax.set_title(self._change("penalty"), fontsize=11)
+
+    def _change(self, word: str) -> str:
+        found = self.to_dict()
+        before, after = found["default_penalty"], plus_minus(found["penalty"], found["se"], 4)
+        return f"{word} {before:g} → {after}"
 
     def _html_title(self) -> str:
-        return f"Penalty {self.default_penalty:g} → {plus_minus(self.penalty, self.se, 4)}"
+        return self._change("Penalty")
 
     def _html_body(self) -> str:
+        found = self.to_dict()
+        ends = {name: _ends(pair) for name, pair in found["intervals"].items()}
         rows = [
-            [
-                "corrected penalty",
-                plus_minus(self.penalty, self.se),
-                _ends(self.interval("penalty")),
-            ],
-            ["actual df", plus_minus(self.df, self.df_se), _ends(self.interval("df"))],
-            ["nominal df", number(self.nominal_df), ""],
-            ["terms", plus_minus(self.n_terms, self.n_terms_se), _ends(self.interval("n_terms"))],
+            ["corrected penalty", plus_minus(found["penalty"], found["se"]), ends["penalty"]],
+            ["actual df", plus_minus(found["df"], found["df_se"]), ends["df"]],
+            ["nominal df", number(found["nominal_df"]), ""],
+            ["terms", plus_minus(found["n_terms"], found["n_terms_se"]), ends["n_terms"]],
         ]
         return table(["", "estimate ± error", "95 % interval"], rows) + _what(self)
 
@@ -104,47 +100,42 @@ class ShownCorrection(ShowsItself, Drawn):
 class ShownConsistency(ShowsItself, DrawnCurve):
     """A row for each nk, and nominal against actual df drawn small."""
 
-    nk: np.ndarray
-    n_terms: np.ndarray
-    nominal_df: np.ndarray
-    df: np.ndarray
-    se: np.ndarray
-    penalty: np.ndarray
-    default_penalty: float
-
     def _html_title(self) -> str:
         return "Nominal and actual degrees of freedom"
 
     def _html_body(self) -> str:
+        found = self.to_frame()
         rows = [
-            [f"{nk:g}", number(r, 4), plus_minus(df, se, 4), number(nominal, 4), number(penalty, 3)]
-            for nk, r, df, se, nominal, penalty in zip(
-                self.nk, self.n_terms, self.df, self.se, self.nominal_df, self.penalty, strict=True
-            )
-        ]
+            [
+                f"{at.nk:g}", number(at.n_terms, 4), plus_minus(at.df, at.se, 4),
+                number(at.nominal_df, 4), number(at.penalty, 3),
+            ]
+            for at in found.itertuples()
+        ]  # fmt: skip
         columns = ["nk", "terms", "actual df ± error", "nominal df", "corrected penalty"]
         style = "display:flex;gap:24px;flex-wrap:wrap;align-items:flex-start"
-        return f'<div style="{style}">{table(columns, rows)}{self._drawing()}</div>{_what(self)}'
+        return f'<div style="{style}">{table(columns, rows)}{_drawing(found)}</div>{_what(self)}'
 
-    def _drawing(self) -> Html:
-        """Nominal against actual df, and the line where they are equal."""
-        top = float(max(self.df.max(), self.nominal_df.max(), 1.0))
 
-        def place(x, y):
-            inner = SIZE - 2 * EDGE
-            return f"{EDGE + inner * x / top:.1f},{SIZE - EDGE - inner * y / top:.1f}"
+def _drawing(found: pd.DataFrame) -> Html:
+    """Nominal against actual df, and the line where they are equal."""
+    top = float(max(found["df"].max(), found["nominal_df"].max(), 1.0))
 
-        path = " ".join(place(x, y) for x, y in zip(self.df, self.nominal_df, strict=True))
-        said = "nominal against actual degrees of freedom; the thin line is where they are equal"
-        return Html(
-            f'<svg width="{SIZE}" height="{SIZE}" viewBox="0 0 {SIZE} {SIZE}" role="img" aria-label="{said}">'
-            f'<title>{said}</title><polyline points="{place(0, 0)} {place(top, top)}" stroke="currentColor" '
-            f'stroke-opacity=".4" fill="none"/><polyline points="{path}" stroke="{ACCENT}" stroke-width="2" '
-            f'fill="none"/><text x="{SIZE / 2}" y="{SIZE - 1}" font-size="10" text-anchor="middle" '
-            f'fill="currentColor">actual df</text><text x="9" y="{SIZE / 2}" font-size="10" '
-            f'text-anchor="middle" fill="currentColor" transform="rotate(-90 9 {SIZE / 2})">nominal df</text>'
-            "</svg>"
-        )
+    def place(x, y):
+        inner = SIZE - 2 * EDGE
+        return f"{EDGE + inner * x / top:.1f},{SIZE - EDGE - inner * y / top:.1f}"
+
+    path = " ".join(place(x, y) for x, y in zip(found["df"], found["nominal_df"], strict=True))
+    said = "nominal against actual degrees of freedom; the thin line is where they are equal"
+    return Html(
+        f'<svg width="{SIZE}" height="{SIZE}" viewBox="0 0 {SIZE} {SIZE}" role="img" aria-label="{said}">'
+        f'<title>{said}</title><polyline points="{place(0, 0)} {place(top, top)}" stroke="currentColor" '
+        f'stroke-opacity=".4" fill="none"/><polyline points="{path}" stroke="{ACCENT}" stroke-width="2" '
+        f'fill="none"/><text x="{SIZE / 2}" y="{SIZE - 1}" font-size="10" text-anchor="middle" '
+        f'fill="currentColor">actual df</text><text x="9" y="{SIZE / 2}" font-size="10" '
+        f'text-anchor="middle" fill="currentColor" transform="rotate(-90 9 {SIZE / 2})">nominal df</text>'
+        "</svg>"
+    )
 
 
 def _bar_inches(n_bars: int) -> tuple[float, float]:

@@ -11,7 +11,7 @@ import pandas as pd
 from .._checks import check_level
 from .run.jackknife import Jackknife
 
-__all__ = ["Drawn", "DrawnCurve", "DrawnSizes", "plain_fields"]
+__all__ = ["Drawn", "DrawnCurve", "DrawnSizes", "FromTable", "plain_fields"]
 
 
 def plain_fields(result, *without: str) -> dict:
@@ -27,6 +27,20 @@ def _plain(value):
     if isinstance(value, pd.DataFrame):
         return value.to_dict("list")
     return value.to_dict() if hasattr(value, "to_dict") else value
+
+
+class FromTable:
+    """What was chosen, or arrived at, by the rows of a table."""
+
+    _TABLE = "table"
+
+    def to_frame(self) -> pd.DataFrame:
+        """The table: a row for each candidate, or each step on the way."""
+        return getattr(self, self._TABLE).copy()
+
+    def to_dict(self) -> dict:
+        """Everything as plain Python values, ready for JSON."""
+        return plain_fields(self)
 
 
 class Drawn:

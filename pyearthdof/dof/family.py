@@ -13,7 +13,7 @@ from .._checks import check_choice, check_vector
 from .._checks import check_design as check_matrix
 from ..exceptions import InvalidInputError
 from .consistency import authors_draws
-from .drawn import plain_fields
+from .drawn import FromTable, plain_fields
 from .empirical import degrees_of_freedom
 from .fitted_mean import AGREES, FULL, MOST, SWINGS, TIRED
 from .run.direction import has_one_mean, is_equivariant
@@ -25,7 +25,7 @@ MEANS = ("zero", "fit")
 
 
 @dataclass(frozen=True, eq=False)
-class FamilyChoice:
+class FamilyChoice(FromTable):
     """The member of a family with the least score.
 
     Attributes
@@ -71,10 +71,6 @@ class FamilyChoice:
             f"FamilyChoice({self.label!r} of {len(self.table)}, df={self.df:.4g}, "
             f"criterion={self.criterion!r}, sigma2={self.sigma2:.4g}, n_rep={self.n_rep})"
         )
-
-    def to_frame(self) -> pd.DataFrame:
-        """A row for each member of the family."""
-        return self.table.copy()
 
     def to_dict(self) -> dict:
         """Everything but the procedure as plain Python values, ready for JSON."""

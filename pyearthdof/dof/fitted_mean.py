@@ -16,7 +16,7 @@ import pandas as pd
 
 from ..mars.model import evaluate_term
 from .consistency import authors_draws
-from .drawn import plain_fields
+from .drawn import FromTable
 from .empirical import degrees_of_freedom
 from .penalty import corrected_penalty, default_penalty, nominal
 from .result import DegreesOfFreedom
@@ -35,7 +35,7 @@ TIRED = f"does not settle in {MOST} measurements"
 
 
 @dataclass(frozen=True, eq=False)
-class AroundFit:
+class AroundFit(FromTable):
     """A penalty for which the nominal df are the actual ones, with noise around the fit.
 
     Attributes
@@ -79,19 +79,13 @@ class AroundFit:
     steps: pd.DataFrame
     n_rep: int
 
+    _TABLE = "steps"
+
     def __repr__(self) -> str:
         return (
             f"AroundFit({self.default_penalty:g} -> {self.penalty:.6g} ± {self.se:.2g}, df={self.df:.6g}, "
             f"n_terms={self.n_terms:.6g}, sigma={self.sigma:.4g}, {self.ended}, n_rep={self.n_rep})"
         )
-
-    def to_frame(self) -> pd.DataFrame:
-        """A row for each measurement."""
-        return self.steps.copy()
-
-    def to_dict(self) -> dict:
-        """Everything as plain Python values, ready for JSON."""
-        return plain_fields(self)
 
 
 def penalty_around_fit(X, fit: Callable, unpruned, n_rep, draws, random_state, n_jobs, progress):

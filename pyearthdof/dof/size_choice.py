@@ -10,7 +10,7 @@ import pandas as pd
 
 from .._checks import check_choice, refusal
 from ..exceptions import InvalidInputError
-from .drawn import DrawnSizes, plain_fields
+from .drawn import DrawnSizes, FromTable
 from .sizes import SizeCurve
 
 __all__ = ["CRITERIA", "SizeChoice", "choose_size", "scores"]
@@ -21,7 +21,7 @@ LONG = 0.5  # part of n: the noise is estimated by the longest model with fewer 
 
 
 @dataclass(frozen=True, eq=False)
-class SizeChoice(DrawnSizes):
+class SizeChoice(DrawnSizes, FromTable):
     """A size, and why it was chosen; `plot` is that of the curve, with the size.
 
     Attributes
@@ -70,14 +70,6 @@ class SizeChoice(DrawnSizes):
             f"SizeChoice({terms}, df={self.df:.4g}, criterion={self.criterion!r}, "
             f"sigma2={self.sigma2:.4g}{how})"
         )
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row for each size of the pruning sequence."""
-        return self.table.copy()
-
-    def to_dict(self) -> dict:
-        """Everything as plain Python values, ready for JSON."""
-        return plain_fields(self)
 
 
 def choose_size(curve: SizeCurve, rss, *, criterion="aicc", n=None, nprune=None) -> SizeChoice:

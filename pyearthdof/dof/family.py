@@ -15,7 +15,7 @@ from ..exceptions import InvalidInputError
 from .consistency import authors_draws
 from .drawn import FromTable, plain_fields
 from .empirical import degrees_of_freedom
-from .fitted_mean import AGREES, FULL, MOST, SWINGS, TIRED
+from .fitted_mean import AGREES, FULL, settle
 from .run.direction import has_one_mean, is_equivariant
 from .size_choice import CRITERIA, scores
 
@@ -160,22 +160,17 @@ def choose_by_df(
 
     table, sigma2 = measure(np.zeros(len(y)), float(np.std(y)) or 1.0)
     best, ended = int(np.argmin(table[criterion])), "measured once"
-    seen = [best]
-    for _ in range(MOST if mean == "fit" else 0):
+
+    def around(best: int) -> int | str:
+        nonlocal table, sigma2
         left = len(y) - table["df"][best]
         if left <= 0 or rss[best] == 0:
-            ended = FULL if left <= 0 else AGREES
-            break
+            return FULL if left <= 0 else AGREES
         table, sigma2 = measure(fits[best], float(np.sqrt(rss[best] / left)))
-        again = int(np.argmin(table[criterion]))
-        if again == best:
-            ended = AGREES
-            break
-        best, ended = again, TIRED
-        if best in seen:
-            ended, best = SWINGS, min(seen[seen.index(best) :])
-            break
-        seen.append(best)
+        return int(np.argmin(table[criterion]))
+
+    if mean == "fit":
+        best, ended = settle(best, around)
     label = list(members)[best]
     return FamilyChoice(
         label, fitted[label], float(table["df"][best]), sigma2, criterion, table, n_rep, ended

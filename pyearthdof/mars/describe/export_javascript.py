@@ -14,7 +14,7 @@ import numpy as np
 
 from ...exceptions import InvalidInputError
 from ..variance import ON_FIT, ON_PREDICTORS, SD_OF_ABSOLUTE
-from .export import EPSILON, TYPES, _coefficients, _difference, _link, _products
+from .export import EPSILON, TYPES, _coefficients, _difference, _link, _products, _summands
 from .export_inputs import Inputs, model_inputs
 from .glm import CAUCHIT, PROBIT
 from .series import NORMAL_SCALE, normal_series
@@ -216,10 +216,7 @@ def _hinge(column: str, direction, cut: float) -> str:
 
 
 def _sum(coef, terms) -> str:
-    parts = [repr(float(coef[0]))]
-    for value, factors in zip(coef[1:].tolist(), terms[1:], strict=True):
-        sign, size = ("-", -value) if value < 0 else ("+", value)
-        parts.append(" * ".join([f"{sign} {size!r}", *factors]))
+    parts = _summands(coef, terms)
     return parts[0] if len(parts) == 1 else "(" + "\n  ".join(parts) + ")"
 
 

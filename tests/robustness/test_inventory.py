@@ -30,11 +30,14 @@ PYTHON = {
     ("cli/df.py", "_build"): {"importlib.import_module": LAZY},
     ("procedures/linear.py", "_neighbour_weights"): {".query": "asks a k-d tree, no text"},
     ("bridge/installation.py", "_ask_home"): {
-        "subprocess.run": "`R RHOME`: a list, no shell; R from R_HOME or the PATH",
         "subprocess.TimeoutExpired": "when that does not answer",
     },
+    ("bridge/remedies.py", "run_without_home"): {
+        "subprocess.run": "R for its home, flags, version and packages, and the C compiler: a list, no "
+        "shell; R from R_HOME or the PATH",
+        "subprocess.CompletedProcess": "what that gives",
+    },
     ("bridge/remedies.py", "_run"): {
-        "subprocess.run": "R for its flags, version and packages, and the C compiler: a list, no shell",
         "subprocess.TimeoutExpired": "when that does not answer",
     },
     ("bridge/installation.py", "import_rinterface"): {

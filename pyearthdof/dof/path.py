@@ -7,7 +7,7 @@ steps between them have much smaller errors than the points themselves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -340,6 +340,8 @@ def _candidates(procedure, grid) -> tuple[str, list, list]:
                 "grid", dict(grid), "{parameter: values}, or a list of {parameter: value, ...}"
             )
         [(name, values)] = grid.items()
+        if not isinstance(values, Iterable) or isinstance(values, str):
+            raise refusal("grid", dict(grid), "{parameter: values}, with several values")
         values = list(values)
         settings = [{name: value} for value in values]
     elif isinstance(grid, Sequence | np.ndarray | range) and not isinstance(grid, str):

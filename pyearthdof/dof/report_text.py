@@ -14,6 +14,7 @@ _BASIS = {
     "bernoulli": "classes",
     "poisson": "counts",
 }
+_HARD = "\N{NO-BREAK SPACE}"
 _HEAD = ("", "naive", "honest")
 
 
@@ -29,7 +30,7 @@ def as_text(report) -> str:
     lines += ["", *textwrap.wrap(_basis(report), _WIDTH)]
     for note in report.notes:
         lines += textwrap.wrap(note, _WIDTH, initial_indent="- ", subsequent_indent="  ")
-    return "\n".join(lines)
+    return "\n".join(lines).replace(_HARD, " ")
 
 
 def as_html(report) -> str:
@@ -84,19 +85,23 @@ def _basis(report) -> str:
         return f"{size}. The fit is linear in y: its df are exact."
     return (
         f"{size}; {report.n_rep} responses drawn around the fit, {report.n_fits} fits. "
-        f"95 % interval of the df: {report.lower:.4g} to {report.upper:.4g}."
+        f"95{_HARD}% interval of the df: {report.lower:.4g} to {report.upper:.4g}."
     )
 
 
 def _number(value) -> str:
     if value is None:
         return "-"
-    return "infinite" if math.isinf(value) else f"{value:.4g}"
+    if math.isinf(value):
+        return "infinite" if value > 0 else "-infinite"
+    return f"{value:.4g}"
 
 
 def _pm(value, se) -> str:
-    """As many digits as the error has."""
+    """As many digits as the error has; without it where it is that of rounding."""
     if value is None or not math.isfinite(value) or not se or not math.isfinite(se):
+        return _number(value)
+    if se < 1e-9 * abs(value):
         return _number(value)
     digits = max(0, 1 - math.floor(math.log10(se)))
     return f"{value:.{digits}f} ± {se:.{digits}f}"

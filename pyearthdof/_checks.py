@@ -56,8 +56,9 @@ def refusal(name: str, value, right: str) -> InvalidInputError:
 def _in_words(value) -> str:
     """A value as Python writes it, numpy's numbers as plain ones, and the beginning of what is long."""
     text = repr(value.item() if isinstance(value, np.generic) else value)
-    if "\n" in text:
-        text = " ".join(text.split())
+    if "\n" in text and hasattr(value, "shape"):
+        return f"<{type(value).__name__} of shape {value.shape}>"
+    text = " ".join(text.split()) if "\n" in text else text
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
 
 

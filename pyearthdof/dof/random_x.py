@@ -44,7 +44,7 @@ from ..contract import Bound
 from ..exceptions import InvalidInputError
 from .empirical import QUANTITIES, DegreesOfFreedom, package_versions
 from .pilot import responses_around_fit
-from .run.adapters import RegressorProcedure, as_procedure, fix_random_state
+from .run.adapters import RegressorProcedure, as_procedure, fix_random_state, takes_missing
 from .run.covariance import covariance_sum, jackknife_groups
 from .run.designs import Designs, in_words, the_designs
 from .run.jackknife import Jackknife, mean_of, mean_over_designs
@@ -226,7 +226,8 @@ def random_x_degrees_of_freedom(
     if method == "exact" and not linear:
         raise refusal("method", method, f"'monte-carlo': {procedure!r} is not linear")
     stream = as_draws(draws, random_state)
-    source = X if callable(X) else check_design(X)
+    check = partial(check_design, missing=takes_missing(work.estimator))
+    source = X if callable(X) else check(X)
     shape = (
         source if is_shape(source) else (2, 1)
     )  # a sampler: only the number of designs is asked for
@@ -251,7 +252,7 @@ def random_x_degrees_of_freedom(
         raise refusal(
             "sigma", "an array", "a number: new rows have no standard deviation of their own"
         )
-    splits = list(_splits(source, X_new, mu, mu_new, stream, n_rep, len(designs)))
+    splits = list(_splits(check, source, X_new, mu, mu_new, stream, n_rep, len(designs)))
     run = partial(
         _measured, work, splits, deviation, designs.counts, linear, n_jobs=n_jobs, progress=progress
     )
@@ -277,7 +278,7 @@ def _estimator_of(procedure):
     raise refusal("procedure", procedure, "able to predict at new rows: an estimator with X_new")
 
 
-def _splits(source, X_new, mu, mu_new, stream, n_rep, n_designs) -> Iterator[_Split]:
+def _splits(check, source, X_new, mu, mu_new, stream, n_rep, n_designs) -> Iterator[_Split]:
     """The designs and their new rows, drawn from numbers that come after all responses."""
     after = stream.copy()
     after.skip_normals((source[0] if is_shape(source) else 1) * n_rep)
@@ -286,20 +287,20 @@ def _splits(source, X_new, mu, mu_new, stream, n_rep, n_designs) -> Iterator[_Sp
         if is_shape(source):
             X = np.ascontiguousarray(after.normal(source[0] * source[1]).reshape(source[::-1]).T)
         else:
-            X = check_design(source(rng)) if callable(source) else source
-        rows = _new_rows(X_new, X, source, rng)
+            X = check(source(rng)) if callable(source) else source
+        rows = _new_rows(check, X_new, X, source, rng)
         yield _Split(X, rows, _mean(mu, X), _mean(mu, rows, mu_new))
 
 
-def _new_rows(X_new, X, source, rng):
+def _new_rows(check, X_new, X, source, rng):
     if callable(X_new):
-        rows = check_design(X_new(rng), "X_new")
+        rows = check(X_new(rng), "X_new")
     elif is_integer(X_new):
         if not is_shape(source):
             raise refusal("X_new", X_new, "rows, or a function that draws them, for this X")
         rows = rng.standard_normal((check_count("X_new", X_new, 1), source[1]))
     else:
-        rows = check_design(X_new, "X_new")
+        rows = check(X_new, "X_new")
     if is_shape(rows) or np.shape(rows)[1] != np.shape(X)[1]:
         raise InvalidInputError(
             f"X_new has shape {np.shape(rows)} but it should have the {np.shape(X)[1]} columns of X"

@@ -98,10 +98,8 @@ def _number(value) -> str:
 
 
 def _pm(value, se) -> str:
-    """As many digits as the error has; without it where it is that of rounding."""
+    """As many digits as the error has."""
     if value is None or not math.isfinite(value) or not se or not math.isfinite(se):
-        return _number(value)
-    if se < 1e-9 * abs(value):
         return _number(value)
     digits = max(0, 1 - math.floor(math.log10(se)))
     return f"{value:.{digits}f} ± {se:.{digits}f}"

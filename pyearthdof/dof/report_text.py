@@ -14,6 +14,7 @@ _BASIS = {
     "bernoulli": "classes",
     "poisson": "counts",
 }
+_ROUNDING = 1e-12
 _HARD = "\N{NO-BREAK SPACE}"
 _HEAD = ("", "naive", "honest")
 
@@ -98,8 +99,10 @@ def _number(value) -> str:
 
 
 def _pm(value, se) -> str:
-    """As many digits as the error has."""
+    """As many digits as the error has; without an error that is rounding alone."""
     if value is None or not math.isfinite(value) or not se or not math.isfinite(se):
+        return _number(value)
+    if se < _ROUNDING * abs(value):
         return _number(value)
     digits = max(0, 1 - math.floor(math.log10(se)))
     return f"{value:.{digits}f} ± {se:.{digits}f}"

@@ -51,7 +51,7 @@ def by_enumeration(fit, X, mu, loss="deviance") -> float:
     return float((moments[0] - moments[1] * moments[2]).sum())
 
 
-def counts_by_enumeration(fit, X, mu, most: int = 14) -> float:
+def counts_by_enumeration(fit, X, mu, most: int = 11) -> float:
     """The sum of cov(log muhat_i, y_i) over all counts up to `most`; beyond there is next to nothing."""
     n = len(mu)
     clip, chances, moments = 1 / (2 * n), poisson.pmf(np.arange(most + 1), mu[:, None]), 0.0

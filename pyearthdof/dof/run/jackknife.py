@@ -9,8 +9,6 @@ from scipy.stats import t as student
 
 __all__ = ["Jackknife", "mean_of", "mean_over_designs"]
 
-_ROUNDING = 1e-13  # of a value: some units in the last place
-
 
 @dataclass(frozen=True)
 class Jackknife:
@@ -26,13 +24,11 @@ class Jackknife:
 
     @property
     def se(self) -> float:
-        """Jackknife standard error, 0 where values differ by rounding alone; nan where too few are left."""
+        """Jackknife standard error; nan where leaving one out leaves too little."""
         m = len(self.left_out)
         # Differences to the first value: exactly 0 where all are equal.
         deviation = self.left_out - self.left_out[0]
         deviation = deviation - deviation.mean()
-        if np.abs(deviation).max() <= _ROUNDING * np.abs(self.left_out).max():
-            return 0.0
         return float(np.sqrt((m - 1) / m * (deviation @ deviation)))
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:

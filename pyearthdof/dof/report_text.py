@@ -40,13 +40,13 @@ def as_html(report) -> str:
         '<div class="pyearthdof-df-report" style="max-width:52em;color:inherit">',
         '<p style="margin:0 0 .6em"><strong>Degrees of freedom of</strong> '
         f"<code>{_escape(report.title)}</code></p>",
-        _html_table(_HEAD, _rows(report), "right"),
+        _html_table(_HEAD, _rows(report), numbers=(1, 2)),
     ]
     if report.prices:
         rows = _prices(report)
         parts.append(
             _html_table(
-                ("What the choices cost", "df", "held: the choice of the data"), rows, "left"
+                ("What the choices cost", "df", "held: the choice of the data"), rows, numbers=(1,)
             )
         )
     parts.append(f'<p style="margin:.6em 0 0;opacity:.8">{_escape(_basis(report))}</p>')
@@ -116,9 +116,11 @@ def _table(rows) -> list[str]:
 _CELL = "padding:.2em .9em .2em 0;border-bottom:1px solid currentColor;border-color:rgba(128,128,128,.35)"
 
 
-def _html_table(head, rows, align: str) -> str:
+def _html_table(head, rows, numbers: tuple[int, ...]) -> str:
+    """A table with the columns of numbers to the right."""
+
     def cell(tag, text, k):
-        side = "left" if k == 0 else align
+        side = "right" if k in numbers else "left"
         return f'<{tag} style="{_CELL};text-align:{side};background:none">{_escape(text)}</{tag}>'
 
     lines = [

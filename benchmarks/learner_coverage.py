@@ -3,9 +3,10 @@
 python benchmarks/learner_coverage.py WORK [--runs 300], with one of
 
 random-x         predictions at new rows: closed forms of least squares and ridge
-random-x-tree    the same of a tree
+random-x-tree    the same of trees, at given rows and over drawn designs
 families         classes: logistic regression
 families-tree    classes and counts: trees
+families-many    classes: a forest, boosting, EarthClassifier; counts: boosting
 correlated       noise with a covariance matrix, and best subset and relaxed lasso on orthogonal columns
 report           df_report of a tree, with sigma given and estimated
 report-pipeline  df_report of a pipeline, and the price of its selection
@@ -25,17 +26,23 @@ from typing import NamedTuple
 import numpy as np
 from sklearn import linear_model
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    RandomForestClassifier,
+)
 from sklearn.feature_selection import SelectKBest, f_regression
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from pyearthdof import degrees_of_freedom, df_report
+from pyearthdof import EarthClassifier, degrees_of_freedom, df_report
 from pyearthdof.procedures import BestSubset, Lasso, RegressionTree, RelaxedLasso, Ridge
 
 N_REP = 50
 LONG = 6000  # repetitions behind a truth
 FAR = 10**6  # seeds of the truths
+DESIGNS = 20
 LINE = "{:<44} {:>9} {:>9} {:>8} {:>8} {:>7}"
 
 
@@ -90,13 +97,26 @@ def random_x() -> Callable[[int], Iterator[Claim]]:
 
 
 def random_x_tree() -> Callable[[int], Iterator[Claim]]:
-    tree, given = DecisionTreeRegressor(max_depth=2), {"X_new": X_NEW, "mu": hills}
-    far = degrees_of_freedom(tree, X, **given, n_rep=LONG // 2, random_state=FAR)
+    trees = {"tree": DecisionTreeRegressor(max_depth=2), "RegressionTree": RegressionTree(depth=2)}
+    given, drawn = {"X_new": X_NEW, "mu": hills}, {"X_new": 100, "mu": hills}
+    far = {
+        name: degrees_of_freedom(tree, X, **given, n_rep=LONG // 2, random_state=FAR)
+        for name, tree in trees.items()
+    }
+    many = degrees_of_freedom(
+        trees["tree"], X.shape, **drawn, n_rep=LONG, n_designs=LONG // 4, random_state=FAR
+    )
 
     def one(seed: int) -> Iterator[Claim]:
-        found = degrees_of_freedom(tree, X, **given, n_rep=N_REP, random_state=seed)
+        for tree, fit in trees.items():
+            found = degrees_of_freedom(fit, X, **given, n_rep=N_REP, random_state=seed)
+            for name in ("df", "predictive", "emergent", "intrinsic"):
+                yield of(f"{tree}, given rows, {name}", found, name, getattr(far[tree], name))
+        found = degrees_of_freedom(
+            trees["tree"], X.shape, **drawn, n_rep=4 * DESIGNS, n_designs=DESIGNS, random_state=seed
+        )
         for name in ("df", "predictive", "emergent", "intrinsic"):
-            yield of(f"tree, given rows, {name}", found, name, getattr(far, name))
+            yield of(f"tree, {DESIGNS} designs, {name}", found, name, getattr(many, name))
 
     return one
 
@@ -131,6 +151,21 @@ def families_tree() -> Callable[[int], Iterator[Claim]]:
             "tree": (tree, {"mu": odds}),
             "tree, wrong classes": (tree, {"mu": odds, "loss": "counting"}),
             "tree, counts": (counts, {"mu": np.exp(X[:, 0] / 2), "family": "poisson"}),
+        }
+    )
+
+
+def families_many() -> Callable[[int], Iterator[Claim]]:
+    odds = {"mu": 1 / (1 + np.exp(-X[:, 0]))}
+    counts = {"mu": np.exp(X[:, 0] / 2), "family": "poisson"}
+    stages = {"n_estimators": 10, "max_depth": 2}
+    return _families(
+        {
+            "forest": (RandomForestClassifier(10, max_depth=3, random_state=0), odds),
+            "forest, other draws each": (RandomForestClassifier(10, max_depth=3), odds),
+            "boosting": (GradientBoostingClassifier(**stages), odds),
+            "EarthClassifier": (EarthClassifier(engine="native"), odds),
+            "boosting, counts": (GradientBoostingRegressor(**stages), counts),
         }
     )
 
@@ -190,7 +225,9 @@ def report() -> Callable[[int], Iterator[Claim]]:
 
 
 def report_pipeline() -> Callable[[int], Iterator[Claim]]:
-    y = hills(X) + RNG.normal(size=60)
+    y = 0.3 * hills(X) + RNG.normal(
+        size=60
+    )  # weak enough that other columns are chosen now and then
     pipeline = make_pipeline(SelectKBest(f_regression, k=2), LinearRegression())
     given = {"sigma": 1.0, "progress": False}
     far = df_report(pipeline, X, y, n_rep=LONG, random_state=FAR, **given)
@@ -219,7 +256,8 @@ def _sigma_of_itself(fit, y) -> tuple[float, float]:
 
 WORKS = {
     "random-x": random_x, "random-x-tree": random_x_tree, "families": families,
-    "families-tree": families_tree, "correlated": correlated, "report": report,
+    "families-tree": families_tree, "families-many": families_many, "correlated": correlated,
+    "report": report,
     "report-pipeline": report_pipeline,
 }  # fmt: skip
 

@@ -39,6 +39,9 @@ __all__ = [
 ]
 
 
+_LONGEST = 200  # characters of a value in a sentence
+
+
 def refusal(name: str, value, right: str) -> InvalidInputError:
     """The error to raise for a value that is not what it should be.
 
@@ -47,7 +50,16 @@ def refusal(name: str, value, right: str) -> InvalidInputError:
     >>> print(refusal("nk", -1, "an integer of 1 or more"))
     nk=-1 but it should be an integer of 1 or more
     """
-    return InvalidInputError(f"{name}={value!r} but it should be {right}")
+    return InvalidInputError(f"{name}={_in_words(value)} but it should be {right}")
+
+
+def _in_words(value) -> str:
+    """A value as Python writes it, numpy's numbers as plain ones, and the beginning of what is long."""
+    text = repr(value.item() if isinstance(value, np.generic) else value)
+    if "\n" in text and hasattr(value, "shape"):
+        return f"<{type(value).__name__} of shape {value.shape}>"
+    text = " ".join(text.split()) if "\n" in text else text
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
 
 
 def is_flag(value) -> TypeGuard[bool]:

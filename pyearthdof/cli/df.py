@@ -72,6 +72,10 @@ def df(
         Literal["gaussian", "bernoulli", "poisson"] | None,
         typer.Option(help="Distribution of the response; classifiers have bernoulli."),
     ] = None,
+    sigma: Annotated[
+        float | None,
+        typer.Option(help="Standard deviation of the noise; estimated with --data, else 1."),
+    ] = None,
     html: Annotated[
         Path | None, typer.Option(help="With --data: also write the report as an HTML page.")
     ] = None,
@@ -123,7 +127,13 @@ def df(
     }  # fmt: skip
     entry, fit = _build(procedure, {name: v for name, v in given.items() if v is not None}, setting)
     if data is not None or target is not None or html is not None:
-        run = {"family": family, "n_rep": n_rep, "draws": RDraws(seed), "n_jobs": jobs}
+        run = {
+            "family": family,
+            "sigma": sigma,
+            "n_rep": n_rep,
+            "draws": RDraws(seed),
+            "n_jobs": jobs,
+        }
         _report(fit, data, target, html, as_json, run)
         return
     found = degrees_of_freedom(
@@ -133,6 +143,7 @@ def df(
         draws=RDraws(seed),
         n_designs=designs,
         method=method,
+        sigma=sigma,
         family=family,
         n_jobs=jobs,
         progress=not (as_json or quiet),

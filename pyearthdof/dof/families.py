@@ -158,13 +158,17 @@ class FitFamily:
         return FamilyFits(values, np.array([missing for _, missing in columns]))
 
     def fitted_model(self, X, y):
-        """A clone fitted to y; certainty where y has a single class."""
+        """A clone fitted to y; certainty where y has a single class, or no count but 0.
+
+        Many estimators refuse such a response; those that do not fit it so.
+        """
         if self.labels is None:
+            if not y.any():
+                return _Certain(0.0)
             response = y
         else:
-            codes = np.unique(y)
-            if len(codes) == 1:
-                return _Certain(self.labels[int(codes[0])])
+            if (y == y[0]).all():
+                return _Certain(self.labels[int(y[0])])
             response = self.labels[y.astype(int)]
         model = clone(self.estimator, safe=False)
         fix_random_state(model, np.ascontiguousarray(y))
@@ -207,7 +211,7 @@ class FamilyFits:
 
 
 class _Certain:
-    """What is fitted to a response of one class: that class, with certainty."""
+    """What is fitted to a response that is everywhere the same: that, with certainty."""
 
     def __init__(self, label):
         self.classes_ = np.array([label])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from sklearn.base import clone
@@ -21,6 +21,8 @@ def candidates(procedure, grid) -> tuple[str, list, list]:
                 "grid", dict(grid), "{parameter: values}, or a list of {parameter: value, ...}"
             )
         [(name, values)] = grid.items()
+        if not isinstance(values, Iterable) or isinstance(values, str):
+            raise refusal("grid", dict(grid), "{parameter: values}, with several values")
         values = list(values)
         settings = [{name: value} for value in values]
     elif isinstance(grid, Sequence | np.ndarray | range) and not isinstance(grid, str):

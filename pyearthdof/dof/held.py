@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -43,7 +44,7 @@ class Choice:
 
     step: str
     what: str
-    held: object
+    held: Any
 
 
 def choices_of(estimator, model) -> list[Choice]:
@@ -54,35 +55,55 @@ def choices_of(estimator, model) -> list[Choice]:
     estimator : the estimator, not fitted
     model : the same, fitted to the data
     """
-    if type(estimator).__name__ != "Pipeline":
-        found = _parameter_held(model)
-        return [] if found is None else [Choice(type(estimator).__name__, *found)]
-    choices = []
-    for k, (name, step) in enumerate(estimator.steps[:-1]):
-        if not is_blind(step):
-            fitted = model.steps[k][1]
-            held = _replaced(estimator, name, FrozenEstimator(fitted))
-            choices.append(Choice(name, _what_it_made(fitted), held))
-    name = estimator.steps[-1][0]
-    last = _parameter_held(model.steps[-1][1])
-    if last is not None:
-        choices.append(Choice(name, last[0], _replaced(estimator, name, last[1])))
-    return choices
+    kind = type(estimator).__name__
+    if kind == "Pipeline":
+        name, last = estimator.steps[-1]
+        inner = choices_of(last, model.steps[-1][1])
+        if type(last).__name__ not in _WRAPPERS:  # the choice of the last step itself
+            inner = [Choice(name, choice.what, choice.held) for choice in inner]
+        return _frozen_steps(estimator, model) + [_inside(estimator, name, each) for each in inner]
+    if kind == "TransformedTargetRegressor" and estimator.regressor is not None:
+        inner = choices_of(estimator.regressor, model.regressor_)
+        return [_inside(estimator, "regressor", each) for each in inner]
+    found = _parameter_held(model)
+    return [] if found is None else [Choice(kind, *found)]
+
+
+_WRAPPERS = ("Pipeline", "TransformedTargetRegressor")
+
+
+def _inside(estimator, name: str, choice: Choice) -> Choice:
+    return Choice(choice.step, choice.what, _replaced(estimator, name, choice.held))
+
+
+def _frozen_steps(pipeline, model) -> list[Choice]:
+    """The steps before the last that look at y, each frozen."""
+    return [
+        Choice(name, _what_it_made(fitted), _replaced(pipeline, name, FrozenEstimator(fitted)))
+        for (name, step), (_, fitted) in zip(pipeline.steps[:-1], model.steps[:-1], strict=True)
+        if not is_blind(step)
+    ]
 
 
 def with_all_held(estimator, model) -> tuple[object, int]:
     """The estimator with all its choices held, those of a searched pipeline, too; their number."""
-    if type(estimator).__name__ != "Pipeline":
-        found = _parameter_held(model)
-        if found is None:
-            return estimator, 0
-        inner = getattr(model, "best_estimator_", None)
-        held, more = (found[1], 0) if inner is None else with_all_held(found[1], inner)
-        return held, 1 + more
-    held, choices = estimator, choices_of(estimator, model)
-    for choice in choices:
-        held = _replaced(held, choice.step, dict(choice.held.steps)[choice.step])  # type: ignore[attr-defined]
-    return held, len(choices)
+    kind = type(estimator).__name__
+    if kind == "Pipeline":
+        held, frozen = estimator, _frozen_steps(estimator, model)
+        for choice in frozen:
+            held = _replaced(held, choice.step, choice.held.named_steps[choice.step])
+        name, last = estimator.steps[-1]
+        inner, more = with_all_held(last, model.steps[-1][1])
+        return _replaced(held, name, inner), len(frozen) + more
+    if kind == "TransformedTargetRegressor" and estimator.regressor is not None:
+        inner, more = with_all_held(estimator.regressor, model.regressor_)
+        return _replaced(estimator, "regressor", inner), more
+    found = _parameter_held(model)
+    if found is None:
+        return estimator, 0
+    best = getattr(model, "best_estimator_", None)
+    inner, more = (found[1], 0) if best is None else with_all_held(found[1], best)
+    return inner, 1 + more
 
 
 def _replaced(pipeline, name: str, step):
@@ -92,6 +113,8 @@ def _replaced(pipeline, name: str, step):
 def _what_it_made(step) -> str:
     """What a fitted transformer chose: columns, by number, or something else."""
     kind = type(step).__name__
+    if kind == "Pipeline":
+        return "; ".join(_what_it_made(part) for _, part in step.steps if not is_blind(part))
     if not hasattr(step, "get_support"):
         return f"what {kind} made of the columns"
     chosen = np.asarray(step.get_support())
@@ -107,9 +130,12 @@ def _parameter_held(model) -> tuple[str, object] | None:
 
 
 def _same(model, kind, **found) -> object:
-    """An estimator of another kind with the parameters that both have, and those that were found."""
+    """An estimator of another kind with the parameters that both have, and those that were found.
+
+    `precompute` may be "auto" for a search alone, and changes no fit.
+    """
     known, given = kind().get_params(), model.get_params(deep=False)
-    shared = {k: given[k] for k in given.keys() & known.keys() if not isinstance(given[k], str)}
+    shared = {name: given[name] for name in given.keys() & known.keys() if name != "precompute"}
     return kind(**(shared | found))
 
 
@@ -142,9 +168,12 @@ def _pursuit(model):
 
 
 def _logistic(model):
-    C = float(np.ravel(model.C_)[0])
-    found = {"C": C, "solver": model.solver}
-    return f"C = {_number(C)}, by LogisticRegressionCV", _same(model, LogisticRegression, **found)
+    found = {"C": float(np.ravel(model.C_)[0])}
+    ratio = np.ravel(model.l1_ratio_)[0]
+    if ratio is not None:
+        found["l1_ratio"] = float(ratio)
+    words = ", ".join(f"{name} = {_number(value)}" for name, value in found.items())
+    return f"{words}, by LogisticRegressionCV", _same(model, LogisticRegression, **found)
 
 
 def _best(model):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import check_count, check_design, check_mean, is_integer, is_shape, refusal
+from .._checks import check_count, check_mean, is_integer, is_shape, refusal
 from ..exceptions import InvalidInputError
 
 __all__ = ["Split", "draw_splits"]
@@ -27,8 +27,11 @@ class Split:
         return len(self.X)
 
 
-def draw_splits(source, X_new, mu, mu_new, stream, n_rep, n_designs) -> Iterator[Split]:
-    """The designs and their new rows, drawn from numbers that come after all responses."""
+def draw_splits(check, source, X_new, mu, mu_new, stream, n_rep, n_designs) -> Iterator[Split]:
+    """The designs and their new rows, drawn from numbers that come after all responses.
+
+    `check` is what rows are checked by.
+    """
     after = stream.copy()
     after.skip_normals((source[0] if is_shape(source) else 1) * n_rep)
     rng = np.random.default_rng(np.frombuffer(after.normal(8).tobytes(), dtype=np.uint32))
@@ -36,20 +39,20 @@ def draw_splits(source, X_new, mu, mu_new, stream, n_rep, n_designs) -> Iterator
         if is_shape(source):
             X = np.ascontiguousarray(after.normal(source[0] * source[1]).reshape(source[::-1]).T)
         else:
-            X = check_design(source(rng)) if callable(source) else source
-        rows = _new_rows(X_new, X, source, rng)
+            X = check(source(rng)) if callable(source) else source
+        rows = _new_rows(check, X_new, X, source, rng)
         yield Split(X, rows, _mean(mu, X), _mean(mu, rows, mu_new))
 
 
-def _new_rows(X_new, X, source, rng):
+def _new_rows(check, X_new, X, source, rng):
     if callable(X_new):
-        rows = check_design(X_new(rng), "X_new")
+        rows = check(X_new(rng), "X_new")
     elif is_integer(X_new):
         if not is_shape(source):
             raise refusal("X_new", X_new, "rows, or a function that draws them, for this X")
         rows = rng.standard_normal((check_count("X_new", X_new, 1), source[1]))
     else:
-        rows = check_design(X_new, "X_new")
+        rows = check(X_new, "X_new")
     if is_shape(rows) or np.shape(rows)[1] != np.shape(X)[1]:
         raise InvalidInputError(
             f"X_new has shape {np.shape(rows)} but it should have the {np.shape(X)[1]} columns of X"

@@ -6,15 +6,16 @@ import sys
 import time
 from dataclasses import dataclass
 
-import numpy as np
 from joblib import effective_n_jobs
 from threadpoolctl import threadpool_limits
 
+from ..exceptions import FittingError, PyEarthDofError
 from .empirical import degrees_of_freedom
 from .held import Choice
 from .parameters import last_step
 from .result import DegreesOfFreedom
 from .run.jackknife import Jackknife
+from .structure import is_linear_smoother
 
 __all__ = ["Price", "Runs", "own_search", "priced"]
 
@@ -32,7 +33,8 @@ class Price:
     what : str
         What it chose on the data, in words.
     price, se : float
-        The df of all less `df_held`, from the same draws.
+        The df of all less that with this choice held, from the same draws or, where the error is smaller,
+        from the df of a fit that is linear once it is held.
     df_held : float
         The df with this choice of the data held.
 
@@ -62,7 +64,14 @@ class Runs:
         """The fit to the data, as those of the runs with one thread; the first of a process takes longer."""
         with threadpool_limits(1):
             start = time.perf_counter()
-            model = fit()
+            try:
+                model = fit()
+            except PyEarthDofError:
+                raise
+            except Exception as error:
+                words = " ".join(str(error).split("\n")[0].split())
+                message = f"the fit to the data failed with {type(error).__name__}: {words}"
+                raise FittingError(message, X=self.X) from error
             if time.perf_counter() - start < _QUICK:
                 start = time.perf_counter()
                 model = fit()
@@ -105,29 +114,39 @@ def priced(run: Runs, found, choices: list[Choice], all_held, n_held, around):
     prices = []
     for choice in choices:
         held = run.measure(f"with {choice.step} held", choice.held, **around)
-        prices.append(_price(choice.step, choice.what, found, held))
+        known = _exact(run, choice.held)
+        prices.append(_price(choice.step, choice.what, found, held, known))
     if n_held > 1:
         held = run.measure("with all choices held", all_held, **around)
-        prices.append(_price("all of these", "held together", found, held))
+        prices.append(_price("all of these", "held together", found, held, _exact(run, all_held)))
     return prices, held
 
 
-def _price(step, what, found, held) -> Price:
-    left = held.left_out["df"]
-    left = (
-        left
-        if len(left) == len(found.left_out["df"])
-        else np.full(len(found.left_out["df"]), held.df)
-    )
-    price = Jackknife(found.df - held.df, found.left_out["df"] - left)
-    return Price(step, what, price.value, price.se, held.df)
+def _exact(run: Runs, held) -> float | None:
+    """The df of what is linear in y once its choice is held."""
+    if is_linear_smoother(held):
+        return degrees_of_freedom(held, run.X, method="exact").df
+    return None
+
+
+def _price(step, what, found, held, known: float | None) -> Price:
+    """The difference from the same draws, or from the df that is known, whichever has the smaller error."""
+    total, same = (Jackknife(run.df, run.left_out["df"]) for run in (found, held))
+    if known is None:
+        price = total - same
+        return Price(step, what, price.value, price.se, held.df)
+    exactly = Jackknife(total.value - known, total.left_out - known)
+    price = min(total - same, exactly, key=lambda each: each.se)
+    return Price(step, what, price.value, price.se, known)
 
 
 _OWN = {
     "tree": "its splits",
     "forest": "its splits",
+    "boosting": "its splits",
     "earth": "its terms",
     "lasso": "its columns, and their shrinkage",
+    "elasticnet": "its columns, and their shrinkage",
 }
 
 

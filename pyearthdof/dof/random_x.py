@@ -38,7 +38,7 @@ from .new_rows import draw_splits
 from .optimism_parts import FitAndPredict, measure_parts
 from .pilot import responses_around_fit
 from .result import DegreesOfFreedom, as_fields
-from .run.adapters import RegressorProcedure, as_procedure
+from .run.adapters import RegressorProcedure, as_procedure, takes_missing
 from .run.designs import in_words, the_designs
 from .run.noise import as_draws
 from .versions import package_versions
@@ -133,7 +133,8 @@ def random_x_degrees_of_freedom(
     if method == "exact" and not linear:
         raise refusal("method", method, f"'monte-carlo': {procedure!r} is not linear")
     stream = as_draws(draws, random_state)
-    source = X if callable(X) else check_design(X)
+    check = partial(check_design, missing=takes_missing(work.estimator))
+    source = X if callable(X) else check(X)
     # Of a sampler only the number of designs is asked for.
     shape = source if is_shape(source) else (2, 1)
     drawn = callable(X) or is_shape(source)
@@ -152,7 +153,7 @@ def random_x_degrees_of_freedom(
             "sigma", "an array", "a number: new rows have no standard deviation of their own"
         )
     deviation = float(check_sigma(sigma, 1)[0])
-    splits = list(draw_splits(source, X_new, mu, mu_new, stream, n_rep, len(designs)))
+    splits = list(draw_splits(check, source, X_new, mu, mu_new, stream, n_rep, len(designs)))
     run = partial(measure_parts, work, splits, deviation, designs.counts, linear, n_jobs, progress)
     start = stream.copy()
     parts = run(stream)

@@ -251,7 +251,7 @@ def _gaussian(run: Runs, y, sigma, prices) -> DfReport:
     if choices:
         found_prices, all_held = priced(run, found, choices, *all_of_them, around)
     fixed = None if fit.trace is None else float(fit.trace[0])
-    if fixed is not None and prices and not is_linear_smoother(last_step(model)):
+    if fixed is not None and prices and not is_linear_smoother(last_step(all_of_them[0])):
         found_prices.append(own_search(model, all_held, fixed))
     measures = gaussian_measures(y, fitted, naive_df(model, fit), _total(found), sigma)
     return _report(
@@ -342,9 +342,8 @@ def _family_notes(found, n: int) -> list[str]:
             f"A class is missing in {found.n_missing} of {found.n_rep} responses that were drawn; a fit to "
             "such a response gives that class the least probability. Rare classes need more rows."
         )
-    notes.append(
-        f"Probabilities and means below {found.clip:.2g} count as {found.clip:.2g} in the deviance."
-    )
+    what = "Means" if found.family == "poisson" else "Probabilities"
+    notes.append(f"{what} below {found.clip:.2g} count as {found.clip:.2g} in the deviance.")
     if found.df >= n - 1:
         notes.append(
             f"The df, {found.df:.4g}, reach the number of observations, {n}: the fit follows the data almost "
@@ -354,12 +353,20 @@ def _family_notes(found, n: int) -> list[str]:
 
 
 def _title(estimator) -> str:
-    """A pipeline by the classes of its steps."""
-    if not hasattr(estimator, "steps"):
-        return _words(estimator)
-    return " -> ".join(
-        step if isinstance(step, str) else type(step).__name__ for _, step in estimator.steps
-    )
+    """A pipeline, or a search for the best one, by the classes of its steps."""
+    if hasattr(estimator, "steps"):
+        return " -> ".join(
+            _title(step)
+            if hasattr(step, "steps")
+            else step
+            if isinstance(step, str)
+            else type(step).__name__
+            for _, step in estimator.steps
+        )
+    inner = getattr(estimator, "estimator", getattr(estimator, "regressor", None))
+    if hasattr(inner, "steps"):
+        return f"{type(estimator).__name__} of {_title(inner)}"
+    return _words(estimator)
 
 
 def _words(estimator) -> str:

@@ -14,6 +14,8 @@ _BASIS = {
     "bernoulli": "classes",
     "poisson": "counts",
 }
+_ROUNDING = 1e-12
+_HARD = "\N{NO-BREAK SPACE}"
 _HEAD = ("", "naive", "honest")
 
 
@@ -29,7 +31,7 @@ def as_text(report) -> str:
     lines += ["", *textwrap.wrap(_basis(report), _WIDTH)]
     for note in report.notes:
         lines += textwrap.wrap(note, _WIDTH, initial_indent="- ", subsequent_indent="  ")
-    return "\n".join(lines)
+    return "\n".join(lines).replace(_HARD, " ")
 
 
 def as_html(report) -> str:
@@ -38,13 +40,13 @@ def as_html(report) -> str:
         '<div class="pyearthdof-df-report" style="max-width:52em;color:inherit">',
         '<p style="margin:0 0 .6em"><strong>Degrees of freedom of</strong> '
         f"<code>{_escape(report.title)}</code></p>",
-        _html_table(_HEAD, _rows(report), "right"),
+        _html_table(_HEAD, _rows(report), numbers=(1, 2)),
     ]
     if report.prices:
         rows = _prices(report)
         parts.append(
             _html_table(
-                ("What the choices cost", "df", "held: the choice of the data"), rows, "left"
+                ("What the choices cost", "df", "held: the choice of the data"), rows, numbers=(1,)
             )
         )
     parts.append(f'<p style="margin:.6em 0 0;opacity:.8">{_escape(_basis(report))}</p>')
@@ -84,19 +86,23 @@ def _basis(report) -> str:
         return f"{size}. The fit is linear in y: its df are exact."
     return (
         f"{size}; {report.n_rep} responses drawn around the fit, {report.n_fits} fits. "
-        f"95 % interval of the df: {report.lower:.4g} to {report.upper:.4g}."
+        f"95{_HARD}% interval of the df: {report.lower:.4g} to {report.upper:.4g}."
     )
 
 
 def _number(value) -> str:
     if value is None:
         return "-"
-    return "infinite" if math.isinf(value) else f"{value:.4g}"
+    if math.isinf(value):
+        return "infinite" if value > 0 else "-infinite"
+    return f"{value:.4g}"
 
 
 def _pm(value, se) -> str:
-    """As many digits as the error has."""
+    """As many digits as the error has; without an error that is rounding alone."""
     if value is None or not math.isfinite(value) or not se or not math.isfinite(se):
+        return _number(value)
+    if se < _ROUNDING * abs(value):
         return _number(value)
     digits = max(0, 1 - math.floor(math.log10(se)))
     return f"{value:.{digits}f} ± {se:.{digits}f}"
@@ -110,9 +116,11 @@ def _table(rows) -> list[str]:
 _CELL = "padding:.2em .9em .2em 0;border-bottom:1px solid currentColor;border-color:rgba(128,128,128,.35)"
 
 
-def _html_table(head, rows, align: str) -> str:
+def _html_table(head, rows, numbers: tuple[int, ...]) -> str:
+    """A table with the columns of numbers to the right."""
+
     def cell(tag, text, k):
-        side = "left" if k == 0 else align
+        side = "right" if k in numbers else "left"
         return f'<{tag} style="{_CELL};text-align:{side};background:none">{_escape(text)}</{tag}>'
 
     lines = [

@@ -33,6 +33,13 @@ def test_a_report_about_a_table(tmp_path):
     assert page.read_text("utf-8").startswith("<!doctype html>")
 
 
+def test_a_fit_that_leaves_no_residuals_needs_sigma():
+    data = ("--data", "ozone", "--target", "O3", "--n-rep", "3", "--quiet")
+    assert run(TREE, *data).exit_code != 0
+    done = run(TREE, *data, "--sigma", "4", "--json")
+    assert done.exit_code == 0 and json.loads(done.stdout)["sigma"] == 4.0
+
+
 def test_classes_that_are_text(tmp_path):
     table = tmp_path / "table.csv"
     rows = [f"{k % 7},{k % 3},{'yes' if k % 2 else 'no'}" for k in range(20)]

@@ -122,6 +122,7 @@ def test_the_plot_has_both():
         (RegressionTree(1), {"grid": {"depth": [1]}}, "X=None but it should be a design"),
         (RegressionTree(1), {"grid": {"depht": [1]}, "X": X}, "one of the parameters depth"),
         (RegressionTree(1), {"grid": {"depth": []}, "X": X}, "grid is empty"),
+        (RegressionTree(1), {"grid": {"depth": 3}, "X": X}, "with several values"),
         (RegressionTree(1), {"grid": [1, 2], "X": X}, "values alone are for a function"),
         (RegressionTree(1), {"grid": {"depth": [1]}, "X": X, "mu": "fitted"}, "one mean"),
         (RegressionTree(1), {"grid": {"depth": [1]}, "X": X, "nominal": "rank"}, "do not tell it"),

@@ -8,14 +8,20 @@ from rscript import needs_rscript, run_r
 from scipy.stats import binom, poisson
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.dummy import DummyClassifier, DummyRegressor
-from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    RandomForestClassifier,
+)
 from sklearn.linear_model import LogisticRegression, PoissonRegressor, RidgeClassifier
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from pyearthdof import (
     EarthClassifier,
     FamilyDegreesOfFreedom,
     degrees_of_freedom,
+    df_report,
 )
 from pyearthdof.exceptions import InvalidInputError, MissingClassWarning
 
@@ -23,17 +29,39 @@ RNG = np.random.default_rng(1)
 X = RNG.normal(size=(50, 3))
 
 
-def by_enumeration(fit, X, mu, loss) -> float:
-    """The sum of cov(lambda_i, y_i) over all 2^n responses."""
-    n = len(mu)
-    clip, moments = 1 / (2 * n), np.zeros((3, n))
-    for y in itertools.product([0, 1], repeat=n):
+def by_enumeration(fit, X, mu, loss="deviance") -> float:
+    """The sum of cov(lambda_ik, y_ik) over all K^n responses; mu are the K probabilities of each row."""
+    n, n_classes = mu.shape
+    clip, rows, moments = 1 / (2 * n), np.arange(n), np.zeros((3, n, n_classes))
+    for y in itertools.product(range(n_classes), repeat=n):
         y = np.array(y)
-        weight = np.prod(np.where(y == 1, mu, 1 - mu))
-        p = np.full(n, float(y[0])) if y.min() == y.max() else fit.fit(X, y).predict_proba(X)[:, 1]
-        c = np.clip(p, clip, 1 - clip)
-        lam = {"deviance": np.log(c / (1 - c)), "squared": p, "counting": (p > 0.5) - 0.5}[loss]
-        moments += weight * np.array([lam * y, lam, y])
+        p = np.zeros(mu.shape)
+        if y.min() == y.max():
+            p[:, y[0]] = 1
+        else:
+            p[:, np.unique(y)] = fit.fit(X, y).predict_proba(X)
+        lam = {
+            "deviance": np.log(np.clip(p, clip, 1 - clip)),
+            "squared": p / 2,
+            "counting": np.eye(n_classes)[p.argmax(axis=1)] / 2,
+        }[loss]
+        lam = lam - lam[:, :1]
+        hot = np.eye(n_classes)[y]
+        moments += mu[rows, y].prod() * np.array([lam * hot, lam, hot])
+    return float((moments[0] - moments[1] * moments[2]).sum())
+
+
+def counts_by_enumeration(fit, X, mu, most: int = 11) -> float:
+    """The sum of cov(log muhat_i, y_i) over all counts up to `most`; beyond there is next to nothing."""
+    n = len(mu)
+    clip, chances, moments = 1 / (2 * n), poisson.pmf(np.arange(most + 1), mu[:, None]), 0.0
+    for y in itertools.product(range(most + 1), repeat=n):
+        y = np.array(y)
+        weight = chances[np.arange(n), y].prod()
+        if weight > 1e-9:
+            fitted = fit.fit(X, y).predict(X) if y.any() else np.zeros(n)
+            lam = np.log(np.maximum(fitted, clip))
+            moments = moments + weight * np.array([lam * y, lam, y])
     return float((moments[0] - moments[1] * moments[2]).sum())
 
 
@@ -58,14 +86,70 @@ class Logistic(ClassifierMixin, BaseEstimator):
         return self.classes_[(X @ self.beta_ > 0).astype(int)]
 
 
-@pytest.mark.filterwarnings("ignore::pyearthdof.exceptions.MissingClassWarning")
-@pytest.mark.parametrize("loss", ["deviance", "squared", "counting"])
-def test_logistic_regression_against_all_responses(loss):
-    few, mu = X[:8, :2], np.linspace(0.2, 0.8, 8)
-    truth = by_enumeration(Logistic(), few, mu, loss)
-    found = degrees_of_freedom(Logistic(), few, mu=mu, loss=loss, n_rep=1500, random_state=3)
-    assert abs(found.df - truth) < 3 * found.se
+FEW = X[:8, :2]
+CHANCE = np.column_stack([1 - np.linspace(0.2, 0.8, 8), np.linspace(0.2, 0.8, 8)])
+LEARNERS = [
+    Logistic(),
+    DecisionTreeClassifier(max_depth=2, random_state=0),
+    RandomForestClassifier(3, max_depth=2, random_state=0),
+    GradientBoostingClassifier(n_estimators=4, max_depth=1, learning_rate=0.5, random_state=0),
+    KNeighborsClassifier(3),
+    EarthClassifier(engine="native", minspan=1, endspan=1, glm_l2=0.5),
+]
+every_response = pytest.mark.filterwarnings("ignore::pyearthdof.exceptions.MissingClassWarning")
+
+
+@every_response
+@pytest.mark.parametrize("fit", LEARNERS, ids=lambda fit: type(fit).__name__)
+def test_learners_against_all_responses(fit):
+    truth = by_enumeration(fit, FEW, CHANCE)
+    found = degrees_of_freedom(fit, FEW, mu=CHANCE[:, 1], n_rep=400, random_state=3)
+    assert abs(found.df - truth) < 3 * found.se < 0.25 * truth
     assert isinstance(found, FamilyDegreesOfFreedom) and found.optimism == 2 * found.df
+
+
+@every_response
+@pytest.mark.parametrize("loss", ["squared", "counting"])
+@pytest.mark.parametrize("fit", LEARNERS[:2], ids=lambda fit: type(fit).__name__)
+def test_other_losses_against_all_responses(fit, loss):
+    truth = by_enumeration(fit, FEW, CHANCE, loss)
+    found = degrees_of_freedom(fit, FEW, mu=CHANCE[:, 1], loss=loss, n_rep=1000, random_state=3)
+    assert abs(found.df - truth) < 3 * found.se < 0.25 * truth
+
+
+@every_response
+@pytest.mark.parametrize("loss", ["deviance", "squared", "counting"])
+def test_three_classes_against_all_responses(loss):
+    tree, mu = LEARNERS[1], np.tile([0.5, 0.3, 0.2], (5, 1))
+    truth = by_enumeration(tree, FEW[:5], mu, loss)
+    found = degrees_of_freedom(tree, FEW[:5], mu=mu, loss=loss, n_rep=1000, random_state=3)
+    assert abs(found.df - truth) < 3 * found.se < 0.25 * truth
+
+
+@every_response
+def test_at_the_fit_against_all_responses():
+    """The mean is the fit to y, no probability of it below 1/(2n): the parametric bootstrap."""
+    tree, y = DecisionTreeClassifier(max_leaf_nodes=3, random_state=0), [0, 1, 0, 0, 1, 1, 0, 1]
+    mean = np.clip(tree.fit(FEW, y).predict_proba(FEW), 1 / 16, 1 - 1 / 16)
+    truth = by_enumeration(tree, FEW, mean)
+    found = degrees_of_freedom(tree, FEW, y=y, mu="fitted", n_rep=600, random_state=3)
+    report = df_report(tree, FEW, y, n_rep=600, random_state=3, progress=False)
+    assert abs(found.df - truth) < 3 * found.se < 0.25 * truth and report.df == found.df
+
+
+@pytest.mark.parametrize(
+    "fit",
+    [
+        DecisionTreeRegressor(max_depth=1, criterion="poisson", random_state=0),
+        GradientBoostingRegressor(n_estimators=3, max_depth=1, random_state=0),
+    ],
+    ids=lambda fit: type(fit).__name__,
+)
+def test_counts_against_all_responses(fit):
+    mu = np.array([0.5, 1.0, 2.0])
+    truth = counts_by_enumeration(fit, FEW[:3], mu)
+    found = degrees_of_freedom(fit, FEW[:3], mu=mu, family="poisson", n_rep=1000, random_state=3)
+    assert abs(found.df - truth) < 3 * found.se < 0.25 * truth
 
 
 def test_a_share_has_its_closed_form():

@@ -3,11 +3,13 @@
 import json
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.compose import make_column_transformer
+from sklearn.base import clone
+from sklearn.compose import TransformedTargetRegressor, make_column_transformer
 from sklearn.feature_selection import SelectKBest, f_regression
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import (
@@ -24,14 +26,14 @@ from sklearn.linear_model import (
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
 from pyearthdof import Earth, aic, bic, degrees_of_freedom, df_report, gcv
 from pyearthdof.datasets import load_airquality
 from pyearthdof.dof.held import choices_of, with_all_held
 from pyearthdof.dof.report_text import page_of
-from pyearthdof.exceptions import InvalidInputError
+from pyearthdof.exceptions import FittingError, InvalidInputError
 
 RNG = np.random.default_rng(4)
 X = RNG.normal(size=(50, 8))
@@ -143,12 +145,59 @@ def test_a_held_parameter_gives_the_same_fit(search, name):
     assert name in choice.held.get_params()
 
 
-def test_a_held_classifier_gives_the_same_fit():
-    classes = np.where(y > 0, "a", "b")
-    search = LogisticRegressionCV(cv=2, Cs=2, scoring="neg_log_loss").fit(X, classes)
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"class_weight": "balanced"},
+        {"l1_ratios": [0.3, 1.0], "solver": "saga", "max_iter": 5000, "tol": 1e-6},
+    ],
+    ids=lambda more: next(iter(more), "plain"),
+)
+def test_a_held_classifier_gives_the_same_fit(more):
+    classes = np.where(y > 0.5, "a", "b")
+    search = LogisticRegressionCV(cv=2, Cs=[0.3, 1.0], scoring="neg_log_loss", **more).fit(
+        X, classes
+    )
     held, count = with_all_held(search, search)
     assert count == 1
     assert held.fit(X, classes).predict_proba(X) == pytest.approx(search.predict_proba(X), abs=1e-3)
+
+
+INNER = make_pipeline(SelectKBest(f_regression, k=4), LassoCV(cv=2, alphas=[0.05, 0.2]))
+
+
+@pytest.mark.parametrize(
+    ("estimator", "title"),
+    [
+        (make_pipeline(StandardScaler(), INNER), "StandardScaler -> SelectKBest -> LassoCV"),
+        (TransformedTargetRegressor(INNER), "TransformedTargetRegressor of SelectKBest -> LassoCV"),
+    ],
+    ids=["pipeline", "response"],
+)
+def test_choices_of_a_pipeline_inside(estimator, title):
+    """They are found, and on the data themselves holding them changes nothing."""
+    model = clone(estimator).fit(X, y)
+    choices = choices_of(estimator, model)
+    assert [choice.step for choice in choices] == ["selectkbest", "lassocv"]
+    held, count = with_all_held(estimator, model)
+    assert count == 2
+    for one in (*(choice.held for choice in choices), held):
+        assert one.fit(X, y).predict(X) == pytest.approx(model.predict(X), abs=1e-8)
+    assert df_report(estimator, X, y, prices=False, **QUIET).title == title
+
+
+def test_a_fit_that_is_linear_once_it_is_held_finds_nothing_itself():
+    report = df_report(RidgeCV([0.1, 10.0, 50.0]), X, y, **QUIET)
+    assert [price.step for price in report.prices] == ["RidgeCV"]
+    assert report.prices[0].df_held == pytest.approx(report.fixed_df)
+    assert report.prices[0].se <= report.se
+
+
+def test_one_of_three_classes_has_no_parameters_of_its_own():
+    classes = np.digitize(y, [-0.5, 0.5])
+    report = df_report(LogisticRegression(), X, classes, prices=False, **QUIET)
+    assert report.naive_df == 2 * 9
 
 
 def test_classes():
@@ -191,9 +240,24 @@ def test_a_fit_that_takes_everything_is_a_note():
         assert any("goes through the data" in note for note in report.notes)
     exact = df_report(KNeighborsRegressor(1), X, y, sigma=1.0, progress=False)
     assert exact.df == 50 and any("goes through the data" in note for note in exact.notes)
+    assert " -infinite" in repr(exact)
     assert (
         "infinite" in repr(exact) and exact.to_frame().set_index("quantity").honest["GCV"] == np.inf
     )
+
+
+def test_errors_of_rounding_are_not_shown():
+    report = df_report(DecisionTreeRegressor(random_state=0), X, y, sigma=1.0, **QUIET)
+    text = repr(replace(report, df=50.0, se=3e-14))
+    assert re.search(r"degrees of freedom +50 +50\n", text)
+
+
+def test_what_the_estimator_itself_refuses_is_one_sentence():
+    words = pd.DataFrame({"a": ["u", "v"] * 25})
+    with pytest.raises(
+        FittingError, match=r"^the fit to the data failed with ValueError: could not"
+    ):
+        df_report(LinearRegression(), words, y, progress=False)
 
 
 def test_a_real_pipeline_with_holes_and_classes():
@@ -249,6 +313,12 @@ def test_it_says_before_it_starts_how_long_it_takes(capsys):
         (lambda X, y: y, {}, "an estimator or pipeline with fit and predict"),
         (LinearRegression(), {"X": (50, 8)}, "the design that y belongs to"),
         (LinearRegression(), {"y": y[:10]}, r"y has shape \(10,\)"),
+        (
+            LinearRegression(),
+            {"y": pd.Series(["a"] * 50)},
+            r"^y=<Series of shape \(50,\)> but .* a vector of numbers$",
+        ),
+        (LogisticRegression(), {"y": np.zeros(50, int)}, "y=0 but it should be of two classes"),
         (LinearRegression(), {"n_rep": 2}, "an integer of 3 or more"),
         (LinearRegression(), {"sigma": np.ones(50)}, "a number or None"),
         (LogisticRegression(), {"y": y > 0, "sigma": 1.0}, "None for the family"),

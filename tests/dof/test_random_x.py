@@ -3,13 +3,15 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeRegressor
 
 from pyearthdof import Earth, RandomXDegreesOfFreedom, RDraws, degrees_of_freedom
 from pyearthdof.dof.random_x import equivalent_predictors
 from pyearthdof.exceptions import InvalidInputError
-from pyearthdof.procedures import Lasso, Ridge
+from pyearthdof.procedures import Lasso, RegressionTree, Ridge
 
 RNG = np.random.default_rng(8)
 X, X_NEW = RNG.normal(size=(40, 4)), RNG.normal(size=(60, 4))
@@ -99,6 +101,44 @@ def test_at_the_fit_and_with_a_frame():
         tree, frame, X_new=new, y=y, mu="fitted", n_rep=20, draws=RDraws(1), n_jobs=2
     )
     assert again.to_dict()["intervals"] == found.to_dict()["intervals"]
+
+
+@pytest.mark.parametrize("fit", [RegressionTree(depth=2), DecisionTreeRegressor(max_depth=2, random_state=0)],
+                         ids=["ours", "scikit-learn"])  # fmt: skip
+def test_a_tree_against_its_errors(fit):
+    """The optimism by its definition: the error of fresh responses at new rows less that of the data."""
+    rng, each = np.random.default_rng(21), []
+    mu, mu_new = 2 * np.maximum(X[:, 0], 0), 2 * np.maximum(X_NEW[:, 0], 0)
+    for _ in range(1000):
+        y, y_new = mu + rng.normal(size=40), mu_new + rng.normal(size=60)
+        model = fit.fit(X, y)
+        errors = [((a - model.predict(b)) ** 2).mean() for a, b in ((y, X), (y_new, X_NEW))]
+        each.append(errors[1] - errors[0])
+    found = degrees_of_freedom(
+        fit,
+        X,
+        X_new=X_NEW,
+        mu=lambda rows: 2 * np.maximum(rows[:, 0], 0),
+        n_rep=500,
+        random_state=5,
+    )
+    error = np.hypot(found.optimism_se, np.std(each) / np.sqrt(len(each)))
+    assert abs(found.optimism - np.mean(each)) < 3 * error < 0.15 * np.mean(each)
+
+
+def test_a_pipeline_fills_what_is_missing():
+    """With an imputation, gaps are the pipeline's own concern in old and new rows."""
+    holes, new = X.copy(), X_NEW.copy()
+    holes[3, 1] = new[5, 2] = np.nan
+    pipeline = make_pipeline(SimpleImputer(), LinearRegression())
+    found = degrees_of_freedom(pipeline, holes, X_new=new)
+    filled = SimpleImputer().fit(holes)
+    same = degrees_of_freedom(
+        LinearRegression(), filled.transform(holes), X_new=filled.transform(new)
+    )
+    assert found.df == pytest.approx(5) and found.predictive == pytest.approx(same.predictive)
+    with pytest.raises(InvalidInputError, match="X_new has missing"):
+        degrees_of_freedom(LinearRegression(), X, X_new=new)
 
 
 def test_equivalent_predictors_invert_the_optimism():

@@ -34,10 +34,11 @@ class Target:
 
 
 class Looks:
-    """Says when the error is looked at; it counts in repetitions, frames or designs."""
+    """Says when the error is looked at; it counts in repetitions or designs, at multiples of `step`."""
 
-    def __init__(self, target: Target, first: int):
-        self.target, self.next = target, first
+    def __init__(self, target: Target, first: int, step: int = 1):
+        self.target, self.step = target, step
+        self.next = self._place(first)
         self.se = math.nan
 
     def due(self, done: int) -> bool:
@@ -48,8 +49,11 @@ class Looks:
         self.se = self.target.error(found)
         if self.se <= self.target.se:
             return True
-        self.next = min(max(self.needed(done), done + 1), 2 * done)
+        self.next = self._place(min(max(self.needed(done), done + 1), 2 * done))
         return False
+
+    def _place(self, wanted: int) -> int:
+        return -(-wanted // self.step) * self.step
 
     def needed(self, done: int) -> int:
         """The number at which the error will be reached, as far as the last look knows."""

@@ -128,8 +128,10 @@ def run_blocks(
     try:
         with _one_blas_thread(), _bar(designs.n_rep, description, progress, note) as advance:
             for task, (result, engine, versions) in _done(tasks, n_jobs, longest, sure):
-                yield Block(task.design, task.X, task.Y, result, engine, versions)
-                advance(task.Y.shape[1])
+                try:
+                    yield Block(task.design, task.X, task.Y, result, engine, versions)
+                finally:  # also where the run ends here: the bar shows the last error
+                    advance(task.Y.shape[1])
     except WorkersDied as error:
         raise _lost(error) from error
 

@@ -17,7 +17,7 @@ from ..._checks import check_count, check_positive
 __all__ = ["Looks", "Target", "check_n_rep", "check_target", "warn_if_missed"]
 
 LEAST = 30  # repetitions, or more
-STEP = 32  # repetitions between two places for a look
+STEP = 16  # repetitions between two places for a look
 DESIGNS = 20  # looked at first, where each look has more designs
 FRAMES = 10
 

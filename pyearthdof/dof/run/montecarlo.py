@@ -193,9 +193,9 @@ def _tasks(work, designs, responses, width, step, run) -> Iterator[_Task]:
         if step is None:
             edges = block_edges(designs.n, count, width, least)
         else:
-            inner = block_edges(designs.n, step, width, 1)
-            edges = [e for a in range(0, count, step) for i in inner[:-1] if (e := a + i) < count]
-            edges.append(count)
+            inner = block_edges(designs.n, step, width, 1)[:-1]
+            starts = np.add.outer(np.arange(0, count, step), inner).ravel()
+            edges = [*starts[starts < count].tolist(), count]
         for start, Y in zip(edges, responses.blocks(edges), strict=False):
             yield _Task(work, X, Y, k, first + start, designs.n_rep, source, run)
         first += count

@@ -1,7 +1,8 @@
 """Draw until the standard error is small enough: when to look at it, and what is said if it never is.
 
 A look at every repetition would stop by chance, on an error that happens to be small. So the next look is
-where the last one says that the target is reached, at twice the repetitions at most.
+where the last one says that the target is reached, if that is at most twice as far. Else it is half of the
+way, at four times the repetitions at most: an error from a few of them is not known well.
 """
 
 from __future__ import annotations
@@ -49,7 +50,9 @@ class Looks:
         self.se = self.target.error(found)
         if self.se <= self.target.se:
             return True
-        self.next = self._place(min(max(self.needed(done), done + 1), 2 * done))
+        needed = max(self.needed(done), done + 1)
+        half = min(needed // 2, 4 * done)
+        self.next = self._place(max(min(needed, 2 * done), half))
         return False
 
     def _place(self, wanted: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, fields, replace
 
@@ -143,9 +143,14 @@ def _until(run: _Run, designs: Designs, target: Target) -> Measurement:
     # Kept or in frames, whatever their number is in the end.
     tally = _Tally(run, None if size is None else frame_groups(designs.n_rep, size))
     began = run.responses.draws if later is None else run.responses.draws.copy()
-    blocks = run.blocks(designs, step=step, sure=lambda: looks.next, note=looks.text)
+    most = max(1, _JOINED // (designs.n * step)) * step
+
+    def stop() -> int:  # where what is done from here on is reduced
+        return min(looks.next, tally.done + most, designs.n_rep)
+
+    blocks = run.blocks(designs, step=step, sure=stop, note=looks.text)
     with closing(blocks):
-        for block in _until_look(blocks, looks, designs.n_rep):
+        for block in _joined_up_to(stop, blocks):
             tally.add(block)
             if not looks.due(tally.done):
                 continue
@@ -163,14 +168,14 @@ def _until(run: _Run, designs: Designs, target: Target) -> Measurement:
     return _until(*_in_frames(again, left, later), target)
 
 
-def _until_look(blocks: Iterator[Block], looks: Looks, n_rep: int) -> Iterator[Block]:
-    """The blocks up to the next look as one, unless they are many: a reduction costs less than several."""
+def _joined_up_to(stop: Callable[[], int], blocks: Iterator[Block]) -> Iterator[Block]:
+    """The blocks before each stop as one: a reduction costs less than several."""
     together: list[Block] = []
     done = 0
     for block in blocks:
         together.append(block)
         done += block.Y.shape[1]
-        if looks.due(done) or done == n_rep or len(together) * block.Y.size > _JOINED:
+        if done == stop():
             yield _joined(together)
             together = []
 

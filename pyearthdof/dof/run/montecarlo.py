@@ -159,24 +159,28 @@ def _do_together(tasks: Iterator[_Task], n_threads: int, longest: float, sure) -
     block by block all the same, so that it does not depend on how fast this machine is.
     """
     most = 1.0 if longest < float("inf") else longest
-    done = 0
-    for first in tasks:
-        size = first.Y.shape[1]
-        wanted = most if sure is None else min(most, (sure() - done) // size)
-        more = min(wanted, _MAX_VALUES // first.Y.size) - 1
-        group = [first, *itertools.islice(tasks, max(0, int(more)))]
+    done, first = 0, next(tasks, None)
+    while first is not None:
+        room = _MAX_VALUES // len(first.Y)
+        room = room if sure is None else min(room, sure() - done)
+        group, taken = [first], first.Y.shape[1]
+        while after := next(tasks, None):
+            if len(group) >= most or taken + after.Y.shape[1] > room:
+                break
+            group.append(after)
+            taken += after.Y.shape[1]
         began = time.perf_counter()
         Y = np.hstack([task.Y for task in group]) if len(group) > 1 else first.Y
         result, *rest = _do_block(replace(first, Y=Y), n_threads)
         most = longest / ((time.perf_counter() - began) / len(group))
-        done += Y.shape[1]
         if sure is not None:
             yield replace(first, Y=Y), (result, *rest)
-            continue
-        stop = 0
-        for task in group:
-            start, stop = stop, stop + task.Y.shape[1]
-            yield task, (_part(result, slice(start, stop)), *rest)
+        else:
+            stop = 0
+            for task in group:
+                start, stop = stop, stop + task.Y.shape[1]
+                yield task, (_part(result, slice(start, stop)), *rest)
+        done, first = done + taken, after
 
 
 def _part(fits: Fits, columns: slice) -> Fits:

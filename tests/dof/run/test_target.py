@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from pyearthdof import RDraws, correct_penalty, degrees_of_freedom
+from pyearthdof.dof.run import measurement, montecarlo
 from pyearthdof.dof.run.target import Looks, Target
 from pyearthdof.mars.native import BoundNative
 from pyearthdof.procedures import Lasso, RegressionTree, Ridge
@@ -112,6 +113,23 @@ def test_threads_fit_all_up_to_a_look_in_one_call(monkeypatch):
     found = correct_penalty(X, target_se=0.1, draws=RDraws(1), **MARS)
     assert calls[0] == 32 and calls[1] > 32 and sum(calls) == found.n_rep
     assert len(calls) < 6
+
+
+@pytest.mark.parametrize("joined", [1 << 20, 2000])
+@pytest.mark.parametrize(("target", "frame"), [(0.05, None), (0.02, 19)])
+def test_what_is_fitted_in_one_call_changes_nothing(monkeypatch, joined, target, frame):
+    def found(**options):
+        return correct_penalty(X, target_se=target, random_state=1, **MARS, **options)
+
+    monkeypatch.setattr(measurement, "_JOINED", joined)
+    once = found()
+    monkeypatch.setattr(montecarlo, "_LONG_ENOUGH", 1e-4)
+    barred = found(progress=True, n_jobs=2)
+    monkeypatch.setattr(montecarlo, "_MAX_VALUES", 1000)
+    pieces = found()
+    assert once.settings["frame_size"] == frame
+    for other in (barred, pieces):
+        assert (other.left_out["penalty"] == once.left_out["penalty"]).all()
 
 
 def test_looks_are_few():

@@ -145,33 +145,39 @@ def _of_df(seed, procedure, X, mu, truth, **way) -> list[Claim]:
     return claims(found, truth)
 
 
+# Shape of the design, degree, whether it is one design, and how far
+PENALTIES = [
+    ((50, 3), 2, True, {"n_rep": N_REP}),
+    ((50, 3), 2, True, {"n_rep": 500}),
+    ((50, 3), 2, True, {"target_se": 0.1}),
+    ((50, 3), 2, False, {"n_rep": N_REP}),
+    ((50, 3), 2, False, {"n_rep": 2000}),
+    ((50, 3), 2, False, {"target_se": 0.15}),
+    ((264, 9), 1, True, {"target_se": 0.05}),
+    ((264, 9), 2, True, {"target_se": 0.05}),
+]
+
+
 def penalties(runs: int, only: str) -> Iterator[str]:
     """Corrected penalties of one design and over designs."""
-    shape = (50, 3)
-    X = gaussian(*shape)
-    options = {"degree": 2, "engine": "native"}
-    one = correct_penalty(X, n_rep=LONG, random_state=FAR, **options).penalty
-    every = correct_penalty(
-        shape, n_rep=LONG, n_designs=LONG // 8, random_state=FAR, **options
-    ).penalty
-    ways = [
-        (X, one, {"n_rep": N_REP}),
-        (X, one, {"n_rep": 500}),
-        (X, one, {"target_se": 0.1}),
-        (shape, every, {"n_rep": N_REP}),
-        (shape, every, {"n_rep": 2000}),
-        (shape, every, {"target_se": 0.15}),
-    ]
-    for design, truth, way in ways:
-        which = "one design" if design is X else "over designs"
-        name = f"correct_penalty, {shape}, degree 2, {which}, {_words(way)}"
+    for shape, degree, is_one, way in PENALTIES:
+        which = "one design" if is_one else "over designs"
+        name = f"correct_penalty, {shape}, degree {degree}, {which}, {_words(way)}"
         if only in name:
-            yield from _timed(
-                name, runs, _of_penalty, design=design, truth=truth, options=options | way
-            )
+            design = gaussian(*shape) if is_one else shape
+            options = {"design": design, "degree": degree, "engine": "native"}
+            options |= {"truth": _true_penalty(shape, degree, is_one)} | way
+            yield from _timed(name, runs, _of_penalty, **options)
 
 
-def _of_penalty(seed, design, truth, options) -> list[Claim]:
+@functools.cache
+def _true_penalty(shape, degree: int, is_one: bool) -> float:
+    design, several = (gaussian(*shape), {}) if is_one else (shape, {"n_designs": LONG // 8})
+    options = {"n_rep": LONG, "random_state": FAR, "engine": "native"} | several
+    return correct_penalty(design, degree=degree, **options).penalty
+
+
+def _of_penalty(seed, design, truth, **options) -> list[Claim]:
     found = correct_penalty(design, random_state=seed, **options)
     return [Claim("penalty", found.penalty, found.se, found.interval(), truth)]
 

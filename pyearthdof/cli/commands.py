@@ -24,6 +24,7 @@ from .options import (
     Repetitions,
     Sep,
     Table,
+    TargetSe,
     be_quiet,
     print_json,
     refusals,
@@ -119,7 +120,8 @@ def correct(
             help="Measure on Gaussian predictors of the table's shape, or on the table's."
         ),
     ] = "gaussian",
-    n_rep: Repetitions = 100,
+    n_rep: Repetitions = None,
+    target_se: TargetSe = None,
     seed: Annotated[int, typer.Option(help="As in R's set.seed; 1234 is the authors'.")] = 1234,
     designs: Designs = 1,
     engine: Engine = "auto",
@@ -138,6 +140,8 @@ def correct(
 
     Example: `pyearthdof correct --n 264 --p 9 --degree 1`
 
+    Example: `pyearthdof correct --n 264 --p 9 --target-se 0.05`
+
     Example: `pyearthdof correct --n 264 --p 9 --quick`
     """
     from ..dof import correct_penalty
@@ -147,6 +151,10 @@ def correct(
         be_quiet()
     measured = _correction_design(data, target, n, p, design, (sep, decimal))
     if quick:
+        if target_se is not None:
+            raise InvalidInputError(
+                f"--target-se={target_se:g} but it should not be given with --quick, which draws nothing"
+            )
         _print_quick(measured, degree, nk, as_json)
         return
     found = correct_penalty(
@@ -154,6 +162,7 @@ def correct(
         degree=degree,
         nk=nk,
         n_rep=n_rep,
+        target_se=target_se,
         draws=RDraws(seed),
         n_designs=designs,
         engine=engine,
@@ -167,7 +176,9 @@ def correct(
     print(f"penalty    {found.default_penalty:g} -> {penalty}")
     print(f"actual df  {estimate(found.df, found.df_se, found.interval('df'))}")
     print(f"nominal df {found.nominal_df:.6g} at penalty {found.default_penalty:g}")
-    print(f"n = {found.n}, p = {found.p}, nk = {found.nk}, degree = {found.degree}, {n_rep} fits")
+    print(
+        f"n = {found.n}, p = {found.p}, nk = {found.nk}, degree = {found.degree}, {found.n_rep} fits"
+    )
     print(f"Errors cover: {found.se_covers}")
 
 

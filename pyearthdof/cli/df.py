@@ -10,7 +10,7 @@ import typer
 
 from ..exceptions import InvalidInputError
 from .importable import is_importable, load_estimator, parameters_of
-from .options import Designs, Jobs, Json, Quiet, Repetitions, be_quiet, print_json
+from .options import Designs, Jobs, Json, Quiet, Repetitions, TargetSe, be_quiet, print_json
 from .terminal import estimate
 
 __all__ = ["PROCEDURES", "df"]
@@ -95,7 +95,8 @@ def df(
     engine: Annotated[
         Literal["auto", "r", "native"] | None, typer.Option(help="MARS: what computes the fits.")
     ] = None,
-    n_rep: Repetitions = 100,
+    n_rep: Repetitions = None,
+    target_se: TargetSe = None,
     seed: Annotated[int, typer.Option(help="As in R's set.seed.")] = 1234,
     designs: Designs = 1,
     method: Annotated[
@@ -127,19 +128,19 @@ def df(
     }  # fmt: skip
     entry, fit = _build(procedure, {name: v for name, v in given.items() if v is not None}, setting)
     if data is not None or target is not None or html is not None:
-        run = {
-            "family": family,
-            "sigma": sigma,
-            "n_rep": n_rep,
-            "draws": RDraws(seed),
-            "n_jobs": jobs,
-        }
-        _report(fit, data, target, html, as_json, run)
+        if target_se is not None:
+            raise InvalidInputError(
+                f"--target-se={target_se:g} but it should not be given with --data, whose report has a "
+                "fixed number of fits, --n-rep"
+            )
+        run = {"family": family, "sigma": sigma, "draws": RDraws(seed), "n_jobs": jobs}
+        _report(fit, data, target, html, as_json, run | ({} if n_rep is None else {"n_rep": n_rep}))
         return
     found = degrees_of_freedom(
         fit,
         _design(procedure, entry, n, p),
         n_rep=n_rep,
+        target_se=target_se,
         draws=RDraws(seed),
         n_designs=designs,
         method=method,

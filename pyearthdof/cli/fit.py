@@ -10,7 +10,18 @@ import typer
 
 from ..exceptions import InvalidInputError
 from .earth_options import with_earth_options
-from .options import Decimal, Json, Quiet, Sep, Table, be_quiet, check_writable, refusals
+from .options import (
+    Decimal,
+    Json,
+    Quiet,
+    Repetitions,
+    Sep,
+    Table,
+    TargetSe,
+    be_quiet,
+    check_writable,
+    refusals,
+)
 
 __all__ = ["fit"]
 
@@ -30,6 +41,8 @@ def fit(
     corrected: Annotated[
         bool, typer.Option("--corrected", help="Take the penalty that Algorithm 2 gives.")
     ] = False,
+    target_se: TargetSe = None,
+    n_rep: Repetitions = None,
     save: Annotated[Path | None, typer.Option(help="Write the model here, as JSON.")] = None,
     rds: Annotated[Path | None, typer.Option(help="Write the model here, for R's readRDS.")] = None,
     sep: Sep = ",",
@@ -44,7 +57,7 @@ def fit(
 
     Example: `pyearthdof fit ozone --target O3 --degree 2 --save model.json`
 
-    Example: `pyearthdof fit data.csv --target y --corrected`
+    Example: `pyearthdof fit data.csv --target y --corrected --target-se 0.05`
 
     Example: `pyearthdof fit titanic.csv --target survived --family binomial`
 
@@ -61,6 +74,11 @@ def fit(
         raise InvalidInputError(
             "--penalty and --corrected are given but only one of them should be"
         )
+    if not corrected and (target_se is not None or n_rep is not None):
+        name = "--n-rep" if target_se is None else "--target-se"
+        raise InvalidInputError(
+            f"{name} is given but it should be with --corrected, which measures"
+        )
     table, case_weights = split_weights(read_table(data, sep, decimal), weights, target)
     X, y = split_targets(table, target, classes=True)
     model = _estimator(y, classify, options)
@@ -70,7 +88,8 @@ def fit(
         if corrected:
             from ..dof import CorrectedEarth
 
-            whole = CorrectedEarth(model).fit(X, y, **given)
+            run = {"n_rep": n_rep, "target_se": target_se, "progress": not (as_json or quiet)}
+            whole = CorrectedEarth(model, **run).fit(X, y, **given)
             model, correction = whole.estimator_, whole.correction_
         else:
             model.fit(X, y, **given)
@@ -113,7 +132,10 @@ def _tell(model, correction, files: dict, quiet: bool, as_json: bool) -> None:
     elif not (quiet and written):
         print(model.summary())
         if correction is not None:
-            print(f"Penalty corrected from {correction.default_penalty:g}")
+            print(
+                f"Penalty corrected from {correction.default_penalty:g}, with a standard error of "
+                f"{correction.se:.2g} after {correction.n_rep} fits"
+            )
         print(f"Nominal df {model.nominal_df_:g} with penalty {model.penalty_:g}")
     if not quiet:
         for what, file in written.items():

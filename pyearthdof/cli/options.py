@@ -15,7 +15,7 @@ from ..exceptions import InvalidInputError, PyEarthDofError
 
 __all__ = [
     "Decimal", "Degree", "Designs", "Engine", "Jobs", "Json", "Nk", "Penalty", "Quiet", "Repetitions", "Sep",
-    "Table", "be_quiet", "check_writable", "print_json", "refusals",
+    "Table", "TargetSe", "be_quiet", "check_writable", "print_json", "refusals",
 ]  # fmt: skip
 
 Degree = Annotated[int, typer.Option(help="Highest degree of interaction.")]
@@ -27,7 +27,17 @@ Jobs = Annotated[int, typer.Option(min=1, help="Number of workers.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Nk = Annotated[int | None, typer.Option(help="Most terms in the forward pass.")]
 Penalty = Annotated[float | None, typer.Option(help="GCV penalty for each knot.")]
-Repetitions = Annotated[int, typer.Option(min=2, help="Responses drawn and fitted.")]
+Repetitions = Annotated[
+    int | None,
+    typer.Option(
+        min=2,
+        help="Responses drawn and fitted, 100 by default; the most there may be with --target-se, 10000 "
+        "by default.",
+    ),
+]
+TargetSe = Annotated[
+    float | None, typer.Option(help="Draw until the standard error is this small.")
+]
 Table = Annotated[str, typer.Argument(help="A CSV file, or `ozone` for R's ozone1.")]
 
 Quiet = Annotated[

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import check_consistent_length
 
-from .._checks import check_choice
+from .._checks import check_choice, refusal
 from ..contract import Bound, Fits
 from ..exceptions import InvalidInputError
 from ..mars.design.data import check_design, check_responses, check_weights
@@ -18,13 +18,14 @@ from ..mars.wrapper import EarthWrapper
 from .correction import PenaltyCorrection, correct_penalty
 from .fitted_mean import AroundFit, penalty_around_fit, size_around_fit
 from .mars_search import mars_search
+from .run.target import check_n_rep, check_target
 from .size_choice import CRITERIA, SizeChoice, choose_size
 from .size_table import quick_df_of_sizes, refuse_options
 from .sizes import SizeCurve, check_sequence, df_of_sizes
 
 __all__ = ["CorrectedEarth"]
 
-_RUN = ("n_rep", "draws", "random_state", "n_jobs", "progress")
+_RUN = ("draws", "random_state", "n_jobs", "progress")
 RULES = ("penalty", "size")
 DESIGNS = {"penalty": ("gaussian", "data"), "size": ("data", "gaussian", "table")}
 MEANS = ("zero", "fit")
@@ -55,8 +56,11 @@ class CorrectedEarth(EarthWrapper):
     mean : {"zero", "fit"}
         Where the noise is: around zero, or around the fit. "fit" measures on X until the choice agrees
         with itself, ten times at most.
-    n_rep : int, default 100
-        Number of responses drawn and fitted.
+    n_rep : int, optional
+        Number of responses drawn and fitted; 100 by default. With `target_se` the largest number, 10,000
+        by default.
+    target_se : float, optional
+        For "penalty" with noise around zero: draw until the standard error of the penalty is this small.
     draws, random_state, n_designs
         Whose random numbers, and on how many drawn designs, as in `correct_penalty`.
     n_jobs : int, optional
@@ -84,6 +88,9 @@ class CorrectedEarth(EarthWrapper):
     True
     >>> model.predict([[-1.0, 0.0]]).round(1)
     array([1.])
+    >>> known = CorrectedEarth(Earth(), design="data", target_se=0.1, random_state=0).fit(x, x[:, 0])
+    >>> known.correction_.se < 0.1, known.correction_.n_rep < 1000
+    (True, True)
     >>> y = 2 * np.abs(x[:, 0]) + np.random.default_rng(1).normal(size=100)
     >>> by_size = CorrectedEarth(rule="size").fit(x, y)
     >>> by_size.correction_
@@ -100,7 +107,8 @@ class CorrectedEarth(EarthWrapper):
         design=None,
         criterion="aicc",
         mean="zero",
-        n_rep=100,
+        n_rep=None,
+        target_se=None,
         draws=None,
         random_state=None,
         n_designs=None,
@@ -113,6 +121,7 @@ class CorrectedEarth(EarthWrapper):
         self.criterion = criterion
         self.mean = mean
         self.n_rep = n_rep
+        self.target_se = target_se
         self.draws = draws
         self.random_state = random_state
         self.n_designs = n_designs
@@ -202,6 +211,9 @@ class CorrectedEarth(EarthWrapper):
                 f"mean='fit' but it should be 'zero' for {type(self._inner).__name__}: noise around a fit is "
                 "for an Earth"
             )
+        if self.target_se is not None and (self.rule, self.mean) != ("penalty", "zero"):
+            right = "None: an error to reach is for rule='penalty' with mean='zero'"
+            raise refusal("target_se", self.target_se, right)
         check_choice("design", self._design, DESIGNS[self.rule])
         if self.mean == "fit" and self.design not in (None, "data"):
             raise InvalidInputError(
@@ -216,12 +228,17 @@ class CorrectedEarth(EarthWrapper):
 
     @property
     def _run(self) -> dict:
-        return {name: getattr(self, name) for name in _RUN}
+        n_rep = check_n_rep(self.n_rep, check_target(self.target_se))
+        return {name: getattr(self, name) for name in _RUN} | {"n_rep": n_rep}
 
     def _measure_penalty(self, X) -> PenaltyCorrection:
-        gaussian = self._design == "gaussian"
         return correct_penalty(
-            X, estimator=self._inner, gaussian=gaussian, n_designs=self.n_designs, **self._run
+            X,
+            estimator=self._inner,
+            gaussian=self._design == "gaussian",
+            n_designs=self.n_designs,
+            target_se=self.target_se,
+            **self._run,
         )
 
     def _penalty_around_fit(self, X, y) -> AroundFit:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 import pandas as pd
@@ -218,13 +218,14 @@ over 20 designs)
         search.design, stream, n_rep, n_designs, names=search.names, target_se=target_se
     )
     responses = Responses(designs.n, np.zeros(designs.n), np.ones(designs.n), stream)
+    reduction = choose(
+        "auto", search.procedure, designs.source, responses, designs.counts, target_se
+    )
     run = measure(
         search.procedure,
         designs,
         responses,
-        reduction=choose(
-            "auto", search.procedure, designs.source, responses, designs.counts, target_se
-        ),
+        reduction=replace(reduction, rows=False),
         target=None if target_se is None else Target(target_se, _penalty_error),
         n_jobs=n_jobs,
         progress=progress,

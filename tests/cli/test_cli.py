@@ -72,6 +72,21 @@ def test_correct_gives_the_authors_number(run):
     assert "Errors cover: the draws of y, for one drawn design" in out
 
 
+def test_until_an_error_is_reached(run, table):
+    size = ("--n", 40, "--p", 3)
+    for command in (("correct", *size), ("df", "tree", "--depth", 1, *size)):
+        code, out, err = run(*command, "--target-se", 0.4)
+        assert code == 0 and "wanted 0.4" in err
+        found = json.loads(run(*command, "--target-se", 0.4, "--json")[1])
+        assert found["se"] <= 0.4 and f"{found['n_rep']} fits" in out
+        most = json.loads(run(*command, "--target-se", 0.01, "--n-rep", 40, "--json", "-q")[1])
+        assert most["n_rep"] == 40
+    code, out, err = run("fit", table, "--target", "y", "--corrected", "--target-se", 0.2)
+    found = json.loads(run("correct", table, "--target", "y", "--target-se", 0.2, "--json")[1])
+    assert code == 0 and "wanted 0.2" in err
+    assert f"standard error of {found['se']:.2g} after {found['n_rep']} fits" in out
+
+
 def test_designs_can_be_drawn_anew(run):
     for command in (("correct",), ("df", "tree", "--depth", 1)):
         command = (*command, "--n", 40, "--p", 3, "--n-rep", 20)
@@ -132,6 +147,17 @@ def test_df_knows_every_procedure(run, procedure):
         (("fit", "missing.csv", "--target", "y"), "there is no file 'missing.csv'"),
         (("fit", "ozone", "--target", "ozone"), "target='ozone' but it should be one of O3, "),
         (("fit", "ozone", "--target", "O3", "--penalty", 2, "--corrected"), "only one of them"),
+        (("fit", "ozone", "--target", "O3", "--target-se", 1), "should be with --corrected"),
+        (("fit", "ozone", "--target", "O3", "--n-rep", 50), "should be with --corrected"),
+        (("correct", "--n", 9, "--p", 2, "--quick", "--target-se", 1), "not be given with --quick"),
+        (
+            ("correct", "--n", 9, "--p", 2, "--target-se", 0),
+            "target_se=0.0 but it should be a finite",
+        ),
+        (
+            ("df", "tree", "--depth", 1, "--data", "ozone", "--target", "O3", "--target-se", 1),
+            "--target-se=1 but it should not be given with --data",
+        ),
         (("fit", "ozone", "--target", "O3", "--save", "/no/such/m.json"), "folder does not exist"),
         (("reproduce", "T9"), "experiment='T9' but it should be one of T1"),
         (("report", "--out", "/no/such/folder"), "no results in '/no/such/folder'"),

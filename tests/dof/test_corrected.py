@@ -81,12 +81,30 @@ def test_a_classifier():
     assert not hasattr(native(), "predict_proba")
 
 
+def test_an_error_to_reach():
+    options = {"target_se": 0.3, "random_state": 2}
+    model = CorrectedEarth(Earth(engine="native"), design="data", **options).fit(X, y)
+    found = correct_penalty(X, estimator=Earth(engine="native"), **options)
+    assert model.correction_.penalty == found.penalty and model.correction_.n_rep == found.n_rep
+    assert found.se <= 0.3
+    with pytest.warns(UserWarning, match=r"after n_rep=40 repetitions"):
+        model.set_params(target_se=1e-3, n_rep=40).fit(X, y)
+    assert model.correction_.n_rep == 40
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda: CorrectedEarth(design="normal").fit(X, y), "design='normal' but it should be"),
         (lambda: CorrectedEarth("earth").fit(X, y), "estimator='earth'"),
         (lambda: CorrectedEarth(n_rep=1).fit(X, y), "n_rep=1"),
+        (lambda: CorrectedEarth(target_se=-1).fit(X, y), "target_se=-1 but it should be a finite"),
+        (lambda: CorrectedEarth(target_se=1, n_rep=9).fit(X, y), "n_rep=9 .* 30 or more with"),
+        (
+            lambda: CorrectedEarth(rule="size", target_se=1).fit(X, y),
+            "target_se=1 .* rule='penalty'",
+        ),
+        (lambda: CorrectedEarth(mean="fit", target_se=1).fit(X, y), "target_se=1 .* mean='zero'"),
         (lambda: native().fit(X, np.where(y > 0, np.nan, y)), "y contains NaN"),
         (lambda: native().fit(X, y[:50]), "inconsistent numbers of samples"),
     ],

@@ -52,11 +52,12 @@ def df_of_projections(rss: np.ndarray, n: int) -> np.ndarray:
 class Direction:
     """An empty estimate; `add(Y, fitted)` the blocks in order, then ask for its `result()`.
 
-    `X` None is without the control. `groups` are left out together, and are the folds then.
+    `X` None is without the control. `groups` are left out together, and are the folds then. Without `rows`
+    the sum over the observations is all that is found.
     """
 
-    def __init__(self, n: int, X=None, groups=None):
-        self.n, self.groups, self.done = n, groups, 0
+    def __init__(self, n: int, X=None, groups=None, rows: bool = True):
+        self.n, self.groups, self.rows, self.done = n, groups, rows, 0
         self.bases = [] if X is None else projections(X, centred=True)
         self.ranks = np.array([basis.shape[1] for basis in self.bases])
         if self.ranks.sum() == n - 1:  # the projections leave nothing of u
@@ -72,47 +73,55 @@ class Direction:
         u = Y - mean
         length = np.linalg.norm(u, axis=0)
         u, f = u / length, (fitted - mean) / length
-        shares = [u * f]
-        inside, along = [], []
-        for basis in self.bases:
-            coordinates = basis.T @ u
-            inside.append((coordinates * (basis.T @ f)).sum(axis=0))
-            along.append((coordinates**2).sum(axis=0))
-            shares.append(u * (basis @ coordinates))
-        self.scalars.append(np.stack([shares[0].sum(axis=0), *inside, *along]))
-        folds = self._folds(self.done + Y.shape[1])[self.done :]
+        share = u * f
+        coordinates = [basis.T @ u for basis in self.bases]
+        inside = [(c * (b.T @ f)).sum(axis=0) for b, c in zip(self.bases, coordinates, strict=True)]
+        along = [(c**2).sum(axis=0) for c in coordinates]
+        self.scalars.append(np.stack([share.sum(axis=0), *inside, *along]))
+        if self.rows:
+            along = [u * (b @ c) for b, c in zip(self.bases, coordinates, strict=True)]
+            self._add_rows([share, *along])
+        self.done += Y.shape[1]
+
+    def _add_rows(self, shares: list[np.ndarray]) -> None:
+        folds = self._folds(self.done + shares[0].shape[1])[self.done :]
         those, place = np.unique(folds, return_inverse=True)
         member = np.zeros((len(folds), len(those)))
         member[np.arange(len(folds)), place] = 1.0
         self.shares[those] += np.stack([(share @ member).T for share in shares], axis=1)
-        self.done += Y.shape[1]
 
     def _folds(self, m: int) -> np.ndarray:
         return np.arange(m) % _N_FOLDS if self.groups is None else self.groups[:m]
 
     def result(self) -> Covariance:
         d, m = self.n - 1, self.done
-        uf, inside, along = np.split(np.hstack(self.scalars), [1, 1 + len(self.bases)])
+        scalars = np.hstack(self.scalars)
         folds = self._folds(m)
-        b = self._coefficients(folds, uf, inside, along)
-        values = 1.0 + d * uf[0] - (b[folds] * (d * along.T - self.ranks)).sum(axis=1)
+        b = self._coefficients(folds, scalars)
+        along = scalars[1 + len(self.bases) :]
+        values = 1.0 + d * scalars[0] - (b[folds] * (d * along.T - self.ranks)).sum(axis=1)
+        groups = None if self.groups is None else merged_groups(folds)
+        return Covariance(self._per_observation(folds, b), mean_of(values, groups))
+
+    def _per_observation(self, folds, b) -> np.ndarray | None:
+        if not self.rows:
+            return None
         sizes = np.bincount(folds)
-        shares = d * self.shares[: len(sizes)]
+        shares = (self.n - 1) * self.shares[: len(sizes)]
         diagonals = np.array([(basis**2).sum(axis=1) for basis in self.bases])
         total = shares[:, 0].sum(axis=0)
         for k, diagonal in enumerate(diagonals):
             total = total - b[:, k] @ (shares[:, 1 + k] - sizes[:, None] * diagonal)
-        groups = None if self.groups is None else merged_groups(folds)
-        return Covariance(1.0 / self.n + total / m, mean_of(values, groups))
+        return 1.0 / self.n + total / self.done
 
-    def _coefficients(self, folds, uf, inside, along) -> np.ndarray:
+    def _coefficients(self, folds, scalars) -> np.ndarray:
         """b for each fold, from the others; one row for a fold, one column for a projection."""
-        sizes = np.bincount(folds)
-        sums = np.zeros((len(sizes), 1 + 2 * len(self.bases)))
-        np.add.at(sums, folds, np.vstack([uf, inside, along]).T)
-        if len(sizes) == 1 or not self.bases:
-            return np.zeros((len(sizes), len(self.bases)))
+        sizes, k = np.bincount(folds), len(self.bases)
+        if len(sizes) == 1 or k == 0:
+            return np.zeros((len(sizes), k))
+        sums = np.zeros((len(sizes), 1 + 2 * k))
+        np.add.at(sums, folds, scalars.T)
         others = sums.sum(axis=0) - sums
-        uf, inside, along = np.split(others, [1, 1 + len(self.bases)], axis=1)
+        uf, inside, along = others[:, :1], others[:, 1 : 1 + k], others[:, 1 + k :]
         left = (sizes.sum() - sizes)[:, None] - along.sum(axis=1, keepdims=True)
         return inside / along - (uf - inside.sum(axis=1, keepdims=True)) / left

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
+from ...contract import Fits
 from ...exceptions import InvalidInputError
 from ..search import modified_search_cost, search_cost
 from .covariance import Covariance, jackknife_groups
@@ -24,6 +25,7 @@ __all__ = ["Measurement", "measure", "over_designs", "run_groups"]
 
 _STATISTICS = ("trace", "n_coef", "rank")
 _WIDTH = 2  # a fit and perhaps a refit for each response
+_JOINED = 1 << 20  # responses that are reduced at once
 
 
 @dataclass(frozen=True)
@@ -137,17 +139,24 @@ def _until(run: _Run, designs: Designs, target: Target) -> Measurement:
     """
     size, later = run.reduction.frame, run.reduction.later
     step = STEP if size is None else size
-    looks = Looks(target, LEAST if size is None else FRAMES * size)
+    looks = Looks(target, LEAST if size is None else FRAMES * size, step)
     # Kept or in frames, whatever their number is in the end.
     tally = _Tally(run, None if size is None else frame_groups(designs.n_rep, size))
-    began = run.responses.draws.copy()
-    with closing(run.blocks(designs, step=step, note=looks.text)) as blocks:
-        for block in blocks:
+    began = run.responses.draws if later is None else run.responses.draws.copy()
+    most = max(1, _JOINED // (designs.n * step)) * step
+
+    def stop() -> int:  # where what is done from here on is reduced
+        return min(looks.next, tally.done + most, designs.n_rep)
+
+    blocks = run.blocks(designs, step=step, sure=stop, note=looks.text)
+    with closing(blocks):
+        for block in _joined_up_to(stop, blocks):
             tally.add(block)
-            if tally.done % step or not looks.due(tally.done):
+            if not looks.due(tally.done):
                 continue
-            if looks.reached(tally.done, tally.result()):
-                return tally.result()
+            found = tally.result()
+            if looks.reached(tally.done, found):
+                return found
             most = min(looks.needed(tally.done), designs.n_rep - tally.done)
             if later is not None and most >= FRAMES * later:
                 break
@@ -157,6 +166,27 @@ def _until(run: _Run, designs: Designs, target: Target) -> Measurement:
     left = replace(designs, counts=(designs.n_rep - tally.done,), n_skipped=designs.n_rep)
     again = replace(run, responses=replace(run.responses, draws=began))
     return _until(*_in_frames(again, left, later), target)
+
+
+def _joined_up_to(stop: Callable[[], int], blocks: Iterator[Block]) -> Iterator[Block]:
+    """The blocks before each stop as one: a reduction costs less than several."""
+    together: list[Block] = []
+    done = 0
+    for block in blocks:
+        together.append(block)
+        done += block.Y.shape[1]
+        if done == stop():
+            yield _joined(together)
+            together = []
+
+
+def _joined(blocks: list[Block]) -> Block:
+    if len(blocks) == 1:
+        return blocks[0]
+    results = [block.result for block in blocks]
+    given = [f.name for f in fields(Fits) if getattr(results[0], f.name) is not None]
+    whole = {name: np.concatenate([getattr(r, name) for r in results], axis=-1) for name in given}
+    return replace(blocks[0], Y=np.hstack([block.Y for block in blocks]), result=Fits(**whole))
 
 
 def run_groups(n: int, n_rep: int, width: int, frame: int | None) -> np.ndarray | None:

@@ -41,7 +41,7 @@ __all__ = [
 _MIN_BLOCKS = 16  # enough to keep eight workers evenly busy
 _MAX_COLUMNS = 64
 _MAX_VALUES = 1 << 20  # responses of a block, or of blocks that are fitted together: 8 MB
-_LONG_ENOUGH = 0.5  # seconds of a call that fits blocks together
+_LONG_ENOUGH = 0.5  # seconds of a call that fits blocks together while a bar is shown
 
 # What no other response would change is not a failure of one repetition.
 _GENERAL = (InvalidInputError, RNotAvailableError, RForkedError)
@@ -110,6 +110,7 @@ def run_blocks(
     *,
     width=1,
     step=None,
+    sure: Callable[[], int] | None = None,
     n_jobs=None,
     progress=False,
     description="fits",
@@ -118,27 +119,32 @@ def run_blocks(
     """Yield the blocks in order, each of them done by `work(bound, Y, n_threads)`.
 
     With `step`, a block ends after every so many repetitions of a design, so that the run can be ended
-    there. `note` gives the text after the bar. The blocks of a worker that died are computed again, and
-    come out the same.
+    there; `sure` tells before which of them it will not be, and blocks before it may come as one. `note`
+    gives the text after the bar. The blocks of a worker that died are computed again, and come out the
+    same.
     """
     tasks = _tasks(work, designs, responses, width, step, uuid.uuid4().hex)
+    longest = _LONG_ENOUGH if progress else float("inf")
     try:
         with _one_blas_thread(), _bar(designs.n_rep, description, progress, note) as advance:
-            for task, (result, engine, versions) in _done(tasks, n_jobs, together=step is None):
-                yield Block(task.design, task.X, task.Y, result, engine, versions)
-                advance(task.Y.shape[1])
+            for task, (result, engine, versions) in _done(tasks, n_jobs, longest, sure):
+                try:
+                    yield Block(task.design, task.X, task.Y, result, engine, versions)
+                finally:  # also where the run ends here: the bar shows the last error
+                    advance(task.Y.shape[1])
     except WorkersDied as error:
         raise _lost(error) from error
 
 
-def _done(tasks: Iterator[_Task], n_jobs, together: bool) -> Iterator[tuple]:
+def _done(tasks: Iterator[_Task], n_jobs, longest: float, sure) -> Iterator[tuple]:
     """Each task with its result: in threads of the procedure's own, or by workers."""
     first = next(tasks)
     tasks = itertools.chain([first], tasks)
     if _bound(first).has_threads and not is_on_cluster():
         n_threads = effective_n_jobs(n_jobs)
-        if together and isinstance(first.work, FitMany):
-            yield from _do_together(tasks, n_threads)
+        if isinstance(first.work, FitMany):
+            for _, of_design in itertools.groupby(tasks, key=lambda task: task.design):
+                yield from _do_together(of_design, n_threads, longest, sure)
         else:
             for task in tasks:
                 yield task, _do_block(task, n_threads)
@@ -146,24 +152,35 @@ def _done(tasks: Iterator[_Task], n_jobs, together: bool) -> Iterator[tuple]:
         yield from run_tasks(_do_block, tasks, n_jobs=n_jobs, prefer="processes")
 
 
-def _do_together(tasks: Iterator[_Task], n_threads: int) -> Iterator[tuple]:
-    """Blocks of one design in one call, as many as take about `_LONG_ENOUGH`.
+def _do_together(tasks: Iterator[_Task], n_threads: int, longest: float, sure) -> Iterator[tuple]:
+    """Blocks of one design in one call, as many as memory, `longest` (in seconds) and `sure` allow.
 
     Small ones leave threads without work and make the memory of a fit anew. What they are reduced to goes
     block by block all the same, so that it does not depend on how fast this machine is.
     """
-    for _, of_design in itertools.groupby(tasks, key=lambda task: task.design):
-        most = 1
-        while group := list(itertools.islice(of_design, most)):
-            began = time.perf_counter()
-            Y = np.hstack([task.Y for task in group]) if len(group) > 1 else group[0].Y
-            result, *rest = _do_block(replace(group[0], Y=Y), n_threads)
-            share = (time.perf_counter() - began) / len(group)
-            most = max(1, min(int(_LONG_ENOUGH / max(share, 1e-9)), _MAX_VALUES // group[0].Y.size))
+    most = 1.0 if longest < float("inf") else longest
+    done, first = 0, next(tasks, None)
+    while first is not None:
+        room = _MAX_VALUES // len(first.Y)
+        room = room if sure is None else min(room, sure() - done)
+        group, taken = [first], first.Y.shape[1]
+        while after := next(tasks, None):
+            if len(group) >= most or taken + after.Y.shape[1] > room:
+                break
+            group.append(after)
+            taken += after.Y.shape[1]
+        began = time.perf_counter()
+        Y = np.hstack([task.Y for task in group]) if len(group) > 1 else first.Y
+        result, *rest = _do_block(replace(first, Y=Y), n_threads)
+        most = longest / ((time.perf_counter() - began) / len(group))
+        if sure is not None:
+            yield replace(first, Y=Y), (result, *rest)
+        else:
             stop = 0
             for task in group:
                 start, stop = stop, stop + task.Y.shape[1]
                 yield task, (_part(result, slice(start, stop)), *rest)
+        done, first = done + taken, after
 
 
 def _part(fits: Fits, columns: slice) -> Fits:
@@ -180,9 +197,9 @@ def _tasks(work, designs, responses, width, step, run) -> Iterator[_Task]:
         if step is None:
             edges = block_edges(designs.n, count, width, least)
         else:
-            inner = block_edges(designs.n, step, width, 1)
-            edges = [e for a in range(0, count, step) for i in inner[:-1] if (e := a + i) < count]
-            edges.append(count)
+            inner = block_edges(designs.n, step, width, 1)[:-1]
+            starts = np.add.outer(np.arange(0, count, step), inner).ravel()
+            edges = [*starts[starts < count].tolist(), count]
         for start, Y in zip(edges, responses.blocks(edges), strict=False):
             yield _Task(work, X, Y, k, first + start, designs.n_rep, source, run)
         first += count

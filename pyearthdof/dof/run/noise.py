@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from numbers import Integral
@@ -42,7 +41,9 @@ class NumpyDraws:
         return f"numpy.random.default_rng({self.seed})"
 
     def copy(self) -> NumpyDraws:
-        return copy.deepcopy(self)
+        twin = NumpyDraws(self.seed)
+        twin._generator.bit_generator.state = self._generator.bit_generator.state
+        return twin
 
     def normal(self, n: int) -> np.ndarray:
         return self._generator.standard_normal(n)

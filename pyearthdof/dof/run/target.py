@@ -1,7 +1,8 @@
 """Draw until the standard error is small enough: when to look at it, and what is said if it never is.
 
 A look at every repetition would stop by chance, on an error that happens to be small. So the next look is
-where the last one says that the target is reached, at twice the repetitions at most.
+where the last one says that the target is reached, if that is at most twice as far. Else it is half of the
+way, at four times the repetitions at most: an error from a few of them is not known well.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from ..._checks import check_count, check_positive
 __all__ = ["Looks", "Target", "check_n_rep", "check_target", "warn_if_missed"]
 
 LEAST = 30  # repetitions, or more
-STEP = 32  # repetitions between two places for a look
+STEP = 16  # repetitions between two places for a look
 DESIGNS = 20  # looked at first, where each look has more designs
 FRAMES = 10
 
@@ -34,10 +35,11 @@ class Target:
 
 
 class Looks:
-    """Says when the error is looked at; it counts in repetitions, frames or designs."""
+    """Says when the error is looked at; it counts in repetitions or designs, at multiples of `step`."""
 
-    def __init__(self, target: Target, first: int):
-        self.target, self.next = target, first
+    def __init__(self, target: Target, first: int, step: int = 1):
+        self.target, self.step = target, step
+        self.next = self._place(first)
         self.se = math.nan
 
     def due(self, done: int) -> bool:
@@ -48,8 +50,13 @@ class Looks:
         self.se = self.target.error(found)
         if self.se <= self.target.se:
             return True
-        self.next = min(max(self.needed(done), done + 1), 2 * done)
+        needed = max(self.needed(done), done + 1)
+        half = min(needed // 2, 4 * done)
+        self.next = self._place(max(min(needed, 2 * done), half))
         return False
+
+    def _place(self, wanted: int) -> int:
+        return -(-wanted // self.step) * self.step
 
     def needed(self, done: int) -> int:
         """The number at which the error will be reached, as far as the last look knows."""

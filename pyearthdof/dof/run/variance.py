@@ -40,13 +40,15 @@ class Reduction:
     """What an estimator does.
 
     `frame` is the number of responses in a frame, None where they are independent; `later` is the same
-    for a run without a fixed end, if it turns out to be long.
+    for a run without a fixed end, if it turns out to be long. Without `rows` the share of each observation
+    need not be found.
     """
 
     direction: bool = False
     control: bool = False
     frame: int | None = None
     later: int | None = None
+    rows: bool = True
 
     @property
     def settings(self) -> dict:
@@ -127,7 +129,7 @@ def estimator(reduction: Reduction, X, responses, groups) -> Estimator:
     if isinstance(responses, CorrelatedResponses):
         return _correlated(reduction, X, responses, groups)
     if reduction.direction:
-        return Direction(responses.n, X if reduction.control else None, groups)
+        return Direction(responses.n, X if reduction.control else None, groups, reduction.rows)
     if reduction.control:
         return control_sum(X, responses.mu, responses.sigma, groups)
     return covariance_sum(responses.mu, responses.sigma, groups)

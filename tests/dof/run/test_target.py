@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from pyearthdof import RDraws, correct_penalty, degrees_of_freedom
+from pyearthdof.dof.run import measurement, montecarlo
 from pyearthdof.dof.run.target import Looks, Target
+from pyearthdof.mars.native import BoundNative
 from pyearthdof.procedures import Lasso, RegressionTree, Ridge
 
 X = RDraws(31).normal(20 * 3).reshape(20, 3)
@@ -17,7 +19,7 @@ def tree(**options):
 
 def test_stops_where_the_error_is_reached():
     found = tree(target_se=0.25, variance_reduction="direction")
-    assert found.se <= 0.25 and found.n_rep % 32 == 0
+    assert found.se <= 0.25 and found.n_rep % 16 == 0
     # As if that number had been asked for.
     again = tree(n_rep=found.n_rep, variance_reduction="direction")
     assert found.df == pytest.approx(again.df, rel=1e-13)
@@ -91,9 +93,43 @@ def test_a_search_that_finds_nothing_keeps_the_default():
     assert found.penalty == 2.0 and found.n_rep == 64
 
 
-def test_the_bar_shows_the_error(capsys):
-    tree(target_se=0.3, progress=True)
-    assert "wanted 0.3" in capsys.readouterr().err
+def test_the_bar_shows_the_last_error_and_changes_nothing(capsys):
+    plain = correct_penalty(X, target_se=0.2, random_state=1, **MARS)
+    found = correct_penalty(X, target_se=0.2, random_state=1, progress=True, n_jobs=2, **MARS)
+    shown = capsys.readouterr().err
+    assert f"se {found.se:.3g}, wanted 0.2" in shown and f"{found.n_rep}/10000" in shown
+    assert found.se == plain.se and (found.left_out["df"] == plain.left_out["df"]).all()
+
+
+def test_threads_fit_all_up_to_a_look_in_one_call(monkeypatch):
+    calls = []
+    fit_many = BoundNative.fit_many
+
+    def counted(self, Y, n_threads=1):
+        calls.append(Y.shape[1])
+        return fit_many(self, Y, n_threads)
+
+    monkeypatch.setattr(BoundNative, "fit_many", counted)
+    found = correct_penalty(X, target_se=0.1, draws=RDraws(1), **MARS)
+    assert calls[0] == 32 and calls[1] > 32 and sum(calls) == found.n_rep
+    assert len(calls) < 6
+
+
+@pytest.mark.parametrize("joined", [1 << 20, 2000])
+@pytest.mark.parametrize(("target", "frame"), [(0.05, None), (0.02, 19)])
+def test_what_is_fitted_in_one_call_changes_nothing(monkeypatch, joined, target, frame):
+    def found(**options):
+        return correct_penalty(X, target_se=target, random_state=1, **MARS, **options)
+
+    monkeypatch.setattr(measurement, "_JOINED", joined)
+    once = found()
+    monkeypatch.setattr(montecarlo, "_LONG_ENOUGH", 1e-4)
+    barred = found(progress=True, n_jobs=2)
+    monkeypatch.setattr(montecarlo, "_MAX_VALUES", 1000)
+    pieces = found()
+    assert once.settings["frame_size"] == frame
+    for other in (barred, pieces):
+        assert (other.left_out["penalty"] == once.left_out["penalty"]).all()
 
 
 def test_looks_are_few():
@@ -103,4 +139,12 @@ def test_looks_are_few():
             seen.append(done)
             if looks.reached(done, 40 / np.sqrt(done)):
                 break
-    assert seen == [30, 60, 120, 240, 480, 960, 1600]
+    assert seen == [30, 120, 480, 960, 1600]
+
+
+def test_looks_are_at_steps():
+    looks = Looks(Target(1.0, lambda found: found), 30, 16)
+    assert looks.next == 32
+    assert not looks.reached(32, 1.2) and looks.next == 48
+    assert not looks.reached(48, 2.0) and looks.next == 96
+    assert not looks.reached(96, np.nan) and looks.next == 384

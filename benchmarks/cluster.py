@@ -27,8 +27,8 @@ import pandas as pd
 from joblib import Parallel, delayed, parallel_config
 
 from pyearthdof import correct_penalty
-from pyearthdof.dof.empirical import package_versions
 from pyearthdof.dof.run.workers import run_tasks
+from pyearthdof.dof.versions import package_versions
 from pyearthdof.experiments.store import CellStore
 
 COUNTS = (100, 1000)

@@ -18,18 +18,24 @@ from pyearthdof import Earth
 
 def main() -> None:
     """Measure what was asked for, and print."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--n", type=int, default=150_000)
-    parser.add_argument("--p", type=int, default=20)
-    parser.add_argument("--degree", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
+    parser = size_parser(__doc__)
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--alone", action="store_true", help="only the native engine")
     arguments = parser.parse_args()
     for degree in arguments.degree:
         compare(arguments, degree)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"peak memory of this process, data included: {peak:.0f} MB")
+
+
+def size_parser(doc: str) -> argparse.ArgumentParser:
+    """The command line of a fit of a chosen size."""
+    parser = argparse.ArgumentParser(description=doc.splitlines()[0])
+    parser.add_argument("--n", type=int, default=150_000)
+    parser.add_argument("--p", type=int, default=20)
+    parser.add_argument("--degree", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--alone", action="store_true", help="only the native engine")
+    return parser
 
 
 def compare(arguments, degree: int) -> None:

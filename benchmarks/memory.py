@@ -10,14 +10,13 @@ python benchmarks/memory.py --n 1000000 --degree 2 --alone   without R
 
 from __future__ import annotations
 
-import argparse
 import re
 import sys
 import tempfile
 from pathlib import Path
 
 import numpy as np
-from large import friedman
+from large import friedman, size_parser
 from stopwatch import Stopwatch, r_stopwatch
 
 NATIVE = """
@@ -37,13 +36,7 @@ for _ in sys.stdin:
 
 def main() -> None:
     """Measure what was asked for, and print."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--n", type=int, default=150_000)
-    parser.add_argument("--p", type=int, default=20)
-    parser.add_argument("--degree", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--alone", action="store_true", help="only the native engine")
-    arguments = parser.parse_args()
+    arguments = size_parser(__doc__).parse_args()
     X, y = friedman(arguments.n, arguments.p)
     for degree in arguments.degree:
         work = f"n = {arguments.n}, p = {arguments.p}, degree {degree}"

@@ -20,9 +20,9 @@ import pandas as pd
 
 from pyearthdof import RDraws, correct_penalty, self_consistency
 from pyearthdof._files import write_whole
-from pyearthdof.dof.empirical import package_versions
 from pyearthdof.dof.penalty import corrected_penalty
 from pyearthdof.dof.penalty_table import PenaltyTable, quick_penalty
+from pyearthdof.dof.versions import package_versions
 from pyearthdof.experiments.store import CellStore
 
 DEGREES = (1, 2)
@@ -38,17 +38,22 @@ FILE = Path(__file__).resolve().parent.parent / "pyearthdof" / "data" / "penalti
 
 def main() -> None:
     """Run what was asked for."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("work", choices=["table", "check"])
-    parser.add_argument("--cells", type=Path, required=True, help="folder of finished cells")
-    parser.add_argument("--out", type=Path, default=FILE, help="file of the table")
-    parser.add_argument("--points", type=int, default=80, help="number of points to check")
-    arguments = parser.parse_args()
+    arguments = asked(__doc__, FILE, n_points=80)
     store = CellStore(arguments.cells)
     if arguments.work == "table":
         write_table(arguments.out, [stored_cell(store, *shape) for shape in shapes()])
     else:
         report([stored_check(store, *point) for point in points(arguments.points)])
+
+
+def asked(doc: str, file: Path, n_points: int) -> argparse.Namespace:
+    """What the command line of a table asks for."""
+    parser = argparse.ArgumentParser(description=doc.splitlines()[0])
+    parser.add_argument("work", choices=["table", "check"])
+    parser.add_argument("--cells", type=Path, required=True, help="folder of finished cells")
+    parser.add_argument("--out", type=Path, default=file, help="file of the table")
+    parser.add_argument("--points", type=int, default=n_points, help="number of points to check")
+    return parser.parse_args()
 
 
 def shapes() -> list[tuple[int, int, int]]:

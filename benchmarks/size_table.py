@@ -8,19 +8,18 @@ Every cell is kept in FOLDER when it is finished, so a run that was stopped goes
 
 from __future__ import annotations
 
-import argparse
 import json
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from penalty_table import stored
+from penalty_table import asked, stored
 
 from pyearthdof import df_of_sizes, quick_df_of_sizes
 from pyearthdof._files import write_whole
-from pyearthdof.dof.empirical import package_versions
 from pyearthdof.dof.size_table import SizeTable
+from pyearthdof.dof.versions import package_versions
 from pyearthdof.experiments.store import CellStore
 
 DEGREES = (1, 2)
@@ -34,12 +33,7 @@ FILE = Path(__file__).resolve().parent.parent / "pyearthdof" / "data" / "sizes.c
 
 def main() -> None:
     """Run what was asked for."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("work", choices=["table", "check"])
-    parser.add_argument("--cells", type=Path, required=True, help="folder of finished cells")
-    parser.add_argument("--out", type=Path, default=FILE, help="file of the table")
-    parser.add_argument("--points", type=int, default=40, help="number of points to check")
-    arguments = parser.parse_args()
+    arguments = asked(__doc__, FILE, n_points=40)
     store = CellStore(arguments.cells)
     if arguments.work == "table":
         shapes = sorted(product(N, P, DEGREES), key=lambda shape: (shape[0] * shape[1], shape[2]))

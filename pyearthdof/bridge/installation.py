@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from ..exceptions import RNotAvailableError
-from .remedies import r_again, r_remedy, rpy2_again, rpy2_remedy
+from .remedies import r_again, r_remedy, rpy2_again, rpy2_remedy, run_without_home
 
 __all__ = ["find_r_home", "import_rinterface", "r_is_running", "r_was_forked", "rpy2_is_installed"]
 
@@ -96,17 +96,8 @@ def _home_on_path() -> Path:
 
 def _ask_home(executable) -> Path:
     """What `R RHOME` prints; OSError if it fails in whatever way."""
-    # The variable would make R warn that it takes no notice of it.
-    environment = {k: v for k, v in os.environ.items() if k != "R_HOME"}
     try:
-        done = subprocess.run(
-            [executable, "RHOME"],
-            capture_output=True,
-            text=True,
-            check=False,
-            env=environment,
-            timeout=60,
-        )
+        done = run_without_home([executable, "RHOME"])
     except subprocess.TimeoutExpired:
         raise OSError("no answer for a minute") from None
     if done.returncode or not done.stdout.strip():

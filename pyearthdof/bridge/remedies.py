@@ -24,6 +24,7 @@ __all__ = [
     "r_remedy",
     "rpy2_again",
     "rpy2_remedy",
+    "run_without_home",
     "self_again",
 ]
 
@@ -178,14 +179,18 @@ def _joined(missing: list[str], rpy2: str) -> str:
     return " && ".join(command for command in (_system_part(missing), rpy2) if command)
 
 
+def run_without_home(command: list[str]) -> subprocess.CompletedProcess[str]:
+    """Run a program without R_HOME, for a minute at most: R would warn that it takes no notice of it."""
+    environment = {k: v for k, v in os.environ.items() if k != "R_HOME"}
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, env=environment, timeout=60
+    )
+
+
 def _run(command: list[str]) -> str:
     """What a program printed, or nothing if it failed."""
-    # R would warn that it takes no notice of the variable.
-    environment = {k: v for k, v in os.environ.items() if k != "R_HOME"}
     try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, check=False, env=environment, timeout=60
-        )
+        done = run_without_home(command)
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return done.stdout if done.returncode == 0 else ""

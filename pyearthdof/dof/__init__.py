@@ -1,15 +1,17 @@
 """Degrees of freedom: the paper's concepts, one file each.
 
-`empirical` has Algorithm 1, `search` the search costs, `consistency` nominal against actual degrees of
-freedom, `correction` Algorithm 2, `corrected` the estimator that takes its penalty and `mars_search` what
-it measures, `sizes` the df of every size of a pruning sequence, `size_choice` the size that they choose,
-`size_table` their table, `fitted_mean` both rules around the fit, `family` the choice among other
-procedures, `criteria` AIC, BIC and GCV, `pilot` the noise around a fit; `structure` what scikit-learn's
-regressors tell of themselves, `orthogonal` exact formulas, `random_x` predictions at new rows, `families`
-and `covariance_penalty` classes and counts, `path` self-consistency of any procedure, `report` the
-report, `held` what it holds. `run` has the machinery: the draws, the fits, `jackknife` the errors and
-intervals, `designs` what they cover, `variance`, `direction`, `control` and `frames` the estimators with
-less variance, `target` when to stop.
+`empirical` has the door for all kinds of responses and rows, `fixed_x` Algorithm 1, `result` what it
+gives, `search` the search costs, `consistency` nominal against actual degrees of freedom, `correction`
+Algorithm 2, `corrected` the estimator that takes its penalty and `mars_search` what it measures, `sizes`
+the df of every size of a pruning sequence, `size_choice` the size that they choose, `size_table` their
+table, `fitted_mean` both rules around the fit, `family` the choice among other procedures, `criteria` AIC,
+BIC and GCV, `pilot` the noise around a fit; `structure` what scikit-learn's regressors tell of themselves,
+`orthogonal` exact formulas, `random_x` predictions at `new_rows` and `optimism_parts` what they are made
+of, `families` and `covariance_penalty` classes and counts, `path` self-consistency of any procedure along
+a `grid`, `nominal_rule` what is compared there, `report` the report, `held` what it holds; `drawn` and
+`shown` the results in pictures and notebooks. `run` has the machinery: the draws, the fits, `jackknife`
+the errors and intervals, `designs` what they cover, `variance`, `direction`, `control` and `frames` the
+estimators with less variance, `target` when to stop.
 """
 
 from .consistency import SelfConsistency, nominal_df, self_consistency

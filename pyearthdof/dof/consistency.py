@@ -7,24 +7,23 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from .._checks import check_choice, check_count, check_design, check_level, refusal
+from .._checks import check_choice, check_count, check_design, refusal
 from ..contract import BoundMars, PathFits
 from ..exceptions import InvalidInputError
 from ..random import RDraws
-from .empirical import package_versions
 from .path import consistency_path
 from .penalty import corrected_penalty, default_penalty
 from .penalty import nominal as count_nominal
 from .run.designs import in_words, the_designs
 from .run.frames import merged_groups
-from .run.jackknife import Jackknife, mean_of, mean_over_designs
+from .run.jackknife import mean_of, mean_over_designs
 from .run.measurement import run_groups
 from .run.montecarlo import check_finite, check_result_shape, run_blocks
 from .run.noise import Responses, as_draws
 from .run.variance import Estimator, choose, estimator
 from .shown import ShownConsistency
+from .versions import package_versions
 
 __all__ = ["SelfConsistency", "nominal_df", "self_consistency", "unpruned_mars"]
 
@@ -106,6 +105,8 @@ class _FitPath:
 class SelfConsistency(ShownConsistency):
     """Nominal and actual degrees of freedom of MARS for a sequence of nk.
 
+    `plot` draws one against the other, as in the paper's figure.
+
     Attributes
     ----------
     nk : (k,) array
@@ -157,6 +158,7 @@ class SelfConsistency(ShownConsistency):
     versions: dict = field(default_factory=dict)
 
     _COLUMNS = ("nk", "n_terms", "nominal_df", "df", "se", "penalty", "corrected_nominal_df")
+    _REST = ("default_penalty", "n_rep", "n_designs", "se_covers", "settings", "versions")
 
     def __repr__(self) -> str:
         gap = np.abs(self.nominal_df - self.df).max()
@@ -166,61 +168,11 @@ class SelfConsistency(ShownConsistency):
             f"{in_words(self.n_designs)})"
         )
 
-    def interval(self, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper ends of intervals for the df at each nk, each with this probability.
-
-        As in `DegreesOfFreedom.interval`. One draw serves all nk, so neighbours err together.
-        """
-        level = check_level(level)
-        pairs = [
-            Jackknife(float(df), left).interval(level)
-            for df, left in zip(self.df, self.left_out, strict=True)
-        ]
-        lower, upper = np.array(pairs).T
-        return lower, upper
-
-    def to_frame(self, level: float = 0.95) -> pd.DataFrame:
-        """One row for each nk; `lower` and `upper` are intervals of that level for the df."""
-        frame = pd.DataFrame({name: getattr(self, name) for name in self._COLUMNS})
-        lower, upper = self.interval(level)
-        after_se = frame.columns.get_loc("se") + 1
-        frame.insert(after_se, "lower", lower)
-        frame.insert(after_se + 1, "upper", upper)
-        return frame
-
-    def to_dict(self) -> dict:
-        """Everything as plain Python values, ready for JSON; intervals of 95 % in place of `left_out`."""
-        columns = {name: values.tolist() for name, values in self.to_frame().items()}
-        rest = ("default_penalty", "n_rep", "n_designs", "se_covers", "settings", "versions")
-        return columns | {name: getattr(self, name) for name in rest}
-
-    def plot(self, ax=None):
-        """Nominal against actual degrees of freedom, as in the paper's figure.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        Axes
-        """
-        if ax is None:
-            from matplotlib import pyplot as plt
-
-            _, ax = plt.subplots()
-        top = 1.05 * max(self.df.max(), self.nominal_df.max())
-        ax.plot([0, top], [0, top], "--", color="grey", label="self-consistent")
-        lower, upper = self.interval()
-        ax.errorbar(
-            self.df, self.nominal_df, xerr=[self.df - lower, upper - self.df], fmt="^-",
-            markersize=3, linewidth=0.8, label=f"default penalty {self.default_penalty:g}, 95 % intervals",
-        )  # fmt: skip
+    def _draw(self, ax) -> None:
+        label = f"default penalty {self.default_penalty:g}"
+        self._draw_nominal(ax, label, fmt="^-", markersize=3, linewidth=0.8)
         ax.plot(self.df, self.corrected_nominal_df, "o", markersize=3, label="corrected penalty")
-        ax.set(xlabel="actual df", ylabel="nominal df", xlim=(0, top), ylim=(0, top))
         ax.legend()
-        return ax
 
 
 def self_consistency(

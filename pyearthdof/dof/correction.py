@@ -10,7 +10,6 @@ import pandas as pd
 
 from .._checks import check_choice, check_level
 from .consistency import authors_draws
-from .empirical import package_versions
 from .mars_search import mars_search
 from .penalty import nominal, penalty_before_zero
 from .run.designs import in_words, the_designs
@@ -20,6 +19,7 @@ from .run.noise import Responses
 from .run.target import Target, check_n_rep, check_target, warn_if_missed
 from .run.variance import choose
 from .shown import ShownCorrection
+from .versions import package_versions
 
 __all__ = ["PenaltyCorrection", "correct_penalty"]
 

@@ -12,13 +12,14 @@ from sklearn.base import is_classifier
 
 from .._checks import check_choice, check_count, check_vector, refusal
 from ..exceptions import InvalidInputError, MissingClassWarning
-from .empirical import DegreesOfFreedom, package_versions
 from .families import FAMILIES, LOSSES, Classes, Counts, FitFamily, class_probabilities, count_means
+from .result import DegreesOfFreedom, as_fields
 from .run.covariance import Covariance, covariance_sum, jackknife_groups
 from .run.designs import Designs, the_designs
 from .run.jackknife import mean_over_designs
 from .run.montecarlo import run_blocks
 from .run.noise import as_draws
+from .versions import package_versions
 
 __all__ = [
     "FamilyDegreesOfFreedom",
@@ -100,16 +101,15 @@ def family_degrees_of_freedom(
     X,
     *,
     family: str,
-    y=None,
-    mu=None,
-    loss=None,
-    clip=None,
-    n_rep=100,
-    draws=None,
-    random_state=None,
-    n_designs=None,
-    n_jobs=None,
-    progress=False,
+    y,
+    mu,
+    loss,
+    n_rep,
+    draws,
+    random_state,
+    n_designs,
+    n_jobs,
+    progress,
 ) -> FamilyDegreesOfFreedom:
     """`degrees_of_freedom` for classes and counts; the design X has been checked."""
     loss = check_choice("loss", "deviance" if loss is None else loss, LOSSES)
@@ -119,24 +119,18 @@ def family_degrees_of_freedom(
         raise refusal("loss", loss, f"'counting': {estimator!r} has no predict_proba")
     stream = as_draws(draws, random_state)
     designs = the_designs(X, stream, check_count("n_rep", n_rep, 2), n_designs)
-    clip = _checked_clip(clip, designs.n)
+    # Half an observation's share: a class that no row has is not thought impossible.
+    clip = 1 / (2 * designs.n)
     work, responses = _work_and_responses(estimator, designs, family, y, mu, loss, clip, stream)
     found, n_missing, versions = _run(work, designs, responses, n_jobs, progress)
     if n_missing:
         _warn_missing(n_missing, designs.n_rep)
     return FamilyDegreesOfFreedom(
-        df=found.total.value,
-        se=found.total.se,
-        **dict.fromkeys(
-            f"{name}{end}"
-            for name in ("trace", "n_coef", "rank", "msdf", "sdf")
-            for end in ("", "_se")
-        ),
+        **as_fields({"df": found.total}),
         per_observation=found.per_observation,
         n_rep=designs.n_rep,
         n_designs=designs.n_drawn,
         se_covers=designs.covers(),
-        left_out={"df": found.total.left_out},
         settings={
             "procedure": repr(estimator),
             "design": designs.setting,
@@ -152,15 +146,6 @@ def family_degrees_of_freedom(
     )
 
 
-def _checked_clip(clip, n: int) -> float:
-    """By default half an observation's share: a class that no row has is not thought impossible."""
-    if clip is None:
-        return 1 / (2 * n)
-    if not isinstance(clip, float) or not 0 < clip < 0.5:
-        raise refusal("clip", clip, "None or a number between 0 and 0.5")
-    return clip
-
-
 def _work_and_responses(estimator, designs: Designs, family, y, mu, loss, clip, stream):
     fitted = isinstance(mu, str)
     if fitted and mu != "fitted":
@@ -168,10 +153,6 @@ def _work_and_responses(estimator, designs: Designs, family, y, mu, loss, clip, 
     if fitted and (y is None or designs.drawn):
         raise InvalidInputError(
             "mu='fitted' but it should be given with y, and X that y belongs to"
-        )
-    if not fitted and y is not None:
-        raise InvalidInputError(
-            "y is given but it should be None unless mu='fitted', which alone uses it"
         )
     X, n = designs.source, designs.n
     if family == "poisson":

@@ -1,185 +1,17 @@
-"""The degrees of freedom of a fitting procedure: Algorithm 1 of the paper, or exactly."""
+"""The degrees of freedom of a fitting procedure: one function for all kinds of responses and rows."""
 
 from __future__ import annotations
 
-import functools
-import importlib.metadata
-import platform
-from dataclasses import dataclass, field, fields
-
-import numpy as np
-import pandas as pd
-
-from .._checks import (
-    check_choice,
-    check_design,
-    check_level,
-    check_mean,
-    refusal,
-)  # fmt: skip
-from .._version import __version__
-from ..contract import bind
+from .._checks import check_choice, check_design, refusal
 from ..exceptions import InvalidInputError
-from .orthogonal import has_orthogonal_formula, orthogonal_measurement
-from .pilot import responses_around_fit
-from .run.adapters import as_procedure, takes_missing
-from .run.correlated import CorrelatedResponses, the_responses
-from .run.designs import Designs, in_words, the_designs
-from .run.jackknife import Jackknife
-from .run.measurement import Measurement, measure, over_designs
-from .run.montecarlo import FitMany
-from .run.noise import Responses, as_draws
-from .run.target import Target, check_n_rep, check_target, warn_if_missed
-from .run.variance import PLAIN, choose
-from .shown import ShownDegreesOfFreedom
+from .covariance_penalty import family_degrees_of_freedom, family_of
+from .fixed_x import METHODS, fixed_x_degrees_of_freedom
+from .random_x import random_x_degrees_of_freedom
+from .result import DegreesOfFreedom
+from .run.adapters import takes_missing
+from .run.target import check_n_rep, check_target, warn_if_missed
 
 __all__ = ["DegreesOfFreedom", "degrees_of_freedom"]
-
-QUANTITIES = ("df", "trace", "n_coef", "rank", "msdf", "sdf")
-METHODS = ("auto", "monte-carlo", "exact")
-_MAX_SMOOTHER = 2000  # rows up to which the diagonal of an exact S is worth n fits
-
-
-@dataclass(frozen=True, eq=False)
-class DegreesOfFreedom(ShownDegreesOfFreedom):
-    """The degrees of freedom of a procedure and what they are made of.
-
-    Each estimate has its standard error beside it, the number after ± where it is printed; it is 0.0
-    where the estimate is exact. None stands for what the procedure cannot tell.
-
-    Attributes
-    ----------
-    df, se : float
-        Degrees of freedom, sum of Cov(muhat_i, y_i)/sigma_i^2.
-    trace, n_coef, rank : float or None
-        Mean tr S(y), number of free parameters and rank of the active set.
-    msdf : float or None
-        Modified search cost, df - E[tr S(y)].
-    sdf : float or None
-        Search cost, df(refitted) - E[rank].
-    trace_se, n_coef_se, rank_se, msdf_se, sdf_se : float or None
-    per_observation : (n,) array or None
-        The n covariances that add up to df.
-    n_rep : int
-        Number of fits; 0 where none was needed.
-    n_designs : int or None
-        Number of designs that were drawn; None where the design was given.
-    se_covers : str
-        What the standard errors and intervals cover: the draws of y for one design, or those of y and
-        of the design.
-    left_out : dict
-        For each quantity, its estimates without one repetition (group of them, design).
-    settings, versions : dict
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pyearthdof import degrees_of_freedom
-    >>> from pyearthdof.procedures import NearestNeighbors
-    >>> found = degrees_of_freedom(NearestNeighbors(k=2), np.arange(10.0)[:, None])
-    >>> found.df, found.se, found.msdf, found.sdf
-    (5.0, 0.0, 0.0, None)
-    >>> found.to_frame()["quantity"].tolist()
-    ['df', 'trace', 'n_coef', 'msdf']
-    >>> found.se_covers
-    'nothing, it is exact for the given design'
-    """
-
-    df: float
-    se: float
-    trace: float | None
-    trace_se: float | None
-    n_coef: float | None
-    n_coef_se: float | None
-    rank: float | None
-    rank_se: float | None
-    msdf: float | None
-    msdf_se: float | None
-    sdf: float | None
-    sdf_se: float | None
-    per_observation: np.ndarray | None
-    n_rep: int
-    n_designs: int | None
-    se_covers: str
-    left_out: dict[str, np.ndarray] = field(default_factory=dict)
-    settings: dict = field(default_factory=dict)
-    versions: dict = field(default_factory=dict)
-
-    _QUANTITIES = QUANTITIES  # what is estimated; a subclass may have others
-
-    def __repr__(self) -> str:
-        known = [f"{name}={self._text(name)}" for name in self._QUANTITIES if self._known(name)]
-        end = f"n_rep={self.n_rep}{in_words(self.n_designs)}"
-        return f"DegreesOfFreedom({', '.join(known)}, {end})"
-
-    def _known(self, name) -> bool:
-        return getattr(self, name) is not None
-
-    def _se(self, name) -> float | None:
-        return self.se if name == "df" else getattr(self, f"{name}_se")
-
-    def _text(self, name) -> str:
-        se = self._se(name)
-        return f"{getattr(self, name):.6g}" + (f" ± {se:.2g}" if se else "")
-
-    def interval(self, quantity: str = "df", level: float = 0.95) -> tuple[float, float]:
-        """An interval that holds the true value with probability `level`.
-
-        The standard error alone says too little where a few repetitions make up most of the estimate:
-        twice the error then misses, on the low side. The interval is adjusted for that skewness. In
-        1,000 runs each of MARS with and without pruning, a tree, the lasso, best subset, ridge and
-        nearest neighbours, by the paper's estimator, it held the truth in 94.5 to 96.7 % of the runs at
-        level 0.95, and ± 1.96 errors in 91.6 to 96.0 %; with 20 instead of 100 repetitions, for MARS and
-        the tree, in 95.3 to 96.1 % and 86.8 to 95.0 %. What it is about, one design or all, is in
-        `se_covers`.
-
-        Parameters
-        ----------
-        quantity : {"df", "trace", "n_coef", "rank", "msdf", "sdf"}
-        level : float
-            Between 0 and 1.
-
-        Examples
-        --------
-        >>> from pyearthdof import Earth, RDraws, degrees_of_freedom
-        >>> X = RDraws(1).normal(200).reshape(100, 2)
-        >>> found = degrees_of_freedom(Earth(degree=2, engine="native"), X, draws=RDraws(2))
-        >>> f"{found.df:.2f} ± {found.se:.2f}"
-        '3.63 ± 0.58'
-        >>> "{:.2f} to {:.2f}".format(*found.interval())
-        '2.68 to 5.19'
-        """
-        level = check_level(level)
-        check_choice("quantity", quantity, self._QUANTITIES)
-        if not self._known(quantity):
-            raise refusal("quantity", quantity, f"one of {', '.join(self.left_out)} here")
-        return Jackknife(getattr(self, quantity), self.left_out[quantity]).interval(level)
-
-    def to_frame(self, level: float = 0.95) -> pd.DataFrame:
-        """One row for each known quantity: estimate, standard error, and interval of that level."""
-        rows = []
-        for name in filter(self._known, self._QUANTITIES):
-            lower, upper = self.interval(name, level)
-            rows.append(
-                {
-                    "quantity": name,
-                    "estimate": getattr(self, name),
-                    "se": self._se(name),
-                    "lower": lower,
-                    "upper": upper,
-                }
-            )
-        return pd.DataFrame(rows)
-
-    def to_dict(self) -> dict:
-        """Everything as plain Python values, ready for JSON; intervals of 95 % in place of `left_out`."""
-        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "left_out"}
-        if self.per_observation is not None:
-            values["per_observation"] = self.per_observation.tolist()
-        values["intervals"] = {
-            name: list(self.interval(name)) for name in filter(self._known, self._QUANTITIES)
-        }
-        return values
 
 
 def degrees_of_freedom(
@@ -335,77 +167,37 @@ def degrees_of_freedom(
     >>> f"{found.n_coef:.2f} leaves, df {found.df:.1f} ± {found.se:.1f}"
     '3.88 leaves, df 15.0 ± 0.5'
     """
+    if y is not None and not isinstance(mu, str):
+        raise InvalidInputError(
+            "y is given but it should be None unless mu='fitted', which alone uses it"
+        )
     common = {
-        "y": y, "mu": mu, "n_rep": 100 if n_rep is None else n_rep, "draws": draws,
-        "random_state": random_state, "n_designs": n_designs, "n_jobs": n_jobs, "progress": progress,
+        "y": y, "mu": mu, "draws": draws, "random_state": random_state, "n_designs": n_designs,
+        "n_jobs": n_jobs, "progress": progress,
     }  # fmt: skip
     special = {"variance_reduction": variance_reduction, "target_se": target_se}
     of_family = _of_family(procedure, family, loss, method, sigma=sigma, X_new=X_new, **special)
     if of_family is not None:
-        from .covariance_penalty import family_degrees_of_freedom
-
+        common |= {"family": of_family, "loss": loss, "n_rep": check_n_rep(n_rep, None)}
         X = check_design(X, missing=takes_missing(procedure))
-        return family_degrees_of_freedom(procedure, X, family=of_family, loss=loss, **common)
+        return family_degrees_of_freedom(procedure, X, **common)
+    common |= {"sigma": sigma, "method": method}
     if X_new is not None:
-        from .random_x import random_x_degrees_of_freedom
-
         _only_default("with X_new", **special)
-        common |= {"mu_new": mu_new, "sigma": sigma, "method": method}
+        common |= {"mu_new": mu_new, "n_rep": check_n_rep(n_rep, None)}
         return random_x_degrees_of_freedom(procedure, X, X_new, **common)
     _only_default("without X_new", mu_new=mu_new)
     X = check_design(X, missing=takes_missing(procedure))
-    procedure = as_procedure(procedure)
-    target_se = check_target(target_se)
+    special["target_se"] = check_target(target_se)
     n_rep = check_n_rep(n_rep, target_se)
-    orthogonal = method == "exact" and has_orthogonal_formula(procedure, X)
-    method = "exact" if orthogonal else _resolve_method(method, procedure)
-    stream = as_draws(draws, random_state)
-    linear = orthogonal or (method == "exact" and getattr(procedure, "is_linear", False))
-    designs = the_designs(X, stream, n_rep, n_designs, exact=linear, target_se=target_se)
-    settings = {
-        "procedure": repr(procedure),
-        "design": designs.setting,
-        "mu": _describe(mu, "zero"),
-        "draws": repr(stream),
-        "method": method,
-        "target_se": target_se,
-    }
-    run = {"n_jobs": n_jobs, "progress": progress}
-    if isinstance(mu, str) and mu == "fitted":
-        responses, settings["sigma_df"] = responses_around_fit(
-            procedure, designs, y, sigma, stream, **run
-        )
-    else:
-        responses = _responses(designs.n, y, mu, sigma, stream)
-    settings["sigma"] = _sigma_setting(responses)
-    reduction = choose(variance_reduction, procedure, X, responses, designs.counts, target_se)
-    if orthogonal:
-        found = orthogonal_measurement(procedure, X, responses)
-    elif linear:
-        found = over_designs(
-            [_exact(procedure, X, responses) for X in designs], np.ones(len(designs))
-        )
-    else:
-        found = measure(
-            procedure,
-            designs,
-            responses,
-            statistic=procedure.df_statistic if method == "exact" else None,
-            # The mean of a statistic is no covariance.
-            reduction=PLAIN if method == "exact" else reduction,
-            target=None if target_se is None else Target(target_se, lambda found: found.df.se),
-            **run,
-        )
-        designs = designs.first(found.counts)
-        warn_if_missed(found.df.se, target_se, n_rep)
-    settings |= found.reduction.settings | {"engine": found.engine}
-    return _result(found, designs, not linear, settings)
+    found = fixed_x_degrees_of_freedom(procedure, X, n_rep=n_rep, **common, **special)
+    if found.n_rep:
+        warn_if_missed(found.se, target_se, n_rep)
+    return found
 
 
 def _of_family(procedure, family, loss, method, **not_taken) -> str | None:
     """The family of a fit to classes or counts; None for Gaussian noise."""
-    from .covariance_penalty import family_of
-
     family = family_of(procedure, family)
     if family is None:
         _only_default("for Gaussian noise", loss=loss)
@@ -421,89 +213,3 @@ def _only_default(where: str, **given) -> None:
     for name, value in given.items():
         if value is not None and not (isinstance(value, str) and value == "auto"):
             raise refusal(name, value, f"left out {where}")
-
-
-def _resolve_method(method, procedure) -> str:
-    check_choice("method", method, METHODS)
-    linear = getattr(procedure, "is_linear", False)
-    if method == "auto":
-        return "exact" if linear else "monte-carlo"
-    if method == "exact" and not linear and getattr(procedure, "df_statistic", None) is None:
-        right = f"'monte-carlo': {procedure!r} is not linear and declares no df_statistic"
-        raise refusal("method", method, right)
-    return method
-
-
-def _describe(value, default: str) -> str:
-    return default if value is None else value if isinstance(value, str) else "given"
-
-
-def _sigma_setting(responses):
-    if isinstance(responses, CorrelatedResponses):
-        return "a covariance matrix"
-    return float(responses.sigma[0]) if np.ptp(responses.sigma) == 0 else "given"
-
-
-def _responses(n, y, mu, sigma, stream) -> Responses:
-    if y is not None:
-        raise InvalidInputError(
-            "y is given but it should be None unless mu='fitted', which alone uses it"
-        )
-    return the_responses(n, check_mean(mu, n), sigma, stream)
-
-
-def _exact(procedure, X, responses) -> Measurement:
-    """tr(S) of a linear smoother, from one fit; y does not choose S, so nothing was searched."""
-    [Y] = responses.blocks([0, 1])
-    bound = bind(procedure, X)
-    fits = FitMany(procedure)(bound, Y)
-    if fits.trace is None:
-        raise InvalidInputError(f"{procedure!r} declares is_linear but does not tell its trace")
-    trace, rank = _known(fits.trace), None if fits.rank is None else _known(fits.rank)
-    return Measurement(
-        df=trace,
-        per_observation=_smoother_diagonal(bound, len(X)),
-        trace=trace,
-        n_coef=None if fits.n_coef is None else _known(fits.n_coef),
-        rank=rank,
-        # Refitted on a set that y does not choose: a projection, whose df is its rank.
-        df_refitted=None if fits.refitted is None else rank,
-    )
-
-
-def _known(values) -> Jackknife:
-    return Jackknife(float(values[0]), np.zeros(2))
-
-
-def _smoother_diagonal(bound, n: int) -> np.ndarray | None:
-    """The diagonal of S, from its fits to unit vectors."""
-    if n > _MAX_SMOOTHER:
-        return None
-    return np.diag(bound.fit_many(np.eye(n)).fitted).copy()
-
-
-def _result(run: Measurement, designs: Designs, fits: bool, settings: dict) -> DegreesOfFreedom:
-    estimates = {name: getattr(run, name) for name in QUANTITIES}
-    parts: dict = {"df": run.df.value, "se": run.df.se}
-    for name in QUANTITIES[1:]:
-        estimate = estimates[name]
-        parts[name] = None if estimate is None else estimate.value
-        parts[f"{name}_se"] = None if estimate is None else estimate.se
-    return DegreesOfFreedom(
-        **parts,
-        per_observation=run.per_observation,
-        n_rep=designs.n_rep if fits else 0,
-        n_designs=designs.n_drawn,
-        se_covers=designs.covers(fits),
-        left_out={name: e.left_out for name, e in estimates.items() if e is not None},
-        settings=settings,
-        versions=package_versions() | run.versions,
-    )
-
-
-@functools.cache
-def package_versions() -> dict[str, str]:
-    """Versions of Python and of the packages that compute here."""
-    names = ("numpy", "scipy", "scikit-learn")
-    versions = {"pyearthdof": __version__, "python": platform.python_version()}
-    return versions | {name: importlib.metadata.version(name) for name in names}

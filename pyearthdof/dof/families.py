@@ -63,8 +63,7 @@ class Classes:
     def blocks(self, edges):
         """Yield the responses between consecutive edges: the quantiles of normal numbers."""
         steps = np.cumsum(self.probabilities, axis=1)[:, :-1]
-        for start, stop in pairwise(edges):
-            u = ndtr(self.draws.normal(self.n * (stop - start)).reshape(stop - start, self.n).T)
+        for u in _uniforms(self.draws, self.n, edges):
             yield (u[:, :, None] > steps[:, None, :]).sum(axis=2).astype(float)
 
     def indicators(self, Y) -> np.ndarray:
@@ -89,13 +88,17 @@ class Counts:
 
     def blocks(self, edges):
         """Yield the responses between consecutive edges: the quantiles of normal numbers."""
-        for start, stop in pairwise(edges):
-            u = ndtr(self.draws.normal(self.n * (stop - start)).reshape(stop - start, self.n).T)
+        for u in _uniforms(self.draws, self.n, edges):
             yield np.asarray(poisson.ppf(u, self.means[:, None]), dtype=float)
 
     def indicators(self, Y) -> np.ndarray:
         """A count is its own only indicator."""
         return Y
+
+
+def _uniforms(draws: Draws, n: int, edges):
+    for start, stop in pairwise(edges):
+        yield ndtr(draws.normal(n * (stop - start)).reshape(stop - start, n).T)
 
 
 def class_probabilities(mu, n: int) -> np.ndarray:

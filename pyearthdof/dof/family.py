@@ -13,8 +13,10 @@ from .._checks import check_choice, check_vector
 from .._checks import check_design as check_matrix
 from ..exceptions import InvalidInputError
 from .consistency import authors_draws
+from .drawn import FromTable, plain_fields
 from .empirical import degrees_of_freedom
-from .fitted_mean import AGREES, FULL, MOST, SWINGS, TIRED
+from .fitted_mean import AGREES, FULL, settle
+from .run.direction import has_one_mean, is_equivariant
 from .size_choice import CRITERIA, scores
 
 __all__ = ["FamilyChoice", "choose_by_df"]
@@ -23,7 +25,7 @@ MEANS = ("zero", "fit")
 
 
 @dataclass(frozen=True, eq=False)
-class FamilyChoice:
+class FamilyChoice(FromTable):
     """The member of a family with the least score.
 
     Attributes
@@ -70,17 +72,9 @@ class FamilyChoice:
             f"criterion={self.criterion!r}, sigma2={self.sigma2:.4g}, n_rep={self.n_rep})"
         )
 
-    def to_frame(self) -> pd.DataFrame:
-        """A row for each member of the family."""
-        return self.table.copy()
-
     def to_dict(self) -> dict:
         """Everything but the procedure as plain Python values, ready for JSON."""
-        names = ("label", "df", "sigma2", "criterion", "n_rep")
-        return {name: getattr(self, name) for name in names} | {
-            "procedure": repr(self.procedure),
-            "table": self.table.to_dict("list"),
-        }
+        return plain_fields(self, "procedure") | {"procedure": repr(self.procedure)}
 
 
 def choose_by_df(
@@ -166,22 +160,17 @@ def choose_by_df(
 
     table, sigma2 = measure(np.zeros(len(y)), float(np.std(y)) or 1.0)
     best, ended = int(np.argmin(table[criterion])), "measured once"
-    seen = [best]
-    for _ in range(MOST if mean == "fit" else 0):
+
+    def around(best: int) -> int | str:
+        nonlocal table, sigma2
         left = len(y) - table["df"][best]
         if left <= 0 or rss[best] == 0:
-            ended = FULL if left <= 0 else AGREES
-            break
+            return FULL if left <= 0 else AGREES
         table, sigma2 = measure(fits[best], float(np.sqrt(rss[best] / left)))
-        again = int(np.argmin(table[criterion]))
-        if again == best:
-            ended = AGREES
-            break
-        best, ended = again, TIRED
-        if best in seen:
-            ended, best = SWINGS, min(seen[seen.index(best) :])
-            break
-        seen.append(best)
+        return int(np.argmin(table[criterion]))
+
+    if mean == "fit":
+        best, ended = settle(best, around)
     label = list(members)[best]
     return FamilyChoice(
         label, fitted[label], float(table["df"][best]), sigma2, criterion, table, n_rep, ended
@@ -190,10 +179,10 @@ def choose_by_df(
 
 def _df(procedure, X, mu, sigma, n_rep, draws, n_jobs, progress):
     """The degrees of freedom around a mean."""
-    constant = np.ptp(mu) == 0 and getattr(procedure, "is_equivariant", False)
+    direction = has_one_mean(mu, sigma) and is_equivariant(procedure)
     return degrees_of_freedom(
         procedure, X, mu=mu, sigma=sigma, n_rep=n_rep, draws=draws, n_jobs=n_jobs, progress=progress,
-        variance_reduction="direction" if constant else None,
+        variance_reduction="direction" if direction else None,
     )  # fmt: skip
 
 

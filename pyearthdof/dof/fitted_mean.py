@@ -16,12 +16,14 @@ import pandas as pd
 
 from ..mars.model import evaluate_term
 from .consistency import authors_draws
-from .empirical import DegreesOfFreedom, degrees_of_freedom
+from .drawn import FromTable
+from .empirical import degrees_of_freedom
 from .penalty import corrected_penalty, default_penalty, nominal
+from .result import DegreesOfFreedom
 from .size_choice import SizeChoice, choose_size
 from .sizes import Mean, measure_sizes
 
-__all__ = ["AroundFit", "penalty_around_fit", "size_around_fit"]
+__all__ = ["AroundFit", "penalty_around_fit", "settle", "size_around_fit"]
 
 MOST = 10  # measurements
 CLOSE = 0.01  # of two penalties
@@ -33,7 +35,7 @@ TIRED = f"does not settle in {MOST} measurements"
 
 
 @dataclass(frozen=True, eq=False)
-class AroundFit:
+class AroundFit(FromTable):
     """A penalty for which the nominal df are the actual ones, with noise around the fit.
 
     Attributes
@@ -77,22 +79,13 @@ class AroundFit:
     steps: pd.DataFrame
     n_rep: int
 
+    _TABLE = "steps"
+
     def __repr__(self) -> str:
         return (
             f"AroundFit({self.default_penalty:g} -> {self.penalty:.6g} ± {self.se:.2g}, df={self.df:.6g}, "
             f"n_terms={self.n_terms:.6g}, sigma={self.sigma:.4g}, {self.ended}, n_rep={self.n_rep})"
         )
-
-    def to_frame(self) -> pd.DataFrame:
-        """A row for each measurement."""
-        return self.steps.copy()
-
-    def to_dict(self) -> dict:
-        """Everything as plain Python values, ready for JSON."""
-        names = (
-            "penalty", "se", "default_penalty", "df", "n_terms", "sigma", "ended", "n_rep",
-        )  # fmt: skip
-        return {name: getattr(self, name) for name in names} | {"steps": self.steps.to_dict("list")}
 
 
 def penalty_around_fit(X, fit: Callable, unpruned, n_rep, draws, random_state, n_jobs, progress):
@@ -183,35 +176,52 @@ def size_around_fit(X, long, first: SizeChoice, estimator, weights, nprune, **ru
         n_rep, draws, random_state, n_jobs and progress.
     """
     stream = authors_draws(run.pop("draws"), run.pop("random_state"))
-    rows, seen, choice, ended = [], [first.size], first, TIRED
+    rows, choice = [], first
     projections = _fits_of_sizes(long, X)
-    for _ in range(MOST):
-        size, df = choice.size, choice.df
-        n, rss = choice.curve.n, float(choice.table["rss"][size - 1])
+
+    def around(size: int) -> int | str:
+        nonlocal choice
+        df, n, rss = choice.df, choice.curve.n, float(choice.table["rss"][size - 1])
         sigma = float(np.sqrt(rss / (n - df))) if n > df else 0.0
         if sigma == 0:
-            ended = FULL if n <= df else AGREES
-            break
+            return FULL if n <= df else AGREES
         mu = projections(long.fitted_values_ + long.residuals_)[size - 1]
         mean = Mean(mu, sigma, projections(mu))
         curve = measure_sizes(X, estimator, weights, mean, draws=stream.copy(), **run)
         choice = choose_size(curve, long.rss_per_subset_, criterion=first.criterion, nprune=nprune)
         rows.append((size, df, sigma, choice.size))
-        if choice.size == size:
-            ended = AGREES
-            break
-        if choice.size in seen:
-            ended = SWINGS
-            least = min(seen[seen.index(choice.size) :])
-            choice = _with_size(choice, least)
-            break
-        seen.append(choice.size)
+        return choice.size
+
+    size, ended = settle(first.size, around)
     steps = pd.DataFrame(rows, columns=["size", "df", "sigma", "measured"])
-    return replace(choice, ended=ended, steps=steps)
+    df = float(choice.table["df"][size - 1])
+    return replace(choice, size=size, df=df, ended=ended, steps=steps)
 
 
-def _with_size(choice: SizeChoice, size: int) -> SizeChoice:
-    return replace(choice, size=size, df=float(choice.table["df"][size - 1]))
+def settle(choice: int, around: Callable[[int], int | str]) -> tuple[int, str]:
+    """Choose around the choice until it is chosen again; how it ended.
+
+    `around(choice)` is the next one, or the reason why there is none. Of those that it swings between, the
+    smallest is taken.
+
+    Examples
+    --------
+    >>> from pyearthdof.dof.fitted_mean import settle
+    >>> settle(5, {5: 3, 3: 4, 4: 4}.get)
+    (4, 'agrees with itself')
+    >>> settle(5, {5: 3, 3: 4, 4: 3}.get)
+    (3, 'swings, and takes the smaller model')
+    """
+    seen = [choice]
+    for _ in range(MOST):
+        found = around(choice)
+        if isinstance(found, str) or found == choice:
+            return choice, found if isinstance(found, str) else AGREES
+        if found in seen:
+            return min(seen[seen.index(found) :]), SWINGS
+        choice = found
+        seen.append(choice)
+    return choice, TIRED
 
 
 def _fits_of_sizes(long, X) -> Callable:

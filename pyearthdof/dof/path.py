@@ -7,87 +7,37 @@ steps between them have much smaller errors than the points themselves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
-import pandas as pd
-from scipy.optimize import brentq, minimize_scalar
-from sklearn.base import clone
 
-from .._checks import check_count, check_level, refusal
+from .._checks import check_count, refusal
 from ..exceptions import InvalidInputError
-from .empirical import DegreesOfFreedom, degrees_of_freedom
+from .drawn import DrawnCurve
+from .empirical import degrees_of_freedom
+from .grid import candidates
+from .nominal_rule import (
+    STATISTICS,
+    GridPoint,
+    NominalRule,
+    difference,
+    jackknife,
+    nominal_at,
+    solve_rule,
+)
+from .result import DegreesOfFreedom
 from .run.designs import in_words
-from .run.jackknife import Jackknife
 from .run.noise import as_draws
 
 __all__ = ["ConsistencyPath", "GridPoint", "NominalRule", "consistency_path"]
 
-_STATISTICS = ("n_coef", "trace", "rank")
-
-
-@dataclass(frozen=True)
-class GridPoint:
-    """What a nominal rule may count with at one point of a grid.
-
-    Attributes
-    ----------
-    value
-        The parameter; a dict where there are several.
-    n : int
-        Number of observations.
-    n_coef, trace, rank : float or None
-        Means of the fits, None for what the procedure cannot tell.
-
-    Examples
-    --------
-    >>> from pyearthdof import GridPoint
-    >>> GridPoint(value=3, n=100, n_coef=4.0).n_coef
-    4.0
-    """
-
-    value: object
-    n: int
-    n_coef: float | None = None
-    trace: float | None = None
-    rank: float | None = None
-
-
-@dataclass(frozen=True)
-class NominalRule:
-    """The parameter of a nominal rule that makes it self-consistent.
-
-    Attributes
-    ----------
-    parameter, se : (k,) array
-        At each point of the grid; nan where no parameter does.
-    pooled, pooled_se : float
-        One for all points: that with the least sum of squared gaps.
-
-    Examples
-    --------
-    >>> from pyearthdof import self_consistency
-    >>> from pyearthdof.procedures import RegressionTree
-    >>> rule = lambda at, c=1.0: c * at.n_coef
-    >>> path = self_consistency(
-    ...     RegressionTree(0), {"depth": [1, 2]}, X=(60, 3), nominal=rule, random_state=0
-    ... )
-    >>> solved = path.solve()
-    >>> (path.df / path.nominal_df).round(6).tolist() == solved.parameter.round(6).tolist()
-    True
-    """
-
-    parameter: np.ndarray
-    se: np.ndarray
-    pooled: float
-    pooled_se: float
-
 
 @dataclass(frozen=True, eq=False)
-class ConsistencyPath:
+class ConsistencyPath(DrawnCurve):
     """Nominal and actual degrees of freedom of a procedure along a grid.
+
+    `plot` draws one against the other; without a nominal rule, the df along the grid.
 
     Attributes
     ----------
@@ -146,6 +96,9 @@ class ConsistencyPath:
     n: int
     settings: dict = field(default_factory=dict)
 
+    _COLUMNS = ("df", "se", "nominal_df", "gap", "gap_se")
+    _REST = ("n_rep", "n_designs", "se_covers", "settings")
+
     def __repr__(self) -> str:
         gap = "" if self.gap is None else f", largest gap to nominal={np.abs(self.gap).max():.4g}"
         return (
@@ -153,76 +106,40 @@ class ConsistencyPath:
             f"{self.df[-1]:.4g}{gap}, n_rep={self.n_rep}{in_words(self.n_designs)})"
         )
 
-    def interval(self, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper ends of intervals for the df at each point, each with probability `level`."""
-        level = check_level(level)
-        lower, upper = np.array([point.interval("df", level) for point in self.points]).T
-        return lower, upper
+    @property
+    def left_out(self) -> list[np.ndarray]:
+        """For each point, the df without one repetition (group of them, design)."""
+        return [point.left_out["df"] for point in self.points]
 
     def step(self, first: int, second: int) -> tuple[float, float]:
         """The df at point `second` less those at `first` (counted from 0), and the standard error.
 
         Both come from the same responses, so the error is smaller than those of the points suggest.
         """
-        one, two = (_jackknife(self.points[k], "df") for k in (first, second))
-        difference = _both(two, one, np.subtract)
-        return difference.value, difference.se
+        one, two = (jackknife(self.points[k], "df") for k in (first, second))
+        found = difference(two, one)
+        return found.value, found.se
 
-    def to_frame(self, level: float = 0.95) -> pd.DataFrame:
-        """One row for each point; `lower` and `upper` are intervals of that level for the df."""
-        lower, upper = self.interval(level)
-        columns: dict = {self.parameter: list(self.values), "df": self.df, "se": self.se}
-        columns |= {"lower": lower, "upper": upper}
-        for name in ("nominal_df", "gap", "gap_se"):
-            if getattr(self, name) is not None:
-                columns[name] = getattr(self, name)
-        return pd.DataFrame(columns)
+    def _columns(self) -> dict:
+        columns: dict = {self.parameter: list(self.values)}
+        known = [name for name in self._COLUMNS if getattr(self, name) is not None]
+        return columns | {name: getattr(self, name) for name in known}
 
-    def to_dict(self) -> dict:
-        """Everything as plain Python values, ready for JSON."""
-        columns = {name: values.tolist() for name, values in self.to_frame().items()}
-        return columns | {
-            name: getattr(self, name) for name in ("n_rep", "n_designs", "se_covers", "settings")
-        }
-
-    def plot(self, ax=None):
-        """Nominal against actual degrees of freedom; without a rule, the df along the grid.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        Axes
-        """
-        if ax is None:
-            from matplotlib import pyplot as plt
-
-            _, ax = plt.subplots()
-        lower, upper = self.interval()
-        spread = [np.maximum(self.df - lower, 0), np.maximum(upper - self.df, 0)]
+    def _draw(self, ax) -> None:
         style = {"fmt": "o-", "markersize": 4, "linewidth": 0.9, "capsize": 2}
         if self.nominal_df is None:
             numbers = all(isinstance(value, (int, float, np.number)) for value in self.values)
             x = self.values if numbers else range(len(self.values))
-            ax.errorbar(x, self.df, yerr=spread, **style)
+            ax.errorbar(x, self.df, yerr=self._spread(), **style)
             if not numbers:
                 ax.set_xticks(list(x), [str(value) for value in self.values])
             ax.set(xlabel=self.parameter, ylabel="actual df")
-            return ax
-        top = 1.05 * max(self.df.max(), self.nominal_df.max())
-        ax.plot([0, top], [0, top], "--", color="grey", label="self-consistent")
-        ax.errorbar(
-            self.df, self.nominal_df, xerr=spread, label="nominal rule, 95 % intervals", **style
-        )
+            return
+        self._draw_nominal(ax, "nominal rule", **style)
         for x, y, value in zip(self.df, self.nominal_df, self.values, strict=True):
             ax.annotate(str(value), (x, y), textcoords="offset points", xytext=(5, -10), fontsize=8)
-        ax.set(xlabel="actual df", ylabel="nominal df", xlim=(0, top), ylim=(0, top))
         ax.set_title(f"labels: {self.parameter}", fontsize=9)
         ax.legend()
-        return ax
 
     def solve(self, low: float = 0.0, high: float = 1e3) -> NominalRule:
         """Find the parameter c of the rule `nominal(at, c)` that makes it self-consistent.
@@ -237,47 +154,11 @@ class ConsistencyPath:
         """
         if not callable(self.rule):
             raise refusal("nominal", self.rule, "a function (at, c) with a parameter to solve for")
-        rules = [
-            partial(_at, self.rule, self.n, point, value)
-            for point, value in zip(self.points, self.values, strict=True)
-        ]
-        each = [
-            _over_left_out(point, lambda k, rule=rule: _solve_one(rule(k), low, high))
-            for point, rule in zip(self.points, rules, strict=True)
-        ]
-        sizes = {len(point.left_out["df"]) for point in self.points}
-
-        def pooled(k):
-            return _solve_all([rule(k) for rule in rules], low, high)
-
-        whole = (
-            _over_left_out(self.points[0], pooled)
-            if len(sizes) == 1
-            else Jackknife(pooled(None), np.full(2, np.nan))
-        )
-        return NominalRule(
-            parameter=np.array([found.value for found in each]),
-            se=np.array([found.se for found in each]),
-            pooled=whole.value,
-            pooled_se=whole.se,
-        )
+        return solve_rule(self.rule, self.n, self.points, self.values, low, high)
 
 
 def consistency_path(
-    procedure,
-    grid,
-    X,
-    *,
-    nominal=None,
-    mu=None,
-    sigma=None,
-    n_rep=100,
-    draws=None,
-    random_state=None,
-    n_designs=None,
-    n_jobs=None,
-    progress=False,
-    **options,
+    procedure, grid, X, *, nominal, mu, n_rep, draws, random_state, **options
 ) -> ConsistencyPath:
     """`self_consistency` of a procedure; arguments as there, `options` go to `degrees_of_freedom`."""
     if X is None:
@@ -286,28 +167,26 @@ def consistency_path(
         )
     if isinstance(mu, str):
         raise refusal("mu", mu, "None, a number or an array: one mean for the whole grid")
-    if nominal is not None and not callable(nominal) and nominal not in _STATISTICS:
+    if nominal is not None and not callable(nominal) and nominal not in STATISTICS:
         raise refusal(
             "nominal", nominal, "None, 'n_coef', 'trace', 'rank' or a function of the point"
         )
     n_rep = check_count("n_rep", n_rep, 2)
-    parameter, values, candidates = _candidates(procedure, grid)
+    parameter, values, procedures = candidates(procedure, grid)
     numbers = _numbers(draws, random_state)
     points = tuple(
-        degrees_of_freedom(
-            candidate, X, mu=mu, sigma=sigma, n_rep=n_rep, n_designs=n_designs, n_jobs=n_jobs,
-            progress=progress, **numbers(), **options,
-        )
-        for candidate in candidates
-    )  # fmt: skip
+        degrees_of_freedom(candidate, X, mu=mu, n_rep=n_rep, **numbers(), **options)
+        for candidate in procedures
+    )
     n = X[0] if isinstance(X, tuple) else len(X)
     rules: dict = dict.fromkeys(("nominal_df", "nominal_se", "gap", "gap_se"))
     if nominal is not None:
         known = [
-            _nominal(nominal, n, point, value) for point, value in zip(points, values, strict=True)
+            nominal_at(nominal, n, point, value)
+            for point, value in zip(points, values, strict=True)
         ]
         gaps = [
-            _both(_jackknife(point, "df"), found, np.subtract)
+            difference(jackknife(point, "df"), found)
             for point, found in zip(points, known, strict=True)
         ]
         rules = {
@@ -332,46 +211,6 @@ def consistency_path(
     )
 
 
-def _candidates(procedure, grid) -> tuple[str, list, list]:
-    """The name of the parameter, its values, and the procedure at each."""
-    if isinstance(grid, Mapping):
-        if len(grid) != 1:
-            raise refusal(
-                "grid", dict(grid), "{parameter: values}, or a list of {parameter: value, ...}"
-            )
-        [(name, values)] = grid.items()
-        values = list(values)
-        settings = [{name: value} for value in values]
-    elif isinstance(grid, Sequence | np.ndarray | range) and not isinstance(grid, str):
-        values = list(grid)
-        if values and all(isinstance(value, Mapping) for value in values):
-            name, settings = "setting", [dict(value) for value in values]
-        elif callable(procedure) and not hasattr(procedure, "fit"):
-            return "value", _some(values), [procedure(value) for value in values]
-        else:
-            raise refusal(
-                "grid",
-                grid,
-                "{parameter: values}; values alone are for a function value -> procedure",
-            )
-    else:
-        raise refusal("grid", grid, "{parameter: values}, or a list of {parameter: value, ...}")
-    if not hasattr(procedure, "get_params"):
-        raise refusal("procedure", procedure, "an estimator with the parameters of the grid")
-    known = procedure.get_params(deep=True)
-    for setting in settings:
-        for key in setting:
-            if key not in known:
-                raise refusal("grid", key, f"one of the parameters {', '.join(sorted(known))}")
-    return name, _some(values), [clone(procedure).set_params(**setting) for setting in settings]
-
-
-def _some(values: list) -> list:
-    if not values:
-        raise InvalidInputError("grid is empty but it should have one value or more")
-    return values
-
-
 def _numbers(draws, random_state) -> Callable[[], dict]:
     """Each call gives the arguments for the same random numbers again."""
     if draws is not None:
@@ -379,92 +218,3 @@ def _numbers(draws, random_state) -> Callable[[], dict]:
         return lambda: {"draws": stream.copy()}
     seed = as_draws(None, random_state).seed
     return lambda: {"random_state": seed}
-
-
-def _jackknife(point: DegreesOfFreedom, name: str) -> Jackknife:
-    return Jackknife(getattr(point, name), point.left_out[name])
-
-
-def _both(a: Jackknife, b: Jackknife, function) -> Jackknife:
-    """A function of two estimates; one that is exact has fewer that leave something out, all the same."""
-    sizes = len(a.left_out), len(b.left_out)
-    if sizes[0] != sizes[1]:
-        longest = max(sizes)
-        a, b = (
-            j if len(j.left_out) == longest else Jackknife(j.value, np.full(longest, j.value))
-            for j in (a, b)
-        )
-    return Jackknife(float(function(a.value, b.value)), function(a.left_out, b.left_out))
-
-
-def _of_length(jackknife: Jackknife, size: int) -> Jackknife:
-    if len(jackknife.left_out) == size:
-        return jackknife
-    return Jackknife(jackknife.value, np.full(size, jackknife.value))
-
-
-def _at(rule, n, point: DegreesOfFreedom, value, k):
-    """The rule as a function of its parameter, and the df; of all draws, or without the k-th."""
-    df = point.df if k is None else _left(point, "df", k)
-    at = GridPoint(
-        value,
-        n,
-        *(None if getattr(point, name) is None else _of(point, name, k) for name in _STATISTICS),
-    )
-    return partial(rule, at), df
-
-
-def _of(point, name: str, k):
-    value = getattr(point, name)
-    return value if k is None or value is None else _left(point, name, k)
-
-
-def _left(point, name: str, k: int) -> float:
-    left_out = point.left_out[name]
-    exact = getattr(point, "se" if name == "df" else f"{name}_se") == 0.0
-    return getattr(point, name) if exact or k >= len(left_out) else float(left_out[k])
-
-
-def _over_left_out(point: DegreesOfFreedom, function) -> Jackknife:
-    size = len(point.left_out["df"])
-    return Jackknife(float(function(None)), np.array([function(k) for k in range(size)]))
-
-
-def _nominal(nominal, n, point: DegreesOfFreedom, value) -> Jackknife:
-    if not callable(nominal):
-        if getattr(point, nominal) is None:
-            raise refusal("nominal", nominal, "a function: the fits do not tell it")
-        return _jackknife(point, nominal)
-    return _over_left_out(point, lambda k: float(_at(nominal, n, point, value, k)[0]()))
-
-
-def _is_linear(rule) -> tuple[float, float] | None:
-    """Intercept and slope of a rule in its parameter; None where it is not linear."""
-    zero, one, two = (float(rule(c)) for c in (0.0, 1.0, 2.0))
-    straight = np.isclose(two - one, one - zero, rtol=1e-9, atol=1e-12)
-    return (zero, one - zero) if straight else None
-
-
-def _solve_one(pair, low, high) -> float:
-    rule, df = pair
-    line = _is_linear(rule)
-    if line is not None:
-        return (df - line[0]) / line[1] if line[1] else np.nan
-
-    def gap(c):
-        return float(rule(c)) - df
-
-    return float(brentq(gap, low, high)) if gap(low) * gap(high) <= 0 else np.nan
-
-
-def _solve_all(pairs, low, high) -> float:
-    lines = [_is_linear(rule) for rule, _ in pairs]
-    if all(line is not None for line in lines):
-        a, b = np.array(lines).T
-        df = np.array([found for _, found in pairs])
-        return float(b @ (df - a) / (b @ b)) if b.any() else np.nan
-
-    def squares(c):
-        return sum((float(rule(c)) - df) ** 2 for rule, df in pairs)
-
-    return float(minimize_scalar(squares, bounds=(low, high), method="bounded").x)

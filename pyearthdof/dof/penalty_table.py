@@ -9,25 +9,20 @@ are set to 0, which is smooth where the penalty itself is not.
 from __future__ import annotations
 
 import functools
-import io
-import json
-from dataclasses import dataclass, field, fields
-from importlib import resources
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
-from scipy.interpolate import CubicSpline
 from scipy.stats import t as student
 
-from .._checks import check_count, check_level, check_shape, is_shape
-from ..exceptions import InvalidInputError
+from .._checks import check_count, check_level
 from ..mars.options import default_nk
 from .correction import PenaltyCorrection, correct_penalty
+from .drawn import plain_fields
+from .grid_table import GridTable, line_weights, spline_weights
 from .penalty import default_penalty, penalty_before_zero
 
 __all__ = ["PenaltyEstimate", "PenaltyTable", "penalty_table", "quick_penalty"]
-
-_AXES = ("degree", "n", "p", "nk")
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,8 +99,7 @@ class PenaltyEstimate:
 
     def to_dict(self) -> dict:
         """Everything as plain Python values, ready for JSON, with the interval of 95 %."""
-        values = {f.name: getattr(self, f.name) for f in fields(self)}
-        return values | {"interval": list(self.interval())}
+        return plain_fields(self) | {"interval": list(self.interval())}
 
     def to_frame(self) -> pd.DataFrame:
         """One row with every number; `lower` and `upper` are the interval of 95 %."""
@@ -121,7 +115,7 @@ class PenaltyEstimate:
         return correct_penalty((self.n, self.p), nk=self.nk, degree=self.degree, **options)
 
 
-class PenaltyTable:
+class PenaltyTable(GridTable):
     """Corrected penalties on a grid, and between its cells.
 
     Parameters
@@ -140,10 +134,12 @@ class PenaltyTable:
     'table'
     """
 
+    _AXES = ("degree", "n", "p", "nk")
+    _FILE = "penalties.csv"
+    _EXACT = "correct_penalty computes the exact penalty"
+
     def __init__(self, frame: pd.DataFrame, made: dict):
-        self.frame = frame.sort_values(list(_AXES), ignore_index=True)
-        self.made = made
-        self._axes = {name: np.unique(self.frame[name].to_numpy()) for name in _AXES}
+        super().__init__(frame.sort_values(list(self._AXES), ignore_index=True), made)
         r = self.frame["n_terms"]
         self._raw = self._on_grid(penalty_before_zero(self.frame["df"], r))
         self._se = self._on_grid(self.frame["se"])
@@ -157,11 +153,8 @@ class PenaltyTable:
 
     def lookup(self, n, p, nk=None, degree=1) -> PenaltyEstimate:
         """The penalty for n observations of p predictors and a degree; `nk` by default as in earth."""
-        n, p = check_count("n", n, 1), check_count("p", p, 1)
-        degree = check_count("degree", degree, 1)
-        nk = default_nk(p) if nk is None else check_count("nk", nk, 1)
-        for name, value in (("degree", degree), ("n", n), ("p", p), ("nk", nk)):
-            _check_inside(name, value, self._axes[name])
+        nk = default_nk(check_count("p", p, 1)) if nk is None else nk
+        n, p, nk, degree = self._check_place(n=n, p=p, nk=nk, degree=degree)
         value, bend, noise = self._interpolate(n, p, nk, degree)
         bend *= self.made["settings"]["curvature_error"]
         on_grid = n in self._axes["n"] and p in self._axes["p"] and _odd(nk) in self._axes["nk"]
@@ -181,15 +174,15 @@ class PenaltyTable:
 
     def _interpolate(self, n, p, nk, degree) -> tuple[float, float, float]:
         """The value, how far straight lines between the cells are from it, and its noise."""
-        on_nk = _line(self._axes["nk"], _odd(nk))
+        on_nk = line_weights(self._axes["nk"], _odd(nk))
         near = on_nk > 0
         d = int(np.searchsorted(self._axes["degree"], degree))
         values, noises = (part[d][..., near] @ on_nk[near] for part in (self._raw, self._se))
         known = ~np.isnan(values).any(axis=1)
         n_axis, p_axis = self._axes["n"][known], self._axes["p"]
-        _check_inside("n", n, n_axis, f" for nk={nk}")
-        smooth = np.outer(_spline(n_axis, n), _spline(p_axis, p))
-        straight = np.outer(_line(n_axis, n), _line(p_axis, p))
+        self._check_inside("n", n, n_axis, f" for nk={nk}")
+        smooth = np.outer(spline_weights(n_axis, n), spline_weights(p_axis, p))
+        straight = np.outer(line_weights(n_axis, n), line_weights(p_axis, p))
         value = float((smooth * values[known]).sum())
         bend = abs(value - float((straight * values[known]).sum()))
         # Cells share their random numbers, so a mean of neighbours is no better known than they are.
@@ -197,36 +190,15 @@ class PenaltyTable:
         return value, bend, noise
 
 
-def _check_inside(name: str, value: int, axis: np.ndarray, where: str = "") -> None:
-    low, high = axis[[0, -1]]
-    if not low <= value <= high:
-        raise InvalidInputError(
-            f"{name}={value} but it should be from {low} to {high}{where}, which the table has; "
-            "correct_penalty computes the exact penalty"
-        )
-
-
 def _odd(nk: int) -> int:
     """earth adds terms in pairs to the intercept: an even nk is used as the odd one below."""
     return nk - 1 + nk % 2
 
 
-def _spline(grid, x) -> np.ndarray:
-    """Weights of the values at the grid in a cubic spline in log x."""
-    return CubicSpline(np.log(grid), np.eye(len(grid)))(np.log(x))
-
-
-def _line(grid, x) -> np.ndarray:
-    """Weights of the values at the grid in straight lines in log x."""
-    return np.array([np.interp(np.log(x), np.log(grid), row) for row in np.eye(len(grid))])
-
-
 @functools.cache
 def shipped_table() -> PenaltyTable:
     """The table that comes with the package."""
-    text = resources.files("pyearthdof").joinpath("data", "penalties.csv").read_text("utf-8")
-    first, rows = text.split("\n", 1)
-    return PenaltyTable(pd.read_csv(io.StringIO(rows)), json.loads(first.removeprefix("# ")))
+    return PenaltyTable._shipped()
 
 
 def penalty_table() -> pd.DataFrame:
@@ -253,10 +225,7 @@ def penalty_table() -> pd.DataFrame:
     >>> cell[["penalty", "se", "df", "n_terms"]].round(3).to_numpy().tolist()
     [[2.78, 0.021, 38.543, 16.708]]
     """
-    table = shipped_table()
-    frame = table.frame.copy()
-    frame.attrs = json.loads(json.dumps(table.made))
-    return frame
+    return shipped_table().to_frame()
 
 
 def quick_penalty(shape, *, degree=1, nk=None) -> PenaltyEstimate:
@@ -285,10 +254,6 @@ def quick_penalty(shape, *, degree=1, nk=None) -> PenaltyEstimate:
     >>> quick_penalty((264, 9))
     PenaltyEstimate(2 -> 3.01 ± 0.028, method='interpolation')
     """
-    if not is_shape(shape):
-        raise InvalidInputError(
-            f"shape is a {type(shape).__name__} but it should be a tuple (n, p) of integers: the table knows "
-            "Gaussian designs only, and correct_penalty takes a matrix"
-        )
-    n, p = check_shape(shape)
-    return shipped_table().lookup(n, p, nk, degree)
+    table = shipped_table()
+    n, p = table._check_shape(shape)
+    return table.lookup(n, p, nk, degree)

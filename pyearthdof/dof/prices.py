@@ -10,9 +10,10 @@ import numpy as np
 from joblib import effective_n_jobs
 from threadpoolctl import threadpool_limits
 
-from .empirical import DegreesOfFreedom, degrees_of_freedom
+from .empirical import degrees_of_freedom
 from .held import Choice
 from .parameters import last_step
+from .result import DegreesOfFreedom
 from .run.jackknife import Jackknife
 
 __all__ = ["Price", "Runs", "own_search", "priced"]

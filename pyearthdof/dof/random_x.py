@@ -23,33 +23,25 @@ emergent and intrinsic ones are p in the first case.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from .._checks import (
-    check_count,
     check_design,
-    check_mean,
     check_sigma,
-    is_integer,
     is_shape,
     refusal,
 )
-from ..contract import Bound
-from ..exceptions import InvalidInputError
-from .empirical import QUANTITIES, DegreesOfFreedom, package_versions
+from .new_rows import draw_splits
+from .optimism_parts import FitAndPredict, measure_parts
 from .pilot import responses_around_fit
-from .run.adapters import RegressorProcedure, as_procedure, fix_random_state
-from .run.covariance import covariance_sum, jackknife_groups
-from .run.designs import Designs, in_words, the_designs
-from .run.jackknife import Jackknife, mean_of, mean_over_designs
-from .run.montecarlo import check_finite, check_result_shape, run_blocks
-from .run.noise import Responses, as_draws
+from .result import DegreesOfFreedom, as_fields
+from .run.adapters import RegressorProcedure, as_procedure
+from .run.designs import in_words, the_designs
+from .run.noise import as_draws
+from .versions import package_versions
 
 __all__ = ["RandomXDegreesOfFreedom", "equivalent_predictors", "random_x_degrees_of_freedom"]
 
@@ -129,111 +121,24 @@ def equivalent_predictors(ratio, n: int):
     return 2 * n * (n - 1) * ratio / (b + root)
 
 
-@dataclass(frozen=True)
-class _Split:
-    """A design, the rows that are to be predicted, and the true mean at both."""
-
-    X: Any
-    X_new: Any
-    mu: np.ndarray
-    mu_new: np.ndarray
-
-    def __len__(self) -> int:
-        return len(self.X)
-
-
-@dataclass(frozen=True)
-class _FitAndPredict:
-    """The work on one block: fit every response, predict at the rows of X and at the new ones.
-
-    scikit-learn's linear smoothers take many responses `at_once`.
-    """
-
-    estimator: object
-    at_once: bool = False
-
-    @property
-    def procedure(self):
-        """What is bound to a design: this, and not the estimator, which may bind itself for other fits."""
-        return self
-
-    def fitted_model(self, X, y):
-        model = clone(self.estimator, safe=False)
-        fix_random_state(model, y)
-        return model.fit(X, y)
-
-    def __call__(self, bound: Bound, Y, n_threads: int = 1):
-        split = bound.X
-        if self.at_once:
-            model = self.fitted_model(split.X, Y)
-            return tuple(
-                np.reshape(model.predict(rows), (len(rows), Y.shape[1]))
-                for rows in (split.X, split.X_new)
-            )
-        fitted, predicted = np.empty(Y.shape), np.empty((len(split.X_new), Y.shape[1]))
-        for j, y in enumerate(Y.T):
-            model = self.fitted_model(split.X, np.ascontiguousarray(y))
-            for values, rows in ((fitted, split.X), (predicted, split.X_new)):
-                found = np.asarray(model.predict(rows), dtype=float)
-                check_result_shape("predictions", found, (len(rows),))
-                check_finite(found)
-                values[:, j] = found
-        return fitted, predicted
-
-
-@dataclass(frozen=True)
-class _Parts:
-    """What OptR is made of, in units of sigma^2 and per row: Jackknife estimates from the same draws."""
-
-    df: Jackknife
-    error_fit: Jackknife
-    error_new: Jackknife
-    variance_fit: Jackknife
-    variance_new: Jackknife
-
-    def combined(self, function) -> Jackknife:
-        """A function of the five, of the estimates and of each that leaves something out."""
-        parts = list(vars(self).values())
-        return Jackknife(
-            float(function(*(part.value for part in parts))),
-            np.asarray(function(*(part.left_out for part in parts))),
-        )
-
-
 def random_x_degrees_of_freedom(
-    procedure,
-    X,
-    X_new,
-    *,
-    y=None,
-    mu=None,
-    mu_new=None,
-    sigma=None,
-    n_rep=100,
-    draws=None,
-    random_state=None,
-    n_designs=None,
-    method="auto",
-    n_jobs=None,
-    progress=False,
-) -> RandomXDegreesOfFreedom:
+    procedure, X, X_new, *, y, mu, mu_new, sigma, n_rep, draws, random_state, n_designs, method, n_jobs,
+    progress,
+) -> RandomXDegreesOfFreedom:  # fmt: skip
     """`degrees_of_freedom` with predictions at new rows; arguments as there."""
     procedure = as_procedure(procedure)
     at_once = isinstance(procedure, RegressorProcedure) and procedure.is_linear
-    work = _FitAndPredict(_estimator_of(procedure), at_once)
-    n_rep = check_count("n_rep", n_rep, 2)
+    work = FitAndPredict(_estimator_of(procedure), at_once)
     linear = bool(getattr(procedure, "is_linear", False)) and method != "monte-carlo"
     if method == "exact" and not linear:
         raise refusal("method", method, f"'monte-carlo': {procedure!r} is not linear")
     stream = as_draws(draws, random_state)
     source = X if callable(X) else check_design(X)
-    shape = (
-        source if is_shape(source) else (2, 1)
-    )  # a sampler: only the number of designs is asked for
+    # Of a sampler only the number of designs is asked for.
+    shape = source if is_shape(source) else (2, 1)
     drawn = callable(X) or is_shape(source)
     designs = the_designs(shape if drawn else source, stream, n_rep, n_designs, exact=linear)
     fitted = isinstance(mu, str) and mu == "fitted"
-    sigma_setting = sigma
     if fitted:
         if drawn:
             raise refusal("X", "drawn", "the design that y belongs to, with mu='fitted'")
@@ -241,20 +146,14 @@ def random_x_degrees_of_freedom(
             procedure, designs, y, sigma, stream, n_jobs=n_jobs, progress=progress
         )
         model = work.fitted_model(source, np.asarray(y, dtype=float))
-        mu, mu_new, sigma_setting = model.predict, None, float(responses.sigma[0])
-    elif y is not None:
-        raise InvalidInputError(
-            "y is given but it should be None unless mu='fitted', which alone uses it"
-        )
-    deviation = float(check_sigma(sigma_setting, 1)[0]) if np.ndim(sigma_setting) == 0 else None
-    if deviation is None:
+        mu, mu_new, sigma = model.predict, None, float(responses.sigma[0])
+    if np.ndim(sigma):
         raise refusal(
             "sigma", "an array", "a number: new rows have no standard deviation of their own"
         )
-    splits = list(_splits(source, X_new, mu, mu_new, stream, n_rep, len(designs)))
-    run = partial(
-        _measured, work, splits, deviation, designs.counts, linear, n_jobs=n_jobs, progress=progress
-    )
+    deviation = float(check_sigma(sigma, 1)[0])
+    splits = list(draw_splits(source, X_new, mu, mu_new, stream, n_rep, len(designs)))
+    run = partial(measure_parts, work, splits, deviation, designs.counts, linear, n_jobs, progress)
     start = stream.copy()
     parts = run(stream)
     noise = all(not split.mu.any() and not split.mu_new.any() for split in splits)
@@ -275,107 +174,6 @@ def _estimator_of(procedure):
     if hasattr(procedure, "fit") and hasattr(procedure, "predict"):
         return procedure
     raise refusal("procedure", procedure, "able to predict at new rows: an estimator with X_new")
-
-
-def _splits(source, X_new, mu, mu_new, stream, n_rep, n_designs) -> Iterator[_Split]:
-    """The designs and their new rows, drawn from numbers that come after all responses."""
-    after = stream.copy()
-    after.skip_normals((source[0] if is_shape(source) else 1) * n_rep)
-    rng = np.random.default_rng(np.frombuffer(after.normal(8).tobytes(), dtype=np.uint32))
-    for _ in range(n_designs):
-        if is_shape(source):
-            X = np.ascontiguousarray(after.normal(source[0] * source[1]).reshape(source[::-1]).T)
-        else:
-            X = check_design(source(rng)) if callable(source) else source
-        rows = _new_rows(X_new, X, source, rng)
-        yield _Split(X, rows, _mean(mu, X), _mean(mu, rows, mu_new))
-
-
-def _new_rows(X_new, X, source, rng):
-    if callable(X_new):
-        rows = check_design(X_new(rng), "X_new")
-    elif is_integer(X_new):
-        if not is_shape(source):
-            raise refusal("X_new", X_new, "rows, or a function that draws them, for this X")
-        rows = rng.standard_normal((check_count("X_new", X_new, 1), source[1]))
-    else:
-        rows = check_design(X_new, "X_new")
-    if is_shape(rows) or np.shape(rows)[1] != np.shape(X)[1]:
-        raise InvalidInputError(
-            f"X_new has shape {np.shape(rows)} but it should have the {np.shape(X)[1]} columns of X"
-        )
-    return rows
-
-
-def _mean(mu, X, mu_new=None) -> np.ndarray:
-    """The true mean at some rows: of a function, a number, or the vector that was given for them."""
-    if mu_new is not None:
-        return check_mean(mu_new, len(X))
-    if callable(mu):
-        return check_mean(np.asarray(mu(X), dtype=float), len(X))
-    if np.ndim(mu) == 1 and len(mu) != len(X):
-        raise InvalidInputError(
-            f"mu has {len(mu)} values but it should be a number or a function (X -> mean), or mu_new should "
-            f"be given for the {len(X)} new rows"
-        )
-    return check_mean(mu, len(X))
-
-
-def _measured(
-    work, splits, sigma, counts, linear, stream, *, pure=False, n_jobs=None, progress=False
-) -> _Parts:
-    """The parts over all designs."""
-    each = []
-    for split, count in zip(splits, counts, strict=True):
-        if pure:
-            zero = np.zeros(len(split.mu)), np.zeros(len(split.mu_new))
-            split = _Split(split.X, split.X_new, *zero)
-        if linear:
-            each.append(_exactly(work, split, sigma))
-        else:
-            each.append(_by_draws(work, split, sigma, count, stream, n_jobs, progress))
-    names = _Parts.__dataclass_fields__
-    return _Parts(*(mean_over_designs([getattr(e, name) for e in each], counts) for name in names))
-
-
-def _by_draws(work, split: _Split, sigma, n_rep, stream, n_jobs, progress) -> _Parts:
-    n, n_new = len(split.X), len(split.X_new)
-    responses = Responses(n, split.mu, np.full(n, sigma), stream)
-    groups = jackknife_groups(max(n, n_new), n_rep, 2)
-    df = covariance_sum(split.mu, responses.sigma, groups)
-    spread = [
-        covariance_sum(mean, np.full(len(mean), sigma), groups) for mean in (split.mu, split.mu_new)
-    ]
-    errors: tuple[list, list] = ([], [])
-    designs = Designs(split, (n_rep,), stream)
-    blocks = run_blocks(
-        work, designs, responses, width=2 + n_new // n, n_jobs=n_jobs, progress=progress
-    )
-    for block in blocks:
-        df.add(block.Y, block.result[0])
-        for k, (values, mean) in enumerate(
-            zip(block.result, (split.mu, split.mu_new), strict=True)
-        ):
-            spread[k].add(values, values)
-            errors[k].append(((values - mean[:, None]) ** 2).mean(axis=0) / sigma**2)
-    error_fit, error_new = (mean_of(np.concatenate(values), groups) for values in errors)
-    variances = [
-        Jackknife(total.value / size, total.left_out / size)
-        for total, size in zip((s.result().total for s in spread), (n, n_new), strict=True)
-    ]
-    return _Parts(df.result().total, error_fit, error_new, *variances)
-
-
-def _exactly(work, split: _Split, sigma) -> _Parts:
-    """For a linear smoother: the rows of H and of H* are its fits to unit vectors."""
-    H, H_new = work(Bound(None, split), np.eye(len(split.X)))
-    variances = [(matrix**2).sum() / len(matrix) for matrix in (H, H_new)]
-    biases = [
-        (((matrix @ split.mu - mean) / sigma) ** 2).mean()
-        for matrix, mean in ((H, split.mu), (H_new, split.mu_new))
-    ]
-    values = [np.trace(H), *np.add(variances, biases), *variances]
-    return _Parts(*(Jackknife(float(value), np.zeros(2) + float(value)) for value in values))
 
 
 def _result(
@@ -406,19 +204,12 @@ def _result(
     )
     if drawn and len(splits) == 1:
         given = given.replace("given", "drawn")
-    unknown: dict = dict.fromkeys(f"{name}{end}" for name in QUANTITIES[1:] for end in ("", "_se"))
     return RandomXDegreesOfFreedom(
-        **unknown,
-        **{name: jackknife.value for name, jackknife in found.items()},
-        **{
-            "se" if name == "df" else f"{name}_se": jackknife.se
-            for name, jackknife in found.items()
-        },
+        **as_fields(found),
         per_observation=None,
         n_rep=0 if linear else designs.n_rep,
         n_designs=len(splits) if drawn else None,
         se_covers=several.replace("y of", "y, of") if len(splits) > 1 else given,
-        left_out={name: jackknife.left_out for name, jackknife in found.items()},
         settings=settings,
         versions=package_versions(),
         n_new=len(splits[0].X_new),

@@ -20,13 +20,13 @@ from .covariance_penalty import (
     counts_of,
     family_of,
 )
-from .empirical import DegreesOfFreedom
 from .families import FitFamily
 from .held import choices_of, with_all_held
 from .measures import Measure, family_measures, gaussian_measures, wrong_classes
 from .parameters import last_step, naive_df
 from .prices import Price, Runs, own_search, priced
 from .report_text import as_html, as_text
+from .result import DegreesOfFreedom
 from .run.adapters import RegressorProcedure, as_procedure, takes_missing
 from .run.jackknife import Jackknife
 from .run.montecarlo import FitMany

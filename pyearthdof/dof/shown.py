@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from .._html import ACCENT, Html, ShowsItself, note, number, plus_minus, table
+from .drawn import Drawn, DrawnCurve
 
 __all__ = ["ShownConsistency", "ShownCorrection", "ShownDegreesOfFreedom"]
 
@@ -21,38 +23,23 @@ WORDS = {
 SIZE, EDGE = 180, 14
 
 
-class ShownDegreesOfFreedom(ShowsItself):
-    """A row for each quantity that is known."""
+class ShownDegreesOfFreedom(ShowsItself, Drawn):
+    """A row for each quantity that is known; the picture has bars with 95 % intervals."""
 
     df: float
     n_rep: int
     se_covers: str
+    left_out: dict
     to_frame: Any
 
-    def plot(self, ax=None):
-        """The df and what they are made of, with 95 % intervals.
+    def _inches(self) -> tuple[float, float]:
+        return _bar_inches(len(self.left_out))
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        Axes
-
-        Examples
-        --------
-        >>> from pyearthdof import degrees_of_freedom
-        >>> from pyearthdof.procedures import RegressionTree
-        >>> found = degrees_of_freedom(RegressionTree(depth=1), (30, 2), n_rep=20, random_state=0)
-        >>> found.plot().get_yticklabels()[0].get_text()
-        'degrees of freedom'
-        """
+    def _draw(self, ax) -> None:
         rows = self.to_frame()
         names = [WORDS.get(name, name) for name in rows["quantity"]]
         ends = zip(rows["lower"], rows["upper"], strict=True)
-        return _bars(ax, names, rows["estimate"].tolist(), list(ends))
+        _draw_bars(ax, names, rows["estimate"].tolist(), list(ends))
 
     def _html_title(self) -> str:
         return "Degrees of freedom"
@@ -65,114 +52,98 @@ class ShownDegreesOfFreedom(ShowsItself):
         return table(["", "estimate ± error", "95 % interval"], rows) + _what(self)
 
 
-class ShownCorrection(ShowsItself):
-    """The penalty before and after, and what it was computed from."""
+class ShownCorrection(ShowsItself, Drawn):
+    """The penalty before and after, and what it was computed from.
 
-    penalty: float
-    se: float
-    default_penalty: float
-    df: float
-    df_se: float
-    nominal_df: float
-    n_terms: float
-    n_terms_se: float
-    interval: Any
+    The picture has nominal and actual df of the search, the latter with its 95 % interval.
 
-    def plot(self, ax=None):
-        """Nominal and actual df of the search, the latter with its 95 % interval.
+    Examples
+    --------
+    >>> from pyearthdof import correct_penalty
+    >>> found = correct_penalty((50, 2), n_rep=20, engine="native")
+    >>> found.plot().get_title()
+    'penalty 2 → 0.7969 ± 0.26'
+    """
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+    to_dict: Any
 
-        Returns
-        -------
-        Axes
+    def _inches(self) -> tuple[float, float]:
+        return _bar_inches(2)
 
-        Examples
-        --------
-        >>> from pyearthdof import correct_penalty
-        >>> found = correct_penalty((50, 2), n_rep=20, engine="native")
-        >>> found.plot().get_title()
-        'penalty 2 → 0.7969 ± 0.26'
-        """
-        nominal = self.nominal_df
-        names = ["actual df", f"nominal df, penalty {self.default_penalty:g}"]
-        ax = _bars(ax, names, [self.df, nominal], [self.interval("df"), (nominal, nominal)])
-        change = f"{self.default_penalty:g} → {plus_minus(self.penalty, self.se, 4)}"
-        ax.set_title(f"penalty {change}", fontsize=11)
-        return ax
+    def _draw(self, ax) -> None:
+        found = self.to_dict()
+        actual, nominal = found["df"], found["nominal_df"]
+        names = ["actual df", f"nominal df, penalty {found['default_penalty']:g}"]
+        _draw_bars(ax, names, [actual, nominal], [found["intervals"]["df"], (nominal, nominal)])
+        ax.set_title(self._change("penalty"), fontsize=11)
+
+    def _change(self, word: str) -> str:
+        found = self.to_dict()
+        before, after = found["default_penalty"], plus_minus(found["penalty"], found["se"], 4)
+        return f"{word} {before:g} → {after}"
 
     def _html_title(self) -> str:
-        return f"Penalty {self.default_penalty:g} → {plus_minus(self.penalty, self.se, 4)}"
+        return self._change("Penalty")
 
     def _html_body(self) -> str:
+        found = self.to_dict()
+        ends = {name: _ends(pair) for name, pair in found["intervals"].items()}
         rows = [
-            [
-                "corrected penalty",
-                plus_minus(self.penalty, self.se),
-                _ends(self.interval("penalty")),
-            ],
-            ["actual df", plus_minus(self.df, self.df_se), _ends(self.interval("df"))],
-            ["nominal df", number(self.nominal_df), ""],
-            ["terms", plus_minus(self.n_terms, self.n_terms_se), _ends(self.interval("n_terms"))],
+            ["corrected penalty", plus_minus(found["penalty"], found["se"]), ends["penalty"]],
+            ["actual df", plus_minus(found["df"], found["df_se"]), ends["df"]],
+            ["nominal df", number(found["nominal_df"]), ""],
+            ["terms", plus_minus(found["n_terms"], found["n_terms_se"]), ends["n_terms"]],
         ]
         return table(["", "estimate ± error", "95 % interval"], rows) + _what(self)
 
 
-class ShownConsistency(ShowsItself):
+class ShownConsistency(ShowsItself, DrawnCurve):
     """A row for each nk, and nominal against actual df drawn small."""
-
-    nk: np.ndarray
-    n_terms: np.ndarray
-    nominal_df: np.ndarray
-    df: np.ndarray
-    se: np.ndarray
-    penalty: np.ndarray
-    default_penalty: float
 
     def _html_title(self) -> str:
         return "Nominal and actual degrees of freedom"
 
     def _html_body(self) -> str:
+        found = self.to_frame()
         rows = [
-            [f"{nk:g}", number(r, 4), plus_minus(df, se, 4), number(nominal, 4), number(penalty, 3)]
-            for nk, r, df, se, nominal, penalty in zip(
-                self.nk, self.n_terms, self.df, self.se, self.nominal_df, self.penalty, strict=True
-            )
-        ]
+            [
+                f"{at.nk:g}", number(at.n_terms, 4), plus_minus(at.df, at.se, 4),
+                number(at.nominal_df, 4), number(at.penalty, 3),
+            ]
+            for at in found.itertuples()
+        ]  # fmt: skip
         columns = ["nk", "terms", "actual df ± error", "nominal df", "corrected penalty"]
         style = "display:flex;gap:24px;flex-wrap:wrap;align-items:flex-start"
-        return f'<div style="{style}">{table(columns, rows)}{self._drawing()}</div>{_what(self)}'
-
-    def _drawing(self) -> Html:
-        """Nominal against actual df, and the line where they are equal."""
-        top = float(max(self.df.max(), self.nominal_df.max(), 1.0))
-
-        def place(x, y):
-            inner = SIZE - 2 * EDGE
-            return f"{EDGE + inner * x / top:.1f},{SIZE - EDGE - inner * y / top:.1f}"
-
-        path = " ".join(place(x, y) for x, y in zip(self.df, self.nominal_df, strict=True))
-        said = "nominal against actual degrees of freedom; the thin line is where they are equal"
-        return Html(
-            f'<svg width="{SIZE}" height="{SIZE}" viewBox="0 0 {SIZE} {SIZE}" role="img" aria-label="{said}">'
-            f'<title>{said}</title><polyline points="{place(0, 0)} {place(top, top)}" stroke="currentColor" '
-            f'stroke-opacity=".4" fill="none"/><polyline points="{path}" stroke="{ACCENT}" stroke-width="2" '
-            f'fill="none"/><text x="{SIZE / 2}" y="{SIZE - 1}" font-size="10" text-anchor="middle" '
-            f'fill="currentColor">actual df</text><text x="9" y="{SIZE / 2}" font-size="10" '
-            f'text-anchor="middle" fill="currentColor" transform="rotate(-90 9 {SIZE / 2})">nominal df</text>'
-            "</svg>"
-        )
+        return f'<div style="{style}">{table(columns, rows)}{_drawing(found)}</div>{_what(self)}'
 
 
-def _bars(ax, names, values, ends):
+def _drawing(found: pd.DataFrame) -> Html:
+    """Nominal against actual df, and the line where they are equal."""
+    top = float(max(found["df"].max(), found["nominal_df"].max(), 1.0))
+
+    def place(x, y):
+        inner = SIZE - 2 * EDGE
+        return f"{EDGE + inner * x / top:.1f},{SIZE - EDGE - inner * y / top:.1f}"
+
+    path = " ".join(place(x, y) for x, y in zip(found["df"], found["nominal_df"], strict=True))
+    said = "nominal against actual degrees of freedom; the thin line is where they are equal"
+    return Html(
+        f'<svg width="{SIZE}" height="{SIZE}" viewBox="0 0 {SIZE} {SIZE}" role="img" aria-label="{said}">'
+        f'<title>{said}</title><polyline points="{place(0, 0)} {place(top, top)}" stroke="currentColor" '
+        f'stroke-opacity=".4" fill="none"/><polyline points="{path}" stroke="{ACCENT}" stroke-width="2" '
+        f'fill="none"/><text x="{SIZE / 2}" y="{SIZE - 1}" font-size="10" text-anchor="middle" '
+        f'fill="currentColor">actual df</text><text x="9" y="{SIZE / 2}" font-size="10" '
+        f'text-anchor="middle" fill="currentColor" transform="rotate(-90 9 {SIZE / 2})">nominal df</text>'
+        "</svg>"
+    )
+
+
+def _bar_inches(n_bars: int) -> tuple[float, float]:
+    return 6.0, 1.2 + 0.5 * n_bars
+
+
+def _draw_bars(ax, names, values, ends) -> None:
     """Horizontal bars with intervals, the first on top."""
-    if ax is None:
-        from matplotlib import pyplot as plt
-
-        _, ax = plt.subplots(figsize=(6, 1.2 + 0.5 * len(names)), layout="constrained")
     places = np.arange(len(names))
     errors = [
         [max(0.0, v - low), max(0.0, high - v)] for v, (low, high) in zip(values, ends, strict=True)
@@ -184,7 +155,6 @@ def _bars(ax, names, values, ends):
     ax.set_xlabel("degrees of freedom, 95 % intervals")
     ax.grid(axis="x", alpha=0.25)
     ax.set_axisbelow(True)
-    return ax
 
 
 def _what(result) -> Html:

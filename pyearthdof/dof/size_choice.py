@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from .._checks import check_choice
+from .._checks import check_choice, refusal
 from ..exceptions import InvalidInputError
+from .drawn import DrawnSizes, FromTable
 from .sizes import SizeCurve
 
 __all__ = ["CRITERIA", "SizeChoice", "choose_size", "scores"]
@@ -20,8 +21,8 @@ LONG = 0.5  # part of n: the noise is estimated by the longest model with fewer 
 
 
 @dataclass(frozen=True, eq=False)
-class SizeChoice:
-    """A size, and why it was chosen.
+class SizeChoice(DrawnSizes, FromTable):
+    """A size, and why it was chosen; `plot` is that of the curve, with the size.
 
     Attributes
     ----------
@@ -70,40 +71,6 @@ class SizeChoice:
             f"sigma2={self.sigma2:.4g}{how})"
         )
 
-    def to_frame(self) -> pd.DataFrame:
-        """One row for each size of the pruning sequence."""
-        return self.table.copy()
-
-    def to_dict(self) -> dict:
-        """Everything as plain Python values, ready for JSON."""
-        steps = None if self.steps is None else self.steps.to_dict("list")
-        return {
-            "size": self.size,
-            "df": self.df,
-            "sigma2": self.sigma2,
-            "criterion": self.criterion,
-            "ended": self.ended,
-            "steps": steps,
-            "table": self.table.to_dict("list"),
-            "curve": self.curve.to_dict(),
-        }
-
-    def plot(self, ax=None):
-        """Draw the curve, the nominal line and the chosen size, see `pyearthdof.plots.plot_sizes`.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        Axes
-        """
-        from ..plots import plot_sizes
-
-        return plot_sizes(self, ax)
-
 
 def choose_size(curve: SizeCurve, rss, *, criterion="aicc", n=None, nprune=None) -> SizeChoice:
     """The size with the least score, from the RSS of models of 1, 2, ... terms.
@@ -147,9 +114,7 @@ def choose_size(curve: SizeCurve, rss, *, criterion="aicc", n=None, nprune=None)
     """
     check_choice("criterion", criterion, CRITERIA)
     if not isinstance(curve, SizeCurve):
-        raise InvalidInputError(
-            f"curve={curve!r} but it should be a SizeCurve, as df_of_sizes returns it"
-        )
+        raise refusal("curve", curve, "a SizeCurve, as df_of_sizes returns it")
     rss = np.asarray(rss, dtype=float)
     if rss.ndim != 1 or len(rss) == 0 or not np.isfinite(rss).all() or (rss < 0).any():
         raise InvalidInputError(

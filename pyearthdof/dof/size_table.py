@@ -8,27 +8,21 @@ earth's default options, nk included.
 from __future__ import annotations
 
 import functools
-import io
-import json
-from importlib import resources
 
 import numpy as np
 import pandas as pd
 
-from .._checks import check_count, check_shape, is_shape
 from ..exceptions import InvalidInputError
 from ..mars.earth import Earth
 from ..mars.options import default_nk
+from .grid_table import GridTable, line_weights, spline_weights
 from .penalty import default_penalty, nominal
-from .penalty_table import _line, _spline
 from .sizes import SizeCurve
 
 __all__ = ["SizeTable", "quick_df_of_sizes", "refuse_options", "size_table"]
 
-_AXES = ("degree", "n", "p")
 
-
-class SizeTable:
+class SizeTable(GridTable):
     """Curves on a grid, and between its cells.
 
     Parameters
@@ -41,24 +35,23 @@ class SizeTable:
         error as a fraction of the difference between spline and straight lines.
     """
 
+    _AXES = ("degree", "n", "p")
+    _FILE = "sizes.csv"
+    _EXACT = "df_of_sizes measures any case"
+
     def __init__(self, frame: pd.DataFrame, made: dict):
-        self.frame = frame.sort_values([*_AXES, "size"], ignore_index=True)
-        self.made = made
-        self._axes = {name: np.unique(self.frame[name].to_numpy()) for name in _AXES}
+        super().__init__(frame.sort_values([*self._AXES, "size"], ignore_index=True), made)
         self._cells = {
             key: (of_one["df"].to_numpy(), of_one["se"].to_numpy())
-            for key, of_one in self.frame.groupby(list(_AXES))
+            for key, of_one in self.frame.groupby(list(self._AXES))
         }
 
     def lookup(self, n, p, degree=1) -> SizeCurve:
         """The curve for n observations of p predictors and a degree."""
-        n, p = check_count("n", n, 1), check_count("p", p, 1)
-        degree = check_count("degree", degree, 1)
-        for name, value in (("degree", degree), ("n", n), ("p", p)):
-            _check_inside(name, value, self._axes[name])
+        n, p, degree = self._check_place(n=n, p=p, degree=degree)
         n_axis, p_axis = self._axes["n"], self._axes["p"]
-        smooth = np.outer(_spline(n_axis, n), _spline(p_axis, p)).ravel()
-        straight = np.outer(_line(n_axis, n), _line(p_axis, p)).ravel()
+        smooth = np.outer(spline_weights(n_axis, n), spline_weights(p_axis, p)).ravel()
+        straight = np.outer(line_weights(n_axis, n), line_weights(p_axis, p)).ravel()
         cells = [self._cells[degree, a, b] for a in n_axis for b in p_axis]
         near = straight > 0
         lengths = np.array([len(df) for df, _ in cells])
@@ -96,21 +89,10 @@ def _extended(df: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     return df[np.minimum(sizes, len(df)) - 1] + slope * np.maximum(sizes - len(df), 0)
 
 
-def _check_inside(name: str, value: int, axis: np.ndarray) -> None:
-    low, high = axis[[0, -1]]
-    if not low <= value <= high:
-        raise InvalidInputError(
-            f"{name}={value} but it should be from {low} to {high}, which the table has; df_of_sizes "
-            "measures any case"
-        )
-
-
 @functools.cache
 def shipped_sizes() -> SizeTable:
     """The table that comes with the package."""
-    text = resources.files("pyearthdof").joinpath("data", "sizes.csv").read_text("utf-8")
-    first, rows = text.split("\n", 1)
-    return SizeTable(pd.read_csv(io.StringIO(rows)), json.loads(first.removeprefix("# ")))
+    return SizeTable._shipped()
 
 
 def size_table() -> pd.DataFrame:
@@ -134,10 +116,7 @@ def size_table() -> pd.DataFrame:
     >>> table.query("degree == 1 and n == 100 and p == 10 and size == 3")["df"].round(2).tolist()
     [10.76]
     """
-    table = shipped_sizes()
-    frame = table.frame.copy()
-    frame.attrs = json.loads(json.dumps(table.made))
-    return frame
+    return shipped_sizes().to_frame()
 
 
 def quick_df_of_sizes(shape, *, degree=1) -> SizeCurve:
@@ -163,12 +142,8 @@ def quick_df_of_sizes(shape, *, degree=1) -> SizeCurve:
     >>> quick_df_of_sizes((264, 9))
     SizeCurve(1..17 terms, df=1..40.46 ± 0.88, nominal_df=1..33, n_rep=200, over 20 designs)
     """
-    if not is_shape(shape):
-        raise InvalidInputError(
-            f"shape is a {type(shape).__name__} but it should be a tuple (n, p) of integers: the table knows "
-            "Gaussian designs only, and df_of_sizes takes a matrix"
-        )
-    return shipped_sizes().lookup(*check_shape(shape), degree)
+    table = shipped_sizes()
+    return table.lookup(*table._check_shape(shape), degree)
 
 
 def refuse_options(estimator: Earth, p: int) -> None:

@@ -5,10 +5,9 @@ first terms are the best of many, and dear; later ones are cheaper. The curve is
 does it: responses of noise go through the forward pass and the pruning, and the df of size r are the
 covariances of its fit with the noise.
 
-A fit of size r is a projection, y'fit = y'y - RSS. For a constant mean the length of y - ybar is
-independent of its direction, so the sum of the covariances is 1 + (n - 1) E[RSq of size r]: one number a
-run. For another mean it is E[z'(fit - f)]/sigma, where z is the noise, and f any fixed vector: the less
-the fit differs from it, the less it varies.
+A fit of size r is a projection, so for a constant mean the sum of the covariances is 1 + (n - 1) E[RSq of
+size r], one number a run (`run.direction`). For another mean it is E[z'(fit - f)]/sigma, where z is the
+noise, and f any fixed vector: the less the fit differs from it, the less it varies.
 """
 
 from __future__ import annotations
@@ -17,10 +16,9 @@ import itertools
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import pandas as pd
 from scipy.stats import norm
 
-from .._checks import check_count, check_level
+from .._checks import check_count, check_level, refusal
 from ..contract import SizeFits
 from ..exceptions import InvalidInputError
 from ..mars.design.data import check_weights
@@ -28,13 +26,15 @@ from ..mars.earth import Earth
 from ..mars.native import BoundNative
 from ..mars.native.weights import differ
 from .consistency import authors_draws
-from .empirical import package_versions
+from .drawn import DrawnCurve, DrawnSizes
 from .mars_search import mars_search
 from .penalty import default_penalty, nominal
 from .run.designs import in_words, the_designs
-from .run.jackknife import Jackknife, mean_of, mean_over_designs
+from .run.direction import df_of_projections
+from .run.jackknife import mean_of, mean_over_designs
 from .run.montecarlo import run_blocks
 from .run.noise import Responses
+from .versions import package_versions
 
 __all__ = ["SizeCurve", "df_of_sizes"]
 
@@ -42,7 +42,7 @@ SEQUENCES = ("backward", "forward", "seqrep", "exhaustive")
 
 
 @dataclass(frozen=True, eq=False)
-class SizeCurve:
+class SizeCurve(DrawnSizes, DrawnCurve):
     """Actual degrees of freedom of MARS models by their number of terms.
 
     Attributes
@@ -76,6 +76,8 @@ class SizeCurve:
     SizeCurve(1..18 terms, df=1..37.17 ± 0.54, nominal_df=1..35, n_rep=100)
     >>> curve.df_at([1, 3, 30]).round(2).tolist()
     [1.0, 10.12, 49.17]
+    >>> curve.plot().get_xlabel()  # as `plots.plot_sizes` draws it
+    'number of terms'
     """
 
     sizes: np.ndarray
@@ -96,6 +98,10 @@ class SizeCurve:
     versions: dict = field(default_factory=dict)
 
     _COLUMNS = ("sizes", "df", "se", "nominal_df", "n_reached")
+    _REST = (
+        "default_penalty", "n", "p", "nk", "degree", "n_rep", "n_designs", "se_covers", "settings",
+        "versions",
+    )  # fmt: skip
 
     def __repr__(self) -> str:
         return (
@@ -130,49 +136,10 @@ class SizeCurve:
         level : float
             Between 0 and 1.
         """
-        level = check_level(level)
-        if self.left_out.shape[1] == 0:
-            half = float(norm.ppf((1 + level) / 2)) * self.se
-            return self.df - half, self.df + half
-        pairs = [
-            Jackknife(float(df), left).interval(level)
-            for df, left in zip(self.df, self.left_out, strict=True)
-        ]
-        lower, upper = np.array(pairs).T
-        return lower, upper
-
-    def to_frame(self, level: float = 0.95) -> pd.DataFrame:
-        """One row for each size; `lower` and `upper` are intervals of that level for the df."""
-        frame = pd.DataFrame({name: getattr(self, name) for name in self._COLUMNS})
-        lower, upper = self.interval(level)
-        frame.insert(3, "lower", lower)
-        frame.insert(4, "upper", upper)
-        return frame
-
-    def to_dict(self) -> dict:
-        """Everything as plain Python values, ready for JSON; intervals of 95 % in place of `left_out`."""
-        columns = {name: values.tolist() for name, values in self.to_frame().items()}
-        rest = (
-            "default_penalty", "n", "p", "nk", "degree", "n_rep", "n_designs", "se_covers", "settings",
-            "versions",
-        )  # fmt: skip
-        return columns | {name: getattr(self, name) for name in rest}
-
-    def plot(self, ax=None):
-        """Draw the curve and the nominal line, see `pyearthdof.plots.plot_sizes`.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        Axes
-        """
-        from ..plots import plot_sizes
-
-        return plot_sizes(self, ax)
+        if self.left_out.shape[1]:
+            return super().interval(level)
+        half = float(norm.ppf((1 + check_level(level)) / 2)) * self.se
+        return self.df - half, self.df + half
 
 
 @dataclass(frozen=True)
@@ -339,14 +306,14 @@ def measure_sizes(
 def check_sequence(estimator) -> None:
     """Refuse what has no pruning sequence of one response to choose from."""
     if not isinstance(estimator, Earth):
-        raise InvalidInputError(
-            f"estimator={estimator!r} but it should be an Earth: sizes are chosen for least squares of one "
-            "response"
+        raise refusal(
+            "estimator", estimator, "an Earth: sizes are chosen for least squares of one response"
         )
     if estimator.pmethod not in SEQUENCES:
-        raise InvalidInputError(
-            f"pmethod={estimator.pmethod!r} but it should be one of {', '.join(SEQUENCES)}: the size is "
-            "chosen from a pruning sequence"
+        raise refusal(
+            "pmethod",
+            estimator.pmethod,
+            f"one of {', '.join(SEQUENCES)}: the size is chosen from a pruning sequence",
         )
     for name, plain in (("glm_family", None), ("nfold", 0), ("varmod_method", "none")):
         if getattr(estimator, name) != plain:
@@ -374,7 +341,7 @@ def _run(work: _FitSizes, designs, responses, n_jobs, progress):
 
 def _says(fits: SizeFits, n: int, mean: Mean | None) -> np.ndarray:
     if mean is None:
-        return 1 + (n - 1) * (1 - fits.rss / fits.rss[:, :1])
+        return df_of_projections(fits.rss, n)
     assert fits.products is not None
     return fits.products / mean.sigma
 

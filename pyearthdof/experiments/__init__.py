@@ -10,7 +10,7 @@ import functools
 import pkgutil
 from importlib import import_module
 
-from ..exceptions import InvalidInputError
+from .._checks import refusal
 from .base import Experiment
 from .verdict import Comparison
 
@@ -37,6 +37,4 @@ def experiment(name: str) -> Experiment:
     for known, found in experiments().items():
         if known.lower() == name.lower():
             return found
-    raise InvalidInputError(
-        f"experiment={name!r} but it should be one of {', '.join(experiments())}"
-    )
+    raise refusal("experiment", name, f"one of {', '.join(experiments())}")

@@ -13,10 +13,29 @@ import math
 import numpy as np
 from scipy.stats import t
 
-__all__ = ["FALSE_ALARMS", "STANDARD_ERRORS", "every", "multiple", "rises", "side", "welch"]
+__all__ = [
+    "FALSE_ALARMS",
+    "STANDARD_ERRORS",
+    "every",
+    "means_with_se",
+    "multiple",
+    "rises",
+    "side",
+    "welch",
+]
 
 FALSE_ALARMS = 0.001
 STANDARD_ERRORS = 3.0  # the multiple of a single comparison, and of the bars in the figures
+
+
+def means_with_se(**estimates: np.ndarray) -> dict[str, float]:
+    """The mean of each, and its error sd / sqrt(m): 0 where rounding alone makes the values differ."""
+    found: dict[str, float] = {}
+    for name, values in estimates.items():
+        mean, spread = float(values.mean()), float(values.std(ddof=1))
+        some = spread > 1e-9 * abs(mean)
+        found |= {name: mean, f"{name}_se": spread / math.sqrt(len(values)) if some else 0.0}
+    return found
 
 
 def multiple(tests: int, dof: float = math.inf) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from .base import Experiment, seed_of, with_error
-from .errors import multiple, welch
+from .errors import means_with_se, multiple, welch
 from .plots import new_figure, ours_and_paper
 from .verdict import measured, printed
 
@@ -82,19 +82,10 @@ class Splines(Experiment):
         # that is the number of unique coefficients (Proposition 2).
         theory = np.array([f.trace for f in found])
         df = np.array([f.df for f in found])
-        return [
-            {
-                "method": cell["method"],
-                "parameter": cell["parameter"],
-                "theory": float(theory.mean()),
-                "theory_se": _standard_error(theory),
-                "theory_se_of_one": float(np.mean([f.trace_se for f in found])),
-                "df": float(df.mean()),
-                "df_se": _standard_error(df),
-                "n_estimates": cell["n_estimates"],
-                "n_rep": cell["n_rep"],
-            }
-        ]
+        which_one = {name: cell[name] for name in ("method", "parameter")}
+        one = {"theory_se_of_one": float(np.mean([f.trace_se for f in found]))}
+        counts = {name: cell[name] for name in ("n_estimates", "n_rep")}
+        return [which_one | means_with_se(theory=theory) | one | means_with_se(df=df) | counts]
 
     def compare(self, frame):
         lines = []
@@ -167,12 +158,6 @@ def _procedure(method: str, value: float):
 
 def _allowed(row, se: float, paper_se: float) -> float:
     return multiple(N_COMPARISONS, welch(se, row.n_estimates - 1, paper_se, PAPER_DOF))
-
-
-def _standard_error(values: np.ndarray) -> float:
-    """sd / sqrt(m), and 0 where rounding alone makes the values differ."""
-    spread = values.std(ddof=1)
-    return float(spread / np.sqrt(len(values))) if spread > 1e-9 * abs(values.mean()) else 0.0
 
 
 EXPERIMENT = Splines()

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from .base import Experiment, seed_of
-from .errors import multiple, welch
+from .errors import means_with_se, multiple, welch
 from .plots import new_figure, ours_and_paper
 from .verdict import measured, number
 
@@ -68,21 +68,9 @@ class Trees(Experiment):
             )
         df = np.array([f.df for f in found])
         leaves = np.array([f.n_coef for f in found])
-        root = np.sqrt(len(found))
-        return [
-            {
-                "p": p,
-                "depth": depth,
-                "leaves": float(leaves.mean()),
-                "leaves_se": float(leaves.std(ddof=1) / root),
-                "df": float(df.mean()),
-                "df_se": float(df.std(ddof=1) / root),
-                "msdf": float((df - leaves).mean()),
-                "msdf_se": float((df - leaves).std(ddof=1) / root),
-                "n_estimates": cell["n_estimates"],
-                "n_rep": cell["n_rep"],
-            }
-        ]
+        means = means_with_se(leaves=leaves, df=df, msdf=df - leaves)
+        counts = {name: cell[name] for name in ("n_estimates", "n_rep")}
+        return [{"p": p, "depth": depth} | means | counts]
 
     def compare(self, frame):
         lines = []

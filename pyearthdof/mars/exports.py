@@ -1,4 +1,4 @@
-"""The exports of fitted estimators that came after Python, SQL and sympy: JavaScript, ONNX, a table."""
+"""A fitted estimator in other languages: Python, SQL, sympy, JavaScript, ONNX; and as a table."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import Any
 
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
+
+from .describe.export import to_python, to_sql, to_sympy
 
 __all__ = ["Exports"]
 
@@ -16,6 +18,48 @@ class Exports:
     model_: Any
     classes_: Any
     threshold: Any
+
+    def to_python(self, name="predict", type="response") -> str:
+        """Source of a plain Python function that predicts one row; it imports nothing but math.
+
+        Its name is `name`, and `type` is what it predicts, as in `predict`.
+
+        Examples
+        --------
+        >>> from pyearthdof import Earth
+        >>> from pyearthdof.datasets import load_ozone
+        >>> model = Earth.from_formula("O3 ~ temp", load_ozone(), engine="native")
+        >>> scope = {}
+        >>> exec(model.to_python("ozone"), scope)
+        >>> round(scope["ozone"](temp=58.0), 3)
+        7.577
+        """
+        check_is_fitted(self)
+        return to_python(self.model_, name, type=type)
+
+    def to_sympy(self, type="response"):
+        """The model as a sympy expression; needs the package sympy (an example is in `export`).
+
+        `type` is what it predicts, as in `predict`.
+        """
+        check_is_fitted(self)
+        return to_sympy(self.model_, type=type)
+
+    def to_sql(self, type="response"):
+        """The model as one SQL expression for a SELECT; a list of them for several responses.
+
+        `type` is what it predicts, as in `predict`.
+
+        Examples
+        --------
+        >>> from pyearthdof import Earth
+        >>> from pyearthdof.datasets import load_ozone
+        >>> model = Earth.from_formula("O3 ~ temp", load_ozone(), engine="native")
+        >>> '"temp" > 58.0' in model.to_sql()
+        True
+        """
+        check_is_fitted(self)
+        return to_sql(self.model_, type=type)
 
     def to_javascript(self, name="predict", type="response") -> str:
         """Source of a JavaScript function that predicts one row, an object by column names.
@@ -30,11 +74,10 @@ class Exports:
 
         Examples
         --------
-        >>> import numpy as np
         >>> from pyearthdof import Earth
-        >>> x = np.random.default_rng(0).normal(size=(100, 2))
-        >>> model = Earth(engine="native").fit(x, np.abs(x[:, 0]))
-        >>> "function f(row)" in model.to_javascript("f")
+        >>> from pyearthdof.datasets import load_ozone
+        >>> model = Earth.from_formula("O3 ~ temp", load_ozone(), engine="native")
+        >>> "function ozone(row)" in model.to_javascript("ozone")
         True
         """
         from .describe.export_javascript import to_javascript
@@ -60,10 +103,9 @@ class Exports:
 
         Examples
         --------
-        >>> import numpy as np
         >>> from pyearthdof import Earth
-        >>> x = np.random.default_rng(0).normal(size=(100, 2))
-        >>> model = Earth(engine="native").fit(x, np.abs(x[:, 0]))
+        >>> from pyearthdof.datasets import load_ozone
+        >>> model = Earth.from_formula("O3 ~ temp", load_ozone(), engine="native")
         >>> [node.name for node in model.to_onnx().graph.input]  # doctest: +SKIP
         ['X']
         """

@@ -98,10 +98,9 @@ class FittedMars(MarsTexts, Exports, Reports, ShownEstimator, TransformerMixin):
 
         Examples
         --------
-        >>> import numpy as np
         >>> from pyearthdof import Earth
-        >>> x = np.random.default_rng(0).normal(size=(100, 2))
-        >>> model = Earth(engine="native").fit(x, np.abs(x[:, 0]))
+        >>> from pyearthdof.datasets import load_ozone
+        >>> model = Earth.from_formula("O3 ~ temp", load_ozone(), engine="native")
         >>> bool((model.residuals("response") == model.residuals_).all())
         True
         """

@@ -7,7 +7,7 @@ import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from .. import bridge
-from .._checks import check_choice, check_level
+from .._checks import check_choice, check_level, refusal
 from ..exceptions import InvalidInputError
 from .design.data import check_new_data
 from .fitted import FittedMars
@@ -117,9 +117,11 @@ class MarsIntervals(FittedMars):
             )
         check_choice("type", type, TYPES)
         if self.model_.glm is not None and type != "earth":
-            raise InvalidInputError(
-                f"type={type!r} but it should be 'earth' for intervals of a generalised linear model: they "
-                "are around the least-squares fit of its terms"
+            raise refusal(
+                "type",
+                type,
+                "'earth' for intervals of a generalised linear model: they "
+                "are around the least-squares fit of its terms",
             )
 
     def _sd_of_predictions(self) -> np.ndarray:

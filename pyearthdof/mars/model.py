@@ -10,7 +10,6 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -335,11 +334,7 @@ class MarsModel:
     @classmethod
     def load(cls, path: str | os.PathLike) -> MarsModel:
         """Read the file at `path`, which `save` wrote."""
-        try:
-            text = Path(path).read_text(encoding="utf-8")
-        except UnicodeDecodeError as error:
-            raise InvalidInputError(f"{path} is not a saved MARS model: {error}") from error
-        return cls.from_json(text)
+        return cls.from_json(saved.read_file(path))
 
 
 @dataclass(frozen=True)

@@ -301,9 +301,8 @@ def _check_together(options: EarthOptions, n_resp: int) -> None:
     if options.varmod_method != "none":
         _check_variance(options, n_resp)
     if options.pmethod not in ("backward", "none", "cv") and n_resp > 1:
-        raise InvalidInputError(
-            f"pmethod={options.pmethod!r} but it should be 'backward', 'none' or 'cv' with several "
-            "responses"
+        raise refusal(
+            "pmethod", options.pmethod, "'backward', 'none' or 'cv' with several responses"
         )
     if options.response_weight is not None and options.scale_y:
         raise InvalidInputError("scale_y=True but it should be None or False with response_weight")
@@ -339,9 +338,7 @@ def response_weights(weights, n_resp: int) -> np.ndarray | None:
     except (TypeError, ValueError):
         vector = np.empty(0)
     if vector.shape != (n_resp,) or not np.isfinite(vector).all() or (vector < 0).any():
-        raise InvalidInputError(
-            f"response_weight={weights!r} but it should be {n_resp} number(s), 0 or more"
-        )
+        raise refusal("response_weight", weights, f"{n_resp} number(s), 0 or more")
     if vector.mean() < 1e-8:
         raise InvalidInputError(f"response_weight={weights!r} but one at least should be above 0")
     return vector
@@ -373,9 +370,8 @@ def _column_index(value, feature_names: Sequence[str]) -> int:
         return list(feature_names).index(value)
     if is_integer(value) and 0 <= value < len(feature_names):
         return int(value)
-    raise InvalidInputError(
-        f"linpreds={value!r} but it should be a column name or an index from 0 to "
-        f"{len(feature_names) - 1}"
+    raise refusal(
+        "linpreds", value, f"a column name or an index from 0 to {len(feature_names) - 1}"
     )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import check_responses
+from .._checks import check_responses, refusal
 from ..contract import Procedure
 from ..exceptions import InvalidInputError
 from .describe.contributions import additive_terms
@@ -82,7 +82,7 @@ class MarsRegressor(FittedMars, Procedure):
                 "truth values and no two numbers that differ by 1"
             )
         if isinstance(thresh, bool) or not np.isreal(thresh) or not np.isfinite(thresh):
-            raise InvalidInputError(f"thresh={thresh!r} but it should be a number")
+            raise refusal("thresh", thresh, "a number")
         raw = self.predict(X, "response", missing=missing, extrapolate=extrapolate)
         if np.isnan(raw).any():
             raise InvalidInputError("missing='propagate' but a class cannot be missing")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
 from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 
@@ -13,6 +15,7 @@ from ..exceptions import InvalidInputError
 __all__ = [
     "plain",
     "read_coefficients",
+    "read_file",
     "read_indices",
     "read_integer",
     "read_matrix",
@@ -39,6 +42,14 @@ def plain(value):
     if isinstance(value, float) and not math.isfinite(value):
         return repr(value)
     return value
+
+
+def read_file(path: str | os.PathLike) -> str:
+    """The text of a saved model."""
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InvalidInputError(f"{path} is not a saved MARS model: {error}") from error
 
 
 def read_number(name, value) -> float:

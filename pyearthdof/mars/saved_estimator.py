@@ -104,10 +104,9 @@ class SavedEstimator:
         Examples
         --------
         >>> import tempfile
-        >>> import numpy as np
         >>> from pyearthdof import Earth
-        >>> x = np.random.default_rng(0).normal(size=(100, 2))
-        >>> model = Earth(engine="native").fit(x, np.abs(x[:, 0]))
+        >>> from pyearthdof.datasets import load_ozone
+        >>> model = Earth.from_formula("O3 ~ temp", load_ozone(), engine="native")
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     model.save(f"{folder}/model.json")
         ...     again = Earth.load(f"{folder}/model.json")
@@ -121,10 +120,9 @@ class SavedEstimator:
 
         Examples
         --------
-        >>> import numpy as np
         >>> from pyearthdof import Earth
-        >>> x = np.random.default_rng(0).normal(size=(100, 2))
-        >>> model = Earth(engine="native").fit(x, np.abs(x[:, 0]))
+        >>> from pyearthdof.datasets import load_ozone
+        >>> model = Earth.from_formula("O3 ~ temp", load_ozone(), engine="native")
         >>> Earth.from_json(model.to_json()).to_json() == model.to_json()
         True
         """
@@ -142,23 +140,16 @@ class SavedEstimator:
 
         Examples
         --------
-        >>> import tempfile
-        >>> import numpy as np
         >>> from pyearthdof import Earth
-        >>> x = np.random.default_rng(0).normal(size=(100, 2))
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     Earth(engine="native").fit(x, np.abs(x[:, 0])).save(f"{folder}/model.json")
-        ...     model = Earth.load(f"{folder}/model.json")
+        >>> from pyearthdof.datasets import load_ozone
+        >>> model = Earth.from_formula("O3 ~ temp", load_ozone(), engine="native")
+        >>> model = Earth.from_json(model.to_json())  # what `load` does with the text of a file
         >>> model.residuals_
         Traceback (most recent call last):
         pyearthdof.exceptions.TrainingRowsError: residuals_ needs the training rows, and this model was \
 loaded from a file without them: fit again, or pickle the estimator
         """
-        try:
-            text = Path(path).read_text(encoding="utf-8")
-        except UnicodeDecodeError as error:
-            raise InvalidInputError(f"{path} is not a saved MARS model: {error}") from error
-        return cls.from_json(text)
+        return cls.from_json(saved.read_file(path))
 
     @classmethod
     def from_json(cls, text: str):

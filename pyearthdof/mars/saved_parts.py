@@ -20,7 +20,6 @@ __all__ = [
     "plain_classes",
     "plain_frame",
     "plain_params",
-    "read_counts",
 ]
 
 _TIMES = r"(datetime64|timedelta64)\[(Y|M|W|D|h|m|s|ms|us|ns)\]"
@@ -151,11 +150,3 @@ def frame_from(name: str, entries) -> pd.DataFrame | None:
             raise InvalidInputError(f"{name} has {column[:40]!r}, which is no column of integers")
         frame[column] = frame[column].astype(int)
     return frame
-
-
-def read_counts(name: str, value, least: int = 0) -> int:
-    """A whole number from `least` on."""
-    number = saved.read_integer(name, value)
-    if number < least:
-        raise InvalidInputError(f"{name}={number} but it should be {least} or more")
-    return number

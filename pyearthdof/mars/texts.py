@@ -1,4 +1,4 @@
-"""A fitted estimator in words: summary, formulas, and code of other languages."""
+"""A fitted estimator in words: summary and formulas."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import bridge
 from .._checks import check_choice, check_flag
-from .describe.export import to_python, to_sql, to_sympy
 from .describe.folds import cv_lines
 from .describe.format import DECOMPOSITIONS, STYLES, check_digits, format_model, formulas_of
 from .describe.glm_table import LEFT_OUT, glm_details
@@ -175,50 +174,6 @@ class MarsTexts(LearnedFromModel, SavedEstimator):
             use_names=use_names,
             colon_char=colon_char,
         )
-
-    def to_python(self, name="predict", type="response") -> str:
-        """Source of a plain Python function that predicts one row; it imports nothing but math.
-
-        Its name is `name`, and `type` is what it predicts, as in `predict`.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from pyearthdof import Earth
-        >>> x = np.random.default_rng(0).normal(size=(100, 2))
-        >>> model = Earth(engine="native").fit(x, np.abs(x[:, 0]))
-        >>> scope = {}
-        >>> exec(model.to_python("f"), scope)
-        >>> bool(abs(scope["f"](1.0, 2.0) - model.predict([[1.0, 2.0]])[0]) < 1e-12)
-        True
-        """
-        check_is_fitted(self)
-        return to_python(self.model_, name, type=type)
-
-    def to_sympy(self, type="response"):
-        """The model as a sympy expression; needs the package sympy (an example is in `export`).
-
-        `type` is what it predicts, as in `predict`.
-        """
-        check_is_fitted(self)
-        return to_sympy(self.model_, type=type)
-
-    def to_sql(self, type="response"):
-        """The model as one SQL expression for a SELECT; a list of them for several responses.
-
-        `type` is what it predicts, as in `predict`.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from pyearthdof import Earth
-        >>> x = np.random.default_rng(0).normal(size=(100, 2))
-        >>> model = Earth(engine="native", linpreds=True).fit(x, x[:, 0])
-        >>> '"x1"' in model.to_sql()
-        True
-        """
-        check_is_fitted(self)
-        return to_sql(self.model_, type=type)
 
     def __str__(self) -> str:
         return str(self.model_) if hasattr(self, "model_") else repr(self)

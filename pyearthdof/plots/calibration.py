@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import norm
 
+from .._checks import check_count
 from ..exceptions import InvalidInputError
-from .checks import check_axis, check_model, check_response, class_codes
-from .style import BLUE, GREEN, GREY, ORANGE, new_axes, shorten, tidy
+from .checks import check_model, check_response, class_codes
+from .style import BLUE, GREEN, GREY, ORANGE, one_axis, shorten, tidy
 
 __all__ = ["plot_calibration", "plot_class_densities"]
 
@@ -30,15 +31,11 @@ def plot_calibration(model, X, y, ax=None, *, response=-1, n_groups=10):
     y : array, (n,)
         The classes of the rows.
     ax : matplotlib Axes, optional
-        Where to draw; without it, a new pyplot figure.
+        Where to draw, as in `plot_model_selection`; it is returned.
     response : int or class, default -1
         Which class, by index or name; the last by default.
     n_groups : int, default 10
         Most groups.
-
-    Returns
-    -------
-    matplotlib Axes
 
     Examples
     --------
@@ -50,13 +47,10 @@ def plot_calibration(model, X, y, ax=None, *, response=-1, n_groups=10):
     >>> plots.plot_calibration(model, X, y).get_ylabel()
     'share of True observed'
     """
-    shares, codes = _checked(model, X, y)
-    names = tuple(str(name) for name in model.classes_)
-    column = check_response(response, names)
-    if isinstance(n_groups, bool) or not isinstance(n_groups, (int, np.integer)) or n_groups < 1:
-        raise InvalidInputError(f"n_groups={n_groups!r} but it should be an integer, 1 or more")
-    mean, share, low, high = calibration_groups(shares[:, column], codes == column, int(n_groups))
-    ax = new_axes(width=4.6, height=4.4)[0, 0] if ax is None else check_axis(ax)
+    shares, codes, names, column = _checked(model, X, y, response)
+    n_groups = check_count("n_groups", n_groups, 1)
+    mean, share, low, high = calibration_groups(shares[:, column], codes == column, n_groups)
+    ax = one_axis(ax, 4.6, 4.4)
     ax.plot([0, 1], [0, 1], "--", color=GREY, linewidth=1, label="calibrated")
     errors = np.maximum([share - low, high - share], 0)
     ax.errorbar(
@@ -77,30 +71,20 @@ def plot_calibration(model, X, y, ax=None, *, response=-1, n_groups=10):
 def plot_class_densities(model, X, y, ax=None, *, response=-1):
     """Draw how the predicted probability of a class is distributed in each class: R's plotd.
 
-    Parameters
-    ----------
-    model, X, y, ax, response
-        As in `plot_calibration`.
-
-    Returns
-    -------
-    matplotlib Axes
+    The arguments and what is returned are as in `plot_calibration`.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from pyearthdof import EarthClassifier, plots
-    >>> X = np.random.default_rng(0).normal(size=(200, 2))
-    >>> y = X[:, 0] + np.random.default_rng(1).normal(size=200) > 0
-    >>> model = EarthClassifier(engine="native").fit(X, y)
-    >>> ax = plots.plot_class_densities(model, X, y)
+    >>> from pyearthdof.datasets import load_ozone
+    >>> X = load_ozone()
+    >>> y = X.pop("O3") > 10
+    >>> ax = plots.plot_class_densities(EarthClassifier(engine="native").fit(X, y), X, y)
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
-    ['False (115 rows)', 'True (85 rows)']
+    ['False (176 rows)', 'True (154 rows)']
     """
-    shares, codes = _checked(model, X, y)
-    names = tuple(str(name) for name in model.classes_)
-    column = check_response(response, names)
-    ax = new_axes()[0, 0] if ax is None else check_axis(ax)
+    shares, codes, names, column = _checked(model, X, y, response)
+    ax = one_axis(ax)
     grid = np.linspace(0, 1, STEPS)
     for c, name in enumerate(names):
         values = shares[codes == c, column]
@@ -143,12 +127,14 @@ def reflected_density(values: np.ndarray, grid: np.ndarray) -> np.ndarray:
     return density
 
 
-def _checked(model, X, y) -> tuple[np.ndarray, np.ndarray]:
-    """Probabilities of the rows, and the positions of their classes."""
+def _checked(model, X, y, response) -> tuple[np.ndarray, np.ndarray, tuple[str, ...], int]:
+    """Probabilities of the rows, the positions of their classes, the classes, and that of `response`."""
     check_model(model, "model_")
     if not hasattr(model, "classes_"):
         raise InvalidInputError(
             f"model is a {type(model).__name__} but this picture is of a classifier"
         )
     shares = np.asarray(model.predict_proba(X))
-    return shares, class_codes(model.classes_, y, len(shares))
+    codes = class_codes(model.classes_, y, len(shares))
+    names = tuple(str(name) for name in model.classes_)
+    return shares, codes, names, check_response(response, names)

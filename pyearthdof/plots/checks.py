@@ -7,6 +7,7 @@ import pandas as pd
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from .._checks import refusal
 from ..exceptions import InvalidInputError, TrainingRowsError
 
 __all__ = [
@@ -90,7 +91,7 @@ def check_response(response, names: tuple[str, ...]) -> int:
     ):
         return int(response) % len(names)
     right = f"one of {', '.join(names)}, or an index below {len(names)}" if len(names) > 1 else "0"
-    raise InvalidInputError(f"response={response!r} but it should be {right}")
+    raise refusal("response", response, right)
 
 
 def response_names(model, n_responses: int) -> tuple[str, ...]:

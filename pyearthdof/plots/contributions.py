@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from .._checks import is_integer
+from .._checks import check_count, is_integer
 from ..exceptions import InvalidInputError
-from .checks import check_axis, check_model, check_response, response_names
-from .style import GREEN, GREY, ORANGE, new_axes, shorten_all, tidy
+from .checks import check_model, check_response, response_names
+from .style import GREEN, GREY, ORANGE, one_axis, shorten_all, tidy
 
 __all__ = ["plot_contributions"]
 
@@ -28,15 +28,11 @@ def plot_contributions(model, X, row=0, ax=None, *, response=0, most=15):
     row : int, default 0
         Which of them, by position.
     ax : matplotlib Axes, optional
-        Where to draw; without it, a new pyplot figure.
+        Where to draw, as in `plot_model_selection`; it is returned.
     response : int or str, default 0
         Which response, by index or name, where the model has several.
     most : int, default 15
         Bars for single terms.
-
-    Returns
-    -------
-    matplotlib Axes
 
     Examples
     --------
@@ -52,17 +48,15 @@ def plot_contributions(model, X, row=0, ax=None, *, response=0, most=15):
     added = model.contributions(X)
     if not is_integer(row) or not -len(added) <= row < len(added):
         raise InvalidInputError(f"row={row!r} but X has {len(added)} rows, counted from 0")
-    if not is_integer(most) or most < 1:
-        raise InvalidInputError(f"most={most!r} but it should be an integer, 1 or more")
+    check_count("most", most, 1)
     names = response_names(model, _n_responses(added))
     chosen = check_response(response, names)
     found = added.iloc[row]
     if isinstance(added.columns, pd.MultiIndex):
         found = found[names[chosen]]
     bars = _bars(found, most)
-    if ax is None:
-        ax = new_axes(height=max(3.0, 1.4 + 0.32 * (len(bars) + 1)))[0, 0]
-    _draw(check_axis(ax), bars, _label(model, names[chosen]))
+    ax = one_axis(ax, height=max(3.0, 1.4 + 0.32 * (len(bars) + 1)))
+    _draw(ax, bars, _label(model, names[chosen]))
     return ax
 
 

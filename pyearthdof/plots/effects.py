@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from .._checks import refusal
 from ..exceptions import InvalidInputError
 from .checks import check_axes, check_model, check_response, response_names
 from .panels import Effect, draw_effects
@@ -173,13 +174,9 @@ def _check_bands(model, bands) -> tuple[str, ...]:
     """The kinds of intervals, the widest first."""
     kinds = {None: (), "both": KINDS} | {kind: (kind,) for kind in KINDS}
     if (bands is not None and not isinstance(bands, str)) or bands not in kinds:
-        raise InvalidInputError(
-            f"bands={bands!r} but it should be None, 'prediction', 'confidence' or 'both'"
-        )
+        raise refusal("bands", bands, "None, 'prediction', 'confidence' or 'both'")
     if kinds[bands] and not hasattr(model, "predict_interval"):
-        raise InvalidInputError(
-            f"bands={bands!r} but it should be None for a {type(model).__name__}, which has no intervals"
-        )
+        raise refusal("bands", bands, f"None for a {type(model).__name__}, which has no intervals")
     return kinds[bands]
 
 

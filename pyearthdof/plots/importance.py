@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .checks import check_axis, check_model, check_pruning_record
-from .style import BLUE, GREY, ORANGE, new_axes, say_instead, shorten_all, tidy
+from .checks import check_model, check_pruning_record
+from .style import BLUE, GREY, ORANGE, one_axis, say_instead, shorten_all, tidy
 
 __all__ = ["plot_importance"]
 
@@ -28,10 +28,9 @@ def plot_importance(model, ax=None):
     check_model(model, "model_", "prune_terms_")
     check_pruning_record(model)
     table = model.importance()
-    if ax is None:
-        ax = new_axes(height=max(4.0, 1.4 + 0.24 * len(table)))[0, 0]
+    ax = one_axis(ax, height=max(4.0, 1.4 + 0.24 * len(table)))
     # Like R, `importance` does not scale where there is nothing to compare with.
-    _draw(check_axis(ax), table, is_scaled=len(model.model_.feature_names) > 1)
+    _draw(ax, table, is_scaled=len(model.model_.feature_names) > 1)
     return ax
 
 

@@ -11,7 +11,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from .._checks import as_numbers
+from .._checks import as_numbers, refusal
 from ..exceptions import InvalidInputError
 
 __all__ = ["Predictors", "interacting_pairs", "is_levels", "used_columns"]
@@ -149,9 +149,7 @@ def _array_frame(model, X) -> pd.DataFrame:
 def _background(frame: pd.DataFrame, at) -> dict[str, object]:
     given = dict(at) if isinstance(at, Mapping) else {}
     if not isinstance(at, Mapping) and (not isinstance(at, str) or at not in CENTRES):
-        raise InvalidInputError(
-            f"at={at!r} but it should be 'median', 'mean', or a dictionary of values by column"
-        )
+        raise refusal("at", at, "'median', 'mean', or a dictionary of values by column")
     for name, value in given.items():
         _check_held(frame, name, value)
     centre = CENTRES["median" if isinstance(at, Mapping) else at]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .checks import check_axis, check_model, check_pruning_record
-from .style import BLUE, GREY, ORANGE, new_axes, tidy
+from .checks import check_model, check_pruning_record
+from .style import BLUE, GREY, ORANGE, one_axis, tidy
 
 __all__ = ["draw_model_selection", "plot_model_selection"]
 
@@ -40,7 +40,7 @@ def plot_model_selection(model, ax=None):
     """
     check_model(model, *NEEDED)
     check_pruning_record(model)
-    ax = new_axes()[0, 0] if ax is None else check_axis(ax)
+    ax = one_axis(ax)
     draw_model_selection(ax, model)
     return ax
 

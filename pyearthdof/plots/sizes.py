@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..exceptions import InvalidInputError
-from .checks import check_axis
-from .style import BLUE, GREY, ORANGE, new_axes, tidy
+from .style import BLUE, GREY, ORANGE, one_axis, tidy
 
 __all__ = ["plot_sizes"]
 
@@ -21,11 +20,7 @@ def plot_sizes(found, ax=None):
     ----------
     found : SizeCurve, SizeChoice, or a CorrectedEarth that has chosen a size
     ax : matplotlib Axes, optional
-        Where to draw; without it, a new pyplot figure.
-
-    Returns
-    -------
-    matplotlib Axes
+        Where to draw, as in `plot_model_selection`; it is returned.
 
     Examples
     --------
@@ -42,7 +37,7 @@ def plot_sizes(found, ax=None):
             f"found={found!r:.80} but it should be a SizeCurve, a SizeChoice or a fitted "
             "CorrectedEarth(rule='size')"
         )
-    ax = new_axes()[0, 0] if ax is None else check_axis(ax)
+    ax = one_axis(ax)
     last = max(len(curve.sizes), len(found.table)) if hasattr(found, "table") else len(curve.sizes)
     beyond = np.arange(len(curve.sizes), last + 1)
     lower, upper = curve.interval()
@@ -53,13 +48,8 @@ def plot_sizes(found, ax=None):
         ax.plot(beyond, curve.df_at(beyond), "--", color=BLUE, linewidth=1.2, label="extended")
     sizes = np.arange(1, last + 1)
     nominal = sizes + curve.default_penalty * (sizes - 1) / 2
-    ax.plot(
-        sizes,
-        nominal,
-        color=ORANGE,
-        linewidth=1.4,
-        label=f"nominal, penalty {curve.default_penalty:g}",
-    )
+    label = f"nominal, penalty {curve.default_penalty:g}"
+    ax.plot(sizes, nominal, color=ORANGE, linewidth=1.4, label=label)
     if hasattr(found, "size"):
         ax.axvline(found.size, color="black", linewidth=1, label=f"chosen: {found.size}")
         ax.plot([found.size], [found.df], "o", color="black", markersize=5)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from .checks import check_axis
+
 __all__ = [
     "BLUE",
     "GREEN",
@@ -11,6 +13,7 @@ __all__ = [
     "ORANGE",
     "evenly_chosen",
     "new_axes",
+    "one_axis",
     "say_instead",
     "shorten",
     "shorten_all",
@@ -27,6 +30,11 @@ def new_axes(n_rows: int = 1, n_columns: int = 1, width: float = 6.0, height: fl
 
     figure = pyplot.figure(figsize=(width, height), layout="constrained")
     return figure.subplots(n_rows, n_columns, squeeze=False)
+
+
+def one_axis(ax=None, width: float = 6.0, height: float = 4.0):
+    """The Axes that was given, or that of a new pyplot figure."""
+    return new_axes(1, 1, width, height)[0, 0] if ax is None else check_axis(ax)
 
 
 def tidy(ax) -> None:

@@ -29,7 +29,6 @@ from .theorem import theorem_one
 __all__ = ["Lasso", "LassoPath", "RelaxedLasso", "lasso_path"]
 
 # In units where columns and response have length one.
-_VIOLATION = 1e-13
 _DEPENDENT = 1e-10
 # glmnet's rules for its own grid of penalties: the path ends early where it has nothing to gain.
 _MIN_STEPS, _MIN_GAIN, _MAX_EXPLAINED = 5, 1e-5, 0.999
@@ -96,10 +95,8 @@ class RelaxedLasso(ActiveSetRegression):
 
     Parameters
     ----------
-    lam : float
-        The lasso's penalty, as in `Lasso`.
-    fit_intercept : bool
-        Whether to add an intercept, which is not penalised.
+    lam, fit_intercept
+        As in `Lasso`.
 
     Attributes
     ----------

@@ -92,17 +92,12 @@ class _LinearRegression(LinearPrediction, BindingProcedure):
         """Fit y, (n,), on X, (n, p)."""
         self._check_arguments()
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
-        space, shrinkage = self._smoother(X)
-        all_columns = _ColumnSpace.of(X, self.fit_intercept)
-        self.coef_, self.intercept_ = space.coefficients(y, shrinkage)
-        self.fitted_values_ = space.smooth(y, shrinkage)
-        self.refitted_values_ = all_columns.smooth(y)
-        self.trace_ = float(shrinkage.sum() + int(self.fit_intercept))
-        self.rank_ = all_columns.rank
-        self.n_coef_ = X.shape[1] + int(self.fit_intercept)
+        bound = self.bind(X)
+        self.coef_, self.intercept_ = bound.space.coefficients(y, bound.shrinkage)
+        self._keep(bound.fit_many(y[:, None]))
         return self
 
-    def bind(self, X) -> Bound:
+    def bind(self, X) -> _BoundLinear:
         """This procedure on a design X, which is decomposed once."""
         self._check_arguments()
         X = check_array(X, dtype=np.float64, input_name="X")
@@ -184,16 +179,12 @@ class Ridge(_LinearRegression):
 
     Attributes
     ----------
-    coef_, intercept_ : (p,) array, float
-    fitted_values_ : (n,) array
+    coef_, intercept_, fitted_values_, n_coef_
+        As in `LeastSquares`.
     refitted_values_ : (n,) array
         Least-squares fit on the active set, which is all columns.
-    trace_ : float
-        tr(S).
-    rank_ : int
-        Rank of the design.
-    n_coef_ : int
-        Number of coefficients, the intercept included.
+    trace_, rank_ : float, int
+        tr(S), and the rank of the design.
 
     Examples
     --------
@@ -256,12 +247,8 @@ class NearestNeighbors(BindingProcedure):
     def fit(self, X, y):
         """Fit y, (n,), on X, (n, p)."""
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
-        k = _check_k(self.k, len(X))
-        weights = _neighbour_weights(X, X, k)
         self.X_, self.y_ = X, np.asarray(y, dtype=float)
-        self.fitted_values_ = weights @ self.y_
-        self.trace_ = float(weights.diagonal().sum())
-        self.n_coef_ = len(X) / k
+        self._keep(self.bind(X).fit_many(self.y_[:, None]))
         return self
 
     def bind(self, X) -> Bound:

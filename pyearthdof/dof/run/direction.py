@@ -19,9 +19,34 @@ from .frames import merged_groups
 from .jackknife import mean_of
 from .smoothers import projections
 
-__all__ = ["Direction"]
+__all__ = ["Direction", "df_of_projections", "has_one_mean", "is_equivariant"]
 
 _N_FOLDS = 10
+
+
+def has_one_mean(mu, sigma) -> bool:
+    """Whether the mean is constant and the standard deviation a single number."""
+    return np.ptp(mu) == 0 and np.ptp(sigma) == 0
+
+
+def is_equivariant(procedure) -> bool:
+    """Whether a fit is declared to shift and scale with y."""
+    return bool(getattr(procedure, "is_equivariant", False))
+
+
+def df_of_projections(rss: np.ndarray, n: int) -> np.ndarray:
+    """What each run says of the df of projections, from their RSS; the first column has that of the mean.
+
+    For a projection u'(muhat - ybar)/|y - ybar| is the share of |y - ybar|^2 that it explains.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof.dof.run.direction import df_of_projections
+    >>> df_of_projections(np.array([[10.0, 5.0, 0.0]]), n=11)
+    array([[ 1.,  6., 11.]])
+    """
+    return 1 + (n - 1) * (1 - rss / rss[:, :1])
 
 
 class Direction:

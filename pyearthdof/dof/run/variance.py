@@ -19,7 +19,7 @@ from ...random import RDraws
 from .control import control_sum
 from .correlated import CorrelatedResponses, Seen
 from .covariance import Covariance, covariance_sum
-from .direction import Direction
+from .direction import Direction, has_one_mean, is_equivariant
 from .frames import frame_size
 
 __all__ = [
@@ -81,7 +81,7 @@ def choose(name, procedure, X, responses, counts, target_se=None) -> Reduction:
             right = "'best', 'direction' or None where a column of X does not hold numbers, or misses some"
             raise refusal("variance_reduction", name, right)
         return Reduction(control=True)
-    direction = _has_one_mean(responses) and _is_equivariant(procedure)
+    direction = _has_one_mean(responses) and is_equivariant(procedure)
     size = frame_size(responses.n - direction, counts, partial=name == "orthogonal")
     if name == "orthogonal" and size is None:
         right = "'best', unless there are 20 repetitions or more, or 4 for each design, and n is above 2"
@@ -96,7 +96,7 @@ def _check_direction(procedure, responses) -> None:
     if not _has_one_mean(responses):
         right = "'best', 'control' or None where mu is not constant or sigma not a single number"
         raise refusal("variance_reduction", "direction", right)
-    if not _is_equivariant(procedure):
+    if not is_equivariant(procedure):
         right = f"'best', 'control' or None, because {procedure!r} does not declare is_equivariant"
         raise refusal("variance_reduction", "direction", right)
 
@@ -104,11 +104,7 @@ def _check_direction(procedure, responses) -> None:
 def _has_one_mean(responses) -> bool:
     if isinstance(responses, CorrelatedResponses):
         return False
-    return np.ptp(responses.mu) == 0 and np.ptp(responses.sigma) == 0
-
-
-def _is_equivariant(procedure) -> bool:
-    return bool(getattr(procedure, "is_equivariant", False))
+    return has_one_mean(responses.mu, responses.sigma)
 
 
 def is_numeric(X) -> bool:

@@ -130,11 +130,8 @@ def to_sql(model, *, type: str = "response") -> str | list[str]:
 
     Parameters
     ----------
-    model : MarsModel
-        One from a formula that computes, as in log(x), takes the columns of R's model matrix.
-    type : {"response", "link", "earth"}
-        For a model with a GLM part: means, linear predictors, or the least-squares fit of the terms.
-        SQL has no function for the means of the links probit and cauchit.
+    model, type
+        As in `to_python`. SQL has no function for the means of the links probit and cauchit.
 
     Examples
     --------
@@ -160,7 +157,7 @@ def to_sql(model, *, type: str = "response") -> str | list[str]:
     terms = _products(model, columns, _sql_hinge)
     if inputs.offset is not None:
         terms.append([_sql_name(inputs.predictors[inputs.offset].name)])
-    sums = [_sum(coef, terms) for coef in _coefficients(model, type, inputs)]
+    sums = ["\n".join(_summands(coef, terms)) for coef in _coefficients(model, type, inputs)]
     found = [SQL_MEANS[link].format(eta=eta) for eta in sums]
     return found if model.coef.ndim == 2 else found[0]
 
@@ -247,13 +244,13 @@ def _products(model, columns, hinge) -> list[list]:
     ]
 
 
-def _sum(coef, terms) -> str:
-    """The intercept and the sum of coefficient times factors, as Python and SQL both write it."""
+def _summands(coef, terms) -> list[str]:
+    """The intercept, and with their signs coefficients times factors, as all languages write them."""
     parts = [repr(float(coef[0]))]
     for value, factors in zip(coef[1:].tolist(), terms[1:], strict=True):
         sign, size = ("-", -value) if value < 0 else ("+", value)
         parts.append(" * ".join([f"{sign} {size!r}", *factors]))
-    return "\n".join(parts)
+    return parts
 
 
 def _difference(left: str, right: str) -> str:
@@ -269,7 +266,7 @@ def _python_hinge(column, direction, cut) -> str:
 def _python_sum(coef, terms) -> str:
     if len(terms) == 1:
         return repr(float(coef[0]))
-    return "(\n" + _indented(_sum(coef, terms)) + "\n)"
+    return "(\n" + _indented("\n".join(_summands(coef, terms))) + "\n)"
 
 
 def _python_return(sums, link) -> list[str]:

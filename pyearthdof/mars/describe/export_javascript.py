@@ -14,7 +14,7 @@ import numpy as np
 
 from ...exceptions import InvalidInputError
 from ..variance import ON_FIT, ON_PREDICTORS, SD_OF_ABSOLUTE
-from .export import EPSILON, TYPES, _coefficients, _difference, _link, _products
+from .export import EPSILON, TYPES, _coefficients, _difference, _link, _products, _summands
 from .export_inputs import Inputs, model_inputs
 from .glm import CAUCHIT, PROBIT
 from .series import NORMAL_SCALE, normal_series
@@ -110,15 +110,13 @@ def to_javascript(model, name: str = "predict", *, type: str = "response") -> st
 
     Parameters
     ----------
-    model : MarsModel
-        One from a formula that computes, as in log(x), takes the columns of R's model matrix.
-    name : str
-        Name of the function.
+    model, name
+        As in `export.to_python`.
     type : {"response", "link", "earth", "terms", "proba", "sd"}
-        For a model with a GLM part: means, linear predictors, or the least-squares fit of the terms. "terms"
-        gives an array with what each term adds, as `contributions`, an array of arrays for several responses.
-        "proba" are the probabilities of a classifier, in the order of its classes; "sd" is the standard
-        deviation of a new observation by the variance model.
+        The first three as in `export.to_python`. "terms" gives an array with what each term adds, as
+        `contributions`, an array of arrays for several responses. "proba" are the probabilities of a
+        classifier, in the order of its classes; "sd" is the standard deviation of a new observation by
+        the variance model.
 
     Examples
     --------
@@ -218,10 +216,7 @@ def _hinge(column: str, direction, cut: float) -> str:
 
 
 def _sum(coef, terms) -> str:
-    parts = [repr(float(coef[0]))]
-    for value, factors in zip(coef[1:].tolist(), terms[1:], strict=True):
-        sign, size = ("-", -value) if value < 0 else ("+", value)
-        parts.append(" * ".join([f"{sign} {size!r}", *factors]))
+    parts = _summands(coef, terms)
     return parts[0] if len(parts) == 1 else "(" + "\n  ".join(parts) + ")"
 
 

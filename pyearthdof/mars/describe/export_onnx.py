@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._checks import refusal
 from ..._version import __version__
 from ...exceptions import InvalidInputError
 from .export import TYPES, _coefficients, _link
@@ -40,10 +41,8 @@ def to_onnx(
 
     Parameters
     ----------
-    model : MarsModel
-        One from a formula that computes, as in log(x), takes the columns of R's model matrix.
-    type : {"response", "link", "earth"}
-        For a model with a GLM part: means, linear predictors, or the least-squares fit of the terms.
+    model, type
+        As in `export.to_python`.
     classes : array, optional
         The classes of a classifier: texts, whole numbers or truth values.
     threshold : float
@@ -66,7 +65,7 @@ def to_onnx(
     ['Gather', 'Sub', 'Mul', 'Relu', ...]
     """
     if type not in TYPES:
-        raise InvalidInputError(f"type={type!r} but it should be one of {', '.join(TYPES)}")
+        raise refusal("type", type, f"one of {', '.join(TYPES)}")
     inputs = model_inputs(model)
     graph = _Graph(_onnx(), frozenset(predictor.name for predictor in inputs.predictors))
     features, offset = _features(graph, model, inputs)

@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from ... import bridge
-from ..._checks import check_choice, check_flag
+from ..._checks import check_choice, check_flag, refusal
 from ...exceptions import InvalidInputError
 from .text import DIGITS, anova_order, coef_matrix, r_format
 
@@ -91,7 +91,7 @@ def formulas_of(
     check_digits(digits)
     check_flag("use_names", use_names)
     if not isinstance(colon_char, str):
-        raise InvalidInputError(f"colon_char={colon_char!r} but it should be a string")
+        raise refusal("colon_char", colon_char, "a string")
     if style == "C":
         digits, colon_char = max(digits, C_MIN_DIGITS), "*"
     dirs, cuts = model.dirs[model.selected], model.cuts[model.selected]
@@ -114,7 +114,7 @@ def formulas_of(
 def check_digits(digits) -> None:
     """Refuse what is no number of digits."""
     if isinstance(digits, bool) or not isinstance(digits, (int, np.integer)):
-        raise InvalidInputError(f"digits={digits!r} but it should be an integer")
+        raise refusal("digits", digits, "an integer")
     if not 1 <= digits <= MAX_DIGITS:
         raise InvalidInputError(f"digits={digits} but it should be from 1 to {MAX_DIGITS}")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from ...exceptions import InvalidInputError
+from ..._checks import refusal
 from .export import TYPES
 from .text import coef_matrix
 
@@ -51,7 +51,7 @@ def term_table(model, *, type: str = "response") -> pd.DataFrame:
     2    h(0.52-x)         x     below  0.52
     """
     if type not in TYPES:
-        raise InvalidInputError(f"type={type!r} but it should be one of {', '.join(TYPES)}")
+        raise refusal("type", type, f"one of {', '.join(TYPES)}")
     coef = coef_matrix(model.coef if model.glm is None or type == "earth" else model.glm.coef)
     levels = _levels(model)
     rows = [

@@ -9,6 +9,7 @@ import pandas as pd
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from ..._checks import refusal
 from ...exceptions import InvalidInputError
 from .columns import level_text
 from .kinds import check_kind
@@ -63,9 +64,7 @@ def _wanted(y, order) -> list | None:
     """The classes in the order that is wanted; None is sorted."""
     if isinstance(order, str):
         if order not in ORDERS:
-            raise InvalidInputError(
-                f"class_order={order!r} but it should be one of {', '.join(ORDERS)}, or the classes"
-            )
+            raise refusal("class_order", order, f"one of {', '.join(ORDERS)}, or the classes")
         dtype = getattr(y, "dtype", None)
         if order == "levels" and isinstance(dtype, pd.CategoricalDtype):
             return list(dtype.categories)
@@ -73,9 +72,7 @@ def _wanted(y, order) -> list | None:
     try:
         return list(order)
     except TypeError:
-        raise InvalidInputError(
-            f"class_order={order!r} but it should be one of {', '.join(ORDERS)}, or the classes"
-        ) from None
+        raise refusal("class_order", order, f"one of {', '.join(ORDERS)}, or the classes") from None
 
 
 def _ordered(classes, codes, wanted, order) -> tuple[np.ndarray, np.ndarray]:
@@ -95,7 +92,7 @@ def check_threshold(threshold) -> None:
     """Refuse what is no probability."""
     is_number = isinstance(threshold, numbers.Real) and not isinstance(threshold, bool)
     if not is_number or not 0 <= threshold <= 1:
-        raise InvalidInputError(f"threshold={threshold!r} but it should be a number from 0 to 1")
+        raise refusal("threshold", threshold, "a number from 0 to 1")
 
 
 def _vector(y) -> np.ndarray:

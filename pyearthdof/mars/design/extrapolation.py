@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..._checks import refusal
 from ..._warn import warn_user
 from ...exceptions import ExtrapolationWarning, InvalidInputError
 
@@ -19,9 +20,7 @@ def within_range(model, X, extrapolate: str):
     A model from a file of an earlier release has no ranges: there is nothing to warn of.
     """
     if not isinstance(extrapolate, str) or extrapolate not in EXTRAPOLATE:
-        raise InvalidInputError(
-            f"extrapolate={extrapolate!r} but it should be one of {', '.join(EXTRAPOLATE)}"
-        )
+        raise refusal("extrapolate", extrapolate, f"one of {', '.join(EXTRAPOLATE)}")
     if extrapolate == "allow" or (model.ranges is None and extrapolate == "warn"):
         return X
     if model.ranges is None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from ..._checks import refusal
 from ...exceptions import InvalidInputError
 from ..design.columns import Column, Columns
 from ..design.kinds import column_names
@@ -133,7 +134,7 @@ def learn_formula(
     [[1.0, 0.0], [4.0, 1.0], [9.0, 0.0]]
     """
     if not isinstance(text, str):
-        raise InvalidInputError(f"formula={text!r} but it should be text such as 'y ~ x'")
+        raise refusal("formula", text, "text such as 'y ~ x'")
     left, right = parsed_formula(text)
     kinds = data.kinds
     _refuse_odd(left, right, data)

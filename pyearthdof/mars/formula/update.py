@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...exceptions import InvalidInputError
+from ..._checks import refusal
 from .deparse import r_text
 from .syntax import FunctionCall, Name, Node, call, parsed_formula
 
@@ -16,7 +16,7 @@ def updated_formula(old: str, new: str) -> str:
     'log(y) ~ (x + z) - z'
     """
     if not isinstance(new, str):
-        raise InvalidInputError(f"formula={new!r} but it should be text such as '. ~ . - x'")
+        raise refusal("formula", new, "text such as '. ~ . - x'")
     old_sides, new_sides = parsed_formula(old), parsed_formula(new)
     left = _replaced(new_sides[0], old_sides[0])
     right = _replaced(new_sides[1], call("(", old_sides[1]))

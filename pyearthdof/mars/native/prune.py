@@ -8,6 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from ... import _core
+from ..._checks import refusal
 from ..._warn import warn_user
 from ...exceptions import InvalidInputError, RWarning
 from ..gcv import gcv_of_sizes
@@ -49,9 +50,7 @@ def find_subsets(columns: np.ndarray, Y: np.ndarray, options: EarthOptions) -> S
     m, n = columns.shape
     method = "backward" if options.pmethod == "cv" else options.pmethod
     if Y.shape[1] > 1 and method not in ("none", "backward"):
-        raise InvalidInputError(
-            f"pmethod={method!r} but it should be 'backward' or 'none' with several responses"
-        )
+        raise refusal("pmethod", method, "'backward' or 'none' with several responses")
     kept = _largest(options, m) if method == "exhaustive" else m
     if method == "exhaustive" and not _is_well_conditioned(columns.T, options.exhaustive_tol):
         method = "backward"

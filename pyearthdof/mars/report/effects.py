@@ -166,19 +166,17 @@ def _single(predictions: Predictions, k: int, level: float, scales, rug) -> list
             parts.append(
                 _curve(grid, values[:, c], bool(control.levels), c if len(group) > 1 else 0)
             )
-        picture = chart(
-            parts,
-            control.name,
-            ylabel,
-            f"{ylabel} against {control.name}",
-            x=(-0.5, len(grid) - 0.5) if control.levels else None,
-            y=scales[group[0]],
-            names=control.levels,
-            rug=ticks,
-        )
+        picture = _chart(parts, control, grid, ylabel, y=scales[group[0]], rug=ticks)
         keys = [(f"line{c % 6}", str(predictions.names[c])) for c in group]
         charts.append(_figure(picture, legend(keys) if len(group) > 1 else ""))
     return charts
+
+
+def _chart(parts, across, grid, ylabel: str, more: str = "", **options) -> str:
+    """Predictions against one predictor."""
+    said = f"{ylabel} against {across.name}{more}"
+    x = (-0.5, len(grid) - 0.5) if across.levels else None
+    return chart(parts, across.name, ylabel, said, x=x, names=across.levels, **options)
 
 
 def _curve(grid, values, is_levels: bool, colour: int):
@@ -236,18 +234,12 @@ def _pair(predictions: Predictions, first: int, second: int, rugs) -> list[str]:
             rows[:, second] = value
             parts.append(_curve(grid, predictions.at(rows)[:, c], bool(across.levels), colour))
         ylabel = f"{predictions.label} {name}"
-        picture = chart(
-            parts,
-            across.name,
-            ylabel,
-            f"{ylabel} against {across.name}, a line for values of {lines.name}",
-            x=(-0.5, len(grid) - 0.5) if across.levels else None,
-            y=(0.0, 1.0) if predictions.classes is not None else None,
-            names=across.levels,
-        )
+        more = f", a line for values of {lines.name}"
+        y = None if predictions.classes is None else (0.0, 1.0)
+        picture = _chart(parts, across, grid, ylabel, more, y=y)
         keys = [(f"line{k}", f"{lines.name} {lines.shown(v)}") for k, v in enumerate(values)]
-        more = len(lines.levels) - len(values) if lines.levels else 0
-        rest = note(f"{more} more levels are not drawn") if more > 0 else ""
+        left = len(lines.levels) - len(values) if lines.levels else 0
+        rest = note(f"{left} more levels are not drawn") if left > 0 else ""
         charts.append(_figure(picture, legend(keys) + rest))
     return charts
 

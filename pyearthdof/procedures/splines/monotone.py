@@ -99,16 +99,12 @@ class MonotoneCubicSpline(_MonotoneSpline):
 
     Attributes
     ----------
-    coef_ : (J,) array
+    coef_, knots_, fitted_values_, n_coef_
+        As in `CubicSpline`.
     unique_coef_ : array
-        The different values among them, increasing.
-    knots_ : array
-        Knots on the scale of x, the ends four times.
-    fitted_values_ : (n,) array
+        The different values among the coefficients, increasing.
     trace_ : float
         tr S(y), the number of different coefficients.
-    n_coef_ : int
-        J.
 
     Notes
     -----

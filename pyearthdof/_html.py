@@ -5,14 +5,20 @@ Colours are the page's own (`currentColor`, transparent grounds); the one of dra
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from html import escape as _escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = [
     "Html",
     "ShowsItself",
+    "ShowsTable",
     "box",
     "escape",
+    "few_rows",
     "note",
     "number",
     "plus_minus",
@@ -20,6 +26,7 @@ __all__ = [
     "text_block",
 ]
 
+MOST_ROWS = 20  # of a table in a notebook
 ACCENT = "#3b82c4"  # a contrast of 4 with white and of 5 with black
 _LINE = "1px solid rgba(128,128,128,.4)"
 _CELL = "padding:2px 10px 2px 0;vertical-align:middle;white-space:nowrap;background:transparent;border:0;"
@@ -42,6 +49,35 @@ class ShowsItself:
 
     def _repr_html_(self) -> str:
         return box(self._html_title(), self._html_body())
+
+
+class ShowsTable(ShowsItself):
+    """A result that notebooks show as its text, and rows of its table."""
+
+    to_frame: Callable[..., pd.DataFrame]
+
+    def _html_body(self) -> str:
+        frame = self.to_frame()
+        shown = few_rows(frame)
+        rows = [
+            [number(v) if isinstance(v, float) else v for v in row]
+            for row in shown.itertuples(index=False)
+        ]
+        left_out = len(frame) - len(shown)
+        more = note(f"{left_out} rows between are in to_frame()") if left_out else ""
+        return note(repr(self)) + table(list(frame.columns), rows) + more
+
+
+def few_rows(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame, or rows from its first to its last where it has many.
+
+    >>> import pandas as pd
+    >>> few_rows(pd.DataFrame({"nk": range(101)}))["nk"].tolist()[-3:]
+    [89, 94, 100]
+    """
+    if len(frame) <= MOST_ROWS:
+        return frame
+    return frame.iloc[[(len(frame) - 1) * k // (MOST_ROWS - 1) for k in range(MOST_ROWS)]]
 
 
 def escape(value) -> Html:

@@ -37,6 +37,9 @@ def fit(
         bool,
         typer.Option("--classify", help="Take the target for classes; one of text always is."),
     ] = False,
+    without: Annotated[
+        list[str], typer.Option(help="A column to leave out; repeat it for several.")
+    ] = [],  # noqa: B006
     weights: Annotated[str | None, typer.Option(help="Name of a column of case weights.")] = None,
     corrected: Annotated[
         bool, typer.Option("--corrected", help="Take the penalty that Algorithm 2 gives.")
@@ -63,7 +66,7 @@ def fit(
 
     Example: `pyearthdof fit iris.csv --target species --save model.json`
     """
-    from .table import read_table, split_targets, split_weights
+    from .table import leave_out, read_table, split_targets, split_weights
 
     if quiet:
         be_quiet()
@@ -79,7 +82,8 @@ def fit(
         raise InvalidInputError(
             f"{name} is given but it should be with --corrected, which measures"
         )
-    table, case_weights = split_weights(read_table(data, sep, decimal), weights, target)
+    table = leave_out(read_table(data, sep, decimal), without, target)
+    table, case_weights = split_weights(table, weights, target)
     X, y = split_targets(table, target, classes=True)
     model = _estimator(y, classify, options)
     given = {} if case_weights is None else {"sample_weight": case_weights}

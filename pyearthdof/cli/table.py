@@ -20,7 +20,9 @@ import pandas as pd
 
 from ..exceptions import InvalidInputError
 
-__all__ = ["numbers_of", "read_table", "split_target", "split_targets", "split_weights"]
+__all__ = [
+    "leave_out", "numbers_of", "read_table", "split_target", "split_targets", "split_weights",
+]  # fmt: skip
 
 SEPARATORS = (",", ";", "\t", "|")
 _OPEN: dict[str, Callable[..., IO]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
@@ -43,6 +45,8 @@ def read_table(source: str, sep: str = ",", decimal: str = ".") -> pd.DataFrame:
         shape = _check_lines(text, sep)
         marks = {"sep": sep, "decimal": decimal}
         table = read_csv(io.StringIO(text), index_col=False, low_memory=False, **marks)
+        if sep != "," and decimal == ".":
+            _check_decimals(table)
     except InvalidInputError as error:
         raise InvalidInputError(f"{source} is not a readable CSV file: {error}") from None
     except (ValueError, EOFError, OSError, lzma.LZMAError) as error:
@@ -115,6 +119,20 @@ def _check_separator(header: list[str], sep: str) -> None:
         )
 
 
+def _check_decimals(table: pd.DataFrame) -> None:
+    """Numbers with a comma would be taken for texts, and a target of them for classes."""
+    for name in table.columns:
+        if pd.api.types.is_numeric_dtype(table[name]):
+            continue
+        values = table[name].dropna().astype(str)
+        commas = values.str.contains(",", regex=False)
+        if commas.any() and values.str.fullmatch(r"\s*[-+]?\d*,?\d+(e[-+]?\d+)?\s*").all():
+            raise InvalidInputError(
+                f"column {name!r} holds {values[commas].iloc[0]!r} and other numbers with a comma: read it "
+                "with --decimal ','"
+            )
+
+
 def _records(text: str, sep: str):
     """The number of its first line and the fields of every record that is not blank."""
     reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=sep)
@@ -163,6 +181,17 @@ def split_target(
     if y.isna().any():
         raise InvalidInputError(f"the target {target!r} has missing values but it should have none")
     return X, y
+
+
+def leave_out(table: pd.DataFrame, names: list[str], targets: list[str]) -> pd.DataFrame:
+    """The table without some of its predictors."""
+    known = [str(name) for name in table.columns if name not in targets]
+    for name in names:
+        if name not in known:
+            raise InvalidInputError(
+                f"--without={name!r} but it should be one of {', '.join(known)}"
+            )
+    return table.drop(columns=names)
 
 
 def split_weights(table: pd.DataFrame, weights: str | None, targets: list[str]):

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from .._checks import check_level
+from .._html import ShowsTable
 from .run.jackknife import Jackknife
 
 __all__ = ["Drawn", "DrawnCurve", "DrawnSizes", "FromTable", "plain_fields"]
@@ -29,7 +30,7 @@ def _plain(value):
     return value.to_dict() if hasattr(value, "to_dict") else value
 
 
-class FromTable:
+class FromTable(ShowsTable):
     """What was chosen, or arrived at, by the rows of a table."""
 
     _TABLE = "table"
@@ -83,7 +84,7 @@ class DrawnSizes(Drawn):
         plot_sizes(self, ax)
 
 
-class DrawnCurve(Drawn):
+class DrawnCurve(ShowsTable, Drawn):
     """The df at several points: `_COLUMNS` have a value for each point, `_REST` one for all."""
 
     df: np.ndarray

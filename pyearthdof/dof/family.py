@@ -13,7 +13,7 @@ from .._checks import check_choice, check_vector
 from .._checks import check_design as check_matrix
 from ..exceptions import InvalidInputError
 from .consistency import authors_draws
-from .drawn import FromTable, plain_fields
+from .drawn import Drawn, FromTable, plain_fields
 from .empirical import degrees_of_freedom
 from .fitted_mean import AGREES, FULL, settle
 from .run.direction import has_one_mean, is_equivariant
@@ -25,7 +25,7 @@ MEANS = ("zero", "fit")
 
 
 @dataclass(frozen=True, eq=False)
-class FamilyChoice(FromTable):
+class FamilyChoice(FromTable, Drawn):
     """The member of a family with the least score.
 
     Attributes
@@ -71,6 +71,15 @@ class FamilyChoice(FromTable):
             f"FamilyChoice({self.label!r} of {len(self.table)}, df={self.df:.4g}, "
             f"criterion={self.criterion!r}, sigma2={self.sigma2:.4g}, n_rep={self.n_rep})"
         )
+
+    def _draw(self, ax) -> None:
+        """The df of every member, and the one that was chosen."""
+        at, labels = range(len(self.table)), self.table["label"].tolist()
+        ax.errorbar(at, self.table["df"], yerr=1.96 * self.table["se"], fmt="o-", capsize=2)
+        ax.plot([labels.index(self.label)], [self.df], "ko", zorder=3, label="chosen")
+        ax.set_xticks(list(at), [str(label) for label in labels])
+        ax.set(xlabel="member of the family", ylabel="actual df")
+        ax.legend()
 
     def to_dict(self) -> dict:
         """Everything but the procedure as plain Python values, ready for JSON."""

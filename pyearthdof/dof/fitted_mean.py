@@ -16,7 +16,7 @@ import pandas as pd
 
 from ..mars.model import evaluate_term
 from .consistency import authors_draws
-from .drawn import FromTable
+from .drawn import Drawn, FromTable
 from .empirical import degrees_of_freedom
 from .penalty import corrected_penalty, default_penalty, nominal
 from .result import DegreesOfFreedom
@@ -35,7 +35,7 @@ TIRED = f"does not settle in {MOST} measurements"
 
 
 @dataclass(frozen=True, eq=False)
-class AroundFit(FromTable):
+class AroundFit(FromTable, Drawn):
     """A penalty for which the nominal df are the actual ones, with noise around the fit.
 
     Attributes
@@ -86,6 +86,17 @@ class AroundFit(FromTable):
             f"AroundFit({self.default_penalty:g} -> {self.penalty:.6g} ± {self.se:.2g}, df={self.df:.6g}, "
             f"n_terms={self.n_terms:.6g}, sigma={self.sigma:.4g}, {self.ended}, n_rep={self.n_rep})"
         )
+
+    def _draw(self, ax) -> None:
+        """The penalty of each fit, and what was measured around it."""
+        at = range(1, len(self.steps) + 1)
+        ax.plot(at, self.steps["penalty"], "o-", label="of the fit")
+        ax.plot(at, self.steps["measured"], "s--", label="measured around it")
+        ax.errorbar(
+            [at[-1]], [self.penalty], yerr=1.96 * self.se, fmt="ko", capsize=2, label="taken"
+        )
+        ax.set(xlabel="measurement", ylabel="penalty", xticks=list(at))
+        ax.legend()
 
 
 def penalty_around_fit(X, fit: Callable, unpruned, n_rep, draws, random_state, n_jobs, progress):

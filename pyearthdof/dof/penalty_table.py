@@ -16,6 +16,7 @@ import pandas as pd
 from scipy.stats import t as student
 
 from .._checks import check_count, check_level
+from .._html import ShowsTable
 from ..mars.options import default_nk
 from .correction import PenaltyCorrection, correct_penalty
 from .drawn import plain_fields
@@ -26,7 +27,7 @@ __all__ = ["PenaltyEstimate", "PenaltyTable", "penalty_table", "quick_penalty"]
 
 
 @dataclass(frozen=True, eq=False)
-class PenaltyEstimate:
+class PenaltyEstimate(ShowsTable):
     """A corrected penalty from the table.
 
     Attributes

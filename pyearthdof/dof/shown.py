@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .._html import ACCENT, Html, ShowsItself, note, number, plus_minus, table
+from .._html import ACCENT, Html, ShowsItself, few_rows, note, number, plus_minus, table
 from .drawn import Drawn, DrawnCurve
 
 __all__ = ["ShownConsistency", "ShownCorrection", "ShownDegreesOfFreedom"]
@@ -97,7 +97,7 @@ class ShownCorrection(ShowsItself, Drawn):
         return table(["", "estimate ± error", "95 % interval"], rows) + _what(self)
 
 
-class ShownConsistency(ShowsItself, DrawnCurve):
+class ShownConsistency(DrawnCurve):
     """A row for each nk, and nominal against actual df drawn small."""
 
     def _html_title(self) -> str:
@@ -110,7 +110,7 @@ class ShownConsistency(ShowsItself, DrawnCurve):
                 f"{at.nk:g}", number(at.n_terms, 4), plus_minus(at.df, at.se, 4),
                 number(at.nominal_df, 4), number(at.penalty, 3),
             ]
-            for at in found.itertuples()
+            for at in few_rows(found).itertuples()
         ]  # fmt: skip
         columns = ["nk", "terms", "actual df ± error", "nominal df", "corrected penalty"]
         style = "display:flex;gap:24px;flex-wrap:wrap;align-items:flex-start"

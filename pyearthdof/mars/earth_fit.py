@@ -122,6 +122,8 @@ class EarthFit(MarsIntervals, KnowsOtherNames):
         self.engine = engine
         self.n_jobs = n_jobs
 
+    __init__.__qualname__ = "Earth"  # what Python calls it when it refuses an argument
+
     def reprune(self, *, penalty=None, nprune=None, pmethod=None):
         """Return a new estimator: the same forward pass, pruned again (R's `update` with ponly).
 
@@ -283,8 +285,8 @@ class EarthFit(MarsIntervals, KnowsOtherNames):
         data = getattr(self, "_data", None)
         if data is None:
             raise InvalidInputError(
-                "the training data are not here: this model was loaded from a file or from R; fit again, "
-                "or fit with keepxy=True before saving"
+                "the training data are not here: this model was loaded from a file or from R; fit again, or "
+                "pickle the estimator, fitted with keepxy=True"
             )
         if not data.gives(self.model_, self.bx_):
             raise InvalidInputError(

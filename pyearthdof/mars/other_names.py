@@ -24,6 +24,9 @@ OURS = {
     "feature_importance_type": "is not here: importance() has all criteria of a fitted model, and "
     "feature_importances_ the shares by GCV",
     "verbose": "is not here: print(model.summary()) tells of a fitted model",
+    "linvars": "is linpreds here, of Earth and not of fit",
+    "xlabels": "is not here: the columns of a DataFrame name the terms",
+    "output_weight": "is response_weight here, of Earth and not of fit",
     # R's
     "wp": "is response_weight here",
     "glm": "is glm_family here, with glm_link, glm_maxit and glm_epsilon",

@@ -171,10 +171,9 @@ class Reports:
             getattr(y, "dtype", None), pd.CategoricalDtype
         )
         if names is not None and is_factor:
-            from ..plots.checks import class_codes
+            from ..plots.checks import class_indicators
 
-            codes = class_codes(names, y, shape[0])
-            return (codes[:, None] == np.arange(len(names))[-shape[1] :]).astype(float)
+            return class_indicators(names, y, shape)
         values = as_numbers("y", y, "hold numbers, one for each row of X")
         if values.size != shape[0] * shape[1] or len(values) != shape[0]:
             raise InvalidInputError(f"y has shape {values.shape} but the predictions have {shape}")

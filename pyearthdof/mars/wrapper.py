@@ -59,10 +59,12 @@ class EarthWrapper(MetaEstimatorMixin, BaseEstimator):
         return vars(self)[self._holder]
 
     def __getattr__(self, name):
-        """What the fitted estimator has learned."""
-        if name.endswith("_") and not name.startswith("_") and self._holder in vars(self):
-            return getattr(vars(self)[self._holder], name)
-        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        """What the fitted estimator has learned; its methods are its own."""
+        chosen = vars(self).get(self._holder)
+        if name.endswith("_") and not name.startswith("_") and chosen is not None:
+            return getattr(chosen, name)
+        there = "" if name.startswith("_") or not hasattr(chosen, name) else f", {self._holder} has"
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}{there}")
 
     def __sklearn_is_fitted__(self):
         return self._holder in vars(self)

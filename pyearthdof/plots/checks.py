@@ -8,7 +8,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import refusal
-from ..exceptions import InvalidInputError
+from ..exceptions import InvalidInputError, TrainingRowsError
 
 __all__ = [
     "check_axes",
@@ -17,6 +17,7 @@ __all__ = [
     "check_pruning_record",
     "check_response",
     "class_codes",
+    "class_indicators",
     "has_pruning_record",
     "response_names",
 ]
@@ -33,7 +34,13 @@ def check_model(model, *needed: str) -> None:
             f"this {type(model).__name__} is not fitted yet: call fit before drawing it"
         ) from None
     for name in needed:
-        if getattr(model, name, None) is None:
+        try:
+            found = getattr(model, name)
+        except TrainingRowsError:  # it says better why
+            raise
+        except AttributeError:
+            found = None
+        if found is None:
             raise InvalidInputError(
                 f"model is a {type(model).__name__} without {name} but it should have it for this picture"
             )
@@ -105,3 +112,9 @@ def class_codes(classes, y, n: int) -> np.ndarray:
         odd = values.tolist()[int(np.flatnonzero(codes < 0)[0])]
         raise InvalidInputError(f"y holds {odd!r}, which is none of the classes of the model")
     return codes
+
+
+def class_indicators(classes, y, shape: tuple[int, int]) -> np.ndarray:
+    """Observed classes as 0 and 1: a column for each class, or for the second of two alone."""
+    codes = class_codes(classes, y, shape[0])
+    return (codes[:, None] == np.arange(len(classes))[-shape[1] :]).astype(float)

@@ -7,7 +7,14 @@ from scipy.stats import norm
 
 from .._checks import as_numbers
 from ..exceptions import InvalidInputError
-from .checks import check_axes, check_model, check_response, has_pruning_record, response_names
+from .checks import (
+    check_axes,
+    check_model,
+    check_response,
+    class_indicators,
+    has_pruning_record,
+    response_names,
+)
 from .labels import name_points
 from .lowess import lowess
 from .selection import NEEDED, draw_model_selection
@@ -32,7 +39,8 @@ def plot_residuals(model, y=None, axes=None, *, response=0):
     model : Earth
         A fitted model.
     y : array, (n,) or (n, n_responses), optional
-        The observed responses of the training rows; without it, `model.residuals_` is drawn.
+        The observed responses, or classes, of the training rows; without it, `model.residuals_` is
+        drawn.
     axes : four matplotlib Axes, optional
         Where to draw; without them, a new pyplot figure.
     response : int or str, default 0
@@ -75,11 +83,13 @@ def _of_response(model, y, response) -> tuple[np.ndarray, np.ndarray]:
     if y is None:
         residuals = np.asarray(model.residuals_, dtype=float).reshape(fitted.shape)
     else:
-        residuals = _check_y(y, fitted.shape) - fitted
+        residuals = _observed(model, y, fitted.shape) - fitted
     return fitted[:, column], residuals[:, column]
 
 
-def _check_y(y, shape) -> np.ndarray:
+def _observed(model, y, shape) -> np.ndarray:
+    if hasattr(model, "classes_"):  # fitted on 0 and 1
+        return class_indicators(model.classes_, y, shape)
     values = as_numbers("y", y, "hold numbers, one per training row")
     right = shape if shape[1] > 1 else shape[:1]
     if values.shape not in (right, shape):

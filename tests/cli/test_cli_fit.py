@@ -220,3 +220,12 @@ def test_json_never_draws_a_bar(run, tmp_path, monkeypatch, flag, drawn):
     monkeypatch.setattr("pyearthdof.experiments.runner.run_experiments", experiments)
     assert run("reproduce", "F-lasso-df", "--out", tmp_path, *flag)[0] == 0
     assert seen == [drawn]
+
+
+def test_columns_are_left_out(run, table, tmp_path):
+    model = tmp_path / "model.json"
+    left = ("--without", "size", "--without", "w")
+    assert run("fit", table, "--target", "y", *left, "--save", model, "--quiet")[0] == 0
+    assert Earth.load(model).model_.raw_names == ("a", "b c", "kind", "group")
+    code, _, err = run("fit", table, "--target", "y", "--without", "y")
+    assert code == 2 and "--without='y' but it should be one of a, b c, w, kind, size" in err

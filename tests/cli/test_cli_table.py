@@ -112,3 +112,13 @@ def test_every_digit_is_read(tmp_path):
     file = tmp_path / "data.csv"
     pd.DataFrame({"y": numbers, "a": numbers}).to_csv(file, index=False)
     np.testing.assert_array_equal(read_table(str(file))["y"], numbers)
+
+
+def test_numbers_with_a_comma_are_no_texts(tmp_path):
+    file = tmp_path / "data.csv"
+    file.write_text("kind;y\nvan;1,5\nbus;2\ncar;\n", encoding="utf-8")
+    with pytest.raises(InvalidInputError, match=r"column 'y' holds '1,5' .* with --decimal ','$"):
+        read_table(str(file), sep=";")
+    assert read_table(str(file), sep=";", decimal=",")["y"].tolist()[:2] == [1.5, 2.0]
+    file.write_text("kind;y\nvan;1,5\nbus;two, or three\n", encoding="utf-8")
+    assert read_table(str(file), sep=";")["y"].tolist() == ["1,5", "two, or three"]

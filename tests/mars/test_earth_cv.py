@@ -216,3 +216,11 @@ def test_refusals(arguments, message):
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+def test_methods_of_the_model_are_with_the_model():
+    search = EarthCV(native(), {"penalty": [2, 3]}, cv=CV).fit(X, Y)
+    with pytest.raises(AttributeError, match=r"has no attribute 'save', best_estimator_ has$"):
+        search.save("model.json")
+    with pytest.raises(AttributeError, match=r"has no attribute 'nonsense'$"):
+        search.nonsense  # noqa: B018

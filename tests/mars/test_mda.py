@@ -116,7 +116,11 @@ def test_bad_argument(name, value):
         Mars(**{name: value}).fit(*DATA["noise"])
 
 
-def test_importance_is_refused_in_a_sentence():
+def test_importance_is_refused_in_a_sentence_and_left_out_of_the_summary(tmp_path):
     x = np.random.default_rng(0).normal(size=(60, 2))
+    model = Mars().fit(x, np.abs(x[:, 0]))
     with pytest.raises(InvalidInputError, match="no record of its pruning pass"):
-        Mars().fit(x, np.abs(x[:, 0])).importance()
+        model.importance()
+    assert "\nImportance: unknown (mda keeps no record" in model.summary()
+    model.save(tmp_path / "model.json")
+    assert Mars.load(tmp_path / "model.json").summary() == model.summary()

@@ -13,7 +13,7 @@ from sklearn.calibration import calibration_curve
 from sklearn.inspection import PartialDependenceDisplay
 
 from pyearthdof import Earth, EarthClassifier, correct_penalty, degrees_of_freedom, plots
-from pyearthdof.exceptions import InvalidInputError
+from pyearthdof.exceptions import InvalidInputError, TrainingRowsError
 from pyearthdof.plots.calibration import calibration_groups, reflected_density
 from pyearthdof.procedures import NearestNeighbors
 
@@ -171,3 +171,21 @@ def test_refusals(model, classifier, data, draw, message):
     with pytest.raises(InvalidInputError) as refused:
         draw(model, classifier, data[0])
     assert message in str(refused.value)
+
+
+def test_the_residuals_of_classes(classifier, data):
+    _, y = data
+    seen = plots.plot_residuals(classifier, np.digitize(y, [0, 1]), response=2)
+    kept = plots.plot_residuals(classifier, response=2)
+    for one, other in zip(seen[1:], kept[1:], strict=True):
+        assert_allclose(one.lines[0].get_xydata(), other.lines[0].get_xydata(), atol=1e-14)
+    with pytest.raises(InvalidInputError, match="y holds 7, which is none of the classes"):
+        plots.plot_residuals(classifier, np.full(len(y), 7))
+
+
+def test_a_loaded_model_says_that_its_rows_are_gone(model, tmp_path):
+    model.save(tmp_path / "model.json")
+    loaded = Earth.load(tmp_path / "model.json")
+    for draw in (plots.plot_residuals, lambda loaded: plots.plot_models([loaded])):
+        with pytest.raises(TrainingRowsError, match="needs the training rows"):
+            draw(loaded)

@@ -157,8 +157,8 @@ def _until(run: _Run, designs: Designs, target: Target) -> Measurement:
             found = tally.result()
             if looks.reached(tally.done, found):
                 return found
-            most = min(looks.needed(tally.done), designs.n_rep - tally.done)
-            if later is not None and most >= FRAMES * later:
+            wanted = min(looks.needed(tally.done), designs.n_rep - tally.done)
+            if later is not None and wanted >= FRAMES * later:
                 break
         else:
             return tally.result()
@@ -175,7 +175,7 @@ def _joined_up_to(stop: Callable[[], int], blocks: Iterator[Block]) -> Iterator[
     for block in blocks:
         together.append(block)
         done += block.Y.shape[1]
-        if done == stop():
+        if done >= stop():
             yield _joined(together)
             together = []
 

@@ -253,6 +253,8 @@ def _termination(model) -> str:
 
 
 def _importance(model) -> str:
+    if model.n_terms > 1 and model.prune_terms.size == 0:
+        return "Importance: unknown (mda keeps no record of its pruning pass)"
     table = importance_table(model, trim=False)
     names = [name if used else f"{name}-unused" for name, used in table["used"].items()]
     text = f"Importance: {names[0]}"

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import pandas as pd
@@ -171,6 +171,8 @@ def _learn(name, values: pd.Series, called: str) -> Column:
 def _learn_objects(name: str, values: pd.Series, called: str) -> Column:
     present = [v for v in values if not _is_missing(v)]
     if present and all(isinstance(v, str) for v in present):
+        if len(present) < len(values):
+            _refuse_missing(name, [_is_missing(v) for v in values], called)
         return _factor(name, "factor", sorted(set(present)), called)
     if present and all(isinstance(v, (bool, np.bool_)) for v in present):
         return Column(name, "logical", ("FALSE", "TRUE"))
@@ -204,6 +206,11 @@ def check_ordered(what: str, kind: str, levels) -> None:
         )
 
 
+def _refuse_missing(name: str, missing, called: str) -> NoReturn:
+    row = int(np.flatnonzero(missing)[0])
+    raise InvalidInputError(f"column {name!r} of {called} has a missing value in row {row}")
+
+
 def _is_missing(value) -> bool:
     return value is None or value is pd.NA or (isinstance(value, float) and value != value)
 
@@ -232,10 +239,7 @@ def _codes(column: Column, series: pd.Series, called: str) -> np.ndarray:
     else:
         found, distinct = pd.factorize(series)
     if (found < 0).any():
-        row = int(np.flatnonzero(found < 0)[0])
-        raise InvalidInputError(
-            f"column {column.name!r} of {called} has a missing value in row {row}"
-        )
+        _refuse_missing(column.name, found < 0, called)
     known = {level: code for code, level in enumerate(column.levels)}
     codes = np.array([known.get(level_text(value), -1) for value in distinct], dtype=int)[found]
     if (codes < 0).any():

@@ -113,10 +113,27 @@ def check_design(estimator, X) -> Design:
             return _check_factors(estimator, X, columns)
     else:
         check_kind("X", X)
-    X = validate_data(estimator, X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2)
+    X = _floats(estimator, X, ensure_min_samples=2)
     names = check_names(getattr(estimator, "feature_names_in_", default_names(X.shape[1])))
     check_finite(X, names)
     return Design(X, names)
+
+
+def _floats(estimator, X, **options) -> np.ndarray:
+    """scikit-learn's checks of a matrix of numbers."""
+    try:
+        return validate_data(estimator, X, dtype=np.float64, ensure_all_finite=False, **options)
+    except ValueError as error:
+        if not _is_text_error(error):
+            raise
+        raise InvalidInputError(
+            f"X is a {type(X).__name__} with texts ({error}) but it should hold numbers, or be a "
+            "DataFrame, whose columns of texts are factors"
+        ) from None
+
+
+def _is_text_error(error: ValueError) -> bool:
+    return str(error).startswith("could not convert string to float")
 
 
 def _is_plain(values, ndim: int) -> bool:
@@ -175,7 +192,6 @@ def check_responses(estimator, y, n_samples: int, *, factors: bool = False) -> R
         raise InvalidInputError(
             f"y has {len(values)} rows but X has {n_samples}: inconsistent numbers of samples"
         )
-    values = np.asarray(values, dtype=np.float64)
     if np.abs(values).max(initial=0.0) > LARGEST_Y:
         raise InvalidInputError(
             f"y holds {np.abs(values).max():g}, whose square is too large for a double: scale it"
@@ -191,9 +207,18 @@ def check_responses(estimator, y, n_samples: int, *, factors: bool = False) -> R
 def _converted(estimator, y) -> np.ndarray:
     check_kind("y", y)
     try:
-        return _check_y(_numbers(y), multi_output=_is_table(y), y_numeric=True, estimator=estimator)
+        found = _check_y(
+            _numbers(y), multi_output=_is_table(y), y_numeric=True, estimator=estimator
+        )
+        return np.asarray(found, dtype=np.float64)
     except TypeError as error:  # Python's own words for an object that is no number
         raise InvalidInputError(f"y should hold numbers: {error}") from None
+    except ValueError as error:
+        if not _is_text_error(error):
+            raise
+        raise InvalidInputError(
+            f"y holds texts ({error}) but it should hold numbers; EarthClassifier takes classes"
+        ) from None
 
 
 def _has_categories(y) -> bool:
@@ -274,7 +299,7 @@ def check_new_data(estimator, X):
         check_kind("X", X)
         if isinstance(X, pd.DataFrame):
             column_names("X", X)
-        X = validate_data(estimator, X, reset=False, dtype=np.float64, ensure_all_finite=False)
+        X = _floats(estimator, X, reset=False)
         check_finite(X, getattr(estimator, "feature_names_in_", default_names(X.shape[1])))
         return X
     if isinstance(X, Mapping) and model.formula is not None:

@@ -10,9 +10,10 @@ const pyearthdofExplorer = (document, model, page) => {
 
   const shown = (value) => {
     if (!Number.isFinite(value)) return String(value).replace("-", "\u2212");
-    const [digits, exponent] = value.toPrecision(5).split("e");
+    const tiny = value !== 0 && Math.abs(value) < 1e-4;
+    const [digits, exponent] = (tiny ? value.toExponential(4) : value.toPrecision(5)).split("e");
     const short = digits.includes(".") ? digits.replace(/0+$/, "").replace(/\.$/, "") : digits;
-    return (exponent === undefined ? short : short + "e" + exponent.replace("+", "")).replace("-", "\u2212");
+    return (exponent === undefined ? short : short + "e" + exponent.replace("+", "")).replaceAll("-", "\u2212");
   };
   // A number that a slider gives, without digits that nobody asked for.
   const rounded = (value, { low, high }) => {

@@ -9,15 +9,22 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from matplotlib import pyplot
+from sklearn.tree import DecisionTreeRegressor
 
 from pyearthdof import (
+    CorrectedEarth,
     Earth,
     EarthClassifier,
+    choose_by_df,
     correct_penalty,
     degrees_of_freedom,
+    df_of_sizes,
     doctor,
+    quick_penalty,
     self_consistency,
 )
+from pyearthdof.procedures import BestSubset
 
 EVIL = '<script>alert("1")</script><img src=x onerror=alert(2)>'
 VOID = {"meta", "img", "br", "line", "input", "polyline", "path", "circle", "rect", "link"}
@@ -60,6 +67,15 @@ def classifier():
         return EarthClassifier(engine="native").fit(X, y)
 
 
+def noise():
+    return np.random.default_rng(0).normal(size=(30, 2)), np.arange(30.0)
+
+
+def corrected(**options):
+    model = CorrectedEarth(Earth(engine="native"), n_rep=10, random_state=0, **options)
+    return model.fit(*noise()).correction_
+
+
 RESULTS = {
     "summary": lambda: fitted().summary(),
     "model": lambda: fitted().model_,
@@ -72,6 +88,14 @@ RESULTS = {
     "df": lambda: degrees_of_freedom(Earth(engine="native"), (30, 2), n_rep=10, random_state=0),
     "correction": lambda: correct_penalty((30, 2), n_rep=10, engine="native"),
     "path": lambda: self_consistency((30, 2), nk=[1, 5], n_rep=10, engine="native"),
+    "quick": lambda: quick_penalty((100, 5)),
+    "sizes": lambda: df_of_sizes((30, 2), n_rep=10, random_state=0),
+    "size": lambda: corrected(rule="size"),
+    "around the fit": lambda: corrected(mean="fit"),
+    "family": lambda: choose_by_df([BestSubset(size=k) for k in range(3)], *noise(), n_rep=10),
+    "grid": lambda: self_consistency(
+        DecisionTreeRegressor(), {"max_leaf_nodes": [2, 3]}, X=noise()[0], n_rep=10, random_state=0
+    ),
     "doctor": doctor,
 }
 
@@ -91,6 +115,22 @@ def test_results_show_themselves(name):
         not re.search(r"https?://", text.replace("https://scikit-learn.org", ""))
         or name == "estimator"
     )
+
+
+@pytest.mark.parametrize(
+    "name", ["df", "correction", "path", "sizes", "size", "around the fit", "family", "grid"]
+)
+def test_results_have_a_picture(name):
+    ax = RESULTS[name]().plot()
+    assert ax.lines and ax.get_xlabel()
+    pyplot.close(ax.figure)
+
+
+def test_a_long_table_is_shown_in_part():
+    text = df_of_sizes((60, 5), nk=61, n_rep=10, random_state=0)
+    rows = len(text.to_frame())
+    assert rows > 20 and text._repr_html_().count("<tr") == 21
+    assert f"{rows - 20} rows between" in text._repr_html_()
 
 
 def test_no_colour_of_its_own_but_the_accent():

@@ -18,4 +18,4 @@ def evaluate_term(X: np.ndarray, dirs: np.ndarray, cuts: np.ndarray) -> np.ndarr
                 hinge = dirs[j] * (X[:, j] - cuts[j])
                 values *= hinge  # before its sign is looked at, as in R: infinite times 0 is NaN
                 values *= hinge > 0.0
-    return values
+    return values + 0.0  # no -0.0

@@ -13,16 +13,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from .nl2sol_assess import Judge, Restore, Verdict
-from .nl2sol_steps import (
-    AugmentedSteps,
-    GaussNewtonSteps,
-    Trust,
+from .nl2sol_algebra import (
     cholesky,
+    decompose,
     dot,
     norm,
     smallest_singular,
+    times,
+    times_itself,
+    times_symmetric,
+    times_transposed,
 )
+from .nl2sol_assess import Judge, Restore, Verdict
+from .nl2sol_steps import AugmentedSteps, GaussNewtonSteps, Trust
 
 __all__ = ["NoMinimum", "minimise"]
 
@@ -70,7 +73,7 @@ def minimise(model: Model, start: np.ndarray, max_iterations: int) -> np.ndarray
 class _Search:
     """The state between iterations.
 
-    `triangle` is R of J = QR, `reflections` what gives Q, `secant` the matrix S of second-order terms,
+    `lower` is R' of J = QR, `reflections` what gives Q, `secant` the matrix S of second-order terms,
     `head` the first residuals that were saved at the evaluation `head_call`, `call` that of the residuals.
     """
 
@@ -94,7 +97,7 @@ class _Search:
         judge.restore = Restore.NOTHING
         length = norm(self.residuals)
         judge.too_big = bool(length > LARGEST_NORM)
-        judge.f = np.float64(0.0) if judge.too_big else 0.5 * length**2
+        judge.f = np.float64(0.0) if judge.too_big else 0.5 * (length * length)
         if not judge.too_big:
             self.call = judge.calls
         self.at = self.x.copy()
@@ -105,11 +108,11 @@ class _Search:
         self.steepest = np.maximum(self.steepest, np.abs(slopes).max(axis=0))
         size = np.maximum(self.steepest, np.sqrt(np.maximum(np.diag(self.secant), 0.0)))
         self.d = np.maximum(0.6 * self.d, np.where(size < SMALL_SLOPES, 1.0, size))
-        self.triangle, qtr, self.reflections = _decompose(slopes, self.residuals)
+        self.lower, qtr, self.reflections = decompose(slopes, self.residuals)
         self.call = 0
-        self.g = self.triangle.T @ qtr
+        self.g = times(self.lower, qtr)
         self.trust.gradient = norm(self.g / self.d)
-        self.gauss_newton = GaussNewtonSteps(self.triangle, qtr, self.g, self.d)
+        self.gauss_newton = GaussNewtonSteps(self.lower, qtr, self.g, self.d)
 
     def _old_slopes_times_residuals(self) -> np.ndarray:
         """J'r with the old slopes, or what R takes for it; sets the first residuals to those of the best step."""
@@ -125,7 +128,7 @@ class _Search:
             reflection = self.reflections[k:p, k]
             head[k:] -= dot(reflection, head[k:]) * reflection
         self.head = head
-        return self.triangle.T @ head
+        return times(self.lower, head)
 
     def iterate(self) -> int:
         """One iteration: a step is taken, or the code of R's stop comes back."""
@@ -190,8 +193,10 @@ class _Search:
             self.augmented = None
             return self.gauss_newton.step(self.trust)
         if self.augmented is None:
-            hessian = self.triangle.T @ self.triangle + self.secant
-            self.augmented = AugmentedSteps(hessian / np.outer(self.d, self.d), self.g, self.d)
+            hessian = times_itself(self.lower) + self.secant
+            scaled = np.tril((1 / self.d)[:, None] * hessian / self.d)
+            scaled = scaled + np.tril(scaled, -1).T
+            self.augmented = AugmentedSteps(scaled, self.g, self.d)
         self.gauss_newton.forget()
         return self.augmented.step(self.trust)
 
@@ -205,7 +210,7 @@ class _Search:
         judge = self.judge
         assert self.step is not None
         miss = self.trust.gain - judge.decrease
-        bend = 0.5 * dot(self.step, self.secant @ self.step)
+        bend = 0.5 * dot(self.step, times_symmetric(self.secant, self.step))
         if abs(miss + (-bend if judge.model == 1 else bend)) * FUZZ >= abs(miss):
             return judge.verdict != Verdict.SWITCH_OR_SHRINK
         judge.model = 3 - judge.model
@@ -217,9 +222,9 @@ class _Search:
         """New slopes, and the secant matrix from them; `used` is the model of the step."""
         judge, step = self.judge, self.step
         assert step is not None
-        curved = self.triangle.T @ (self.triangle @ step)
+        curved = times(self.lower, times_transposed(self.lower, step))
         if used == 2:
-            curved = curved + self.secant @ step
+            curved = curved + times_symmetric(self.secant, step)
         before, y = self.g, self._old_slopes_times_residuals()
         self._take_slopes()
         if judge.verdict == Verdict.TAKE_AND_TEST:
@@ -231,17 +236,18 @@ class _Search:
 
     def _update_secant(self, step: np.ndarray, y: np.ndarray) -> None:
         """So that S step = y, after sizing; the weights are Fletcher's and Al-Baali's."""
-        bent = self.secant @ step
+        bent = times_symmetric(self.secant, step)
         had, wanted = abs(dot(step, bent)), abs(dot(step, y))
         size = wanted / had if wanted < had else 1.0
-        direction = self.triangle.T @ (self.triangle @ step) + y
+        direction = times(self.lower, times_transposed(self.lower, step)) + y
         along = dot(step, direction)
         least = COSINE * norm(step) * norm(direction)
         scale = min(1.0, abs(along / least)) if least != 0 else 1.0
         w = (scale / along if along != 0 else 0.0) * direction
         half = 0.5 * (size * dot(step, bent) - dot(step, y))
         u = half * w + y - size * bent
-        self.secant = size * self.secant + np.outer(u, w) + np.outer(w, u)
+        below = np.tril(size * self.secant + np.outer(u, w) + np.outer(w, u))
+        self.secant = below + np.tril(below, -1).T
 
     def parameters_left(self) -> np.ndarray:
         """After convergence R looks at second differences, and leaves the last parameter where it was moved
@@ -265,31 +271,3 @@ class _Search:
             return moved
         singular = smallest_singular(factor)[0] / np.linalg.norm(factor, 2)
         return self.x if singular > ROOT_EPS else moved
-
-
-def _decompose(slopes, residuals) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """R, Q'r and the reflections by Householder; a column of zeros leaves a row of zeros in R."""
-    work, y = slopes.copy(), residuals.copy()
-    n, p = work.shape
-    triangle, qtr, row = np.zeros((p, p)), np.zeros(p), 0
-    for k in range(p):
-        length = norm(work[row:, k])
-        if length < np.finfo(float).tiny:
-            continue
-        if row == n - 1:
-            triangle[k, k:], qtr[k] = work[row, k:], y[row]
-            work[row, k] = 0.0
-            break
-        if work[row, k] < 0:
-            length = -length
-        head = work[row, k] + length
-        work[row, k] = head
-        work[row:, k] *= 1 / np.sqrt(length * head)
-        v = work[row:, k]
-        y[row:] -= dot(y[row:], v) * v
-        for j in range(k + 1, p):
-            work[row:, j] -= dot(work[row:, j], v) * v
-        triangle[k, k], triangle[k, k + 1 :] = -length, work[row, k + 1 :]
-        qtr[k] = y[row]
-        row += 1
-    return triangle, qtr, work

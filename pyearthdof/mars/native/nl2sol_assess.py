@@ -243,7 +243,7 @@ class Judge:
             return
         if trust.length > LONGEST:
             share = LONGEST / trust.length
-            if share >= 0.5 or share * (2 - share) * trust.gain >= least:
+            if 0.5 * trust.length <= LONGEST or share * (2 - share) * trust.gain >= least:
                 return
         elif trust.gain >= least or 0 < 0.5 * trust.newton_length <= LONGEST:
             return

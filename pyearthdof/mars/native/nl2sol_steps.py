@@ -9,9 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
-__all__ = ["AugmentedSteps", "GaussNewtonSteps", "Trust", "dot", "norm", "smallest_singular"]
+from .nl2sol_algebra import (
+    cholesky, damp, dot, norm, smallest_singular, solve, solve_transposed,
+)
+
+__all__ = ["AugmentedSteps", "GaussNewtonSteps", "Trust"]
 
 SLACK = 0.1  # a step may be longer or shorter than the radius by this share of it
 PSI_ERROR = 0.1  # relative, of the reduction that the model promises
@@ -43,20 +46,11 @@ class Trust:
     last_radius: float
 
 
-def dot(a: np.ndarray, b: np.ndarray) -> float:
-    """Summed from first to last, as the reference BLAS does."""
-    return np.add.accumulate(a * b)[-1]
-
-
-def norm(a: np.ndarray) -> float:
-    return np.sqrt(dot(a, a))
-
-
 class GaussNewtonSteps:
-    """Levenberg-Marquardt steps for J = QR, d and Q'r; they may be asked for again with another radius."""
+    """Levenberg-Marquardt steps for J = QR, given R' and Q'r; a new radius goes on from the last one."""
 
-    def __init__(self, triangle: np.ndarray, qtr: np.ndarray, g: np.ndarray, d: np.ndarray):
-        self.triangle, self.qtr, self.g, self.d = triangle, qtr, g, d
+    def __init__(self, lower: np.ndarray, qtr: np.ndarray, g: np.ndarray, d: np.ndarray):
+        self.lower, self.qtr, self.g, self.d = lower, qtr, g, d
         self.tries = -1
         self.low = self.high = self.slope_at_zero = self.length = 0.0
 
@@ -88,18 +82,16 @@ class GaussNewtonSteps:
     def _full_step(self, trust: Trust) -> np.ndarray | None:
         """Where it is short enough; otherwise the lower bound of alpha follows from it."""
         trust.newton_length = -1.0
-        if not np.diag(self.triangle).all():
+        if not np.diag(self.lower).all():
             return None
-        step = -solve_triangular(self.triangle, self.qtr)
-        scaled = self.d * step
+        self.weights = solve_transposed(self.lower, self.qtr)  # R keeps them in the same place
+        scaled = self.d * self.weights
         length = norm(scaled)
         trust.newton_length = length
         excess = length - trust.radius
         if excess <= SLACK * trust.radius:
-            return step
-        inverse = 1 / norm(
-            solve_triangular(self.triangle, self.d * (scaled / length), trans="T")
-        )
+            return -self.weights
+        inverse = 1 / norm(solve(self.lower, self.d * (scaled / length)))
         self.slope_at_zero = inverse / trust.radius * inverse
         self.low = excess * self.slope_at_zero
         return None
@@ -123,25 +115,23 @@ class GaussNewtonSteps:
         return self._next_alpha(alpha, self.length - radius, radius)
 
     def _next_alpha(self, alpha, excess, radius) -> float:
-        inverse = 1 / norm(
-            solve_triangular(self.factor, self.d * (self.scaled / self.length), trans="T")
-        )
+        direction = solve(self.factor, self.d * (self.scaled / self.length))
+        inverse = 1 / norm(direction / np.sqrt(self.weights))
         self.low = max(self.low, alpha + inverse * excess * inverse / radius)
         return self.low
 
     def _damped(self, trust: Trust, alpha: float, limit: int) -> np.ndarray:
-        p, radius, last = len(self.d), trust.radius, 0.0
-        nearly = PSI_ERROR / ((8 * (1 - SLACK) + 3) * radius**2)
+        radius, last = trust.radius, 0.0
+        nearly = PSI_ERROR / ((8 * (1 - SLACK) + 3) * (radius * radius))
         while True:
             self.tries += 1
             if alpha <= 0 or alpha < self.low or alpha >= self.high:
                 alpha = self.high * max(0.001, np.sqrt(self.low / self.high))
             if alpha <= 0:
                 alpha = 0.5 * self.high
-            damping = np.sqrt(alpha) * np.diag(self.d)
-            q, self.factor = np.linalg.qr(np.vstack([self.triangle, damping]))
-            step = -solve_triangular(self.factor, q[:p].T @ self.qtr)
-            self.scaled = self.d * step
+            self.factor, qtr, self.weights = damp(self.lower, self.qtr, np.sqrt(alpha) * self.d)
+            step = -solve_transposed(self.factor, qtr)
+            self.scaled = -step * self.d
             self.length = norm(self.scaled)
             excess = self.length - radius
             if abs(excess) <= SLACK * radius or excess == last:
@@ -150,7 +140,7 @@ class GaussNewtonSteps:
             if not excess > 0:
                 if self.tries >= limit:
                     break
-                promised = alpha * self.length**2 - dot(step, self.g)
+                promised = alpha * self.length * self.length - dot(step, self.g)
                 if alpha < promised * nearly:
                     self._finish(trust, step, alpha, self.length)
                     trust.alpha = -alpha
@@ -219,9 +209,9 @@ class AugmentedSteps:
 
     def _solve(self) -> None:
         """D times the step (its negative), by the present factor."""
-        half = solve_triangular(self.factor, self.g, lower=True)
+        half = solve(self.factor, self.g)
         self.curvature = dot(half, half)
-        self.scaled = solve_triangular(self.factor, half, lower=True, trans="T")
+        self.scaled = solve_transposed(self.factor, half)
         self.length = norm(self.scaled)
 
     def _bounds(self, trust: Trust, failed: bool) -> float:
@@ -236,7 +226,7 @@ class AugmentedSteps:
             self.high, max(abs(trust.alpha) * trust.last_radius / trust.radius, self.low)
         )
         if not failed:
-            length = norm(solve_triangular(self.factor, self.scaled, lower=True))
+            length = norm(solve(self.factor, self.scaled))
             self.slope_at_zero = trust.radius / length / length
             self.low = max(self.low, (self.length - trust.radius) * self.slope_at_zero)
         return alpha
@@ -268,7 +258,7 @@ class AugmentedSteps:
             self.high = min(self.high, alpha)
         if self.patience == 0:  # no gradient
             return alpha
-        length = norm(solve_triangular(self.factor, self.scaled, lower=True))
+        length = norm(solve(self.factor, self.scaled))
         change = (excess / length) * (self.length / length) * (self.length / trust.radius)
         self.low = max(self.low, alpha + change)
         return self.low
@@ -324,7 +314,7 @@ class AugmentedSteps:
         """
         delta = alpha + min(0.0, trust.newton_length)
         promised = alpha * self.length * self.length + self.curvature
-        share = 2 * PSI_ERROR / (3 * (4 * (1 - SLACK) * 3 + 4) * trust.radius)
+        share = 2 * PSI_ERROR / (3 * (4 * (1 - SLACK) * 3 + 2 + 2) * trust.radius)
         known = share < HUGE * min(trust.radius, 1.0)
         if (
             self.tries >= self.patience
@@ -332,19 +322,20 @@ class AugmentedSteps:
             or delta < share / trust.radius * promised
         ):
             sigma, left, right = smallest_singular(self.factor)
-            vector = solve_triangular(self.factor, sigma * right, lower=True, trans="T")
+            vector = solve_transposed(self.factor, sigma * right)
             inverse = 1 / norm(vector)
             vector = inverse * vector
             along = dot(self.scaled, vector)
             room = (trust.radius + self.length) * (trust.radius - self.length)
             root = np.sqrt(along * along + room)
             move = room / (along + (-root if along < 0 else root))
-            if (inverse * move) ** 2 <= PSI_ERROR * (self.length**2 + alpha * trust.radius**2):
-                bend = inverse * sigma * dot(left, vector)
+            edge = self.length * self.length + alpha * (trust.radius * trust.radius)
+            if (inverse * move) * (inverse * move) <= PSI_ERROR * edge:
+                bend = (inverse * sigma) * dot(left, vector)
                 gain = move * (-alpha * along - 0.5 * move * (bend - alpha))
                 return self._edge(trust, alpha, promised, gain, move * vector), True
             if trust.newton_length <= 0:
-                trust.newton_length = min(trust.newton_length, inverse**2 - alpha)
+                trust.newton_length = min(trust.newton_length, inverse * inverse - alpha)
             self.low = max(self.low, -trust.newton_length)
         return None, not delta > ROUNDING * np.abs(self.hessian).max()
 
@@ -376,46 +367,3 @@ def _gerschgorin(diagonal, size, others) -> float:
             half = 0.5 * (diagonal[i] + others[i] - size[k, i] - diagonal[k])
             most = max(most, half + np.sqrt(half * half + others[k] * size[k, i]))
     return diagonal[k] + most
-
-
-def cholesky(a: np.ndarray) -> tuple[np.ndarray, float | None]:
-    """The lower factor; where there is none, an upper bound (not positive) of the lowest eigenvalue, too."""
-    p = len(a)
-    factor = np.zeros((p, p))
-    for i in range(p):
-        for j in range(i):
-            factor[i, j] = (a[i, j] - factor[i, :j] @ factor[j, :j]) / factor[j, j]
-        rest = a[i, i] - factor[i, :i] @ factor[i, :i]
-        if rest <= 0:
-            factor[i, i] = 1.0
-            unit = np.eye(i + 1)[i]
-            length = norm(
-                solve_triangular(factor[: i + 1, : i + 1], unit, lower=True, trans="T")
-            )
-            return factor, rest / length / length
-        factor[i, i] = np.sqrt(rest)
-    return factor, None
-
-
-def smallest_singular(factor: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-    """An estimate of a lower triangle's smallest singular value, by Cline, Moler, Stewart and Wilkinson.
-
-    With its left vector x, and the right one, not normalised: factor @ y = x.
-    """
-    p, seed = len(factor), 2
-    x = np.zeros(p)
-    if not np.diag(factor).all():
-        return 0.0, x, x
-    for j in reversed(range(p)):
-        seed = 3432 * seed % 9973
-        b = 0.5 * (1 + seed / 9973)
-        plus, minus = b - x[j], -b - x[j]
-        sizes = []
-        for value in (plus, minus):
-            sums = x[:j] + factor[j, :j] * (value / factor[j, j])
-            sizes.append(abs(value) + np.abs(sums).sum())
-        x[j] = (minus if sizes[1] > sizes[0] else plus) / factor[j, j]
-        x[:j] += x[j] * factor[j, :j]
-    x = x / norm(x)
-    y = solve_triangular(factor, x, lower=True)
-    return 1 / norm(y), x, y

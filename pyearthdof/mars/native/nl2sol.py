@@ -18,7 +18,6 @@ from .nl2sol_algebra import (
     decompose,
     dot,
     norm,
-    smallest_singular,
     times,
     times_itself,
     times_symmetric,
@@ -266,8 +265,5 @@ class _Search:
             g = np.array([dot(residuals, column) for column in slopes.T])
             columns.append((g - self.g) / by)
         hessian = np.array(columns)
-        factor, lowest = cholesky(0.5 * (hessian + hessian.T))
-        if lowest is not None:
-            return moved
-        singular = smallest_singular(factor)[0] / np.linalg.norm(factor, 2)
-        return self.x if singular > ROOT_EPS else moved
+        lowest = cholesky(0.5 * (hessian + hessian.T))[1]
+        return self.x if lowest is None else moved

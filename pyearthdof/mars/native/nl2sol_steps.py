@@ -218,8 +218,12 @@ class AugmentedSteps:
         """Of alpha, from Gerschgorin's bounds of the eigenvalues; and the first alpha."""
         diagonal, size = np.diag(self.hessian), np.abs(self.hessian)
         others = (size - np.diag(np.diag(size))).sum(axis=1)
-        self.smallest = -_gerschgorin(-diagonal, size, others)
-        self.largest = _gerschgorin(diagonal, size, others)
+        lowest = int(np.argmin(diagonal - others))
+        excess = diagonal[lowest] - diagonal + others - size[lowest]
+        self.smallest = diagonal[lowest] - _radius(lowest, excess, size, others)
+        highest = int(np.argmax(diagonal + others))
+        excess = diagonal + others - size[highest] - diagonal[highest]
+        self.largest = diagonal[highest] + _radius(highest, excess, size, others)
         self._highest(trust)
         self.low = max(self.low, trust.gradient / trust.radius - self.largest)
         alpha = min(
@@ -358,12 +362,8 @@ class AugmentedSteps:
         return -self.scaled / self.d
 
 
-def _gerschgorin(diagonal, size, others) -> float:
-    """An upper bound of the eigenvalues, by the discs and a simple scaling of one row."""
-    k = int(np.argmax(diagonal + others))
-    most = 0.0
-    for i in range(len(diagonal)):
-        if i != k:
-            half = 0.5 * (diagonal[i] + others[i] - size[k, i] - diagonal[k])
-            most = max(most, half + np.sqrt(half * half + others[k] * size[k, i]))
-    return diagonal[k] + most
+def _radius(k: int, excess, size, others) -> float:
+    """Of Gerschgorin's disc of row k, after a simple scaling; `excess` is what other discs reach beyond it."""
+    half = 0.5 * np.delete(excess, k)
+    reach = half + np.sqrt(half * half + others[k] * np.delete(size[k], k))
+    return max(0.0, reach.max())

@@ -9,11 +9,17 @@ from ...exceptions import InvalidInputError
 from .elementary import power
 from .nl2sol import NoMinimum, minimise
 
-__all__ = ["fit_power"]
+__all__ = ["fit_power", "power_line"]
 
 MAX_ITERATIONS = 100  # earth's
 RANK_TOLERANCE = 1e-7
 ROOT_EPS = np.sqrt(np.finfo(float).eps)
+
+
+def power_line(x: np.ndarray, coef: np.ndarray, intercept: bool) -> np.ndarray:
+    """a + b x^c, or b x^c."""
+    values = coef[-2] * power(x, coef[-1])
+    return coef[0] + values if intercept else values
 
 
 def fit_power(x, y, weights, start: np.ndarray, intercept: bool) -> np.ndarray:
@@ -27,8 +33,7 @@ def fit_power(x, y, weights, start: np.ndarray, intercept: bool) -> np.ndarray:
     root = np.sqrt(weights)
 
     def line(p):
-        values = p[-2] * power(x, p[-1])
-        values = p[0] + values if intercept else values
+        values = power_line(x, p, intercept)
         if not np.isfinite(values).all():
             raise NoMinimum("Missing value or an infinity produced when evaluating the model")
         return values

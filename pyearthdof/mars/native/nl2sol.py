@@ -89,6 +89,7 @@ class _Search:
             raise NoMinimum(STOPS[63])
         self._take_slopes()
         self.step: np.ndarray | None = None
+        self.augmented: AugmentedSteps | None = None
 
     def _evaluate(self) -> None:
         judge = self.judge
@@ -114,7 +115,7 @@ class _Search:
         self.gauss_newton = GaussNewtonSteps(self.lower, qtr, self.g, self.d)
 
     def _old_slopes_times_residuals(self) -> np.ndarray:
-        """J'r with the old slopes, or what R takes for it; sets the first residuals to those of the best step."""
+        """J'r with the old slopes, or what R takes for it; the first residuals become the best step's."""
         p, best = len(self.x), self.judge.best_call
         if best not in (self.call, self.head_call):
             return np.array([dot(column, self.residuals) for column in self.slopes.T])
@@ -249,8 +250,9 @@ class _Search:
         self.secant = below + np.tril(below, -1).T
 
     def parameters_left(self) -> np.ndarray:
-        """After convergence R looks at second differences, and leaves the last parameter where it was moved
-        to if these are not positive definite.
+        """Those of the minimum, but for the last one where second differences are not positive definite.
+
+        R takes them after convergence, and then leaves the last parameter where it was moved to.
         """
         if self.judge.f < self.judge.f0:
             self._old_slopes_times_residuals()

@@ -24,18 +24,22 @@ def dot(a: np.ndarray, b: np.ndarray) -> np.float64:
 
 
 def norm(a: np.ndarray) -> np.float64:
+    """Euclidean."""
     return np.sqrt(dot(a, a))
 
 
 def times(lower: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """L x."""
     return np.array([dot(lower[i, : i + 1], x[: i + 1]) for i in range(len(x))])
 
 
 def times_transposed(lower: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """L' x."""
     return np.array([dot(lower[j:, j], x[j:]) for j in range(len(x))])
 
 
 def times_symmetric(a: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """A x."""
     return np.array([dot(row, x) for row in a])
 
 
@@ -45,6 +49,7 @@ def times_itself(lower: np.ndarray) -> np.ndarray:
 
 
 def solve(lower: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """x of L x = y."""
     x = np.empty(len(y))
     for i in range(len(y)):
         x[i] = (y[i] - dot(lower[i, :i], x[:i])) / lower[i, i] if i else y[0] / lower[0, 0]
@@ -52,6 +57,7 @@ def solve(lower: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def solve_transposed(lower: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """x of L' x = y."""
     x = y.copy()
     for i in reversed(range(len(y))):
         x[i] /= lower[i, i]

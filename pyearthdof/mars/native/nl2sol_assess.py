@@ -40,9 +40,7 @@ class Verdict(enum.IntEnum):
 
 
 class Restore(enum.IntEnum):
-    """What becomes of the parameters: they go back to the start of the iteration, are kept for later, or
-    the kept ones come back.
-    """
+    """The parameters go back to the start of the iteration, are kept for later, or the kept ones return."""
 
     NOTHING = 0
     START = 1
@@ -137,9 +135,7 @@ class Judge:
         self.verdict, self.restore, self.f = Verdict.AGAIN, Restore.START, self._kept_f
 
     def _back_to_kept(self, trust: Trust) -> tuple[float, int, bool]:
-        """The step lost. The factor of the radius, the call of the step that counts, and whether it may be
-        a minimum; the factor is None where the kept step is taken at once.
-        """
+        """After a step that lost: the radius' factor, the call that counts, and whether it is good enough."""
         if self._kept_f >= self.f0:
             return 1.0, self.calls, True
         good = (
@@ -204,8 +200,7 @@ class Judge:
             if self.decrease < (0.5 / GROW - 1) * slope:
                 self.factor = max(2.0, 0.5 * slope / (slope + self.decrease))
             near = trust.newton_length >= 0 and (
-                trust.newton_length < 2 * trust.length
-                or trust.newton_gain < 1.2 * self.decrease
+                trust.newton_length < 2 * trust.length or trust.newton_gain < 1.2 * self.decrease
             )
             if trust.alpha != 0 and not near:
                 self.verdict = Verdict.AGAIN

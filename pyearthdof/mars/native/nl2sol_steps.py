@@ -11,7 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from .nl2sol_algebra import (
-    cholesky, damp, dot, norm, smallest_singular, solve, solve_transposed,
+    cholesky,
+    damp,
+    dot,
+    norm,
+    smallest_singular,
+    solve,
+    solve_transposed,
 )
 
 __all__ = ["AugmentedSteps", "GaussNewtonSteps", "Trust"]
@@ -226,9 +232,7 @@ class AugmentedSteps:
         self.largest = diagonal[highest] + _radius(highest, excess, size, others)
         self._highest(trust)
         self.low = max(self.low, trust.gradient / trust.radius - self.largest)
-        alpha = min(
-            self.high, max(abs(trust.alpha) * trust.last_radius / trust.radius, self.low)
-        )
+        alpha = min(self.high, max(abs(trust.alpha) * trust.last_radius / trust.radius, self.low))
         if not failed:
             length = norm(solve(self.factor, self.scaled))
             self.slope_at_zero = trust.radius / length / length
@@ -320,11 +324,7 @@ class AugmentedSteps:
         promised = alpha * self.length * self.length + self.curvature
         share = 2 * PSI_ERROR / (3 * (4 * (1 - SLACK) * 3 + 2 + 2) * trust.radius)
         known = share < HUGE * min(trust.radius, 1.0)
-        if (
-            self.tries >= self.patience
-            or not known
-            or delta < share / trust.radius * promised
-        ):
+        if self.tries >= self.patience or not known or delta < share / trust.radius * promised:
             sigma, left, right = smallest_singular(self.factor)
             vector = solve_transposed(self.factor, sigma * right)
             inverse = 1 / norm(vector)
@@ -363,7 +363,7 @@ class AugmentedSteps:
 
 
 def _radius(k: int, excess, size, others) -> float:
-    """Of Gerschgorin's disc of row k, after a simple scaling; `excess` is what other discs reach beyond it."""
+    """Of Gerschgorin's disc of row k, after a simple scaling; `excess`: what other discs reach beyond it."""
     half = 0.5 * np.delete(excess, k)
     reach = half + np.sqrt(half * half + others[k] * np.delete(size[k], k))
     return max(0.0, reach.max())

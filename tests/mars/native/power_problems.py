@@ -25,12 +25,12 @@ for (i in seq_along(sizes)) {
   data <- data.frame(y = ys[rows], x = xs[rows])
   w <- ws[rows]
   message[i] <- tryCatch({
-    line <- as.numeric(coef(if (with[i] == 1) lm(y ~ ., data, weights = w) else lm(y ~ . - 1, data, weights = w)))
+    straight <- if (with[i] == 1) lm(y ~ ., data, weights = w) else lm(y ~ . - 1, data, weights = w)
+    line <- as.numeric(coef(straight))
     start <- setNames(c(as.list(line), 1), c(if (with[i] == 1) "(Intercept)", "coef", "exponent"))
     form <- if (with[i] == 1) y ~ `(Intercept)` + coef * x^exponent else y ~ coef * x^exponent
     fit <- nls(form, data, start, weights = w, algorithm = "port", control = list(maxiter = 100))
     out[[paste0("coef", i)]] <- as.double(coef(fit))
-    out[[paste0("iterations", i)]] <- as.double(fit$convInfo$finIter)
     fit$message
   }, error = function(e) sub("^Convergence failure: ", "", conditionMessage(e)))
 }

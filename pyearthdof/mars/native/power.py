@@ -9,7 +9,7 @@ from ...exceptions import InvalidInputError
 from .elementary import power
 from .nl2sol import NoMinimum, minimise
 
-__all__ = ["fit_power", "power_line"]
+__all__ = ["fit_power", "power_line", "power_slopes"]
 
 MAX_ITERATIONS = 100  # earth's
 RANK_TOLERANCE = 1e-7
@@ -22,6 +22,24 @@ def power_line(x: np.ndarray, coef: np.ndarray, intercept: bool) -> np.ndarray:
     return coef[0] + values if intercept else values
 
 
+def power_slopes(x: np.ndarray, coef: np.ndarray, intercept: bool) -> tuple[np.ndarray, np.ndarray]:
+    """a + b x^c and its slopes, by differences as in R: their noise is a part of what R does."""
+
+    def line(p):
+        values = power_line(x, p, intercept)
+        if not np.isfinite(values).all():
+            raise NoMinimum("Missing value or an infinity produced when evaluating the model")
+        return values
+
+    values, slopes = line(coef), np.empty((len(x), len(coef)))
+    for k, value in enumerate(coef):
+        delta = abs(value) * ROOT_EPS if value else ROOT_EPS
+        moved = coef.copy()
+        moved[k] += delta
+        slopes[:, k] = (line(moved) - values) / delta
+    return values, slopes
+
+
 def fit_power(x, y, weights, start: np.ndarray, intercept: bool) -> np.ndarray:
     """Coefficients (a, b, c), or (b, c) without an intercept, of y on x >= 0.
 
@@ -32,20 +50,9 @@ def fit_power(x, y, weights, start: np.ndarray, intercept: bool) -> np.ndarray:
     """
     root = np.sqrt(weights)
 
-    def line(p):
-        values = power_line(x, p, intercept)
-        if not np.isfinite(values).all():
-            raise NoMinimum("Missing value or an infinity produced when evaluating the model")
-        return values
-
     def model(p):
-        """Residuals and slopes, these by differences as in R: their noise is a part of what R does."""
-        values, slopes = line(p), np.empty((len(x), len(p)))
-        for k, value in enumerate(p):
-            delta = abs(value) * ROOT_EPS if value else ROOT_EPS
-            moved = p.copy()
-            moved[k] += delta
-            slopes[:, k] = -(root * ((line(moved) - values) / delta))
+        values, slopes = power_slopes(x, p, intercept)
+        slopes = -(root[:, None] * slopes)
         if not np.isfinite(slopes).all():
             raise NoMinimum("NA/NaN/Inf in foreign function call (arg 1)")
         return root * (y - values), slopes

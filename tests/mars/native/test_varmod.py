@@ -11,7 +11,7 @@ from without_r import run_without_r
 
 from pyearthdof import Earth, MarsModel
 from pyearthdof.exceptions import InvalidInputError, RWarning
-from pyearthdof.mars.native.robust import fit_robust
+from pyearthdof.mars.native.robust import fit_robust, robust_errors
 from pyearthdof.random import RDraws
 
 SEED = 11
@@ -210,6 +210,13 @@ def test_robust_regression_of_dependent_columns():
     x = np.ones((30, 2))
     with pytest.raises(InvalidInputError, match="depend on each other"):
         fit_robust(x, np.arange(30.0), np.ones(30), RDraws(1))
+
+
+def test_robust_errors_of_a_column_of_next_to_nothing():
+    """R cannot invert its triangle."""
+    x = np.column_stack([np.ones(30), 1e-17 * np.arange(30.0)])
+    with pytest.raises(InvalidInputError, match="system is computationally singular"):
+        robust_errors(x, np.sin(np.arange(30.0)), 1.0)
 
 
 @pytest.mark.needs_r

@@ -4,11 +4,14 @@ Flat problems are a hundred iterations on slopes by differences, where the last 
 whether the limit of iterations is reached: in R's order of operations all agree, in numpy's 5 of 400 did not.
 """
 
+import warnings
+
 import numpy as np
 import pytest
 from power_problems import Problem, random_problem, solve_by_r
-from rscript import needs_rscript
+from rscript import needs_rscript, run_r
 
+from pyearthdof import Earth
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.mars.native.nl2sol import NoMinimum, minimise
 from pyearthdof.mars.native.nl2sol_algebra import (
@@ -146,3 +149,58 @@ def test_columns_of_zeros():
         slopes[:, k] = 0.0
         lower, _, _ = decompose(slopes, np.ones(6))
         np.testing.assert_allclose(lower @ lower.T, slopes.T @ slopes, atol=1e-12)
+
+
+R_EARTH = """
+out <- list()
+message <- character(0)
+for (i in seq_along(sizes)) {
+  rows <- sum(sizes[seq_len(i - 1)]) + seq_len(sizes[i])
+  set.seed(i)
+  message[i] <- tryCatch({
+    fit <- suppressWarnings(earth(X[rows, ], y[rows], nfold = 3, ncross = 3, varmod.method = method[i]))
+    out[[paste0("coef", i)]] <- as.double(coef(fit$varmod$residmod))
+    out[[paste0("iterations", i)]] <- as.double(fit$varmod$iters)
+    "converged"
+  }, error = function(e) sub("^Convergence failure: ", "", strsplit(conditionMessage(e), "\\n")[[1]][1]))
+}
+out$message <- message
+"""
+
+
+def random_data(seed: int) -> tuple[np.ndarray, np.ndarray, str]:
+    rng = np.random.default_rng([seed, 77])
+    n = int(rng.integers(30, 250))
+    X = rng.uniform(size=(n, 2))
+    mean = rng.choice([0.5, 2, 5]) + X @ rng.uniform(0, 5, 2) * (X[:, 0] > 0.4)
+    spread = rng.choice([0.05, 0.2, 0.6]) * mean ** [0, 0.5, 1, 1.5, -0.7][seed % 5]
+    scale = 10.0 ** rng.integers(-6, 7) if seed % 7 == 0 else 1.0
+    return X, scale * (mean + spread * rng.normal(size=n)), ["power", "power0"][seed % 2]
+
+
+@needs_rscript
+@pytest.mark.slow
+def test_whole_fits():
+    """The search starts from the bits that R's earth gives it, and goes on for several rounds of weights."""
+    data = [random_data(seed) for seed in range(150)]
+    X, y, methods = zip(*data, strict=True)
+    sizes = np.array([len(part) for part in y], dtype=float)
+    r = run_r(
+        R_EARTH, packages=("earth",), X=np.vstack(X), y=np.concatenate(y), method=list(methods),
+        sizes=sizes, timeout=900,
+    )  # fmt: skip
+    for i, (x, values, method) in enumerate(data, 1):
+        model = Earth(engine="native", nfold=3, ncross=3, varmod_method=method, random_state=i)
+        message = r["message"][i - 1]
+        if f"coef{i}" not in r:
+            with pytest.raises(InvalidInputError) as refused, warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                model.fit(x, values)
+            assert message in str(refused.value) or "nonpositive" in message
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            varmod = model.fit(x, values).model_.varmod
+        coef = np.append(varmod.coef, varmod.power)
+        np.testing.assert_allclose(coef, r[f"coef{i}"], rtol=1e-6, err_msg=str(i))
+        assert varmod.iterations == r[f"iterations{i}"][0]

@@ -211,9 +211,15 @@ Buffer<double> hat_values(const Table<double>& reflections, Team& team) {
     for (std::size_t t = std::min(first + count, n - 1); t > 0; --t)
       reflect_lanes(basis, reflections[t - 1], t - 1, first, count);
   });
-  Buffer<double> values(n, 0.0);
-  for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t c = 0; c < m; ++c) values[i] += basis[i][c] * basis[i][c];
+  Buffer<double> values(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    long double sum = 0;  // as R's rowSums
+    for (std::size_t c = 0; c < m; ++c) {
+      const double square = basis[i][c] * basis[i][c];
+      sum += square;
+    }
+    values[i] = static_cast<double>(sum);
+  }
   return values;
 }
 

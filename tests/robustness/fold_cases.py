@@ -11,7 +11,7 @@ from data_cases import data_case
 
 __all__ = ["fold_case", "fold_cases"]
 
-METHODS = ("const", "lm", "rlm", "earth", "x.lm", "x.rlm", "x.earth")
+METHODS = ("const", "lm", "rlm", "earth", "power", "power0", "x.lm", "x.rlm", "x.earth")
 
 
 def fold_cases(count: int, seed: int = 0) -> Iterator[Case]:

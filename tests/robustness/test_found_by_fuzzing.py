@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from case import Case
 from judge import AGREED, LOOSER, REFUSED, STRICTER, judge
@@ -33,8 +34,18 @@ CANCELLING = np.array([
     [1.0000006097012111e+18, -5.681153654123811, 99999492854755.7],
 ])  # fmt: skip
 
+LEVELS = [f"l{k}" for k in range(9)]
+PAIRED = pd.DataFrame({"v1": pd.Categorical.from_codes([3, 5, 2, 3, 3, 1], LEVELS)})
+PAIRS = np.array([[5.0, 6.0], [4.0, 0.0], [0.0, 2.0], [2.0, 1.0], [0.0, 1.0], [5.0, 6.0]])
+
 # name: case, verdict on R through the bridge, verdict on the native engine
 FOUND = {
+    # Where the folds prune pairs, R fits the generalised linear models of each size again.
+    "pairs of each size in folds": (
+        Case(PAIRED, PAIRS, weights=np.array([3.0, 0.0, 1.0, 1.0, 0.4, 2.0]),
+             options={"thresh": 0.0, "glm_family": "binomial", "nfold": 4, "pmethod": "cv"}),
+        REFUSED, REFUSED,
+    ),
     # Backward elimination starts from 1e35 in R, so it keeps every term of a y beyond 1e17.
     "large y": (Case(X, 1e20 * Y), AGREED, AGREED),
     # R stops in the exhaustive search; the native engine went on.

@@ -15,6 +15,7 @@ from ...random import RDraws
 from ..design.data import taken
 from ..model import MarsModel, evaluate_term
 from ..options import EarthOptions
+from .earth_glm import fit_glms
 from .fit import fit_one, subset_fits
 from .fold_statistics import class_levels, class_rates, glm_statistics, largest_error, weighted_rsq
 
@@ -188,9 +189,12 @@ def _rsq_per_subset(
     table = {name: np.full(len(model.dirs), np.nan) for name in parts}
     share = _response_shares(options, Y.shape[1])
     basis = _basis(fitted, X)
-    if Y.shape[1] < part.responses.matrix.shape[1]:
+    pairs = part if Y.shape[1] < part.responses.matrix.shape[1] else None
+    if pairs is not None:
         part = _as_shares(part, Y[inside])
     for size, (selected, coef) in enumerate(subset_fits(fitted, part, options, len(model.dirs))):
+        if pairs is not None:  # R fits these again, too: it may warn of them
+            fit_glms(basis[np.ix_(inside, selected)], pairs, options)
         predicted = basis[:, selected] @ coef
         for name, (rows, true) in parts.items():
             weights = taken(given, rows)

@@ -1,17 +1,43 @@
-"""Least squares of a + b x^c, for the power models of the variance."""
+"""Least squares of a + b x^c, for the power models of the variance, as R's nls() fits them."""
 
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import least_squares
 
+from ... import _core
 from ...exceptions import InvalidInputError
+from .elementary import power
+from .nl2sol import NoMinimum, minimise
 
-__all__ = ["fit_power"]
+__all__ = ["fit_power", "power_line", "power_slopes"]
 
-SMALLEST = np.finfo(float).eps
-MAX_EVALUATIONS = 500
-SMALLEST_POWER = 1e-6  # of zeros
+MAX_ITERATIONS = 100  # earth's
+RANK_TOLERANCE = 1e-7
+ROOT_EPS = np.sqrt(np.finfo(float).eps)
+
+
+def power_line(x: np.ndarray, coef: np.ndarray, intercept: bool) -> np.ndarray:
+    """a + b x^c, or b x^c."""
+    values = coef[-2] * power(x, coef[-1])
+    return coef[0] + values if intercept else values
+
+
+def power_slopes(x: np.ndarray, coef: np.ndarray, intercept: bool) -> tuple[np.ndarray, np.ndarray]:
+    """a + b x^c and its slopes, by differences as in R: their noise is a part of what R does."""
+
+    def line(p):
+        values = power_line(x, p, intercept)
+        if not np.isfinite(values).all():
+            raise NoMinimum("Missing value or an infinity produced when evaluating the model")
+        return values
+
+    values, slopes = line(coef), np.empty((len(x), len(coef)))
+    for k, value in enumerate(coef):
+        delta = abs(value) * ROOT_EPS if value else ROOT_EPS
+        moved = coef.copy()
+        moved[k] += delta
+        slopes[:, k] = (line(moved) - values) / delta
+    return values, slopes
 
 
 def fit_power(x, y, weights, start: np.ndarray, intercept: bool) -> np.ndarray:
@@ -20,45 +46,25 @@ def fit_power(x, y, weights, start: np.ndarray, intercept: bool) -> np.ndarray:
     Raises
     ------
     InvalidInputError
-        Where the search does not end in a minimum; R's nls stops there, too.
+        Where R's nls stops, with its reason.
     """
     root = np.sqrt(weights)
-    logs = np.log(np.where(x > 0, x, 1.0))
 
-    def powers(c):
-        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            return x**c
-
-    def residuals(p):
-        line = p[-2] * powers(p[-1]) + (p[0] if intercept else 0.0)
-        with np.errstate(over="ignore", invalid="ignore"):
-            return root * (line - y)
-
-    def slopes(p):
-        each = powers(p[-1])
-        columns = [np.ones(len(x))] if intercept else []
-        columns += [each, p[-2] * each * logs]
-        with np.errstate(over="ignore", invalid="ignore"):
-            return np.column_stack(columns) * root[:, None]
+    def model(p):
+        values, slopes = power_slopes(x, p, intercept)
+        slopes = -(root[:, None] * slopes)
+        if not np.isfinite(slopes).all():
+            raise NoMinimum("NA/NaN/Inf in foreign function call (arg 1)")
+        return root * (y - values), slopes
 
     try:
-        if not np.isfinite(start).all():
-            raise ValueError("the start is not finite")
-        found = least_squares(
-            residuals, start, slopes, method="lm", xtol=SMALLEST, ftol=SMALLEST, gtol=SMALLEST,
-            x_scale="jac", max_nfev=MAX_EVALUATIONS,
-        )  # fmt: skip
-    except ValueError as error:
-        raise _failure(str(error)) from None
-    if found.status == 0 or not np.isfinite(found.x).all():
-        raise _failure("the search goes on without end")
-    if (x == 0).any() and found.x[-1] < SMALLEST_POWER:
-        raise _failure("the exponent goes to 0 or below, but some fitted values are 0")
-    return found.x
-
-
-def _failure(why: str) -> InvalidInputError:
-    return InvalidInputError(
-        f"the power model of the variance has no minimum that can be found ({why}): use another "
-        "varmod_method, such as 'lm'"
-    )
+        with np.errstate(all="ignore"):
+            slopes = model(start)[1]
+        if len(_core.find_independent(slopes.T.copy(), RANK_TOLERANCE)) < min(slopes.shape):
+            raise NoMinimum("singular gradient matrix at initial parameter estimates")
+        return minimise(model, start, MAX_ITERATIONS)
+    except NoMinimum as error:
+        raise InvalidInputError(
+            f"the power model of the variance has no minimum that can be found ({error}): use another "
+            "varmod_method, such as 'lm'"
+        ) from None

@@ -6,7 +6,7 @@ import numpy as np
 
 from ... import _core
 
-__all__ = ["r_mean", "r_sum", "r_weighted_mean", "sum_in_order"]
+__all__ = ["r_mean", "r_sum", "r_variance", "r_weighted_mean", "sum_in_order"]
 
 
 def r_sum(values: np.ndarray) -> float:
@@ -17,6 +17,12 @@ def r_sum(values: np.ndarray) -> float:
 def r_mean(values: np.ndarray) -> float:
     """R's mean(): in extended precision, with a second round for what the first one lost."""
     return _core.extended_mean(np.ascontiguousarray(values, dtype=float))
+
+
+def r_variance(values: np.ndarray) -> float:
+    """R's var(): differences and squares in extended precision, too."""
+    differences = values.astype(np.longdouble) - r_mean(values)
+    return float(np.add.accumulate(differences**2)[-1] / (len(values) - 1))
 
 
 def r_weighted_mean(values: np.ndarray, weights: np.ndarray) -> float:

@@ -33,10 +33,7 @@ def fit_robust(
     root = np.sqrt(weights)
     independent = _core.find_independent(np.ascontiguousarray(columns.T), TOLERANCE)
     if len(independent) < columns.shape[1]:
-        raise InvalidInputError(
-            "the regressors of the variance model depend on each other, which robust regression does not "
-            "take (R: singular fits are not implemented in 'rlm'): use 'lm' in varmod_method"
-        )
+        raise _dependent("singular fits are not implemented in 'rlm'")
     X, y = columns * root[:, None], y * root
     residuals, scale = _s_estimate(X, y, draws)
     for _ in range(20):
@@ -50,13 +47,22 @@ def fit_robust(
     return coef, scale
 
 
+def _dependent(words: str) -> InvalidInputError:
+    return InvalidInputError(
+        "the regressors of the variance model depend on each other, which robust regression does not "
+        f"take (R: {words}): use 'lm' in varmod_method"
+    )
+
+
 def robust_errors(X: np.ndarray, residuals: np.ndarray, scale: float) -> np.ndarray:
     """Standard errors of the coefficients; rows and residuals times the roots of the weights.
 
     Huber's: s (kappa / m) sqrt(diag (X'X)^-1), of the residuals times their weights and the mean m of the
-    derivative of psi.
+    derivative of psi. R inverts the triangle of X and refuses a column of next to nothing.
     """
     n, p = X.shape
+    if not np.linalg.cond(np.linalg.qr(X, mode="r"), 1) <= 1 / np.finfo(float).eps:
+        raise _dependent("system is computationally singular")
     with np.errstate(divide="ignore", invalid="ignore"):  # a scale of 0 has no errors
         u = residuals / scale
         squares = (u / C) ** 2

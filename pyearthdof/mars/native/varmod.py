@@ -21,9 +21,10 @@ from ..variance import (
     power_of_fit,
     sd_of,
 )
+from .elementary import power
 from .fit import fit
-from .power import fit_power
-from .r_sums import r_mean
+from .power import fit_power, power_line
+from .r_sums import r_mean, r_variance
 from .regression import wls
 from .robust import fit_robust
 from .varmod_errors import errors_of
@@ -56,7 +57,8 @@ class Regression:
 
 def variance_of_predictions(cv: dict) -> np.ndarray:
     """Variance of the out-of-fold predictions of each row over the repetitions of cross-validation."""
-    return np.var(cv["tables"]["cv.oof.fit.tab"]["values"], axis=1, ddof=1)
+    values = cv["tables"]["cv.oof.fit.tab"]["values"]
+    return np.array([r_variance(row) for row in values])
 
 
 def fit_variance(
@@ -69,8 +71,8 @@ def fit_variance(
     leverages = np.minimum(details.leverages, LARGEST_LEVERAGE)
     with np.errstate(divide="ignore", invalid="ignore"):
         correction = n / ((n - model.n_terms) * (1 - leverages))
-        squared = correction * (fitted + details.residuals - fitted) ** 2
-        residuals = np.sqrt(squared + variance_of_predictions(cv))
+        squared = correction * details.residuals**2
+        residuals = power(squared + variance_of_predictions(cv), 0.5)
     if not np.isfinite(residuals).all():
         raise InvalidInputError(
             f"the model has {model.n_terms} terms on {n} rows, which leaves nothing for a variance model"
@@ -217,7 +219,6 @@ def _power(method, values, residuals, weights, before: Regression | None) -> Reg
     columns = np.column_stack([np.ones(len(values)), values])[:, 0 if intercept else 1 :]
     start = before.changing if before else np.append(wls(columns, residuals, weights), 1.0)
     found = fit_power(values, residuals, weights, start, intercept)
-    coef, power = found[:-1], float(found[-1])
     dirs, cuts = linear_terms(1, intercept)
-    columns[:, -1] = values**power
-    return Regression(dirs, cuts, coef, columns @ coef, found, power)
+    predicted = power_line(values, found, intercept)
+    return Regression(dirs, cuts, found[:-1], predicted, found, float(found[-1]))

@@ -7,6 +7,7 @@ import numpy as np
 from ..design.names import term_names
 from ..terms import evaluate_term
 from ..variance import VarianceErrors
+from .power import power_slopes
 from .r_sums import r_sum, r_weighted_mean
 from .regression import root_of_inverse, wls_errors
 from .robust import robust_errors
@@ -46,10 +47,7 @@ def errors_of(method: str, names, values, residuals, weights, found) -> Variance
 def _power_errors(x, rest, weights, found) -> np.ndarray:
     """From the slopes of a + b x^c at the minimum."""
     root = np.sqrt(weights)
-    each = x**found.power
-    columns = [] if len(found.coef) == 1 else [np.ones(len(x))]
-    columns += [each, found.coef[-1] * each * np.log(np.where(x > 0, x, 1.0))]
-    slopes = np.column_stack(columns) * root[:, None]
+    slopes = power_slopes(x, found.changing, len(found.coef) == 2)[1] * root[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
         spread = np.sqrt(np.sum((rest * root) ** 2) / np.float64(len(x) - slopes.shape[1]))
         return root_of_inverse(slopes) * spread

@@ -1,6 +1,5 @@
 """Variance models without R: plain R's coefficients, iterations and intervals, for every method."""
 
-import contextlib
 import itertools
 import warnings
 
@@ -12,14 +11,11 @@ from without_r import run_without_r
 
 from pyearthdof import Earth, MarsModel
 from pyearthdof.exceptions import InvalidInputError, RWarning
-from pyearthdof.mars.native.power import fit_power
-from pyearthdof.mars.native.robust import fit_robust
+from pyearthdof.mars.native.robust import fit_robust, robust_errors
 from pyearthdof.random import RDraws
 
 SEED = 11
 EXACT = {"rtol": 1e-8, "atol": 1e-10}
-# R's nls stops a little before the minimum, at a relative 1e-10 of it; the tests of fit_power compare minima.
-NEAR = {"rtol": 1e-3, "atol": 1e-6}
 R_NAMES = {
     "varmod_method": "varmod.method", "varmod_exponent": "varmod.exponent", "varmod_conv": "varmod.conv",
     "varmod_clamp": "varmod.clamp", "varmod_minspan": "varmod.minspan", "pmethod": "pmethod",
@@ -152,18 +148,18 @@ def test_intervals_are_rs(found, case):
     number = CASES.index(case) + 1
     r = {key.split("|")[2]: v for key, v in found.items() if key.startswith(f"case|{number}|")}
     name, options = case[0], VARIANTS[case[1]]
-    if "coef" not in r:  # R's nls gives up after 100 iterations, where there may be a minimum
+    if "coef" not in r:  # R's nls gives up after 100 iterations
         assert options["varmod_method"] == "power"
-        with contextlib.suppress(InvalidInputError):
-            assert np.isfinite(fitted(name, options).predict_sd()).all()
+        with pytest.raises(InvalidInputError, match="iteration limit reached"):
+            fitted(name, options)
         return
-    close = NEAR if options["varmod_method"].startswith("power") else EXACT
     model = fitted(name, options)
     varmod = model.model_.varmod
     assert (varmod.iterations, varmod.converged) == (r["iters"][0], bool(r["converged"][0]))
-    if not options["varmod_method"].startswith("power"):
-        np.testing.assert_allclose(varmod.coef, np.nan_to_num(r["coef"]), **close)
-    np.testing.assert_allclose(varmod.min_sd, r["min.sd"][0], **close)
+    is_power = options["varmod_method"].startswith("power")
+    coef = np.append(varmod.coef, varmod.power) if is_power else varmod.coef
+    np.testing.assert_allclose(coef, np.nan_to_num(r["coef"]), **EXACT)
+    np.testing.assert_allclose(varmod.min_sd, r["min.sd"][0], **EXACT)
     new = new_rows(name)
     ours = {
         "train": model.predict_interval(level=0.8),
@@ -178,61 +174,8 @@ def test_intervals_are_rs(found, case):
         assert "new" not in r  # R does not find the columns of the factor then
         ours = {what: values for what, values in ours.items() if what in r}
     for what, values in ours.items():
-        np.testing.assert_allclose(np.asarray(values), r[what], err_msg=what, **close)
+        np.testing.assert_allclose(np.asarray(values), r[what], err_msg=what, **EXACT)
     assert list(model.predict_interval(new).index) == list(new.index)
-
-
-R_NLS = """
-out <- list()
-for (i in 1:60) tryCatch({
-  x <- xs[, i]; y <- ys[, i]; w <- ws[, i]
-  form <- if (i %% 2) y ~ coef * x^exponent else y ~ `(Intercept)` + coef * x^exponent
-  line <- as.numeric(coef(if (i %% 2) lm(y ~ x - 1, weights = w) else lm(y ~ x, weights = w)))
-  start <- c(as.list(line), 1)
-  names(start) <- c(if (!(i %% 2)) "(Intercept)", "coef", "exponent")
-  fit <- nls(form, data.frame(x, y), start, weights = w, algorithm = "port", control = list(maxiter = 100))
-  out[[paste0("rss", i)]] <- sum(w * (y - fitted(fit))^2)
-}, error = refused)
-"""
-
-
-def power_problem(k):
-    rng = np.random.default_rng(k)
-    x = rng.uniform(0.2, 4, 120) if k % 3 else np.maximum(rng.normal(2, 1.2, 120), 0.0)
-    mean = (0.0 if k % 2 else 1.0) + rng.uniform(0.3, 2) * x ** rng.uniform(0.4, 2.5)
-    return x, mean * np.abs(1 + 0.3 * rng.normal(size=120)), rng.uniform(0.3, 3, 120)
-
-
-@needs_rscript
-def test_power_models_reach_the_same_minimum():
-    """To 1e-6; where R's nls stops, the search here may go on to a minimum, but never the other way."""
-    problems = [power_problem(k) for k in range(1, 61)]
-    xs, ys, ws = (np.column_stack(part) for part in zip(*problems, strict=True))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        r = run_r(R_NLS, xs=xs, ys=ys, ws=ws)
-    assert len(r) >= 50
-    for k, (x, y, w) in enumerate(problems, 1):
-        intercept = k % 2 == 0
-        columns = np.column_stack([np.ones(len(x)), x])[:, 0 if intercept else 1 :]
-        root = np.sqrt(w)
-        line = np.linalg.lstsq(columns * root[:, None], y * root, rcond=None)[0]
-        if f"rss{k}" not in r:
-            continue
-        found = fit_power(x, y, w, np.append(line, 1.0), intercept)
-        columns[:, -1] = x ** found[-1]
-        rss = np.sum(w * (y - columns @ found[:-1]) ** 2)
-        np.testing.assert_allclose(rss, r[f"rss{k}"][0], rtol=1e-6, err_msg=str(k))
-
-
-def test_power_models_that_have_no_minimum():
-    x = np.linspace(1, 2, 50)
-    with pytest.raises(InvalidInputError, match="no minimum that can be found"):
-        fit_power(x, np.exp(40 * x) / np.exp(80), np.ones(50), np.array([-1.0, 1.0, np.inf]), True)
-    x = np.r_[np.zeros(10), np.linspace(0.5, 4, 40)]
-    for y in (np.ones(50), 2 - 0.2 * x):
-        with pytest.raises(InvalidInputError, match="the exponent goes to 0 or below"):
-            fit_power(x, y, np.ones(50), np.array([0.4, 1.0]), False)
 
 
 R_RLM = """
@@ -269,16 +212,22 @@ def test_robust_regression_of_dependent_columns():
         fit_robust(x, np.arange(30.0), np.ones(30), RDraws(1))
 
 
+def test_robust_errors_of_a_column_of_next_to_nothing():
+    """R cannot invert its triangle."""
+    x = np.column_stack([np.ones(30), 1e-17 * np.arange(30.0)])
+    with pytest.raises(InvalidInputError, match="system is computationally singular"):
+        robust_errors(x, np.sin(np.arange(30.0)), 1.0)
+
+
 @pytest.mark.needs_r
 @pytest.mark.parametrize("method", METHODS)
 def test_models_of_both_engines(method, tmp_path):
     """The same plain model, whoever fitted it; old files have none."""
     models = [fitted("factor", {"varmod_method": method}, engine) for engine in ("r", "native")]
-    close = NEAR if method.startswith("power") else EXACT
     new = new_rows("factor")
     for kind in ("prediction", "confidence"):
         tables = [m.predict_interval(new, kind=kind).to_numpy() for m in models]
-        np.testing.assert_allclose(*tables, **close)
+        np.testing.assert_allclose(*tables, **EXACT)
     for model in models:
         model.model_.save(tmp_path / "model.json")
         read = MarsModel.load(tmp_path / "model.json")

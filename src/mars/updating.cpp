@@ -385,18 +385,16 @@ double Updating::pair_noise(const Pair& own, bool linear) const {
   return std::sqrt(square);
 }
 
-Updating::Line Updating::line_of(const Pair& own, bool linear, double noise, double* slope) const {
-  if (!linear) {
-    std::fill_n(slope, n_resp_, 0.0);
-    return {0.0, 0.0, 0.0};
-  }
+inline Updating::Line Updating::line_of(const Pair& own, bool linear, double noise, double* slope) const {
   const std::size_t last = own.offset + own.n_knots;
-  const double inverse = 1 / knots_.b[last];
+  const double inverse = linear ? 1 / knots_.b[last] : 0.0;
   double gain = 0.0;
-  for (std::size_t r = 0; r < n_resp_; ++r) {
-    slope[r] = knots_.a[r][last] * inverse;
-    gain += knots_.a[r][last] * slope[r];
+  const double* a = knots_.a.data() + last;
+  for (std::size_t r = 0; r < n_resp_; ++r, a += knots_.a.width()) {
+    slope[r] = *a * inverse;
+    gain += *a * slope[r];
   }
+  if (!linear) return {0.0, 0.0, 0.0};
   if (offset_ == 0) return {inverse, gain, 0.0};
   const double loss = knots_.v[last] * inverse;
   return {inverse, gain, line_error(gain, loss, noise, offset_, static_cast<double>(design_.n))};

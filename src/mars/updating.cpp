@@ -27,12 +27,12 @@ std::size_t room_for_knots(const Design& design, const Settings& settings, std::
   return std::min(parents * design.p * most, std::max(kept / n_mates, 2 * design.p * most));
 }
 
-// Lists of cases are for interactions, and only where those of all parents that a step looks at fit: made anew in
-// every step they cost more than they save.
+// Lists of cases are for interactions, and only where those of all parents that a step looks at fit four times: made
+// anew in every step they cost more than they save, and what does not stay in the cache is as fast without them.
 std::size_t room_for_cases(const Design& design, const Settings& settings, std::size_t n_mates) {
   const std::size_t one = design.p * (design.n + 1);
   const std::size_t parents = std::min(settings.nk - 1, settings.fast_k);
-  if (settings.degree == 1 || one * parents > settings.most_cases / n_mates) return 0;
+  if (settings.degree == 1 || 4 * one * parents > settings.most_cases / n_mates) return 0;
   return std::min((settings.nk - 1) * one, settings.most_cases / n_mates);
 }
 

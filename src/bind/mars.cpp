@@ -324,7 +324,8 @@ nb::dict candidate_knots(const Design& design, const Settings& settings, const I
   const Spans spans = span_limits(design.n, design.p, n_positive, 1, settings);
   Knots knots(design.n + 1, 1, true);
   Cases cases(design.n + 1);
-  PairWork work(design.n);
+  PairWork work;
+  work.make(design.n);
   const NewPair pair = create_pair(design, pred, {base.data(), design.n}, spans, knots, 0, &cases, 0, work);
   const std::size_t size = pair.n_knots + 1;
   nb::dict found;

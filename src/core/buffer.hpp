@@ -6,8 +6,37 @@
 #include <new>
 #include <type_traits>
 #include <utility>
+#if __has_include(<sys/mman.h>)
+#include <sys/mman.h>
+#define EARTHDOF_PAGES
+#endif
 
 namespace earthdof {
+
+// Bytes from which on memory comes from the system and goes back to it at once. The library would keep it for later
+// requests, so that a long fit would hold what it has given back.
+constexpr std::size_t kWholePages = std::size_t{1} << 20;
+
+inline void* allocate_bytes(std::size_t bytes, std::size_t alignment) {
+#ifdef EARTHDOF_PAGES
+  if (bytes >= kWholePages) {
+    void* pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED) throw std::bad_alloc();
+    return pages;
+  }
+#endif
+  return ::operator new(bytes, std::align_val_t{alignment});
+}
+
+inline void release_bytes(void* memory, std::size_t bytes, std::size_t alignment) {
+#ifdef EARTHDOF_PAGES
+  if (bytes >= kWholePages) {
+    munmap(memory, bytes);
+    return;
+  }
+#endif
+  ::operator delete(memory, std::align_val_t{alignment});
+}
 
 template <class T>
 class Buffer {
@@ -22,7 +51,9 @@ class Buffer {
     swap(other);
     return *this;
   }
-  ~Buffer() { release(data_); }
+  ~Buffer() {
+    if (data_ != nullptr) release_bytes(data_, bytes(size_), kAlignment);
+  }
 
   T* data() { return data_; }
   const T* data() const { return data_; }
@@ -36,14 +67,10 @@ class Buffer {
   void fill(T value) { std::fill(begin(), end(), value); }
 
  private:
-  static constexpr std::align_val_t kAlignment{64};
+  static constexpr std::size_t kAlignment = 64;
 
-  static T* allocate(std::size_t size) {
-    return static_cast<T*>(::operator new(std::max<std::size_t>(size, 1) * sizeof(T), kAlignment));
-  }
-  static void release(T* data) {
-    if (data != nullptr) ::operator delete(data, kAlignment);
-  }
+  static std::size_t bytes(std::size_t size) { return std::max<std::size_t>(size, 1) * sizeof(T); }
+  static T* allocate(std::size_t size) { return static_cast<T*>(allocate_bytes(bytes(size), kAlignment)); }
   void swap(Buffer& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);

@@ -29,7 +29,7 @@ std::uint64_t key_of(double value) {
 
 // Half of a number's key in the high word, and its case in the low one.
 using Item = std::uint64_t;
-using Items = std::vector<Item>;
+using Items = Buffer<Item>;
 
 std::uint32_t row_of(Item item) { return static_cast<std::uint32_t>(item); }
 Item high_item(const double* values, std::uint32_t row) { return (key_of(values[row]) >> 32 << 32) | row; }
@@ -41,13 +41,12 @@ void sort_words(Items& items, Items& other) {
   const auto digit = [](Item item, int d) { return (item >> (32 + d * kDigitBits)) % kValues; };
   for (const Item item : items)
     for (int d = 0; d < kDigits; ++d) ++counts[d * kValues + digit(item, d)];
-  other.resize(items.size());
   for (int d = 0; d < kDigits; ++d) {
     std::uint32_t* count = counts.data() + d * kValues;
     if (*std::max_element(count, count + kValues) == items.size()) continue;  // the digit is always the same
     std::exclusive_scan(count, count + kValues, count, std::uint32_t{0});
     for (const Item item : items) other[count[digit(item, d)]++] = item;
-    items.swap(other);
+    std::swap(items, other);
   }
 }
 
@@ -59,8 +58,7 @@ bool settle(const double* values, Items& items, std::size_t most) {
   };
   for (std::size_t begin = 0, end = 0; begin < items.size(); begin = end) {
     for (end = begin + 1; end < items.size() && items[end] >> 32 == items[begin] >> 32;) ++end;
-    const auto first = items.begin() + static_cast<std::ptrdiff_t>(begin);
-    const auto last = items.begin() + static_cast<std::ptrdiff_t>(end);
+    Item *first = items.begin() + begin, *last = items.begin() + end;
     if (end - begin == 1 || std::is_sorted(first, last, is_less)) continue;
     if (end - begin > most) return false;
     std::sort(first, last, is_less);
@@ -70,7 +68,6 @@ bool settle(const double* values, Items& items, std::size_t most) {
 
 // Rows by ascending values, equal ones in their order. Most values differ in the high words of their keys.
 void sort_rows(const double* values, std::size_t n, Items& items, Items& other) {
-  items.resize(n);
   for (std::size_t i = 0; i < n; ++i) items[i] = high_item(values, static_cast<std::uint32_t>(i));
   if (n <= kFew) {
     std::sort(items.begin(), items.end());
@@ -86,8 +83,10 @@ void sort_rows(const double* values, std::size_t n, Items& items, Items& other) 
 }
 
 struct SortWork {
-  std::vector<double> column;
+  Buffer<double> column;
   Items items, other;
+
+  explicit SortWork(std::size_t n) : column(n), items(n), other(n) {}
 };
 
 }  // namespace
@@ -101,10 +100,11 @@ Design::Design(const double* X, std::size_t rows, std::size_t columns, std::size
     for (std::size_t j = 0; j < p; ++j)
       for (std::size_t i = block * kRows; i < end; ++i) sorted[j][i] = X[i * row_stride + j * column_stride];
   });
-  std::vector<SortWork> works(static_cast<std::size_t>(team.size()));
+  std::vector<SortWork> works;
+  for (int thread = 0; thread < team.size(); ++thread) works.emplace_back(n);
   team.run(p, [&](std::size_t j, int thread) {
     SortWork& work = works[static_cast<std::size_t>(thread)];
-    work.column.assign(sorted[j], sorted[j] + n);
+    std::copy_n(sorted[j], n, work.column.data());
     mean_square[j] = loops().dot(sorted[j], sorted[j], n) / static_cast<double>(n);
     sort_rows(work.column.data(), n, work.items, work.other);
     for (std::size_t place = 0; place < n; ++place) {

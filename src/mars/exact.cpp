@@ -39,18 +39,22 @@ void ExactBasis::start(Rows<const double> y, const std::vector<double>& y_mean) 
 }
 
 double ExactBasis::append(const double* column, double floor) {
+  std::copy(column, column + n_, q_[size_]);
+  return append_own(floor);
+}
+
+// The column that is in its place, as it came.
+double ExactBasis::append_own(double floor) {
   double *q = q_[size_], &mean = mean_[size_];
-  std::copy(column, column + n_, q);
   take_out(0, size_, &q, 1);
   const double square = finish(floor, q, mean, yq_[size_]);
   keep(mean);
   return square;
 }
 
-void ExactBasis::append_all(const Table<double>& table, const std::size_t* rows, std::size_t count) {
+void ExactBasis::append_next(std::size_t count) {
   if (count == 2 && size_ > 1) {  // the sums of two columns run in step
     double* columns[] = {q_[size_], q_[size_ + 1]};
-    for (std::size_t c = 0; c < 2; ++c) std::copy_n(table[rows[c]], n_, columns[c]);
     take_out(0, size_, columns, 2);
     for (std::size_t c = 0; c < 2; ++c) {
       if (c > 0) take_out(size_ - 1, size_, columns + 1, 1);
@@ -59,7 +63,7 @@ void ExactBasis::append_all(const Table<double>& table, const std::size_t* rows,
     }
     return;
   }
-  for (std::size_t c = 0; c < count; ++c) append(table[rows[c]], 0.0);
+  for (; count > 0; --count) append_own(0.0);
 }
 
 // The column that is in its place joins the basis.

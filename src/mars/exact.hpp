@@ -68,8 +68,9 @@ class ExactBasis {
   void start(Rows<const double> y, const std::vector<double>& y_mean);
   // Add a column. At or below `floor` what is stored is zero. Returns the residual sum of squares.
   double append(const double* column, double floor);
-  // Add columns, the rows of a table that are named. Nothing is too small for them.
-  void append_all(const Table<double>& table, const std::size_t* rows, std::size_t count);
+  // Add one or two columns that were written to the memory of the next ones. Nothing is too small for them.
+  double* next(std::size_t c) { return q_[size_ + c]; }
+  void append_next(std::size_t count);
   std::size_t size() const { return size_; }
   void truncate(std::size_t size) { size_ = size; }
 
@@ -81,6 +82,7 @@ class ExactBasis {
   void take_out(std::size_t first, std::size_t last, double* const* columns, std::size_t count) const;
   double finish(double floor, double* q, double& mean, double* yq) const;
   void keep(double mean);
+  double append_own(double floor);
   double take_linear(const Design& design, const double* base, std::size_t pred, Trial& trial) const;
   void project(const double* q, double* yq) const;
   void find_knots(const Design& design, const double* base, std::size_t pred, const Spans& spans, Trial& trial) const;

@@ -11,15 +11,17 @@ namespace earthdof {
 namespace {
 
 constexpr double kSaturated = 1e-7;   // share of the null RSS: what is left is rounding
+constexpr std::size_t kLong = 32768;  // cases from which on the two searches do not hold their work space together
 constexpr double kFarFromZero = 1e4;  // means of the responses in standard deviations: beyond it lines are in doubt
 
 }  // namespace
 
-Pass::Pass(const Design& design, const Settings& settings, const std::vector<std::size_t>& linpreds, Team& team)
+Pass::Pass(const Design& design, const Settings& settings, const std::vector<std::size_t>& linpreds, Team& team,
+           int kept)
     : design_(design),
       settings_(settings),
       team_(team),
-      terms_(settings.nk + 2, design.n, design.p),
+      terms_(settings.nk + 2, design.n, design.p, kept),
       queue_(settings.nk + 2) {
   for (std::size_t j : linpreds) terms_.linear_only[j] = 1;
 }
@@ -48,7 +50,10 @@ Table<double> Pass::independent_columns(Team& team) {
   const std::vector<std::size_t> slots = terms_.used_slots();
   const std::size_t n = design_.n;
   Table<double> columns(slots.size(), n);
-  team.run(slots.size(), [&](std::size_t k, int) { std::copy_n(terms_.bx[slots[k]], n, columns[k]); });
+  std::copy_n(terms_.bx[0], n, columns[0]);
+  team.run(slots.size(), [&](std::size_t k, int) {
+    if (slots[k] % 2 == 1) terms_.write_columns(design_, slots[k], columns[k], columns[k] + n);  // a step begins
+  });
   independent_ = slots;
   if (has_full_rank()) return columns;
   const std::vector<std::size_t> kept = find_independent({columns.data(), slots.size(), n}, kRankTolerance, team);
@@ -94,10 +99,10 @@ void Pass::finish_step(const Candidate& step, bool paired) {
 }
 
 ForwardPass::ForwardPass(const Design& design, const Settings& settings, const std::vector<std::size_t>& linpreds,
-                         std::size_t n_resp, Team& team, std::size_t n_mates)
-    : Pass(design, settings, linpreds, team),
+                         std::size_t n_resp, Team& team, std::size_t n_mates, bool again)
+    : Pass(design, settings, linpreds, team, settings.degree),
       n_resp_(n_resp),
-      updating_(design_, settings_, n_resp, settings.nk + 2, team, n_mates),
+      updating_(design_, settings_, n_resp, settings.nk + 2, team, n_mates, again),
       trials_(team.size()) {}
 
 void ForwardPass::start(Rows<const double> y, bool exact) {
@@ -143,6 +148,7 @@ void ForwardPass::step() {
     updated_ |= decision.decided && decision.candidate.found();
   }
   Candidate found = decision.decided ? decision.candidate : search_exact(exact_ || !settings_.auto_linpreds);
+  if (design_.n > kLong) trials_ = std::vector<std::unique_ptr<Trial>>(trials_.size());
   const std::size_t slot = slots_;
   const bool paired = found.new_form && !found.linear;
   if (found.found()) {
@@ -161,14 +167,14 @@ void ForwardPass::step() {
 
 // Bring the basis in earth's order of operations up to the model.
 void ForwardPass::complete_basis() {
-  if (!basis_) {
-    basis_ = std::make_unique<ExactBasis>(design_.n, settings_.nk + 2, n_resp_);
-    for (auto& trial : trials_) trial = std::make_unique<Trial>(design_.n, n_resp_);
-  }
+  if (!basis_) basis_ = std::make_unique<ExactBasis>(design_.n, settings_.nk + 2, n_resp_);
+  for (auto& trial : trials_)
+    if (!trial) trial = std::make_unique<Trial>(design_.n, n_resp_);
   if (basis_->size() == 0) basis_->start(y_, y_mean_);
   while (basis_->size() < columns_.size()) {
-    const std::size_t count = std::min<std::size_t>(2, columns_.size() - basis_->size());
-    basis_->append_all(terms_.bx, columns_.data() + basis_->size(), count);
+    const std::size_t slot = columns_[basis_->size()];
+    terms_.write_columns(design_, slot, basis_->next(0), basis_->next(1));
+    basis_->append_next(terms_.used[slot + 1] ? 2 : 1);
     team_.check();
   }
 }
@@ -202,6 +208,7 @@ bool ForwardPass::has_full_rank() const {
 
 // earth's search, over all pairs or only over those that are marked.
 Candidate ForwardPass::search_exact(bool all) {
+  if (design_.n > kLong) updating_.release_work();
   complete_basis();
   struct Job {
     std::size_t slot, pred;
@@ -263,11 +270,9 @@ Candidate ForwardPass::search_exact(bool all) {
 
 // Give the columns of the new slots their place in the basis.
 void ForwardPass::extend_basis(std::size_t slot) {
-  for (std::size_t added = slot; added < slot + 2; ++added) {
-    if (!terms_.used[added]) continue;
-    columns_.push_back(added);
-    if (!exact_ && updating_.append(terms_, added) < Updating::kDegenerate) exact_ = true;
-  }
+  columns_.push_back(slot);
+  if (terms_.used[slot + 1]) columns_.push_back(slot + 1);
+  if (!exact_ && updating_.append(terms_, slot) < Updating::kDegenerate) exact_ = true;
 }
 
 }  // namespace earthdof

@@ -28,7 +28,8 @@ enum Condition {
 // The passes with and without case weights have all this in common.
 class Pass {
  public:
-  Pass(const Design& design, const Settings& settings, const std::vector<std::size_t>& linpreds, Team& team);
+  // The columns of terms below the degree `kept` are kept.
+  Pass(const Design& design, const Settings& settings, const std::vector<std::size_t>& linpreds, Team& team, int kept);
   virtual ~Pass() = default;
 
   // Take up to `most` steps.
@@ -78,7 +79,7 @@ class Pass {
 class ForwardPass : public Pass {
  public:
   ForwardPass(const Design& design, const Settings& settings, const std::vector<std::size_t>& linpreds,
-              std::size_t n_resp, Team& team, std::size_t n_mates = 1);
+              std::size_t n_resp, Team& team, std::size_t n_mates = 1, bool again = false);
 
   // Begin with responses as rows, scaled. `exact` asks for earth's order of operations in every step.
   void start(Rows<const double> y, bool exact);

@@ -1,6 +1,7 @@
 #include "../core/numbers.hpp"
 #include "knots.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -10,6 +11,9 @@
 namespace earthdof {
 
 ParentColumn::ParentColumn(const double* column, std::size_t n) : base(column), position(n) {
+  const auto n_zeros = static_cast<std::size_t>(std::count(base, base + n, 0.0));
+  support.reserve(n - n_zeros);
+  values.reserve(n - n_zeros);
   for (std::size_t i = 0; i < n; ++i) {
     const double value = std::fabs(base[i]);
     square += value * value;

@@ -68,7 +68,12 @@ struct PairWork {
   std::vector<double> x;             // used where the cases are not kept
   std::vector<std::uint32_t> row;
 
-  explicit PairWork(std::size_t n) : place(n), x(n), row(n) {}
+  // Nothing is written to where no pair is made.
+  void make(std::size_t n) {
+    place.resize(n);
+    x.resize(n);
+    row.resize(n);
+  }
 };
 
 struct NewPair {

@@ -20,7 +20,7 @@ class Fitter {
       : design_(design),
         options_(options),
         alone_(1, nullptr),
-        pass_(design, options.settings, options.linpreds, 1, alone_, n_mates),
+        pass_(design, options.settings, options.linpreds, 1, alone_, n_mates, true),
         scaled_(design.n),
         centred_(design.n) {}
 

@@ -60,8 +60,11 @@ double gcv_of(double rss, double n_terms, double n, double penalty) {
   return cost >= 1 ? std::numeric_limits<double>::infinity() : rss / (n * ((1 - cost) * (1 - cost)));
 }
 
-Terms::Terms(std::size_t nk, std::size_t n, std::size_t p)
+Terms::Terms(std::size_t nk, std::size_t n, std::size_t p, int kept)
     : bx(nk, n),
+      kept(kept),
+      parent(nk, 0),
+      pred(nk, 0),
       dirs(nk, p, 0),
       cuts(nk, p, 0.0),
       degree(nk, 0),
@@ -100,29 +103,42 @@ std::size_t Terms::count_positive(std::size_t slot) const {
 }
 
 void Terms::add(const Design& design, std::size_t slot, const Candidate& found) {
-  const std::size_t mate = slot + 1, pred = found.pred, n = design.n;
+  const std::size_t mate = slot + 1, own = found.pred;
   for (std::size_t j = 0; j < design.p; ++j) {
     dirs[slot][j] = dirs[mate][j] = dirs[found.parent][j];
     cuts[slot][j] = cuts[mate][j] = cuts[found.parent][j];
   }
-  const double cut = design.sorted[pred][found.place];
-  dirs[slot][pred] = found.linear ? 2 : 1;
-  dirs[mate][pred] = -1;
-  cuts[slot][pred] = cuts[mate][pred] = cut;
-  const double* base = bx[found.parent];
-  double *first = bx[slot], *second = bx[mate];
-  if (found.linear) {
-    design.column(pred, first);
-    for (std::size_t i = 0; i < n; ++i) first[i] = base[i] * first[i];
-  } else {
-    design.column(pred, second);
-    loops().hinges(base, second, cut, first, second, n);
-  }
-  ++n_uses[pred];
+  dirs[slot][own] = found.linear ? 2 : 1;
+  dirs[mate][own] = -1;
+  cuts[slot][own] = cuts[mate][own] = design.sorted[own][found.place];
+  parent[slot] = parent[mate] = found.parent;
+  pred[slot] = pred[mate] = own;
+  ++n_uses[own];
   used[slot] = 1;
   used[mate] = !found.linear && found.new_form;
   degree[slot] = degree[found.parent] + 1;
   degree[mate] = used[mate] ? degree[slot] : kNoParent;
+  if (degree[slot] < kept) make_columns(design, slot, bx[slot], used[mate] ? bx[mate] : nullptr);
+}
+
+void Terms::write_columns(const Design& design, std::size_t slot, double* first, double* second) const {
+  const bool paired = used[slot + 1];
+  if (degree[slot] >= kept) return make_columns(design, slot, first, paired ? second : nullptr);
+  std::copy_n(bx[slot], design.n, first);
+  if (paired) std::copy_n(bx[slot + 1], design.n, second);
+}
+
+void Terms::make_columns(const Design& design, std::size_t slot, double* first, double* second) const {
+  const std::size_t own = pred[slot], n = design.n;
+  const double *base = bx[parent[slot]], cut = cuts[slot][own];
+  double* x = second != nullptr ? second : first;
+  design.column(own, x);
+  if (dirs[slot][own] == 2) {
+    for (std::size_t i = 0; i < n; ++i) first[i] = base[i] * x[i];
+    return;
+  }
+  loops().hinge(base, x, cut, 1.0, first, n);
+  if (second != nullptr) loops().hinge(base, x, cut, -1.0, second, n);
 }
 
 std::vector<std::size_t> Terms::used_slots() const {

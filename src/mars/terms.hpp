@@ -65,7 +65,10 @@ struct Candidate {
 
 // The table of terms that a forward pass fills, one row a slot.
 struct Terms {
-  Table<double> bx;
+  Table<double> bx;                 // columns of the terms that may be parents; those of the others follow from them
+  int kept;                         // terms of a lower degree have their columns in bx
+  std::vector<std::size_t> parent;  // slot of each term's
+  std::vector<std::size_t> pred;    // predictor that it has more
   Table<std::int8_t> dirs;
   Table<double> cuts;
   std::vector<int> degree;
@@ -74,7 +77,7 @@ struct Terms {
   Table<char> allowed;              // may this predictor extend this term
   std::vector<char> linear_only;
 
-  Terms(std::size_t nk, std::size_t n, std::size_t p);
+  Terms(std::size_t nk, std::size_t n, std::size_t p, int kept);
   void start(std::size_t n);
 
   bool may_extend(std::size_t slot, std::size_t pred) const { return dirs[slot][pred] == 0 && allowed[slot][pred]; }
@@ -84,6 +87,10 @@ struct Terms {
   std::size_t count_positive(std::size_t slot) const;
   // Write the terms of one step into `slot` and the slot after it.
   void add(const Design& design, std::size_t slot, const Candidate& found);
+  // Write the columns of a step, the second one only where that slot is used.
+  void write_columns(const Design& design, std::size_t slot, double* first, double* second) const;
+  // Compute them from the parent's; `second` may be nullptr.
+  void make_columns(const Design& design, std::size_t slot, double* first, double* second) const;
   std::vector<std::size_t> used_slots() const;
 };
 

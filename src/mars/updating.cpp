@@ -11,6 +11,7 @@ namespace earthdof {
 namespace {
 
 constexpr std::size_t kLanes = 8;     // columns that are taken into account at a time, at the most
+constexpr std::size_t kLine = 8;      // numbers in a line of the cache
 constexpr double kLostDigits = 1e-7;  // a linear candidate that lost this part of its norm is recomputed
 constexpr double kNoOffset = 1e-12;   // share of the sum of squares that n mean^2 is at most where the mean is none
 constexpr double kSettled = 1e-9;     // share of the null RSS: a gain that may be off by more is computed
@@ -26,43 +27,42 @@ std::size_t room_for_knots(const Design& design, const Settings& settings, std::
   return std::min(parents * design.p * most, std::max(kept / n_mates, 2 * design.p * most));
 }
 
-// Lists of cases are for interactions, and only where those of all parents that a step looks at fit: made anew in
-// every step they cost more than they save.
+// Lists of cases are for interactions, and only where those of all parents that a step looks at fit four times: made
+// anew in every step they cost more than they save, and what does not stay in the cache is as fast without them.
 std::size_t room_for_cases(const Design& design, const Settings& settings, std::size_t n_mates) {
   const std::size_t one = design.p * (design.n + 1);
   const std::size_t parents = std::min(settings.nk - 1, settings.fast_k);
-  if (settings.degree == 1 || one * parents > settings.most_cases / n_mates) return 0;
+  if (settings.degree == 1 || 4 * one * parents > settings.most_cases / n_mates) return 0;
   return std::min((settings.nk - 1) * one, settings.most_cases / n_mates);
 }
+
+std::size_t whole_lines(std::size_t count) { return (count + kLine - 1) / kLine * kLine; }
 
 std::size_t lanes_for(std::size_t columns) { return columns > 4 ? 8 : columns > 2 ? 4 : columns; }
 
 }  // namespace
 
 Updating::Updating(const Design& design, const Settings& settings, std::size_t n_resp, std::size_t capacity, Team& team,
-                   std::size_t n_mates)
+                   std::size_t n_mates, bool again)
     : design_(design),
       settings_(settings),
       team_(team),
       n_resp_(n_resp),
-      most_knots_(most_knots(design.n, design.p, settings) + 1),
+      most_knots_(whole_lines(most_knots(design.n, design.p, settings) + 1)),
       knots_(room_for_knots(design, settings, most_knots_, n_resp, n_mates), n_resp,
              room_for_cases(design, settings, n_mates) > 0),
       cases_(room_for_cases(design, settings, n_mates)),
-      first_c_(design.p * most_knots_),
+      first_c_(again ? design.p * most_knots_ : 0),
       pairs_(capacity * design.p),
+      computed_(capacity * design.p),
       parents_(capacity),
       q_(capacity + 1, design.n),
       r_(capacity + 1, capacity + 1),
       y_(n_resp, design.n),
       z_(n_resp, n_resp + capacity, 0.0),
       weight_(n_resp + capacity, 1.0),
-      products_(kLanes * design.n),
-      hinges_(team.size(), kLanes * most_knots_),
-      columns_(team.size(), design.n),
       coefficients_(team.size(), capacity + 1),
       slopes_(team.size(), n_resp) {
-  for (int thread = 0; thread < team.size(); ++thread) pair_work_.emplace_back(design.n);
   for (std::size_t r = 0; r < n_resp; ++r) {
     z_[r][r] = -1.0;  // <h, y> is added to the A of its response where <h, q> z is subtracted
     weight_[r] = 0.0;
@@ -90,10 +90,16 @@ void Updating::start(Rows<const double> y, const std::vector<double>& y_mean) {
 }
 
 double Updating::append(const Terms& terms, std::size_t slot) {
+  terms.write_columns(design_, slot, q_[size_], q_[size_ + 1]);
+  const double share = append_column();
+  return terms.used[slot + 1] && share >= kDegenerate ? smaller(share, append_column()) : share;
+}
+
+// The next column of the basis is there, as it came.
+double Updating::append_column() {
   const Loops& l = loops();
   const std::size_t n = design_.n, k = size_, lane = n_lanes();
   double *column = q_[k], *r = r_[k];
-  std::copy(terms.bx[slot], terms.bx[slot] + n, column);
   const double total = l.dot(column, column, n);
   const double square = orthogonalise(q_, k, column, r);
   const double centred = total - r[0] * r[0];
@@ -145,40 +151,58 @@ void Updating::release() {
   cases_ = Cases(0);
   first_c_ = Buffer<double>();
   q_ = Table<double>();
-  hinges_ = Table<double>();
+  release_work();
+}
+
+void Updating::make_work() {
+  if (!pair_work_.empty()) return;
+  const auto n_threads = static_cast<std::size_t>(team_.size());
+  products_ = Buffer<double>(kLanes * design_.n);
+  hinges_ = Table<double>(n_threads, kLanes * most_knots_);
+  columns_ = Table<double>(n_threads, design_.n);
+  pair_work_.resize(n_threads);
+}
+
+void Updating::release_work() {
   products_ = Buffer<double>();
+  hinges_ = Table<double>();
+  columns_ = Table<double>();
+  pair_work_.clear();
 }
 
 void Updating::create_parent(const Terms& terms, std::size_t slot) {
   const std::size_t p = design_.p, n = design_.n;
-  const Spans spans = span_limits(n, p, terms.count_positive(slot), terms.degree[slot] + 1, settings_);
+  const std::size_t n_positive = terms.count_positive(slot);
+  const Spans spans = span_limits(n, p, n_positive, terms.degree[slot] + 1, settings_);
+  // each pair has room for the most that it may need, so that they can be made at the same time
+  const std::size_t room = std::min(most_knots_, whole_lines(n_positive / static_cast<std::size_t>(spans.minimum) + 2));
   const bool listed = slot > 0 && cases_.room() > 0;
   if (slot > 0) {
-    make_room(p * most_knots_, listed ? p * (n + 1) : 0);
+    make_room(p * room, listed ? p * (n + 1) : 0);
     last_ = slot;
     last_knots_ = knots_filled_;
     last_cases_ = cases_filled_;
   }
   ParentColumn column(terms.bx[slot], n);
   const std::size_t width = listed ? column.support.size() + 1 : 0;
-  // each pair has room for the most that it may need, so that they can be made at the same time
+  for (PairWork& work : pair_work_) work.make(n);
   std::vector<NewPair> made(p);
   const std::size_t start = knots_filled_, first = cases_filled_;
   team_.run(p, [&](std::size_t j, int thread) {
     Pair& own = pair_at(slot, j);
     own.open = terms.may_extend(slot, j);
     if (!own.open) return;
-    own.offset = start + j * most_knots_;
+    own.offset = start + j * room;
     own.first = first + j * width;
     made[j] = create_pair(design_, j, column, spans, knots_, own.offset, listed ? &cases_ : nullptr, own.first,
                           pair_work_[thread]);
-    own.n_knots = made[j].n_knots;
+    own.n_knots = static_cast<std::uint32_t>(made[j].n_knots);
     own.rounding = made[j].noise;
     const double reach = design_.reach(j);
     own.square = smaller(reach * reach * column.square,
                          column.largest * column.largest * design_.mean_square[j] * static_cast<double>(n));
   });
-  knots_filled_ = start + p * most_knots_;
+  knots_filled_ = start + p * room;
   cases_filled_ = first + p * width;
   parents_[slot].listed = listed;
   if (listed) parents_[slot].support = std::move(column.support);
@@ -192,7 +216,8 @@ void Updating::start_parent(const Terms& terms, std::size_t slot) {
     own_knots_ = knots_filled_;
     for (std::size_t j = 0; j < design_.p; ++j) {
       const Pair& own = pair(0, j);
-      if (own.open) std::copy_n(knots_.c.data() + own.offset, own.n_knots + 1, first_c_.data() + own.offset);
+      if (own.open && first_c_.size() > 0)
+        std::copy_n(knots_.c.data() + own.offset, own.n_knots + 1, first_c_.data() + own.offset);
     }
   } else {
     for (std::size_t j = 0; j < design_.p; ++j) {
@@ -200,15 +225,14 @@ void Updating::start_parent(const Terms& terms, std::size_t slot) {
       if (!own.open) continue;
       const std::size_t count = own.n_knots + 1;
       std::copy_n(knots_.v.data() + own.offset, count, knots_.b.data() + own.offset);
-      std::copy_n(first_c_.data() + own.offset, count, knots_.c.data() + own.offset);
+      if (first_c_.size() > 0) std::copy_n(first_c_.data() + own.offset, count, knots_.c.data() + own.offset);
     }
   }
   for (std::size_t j = 0; j < design_.p; ++j) {
     Pair& own = pair_at(slot, j);
     own.linear = Linear::kAlive;
-    own.whole = own.open ? knots_.v[own.offset + own.n_knots] : 0.0;
-    own.quality = 1.0;
     if (!own.open) continue;
+    computed_[slot * design_.p + j] = {knots_.v[own.offset + own.n_knots], 1.0};
     for (std::size_t r = 0; r < n_resp_; ++r) std::fill_n(knots_.a[r] + own.offset, own.n_knots + 1, 0.0);
   }
 }
@@ -227,6 +251,7 @@ void Updating::prepare_intercepts(const std::vector<Updating*>& searches, const 
   };
   std::vector<Lane> lanes;
   for (Updating* search : searches) {
+    search->make_work();
     if (search->parents_[0].synced == 0) search->start_parent(terms, 0);
     for (std::size_t lane = search->parents_[0].synced; lane < search->n_lanes(); ++lane)
       lanes.push_back({search, lane});
@@ -340,13 +365,15 @@ Linear Updating::linear_state(const Terms& terms, std::size_t slot, std::size_t 
   if (own.linear == Linear::kDead || !terms.is_new_form(n_slots, slot, pred)) return Linear::kDead;
   const std::size_t last = own.offset + own.n_knots;
   const double b = knots_.b[last], v = knots_.v[last];
+  const bool is_small = b < kLostDigits * v;
+  if (!is_small && !(b < 1.01 * kMinSumOfSquares)) return own.linear;
   // what was computed once is updated like the others, unless it lost its digits again or is close to a limit
-  const bool lost = b < kLostDigits * v && (b < kLostDigits * own.whole || quality_ < own.quality ||
-                                            (b < kDegenerate * v && own.linear == Linear::kAlive));
+  Computed& computed = computed_[slot * design_.p + pred];
+  const bool lost = is_small && (b < kLostDigits * computed.square || quality_ < computed.quality ||
+                                 (b < kDegenerate * v && own.linear == Linear::kAlive));
   if (lost || b < 1.01 * kMinSumOfSquares) {
     own.linear = check_linear(terms, slot, pred, thread);
-    own.whole = knots_.b[last];
-    own.quality = quality_;
+    computed = {knots_.b[last], quality_};
   }
   return own.linear;
 }
@@ -358,16 +385,16 @@ double Updating::pair_noise(const Pair& own, bool linear) const {
   return std::sqrt(square);
 }
 
-Updating::Line Updating::line_of(const Pair& own, bool linear, double noise, double* slope) const {
-  std::fill_n(slope, n_resp_, 0.0);
-  if (!linear) return {0.0, 0.0, 0.0};
+inline Updating::Line Updating::line_of(const Pair& own, bool linear, double noise, double* slope) const {
   const std::size_t last = own.offset + own.n_knots;
-  const double inverse = 1 / knots_.b[last];
+  const double inverse = linear ? 1 / knots_.b[last] : 0.0;
   double gain = 0.0;
-  for (std::size_t r = 0; r < n_resp_; ++r) {
-    slope[r] = knots_.a[r][last] * inverse;
-    gain += knots_.a[r][last] * slope[r];
+  const double* a = knots_.a.data() + last;
+  for (std::size_t r = 0; r < n_resp_; ++r, a += knots_.a.width()) {
+    slope[r] = *a * inverse;
+    gain += *a * slope[r];
   }
+  if (!linear) return {0.0, 0.0, 0.0};
   if (offset_ == 0) return {inverse, gain, 0.0};
   const double loss = knots_.v[last] * inverse;
   return {inverse, gain, line_error(gain, loss, noise, offset_, static_cast<double>(design_.n))};
@@ -407,6 +434,7 @@ void Updating::score_pair(const Terms& terms, std::size_t slot, std::size_t pred
 }
 
 Decision Updating::search(const Terms& terms, Queue& queue, std::size_t n_slots, double limit, double rss_null) {
+  make_work();
   if (own_knots_ == 0) start_parent(terms, 0);  // the intercept's knots come before those of all other parents
   Top top;
   for (std::size_t entry = 0; entry < queue.considered(settings_); ++entry) {

@@ -18,20 +18,24 @@ namespace earthdof {
 // Of a linear candidate: it is there, it lies in the model for good, or only earth's own arithmetic can tell.
 enum class Linear : std::uint8_t { kAlive, kDead, kDoubtful };
 
-struct Pair {
+// Of small data all pairs of a step are in the nearest cache, if they are no larger than a line of it.
+struct alignas(64) Pair {
   std::size_t offset = 0;  // first entry in the knots
-  std::size_t n_knots = 0;
-  std::size_t first = 0;  // first entry in the cases
-  double gain = 0.0;      // of its best candidate in this step
-  double upper = 0.0;     // what it may be at the most
-  double square = 0.0;    // upper bound of that of parent times predictor
-  double rounding = 0.0;  // square of the noise of |h|^2
-  bool open = false;      // whether the predictor may extend the parent
-  bool need = false;      // whether the pair must be computed in earth's order of operations
+  std::uint32_t n_knots = 0;
+  bool open = false;  // whether the predictor may extend the parent
+  bool need = false;  // whether the pair must be computed in earth's order of operations
   Linear linear = Linear::kAlive;
-  double whole = 0.0;             // square of the linear candidate when it was last computed, not updated
-  double quality = 1.0;           // and that of the basis
   Linear state = Linear::kAlive;  // the same in this step, in which it may also be no new form
+  std::size_t first = 0;          // first entry in the cases
+  double gain = 0.0;              // of its best candidate in this step
+  double upper = 0.0;             // what it may be at the most
+  double square = 0.0;            // upper bound of that of parent times predictor
+  double rounding = 0.0;          // square of the noise of |h|^2
+};
+
+// When a pair's linear candidate was last computed, not updated: its square, and the quality of the basis.
+struct Computed {
+  double square = 0.0, quality = 1.0;
 };
 
 // The candidate that the updating search takes, if rounding cannot decide otherwise.
@@ -42,18 +46,21 @@ struct Decision {
 
 class Updating {
  public:
-  // `capacity` is the number of slots, `n_mates` that of the searches which share the memory of a thread.
+  // `capacity` is the number of slots, `n_mates` that of the searches which share the memory of a thread; `again` says
+  // whether it starts more than once.
   Updating(const Design& design, const Settings& settings, std::size_t n_resp, std::size_t capacity, Team& team,
-           std::size_t n_mates);
+           std::size_t n_mates, bool again);
 
   // Begin with new responses, as rows, and their means: the intercept is the only basis column.
   void start(Rows<const double> y, const std::vector<double>& y_mean);
-  // Give row `slot` of the terms its place in the basis; returns the share of its centred square that is new.
+  // Give the terms of a step their places in the basis; returns the least share of a centred square that is new.
   double append(const Terms& terms, std::size_t slot);
   // Drop all that was known of candidate knots, as after a change of what is allowed.
   void forget_knots();
   // Give the memory back: there is no search after this.
   void release();
+  // Give back what only a search writes to, until the next.
+  void release_work();
   // The best candidate of all parents in the queue, whose gains are written there. Pairs that are too close to
   // call are marked.
   Decision search(const Terms& terms, Queue& queue, std::size_t n_slots, double limit, double rss_null);
@@ -101,7 +108,9 @@ class Updating {
     double error;         // how far its gain may be off
   };
 
+  double append_column();
   Pair& pair_at(std::size_t slot, std::size_t pred) { return pairs_[slot * design_.p + pred]; }
+  void make_work();
   void clear_parents();
   void start_parent(const Terms& terms, std::size_t slot);
   void make_room(std::size_t n_knots, std::size_t n_cases);
@@ -138,20 +147,23 @@ class Updating {
   std::size_t knots_filled_ = 0, cases_filled_ = 0;
   std::size_t last_ = 0, last_knots_ = 0, last_cases_ = 0;  // the last parent that was made, and where its own begin
   std::size_t own_knots_ = 0;                               // those of the intercept, which come first and stay
-  Buffer<double> first_c_;                                  // C of the intercept's pairs at the start
+  Buffer<double> first_c_;                                  // C of the intercept's pairs, to start again with
   std::vector<Pair> pairs_;
+  std::vector<Computed> computed_;  // of each pair
   std::vector<Parent> parents_;
   double noise_ = 0.0;    // square of the model's noise, see noise.hpp
   double quality_ = 1.0;  // least share of a basis column that was new when it came
   std::size_t size_ = 0;
-  Table<double> q_;        // orthonormal basis
-  Table<double> r_;        // triangular factor of the basis columns, a row per column
-  Table<double> y_, z_;    // a row a response: centred, and its <y, q> of each lane
-  Buffer<double> weight_;  // |q|^2 of each lane, 0 for a response
-  double offset_ = 0.0;    // root of the sum of n mean^2 of the responses
+  Table<double> q_;                      // orthonormal basis
+  Table<double> r_;                      // triangular factor of the basis columns, a row per column
+  Table<double> y_, z_;                  // a row a response: centred, and its <y, q> of each lane
+  Buffer<double> weight_;                // |q|^2 of each lane, 0 for a response
+  double offset_ = 0.0;                  // root of the sum of n mean^2 of the responses
+  Table<double> coefficients_, slopes_;  // a row a thread
+  // What a search writes to, and nobody reads after it.
   Buffer<double> products_;
-  std::vector<PairWork> pair_work_;                         // a thread each
-  Table<double> hinges_, columns_, coefficients_, slopes_;  // work, a row a thread
+  std::vector<PairWork> pair_work_;  // a thread each
+  Table<double> hinges_, columns_;   // a row a thread
 };
 
 }  // namespace earthdof

@@ -7,7 +7,7 @@ namespace earthdof {
 
 WeightedPass::WeightedPass(const Design& design, const Settings& settings, const std::vector<std::size_t>& linpreds,
                            std::size_t n_resp, Team& team)
-    : Pass(design, settings, linpreds, team),
+    : Pass(design, settings, linpreds, team, settings.degree + 1),
       basis_(design.n, settings.nk + 2, n_resp),
       model_(settings.nk + 2, n_resp, design.n) {
   for (int thread = 0; thread < team.size(); ++thread) works_.push_back(std::make_unique<Work>(design.n, n_resp));
@@ -33,7 +33,11 @@ void WeightedPass::step() {
   if (found.found()) {
     if (!settings_.auto_linpreds && !terms_.linear_only[found.pred]) found.linear = false;
     terms_.add(design_, slot, found);
-    if (found.linear) std::fill_n(terms_.bx[slot + 1], design_.n, 0.0);  // a column of the model all the same
+    // the second slot has a column of the model all the same
+    if (found.linear)
+      std::fill_n(terms_.bx[slot + 1], design_.n, 0.0);
+    else if (!terms_.used[slot + 1])
+      terms_.make_columns(design_, slot, terms_.bx[slot], terms_.bx[slot + 1]);
     basis_.append(terms_.bx[slot], 0.0);
     if (terms_.used[slot + 1] && !(basis_.append(terms_.bx[slot + 1], 0.0) > kMinSumOfSquares)) {
       basis_.truncate(basis_.size() - 1);  // the second hinge adds nothing

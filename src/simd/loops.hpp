@@ -69,8 +69,8 @@ struct Loops {
   // Largest gain that a knot surely adds, and the largest that one may add.
   Bounds (*bound_gain)(const Sums&, std::size_t count, const Query&);
 
-  // first = base max(x - cut, 0), second = base max(cut - x, 0)
-  void (*hinges)(const double* base, const double* x, double cut, double* first, double* second, std::size_t n);
+  // out = base max(sign (x - cut), 0); it may be x
+  void (*hinge)(const double* base, const double* x, double cut, double sign, double* out, std::size_t n);
 
   // Cases of earth's own walk, for kExactColumns columns side by side: slope += b row; covariance += step slope. `row`
   // says which of the rows, `stride` numbers apart, is the case's.

@@ -13,6 +13,7 @@ import pytest
 
 from pyearthdof import Earth, _core
 from pyearthdof.mars import native
+from pyearthdof.mars.model import evaluate_term
 from pyearthdof.mars.options import EarthOptions
 from pyearthdof.procedures import BestSubset, Lasso, RegressionTree
 
@@ -74,6 +75,24 @@ def test_one_fit_does_not_depend_on_the_threads(weighted, n_responses):
     for found in passes[1:]:
         assert np.array_equal(found.bx, passes[0].bx)
         assert np.array_equal(found.cuts, passes[0].cuts)
+
+
+@pytest.mark.parametrize("degree", [1, 2, 3])
+def test_the_columns_are_those_of_the_terms(degree):
+    X, Y = data()
+    found = native.forward_pass(X, Y[:, :1], options(X, degree=degree, nk=31, thresh=0))
+    assert (found.dirs != 0).sum(axis=1).max() == degree  # terms that are no parents, and that are
+    for column, dirs, cuts in zip(found.bx.T, found.dirs, found.cuts, strict=True):
+        np.testing.assert_allclose(column, evaluate_term(X, dirs, cuts), rtol=1e-14)
+
+
+def test_searches_of_long_data_take_turns():
+    """Their work space comes and goes with each; the pass in earth's order alone has only one of them."""
+    X, Y = data(n=33_000, p=3, m=1)
+    chosen = options(X, degree=2, nk=9, thresh=0)
+    found, exact = (native.forward_pass(X, Y, chosen, exact=exact) for exact in (False, True))
+    assert found.n_ties > 0 and len(found.dirs) > 5
+    assert np.array_equal(found.dirs, exact.dirs) and np.array_equal(found.bx, exact.bx)
 
 
 def test_an_unknown_instruction_set_is_refused():

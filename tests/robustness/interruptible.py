@@ -57,7 +57,7 @@ def native_alone(much, n_jobs=None):
     found = degrees_of_freedom(
         Earth(engine="native", nk=15),
         LARGE if much else X,
-        n_rep=2000 if much else 20,
+        n_rep=50_000 if much else 20,
         random_state=1,
         n_jobs=n_jobs,
     )

@@ -73,7 +73,7 @@ def native_fit(much):
 
 def native_weights(much):
     """The same with case weights."""
-    data = LARGE[:2000] if much else X[:50, :3]
+    data = LARGE[:10_000] if much else X[:50, :3]
     y = np.sin(data[:, 0]) + RDraws(2).normal(len(data))
     model = Earth(engine="native", degree=2, nk=101 if much else 21, thresh=0.0)
     return model.fit(data, y, sample_weight=1 + data[:, 0] ** 2).term_coef_

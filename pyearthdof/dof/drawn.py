@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import fields
 from typing import Any
 
@@ -44,7 +45,7 @@ class FromTable(ShowsTable):
         return plain_fields(self)
 
 
-class Drawn:
+class Drawn(ABC):
     """A result with a picture, which `_draw` makes."""
 
     def plot(self, ax=None):
@@ -68,8 +69,9 @@ class Drawn:
     def _inches(self) -> tuple[float, float]:
         return 6.4, 4.8
 
+    @abstractmethod
     def _draw(self, ax) -> None:
-        raise NotImplementedError
+        """Draw into the axes."""
 
 
 class DrawnSizes(Drawn):

@@ -46,7 +46,9 @@ def run_tests(session, **environment):
     """Say what is tested, then test it."""
     session.run("uv", "pip", "list", external=True)
     arguments = session.posargs or ["-n", "2"]
-    session.run("python", "-P", "-m", "pytest", "-q", *arguments, env=environment)
+    # What is installed is tested, in child processes, too, and not the folder of the sources.
+    environment["PYTHONSAFEPATH"] = "1"
+    session.run("python", "-m", "pytest", "-q", *arguments, env=environment)
 
 
 def rpy2_that_fits() -> list[str]:
@@ -61,7 +63,7 @@ def rpy2_that_fits() -> list[str]:
 
 def path_without_r(session) -> str:
     """One folder that has every program of the PATH but R."""
-    folder = Path(session.create_tmp()) / "programs"
+    folder = Path(session.create_tmp()).resolve() / "programs"  # found from any folder
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     for directory in os.environ["PATH"].split(os.pathsep):

@@ -107,6 +107,7 @@ def test_correct_on_the_tables_own_predictors(run, table):
     assert gaussian["penalty"] != own["penalty"]
 
 
+NEEDS_MDA = pytest.mark.needs_r("mda")
 OPTIONS = {
     "ridge": ("--lam", 10), "nearest-neighbors": ("--k", 5), "cubic-spline": ("--n-basis", 6),
     "smoothing-spline": ("--lam", 0.01), "monotone-cubic-spline": ("--n-basis", 6),
@@ -116,7 +117,10 @@ OPTIONS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("procedure", PROCEDURES)
+@pytest.mark.parametrize(
+    "procedure",
+    [pytest.param(p, marks=NEEDS_MDA) if p == "mda-mars" else p for p in PROCEDURES],
+)
 def test_df_knows_every_procedure(run, procedure):
     options = OPTIONS.get(procedure, ())
     size = () if PROCEDURES[procedure].univariate else ("--p", 4)
@@ -341,6 +345,7 @@ def test_a_report_of_nothing_leaves_no_folder(run, tmp_path):
     assert not (tmp_path / "nowhere").exists()
 
 
+@pytest.mark.needs_r
 def test_crosscheck_says_whether_both_agree(run, table):
     code, out, _ = run("crosscheck", table, "--target", "y", "--degree", "2")
     assert code == 0 and "The same terms" in out

@@ -11,6 +11,8 @@ import pytest
 
 from pyearthdof.experiments.store import locked
 
+pytestmark = pytest.mark.needs_r("mda")
+
 NAME = "T3"
 MAIN = "from pyearthdof.cli import main; main()"
 

@@ -91,6 +91,7 @@ def test_same_as_plain_r(number, expected):
     assert model.mda_gcv_ == r["mdagcv"][0]
 
 
+@pytest.mark.needs_r("mda")
 @pytest.mark.filterwarnings("ignore:the original mars GCV")
 def test_fit_many_is_a_loop_of_fits():
     X, y = DATA["noise"]
@@ -102,6 +103,7 @@ def test_fit_many_is_a_loop_of_fits():
         assert many.n_coef[j] == one.n_terms_
 
 
+@pytest.mark.needs_r("mda")
 @pytest.mark.filterwarnings("ignore::pyearthdof.exceptions.RWarning")
 @parametrize_with_checks([Mars()])
 def test_scikit_learn_checks(estimator, check):
@@ -116,6 +118,7 @@ def test_bad_argument(name, value):
         Mars(**{name: value}).fit(*DATA["noise"])
 
 
+@pytest.mark.needs_r("mda")
 def test_importance_is_refused_in_a_sentence_and_left_out_of_the_summary(tmp_path):
     x = np.random.default_rng(0).normal(size=(60, 2))
     model = Mars().fit(x, np.abs(x[:, 0]))

@@ -60,6 +60,7 @@ def test_steps_that_nk_allows():
     assert [steps_allowed(nk) for nk in (1, 2, 3, 4, 5, 6, 21)] == [0, 0, 1, 1, 2, 2, 10]
 
 
+@pytest.mark.needs_r
 @pytest.mark.parametrize(
     "change", [{"thresh": 0.001}, {"pmethod": "backward"}, {"nprune": 3}, {"allowed": max}]
 )

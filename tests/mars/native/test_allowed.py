@@ -81,6 +81,7 @@ out[["dirs{k}"]] <- fit$dirs
         np.testing.assert_array_equal(model.dirs_, expected[f"dirs{k}"], err_msg=f"{rule} {search}")
 
 
+@pytest.mark.needs_r
 def test_first_is_true_once_and_indices_start_at_zero():
     calls = []
 
@@ -94,6 +95,7 @@ def test_first_is_true_once_and_indices_start_at_zero():
     assert all(length == 4 and names == ("x1", "x2", "x3", "x4") for *_, length, names in calls)
 
 
+@pytest.mark.needs_r
 def test_an_exception_reaches_the_caller_as_itself():
     def allowed(degree, pred, parents, namesx, first):
         raise KeyError("mine")

@@ -11,7 +11,10 @@ from docs_pages import blocks, examples, same
 from rscript import needs_rscript
 from without_r import run_without_r
 
+import pyearthdof
+
 ROOT = Path(__file__).parents[2]
+PACKAGE = Path(pyearthdof.__file__).parent
 README = (ROOT / "README.md").read_text("utf-8")
 [COMMANDS] = [b.text.splitlines() for b in blocks(README) if b.language == "sh"]
 WITHOUT_R = [line for line in COMMANDS if "needs R" not in line]
@@ -21,7 +24,7 @@ MAIN = "from pyearthdof.cli import main; main()"
 def test_the_example_needs_no_r(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     [example] = examples(README, "python")
-    printed = run_without_r(example.code, PYTHONPATH=str(ROOT))
+    printed = run_without_r(example.code, PYTHONPATH=str(PACKAGE.parent))
     assert same(printed, example.output), printed
     assert (tmp_path / "ozone.json").is_file()
 
@@ -32,7 +35,7 @@ def run_line(line, folder, path):
     return subprocess.run(
         [sys.executable, "-c", MAIN, *arguments],
         capture_output=True, text=True, check=False, cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(ROOT), "PATH": path},
+        env=os.environ | {"PYTHONPATH": str(PACKAGE.parent), "PATH": path},
     )  # fmt: skip
 
 
@@ -40,7 +43,7 @@ def run_line(line, folder, path):
 def folder(tmp_path_factory):
     """As the folder of the repository: the data are where the README says."""
     folder = tmp_path_factory.mktemp("readme")
-    (folder / "pyearthdof").symlink_to(ROOT / "pyearthdof")
+    (folder / "pyearthdof").symlink_to(PACKAGE)
     return folder
 
 

@@ -137,15 +137,20 @@ repeat {
   if (!is.null(weights)) arguments$weights <- quote(weights)
   if (!is.null(rows)) arguments$subset <- quote(rows + 1)
   arguments <- c(arguments, read.arguments())
-  if (!is.null(arguments$seed)) set.seed(arguments$seed)
+  seed <- arguments$seed
   arguments$seed <- NULL
+  # Each time with the same folds.
+  fit.earth <- function() {
+    if (!is.null(seed)) set.seed(seed)
+    do.call("earth", arguments)
+  }
   changes <- read.arguments()
   x.new <- read.data()
   warned <- character(0)
   prune.again <- function(fit) do.call("update", c(list(fit, ponly = TRUE), changes))
   answer <- tryCatch(
     withCallingHandlers({
-      fit <- do.call("earth", arguments)
+      fit <- fit.earth()
       parts <- parts.of(fit, x.new)
       if (length(changes)) {
         more <- parts.of(prune.again(fit), x.new)
@@ -154,7 +159,7 @@ repeat {
       if (!all(c(parts$converged, parts$"again converged") == 1)) {
         arguments$glm$trace <- TRUE
         parts$deviances <- suppressWarnings(traced.deviances(function() {
-          fit <- do.call("earth", arguments)
+          fit <- fit.earth()
           if (length(changes)) prune.again(fit)
           NULL
         }))

@@ -8,20 +8,23 @@ from ..describe.text import r_format
 from ..design.columns import RESERVED
 from .syntax import BINDING, EMPTY, PREFIXES, SPECIAL, Constant, FunctionCall, Name, Node
 
-__all__ = ["label_of", "r_text", "short_text"]
+__all__ = ["label_of", "r_text", "short_text", "shortened"]
 
 CUTOFF = 500  # model.frame's, for the names of its columns
 TIGHT = ("/", "^", ":", "%%", "%/%", "::", ":::", "$", "@", "[", "[[")  # written without spaces
 DIGITS = 15
 
 
-def label_of(node: Node) -> str:
-    """What model.frame calls a variable; a column by itself has its own name."""
+def label_of(node: Node, between_lines: str = " ") -> str:
+    """What model.frame calls a variable; a column by itself has its own name.
+
+    Where it is so long that R breaks it, the columns of model.matrix have a new line there.
+    """
     if isinstance(node, Name):
         return node.text
     writer = _Writer(CUTOFF)
     writer.write(node)
-    return writer.text(" ")
+    return writer.text(between_lines)
 
 
 def r_text(node: Node) -> str:
@@ -35,7 +38,11 @@ def short_text(node: Node) -> str:
     """At most 60 characters of it, for a message."""
     writer = _Writer(None)
     writer.write(node, room=400)
-    text = writer.text("")
+    return shortened(writer.text(""))
+
+
+def shortened(text: str) -> str:
+    """At most 60 characters, for a message."""
     return text if len(text) <= 60 else text[:57] + "..."
 
 

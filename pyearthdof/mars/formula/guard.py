@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from .arguments import matched_arguments
 from .constants import count_numbers, whole_of
-from .deparse import short_text
+from .deparse import short_text, shortened
 from .syntax import EMPTY, Constant, FunctionCall, Name, Node
 from .tokens import refuse
 
@@ -108,7 +108,7 @@ def _check_name(name: str, place: str, kinds: Mapping[str, str]) -> None:
         if place != "right":
             refuse("a dot may only be a term on the right-hand side")
     elif name not in kinds:
-        refuse(f"the data has no column '{name}'")
+        refuse(f"the data has no column '{shortened(name)}'")
     elif kinds[name] == "matrix":
         if place not in ("left", "right"):
             refuse(f"the column '{name}' is a matrix, which may only be a term of its own")

@@ -66,7 +66,7 @@ class Learner(TypedReader):
 
     def variable(self, node: Node) -> LearnedVariable:
         """Learn one variable."""
-        label = label_of(node)
+        label = label_of(node, between_lines="\n")
         if isinstance(node, Name):
             return self._column(node, label)
         name = node.name if isinstance(node, FunctionCall) else ""

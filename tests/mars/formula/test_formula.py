@@ -719,6 +719,33 @@ TEXTS = [
 
 
 @needs_rscript
+def test_columns_of_long_variables_have_rs_names():
+    """R joins the lines of a long one otherwise for the columns than for the frame."""
+    knots = ", ".join(f"{k:.15g}" for k in np.linspace(-0.5, 0.5, 40))
+    texts = [
+        f"y ~ bs(x, knots = c({knots}))",
+        "y ~ I(" + " + ".join(f"{k} * x" for k in range(90)) + "):z + z",
+        "y ~ sqrt(abs(" + " - ".join(["1.23456789 * x"] * 50) + ")) + z",
+    ]
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(80, 3)), columns=["x", "z", "y"])
+    code = """
+library(splines)
+out <- list()
+for (i in seq_along(texts)) {
+  x <- model.matrix(as.formula(texts[i]), data)
+  out[[paste0("names", i)]] <- gsub("\\n", "(new line)", colnames(x)[-1])
+}
+"""
+    expected = run_r(code, texts=texts, data=data)
+    for k, text in enumerate(texts, 1):
+        model = Earth.from_formula(text, data, engine="native")
+        names = [name.replace("\n", "(new line)") for name in model.model_.feature_names]
+        assert names == list(expected[f"names{k}"])
+        assert any("(new line)" in name for name in names)
+
+
+@needs_rscript
 def test_texts_are_read_and_written_as_r_does():
     """Our parser and deparse beside R's; long ones are broken into lines as R breaks them."""
     texts = [text.replace("\n", "\\n") for text in TEXTS]

@@ -7,8 +7,6 @@ from typing import Any
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
-from .describe.export import to_python, to_sql, to_sympy
-
 __all__ = ["Exports"]
 
 
@@ -34,6 +32,8 @@ class Exports:
         >>> round(scope["ozone"](temp=58.0), 3)
         7.577
         """
+        from .describe.export import to_python
+
         check_is_fitted(self)
         return to_python(self.model_, name, type=type)
 
@@ -42,6 +42,8 @@ class Exports:
 
         `type` is what it predicts, as in `predict`.
         """
+        from .describe.export import to_sympy
+
         check_is_fitted(self)
         return to_sympy(self.model_, type=type)
 
@@ -58,6 +60,8 @@ class Exports:
         >>> '"temp" > 58.0' in model.to_sql()
         True
         """
+        from .describe.export import to_sql
+
         check_is_fitted(self)
         return to_sql(self.model_, type=type)
 

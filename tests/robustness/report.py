@@ -71,7 +71,8 @@ again, the others stay as they are.
 
 ## Ctrl-C
 
-Seconds from the signal until the program says that it stops, on two busy cores.
+Seconds from the signal until the program says that it stops, on two busy cores. One fault is known: a
+signal that comes while rpy2 gives an R object back makes rpy2 print a traceback of its own first.
 
 {interrupts}
 

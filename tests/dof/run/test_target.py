@@ -148,3 +148,20 @@ def test_looks_are_at_steps():
     assert not looks.reached(32, 1.2) and looks.next == 48
     assert not looks.reached(48, 2.0) and looks.next == 96
     assert not looks.reached(96, np.nan) and looks.next == 384
+
+
+@pytest.mark.parametrize("reduction", ["direction", None])
+def test_what_waits_to_be_reduced_stays_small(monkeypatch, reduction):
+    """Also after looks that ask for a number of repetitions at which no block ends."""
+    monkeypatch.setattr(measurement, "_JOINED", 20 * 64)
+    widths = []
+    add = measurement._Tally.add
+
+    def recorded(tally, block):
+        widths.append(block.Y.shape[1])
+        add(tally, block)
+
+    monkeypatch.setattr(measurement._Tally, "add", recorded)
+    with pytest.warns(UserWarning, match="and not target_se"):
+        found = tree(target_se=0.001, n_rep=1000, variance_reduction=reduction)
+    assert sum(widths) == found.n_rep == 1000 and max(widths) <= 64

@@ -14,7 +14,7 @@ import nox
 nox.options.sessions = ["newest", "oldest", "no-r"]
 nox.options.default_venv_backend = "uv"
 
-PACKAGE = (".[dask]", "--group", "test")
+PACKAGE = ("--editable", ".[dask]", "--group", "test")  # child processes find the same one
 R_PROGRAMS = ("R", "Rscript")
 
 
@@ -46,8 +46,6 @@ def run_tests(session, **environment):
     """Say what is tested, then test it."""
     session.run("uv", "pip", "list", external=True)
     arguments = session.posargs or ["-n", "2"]
-    # What is installed is tested, in child processes, too, and not the folder of the sources.
-    environment["PYTHONSAFEPATH"] = "1"
     session.run("python", "-m", "pytest", "-q", *arguments, env=environment)
 
 

@@ -29,7 +29,7 @@ needs_onnx = pytest.mark.skipif(
     any(importlib.util.find_spec(name) is None for name in ("onnx", "onnxruntime")),
     reason="onnx and onnxruntime run the exported graph: pip install --group onnx",
 )
-FEW, MANY = range(25), range(1000, 1520)
+FEW, MANY = range(25), range(1000, 1560)
 
 
 @pytest.fixture(scope="module")

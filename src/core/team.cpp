@@ -2,10 +2,20 @@
 
 #include <exception>
 
+#include "processors.hpp"
+
 namespace earthdof {
 
 Team::Team(int n_threads, Patience* patience) : patience_(patience) {
-  for (int thread = 1; thread < n_threads; ++thread) threads_.emplace_back([this, thread] { serve(thread); });
+  if (n_threads < 2) return;
+  const Processors processors;
+  for (int thread = 1; thread < n_threads; ++thread) {
+    threads_.emplace_back([this, thread, processors] {
+      processors.stay_anywhere();
+      serve(thread);
+    });
+    processors.send_away(threads_.back());
+  }
 }
 
 Team::~Team() {

@@ -176,6 +176,39 @@ def test_no_thread_is_left_behind():
     assert len(os.listdir("/proc/self/task")) <= before
 
 
+@pytest.mark.skipif(
+    not hasattr(os, "sched_setaffinity"), reason="this system does not say where threads may run"
+)
+def test_threads_stay_on_the_processors_of_the_process():
+    """Also those that are new: they are sent to another processor than the caller's, if there is one."""
+    code = """
+import os, threading, numpy as np
+from pyearthdof.mars import native
+from pyearthdof.mars.options import EarthOptions
+rng = np.random.default_rng(0)
+X, Y = rng.normal(size=(500, 10)), rng.normal(size=(500, 2000))
+bound = native.BoundNative(X, None, EarthOptions(n_features=10, degree=2))
+alone = bound.fit_many(Y[:, :50], 1).fitted
+mine = {min(os.sched_getaffinity(0))}
+os.sched_setaffinity(0, mine)
+run = threading.Thread(target=lambda: bound.fit_many(Y, 4))
+run.start()
+seen = {}
+while run.is_alive():
+    for task in map(int, os.listdir("/proc/self/task")):
+        try:
+            seen[task] = os.sched_getaffinity(task)
+        except ProcessLookupError:
+            pass
+assert len(seen) >= 5, seen
+assert all(where == mine for where in seen.values()), seen
+assert os.sched_getaffinity(0) == mine
+assert np.array_equal(bound.fit_many(Y[:, :50], 4).fitted, alone)
+"""
+    environment = dict(os.environ, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120, env=environment)
+
+
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_ctrl_c_is_heard_in_the_loops(n_threads):
     """A fit of minutes, stopped; Python goes on and fits again."""

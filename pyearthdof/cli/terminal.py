@@ -153,12 +153,12 @@ def ctrl_c(before):
     hook = sys.unraisablehook
     signal.signal(signal.SIGINT, _Stop())
     sys.unraisablehook = _again_if_lost(hook)
-    # Nothing is left to stop, and Python's own end is long.
-    atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
     try:
         yield
     finally:
         sys.unraisablehook = hook
+        # Nothing is left to stop, and Python's own end is long, and R's. What is registered last comes first.
+        atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGINT, before)
 
 

@@ -216,6 +216,28 @@ def test_ctrl_c_while_r_starts(folder):
     assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
 
 
+AT_THE_END = """
+import atexit, os, signal
+register = atexit.register
+
+def impatient(function, *arguments, **options):
+    if str(function.__module__).startswith("rpy2"):
+        register(os.kill, os.getpid(), signal.SIGINT)
+    register(function, *arguments, **options)
+
+atexit.register = impatient
+from pyearthdof.cli import main
+main()
+"""
+
+
+@pytest.mark.needs_r
+def test_ctrl_c_while_r_ends(folder):
+    """There is nothing left to stop."""
+    done = run(folder, "fit", "plain.csv", "--target", "y", "--engine", "r", "-q", code=AT_THE_END)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 LOST = """
 import os, signal, time
 from pyearthdof.cli import terminal

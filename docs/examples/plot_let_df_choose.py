@@ -16,7 +16,7 @@ from pyearthdof.datasets import make_hinges
 
 data = make_hinges(n=200, p=50, random_state=0)
 default = Earth(engine="native").fit(data.X, data.y)
-model = CorrectedEarth(Earth(engine="native"), rule="size").fit(data.X, data.y)
+model = CorrectedEarth(Earth(engine="native")).fit(data.X, data.y)
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.0, 3.8), layout="constrained")
 plots.plot_sizes(model, left)

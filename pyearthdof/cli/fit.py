@@ -44,6 +44,10 @@ def fit(
     corrected: Annotated[
         bool, typer.Option("--corrected", help="Take the penalty that Algorithm 2 gives.")
     ] = False,
+    by_df: Annotated[
+        bool,
+        typer.Option("--by-df", help="Take the size that the actual degrees of freedom choose."),
+    ] = False,
     target_se: TargetSe = None,
     n_rep: Repetitions = None,
     save: Annotated[Path | None, typer.Option(help="Write the model here, as JSON.")] = None,
@@ -60,6 +64,8 @@ def fit(
 
     Example: `pyearthdof fit ozone --target O3 --degree 2 --save model.json`
 
+    Example: `pyearthdof fit data.csv --target y --by-df`
+
     Example: `pyearthdof fit data.csv --target y --corrected --target-se 0.05`
 
     Example: `pyearthdof fit titanic.csv --target survived --family binomial`
@@ -73,15 +79,7 @@ def fit(
     for path in (save, rds):
         if path is not None:
             check_writable(path)
-    if corrected and options["penalty"] is not None:
-        raise InvalidInputError(
-            "--penalty and --corrected are given but only one of them should be"
-        )
-    if not corrected and (target_se is not None or n_rep is not None):
-        name = "--n-rep" if target_se is None else "--target-se"
-        raise InvalidInputError(
-            f"{name} is given but it should be with --corrected, which measures"
-        )
+    _check_choices(options["penalty"], corrected, by_df, target_se, n_rep)
     table = leave_out(read_table(data, sep, decimal), without, target)
     table, case_weights = split_weights(table, weights, target)
     X, y = split_targets(table, target, classes=True)
@@ -89,11 +87,12 @@ def fit(
     given = {} if case_weights is None else {"sample_weight": case_weights}
     correction = None
     with refusals():
-        if corrected:
+        if corrected or by_df:
             from ..dof import CorrectedEarth
 
             run = {"n_rep": n_rep, "target_se": target_se, "progress": not (as_json or quiet)}
-            whole = CorrectedEarth(model, **run).fit(X, y, **given)
+            rule = "size" if by_df else "penalty"
+            whole = CorrectedEarth(model, rule=rule, **run).fit(X, y, **given)
             model, correction = whole.estimator_, whole.correction_
         else:
             model.fit(X, y, **given)
@@ -103,6 +102,20 @@ def fit(
     if rds is not None:
         model.to_rds(rds)
     _tell(model, correction, {"Model": save, "Model for R": rds}, quiet, as_json)
+
+
+def _check_choices(penalty, corrected: bool, by_df: bool, target_se, n_rep) -> None:
+    """Refuse two ways to choose a model, and options of a measurement without one."""
+    ways = {"--penalty": penalty is not None, "--corrected": corrected, "--by-df": by_df}
+    given = [name for name, is_given in ways.items() if is_given]
+    if len(given) > 1:
+        raise InvalidInputError(f"{' and '.join(given)} are given but only one of them should be")
+    if target_se is not None and not corrected:
+        raise InvalidInputError("--target-se is given but it should be with --corrected")
+    if n_rep is not None and not (corrected or by_df):
+        raise InvalidInputError(
+            "--n-rep is given but it should be with --corrected or --by-df, which measure"
+        )
 
 
 def _estimator(y, classify: bool, options: dict):
@@ -135,12 +148,29 @@ def _tell(model, correction, files: dict, quiet: bool, as_json: bool) -> None:
         print(model.to_json())
     elif not (quiet and written):
         print(model.summary())
-        if correction is not None:
-            print(
-                f"Penalty corrected from {correction.default_penalty:g}, with a standard error of "
-                f"{correction.se:.2g} after {correction.n_rep} fits"
-            )
-        print(f"Nominal df {model.nominal_df_:g} with penalty {model.penalty_:g}")
+        for line in _chosen(model, correction):
+            print(line)
     if not quiet:
         for what, file in written.items():
             print(f"{what} written to {file}", file=sys.stderr if as_json else sys.stdout)
+
+
+def _chosen(model, correction) -> list[str]:
+    """How the model was chosen."""
+    from ..dof.penalty import default_penalty, nominal
+    from ..dof.size_choice import SizeChoice
+
+    if isinstance(correction, SizeChoice):
+        counted = nominal(correction.size, default_penalty(model.degree))
+        return [
+            f"Size chosen by actual degrees of freedom, after {correction.curve.n_rep} fits of noise",
+            f"Actual df {correction.df:.4g}, nominal df {counted:g} with the default penalty",
+        ]
+    lines = [f"Nominal df {model.nominal_df_:g} with penalty {model.penalty_:g}"]
+    if correction is not None:
+        lines.insert(
+            0,
+            f"Penalty corrected from {correction.default_penalty:g}, with a standard error of "
+            f"{correction.se:.2g} after {correction.n_rep} fits",
+        )
+    return lines

@@ -21,12 +21,12 @@ from .mars_search import mars_search
 from .run.target import check_n_rep, check_target
 from .size_choice import CRITERIA, SizeChoice, choose_size
 from .size_table import quick_df_of_sizes, refuse_options
-from .sizes import SizeCurve, check_sequence, df_of_sizes
+from .sizes import SizeCurve, check_sequence, df_of_sizes, has_sequence
 
 __all__ = ["CorrectedEarth"]
 
 _RUN = ("draws", "random_state", "n_jobs", "progress")
-RULES = ("penalty", "size")
+RULES = ("auto", "size", "penalty")
 DESIGNS = {"penalty": ("gaussian", "data"), "size": ("data", "gaussian", "table")}
 MEANS = ("zero", "fit")
 
@@ -34,10 +34,10 @@ MEANS = ("zero", "fit")
 class CorrectedEarth(EarthWrapper):
     """MARS that is chosen by its actual degrees of freedom: what they are is measured, then it is fitted.
 
-    There are two rules. "penalty" is the authors': `correct_penalty` for the data at hand, then the fit
-    with that penalty. "size" measures the degrees of freedom of every size of the pruning sequence
-    (`df_of_sizes`) and takes the size with the least score (`choose_size`). What is measured is the search
-    of the estimator, with all its options except penalty and nprune, and for the first rule thresh and
+    There are two rules. "size" measures the degrees of freedom of every size of the pruning sequence
+    (`df_of_sizes`) and takes the size with the least score (`choose_size`). "penalty" is the authors':
+    `correct_penalty` for the data at hand, then the fit with that penalty. What is measured is the search
+    of the estimator, with all its options except penalty and nprune, and for the second rule thresh and
     pmethod, for which Algorithm 2 has values of its own.
 
     Parameters
@@ -45,8 +45,10 @@ class CorrectedEarth(EarthWrapper):
     estimator : Earth, EarthClassifier or Mars, optional
         What is corrected; `Earth()` by default. Its own penalty does not count. The rule "size" takes an
         Earth without a generalised linear model, folds and variance model.
-    rule : {"penalty", "size"}
-        What is chosen.
+    rule : {"auto", "size", "penalty"}
+        What is chosen. "auto" is "size", which was the better one on 36 simulations and 47 data sets,
+        wherever it can choose: one response of an Earth that takes it, and no `target_se`. Else it is
+        "penalty". `rule_` says which it was.
     design : {"gaussian", "data", "table"}, optional
         Measure the search on Gaussian noise of X's shape, as the authors do, which is the default of
         "penalty"; on X itself, the default of "size"; or, for "size", look it up in the table that comes
@@ -70,7 +72,9 @@ class CorrectedEarth(EarthWrapper):
 
     Attributes
     ----------
-    correction_ : PenaltyCorrection, SizeChoice or AroundFit
+    rule_ : {"size", "penalty"}
+        What was chosen.
+    correction_ : SizeChoice, PenaltyCorrection or AroundFit
         What was measured.
     estimator_ : Earth, EarthClassifier or Mars
         The estimator with the corrected penalty, or with the chosen size as its nprune and the penalty -1,
@@ -83,18 +87,18 @@ class CorrectedEarth(EarthWrapper):
     >>> import numpy as np
     >>> from pyearthdof import CorrectedEarth, Earth
     >>> x = np.random.default_rng(0).normal(size=(100, 2))
-    >>> model = CorrectedEarth(Earth(minspan=5), n_rep=20).fit(x, np.abs(x[:, 0]))
-    >>> model.penalty_ == model.correction_.penalty
-    True
-    >>> model.predict([[-1.0, 0.0]]).round(1)
-    array([1.])
-    >>> known = CorrectedEarth(Earth(), design="data", target_se=0.1, random_state=0).fit(x, x[:, 0])
-    >>> known.correction_.se < 0.1, known.correction_.n_rep < 1000
-    (True, True)
     >>> y = 2 * np.abs(x[:, 0]) + np.random.default_rng(1).normal(size=100)
-    >>> by_size = CorrectedEarth(rule="size").fit(x, y)
-    >>> by_size.correction_
+    >>> model = CorrectedEarth().fit(x, y)
+    >>> model.correction_
     SizeChoice(3 terms, df=7.053, criterion='aicc', sigma2=0.7939)
+    >>> model.predict([[-1.0, 0.0]]).round(1)
+    array([2.])
+    >>> by_penalty = CorrectedEarth(Earth(minspan=5), rule="penalty", n_rep=20).fit(x, y)
+    >>> by_penalty.penalty_ == by_penalty.correction_.penalty
+    True
+    >>> known = CorrectedEarth(design="data", target_se=0.1, random_state=0).fit(x, y)
+    >>> known.rule_, known.correction_.se < 0.1, known.correction_.n_rep < 1000
+    ('penalty', True, True)
     """
 
     correction_: PenaltyCorrection | AroundFit | SizeChoice
@@ -103,7 +107,7 @@ class CorrectedEarth(EarthWrapper):
         self,
         estimator=None,
         *,
-        rule="penalty",
+        rule="auto",
         design=None,
         criterion="aicc",
         mean="zero",
@@ -139,8 +143,8 @@ class CorrectedEarth(EarthWrapper):
             Weights of the fit. "penalty" does not count them in the measurement, because Algorithm 2 knows
             no weights; "size" does, with noise whose variances are one over the weights.
         """
-        self._check(X, y, sample_weight)
-        if self.rule == "size":
+        self.rule_ = rule = self._checked_rule(X, y, sample_weight)
+        if rule == "size":
             self.correction_, self.estimator_ = self._fit_size(X, y, sample_weight)
             return self
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
@@ -155,17 +159,16 @@ class CorrectedEarth(EarthWrapper):
 
         path, X, y, df, level and title as in `Earth.report`.
         """
-        chosen = self._chosen()
-        if df is None and isinstance(self.correction_, PenaltyCorrection):
-            df = self.correction_
-        chosen.report(path, X, y, df=df, level=level, title=title)
+        df = self.correction_ if df is None and self.__sklearn_is_fitted__() else df
+        self._chosen().report(path, X, y, df=df, level=level, title=title)
 
     def bind(self, X) -> Bound:
         """This estimator on a design, for many fits: what depends on X alone is measured once."""
-        self._check_arguments()
+        rule = self._rule()
+        self._check_arguments(rule)
         if self.mean == "fit":
             return _OneByOne(X, lambda y: clone(self).fit(X, y).estimator_)
-        if self.rule == "penalty":
+        if rule == "penalty":
             return self._with(self._measure_penalty(X).penalty).bind(X)
         curve = self._curve(X, None)
         return _OneByOne(X, lambda y: self._fit_size(X, y, None, curve)[1])
@@ -175,28 +178,38 @@ class CorrectedEarth(EarthWrapper):
         bound = self.bind(X)
         return bound.fit_many(check_many(Y, len(bound.X)))
 
-    def _check(self, X, y, sample_weight) -> None:
-        """Refuse bad data before anything is measured."""
-        self._check_arguments()
+    def _rule(self, n_responses: int = 1) -> str:
+        """What is chosen for so many responses."""
+        if self.rule != "auto":
+            return self.rule
+        one = n_responses == 1 and self.target_se is None
+        return "size" if one and has_sequence(self._inner) else "penalty"
+
+    def _checked_rule(self, X, y, sample_weight) -> str:
+        """What is chosen; bad data are refused before anything is measured."""
+        self._check_arguments(self._rule())
         estimator = clone(self._inner)
         check_consistent_length(X, y)
         design = check_design(estimator, X)
         if is_classifier(estimator):
-            return
-        responses = check_responses(estimator, y, len(design.values))
+            return self._rule()
+        n_responses = check_responses(estimator, y, len(design.values)).matrix.shape[1]
         check_weights(sample_weight, len(design.values))
-        one = "rule='size'" if self.rule == "size" else "mean='fit'" if self.mean == "fit" else None
-        if one and responses.matrix.shape[1] > 1:
+        rule = self._rule(n_responses)
+        self._check_arguments(rule)
+        one = "rule='size'" if rule == "size" else "mean='fit'" if self.mean == "fit" else None
+        if one and n_responses > 1:
             raise InvalidInputError(
-                f"y has {responses.matrix.shape[1]} responses but {one} takes one: its degrees of freedom "
-                "are those of a fit of one response"
+                f"y has {n_responses} responses but {one} takes one: its degrees of freedom are those of a "
+                "fit of one response"
             )
-        if self.mean == "fit" and self.rule == "penalty" and sample_weight is not None:
+        if self.mean == "fit" and rule == "penalty" and sample_weight is not None:
             raise InvalidInputError(
                 "sample_weight is given but Algorithm 2 around the fit knows no weights: rule='size' does"
             )
+        return rule
 
-    def _check_arguments(self) -> None:
+    def _check_arguments(self, rule: str) -> None:
         check_choice("rule", self.rule, RULES)
         check_choice("criterion", self.criterion, CRITERIA)
         check_choice("mean", self.mean, MEANS)
@@ -204,27 +217,22 @@ class CorrectedEarth(EarthWrapper):
             raise InvalidInputError(
                 f"estimator={self.estimator!r} but it should be an Earth, an EarthClassifier or a Mars"
             )
-        if self.rule == "size":
+        if rule == "size":
             check_sequence(self._inner)
         elif self.mean == "fit" and not isinstance(self._inner, Earth):
             raise InvalidInputError(
                 f"mean='fit' but it should be 'zero' for {type(self._inner).__name__}: noise around a fit is "
                 "for an Earth"
             )
-        if self.target_se is not None and (self.rule, self.mean) != ("penalty", "zero"):
+        if self.target_se is not None and (rule, self.mean) != ("penalty", "zero"):
             right = "None: an error to reach is for rule='penalty' with mean='zero'"
             raise refusal("target_se", self.target_se, right)
-        check_choice("design", self._design, DESIGNS[self.rule])
+        known = DESIGNS[rule]
+        check_choice("design", known[0] if self.design is None else self.design, known)
         if self.mean == "fit" and self.design not in (None, "data"):
             raise InvalidInputError(
                 f"design={self.design!r} but it should be 'data' with mean='fit', which has a fit on X"
             )
-
-    @property
-    def _design(self) -> str:
-        if self.design is None:
-            return "data" if self.mean == "fit" and self.rule == "size" else DESIGNS[self.rule][0]
-        return self.design if self.mean == "zero" or self.rule == "size" else "gaussian"
 
     @property
     def _run(self) -> dict:
@@ -235,7 +243,7 @@ class CorrectedEarth(EarthWrapper):
         return correct_penalty(
             X,
             estimator=self._inner,
-            gaussian=self._design == "gaussian",
+            gaussian=self.design != "data",
             n_designs=self.n_designs,
             target_se=self.target_se,
             **self._run,
@@ -250,14 +258,14 @@ class CorrectedEarth(EarthWrapper):
 
     def _curve(self, X, weights) -> SizeCurve:
         """The degrees of freedom of all sizes."""
-        if self._design == "data":
+        if self.design in (None, "data"):
             return df_of_sizes(X, estimator=self._inner, sample_weight=weights, **self._run)
         if weights is not None:
             raise InvalidInputError(
                 f"sample_weight is given but design={self.design!r} knows no weights: design='data' does"
             )
         shape = check_design(Earth(), X).values.shape
-        if self._design == "table":
+        if self.design == "table":
             refuse_options(self._inner, shape[1])
             return quick_df_of_sizes(shape, degree=self._inner.degree)
         return df_of_sizes(shape, estimator=self._inner, n_designs=self.n_designs, **self._run)
@@ -284,7 +292,7 @@ class CorrectedEarth(EarthWrapper):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        if self.rule == "size" or self.mean == "fit":
+        if self._rule(2) == "size" or self.mean == "fit":
             tags.target_tags.multi_output = False
         return tags
 

@@ -204,7 +204,7 @@ def correct_penalty(
     PenaltyCorrection(2 -> 2.99357 ± 0.096, df=40.9985, nominal_df=33.04, n_terms=17.02, n_rep=100, \
 for one drawn design)
     >>> correct_penalty((264, 9), random_state=1)
-    PenaltyCorrection(2 -> 2.93848 ± 0.084, df=41.1251, nominal_df=33.5, n_terms=17.25, n_rep=100, \
+    PenaltyCorrection(2 -> 2.95891 ± 0.076, df=41.2911, nominal_df=33.5, n_terms=17.25, n_rep=100, \
 over 20 designs)
     >>> round(correct_penalty((264, 9), estimator=Earth(minspan=20)).penalty, 5)
     2.64449

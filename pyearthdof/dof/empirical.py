@@ -85,7 +85,7 @@ def degrees_of_freedom(
     variance_reduction : {"auto", "best", "orthogonal", "direction", "control", None}
         Which estimator; all are unbiased. None is the paper's. "direction" integrates the length of
         y - ybar out; it needs a constant mean, one sigma and a procedure that declares `is_equivariant`.
-        "control" subtracts what least squares on X, its squares and cubes and the identity, linear
+        "control" subtracts what least squares on X, its powers up to 5 and the identity, linear
         smoothers of known trace, explain of the fit, for any mean. "orthogonal" is both of them, where
         their conditions hold, with responses in frames: orthogonal to each other, each still Gaussian.
         "best" is the same, with frames where there are repetitions enough; see the notes. "auto" is the

@@ -64,7 +64,7 @@ class AroundFit(FromTable, Drawn):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(100, 5))
     >>> y = 5 * np.abs(X[:, 0]) + rng.normal(size=100)
-    >>> model = CorrectedEarth(Earth(engine="native"), mean="fit", n_rep=50).fit(X, y)
+    >>> model = CorrectedEarth(Earth(engine="native"), rule="penalty", mean="fit", n_rep=50).fit(X, y)
     >>> model.correction_.ended
     'agrees with itself'
     """

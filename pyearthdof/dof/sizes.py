@@ -323,6 +323,15 @@ def check_sequence(estimator) -> None:
             )
 
 
+def has_sequence(estimator) -> bool:
+    """Whether `check_sequence` takes it."""
+    try:
+        check_sequence(estimator)
+    except InvalidInputError:
+        return False
+    return True
+
+
 def _run(work: _FitSizes, designs, responses, n_jobs, progress):
     """What each run says of the df of each size, a table for each design; the runs' lengths; versions."""
     blocks = run_blocks(work, designs, responses, n_jobs=n_jobs, progress=progress)

@@ -247,7 +247,7 @@ class Earth(EarthFit, MarsRegressor):
     def corrected(self):
         """Moved: the penalty is corrected by `pyearthdof.CorrectedEarth`."""
         raise AttributeError(
-            "Earth.corrected(X, y) is now CorrectedEarth(Earth(...)).fit(X, y), from pyearthdof"
+            "Earth.corrected(X, y) is now pyearthdof.CorrectedEarth(Earth(...), rule='penalty').fit(X, y)"
         )
 
     @classmethod

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pyearthdof import Earth, MarsModel
+from pyearthdof import CorrectedEarth, Earth, MarsModel
 from pyearthdof.cli import main
 from pyearthdof.cli.df import PROCEDURES
 from pyearthdof.datasets import load_ozone, make_hinges
@@ -64,6 +64,14 @@ def test_fit_corrected_is_the_papers_correction(run):
     assert code == 0 and json.loads(out)["penalty"] == penalty
     code, out, _ = run("correct", "--n", 330, "--p", 9, "--json")
     assert json.loads(out)["penalty"] == penalty
+
+
+def test_fit_by_df_chooses_the_size(run):
+    code, out, _ = run("fit", "ozone", "--target", "O3", "--by-df", "--engine", "native")
+    ozone = load_ozone()
+    model = CorrectedEarth(Earth(engine="native")).fit(ozone.drop(columns="O3"), ozone["O3"])
+    assert code == 0 and f"Selected {model.n_terms_} of" in out
+    assert f"Actual df {model.correction_.df:.4g}, nominal df" in out
 
 
 def test_correct_gives_the_authors_number(run):
@@ -152,6 +160,8 @@ def test_df_knows_every_procedure(run, procedure):
         (("fit", "ozone", "--target", "ozone"), "target='ozone' but it should be one of O3, "),
         (("fit", "ozone", "--target", "O3", "--penalty", 2, "--corrected"), "only one of them"),
         (("fit", "ozone", "--target", "O3", "--target-se", 1), "should be with --corrected"),
+        (("fit", "ozone", "--target", "O3", "--by-df", "--corrected"), "only one of them"),
+        (("fit", "ozone", "--target", "O3", "--by-df", "--target-se", 1), "be with --corrected"),
         (("fit", "ozone", "--target", "O3", "--n-rep", 50), "should be with --corrected"),
         (("correct", "--n", 9, "--p", 2, "--quick", "--target-se", 1), "not be given with --quick"),
         (

@@ -48,7 +48,7 @@ def folder(tmp_path_factory):
 
 
 def test_the_commands_need_no_r(folder):
-    assert len(WITHOUT_R) == 7
+    assert len(WITHOUT_R) == 8
     for line in WITHOUT_R:
         done = run_line(line, folder, os.path.dirname(sys.executable))
         assert done.returncode == 0 and done.stdout, f"{line}\n{done.stderr}"

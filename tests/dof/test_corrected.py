@@ -1,4 +1,4 @@
-"""CorrectedEarth: an estimator among scikit-learn's, with the penalty of Algorithm 2."""
+"""CorrectedEarth: an estimator among scikit-learn's, which rule it takes, and the penalty of Algorithm 2."""
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ WEIGHTS = "earth's case weights are not repetitions of rows"
 
 
 @parametrize_with_checks(
-    [CorrectedEarth(Earth(engine="native"), n_rep=2)],
+    [CorrectedEarth(Earth(engine="native"), rule="penalty", n_rep=2)],
     expected_failed_checks=lambda _: {"check_sample_weight_equivalence_on_dense_data": WEIGHTS},
 )
 @pytest.mark.filterwarnings("ignore:no fit added a term")
@@ -27,7 +27,7 @@ def test_scikit_learn_checks(estimator, check):
 
 
 def native(**options):
-    return CorrectedEarth(Earth(engine="native", **options), n_rep=10)
+    return CorrectedEarth(Earth(engine="native", **options), rule="penalty", n_rep=10)
 
 
 def test_is_the_fit_with_the_measured_penalty():
@@ -105,6 +105,11 @@ def test_an_error_to_reach():
             "target_se=1 .* rule='penalty'",
         ),
         (lambda: CorrectedEarth(mean="fit", target_se=1).fit(X, y), "target_se=1 .* mean='zero'"),
+        (lambda: CorrectedEarth(design="table").fit(X, SEVERAL), "design='table' but it should be"),
+        (
+            lambda: CorrectedEarth(mean="fit").fit(X, SEVERAL),
+            "y has 2 responses but mean='fit' takes",
+        ),
         (lambda: native().fit(X, np.where(y > 0, np.nan, y)), "y contains NaN"),
         (lambda: native().fit(X, y[:50]), "inconsistent numbers of samples"),
     ],
@@ -114,6 +119,38 @@ def test_refusals(call, message):
         call()
 
 
+SEVERAL = np.column_stack([y, -y])
+
+
+@pytest.mark.parametrize(
+    ("estimator", "response", "options", "rule"),
+    [
+        (Earth(engine="native"), y, {}, "size"),
+        (None, y, {"mean": "fit"}, "size"),
+        (Earth(engine="native", degree=2), y, {"design": "table"}, "size"),
+        (Earth(engine="native"), SEVERAL, {}, "penalty"),
+        (Earth(engine="native", glm_family="gaussian"), y, {}, "penalty"),
+        (Earth(engine="native", pmethod="none"), y, {}, "penalty"),
+        (Earth(engine="native"), y, {"target_se": 1.0}, "penalty"),
+        (EarthClassifier(engine="native"), y > 0, {}, "penalty"),
+    ],
+)
+def test_the_size_is_chosen_wherever_it_can_be(estimator, response, options, rule):
+    model = CorrectedEarth(estimator, n_rep=30, **options).fit(X, response)
+    by_name = CorrectedEarth(estimator, rule=rule, n_rep=30, **options).fit(X, response)
+    assert model.rule_ == by_name.rule_ == rule
+    assert repr(model.correction_) == repr(by_name.correction_)
+    assert np.array_equal(model.predict(X), by_name.predict(X))
+
+
+def test_many_responses_are_chosen_one_by_one():
+    model = CorrectedEarth(Earth(engine="native"), n_rep=10)
+    fits = model.fit_many(X, SEVERAL)
+    for k in range(2):
+        assert np.array_equal(fits.fitted[:, k], model.fit(X, SEVERAL[:, k]).fitted_values_)
+    assert model.rule_ == "size"
+
+
 def test_before_fitting():
     with pytest.raises(NotFittedError):
         native().predict(X)
@@ -121,5 +158,7 @@ def test_before_fitting():
 
 
 def test_the_old_name_names_this_one():
-    with pytest.raises(AttributeError, match=r"is now CorrectedEarth\(Earth\(...\)\).fit\(X, y\)"):
+    with pytest.raises(
+        AttributeError, match=r"is now pyearthdof.CorrectedEarth\(Earth\(...\), rule=\'penalty\'\)"
+    ):
         Earth().corrected(X, y)

@@ -242,7 +242,7 @@ def test_several_responses_and_weights_are_refused_where_they_mean_nothing():
     with pytest.raises(InvalidInputError, match="y has 2 responses but rule='size' takes one"):
         CorrectedEarth(rule="size").fit(X, np.column_stack([Y, Y]))
     with pytest.raises(InvalidInputError, match="knows no weights: rule='size' does"):
-        CorrectedEarth(mean="fit").fit(X, Y, WEIGHTS)
+        CorrectedEarth(rule="penalty", mean="fit").fit(X, Y, WEIGHTS)
     with pytest.raises(InvalidInputError, match="knows no weights: design='data' does"):
         CorrectedEarth(rule="size", design="table").fit(X, Y, WEIGHTS)
 
@@ -261,9 +261,13 @@ def test_size_around_the_fit(weights):
 
 
 def test_penalty_around_the_fit():
-    model = CorrectedEarth(native(degree=2), mean="fit", n_rep=50).fit(X, Y)
+    model = CorrectedEarth(native(degree=2), rule="penalty", mean="fit", n_rep=50).fit(X, Y)
     found = model.correction_
-    null = CorrectedEarth(native(degree=2), design="data", n_rep=50).fit(X, Y).correction_
+    null = (
+        CorrectedEarth(native(degree=2), rule="penalty", design="data", n_rep=50)
+        .fit(X, Y)
+        .correction_
+    )
     assert found.penalty == model.penalty_ < null.penalty
     assert found.ended == "agrees with itself" and len(found.steps) <= 10
     assert json.loads(json.dumps(found.to_dict()))["ended"] == found.ended

@@ -62,6 +62,8 @@ class Direction:
         self.ranks = np.array([basis.shape[1] for basis in self.bases])
         if self.ranks.sum() == n - 1:  # the projections leave nothing of u
             self.bases, self.ranks = [], np.zeros(0)
+        self.basis = np.hstack([np.empty((n, 0)), *self.bases])
+        self.first = np.cumsum([0, *self.ranks])[:-1].astype(int)  # columns of the basis
         # For each repetition u'f, and for each projection u'P f and u'P u.
         self.scalars: list[np.ndarray] = []
         n_folds = _N_FOLDS if groups is None else int(groups.max()) + 1
@@ -74,13 +76,13 @@ class Direction:
         length = np.linalg.norm(u, axis=0)
         u, f = u / length, (fitted - mean) / length
         share = u * f
-        coordinates = [basis.T @ u for basis in self.bases]
-        inside = [(c * (b.T @ f)).sum(axis=0) for b, c in zip(self.bases, coordinates, strict=True)]
-        along = [(c**2).sum(axis=0) for c in coordinates]
-        self.scalars.append(np.stack([share.sum(axis=0), *inside, *along]))
+        coordinates = self.basis.T @ u
+        inside = np.add.reduceat(coordinates * (self.basis.T @ f), self.first)
+        along = np.add.reduceat(coordinates**2, self.first)
+        self.scalars.append(np.vstack([share.sum(axis=0), inside, along]))
         if self.rows:
-            along = [u * (b @ c) for b, c in zip(self.bases, coordinates, strict=True)]
-            self._add_rows([share, *along])
+            parts = zip(self.bases, np.split(coordinates, self.first[1:]), strict=False)
+            self._add_rows([share, *(u * (basis @ part) for basis, part in parts)])
         self.done += Y.shape[1]
 
     def _add_rows(self, shares: list[np.ndarray]) -> None:

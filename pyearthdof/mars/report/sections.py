@@ -191,6 +191,11 @@ def degrees_of_freedom(model, about: About) -> Html:
             )
         )
     shown: str = scrolled(about.df._html_body(), "Degrees of freedom")
+    if getattr(about.df, "size", None) == r:
+        counted += (
+            f"<p>The search for them really uses <b>{about.df.df:.4g}</b> degrees of freedom, and the "
+            "number of terms was chosen by what each number uses.</p>"
+        )
     corrected = getattr(about.df, "penalty", None)
     if isinstance(corrected, float):
         counted += (

@@ -98,7 +98,8 @@ def draw(found: list[Scaling], file) -> None:
         ax.set_title(f"{rest}\nslope {scaling.slope:.2f}", fontsize=9)
         ax.set_xticklabels([str(v) for v in scaling.values])
         ax.minorticks_off()
-        ticks = [t for t in (1, 2, 5, 10, 20, 50, 100, 200, 500) if _near(t, scaling.ms)]
+        round_ones = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500)
+        ticks = [t for t in round_ones if _near(t, scaling.ms)]
         ax.set_yticks(ticks, [str(t) for t in ticks])
         ax.grid(alpha=0.3)
     figure.savefig(file, dpi=150)

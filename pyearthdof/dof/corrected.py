@@ -229,6 +229,9 @@ class CorrectedEarth(EarthWrapper):
             raise refusal("target_se", self.target_se, right)
         known = DESIGNS[rule]
         check_choice("design", known[0] if self.design is None else self.design, known)
+        if self.n_designs is not None and rule == "size" and self.design != "gaussian":
+            right = "None unless they are drawn, by design='gaussian' or rule='penalty'"
+            raise refusal("n_designs", self.n_designs, right)
         if self.mean == "fit" and self.design not in (None, "data"):
             raise InvalidInputError(
                 f"design={self.design!r} but it should be 'data' with mean='fit', which has a fit on X"
@@ -258,8 +261,9 @@ class CorrectedEarth(EarthWrapper):
 
     def _curve(self, X, weights) -> SizeCurve:
         """The degrees of freedom of all sizes."""
+        measured = {"estimator": self._inner, "n_designs": self.n_designs} | self._run
         if self.design in (None, "data"):
-            return df_of_sizes(X, estimator=self._inner, sample_weight=weights, **self._run)
+            return df_of_sizes(X, sample_weight=weights, **measured)
         if weights is not None:
             raise InvalidInputError(
                 f"sample_weight is given but design={self.design!r} knows no weights: design='data' does"
@@ -268,7 +272,7 @@ class CorrectedEarth(EarthWrapper):
         if self.design == "table":
             refuse_options(self._inner, shape[1])
             return quick_df_of_sizes(shape, degree=self._inner.degree)
-        return df_of_sizes(shape, estimator=self._inner, n_designs=self.n_designs, **self._run)
+        return df_of_sizes(shape, **measured)
 
     def _fit_size(self, X, y, sample_weight, curve=None) -> tuple[SizeChoice, Earth]:
         """The choice, and the fit of that size."""

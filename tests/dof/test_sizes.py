@@ -218,6 +218,11 @@ def test_a_perfect_fit():
         ({"rule": "size", "mean": 0}, "mean=0 but it should be"),
         ({"rule": "penalty", "design": "table"}, "design='table' but it should be"),
         ({"rule": "size", "mean": "fit", "design": "table"}, "should be 'data' with mean='fit'"),
+        (
+            {"rule": "size", "n_designs": 5},
+            "n_designs=5 but it should be None unless they are drawn",
+        ),
+        ({"design": "table", "n_designs": 5}, "n_designs=5 but it should be None unless"),
         ({"rule": "size", "estimator": EarthClassifier()}, "it should be an Earth"),
         ({"rule": "size", "estimator": Mars()}, "it should be an Earth"),
         (

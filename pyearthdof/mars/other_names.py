@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from sklearn.base import BaseEstimator
+
+from ..exceptions import InvalidInputError
+
 __all__ = ["KnowsOtherNames"]
 
 OURS = {
@@ -41,7 +45,7 @@ OURS = {
 }  # fmt: skip
 
 
-class KnowsOtherNames:
+class KnowsOtherNames(BaseEstimator):
     """A constructor that names ours. It stands before `__init__`, whose arguments are looked at by others.
 
     Examples
@@ -54,9 +58,20 @@ class KnowsOtherNames:
 
     def __new__(cls, *args, **options):
         """Refuse other names."""
-        for name, value in options.items():
-            if name in OURS:
-                raise TypeError(
-                    f"{cls.__name__}() got {name}={str(value)[:40]}, but {name} {OURS[name]}"
-                )
+        if wrong := _other_name(options):
+            raise TypeError(f"{cls.__name__}() got {wrong}")
         return super().__new__(cls)
+
+    def set_params(self, **params):
+        """Set the params, as scikit-learn's estimators do; other names are refused with ours."""
+        if wrong := _other_name(params):
+            raise InvalidInputError(f"set_params() got {wrong}")
+        return super().set_params(**params)
+
+
+def _other_name(options: dict) -> str | None:
+    """What is wrong with the first of them that has another name here."""
+    for name, value in options.items():
+        if name in OURS:
+            return f"{name}={str(value)[:40]}, but {name} {OURS[name]}"
+    return None

@@ -7,6 +7,7 @@ import pytest
 from sklearn.base import clone
 
 from pyearthdof import Earth, EarthClassifier
+from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.mars.other_names import OURS
 
 PY_EARTH = [
@@ -24,6 +25,8 @@ def test_another_name_answers_with_ours(kind, name):
     ) as caught:
         kind(**{name: 2})
     assert "\n" not in str(caught.value)
+    with pytest.raises(InvalidInputError, match=rf"^set_params\(\) got {name}=2, but {name} is "):
+        kind().set_params(**{name: 2})
 
 
 def test_ours_are_arguments():

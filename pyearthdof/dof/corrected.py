@@ -18,6 +18,7 @@ from ..mars.wrapper import EarthWrapper
 from .correction import PenaltyCorrection, correct_penalty
 from .fitted_mean import AroundFit, penalty_around_fit, size_around_fit
 from .mars_search import mars_search
+from .rss import rss_of_sizes
 from .run.target import check_n_rep, check_target
 from .size_choice import CRITERIA, SizeChoice, choose_size
 from .size_table import quick_df_of_sizes, refuse_options
@@ -280,9 +281,8 @@ class CorrectedEarth(EarthWrapper):
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
         long = clone(inner).set_params(penalty=-1, nprune=None).fit(X, y, **weights)
         curve = self._curve(X, sample_weight) if curve is None else curve
-        choice = choose_size(
-            curve, long.rss_per_subset_, criterion=self.criterion, nprune=inner.nprune
-        )
+        rss = rss_of_sizes(long, X)
+        choice = choose_size(curve, rss, criterion=self.criterion, nprune=inner.nprune)
         if self.mean == "fit":
             choice = size_around_fit(
                 X, long, choice, inner, sample_weight, inner.nprune, **self._run

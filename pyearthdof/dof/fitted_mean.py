@@ -14,12 +14,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from ..mars.model import evaluate_term
+from ..exceptions import InvalidInputError
 from .consistency import authors_draws
 from .drawn import Drawn, FromTable
 from .empirical import degrees_of_freedom
 from .penalty import corrected_penalty, default_penalty, nominal
 from .result import DegreesOfFreedom
+from .rss import fits_of_sizes, rss_of_fit, rss_of_sizes
 from .size_choice import SizeChoice, choose_size
 from .sizes import Mean, measure_sizes
 
@@ -31,6 +32,7 @@ CLOSE = 0.01  # of two penalties
 AGREES = "agrees with itself"
 SWINGS = "swings, and takes the smaller model"
 FULL = "stops where the degrees of freedom reach n"
+PERFECT = "stops at a perfect fit"
 TIRED = f"does not settle in {MOST} measurements"
 
 
@@ -52,7 +54,8 @@ class AroundFit(FromTable, Drawn):
         Standard deviation of the noise: the root of RSS over n minus the nominal df at the penalty.
     ended : str
         How the iteration ended: the penalty agrees with itself, swings between several, of which the
-        largest is taken, does not settle, or counts as many degrees of freedom as observations.
+        largest is taken, does not settle, counts as many degrees of freedom as observations, or has a
+        perfect fit, around which there is no noise.
     steps : DataFrame
         A row for each measurement: penalty and n_terms of the fit, sigma, and the penalty measured.
     n_rep : int
@@ -90,6 +93,8 @@ class AroundFit(FromTable, Drawn):
     def _draw(self, ax) -> None:
         """The penalty of each fit, and what was measured around it."""
         at = range(1, len(self.steps) + 1)
+        if not at:
+            raise InvalidInputError("nothing was measured around the fit: there is nothing to draw")
         ax.plot(at, self.steps["penalty"], "o-", label="of the fit")
         ax.plot(at, self.steps["measured"], "s--", label="measured around it")
         ax.errorbar(
@@ -123,9 +128,9 @@ def penalty_around_fit(X, fit: Callable, unpruned, n_rep, draws, random_state, n
         if cost >= n:
             ended = FULL
             break
-        sigma = float(np.sqrt(model.rss_ / (n - cost)))
-        if sigma == 0:  # a perfect fit has no noise to measure with
-            ended = AGREES
+        sigma = float(np.sqrt(rss_of_fit(model) / (n - cost)))
+        if sigma == 0:
+            ended = PERFECT
             break
         found = degrees_of_freedom(
             unpruned, X, mu=model.fitted_values_, sigma=sigma, n_rep=n_rep, draws=stream.copy(),
@@ -188,18 +193,18 @@ def size_around_fit(X, long, first: SizeChoice, estimator, weights, nprune, **ru
     """
     stream = authors_draws(run.pop("draws"), run.pop("random_state"))
     rows, choice = [], first
-    projections = _fits_of_sizes(long, X)
+    projections, rss = fits_of_sizes(long, X), rss_of_sizes(long, X)
 
     def around(size: int) -> int | str:
         nonlocal choice
-        df, n, rss = choice.df, choice.curve.n, float(choice.table["rss"][size - 1])
-        sigma = float(np.sqrt(rss / (n - df))) if n > df else 0.0
+        df, n = choice.df, choice.curve.n
+        sigma = float(np.sqrt(rss[size - 1] / (n - df))) if n > df else 0.0
         if sigma == 0:
-            return FULL if n <= df else AGREES
+            return FULL if n <= df else PERFECT
         mu = projections(long.fitted_values_ + long.residuals_)[size - 1]
         mean = Mean(mu, sigma, projections(mu))
         curve = measure_sizes(X, estimator, weights, mean, draws=stream.copy(), **run)
-        choice = choose_size(curve, long.rss_per_subset_, criterion=first.criterion, nprune=nprune)
+        choice = choose_size(curve, rss, criterion=first.criterion, nprune=nprune)
         rows.append((size, df, sigma, choice.size))
         return choice.size
 
@@ -233,17 +238,3 @@ def settle(choice: int, around: Callable[[int], int | str]) -> tuple[int, str]:
         choice = found
         seen.append(choice)
     return choice, TIRED
-
-
-def _fits_of_sizes(long, X) -> Callable:
-    """A function of y that fits it by the best terms of each size, (sizes, n)."""
-    model, weights = long.model_, long.weights_
-    values = model.design(X)
-    terms = zip(model.dirs, model.cuts, strict=True)
-    bx = np.column_stack([evaluate_term(values, d, c) for d, c in terms])
-    root = np.ones(len(bx)) if weights is None else np.sqrt(weights)
-    bases = []
-    for k, row in enumerate(long.prune_terms_):
-        columns = row[: k + 1].astype(int) - 1
-        bases.append(np.linalg.qr(root[:, None] * bx[:, columns])[0])
-    return lambda y: np.array([q @ (q.T @ (root * y)) / root for q in bases])

@@ -279,6 +279,42 @@ def test_penalty_around_the_fit():
     assert list(found.to_frame()) == ["penalty", "n_terms", "sigma", "measured"]
 
 
+@pytest.mark.parametrize("engine", ["native", pytest.param("r", marks=pytest.mark.needs_r)])
+@pytest.mark.parametrize(
+    ("options", "weights"),
+    [
+        ({}, None),
+        ({}, WEIGHTS),
+        ({"mean": "fit"}, None),
+        ({"mean": "fit", "rule": "penalty"}, None),
+    ],
+)
+def test_the_scale_of_y_does_not_matter(engine, options, weights):
+    """Though earth writes 0 for an RSS below 1e-10. A power of two scales without rounding."""
+
+    def choice(y):
+        model = CorrectedEarth(Earth(engine=engine), n_rep=20, **options)
+        model.fit(X, y, sample_weight=weights)
+        return model, model.correction_
+
+    model, found = choice(Y)
+    small, same = choice(Y * 2.0**-40)
+    assert small.terms_ == model.terms_ and small.n_terms_ > 1
+    assert_allclose(same.df, found.df, rtol=1e-12)
+    for name, scale in {"rss": 2.0**-80, "sigma": 2.0**-40}.items():
+        if name in found.to_frame():
+            assert_allclose(same.to_frame()[name], scale * found.to_frame()[name], rtol=1e-9)
+
+
+@pytest.mark.parametrize("rule", ["size", "penalty"])
+def test_nothing_is_measured_around_a_perfect_fit(rule):
+    found = CorrectedEarth(native(), rule=rule, mean="fit", n_rep=20).fit(X, X[:, 0]).correction_
+    assert found.ended == "stops at a perfect fit" and len(found.steps) == 0
+    if rule == "penalty":
+        with pytest.raises(InvalidInputError, match="nothing to draw"):
+            found.plot()
+
+
 def test_the_table_is_near_what_is_measured():
     table = size_table()
     assert (table["se"] >= 0).all() and set(table["degree"]) == {1, 2}

@@ -1,0 +1,72 @@
+"""Residual sums of squares of a fitted MARS, and of all sizes of one, whatever the scale of y.
+
+earth writes 0 for an RSS below 1e-10, though y may be as small as that. Such ones are computed here, and are
+0 where there is nothing but rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..mars.model import evaluate_term
+
+__all__ = ["fits_of_sizes", "rss_of_fit", "rss_of_sizes"]
+
+_ROUNDING = (100 * np.finfo(float).eps) ** 2  # of the sum of squares
+
+
+def fits_of_sizes(long, X) -> Callable:
+    """A function of y that fits it by the best terms of each size, (sizes, n).
+
+    Parameters
+    ----------
+    long : Earth
+        Fitted to X without nprune.
+    X : the design
+    """
+    model, root = long.model_, _root(long)
+    values = model.design(X)
+    terms = zip(model.dirs, model.cuts, strict=True)
+    bx = np.column_stack([evaluate_term(values, d, c) for d, c in terms])
+    bases = []
+    for k, row in enumerate(long.prune_terms_):
+        columns = row[: k + 1].astype(int) - 1
+        bases.append(np.linalg.qr(root[:, None] * bx[:, columns])[0])
+    return lambda y: np.array([q @ (q.T @ (root * y)) / root for q in bases])
+
+
+def rss_of_sizes(long, X) -> np.ndarray:
+    """Residual sums of squares of the best terms of each size.
+
+    Parameters
+    ----------
+    long : Earth
+        Fitted to X without nprune.
+    X : the design
+    """
+    if (long.rss_per_subset_ > 0).all():
+        return long.rss_per_subset_
+    y = long.fitted_values_ + long.residuals_
+    return _squares(y - fits_of_sizes(long, X)(y), y, _root(long))
+
+
+def rss_of_fit(model) -> float:
+    """The residual sum of squares of a fitted Earth."""
+    if model.rss_ > 0:
+        return float(model.rss_)
+    y = model.fitted_values_ + model.residuals_
+    return float(_squares(model.residuals_, y, _root(model)))
+
+
+def _squares(residuals, y, root) -> np.ndarray:
+    """Sums of weighted squares, 0 where they are rounding."""
+    rss = ((root * residuals) ** 2).sum(axis=-1)
+    return np.where(rss > _ROUNDING * ((root * y) ** 2).sum(), rss, 0.0)
+
+
+def _root(model) -> np.ndarray:
+    """Roots of the case weights, 1 without."""
+    n = len(model.fitted_values_)
+    return np.ones(n) if model.weights_ is None else np.sqrt(model.weights_)

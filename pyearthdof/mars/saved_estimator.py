@@ -65,10 +65,13 @@ class _OfTrainingRows:
     def __get__(self, estimator, owner=None) -> Any:
         if estimator is not None and "model_" in vars(estimator):
             what = "this" if self.name.startswith("_") else self.name
-            raise TrainingRowsError(
+            error = TrainingRowsError(
                 f"{what} needs the training rows, and this model was loaded from a file without them: fit "
                 "again, or pickle the estimator"
             )
+            # Python's "Did you mean" names a method that needs them, too.
+            error.name, error.obj = "", None
+            raise error
         kind = type(estimator) if owner is None else owner
         raise AttributeError(f"{kind.__name__!r} object has no attribute {self.name!r}")
 

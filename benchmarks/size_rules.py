@@ -1,6 +1,6 @@
 """Which rule chooses the best MARS? Truths that are known, and real data with a test part.
 
-python benchmarks/size_rules.py truths --rows FILE     36 truths x 20 data sets, degree 1 and 2
+python benchmarks/size_rules.py truths --rows FILE     108 truths x 20 data sets, degree 1 and 2
 python benchmarks/size_rules.py real --rows FILE       data sets of R and scikit-learn, with a test part
 python benchmarks/size_rules.py report --rows FILE     the tables of both, docs/size-rules.csv and the figure
 
@@ -31,9 +31,8 @@ from pyearthdof.dof.mars_search import mars_search
 from pyearthdof.exceptions import InvalidInputError
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
-N_TRUTHS, N_DATA, N_NEW = 36, 20, 2000
+N_TRUTHS, N_DATA, N_NEW = 108, 20, 2000
 N_SPLITS, MOST_ROWS = 3, 400
-N_AROUND = 3  # data sets of a truth with noise around the fit, which takes longest
 CRITERIA = ("aicc", "covariance", "gcv")
 NAMES = {
     "default": "default penalty",
@@ -41,7 +40,7 @@ NAMES = {
     "penalty-fit": "corrected penalty, noise around the fit",
     "gcv": "size, GCV",
     "covariance": "size, covariance penalty",
-    "covariance-aicc": "size, covariance penalty, sigma of AICc's size",
+    "covariance-long": "size, covariance penalty, sigma of a long model",
     "aicc": "size, AICc",
     "gcv-table": "size, GCV, curve of the table",
     "covariance-table": "size, covariance penalty, curve of the table",
@@ -135,7 +134,7 @@ class Rules:
         except InvalidInputError:
             self.table = None
 
-    def choose(self, y, seed: int, around: bool) -> dict:
+    def choose(self, y, seed: int) -> dict:
         """A fitted model for each rule; and the seconds that some of them took."""
         earth = self.earth
         long = Earth(**earth.get_params() | {"penalty": -1}).fit(self.X, y)
@@ -152,31 +151,30 @@ class Rules:
             for criterion in CRITERIA if curve is not None else ():
                 found[criterion + end] = at(choose_size(curve, rss, criterion=criterion).size)
         choice = choose_size(self.curve, rss)
-        table, sigma2 = choice.table, rss[choice.size - 1] / max(len(y) - choice.df, 1.0)
-        score = np.where(np.isfinite(table["aicc"]), rss + 2 * sigma2 * table["df"], np.inf)
-        found["covariance-aicc"] = at(int(np.argmin(score)) + 1)
+        found["covariance-long"] = at(_by_a_long_model(choice.table, len(y)))
         began = time.time()
         cv = EarthCV(earth, cv=KFold(10, shuffle=True, random_state=seed)).fit(self.X, y)
         found["cv"], seconds["cv"] = cv.best_estimator_, time.time() - began
-        if around:
-            run = {
-                "n_rep": 100,
-                "draws": None,
-                "random_state": None,
-                "n_jobs": 1,
-                "progress": False,
-            }
-            began = time.time()
-            size = size_around_fit(self.X, long, choice, earth, None, None, **run)
-            found["aicc-fit"], seconds["aicc-fit"] = at(size.size), time.time() - began
-            began = time.time()
-            given = dict.fromkeys(("degree", "nk", "package")) | {"engine": "native"}
-            search = mars_search(self.X, earth, False, given)
-            fit = lambda c: Earth(**earth.get_params() | {"penalty": c}).fit(self.X, y)  # noqa: E731
-            penalty = penalty_around_fit(self.X, fit, search.procedure, **run)
-            found["penalty-fit"], seconds["penalty-fit"] = fit(penalty.penalty), time.time() - began
-            seconds |= {"ended-size": size.ended, "ended-penalty": penalty.ended}
+        run = {"draws": None, "random_state": None, "n_rep": 100, "n_jobs": 1, "progress": False}
+        began = time.time()
+        size = size_around_fit(self.X, long, choice, earth, None, None, **run)
+        found["aicc-fit"], seconds["aicc-fit"] = at(size.size), time.time() - began
+        began = time.time()
+        given = dict.fromkeys(("degree", "nk", "package")) | {"engine": "native"}
+        search = mars_search(self.X, earth, False, given)
+        fit = lambda c: Earth(**earth.get_params() | {"penalty": c}).fit(self.X, y)  # noqa: E731
+        penalty = penalty_around_fit(self.X, fit, search.procedure, **run)
+        found["penalty-fit"], seconds["penalty-fit"] = fit(penalty.penalty), time.time() - began
+        seconds |= {"ended-size": size.ended, "ended-penalty": penalty.ended}
         return found | {"seconds": seconds}
+
+
+def _by_a_long_model(table: pd.DataFrame, n: int) -> int:
+    """The covariance penalty with the noise of the largest size that has at most n/2 degrees of freedom."""
+    rss, df = table["rss"].to_numpy(), table["df"].to_numpy()
+    long = max(int((df <= n / 2).sum()) - 1, 0)
+    score = np.where(np.isfinite(table["aicc"]), rss + 2 * rss[long] / (n - df[long]) * df, np.inf)
+    return int(np.argmin(score)) + 1
 
 
 def run_truths(done: set, write, part: int, parts: int) -> None:
@@ -193,7 +191,7 @@ def run_truths(done: set, write, part: int, parts: int) -> None:
                 continue
             rules = Rules(X, degree)
             for k in left:
-                found = rules.choose(mean + noise[k], k, around=k < N_AROUND)
+                found = rules.choose(mean + noise[k], k)
                 seconds = found.pop("seconds")
                 error = {
                     name: float(((m.predict(new) - new_mean) ** 2).mean())
@@ -235,9 +233,7 @@ def run_real(done: set, write, part: int, parts: int) -> None:
                 if key in done:
                     continue
                 try:
-                    found = Rules(train[:, :-1], degree).choose(
-                        train[:, -1], split, around=split == 0
-                    )
+                    found = Rules(train[:, :-1], degree).choose(train[:, -1], split)
                 except InvalidInputError as error:  # terms that are nearly dependent, as in R
                     write({"key": key, "refused": str(error)})
                     continue

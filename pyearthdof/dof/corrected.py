@@ -47,7 +47,7 @@ class CorrectedEarth(EarthWrapper):
         What is corrected; `Earth()` by default. Its own penalty does not count. The rule "size" takes an
         Earth without a generalised linear model, folds and variance model.
     rule : {"auto", "size", "penalty"}
-        What is chosen. "auto" is "size", which was the better one on 36 simulations and 47 data sets,
+        What is chosen. "auto" is "size", which was the better one on 108 simulations and 47 data sets,
         wherever it can choose: one response of an Earth that takes it, and no `target_se`. Else it is
         "penalty". `rule_` says which it was.
     design : {"gaussian", "data", "table"}, optional
@@ -91,7 +91,7 @@ class CorrectedEarth(EarthWrapper):
     >>> y = 2 * np.abs(x[:, 0]) + np.random.default_rng(1).normal(size=100)
     >>> model = CorrectedEarth().fit(x, y)
     >>> model.correction_
-    SizeChoice(3 terms, df=7.053, criterion='aicc', sigma2=0.7939)
+    SizeChoice(3 terms, df=7.053, criterion='aicc', sigma2=0.7329)
     >>> model.predict([[-1.0, 0.0]]).round(1)
     array([2.])
     >>> by_penalty = CorrectedEarth(Earth(minspan=5), rule="penalty", n_rep=20).fit(x, y)

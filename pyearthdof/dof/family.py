@@ -15,7 +15,7 @@ from ..exceptions import InvalidInputError
 from .consistency import authors_draws
 from .drawn import Drawn, FromTable, plain_fields
 from .empirical import degrees_of_freedom
-from .fitted_mean import AGREES, FULL, settle
+from .fitted_mean import FULL, PERFECT, settle
 from .run.direction import has_one_mean, is_equivariant
 from .size_choice import CRITERIA, scores
 
@@ -36,7 +36,7 @@ class FamilyChoice(FromTable, Drawn):
     df : float
         Its actual degrees of freedom.
     sigma2 : float
-        Variance of the noise: the RSS over n - df of the last member with df of at most n/2.
+        Variance of the noise: the RSS over n - df of the member with the least AICc.
     criterion : {"aicc", "covariance", "gcv"}
     table : DataFrame
         A row for each member: label, n_coef (the mean number of parameters), df, se, rss, and the criteria.
@@ -140,7 +140,7 @@ def choose_by_df(
     >>> y = 2 * (X[:, 0] > 0) + rng.normal(size=100)
     >>> found = choose_by_df([RegressionTree(depth=d) for d in range(5)], X, y)
     >>> found
-    FamilyChoice(1 of 5, df=3.432, criterion='aicc', sigma2=0.6854, n_rep=100)
+    FamilyChoice(1 of 5, df=3.432, criterion='aicc', sigma2=0.8535, n_rep=100)
     >>> found.table["df"].round(1).tolist()
     [0.9, 3.4, 17.0, 32.8, 49.2]
     """
@@ -174,7 +174,7 @@ def choose_by_df(
         nonlocal table, sigma2
         left = len(y) - table["df"][best]
         if left <= 0 or rss[best] == 0:
-            return FULL if left <= 0 else AGREES
+            return FULL if left <= 0 else PERFECT
         table, sigma2 = measure(fits[best], float(np.sqrt(rss[best] / left)))
         return int(np.argmin(table[criterion]))
 

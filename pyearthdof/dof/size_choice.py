@@ -17,7 +17,6 @@ __all__ = ["CRITERIA", "SizeChoice", "choose_size", "scores"]
 
 CRITERIA = ("aicc", "covariance", "gcv")
 LARGEST = 0.75  # part of n: near n GCV breaks down, and the curve is extrapolated
-LONG = 0.5  # part of n: the noise is estimated by the longest model with fewer df
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +30,7 @@ class SizeChoice(DrawnSizes, FromTable):
     df : float
         Actual degrees of freedom of a model of that size.
     sigma2 : float
-        Variance of the noise: the RSS over n - df of the largest size with df of at most n/2.
+        Variance of the noise: the RSS over n - df of the size with the least AICc.
     criterion : {"aicc", "covariance", "gcv"}
     curve : SizeCurve
         The degrees of freedom of all sizes.
@@ -49,7 +48,7 @@ class SizeChoice(DrawnSizes, FromTable):
     >>> from pyearthdof import choose_size, df_of_sizes
     >>> X = np.random.default_rng(0).normal(size=(100, 10))
     >>> choose_size(df_of_sizes(X), rss=[120.0, 80.0, 72.0, 68.0, 66.0])
-    SizeChoice(3 terms, df=10.12, criterion='aicc', sigma2=0.7988)
+    SizeChoice(3 terms, df=10.12, criterion='aicc', sigma2=0.801)
     """
 
     size: int
@@ -78,7 +77,7 @@ def choose_size(curve: SizeCurve, rss, *, criterion="aicc", n=None, nprune=None)
     With the actual df of the curve, the scores are
 
     - "aicc": log(RSS/n) + 2 (df + 1)/(n - df - 2),
-    - "covariance": RSS + 2 sigma2 df, with sigma2 = RSS/(n - df) at the largest size with df <= n/2,
+    - "covariance": RSS + 2 sigma2 df, with sigma2 = RSS/(n - df) at the size with the least AICc,
     - "gcv": RSS/(1 - df/n)^2.
 
     Sizes with df above 0.75 n are left out.
@@ -132,14 +131,14 @@ def scores(rss: np.ndarray, df: np.ndarray, n: int) -> tuple[pd.DataFrame, float
     """The three criteria of models with these RSS and df, the smallest first; and the noise's variance."""
     allowed = df <= LARGEST * n
     allowed[0] = True
-    long = int(np.flatnonzero((df <= LONG * n) | (np.arange(len(df)) == 0))[-1])
-    sigma2 = float(rss[long] / max(n - df[long], 1.0))
     with np.errstate(divide="ignore", invalid="ignore"):
         left = n - df - 2
-        each = {
-            "aicc": np.where(left > 0, np.log(rss / n) + 2 * (df + 1) / left, math.inf),
-            "covariance": rss + 2 * sigma2 * df,
-            "gcv": rss / (1 - df / n) ** 2,
-        }
-    each = {name: np.where(allowed, values, math.inf) for name, values in each.items()}
-    return pd.DataFrame({"df": df, "rss": rss, **each}), sigma2
+        aicc = np.where(left > 0, np.log(rss / n) + 2 * (df + 1) / left, math.inf)
+        gcv = rss / (1 - df / n) ** 2
+    aicc = np.where(allowed, aicc, math.inf)
+    # The noise of a long model, which has less bias, made worse choices (docs/let-df-choose.md).
+    best = int(np.argmin(aicc))
+    sigma2 = float(rss[best] / max(n - df[best], 1.0))
+    others = {"covariance": rss + 2 * sigma2 * df, "gcv": gcv}
+    others = {name: np.where(allowed, values, math.inf) for name, values in others.items()}
+    return pd.DataFrame({"df": df, "rss": rss, "aicc": aicc, **others}), sigma2

@@ -28,7 +28,7 @@ def script():
 
 def test_truths_are_many_and_of_all_kinds(script):
     found = script.truths()
-    assert len(found) == 36 and sum(truth.kind == "null" for truth in found) == 4
+    assert len(found) == 108 and sum(truth.kind == "null" for truth in found) == 12
     assert {truth.p for truth in found} == {5, 10, 20, 50}
     rng = np.random.default_rng(0)
     for truth in found:

@@ -126,7 +126,7 @@ def test_choice_by_hand():
     df, n = curve.df[:5], 100
     assert_allclose(choice.table["aicc"], np.log(rss / n) + 2 * (df + 1) / (n - df - 2))
     assert_allclose(choice.table["gcv"], rss / (1 - df / n) ** 2)
-    assert_allclose(choice.sigma2, 48.5 / (n - df[4]))
+    assert_allclose(choice.sigma2, rss[choice.size - 1] / (n - choice.df))
     assert_allclose(choice.table["covariance"], rss + 2 * choice.sigma2 * df)
     assert choice.size == 1 + int(np.argmin(choice.table["aicc"]))
     assert choose_size(curve, rss, nprune=2).size <= 2

@@ -268,6 +268,11 @@ def summary(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"ratio": ratio, "se": se, "cases": found["count"]})
 
 
+def cell(ratio: float, se: float) -> str:
+    """A number with its error, in one line."""
+    return f"{ratio:.3f} ± {se:.3f}".replace(" ", "\u00a0")
+
+
 def report(rows: list[dict]) -> None:
     """Print the tables, and write docs/size-rules.csv and the figure."""
     known, real = ratios(rows, "truth"), ratios(rows, "real")
@@ -284,7 +289,7 @@ def report(rows: list[dict]) -> None:
     text = "| rule | " + " | ".join(tables) + " |\n|---" * 1 + "|---" * len(tables) + "|\n"
     for rule in (name for name in NAMES if name in tables["truths"].index):
         cells = [
-            f"{t.loc[rule, 'ratio']:.3f} ± {t.loc[rule, 'se']:.3f}" if rule in t.index else ""
+            cell(t.loc[rule, "ratio"], t.loc[rule, "se"]) if rule in t.index else ""
             for t in tables.values()
         ]
         text += f"| {NAMES[rule]} | " + " | ".join(cells) + " |\n"

@@ -48,7 +48,7 @@ def test_the_page_shows_the_numbers(script):
             line = next(
                 line for line in page.splitlines() if line.startswith(f"| {script.NAMES[rule]} |")
             )
-            assert f"{row['ratio']:.3f} ± {row['se']:.3f}" in line
+            assert script.cell(row["ratio"], row["se"]) in line
     assert truths["case"].nunique() >= 30 and parts[2]["case"].nunique() >= 40
     # size by actual df is no worse than cross-validation, within two errors
     best = script.summary(truths).loc["aicc"]

@@ -18,7 +18,7 @@ from ..mars.wrapper import EarthWrapper
 from .correction import PenaltyCorrection, correct_penalty
 from .fitted_mean import AroundFit, penalty_around_fit, size_around_fit
 from .mars_search import mars_search
-from .rss import rss_of_sizes
+from .rss import n_weighted, rss_of_sizes
 from .run.target import check_n_rep, check_target
 from .size_choice import CRITERIA, SizeChoice, choose_size
 from .size_table import quick_df_of_sizes, refuse_options
@@ -142,7 +142,8 @@ class CorrectedEarth(EarthWrapper):
             The data, as the estimator takes them; one response for "size" and for a mean around the fit.
         sample_weight : array, (n,), optional
             Weights of the fit. "penalty" does not count them in the measurement, because Algorithm 2 knows
-            no weights; "size" does, with noise whose variances are one over the weights.
+            no weights; "size" does, with noise whose variances are one over the weights, and without the
+            rows whose weight is 0.
         """
         self.rule_ = rule = self._checked_rule(X, y, sample_weight)
         if rule == "size":
@@ -281,8 +282,8 @@ class CorrectedEarth(EarthWrapper):
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
         long = clone(inner).set_params(penalty=-1, nprune=None).fit(X, y, **weights)
         curve = self._curve(X, sample_weight) if curve is None else curve
-        rss = rss_of_sizes(long, X)
-        choice = choose_size(curve, rss, criterion=self.criterion, nprune=inner.nprune)
+        given = {"criterion": self.criterion, "n": n_weighted(long), "nprune": inner.nprune}
+        choice = choose_size(curve, rss_of_sizes(long, X), **given)
         if self.mean == "fit":
             choice = size_around_fit(
                 X, long, choice, inner, sample_weight, inner.nprune, **self._run

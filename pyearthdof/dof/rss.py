@@ -12,7 +12,7 @@ import numpy as np
 
 from ..mars.model import evaluate_term
 
-__all__ = ["fits_of_sizes", "rss_of_fit", "rss_of_sizes"]
+__all__ = ["fits_of_sizes", "n_weighted", "rss_of_fit", "rss_of_sizes"]
 
 _ROUNDING = (100 * np.finfo(float).eps) ** 2  # of the sum of squares
 
@@ -30,11 +30,18 @@ def fits_of_sizes(long, X) -> Callable:
     values = model.design(X)
     terms = zip(model.dirs, model.cuts, strict=True)
     bx = np.column_stack([evaluate_term(values, d, c) for d, c in terms])
+    length = np.linalg.norm(root[:, None] * bx, axis=0)
+    bx = bx / np.where(length > 0, length, 1.0)
     bases = []
     for k, row in enumerate(long.prune_terms_):
-        columns = row[: k + 1].astype(int) - 1
-        bases.append(np.linalg.qr(root[:, None] * bx[:, columns])[0])
-    return lambda y: np.array([q @ (q.T @ (root * y)) / root for q in bases])
+        columns = bx[:, row[: k + 1].astype(int) - 1]
+        bases.append((columns, np.linalg.pinv(root[:, None] * columns)))
+    return lambda y: np.array([columns @ (inverse @ (root * y)) for columns, inverse in bases])
+
+
+def n_weighted(model) -> int:
+    """Number of rows that count in a fitted Earth: those with a weight above 0."""
+    return int((_root(model) > 0).sum())
 
 
 def rss_of_sizes(long, X) -> np.ndarray:

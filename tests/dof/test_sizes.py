@@ -306,6 +306,19 @@ def test_the_scale_of_y_does_not_matter(engine, options, weights):
             assert_allclose(same.to_frame()[name], scale * found.to_frame()[name], rtol=1e-9)
 
 
+@pytest.mark.parametrize("mean", ["zero", "fit"])
+def test_rows_without_weight_are_not_counted(mean):
+    weights = np.where(np.arange(100) % 2, 1.0, 0.0)
+    model = CorrectedEarth(native(), mean=mean, n_rep=20).fit(X, Y, weights)
+    choice = model.correction_
+    best = choice.table.iloc[choice.table["aicc"].argmin()]
+    assert_allclose(choice.sigma2, best["rss"] / (50 - best["df"]))
+    left = weights * (Y - model.predict(X)) ** 2
+    assert_allclose(choice.table["rss"][choice.size - 1], left.sum())
+    if mean == "fit":
+        assert np.isfinite(choice.steps["sigma"]).all() and len(choice.steps) > 0
+
+
 @pytest.mark.parametrize("rule", ["size", "penalty"])
 def test_nothing_is_measured_around_a_perfect_fit(rule):
     found = CorrectedEarth(native(), rule=rule, mean="fit", n_rep=20).fit(X, X[:, 0]).correction_

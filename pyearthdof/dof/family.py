@@ -16,6 +16,7 @@ from .consistency import authors_draws
 from .drawn import Drawn, FromTable, plain_fields
 from .empirical import degrees_of_freedom
 from .fitted_mean import FULL, PERFECT, settle
+from .rss import sum_of_squares
 from .run.direction import has_one_mean, is_equivariant
 from .size_choice import CRITERIA, scores
 
@@ -68,7 +69,7 @@ class FamilyChoice(FromTable, Drawn):
 
     def __repr__(self) -> str:
         return (
-            f"FamilyChoice({self.label!r} of {len(self.table)}, df={self.df:.4g}, "
+            f"FamilyChoice({self.label!r}, one of {len(self.table)}, df={self.df:.4g}, "
             f"criterion={self.criterion!r}, sigma2={self.sigma2:.4g}, n_rep={self.n_rep})"
         )
 
@@ -140,7 +141,7 @@ def choose_by_df(
     >>> y = 2 * (X[:, 0] > 0) + rng.normal(size=100)
     >>> found = choose_by_df([RegressionTree(depth=d) for d in range(5)], X, y)
     >>> found
-    FamilyChoice(1 of 5, df=3.432, criterion='aicc', sigma2=0.8535, n_rep=100)
+    FamilyChoice(1, one of 5, df=3.432, criterion='aicc', sigma2=0.8535, n_rep=100)
     >>> found.table["df"].round(1).tolist()
     [0.9, 3.4, 17.0, 32.8, 49.2]
     """
@@ -151,7 +152,7 @@ def choose_by_df(
     y = check_vector("y", y, len(X))
     fitted = {label: clone(procedure).fit(X, y) for label, procedure in members.items()}
     fits = np.array([model.predict(X) for model in fitted.values()])
-    rss = ((y - fits) ** 2).sum(axis=1)
+    rss = sum_of_squares(y - fits, y)
     stream = authors_draws(draws, random_state)
 
     def measure(mu, sigma) -> tuple[pd.DataFrame, float]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..mars.model import evaluate_term
 
-__all__ = ["fits_of_sizes", "n_weighted", "rss_of_fit", "rss_of_sizes"]
+__all__ = ["fits_of_sizes", "n_weighted", "rss_of_fit", "rss_of_sizes", "sum_of_squares"]
 
 _ROUNDING = (100 * np.finfo(float).eps) ** 2  # of the sum of squares
 
@@ -56,7 +56,7 @@ def rss_of_sizes(long, X) -> np.ndarray:
     if (long.rss_per_subset_ > 0).all():
         return long.rss_per_subset_
     y = long.fitted_values_ + long.residuals_
-    return _squares(y - fits_of_sizes(long, X)(y), y, _root(long))
+    return sum_of_squares(y - fits_of_sizes(long, X)(y), y, _root(long))
 
 
 def rss_of_fit(model) -> float:
@@ -64,11 +64,19 @@ def rss_of_fit(model) -> float:
     if model.rss_ > 0:
         return float(model.rss_)
     y = model.fitted_values_ + model.residuals_
-    return float(_squares(model.residuals_, y, _root(model)))
+    return float(sum_of_squares(model.residuals_, y, _root(model)))
 
 
-def _squares(residuals, y, root) -> np.ndarray:
-    """Sums of weighted squares, 0 where they are rounding."""
+def sum_of_squares(residuals, y, root=1.0) -> np.ndarray:
+    """Sums of squared residuals, each of them times `root`; 0 where they are the rounding of y.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof.dof.rss import sum_of_squares
+    >>> sum_of_squares(np.array([[1e-17, 0.0], [1.0, 2.0]]), y=np.array([3.0, 4.0]))
+    array([0., 5.])
+    """
     rss = ((root * residuals) ** 2).sum(axis=-1)
     return np.where(rss > _ROUNDING * ((root * y) ** 2).sum(), rss, 0.0)
 

@@ -328,6 +328,11 @@ def test_nothing_is_measured_around_a_perfect_fit(rule):
             found.plot()
 
 
+def test_nothing_is_measured_around_a_perfect_member():
+    found = choose_by_df([BestSubset(size=k) for k in range(4)], X, X[:, 0], n_rep=20)
+    assert found.ended == "stops at a perfect fit" and found.label == 1
+
+
 def test_the_table_is_near_what_is_measured():
     table = size_table()
     assert (table["se"] >= 0).all() and set(table["degree"]) == {1, 2}

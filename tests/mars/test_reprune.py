@@ -89,8 +89,6 @@ def check(model, expected, tolerance):
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_same_as_rs_update_and_as_a_full_fit(found, case, engine):
     options, change = CASES[case]
-    if engine == "native" and "glm_family" in options:
-        pytest.skip("generalised linear models are R's")
     number = list(CASES).index(case) + 1
     expected = {
         key.split("|")[2]: v for key, v in found[0].items() if key.startswith(f"case|{number}|")

@@ -162,8 +162,7 @@ PENALTIES = [
 def penalties(runs: int, only: str) -> Iterator[str]:
     """Corrected penalties of one design and over designs."""
     for shape, degree, is_one, way in PENALTIES:
-        which = "one design" if is_one else "over designs"
-        name = f"correct_penalty, {shape}, degree {degree}, {which}, {_words(way)}"
+        name = f"correct_penalty, {shape}, degree {degree}, {_which(is_one)}, {_words(way)}"
         if only in name:
             design = gaussian(*shape) if is_one else shape
             options = {"design": design, "degree": degree, "engine": "native"}
@@ -173,9 +172,7 @@ def penalties(runs: int, only: str) -> Iterator[str]:
 
 @functools.cache
 def _true_penalty(shape, degree: int, is_one: bool) -> float:
-    design, several = (gaussian(*shape), {}) if is_one else (shape, {"n_designs": LONG // 8})
-    options = {"n_rep": LONG, "random_state": FAR, "engine": "native"} | several
-    return correct_penalty(design, degree=degree, **options).penalty
+    return correct_penalty(degree=degree, engine="native", **_long_run(shape, is_one)).penalty
 
 
 def _of_penalty(seed, design, truth, **options) -> list[Claim]:
@@ -191,29 +188,31 @@ SIZES = (2, 5, 10)
 def sizes(runs: int, only: str) -> Iterator[str]:
     """The curves that a size is chosen by, of one design and over designs."""
     for shape, degree, is_one in CURVES:
-        name = (
-            f"df_of_sizes, {shape}, degree {degree}, {'one design' if is_one else 'over designs'}"
-        )
+        name = f"df_of_sizes, {shape}, degree {degree}, {_which(is_one)}"
         if only in name:
-            design, several = (
-                (gaussian(*shape), {}) if is_one else (shape, {"n_designs": LONG // 8})
-            )
             estimator = pruned(degree=degree)
-            long = {"n_rep": LONG, "random_state": FAR, "n_jobs": 2}
-            truth = df_of_sizes(design, estimator=estimator, **long, **several).df_at(SIZES)
-            yield from _timed(
-                name, runs, _of_sizes, design=design, estimator=estimator, truth=truth
-            )
+            truth = df_of_sizes(estimator=estimator, **_long_run(shape, is_one)).df_at(SIZES)
+            what = {"design": gaussian(*shape) if is_one else shape, "estimator": estimator}
+            yield from _timed(name, runs, _of_sizes, truth=truth, **what)
 
 
 def _of_sizes(seed, design, estimator, truth) -> list[Claim]:
     found = df_of_sizes(design, estimator=estimator, random_state=seed)
-    lower, upper = found.interval()
+    frame = found.to_frame().set_index("sizes")
     return [
-        Claim(f"{size} terms", found.df[k], found.se[k], (lower[k], upper[k]), true)
-        for size, true in zip(SIZES, truth, strict=True)
-        for k in [size - 1]
+        Claim(f"{size} terms", *row[["df", "se"]], tuple(row[["lower", "upper"]]), true)
+        for (size, row), true in zip(frame.loc[[*SIZES]].iterrows(), truth, strict=True)
     ]
+
+
+def _which(is_one: bool) -> str:
+    return "one design" if is_one else "over designs"
+
+
+def _long_run(shape, is_one: bool) -> dict:
+    """The run behind a truth: its design, or many of them."""
+    designs = {"design": gaussian(*shape)} if is_one else {"design": shape, "n_designs": LONG // 8}
+    return designs | {"n_rep": LONG, "random_state": FAR}
 
 
 def _words(way: dict) -> str:

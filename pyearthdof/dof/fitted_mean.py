@@ -20,7 +20,7 @@ from .drawn import Drawn, FromTable
 from .empirical import degrees_of_freedom
 from .penalty import corrected_penalty, default_penalty, nominal
 from .result import DegreesOfFreedom
-from .rss import fits_of_sizes, n_weighted, rss_of_fit, rss_of_sizes
+from .rss import fits_of_sizes, n_weighted, rss_of_fit
 from .size_choice import SizeChoice, choose_size
 from .sizes import Mean, measure_sizes
 
@@ -193,7 +193,8 @@ def size_around_fit(X, long, first: SizeChoice, estimator, weights, nprune, **ru
     """
     stream = authors_draws(run.pop("draws"), run.pop("random_state"))
     rows, choice = [], first
-    projections, rss, n = fits_of_sizes(long, X), rss_of_sizes(long, X), n_weighted(long)
+    projections, n = fits_of_sizes(long, X), n_weighted(long)
+    fits, rss = projections(long.fitted_values_ + long.residuals_), first.table["rss"].to_numpy()
 
     def around(size: int) -> int | str:
         nonlocal choice
@@ -201,8 +202,7 @@ def size_around_fit(X, long, first: SizeChoice, estimator, weights, nprune, **ru
         sigma = float(np.sqrt(rss[size - 1] / (n - df))) if n > df else 0.0
         if sigma == 0:
             return FULL if n <= df else PERFECT
-        mu = projections(long.fitted_values_ + long.residuals_)[size - 1]
-        mean = Mean(mu, sigma, projections(mu))
+        mean = Mean(fits[size - 1], sigma, projections(fits[size - 1]))
         curve = measure_sizes(X, estimator, weights, mean, draws=stream.copy(), **run)
         choice = choose_size(curve, rss, criterion=first.criterion, n=n, nprune=nprune)
         rows.append((size, df, sigma, choice.size))

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..mars.model import evaluate_term
+from ..mars.terms import evaluate_terms
 
 __all__ = ["fits_of_sizes", "n_weighted", "rss_of_fit", "rss_of_sizes", "sum_of_squares"]
 
@@ -27,9 +27,7 @@ def fits_of_sizes(long, X) -> Callable:
     X : the design
     """
     model, root = long.model_, _root(long)
-    values = model.design(X)
-    terms = zip(model.dirs, model.cuts, strict=True)
-    bx = np.column_stack([evaluate_term(values, d, c) for d, c in terms])
+    bx = evaluate_terms(model.design(X), model.dirs, model.cuts)
     length = np.linalg.norm(root[:, None] * bx, axis=0)
     bx = bx / np.where(length > 0, length, 1.0)
     bases = []

@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from ..datasets import make_hinges
 from ..mars.gcv import gcv_of_sizes
-from ..mars.model import evaluate_term
+from ..mars.terms import evaluate_terms
 from ..random import RDraws
 from .base import Experiment, seed_of
 from .errors import multiple, rises, side
@@ -197,7 +197,7 @@ def cross_validated_penalty(fit, X, y, rng) -> float:
 
 def _for_each_penalty(fit, X, y, X_new) -> list[np.ndarray]:
     model = clone(fit).set_params(penalty=None).fit(X, y).model_
-    bx, bx_new = _all_terms(model, X), _all_terms(model, X_new)
+    bx, bx_new = (evaluate_terms(rows, model.dirs, model.cuts) for rows in (X, X_new))
     predictions = []
     for penalty in PENALTIES:
         best = int(np.argmin(gcv_of_sizes(model.rss_per_subset, len(y), penalty)))
@@ -205,12 +205,6 @@ def _for_each_penalty(fit, X, y, X_new) -> list[np.ndarray]:
         coef = np.linalg.lstsq(bx[:, terms], y, rcond=None)[0]
         predictions.append(bx_new[:, terms] @ coef)
     return predictions
-
-
-def _all_terms(model, X) -> np.ndarray:
-    """Every term of the forward pass, selected or not, at the rows of X."""
-    terms = zip(model.dirs, model.cuts, strict=True)
-    return np.column_stack([evaluate_term(X, dirs, cuts) for dirs, cuts in terms])
 
 
 def _decrease(prediction, test) -> float:

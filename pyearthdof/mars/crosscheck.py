@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from .earth import Earth
-from .model import MarsModel, evaluate_term
+from .model import MarsModel
+from .terms import evaluate_terms
 
 __all__ = ["CrossCheck", "crosscheck"]
 
@@ -143,9 +144,7 @@ def _gap(r, native, X, y, at) -> float:
 
 
 def _rss(model, X, y, n_terms) -> float:
-    n_terms = min(n_terms, len(model.dirs))
-    terms = zip(model.dirs[:n_terms], model.cuts[:n_terms], strict=True)
-    basis = np.column_stack([evaluate_term(X, d, c) for d, c in terms])
+    basis = evaluate_terms(X, model.dirs[:n_terms], model.cuts[:n_terms])
     basis = basis / np.linalg.norm(basis, axis=0)
     coef, *_ = np.linalg.lstsq(basis, y, rcond=None)
     return float(np.sum((y - basis @ coef) ** 2))

@@ -26,13 +26,13 @@ from .design.kinds import check_kind
 from .design.ranges import Ranges
 from .gcv import nominal_df
 from .model_check import check_model
-from .terms import evaluate_term
+from .terms import evaluate_terms
 from .variance import VarianceErrors, VarianceModel, interval_width
 
 if TYPE_CHECKING:
     from .formula.model_matrix import Formula
 
-__all__ = ["FitDetails", "MarsModel", "evaluate_term", "interval_frame"]
+__all__ = ["FitDetails", "MarsModel", "interval_frame"]
 
 FORMAT = "pyearthdof.MarsModel"
 FORMAT_VERSION = 1
@@ -147,11 +147,7 @@ class MarsModel:
 
     def basis(self, X) -> np.ndarray:
         """Evaluate the selected terms at the rows of X: an (n, n_terms) matrix."""
-        X = self.design(X)
-        basis = np.empty((len(X), self.n_terms))
-        for column, term in enumerate(self.selected):
-            basis[:, column] = evaluate_term(X, self.dirs[term], self.cuts[term])
-        return basis
+        return evaluate_terms(self.design(X), self.dirs[self.selected], self.cuts[self.selected])
 
     def predict(self, X, type: str = "response") -> np.ndarray:
         """Predict at the rows of X.

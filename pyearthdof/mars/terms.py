@@ -1,10 +1,10 @@
-"""One term of a MARS model at rows of predictors."""
+"""The terms of a MARS model at rows of predictors."""
 
 from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["evaluate_term"]
+__all__ = ["evaluate_term", "evaluate_terms"]
 
 
 def evaluate_term(X: np.ndarray, dirs: np.ndarray, cuts: np.ndarray) -> np.ndarray:
@@ -19,3 +19,9 @@ def evaluate_term(X: np.ndarray, dirs: np.ndarray, cuts: np.ndarray) -> np.ndarr
                 values *= hinge  # before its sign is looked at, as in R: infinite times 0 is NaN
                 values *= hinge > 0.0
     return values + 0.0  # no -0.0
+
+
+def evaluate_terms(X: np.ndarray, dirs: np.ndarray, cuts: np.ndarray) -> np.ndarray:
+    """Evaluate the terms, one for each row of `dirs` and `cuts`, at the rows of X: an (n, terms) matrix."""
+    terms = zip(dirs, cuts, strict=True)
+    return np.column_stack([evaluate_term(X, *term) for term in terms])

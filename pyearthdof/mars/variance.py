@@ -16,7 +16,7 @@ from scipy.stats import norm
 
 from ..exceptions import InvalidInputError
 from . import saved
-from .terms import evaluate_term
+from .terms import evaluate_terms
 
 __all__ = [
     "SD_OF_ABSOLUTE", "VarianceErrors", "VarianceModel", "basis_root", "interval_width", "linear_terms",
@@ -70,8 +70,7 @@ class VarianceModel:
                 values = np.maximum(values, 0.0)
             values = (values**self.power)[:, None]
         with np.errstate(over="ignore", invalid="ignore"):
-            terms = zip(self.dirs, self.cuts, strict=True)
-            return np.column_stack([evaluate_term(values, d, c) for d, c in terms]) @ self.coef
+            return evaluate_terms(values, self.dirs, self.cuts) @ self.coef
 
     def leverages(self, basis: np.ndarray) -> np.ndarray:
         """b'(B'WB)^-1 b for rows b of the basis."""

@@ -13,8 +13,8 @@ import pytest
 
 from pyearthdof import Earth, _core
 from pyearthdof.mars import native
-from pyearthdof.mars.model import evaluate_term
 from pyearthdof.mars.options import EarthOptions
+from pyearthdof.mars.terms import evaluate_term
 from pyearthdof.procedures import BestSubset, Lasso, RegressionTree
 
 INSTRUCTIONS = ("plain", "sse2", "avx2", "avx512")

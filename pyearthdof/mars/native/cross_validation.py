@@ -13,8 +13,9 @@ from ..._checks import refusal
 from ...exceptions import InvalidInputError
 from ...random import RDraws
 from ..design.data import taken
-from ..model import MarsModel, evaluate_term
+from ..model import MarsModel
 from ..options import EarthOptions
+from ..terms import evaluate_terms
 from .earth_glm import fit_glms
 from .fit import fit_one, subset_fits
 from .fold_statistics import class_levels, class_rates, glm_statistics, largest_error, weighted_rsq
@@ -126,7 +127,7 @@ def _fit_fold(model: MarsModel, data, options: EarthOptions, is_out: np.ndarray,
     X = data.design.values
     y = _observed(model, data)[out]
     weights = taken(given, out)
-    basis = _basis(fitted, X[out])[:, fitted.selected]
+    basis = evaluate_terms(X[out], fitted.dirs, fitted.cuts)[:, fitted.selected]
     predicted = _product(basis, fitted.coef)
     response, statistics = predicted, {}
     family = options.glm_family
@@ -149,12 +150,6 @@ def _fit_fold(model: MarsModel, data, options: EarthOptions, is_out: np.ndarray,
         predicted=predicted[:, 0],
         **subsets,
     )
-
-
-def _basis(fitted: MarsModel, X: np.ndarray) -> np.ndarray:
-    """All terms of the forward pass at the rows of a design."""
-    terms = zip(fitted.dirs, fitted.cuts, strict=True)
-    return np.column_stack([evaluate_term(X, d, c) for d, c in terms])
 
 
 def _product(basis: np.ndarray, coef: np.ndarray) -> np.ndarray:
@@ -188,7 +183,7 @@ def _rsq_per_subset(
     parts = {"oof_rsq": (out, Y), "infold_rsq": (inside, data.responses.matrix)}
     table = {name: np.full(len(model.dirs), np.nan) for name in parts}
     share = _response_shares(options, Y.shape[1])
-    basis = _basis(fitted, X)
+    basis = evaluate_terms(X, fitted.dirs, fitted.cuts)
     pairs = part if Y.shape[1] < part.responses.matrix.shape[1] else None
     if pairs is not None:
         part = _as_shares(part, Y[inside])

@@ -16,8 +16,9 @@ from ...exceptions import InvalidInputError, RWarning
 from ..design.data import Responses, taken
 from ..design.names import term_names
 from ..gcv import gcv_of
-from ..model import FitDetails, MarsModel, evaluate_term
+from ..model import FitDetails, MarsModel
 from ..options import MANY_ROWS, EarthOptions
+from ..terms import evaluate_terms
 from .earth_glm import check_responses, earth_part, fit_glms
 from .forward import ForwardPass, forward_pass
 from .prune import Pruning, choose, find_subsets, prune
@@ -271,8 +272,7 @@ def _weighted_terms(
     weights = effective_weights(weights, len(data.all_design.values), options)
     weights = taken(weights, data.subset)
     root = np.ones(len(X)) if weights is None else np.sqrt(weights)
-    terms = zip(model.dirs, model.cuts, strict=True)
-    bx = np.column_stack([evaluate_term(X, d, c) for d, c in terms]) * root[:, None]
+    bx = evaluate_terms(X, model.dirs, model.cuts) * root[:, None]
     return _rows(responses, data.subset), weights, bx
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..design.names import term_names
-from ..terms import evaluate_term
+from ..terms import evaluate_terms
 from ..variance import VarianceErrors
 from .power import power_slopes
 from .r_sums import r_sum, r_weighted_mean
@@ -28,8 +28,7 @@ def errors_of(method: str, names, values, residuals, weights, found) -> Variance
         coefficients = ("(Intercept)", "coef", "exponent")[0 if kind == "power" else 1 :]
         stderr = _power_errors(values[:, 0], rest, weights, found)
     elif kind == "earth":  # earth's own way: of the terms by themselves, without the weights
-        terms = zip(found.dirs, found.cuts, strict=True)
-        basis = np.column_stack([evaluate_term(values, d, c) for d, c in terms])
+        basis = evaluate_terms(values, found.dirs, found.cuts)
         coefficients = term_names(found.dirs, found.cuts, names, values)
         stderr = wls_errors(basis, residuals, np.ones(len(residuals)))
     else:

@@ -47,10 +47,16 @@ class Exports:
         check_is_fitted(self)
         return to_sympy(self.model_, type=type)
 
-    def to_sql(self, type="response"):
+    def to_sql(self, type="response", dialect="ansi"):
         """The model as one SQL expression for a SELECT; a list of them for several responses.
 
-        `type` is what it predicts, as in `predict`.
+        Parameters
+        ----------
+        type : {"response", "link", "earth"}
+            The prediction, as in `predict`.
+        dialect : {"ansi", "mysql"}
+            How names and texts are quoted: "ansi" for SQLite, DuckDB and PostgreSQL, "mysql" for MySQL,
+            MariaDB, BigQuery and Spark.
 
         Examples
         --------
@@ -63,7 +69,7 @@ class Exports:
         from .describe.export import to_sql
 
         check_is_fitted(self)
-        return to_sql(self.model_, type=type)
+        return to_sql(self.model_, type=type, dialect=dialect)
 
     def to_javascript(self, name="predict", type="response") -> str:
         """Source of a JavaScript function that predicts one row, an object by column names.

@@ -51,6 +51,7 @@ def level_text(level):
         return "TRUE" if level else "FALSE"
     return format(level, ".15g") if isinstance(level, float) else str(level)
 """
+SQL_DIALECTS = ("ansi", "mysql")
 SQL_MEANS = {
     "identity": "({eta})",
     "logit": "(1.0 / (1.0 + EXP(-({eta}))))",
@@ -122,16 +123,21 @@ def to_python(model, name: str = "predict", *, type: str = "response") -> str:
     return f"import math\n\n\n{source}" if "math." in source else source
 
 
-def to_sql(model, *, type: str = "response") -> str | list[str]:
+def to_sql(model, *, type: str = "response", dialect: str = "ansi") -> str | list[str]:
     """Write a model as an expression for SQL's SELECT; a list of them for several responses.
 
-    Column names are quoted with double quotes. Everything is standard SQL (CASE, and EXP, POWER or
-    SQRT for the means of a GLM part). A row with a NULL or an unknown level gives NULL.
+    Everything is standard SQL: CASE, and EXP, POWER or SQRT for the means of a GLM part. A row with a
+    NULL or an unknown level gives NULL. Coefficients are approximate numbers (2.5e0), so that integer
+    columns are not multiplied as decimals, which overflow in some databases.
 
     Parameters
     ----------
     model, type
         As in `to_python`. SQL has no function for the means of the links probit and cauchit.
+    dialect : {"ansi", "mysql"}
+        How names and texts are quoted. "ansi" writes "name" and 'it''s': SQLite, DuckDB, PostgreSQL,
+        Snowflake, Oracle. "mysql" writes `name` and escapes with a backslash: MySQL, MariaDB, BigQuery,
+        Spark.
 
     Examples
     --------
@@ -142,22 +148,24 @@ def to_sql(model, *, type: str = "response") -> str | list[str]:
     >>> model = Earth(engine="native", nk=3).fit(X, [v * v / 20 for v in range(30)]).model_
     >>> short = replace(model, coef=model.coef.round(2))
     >>> print(to_sql(short))
-    (10.9
-    + 2.32 * CASE WHEN "speed" > 16.0 THEN "speed" - 16.0 WHEN "speed" <= 16.0 THEN 0.0 END
-    - 0.81 * CASE WHEN "speed" < 16.0 THEN 16.0 - "speed" WHEN "speed" >= 16.0 THEN 0.0 END)
+    (10.9e0
+    + 2.32e0 * CASE WHEN "speed" > 16.0 THEN "speed" - 16.0 WHEN "speed" <= 16.0 THEN 0.0 END
+    - 0.81e0 * CASE WHEN "speed" < 16.0 THEN 16.0 - "speed" WHEN "speed" >= 16.0 THEN 0.0 END)
     """
     check_choice("type", type, TYPES)
+    check_choice("dialect", dialect, SQL_DIALECTS)
     link = _link(model, type)
     if link not in SQL_MEANS:
         raise InvalidInputError(
             f"type={type!r} but SQL has no function for the link {link}; it should be 'link'"
         )
     inputs = model_inputs(model)
-    columns = [_sql_column(inputs.predictor(f), f) for f in inputs.features]
+    columns = [_sql_column(inputs.predictor(f), f, dialect) for f in inputs.features]
     terms = _products(model, columns, _sql_hinge)
     if inputs.offset is not None:
-        terms.append([_sql_name(inputs.predictors[inputs.offset].name)])
-    sums = ["\n".join(_summands(coef, terms)) for coef in _coefficients(model, type, inputs)]
+        terms.append([_sql_name(inputs.predictors[inputs.offset].name, dialect)])
+    coefs = _coefficients(model, type, inputs)
+    sums = ["\n".join(_summands(coef, terms, _sql_double)) for coef in coefs]
     found = [SQL_MEANS[link].format(eta=eta) for eta in sums]
     return found if model.coef.ndim == 2 else found[0]
 
@@ -244,12 +252,12 @@ def _products(model, columns, hinge) -> list[list]:
     ]
 
 
-def _summands(coef, terms) -> list[str]:
+def _summands(coef, terms, number=repr) -> list[str]:
     """The intercept, and with their signs coefficients times factors, as all languages write them."""
-    parts = [repr(float(coef[0]))]
+    parts = [number(float(coef[0]))]
     for value, factors in zip(coef[1:].tolist(), terms[1:], strict=True):
         sign, size = ("-", -value) if value < 0 else ("+", value)
-        parts.append(" * ".join([f"{sign} {size!r}", *factors]))
+        parts.append(" * ".join([f"{sign} {number(size)}", *factors]))
     return parts
 
 
@@ -345,28 +353,35 @@ def _indented(text: str) -> str:
     return "\n".join(f"    {line}" if line else line for line in text.split("\n"))
 
 
-def _sql_name(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+def _sql_double(value: float) -> str:
+    """An approximate number, which has an exponent; one without it is a decimal."""
+    text = repr(value)
+    return text if "e" in text else f"{text}e0"
 
 
-def _sql_text(text: str) -> str:
+def _sql_name(name: str, dialect: str) -> str:
+    quote = "`" if dialect == "mysql" else '"'
+    return quote + name.replace(quote, 2 * quote) + quote
+
+
+def _sql_text(text: str, dialect: str) -> str:
+    if dialect == "mysql":
+        return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
     return "'" + text.replace("'", "''") + "'"
 
 
-def _sql_column(predictor, feature) -> str:
-    column = _sql_name(predictor.name)
+def _sql_column(predictor, feature, dialect: str) -> str:
+    column = _sql_name(predictor.name, dialect)
     if feature.kind == "number":
         return column
+    levels = {level: _sql_text(level, dialect) for level in predictor.levels}
     if feature.kind == "contrast":
-        cases = " ".join(f"WHEN {_sql_text(k)} THEN {v!r}" for k, v in feature.level.items())
+        cases = " ".join(f"WHEN {levels[k]} THEN {v!r}" for k, v in feature.level.items())
         return f"CASE {column} {cases} END"
-    if predictor.kind == "logical":
-        return f"CASE WHEN {column} = TRUE THEN 1.0 WHEN {column} = FALSE THEN 0.0 END"
-    others = ", ".join(_sql_text(level) for level in predictor.levels if level != feature.level)
-    return (
-        f"CASE WHEN {column} = {_sql_text(feature.level)} THEN 1.0 "
-        f"WHEN {column} IN ({others}) THEN 0.0 END"
-    )
+    if predictor.kind == "logical":  # not "= TRUE": TRUE may be the name of a column
+        return f"CASE WHEN {column} THEN 1.0 WHEN NOT {column} THEN 0.0 END"
+    others = ", ".join(text for level, text in levels.items() if level != feature.level)
+    return f"CASE WHEN {column} = {levels[feature.level]} THEN 1.0 WHEN {column} IN ({others}) THEN 0.0 END"
 
 
 def _sql_hinge(column, direction, cut) -> str:

@@ -304,3 +304,57 @@ def test_sympy_predicts_as_r(name, type):
     for k, expression in enumerate(found if isinstance(found, list) else [found]):
         ours = [float(expression.subs(dict(zip(symbols, row, strict=True)))) for row in x.tolist()]
         assert_close(ours, r_predicted(name, type)[:5, k])
+
+
+def odd_names():
+    """Columns named as literals, levels with quotes and backslashes, and products of integers."""
+    rng = np.random.default_rng(5)
+    levels = ["it's", "C:\\", "\\'", 'say "x"']
+    frame = pd.DataFrame({
+        "flag": rng.random(200) < 0.5, "TRUE": rng.integers(0, 1000, 200), "`NULL`": rng.integers(0, 50, 200),
+        'a"b\\': pd.Categorical(rng.choice(levels, 200)),
+    })  # fmt: skip
+    above = np.maximum(frame["TRUE"] - 500.0, 0) * np.maximum(frame["`NULL`"] - 20.0, 0) / 7
+    y = above + 300 * frame["flag"] + 500 * (frame['a"b\\'] == levels[2]) + rng.normal(size=200)
+    return frame, Earth(engine="native", degree=2).fit(frame, y)
+
+
+def test_odd_names_in_sqlite():
+    frame, model = odd_names()
+    rows = [tuple(row) for row in frame.astype(object).to_numpy().tolist()]
+    assert_close(run_sql(model.to_sql(), list(frame), rows)[:, 0], model.predict(frame))
+
+
+def test_odd_names_in_duckdb():
+    duckdb = pytest.importorskip("duckdb", reason="DuckDB is not installed")
+    frame, model = odd_names()
+    narrow = frame.astype({"TRUE": "int32", "`NULL`": "int32", 'a"b\\': str})
+    with duckdb.connect() as database:
+        database.register("data", narrow)
+        found = database.execute(f"SELECT {model.to_sql()} FROM data").fetchall()
+    assert_close(np.array(found, dtype=float)[:, 0], model.predict(frame))
+
+
+def test_products_of_integers_do_not_overflow_in_duckdb():
+    duckdb = pytest.importorskip("duckdb", reason="DuckDB is not installed")
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(
+        {
+            name: rng.integers(0, top, 300)
+            for name, top in zip("abc", (1000, 100000, 50), strict=True)
+        }
+    )
+    y = np.maximum(X.a - 500, 0) * np.maximum(X.b - 30000, 0) * 1e-5 * np.maximum(X.c - 20, 0) / 7
+    model = Earth(engine="native", degree=3).fit(X, y + rng.normal(size=300))
+    with duckdb.connect() as database:
+        database.register("data", X.astype("int32"))
+        found = database.execute(f"SELECT {model.to_sql()} FROM data").fetchall()
+    assert_close(np.array(found, dtype=float)[:, 0], model.predict(X))
+
+
+def test_mysql_quotes_by_backticks_and_backslashes():
+    _, model = odd_names()
+    text = model.to_sql(dialect="mysql")
+    assert "```NULL```" in text and '`a"b\\`' in text and r"'\\\''" in text and r"'C:\\'" in text
+    with pytest.raises(InvalidInputError, match="dialect='mssql' but it should be"):
+        model.to_sql(dialect="mssql")

@@ -15,7 +15,14 @@ from pathlib import Path
 from ..exceptions import RNotAvailableError
 from .remedies import r_again, r_remedy, rpy2_again, rpy2_remedy, run_without_home
 
-__all__ = ["find_r_home", "import_rinterface", "r_is_running", "r_was_forked", "rpy2_is_installed"]
+__all__ = [
+    "find_r_home",
+    "import_rinterface",
+    "profile_error",
+    "r_is_running",
+    "r_was_forked",
+    "rpy2_is_installed",
+]
 
 # Without these R ends the whole process while it starts, or rpy2 stumbles over their absence.
 _PARTS_OF_R = ("bin/Rscript", "library/base/R/base.rdb")
@@ -47,6 +54,31 @@ def import_rinterface():
             rpy2_again(home),
         ) from None
     return ri, callbacks, openrlib
+
+
+def profile_error() -> RNotAvailableError | None:
+    """The error of a start-up file that stops R; None if R starts, or fails without such files as well."""
+    rscript = str(find_r_home() / "bin" / "Rscript")
+    stopped = run_without_home([rscript, "-e", "0"])
+    if stopped.returncode == 0 or run_without_home([rscript, "--vanilla", "-e", "0"]).returncode:
+        return None
+    of_user = run_without_home([rscript, "--no-init-file", "-e", "0"]).returncode == 0
+    named = os.environ.get("R_PROFILE_USER" if of_user else "R_PROFILE")
+    if named:
+        profile = Path(named)
+    elif of_user:
+        profile = next(
+            (p for p in (Path.cwd() / ".Rprofile", Path.home() / ".Rprofile") if p.is_file()),
+            Path(".Rprofile"),
+        )
+    else:
+        profile = find_r_home() / "etc" / "Rprofile.site"
+    said = " ".join(stopped.stderr.replace("Execution halted", "").split())
+    without = f"R_PROFILE{'_USER' * of_user}={os.devnull}"
+    return RNotAvailableError(
+        f"R does not start because {profile} stops it ({said})",
+        f"correcting that file, or setting {without} to start R without it",
+    )
 
 
 def r_is_running() -> bool:

@@ -33,7 +33,7 @@ from ..exceptions import (
     RWarning,
 )
 from .convert import dispatcher, from_r, to_r
-from .installation import import_rinterface, r_is_running, r_was_forked
+from .installation import import_rinterface, profile_error, r_is_running, r_was_forked
 from .remedies import package_remedy, r_again, self_again
 from .scripts import SOURCED, scripts_folder
 
@@ -151,8 +151,11 @@ def _start() -> _Session:
     except RNotAvailableError:
         raise
     except Exception as error:  # whatever rpy2 stumbled over, its own traceback helps nobody
-        raise RNotAvailableError(
-            f"R does not start ({type(error).__name__}: {_tidy(error)})", r_again()
+        raise (
+            profile_error()
+            or RNotAvailableError(
+                f"R does not start ({type(error).__name__}: {_tidy(error)})", r_again()
+            )
         ) from None
 
 

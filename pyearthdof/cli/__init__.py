@@ -38,10 +38,10 @@ def _run(terminal) -> int | str | None:
         return code
     except KeyboardInterrupt:
         return terminal.INTERRUPTED
+    except terminal.PipeClosedError:  # the reader has enough, as `head` has: no error to report
+        return terminal.PIPE_CLOSED
     except PyEarthDofError as error:
         print(f"pyearthdof: {error}", file=sys.stderr)
-        if isinstance(error, terminal.OutputNotWrittenError):
-            return error.exit_code
         return REFUSED if isinstance(error, InvalidInputError) else terminal.FAILED
 
 

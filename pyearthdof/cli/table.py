@@ -11,6 +11,8 @@ import csv
 import gzip
 import io
 import lzma
+import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO
@@ -25,11 +27,14 @@ __all__ = [
 ]  # fmt: skip
 
 SEPARATORS = (",", ";", "\t", "|")
+MAX_UNPACKED = 2**30  # bytes
+MAX_COLUMNS = 100_000
+NO_NAME = "Unnamed: 0"  # pandas' name for a first column without one
 _OPEN: dict[str, Callable[..., IO]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 
 def read_table(source: str, sep: str = ",", decimal: str = ".") -> pd.DataFrame:
-    """Read a CSV file, which may be compressed, or a data set by name.
+    """Read a CSV file, which may be compressed, standard input ("-"), or a data set by name.
 
     `sep` is what separates the fields, `decimal` the decimal mark.
     """
@@ -38,33 +43,67 @@ def read_table(source: str, sep: str = ",", decimal: str = ".") -> pd.DataFrame:
     sep = _check_marks(sep, decimal)
     if source == "ozone" and not Path(source).exists():
         return load_ozone()
-    if not Path(source).is_file():
+    name = "standard input" if source == "-" else source
+    if source != "-" and not Path(source).exists():
         raise InvalidInputError(f"there is no file {source!r}")
+    if Path(source).is_dir():
+        raise InvalidInputError(f"{source!r} is a folder but it should be a CSV file")
     try:
-        text = _text(source)
+        text = _text(_bytes(source))
         shape = _check_lines(text, sep)
         marks = {"sep": sep, "decimal": decimal}
         table = read_csv(io.StringIO(text), index_col=False, low_memory=False, **marks)
         if sep != "," and decimal == ".":
             _check_decimals(table)
     except InvalidInputError as error:
-        raise InvalidInputError(f"{source} is not a readable CSV file: {error}") from None
+        raise InvalidInputError(f"{name} is not a readable CSV file: {error}") from None
     except (ValueError, EOFError, OSError, lzma.LZMAError) as error:
         reason = " ".join(str(error).split())
-        raise InvalidInputError(f"{source} is not a readable CSV file: {reason}") from None
+        raise InvalidInputError(f"{name} is not a readable CSV file: {reason}") from None
     if table.shape != shape:  # two readers of one text that disagree
         raise InvalidInputError(
-            f"{source} is not a readable CSV file: it can be read as {shape} or as {table.shape} rows and "
+            f"{name} is not a readable CSV file: it can be read as {shape} or as {table.shape} rows and "
             "columns"
         )
+    table = _without_row_names(table, name)
     if table.empty:
-        raise InvalidInputError(f"{source} has no rows")
+        raise InvalidInputError(f"{name} has no rows")
     return table
 
 
-def _text(source: str) -> str:
-    with _OPEN.get(Path(source).suffix.lower(), open)(source, "rb") as stream:
-        data = stream.read()
+def _without_row_names(table: pd.DataFrame, name: str) -> pd.DataFrame:
+    """R's write.csv and pandas' to_csv write row names as a first column without a name."""
+    if table.columns[0] != NO_NAME:
+        return table
+    if not table.iloc[:, 0].is_unique:
+        raise InvalidInputError(
+            f"{name} is not a readable CSV file: the header has no name for column 1, which should then "
+            "hold row names, all different"
+        )
+    warnings.warn(
+        f"the first column of {name} has no name and is left out: it holds row names, as R's write.csv and "
+        "pandas' to_csv write them",
+        stacklevel=3,
+    )
+    return table.drop(columns=NO_NAME)
+
+
+def _bytes(source: str) -> bytes:
+    if source == "-":
+        return sys.stdin.buffer.read()
+    opener = _OPEN.get(Path(source).suffix.lower())
+    if opener is None:
+        return Path(source).read_bytes()
+    with opener(source, "rb") as stream:
+        data = stream.read(MAX_UNPACKED + 1)
+    if len(data) > MAX_UNPACKED:
+        raise InvalidInputError(
+            f"it unpacks to more than {MAX_UNPACKED:,} bytes: unpack it first, and give the plain file"
+        )
+    return data
+
+
+def _text(data: bytes) -> str:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -95,13 +134,20 @@ def _check_lines(text: str, sep: str) -> tuple[int, int]:
     first, header = next(records, (1, None))
     if header is None:
         raise InvalidInputError("it is empty")
+    if len(header) > MAX_COLUMNS:
+        raise InvalidInputError(
+            f"it has {len(header):,} columns but it should have {MAX_COLUMNS:,} at most"
+        )
     _check_separator(header, sep)
     _check_header(first, header)
     n_rows = 0
     for line, fields in records:
         if len(fields) != len(header):
+            advice = " (row names? R's write.csv(row.names=FALSE) leaves them out)"
+            is_longer = len(fields) == len(header) + 1
             raise InvalidInputError(
                 f"line {line} has {len(fields)} field(s) but the header has {len(header)}"
+                + advice * is_longer
             )
         n_rows += 1
     return n_rows, len(header)
@@ -149,11 +195,8 @@ def _records(text: str, sep: str):
 def _check_header(line: int, names: list[str]) -> None:
     seen: dict[str, int] = {}
     for position, name in enumerate(names, start=1):
-        if not name.strip():
-            raise InvalidInputError(
-                f"the header in line {line} has no name for column {position} (a column of row names is "
-                "left out by to_csv(index=False) in pandas, write.csv(row.names=FALSE) in R)"
-            )
+        if not name.strip() and (name or position > 1 or not "".join(names)):
+            raise InvalidInputError(f"the header in line {line} has no name for column {position}")
         if name in seen:
             raise InvalidInputError(
                 f"the header in line {line} has the name {name!r} twice, for columns {seen[name]} and "

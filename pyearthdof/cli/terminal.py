@@ -16,7 +16,9 @@ from ..exceptions import PyEarthDofError
 __all__ = [
     "FAILED",
     "INTERRUPTED",
+    "PIPE_CLOSED",
     "OutputNotWrittenError",
+    "PipeClosedError",
     "ctrl_c",
     "estimate",
     "output",
@@ -36,16 +38,11 @@ PLAIN = {
 
 
 class OutputNotWrittenError(PyEarthDofError):
-    """Standard output is closed or full; `exit_code` tells which."""
+    """Standard output is closed or full."""
 
-    def __init__(self, error: OSError | None):
-        if error is None:
-            reason, self.exit_code = "it is closed", FAILED
-        elif error.errno == errno.EPIPE:
-            reason, self.exit_code = "its reader closed it before the end", PIPE_CLOSED
-        else:
-            reason, self.exit_code = error.strerror or str(error), FAILED
-        super().__init__(f"the output could not be written: {reason}")
+
+class PipeClosedError(OutputNotWrittenError):
+    """The reader of standard output closed it before the end."""
 
 
 def estimate(value: float, se: float, interval: tuple[float, float], digits: int = 6) -> str:
@@ -106,14 +103,16 @@ class _Stream:
         """An output that is lost is an error; a message that is lost has nobody to tell it."""
         if self._stream is None:
             if self._is_output:
-                raise OutputNotWrittenError(None)
+                raise OutputNotWrittenError("the output could not be written: it is closed")
             return
         try:
             getattr(self._stream, action)(*args)
         except OSError as error:
             _discard(self._stream)
             if self._is_output:
-                raise OutputNotWrittenError(error) from None
+                kind = PipeClosedError if error.errno == errno.EPIPE else OutputNotWrittenError
+                reason = error.strerror or str(error)
+                raise kind(f"the output could not be written: {reason}") from None
 
 
 def _discard(stream) -> None:

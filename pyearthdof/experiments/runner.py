@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
-from .._progress import tqdm
+from .._progress import progress_bar
 from ..dof.run.workers import WorkersDied, run_tasks
 from ..exceptions import FittingError
 from .base import GIVEN_SEED, Experiment, check_seed
@@ -64,8 +64,8 @@ def run_experiments(
                 pending.append((number, index))
     total = sum(len(part.keys) for part in work)
     waiting = set(range(len(work)))
-    with tqdm(
-        total=total, initial=total - len(pending), unit="cell", disable=None if progress else True
+    with progress_bar(
+        total=total, initial=total - len(pending), unit="cell", wanted=progress
     ) as bar:
         yield from _finished(work, waiting)
         cells = (

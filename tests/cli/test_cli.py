@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from pyearthdof import CorrectedEarth, Earth, MarsModel
-from pyearthdof.cli import main
+from pyearthdof.cli import main, terminal
 from pyearthdof.cli.df import PROCEDURES
 from pyearthdof.datasets import load_ozone, make_hinges
 from pyearthdof.exceptions import RWarning
@@ -80,7 +80,10 @@ def test_correct_gives_the_authors_number(run):
     assert "Errors cover: the draws of y, for one drawn design" in out
 
 
-def test_until_an_error_is_reached(run, table):
+def test_until_an_error_is_reached(run, table, monkeypatch):
+    monkeypatch.setattr(
+        terminal._Stream, "isatty", lambda _: True
+    )  # where the progress bar is shown
     size = ("--n", 40, "--p", 3)
     for command in (("correct", *size), ("df", "tree", "--depth", 1, *size)):
         code, out, err = run(*command, "--target-se", 0.4)

@@ -2,21 +2,24 @@
 
 import bz2
 import gzip
+import io
 import lzma
+import os
 import sys
+import threading
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from pyearthdof.cli import main
+from pyearthdof.cli import main, table
 from pyearthdof.cli.table import read_table
 from pyearthdof.exceptions import InvalidInputError
 
 REFUSED = {
     "more fields": ("y,a,b\n1,2,3\n4,5,6,7\n8,9,1\n", "line 3 has 4 field(s) but the header has 3"),
     "more fields everywhere": ("y,a\n1,2,3\n4,5,6\n", "line 2 has 3 field(s) but the header has 2"),
-    "row names without a header": ('"y","a"\n"1",2,3\n"2",5,6\n', "line 2 has 3 field(s)"),
+    "row names without a header": ('"y","a"\n"1",2,3\n"2",5,6\n', "header has 2 (row names? R's write.csv("),
     "a comma at the end": ("y,a\n1,2,\n4,5,\n", "line 2 has 3 field(s) but the header has 2"),
     "fewer fields": ("y,a,b\n1,2,3\n4,5\n8,9,1\n", "line 3 has 2 field(s) but the header has 3"),
     "one field": ("y,a,b\n1,2,3\n4\n", "line 3 has 1 field(s)"),
@@ -31,7 +34,8 @@ REFUSED = {
     "the target twice": ("y,a,y\n1,2,3\n", "has the name 'y' twice, for columns 1 and 3"),
     "a quoted name twice": ('y,"a",a\n1,2,3\n', "has the name 'a' twice"),
     "no name": ("y,,b\n1,2,3\n", "the header in line 1 has no name for column 2"),
-    "no name at the start": (",y,b\n1,2,3\n", "no name for column 1 (a column of row names"),
+    "no name at the start": (",y,b\n1,2,3\n1,4,5\n", "no name for column 1, which should then hold row"),
+    "a blank name at the start": (" ,y,b\n1,2,3\n", "no name for column 1"),
     "no name at the end": ("y,b,\n1,2,3\n", "no name for column 3"),
     "a blank name": ("y,  ,b\n1,2,3\n", "no name for column 2"),
     "no names, no rows": (",,\n", "no name for column 1"),
@@ -105,6 +109,49 @@ def test_a_compressed_table_is_read(tmp_path, end, module):
         file.write_bytes(damaged)
         with pytest.raises(InvalidInputError, match="is not a readable CSV file"):
             read_table(str(file))
+
+
+def test_row_names_of_r_and_pandas_are_left_out(tmp_path):
+    for content in ('"","y","a"\n"1",1.5,2\n"b",4,5\n', FINE.to_csv()):
+        with pytest.warns(UserWarning, match="has no name and is left out: it holds row names"):
+            found = read_table(str(written(tmp_path, content)))
+        pd.testing.assert_frame_equal(found, FINE)
+
+
+def test_standard_input_and_pipes(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"y,a\n1.5,2\n4,5\n")))
+    pd.testing.assert_frame_equal(read_table("-"), FINE)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"y,a\n1.5,2,3,4\n4,5\n")))
+    with pytest.raises(
+        InvalidInputError, match=r"^standard input is not a readable CSV file: line 2"
+    ):
+        read_table("-")
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=("y,a\n1.5,2\n4,5\n",))
+    writer.start()
+    pd.testing.assert_frame_equal(read_table(str(pipe)), FINE)
+    writer.join()
+    with pytest.raises(InvalidInputError, match="is a folder but it should be a CSV file"):
+        read_table(str(tmp_path))
+
+
+def test_a_bomb_is_not_unpacked(tmp_path, monkeypatch):
+    file = tmp_path / "data.csv.gz"
+    file.write_bytes(gzip.compress(b"y,a\n" + b"0,0\n" * 300_000))
+    monkeypatch.setattr(table, "MAX_UNPACKED", 1_000_000)
+    with pytest.raises(
+        InvalidInputError, match="unpacks to more than 1,000,000 bytes: unpack it first"
+    ):
+        read_table(str(file))
+
+
+def test_a_million_columns_are_refused_at_once(tmp_path):
+    file = written(tmp_path, ",".join(map(str, range(1_000_000))) + "\n" + "0," * 999_999 + "0\n")
+    with pytest.raises(
+        InvalidInputError, match="it has 1,000,000 columns but it should have 100,000"
+    ):
+        read_table(str(file))
 
 
 def test_every_digit_is_read(tmp_path):

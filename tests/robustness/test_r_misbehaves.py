@@ -97,6 +97,16 @@ def test_the_r_on_the_path(tmp_path, kind):
     is_said(look(PATH=str(tmp_path)), problem, remedy)
 
 
+@pytest.mark.parametrize("place", ["home", "R_PROFILE_USER"])
+def test_a_profile_that_stops(tmp_path, place):
+    profile = tmp_path / ".Rprofile"
+    profile.write_text('stop("not today")\n')
+    where = {"HOME": str(tmp_path)} if place == "home" else {place: str(profile)}
+    done = run_child(LOOK, **where)
+    said = json.loads(done.stdout)
+    is_said(said, f"{profile} stops it (Error: not today)", "R_PROFILE_USER=/dev/null")
+
+
 def test_rpy2_missing(tmp_path):
     """Every installed package but rpy2, by links."""
     for folder in filter(os.path.isdir, site.getsitepackages()):

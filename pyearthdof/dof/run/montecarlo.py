@@ -24,7 +24,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
-from ..._progress import tqdm
+from ..._progress import progress_bar
 from ...contract import Bound, Fits, bind
 from ...exceptions import FittingError, InvalidInputError, RForkedError, RNotAvailableError
 from .workers import WorkersDied, is_on_cluster, run_tasks
@@ -214,7 +214,7 @@ def _bar(total: int, description: str, progress: bool, note=None):
     if not progress:
         yield lambda n: None
         return
-    with tqdm(total=total, desc=description, unit="fit") as bar:
+    with progress_bar(total=total, desc=description, unit="fit") as bar:
 
         def advance(n: int) -> None:
             if note is not None:

@@ -38,7 +38,9 @@ Repetitions = Annotated[
 TargetSe = Annotated[
     float | None, typer.Option(help="Draw until the standard error is this small.")
 ]
-Table = Annotated[str, typer.Argument(help="A CSV file, - for standard input, or `ozone` for R's ozone1.")]
+Table = Annotated[
+    str, typer.Argument(help="A CSV file, - for standard input, or `ozone` for R's ozone1.")
+]
 
 Quiet = Annotated[
     bool,

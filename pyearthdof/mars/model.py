@@ -296,7 +296,7 @@ class MarsModel:
     def from_json(cls, text: str) -> MarsModel:
         """Read `to_json`'s text. Safe for files from strangers: no code is run."""
         try:
-            return cls.from_dict(json.loads(text))
+            return cls.from_dict(saved.read_json(text))
         except InvalidInputError:
             raise
         except TypeError:

@@ -56,8 +56,19 @@ def _check_responses(model: MarsModel) -> None:
             f"coef has shape {model.coef.shape} but there are {len(model.selected)} terms and "
             f"{n_resp} response(s)"
         )
-    if model.glm is not None and model.glm.coef.shape != shape:
-        raise InvalidInputError(f"glm.coef has shape {model.glm.coef.shape}, not {shape}")
+    for name in ("rss", "rsq", "gcv", "grsq"):
+        _check_length(f"{name}_per_response", getattr(model, f"{name}_per_response"), n_resp)
+    if model.glm is not None:
+        if model.glm.coef.shape != shape:
+            raise InvalidInputError(f"glm.coef has shape {model.glm.coef.shape}, not {shape}")
+        _check_length("glm.deviance", model.glm.deviance, n_resp)
+
+
+def _check_length(name: str, values: np.ndarray, n_resp: int) -> None:
+    if len(values) != n_resp:
+        raise InvalidInputError(
+            f"{name} has {len(values)} number(s) but there are {n_resp} response(s)"
+        )
 
 
 def _check_numbers(model: MarsModel) -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import math
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +21,7 @@ __all__ = [
     "read_file",
     "read_indices",
     "read_integer",
+    "read_json",
     "read_matrix",
     "read_number",
     "read_text",
@@ -50,6 +54,29 @@ def read_file(path: str | os.PathLike) -> str:
         return Path(path).read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise InvalidInputError(f"{path} is not a saved MARS model: {error}") from error
+
+
+def read_json(text: str):
+    """The value of a JSON text; names that stand twice and halves of characters are refused."""
+    found = json.loads(text, object_pairs_hook=_without_duplicates)
+    if re.search(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]", text):
+        try:
+            json.dumps(found, ensure_ascii=False).encode()
+        except UnicodeEncodeError as error:
+            code = ord(error.object[error.start])
+            raise InvalidInputError(
+                f"the text has \\u{code:04x}, which is half of a character"
+            ) from None
+    return found
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    entries = dict(pairs)
+    if len(entries) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InvalidInputError(f"the text has {twice[:40]!r} twice in one object")
+    return entries
 
 
 def read_number(name, value) -> float:

@@ -239,3 +239,24 @@ def test_every_kind_of_fit_survives_a_round_trip():
         assert MarsModel.from_json(fit.model_.to_json()) == fit.model_
     with pytest.raises(PyEarthDofError):
         MarsModel.from_json(fits[0].model_.to_json()[:-1])
+
+
+@pytest.mark.parametrize("field", ["rss_per_response", "grsq_per_response"])
+def test_numbers_of_each_response_are_as_many_as_responses(field):
+    model, _ = model_and_rows("responses")
+    entries = json.loads(model.to_json())
+    entries[field].append(1.0)
+    with pytest.raises(
+        InvalidInputError, match=f"{field} has 3 number.s. but there are 2 response"
+    ):
+        MarsModel.from_json(json.dumps(entries))
+
+
+def test_names_that_stand_twice_and_halves_of_characters_are_refused():
+    model, _ = model_and_rows("numbers")
+    text = model.to_json()
+    with pytest.raises(InvalidInputError, match="the text has 'rss' twice in one object"):
+        MarsModel.from_json(text[:-1] + ', "rss": 1.0}')
+    half = text.replace('"pmethod": "backward"', r'"pmethod": "\ud800"')
+    with pytest.raises(InvalidInputError, match=r"which is half of a character"):
+        MarsModel.from_json(half)

@@ -208,12 +208,6 @@ def test_odd_literals_in_every_kind_of_field(models, events, place, text):
         assert_works(found)
 
 
-def test_the_last_of_two_equal_keys_counts_and_is_checked(models, events):
-    text = models[0].to_json()
-    assert read(text[:-1] + ', "selected": [0, 100000]}', events) is None
-    assert read(text[:-1] + f', "format": "{models[0].to_dict()["format"]}"}}', events) == models[0]
-
-
 def test_every_missing_field_is_refused(models, events):
     for name in models[0].to_dict():
         entries = models[0].to_dict()

@@ -154,6 +154,21 @@ class TestProcesses:
         )
 
 
+def touch(path):
+    Path(path).touch()
+
+
+def deaf_to_ctrl_c(_) -> bool:
+    return signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
+def test_an_initializer_of_the_user_runs_and_workers_are_attached(tmp_path):
+    flag = tmp_path / "initialized"
+    with joblib.parallel_config("loky", initializer=touch, initargs=(flag,)):
+        assert list(run_tasks(deaf_to_ctrl_c, [0, 1], n_jobs=2)) == [(0, True), (1, True)]
+    assert flag.exists()
+
+
 def mean(X, y):
     return np.full(len(y), y.mean())
 
@@ -268,6 +283,32 @@ def test_workers_end_with_a_main_process_that_was_killed(tmp_path):
     workers = [int(file.name) for file in tmp_path.iterdir()]
     wait_until(lambda: not any(map(is_running, workers)))
     record("main process killed", seconds_until_workers_ended=time.monotonic() - began)
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.3, 1.0])
+def test_workers_end_that_had_only_just_started(seconds):
+    code = """
+        import time
+        from pyearthdof.dof.run.workers import run_tasks
+
+        for _ in run_tasks(time.sleep, [60] * 2, n_jobs=2):
+            pass
+    """
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(code)], stderr=subprocess.DEVNULL
+    )
+    started: set[int] = set()
+    wait_until(lambda: started.update(children(process.pid)) or started)
+    time.sleep(seconds)
+    started.update(children(process.pid))
+    process.kill()
+    process.wait()
+    wait_until(lambda: not any(map(is_running, started)), seconds=20)
+
+
+def children(pid) -> set[int]:
+    tasks = Path(f"/proc/{pid}/task").glob("*/children")
+    return {int(child) for task in tasks for child in task.read_text().split()}
 
 
 def wait_until(condition, seconds=60):

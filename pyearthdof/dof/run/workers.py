@@ -10,8 +10,8 @@ joblib does the work. What it leaves open, and what is done about it here:
   client is asked directly; dask itself gives the tasks of a dead worker to another one.
 - Ctrl-C reaches the worker processes of a terminal too, each of which would print a traceback, or stop in
   the middle of a result. They do not listen; the main process ends them.
-- Workers outlive a main process that was killed. They look for it and end themselves. Windows does not tell
-  them; there they end when they have waited for work for five minutes, which is joblib's own rule.
+- Workers outlive a main process that was killed, also when they have not begun to work yet. They watch it
+  from their start and end themselves.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ from joblib import Parallel, delayed
 from joblib._parallel_backends import LokyBackend
 from joblib.externals.loky.backend import resource_tracker
 from joblib.parallel import get_active_backend
+
+from ..._worker import attach_to
 
 __all__ = ["WorkerDiedWarning", "WorkersDied", "is_on_cluster", "run_tasks"]
 
@@ -125,7 +127,7 @@ def run_tasks(
 
 
 def _work(function, main: int, number: int, task):
-    _attach_to(main)
+    attach_to(main)
     return number, function(task)
 
 
@@ -134,7 +136,12 @@ def _on_joblib(jobs, n_jobs, prefer, ordered) -> Iterator:
     # No memory maps: a task writes nothing to a disk that may be full. One task a
     # batch: what is lost with a worker is as little as possible.
     parallel = Parallel(
-        n_jobs=n_jobs, prefer=prefer, return_as=return_as, max_nbytes=None, batch_size=1
+        n_jobs=n_jobs,
+        prefer=prefer,
+        return_as=return_as,
+        max_nbytes=None,
+        batch_size=1,
+        **_at_start(),
     )
     if isinstance(parallel._backend, LokyBackend) and parallel.n_jobs != 1:
         # Helper processes of both, at whose start Ctrl-C is let through again.
@@ -150,6 +157,12 @@ def _on_joblib(jobs, n_jobs, prefer, ordered) -> Iterator:
     finally:
         with contextlib.suppress(_Abandoned):
             results.throw(_Abandoned)
+
+
+def _at_start() -> dict:
+    """Settings of joblib that attach a process at its start, unless the user has an initializer."""
+    chosen = getattr(get_active_backend()[0], "backend_kwargs", {})
+    return {} if "initializer" in chosen else {"initializer": attach_to, "initargs": (os.getpid(),)}
 
 
 @contextlib.contextmanager
@@ -242,27 +255,3 @@ def _result(client, future, tasks: list):
         without_workers = 0.0 if client.ncores() else without_workers + _NO_WORKERS / 6
         if without_workers > _NO_WORKERS:
             raise WorkersDied("the cluster has no worker left", tasks)
-
-
-_attached: set[int] = set()
-
-
-def _attach_to(main: int) -> None:
-    """Make this worker process deaf to Ctrl-C, and end it soon after the main process.
-
-    Threads of the main process and workers on a cluster are left as they are.
-    """
-    if main in _attached or os.getppid() != main:
-        return
-    _attached.add(main)
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    elif threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-    def watch():
-        while os.getppid() == main:
-            time.sleep(_LOOK)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()

@@ -17,11 +17,12 @@ import numpy as np
 import pytest
 from figures import record
 
+from pyearthdof._version import __version__
 from pyearthdof.contract import Fits
 from pyearthdof.dof import degrees_of_freedom
 from pyearthdof.dof.run import workers as _workers
 from pyearthdof.dof.run.workers import WorkerDiedWarning, run_tasks
-from pyearthdof.exceptions import FittingError
+from pyearthdof.exceptions import ClusterError, FittingError
 from pyearthdof.experiments import Experiment
 from pyearthdof.experiments.runner import run_experiments
 from pyearthdof.experiments.store import CellStore
@@ -331,6 +332,98 @@ def kill_at_work(pid) -> None:
     wait_until(lambda: "earth.so" in Path(f"/proc/{pid}/maps").read_text())
     time.sleep(0.2)
     os.kill(pid, signal.SIGKILL)
+
+
+MISSING = "sys.modules['pyearthdof'] = None"
+OTHER = "sys.modules['pyearthdof'] = types.SimpleNamespace(__version__='0.0.1')"
+
+
+class TestDaskRefused:
+    """Clusters that cannot do the work: the error names the worker or the scheduler."""
+
+    @pytest.fixture
+    def start(self, tmp_path):
+        pytest.importorskip("distributed", reason="dask.distributed is not installed")
+        file = tmp_path / "scheduler.json"
+        processes = []
+
+        def start(kind, package="import pyearthdof"):
+            code = f"import sys, types; {package}; from distributed.cli.dask_{kind} import main; main()"
+            arguments = ["--scheduler-file", file, "--no-dashboard", "--host", "127.0.0.1"]
+            arguments += ["--no-nanny"] if kind == "worker" else ["--port", "0"]
+            processes.append(
+                subprocess.Popen(
+                    [sys.executable, "-c", code, *arguments], stderr=subprocess.DEVNULL
+                )
+            )
+            return processes[-1]
+
+        yield start
+        for process in processes:
+            process.kill()
+            process.wait()
+
+    @pytest.fixture
+    def connect(self, tmp_path):
+        import distributed
+
+        clients = []
+
+        def connect(n_workers):
+            file = tmp_path / "scheduler.json"
+            wait_until(lambda: file.exists() and file.read_text().endswith("}"))
+            clients.append(distributed.Client(scheduler_file=file, timeout=60))
+            clients[0].wait_for_workers(n_workers, timeout=60)
+            return clients[0]
+
+        yield connect
+        for client in clients:
+            client.close(timeout=1)
+
+    @pytest.mark.parametrize(
+        ("part", "package", "message"),
+        [
+            ("worker", MISSING, r"worker tcp://127.0.0.1:\d+ cannot import pyearthdof .+"),
+            ("worker", OTHER, r"worker tcp://127.0.0.1:\d+ has pyearthdof 0\.0\.1"),
+            ("scheduler", MISSING, r"scheduler at tcp://127.0.0.1:\d+ cannot import .+"),
+        ],
+        ids=["worker without", "worker with another version", "scheduler without"],
+    )
+    def test_a_part_without_this_version_of_the_package(
+        self, start, connect, part, package, message
+    ):
+        for kind in "scheduler", "worker", "worker":
+            start(kind, *[package] if kind == part else [])
+            part = None if kind == part else part
+        connect(2)
+        with (
+            joblib.parallel_config("dask"),
+            pytest.raises(
+                ClusterError, match=f"^the dask {message}; install pyearthdof {__version__},"
+            ),
+        ):
+            degrees_of_freedom(mean, X, n_rep=20, random_state=1)
+
+    def test_a_scheduler_that_is_lost(self, start, connect, tmp_path):
+        scheduler = start("scheduler")
+        start("worker")
+        address = connect(1).scheduler.address
+        flag = tmp_path / "working"
+
+        def fit(X, y):  # nested: it travels by value
+            flag.touch()
+            time.sleep(0.05)
+            return y
+
+        def kill():
+            wait_until(flag.exists)
+            scheduler.kill()
+
+        threading.Thread(target=kill, daemon=True).start()
+        lost = f"the connection to the dask scheduler at {address} was lost"
+        for _ in "during the run", "before the next one":
+            with joblib.parallel_config("dask"), pytest.raises(ClusterError, match=lost):
+                degrees_of_freedom(fit, X, n_rep=200, random_state=1)
 
 
 @pytest.mark.slow

@@ -7,7 +7,8 @@ joblib does the work. What it leaves open, and what is done about it here:
 - A worker that dies while it sends its result leaves the main process waiting for the rest of it, for
   ever. A thread looks after the workers and cuts the pipe.
 - On a dask cluster, a task that killed every worker that took it is never reported. So the cluster's
-  client is asked directly; dask itself gives the tasks of a dead worker to another one.
+  client is asked directly; dask itself gives the tasks of a dead worker to another one. A cluster
+  without this version of the package is refused before it gets a task.
 - Ctrl-C reaches the worker processes of a terminal too, each of which would print a traceback, or stop in
   the middle of a result. They do not listen; the main process ends them.
 - Workers outlive a main process that was killed, also when they have not begun to work yet. They watch it
@@ -35,7 +36,9 @@ from joblib._parallel_backends import LokyBackend
 from joblib.externals.loky.backend import resource_tracker
 from joblib.parallel import get_active_backend
 
+from ..._version import __version__
 from ..._worker import attach_to
+from ...exceptions import ClusterError
 
 __all__ = ["WorkerDiedWarning", "WorkersDied", "is_on_cluster", "run_tasks"]
 
@@ -218,7 +221,6 @@ def _cut(executor, processes) -> None:
 
 def _on_dask(backend, function, tasks) -> Iterator[tuple]:
     client = backend.client
-    at_once = 2 * max(1, backend.effective_n_jobs(-1))
     out: deque = deque()
 
     def first():
@@ -227,6 +229,9 @@ def _on_dask(backend, function, tasks) -> Iterator[tuple]:
         out.popleft()
         return pair
 
+    with _connected(client):
+        _check_versions(client)
+        at_once = 2 * max(1, backend.effective_n_jobs(-1))
     try:
         with backend.retrieval_context():
             for task in tasks:
@@ -245,13 +250,62 @@ def _result(client, future, tasks: list):
 
     without_workers = 0.0
     while True:
-        try:
-            return future.result(timeout=_NO_WORKERS / 6)
-        except (KilledWorker, CancelledError) as error:
-            raise WorkersDied("killed, or crashed", tasks[:1]) from error
-        except TimeoutError:
-            if future.done():
+        with _connected(client):
+            try:
+                return future.result(timeout=_NO_WORKERS / 6)
+            except (KilledWorker, CancelledError) as error:
+                if getattr(error, "reason", None) == "scheduler-connection-lost":
+                    raise _lost_scheduler(client) from error
+                raise WorkersDied("killed, or crashed", tasks[:1]) from error
+            except TimeoutError:
+                if future.done():
+                    raise
+            except Exception:
+                _check_versions(client)  # one may have come later
                 raise
-        without_workers = 0.0 if client.ncores() else without_workers + _NO_WORKERS / 6
+            without_workers = 0.0 if client.ncores() else without_workers + _NO_WORKERS / 6
         if without_workers > _NO_WORKERS:
             raise WorkersDied("the cluster has no worker left", tasks)
+
+
+@contextlib.contextmanager
+def _connected(client):
+    """Name the scheduler where an error is due to its loss."""
+    if client.status != "running":
+        raise _lost_scheduler(client)
+    try:
+        yield
+    except Exception as error:
+        if client.status != "running":
+            raise _lost_scheduler(client) from error
+        raise
+
+
+def _lost_scheduler(client) -> ClusterError:
+    return ClusterError(
+        f"the connection to the dask scheduler at {client.scheduler.address} was lost; connect a new "
+        "dask.distributed.Client to a running scheduler and run it again"
+    )
+
+
+def _check_versions(client) -> None:
+    """Refuse a cluster of which a part has not this version of the package: it fails at what it is sent."""
+
+    def version():  # a nested function travels by value: this module need not be there
+        try:
+            import pyearthdof
+        except ImportError as error:
+            return f"cannot import pyearthdof ({error})"
+        return f"has pyearthdof {pyearthdof.__version__}"
+
+    parts = {f"scheduler at {client.scheduler.address}": client.run_on_scheduler(version)}
+    answers = client.run(version, on_error="return")
+    parts |= {f"worker {address}": answer for address, answer in answers.items()}
+    for part, answer in parts.items():
+        if answer != f"has pyearthdof {__version__}" and isinstance(
+            answer, str
+        ):  # it has not just been lost
+            raise ClusterError(
+                f"the dask {part} {answer}; install pyearthdof {__version__}, the version of this "
+                "session, on every machine of the cluster"
+            )

@@ -81,3 +81,7 @@ class FittingError(PyEarthDofError, RuntimeError):
 
 class FolderInUseError(PyEarthDofError):
     """Another run is writing into the same folder."""
+
+
+class ClusterError(PyEarthDofError, RuntimeError):
+    """A dask cluster cannot do the work; the message names the worker or the scheduler."""

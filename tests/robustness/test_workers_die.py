@@ -17,11 +17,12 @@ import numpy as np
 import pytest
 from figures import record
 
+from pyearthdof._version import __version__
 from pyearthdof.contract import Fits
 from pyearthdof.dof import degrees_of_freedom
 from pyearthdof.dof.run import workers as _workers
 from pyearthdof.dof.run.workers import WorkerDiedWarning, run_tasks
-from pyearthdof.exceptions import FittingError
+from pyearthdof.exceptions import ClusterError, FittingError
 from pyearthdof.experiments import Experiment
 from pyearthdof.experiments.runner import run_experiments
 from pyearthdof.experiments.store import CellStore
@@ -154,6 +155,21 @@ class TestProcesses:
         )
 
 
+def touch(path):
+    Path(path).touch()
+
+
+def deaf_to_ctrl_c(_) -> bool:
+    return signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
+def test_an_initializer_of_the_user_runs_and_workers_are_attached(tmp_path):
+    flag = tmp_path / "initialized"
+    with joblib.parallel_config("loky", initializer=touch, initargs=(flag,)):
+        assert list(run_tasks(deaf_to_ctrl_c, [0, 1], n_jobs=2)) == [(0, True), (1, True)]
+    assert flag.exists()
+
+
 def mean(X, y):
     return np.full(len(y), y.mean())
 
@@ -270,6 +286,32 @@ def test_workers_end_with_a_main_process_that_was_killed(tmp_path):
     record("main process killed", seconds_until_workers_ended=time.monotonic() - began)
 
 
+@pytest.mark.parametrize("seconds", [0.0, 0.3, 1.0])
+def test_workers_end_that_had_only_just_started(seconds):
+    code = """
+        import time
+        from pyearthdof.dof.run.workers import run_tasks
+
+        for _ in run_tasks(time.sleep, [60] * 2, n_jobs=2):
+            pass
+    """
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(code)], stderr=subprocess.DEVNULL
+    )
+    started: set[int] = set()
+    wait_until(lambda: started.update(children(process.pid)) or started)
+    time.sleep(seconds)
+    started.update(children(process.pid))
+    process.kill()
+    process.wait()
+    wait_until(lambda: not any(map(is_running, started)), seconds=20)
+
+
+def children(pid) -> set[int]:
+    tasks = Path(f"/proc/{pid}/task").glob("*/children")
+    return {int(child) for task in tasks for child in task.read_text().split()}
+
+
 def wait_until(condition, seconds=60):
     end = time.monotonic() + seconds
     while not condition():
@@ -290,6 +332,98 @@ def kill_at_work(pid) -> None:
     wait_until(lambda: "earth.so" in Path(f"/proc/{pid}/maps").read_text())
     time.sleep(0.2)
     os.kill(pid, signal.SIGKILL)
+
+
+MISSING = "sys.modules['pyearthdof'] = None"
+OTHER = "sys.modules['pyearthdof'] = types.SimpleNamespace(__version__='0.0.1')"
+
+
+class TestDaskRefused:
+    """Clusters that cannot do the work: the error names the worker or the scheduler."""
+
+    @pytest.fixture
+    def start(self, tmp_path):
+        pytest.importorskip("distributed", reason="dask.distributed is not installed")
+        file = tmp_path / "scheduler.json"
+        processes = []
+
+        def start(kind, package="import pyearthdof"):
+            code = f"import sys, types; {package}; from distributed.cli.dask_{kind} import main; main()"
+            arguments = ["--scheduler-file", file, "--no-dashboard", "--host", "127.0.0.1"]
+            arguments += ["--no-nanny"] if kind == "worker" else ["--port", "0"]
+            processes.append(
+                subprocess.Popen(
+                    [sys.executable, "-c", code, *arguments], stderr=subprocess.DEVNULL
+                )
+            )
+            return processes[-1]
+
+        yield start
+        for process in processes:
+            process.kill()
+            process.wait()
+
+    @pytest.fixture
+    def connect(self, tmp_path):
+        import distributed
+
+        clients = []
+
+        def connect(n_workers):
+            file = tmp_path / "scheduler.json"
+            wait_until(lambda: file.exists() and file.read_text().endswith("}"))
+            clients.append(distributed.Client(scheduler_file=file, timeout=60))
+            clients[0].wait_for_workers(n_workers, timeout=60)
+            return clients[0]
+
+        yield connect
+        for client in clients:
+            client.close(timeout=1)
+
+    @pytest.mark.parametrize(
+        ("part", "package", "message"),
+        [
+            ("worker", MISSING, r"worker tcp://127.0.0.1:\d+ cannot import pyearthdof .+"),
+            ("worker", OTHER, r"worker tcp://127.0.0.1:\d+ has pyearthdof 0\.0\.1"),
+            ("scheduler", MISSING, r"scheduler at tcp://127.0.0.1:\d+ cannot import .+"),
+        ],
+        ids=["worker without", "worker with another version", "scheduler without"],
+    )
+    def test_a_part_without_this_version_of_the_package(
+        self, start, connect, part, package, message
+    ):
+        for kind in "scheduler", "worker", "worker":
+            start(kind, *[package] if kind == part else [])
+            part = None if kind == part else part
+        connect(2)
+        with (
+            joblib.parallel_config("dask"),
+            pytest.raises(
+                ClusterError, match=f"^the dask {message}; install pyearthdof {__version__},"
+            ),
+        ):
+            degrees_of_freedom(mean, X, n_rep=20, random_state=1)
+
+    def test_a_scheduler_that_is_lost(self, start, connect, tmp_path):
+        scheduler = start("scheduler")
+        start("worker")
+        address = connect(1).scheduler.address
+        flag = tmp_path / "working"
+
+        def fit(X, y):  # nested: it travels by value
+            flag.touch()
+            time.sleep(0.05)
+            return y
+
+        def kill():
+            wait_until(flag.exists)
+            scheduler.kill()
+
+        threading.Thread(target=kill, daemon=True).start()
+        lost = f"the connection to the dask scheduler at {address} was lost"
+        for _ in "during the run", "before the next one":
+            with joblib.parallel_config("dask"), pytest.raises(ClusterError, match=lost):
+                degrees_of_freedom(fit, X, n_rep=200, random_state=1)
 
 
 @pytest.mark.slow

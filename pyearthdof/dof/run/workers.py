@@ -7,11 +7,12 @@ joblib does the work. What it leaves open, and what is done about it here:
 - A worker that dies while it sends its result leaves the main process waiting for the rest of it, for
   ever. A thread looks after the workers and cuts the pipe.
 - On a dask cluster, a task that killed every worker that took it is never reported. So the cluster's
-  client is asked directly; dask itself gives the tasks of a dead worker to another one.
+  client is asked directly; dask itself gives the tasks of a dead worker to another one. A cluster
+  without this version of the package is refused before it gets a task.
 - Ctrl-C reaches the worker processes of a terminal too, each of which would print a traceback, or stop in
   the middle of a result. They do not listen; the main process ends them.
-- Workers outlive a main process that was killed. They look for it and end themselves. Windows does not tell
-  them; there they end when they have waited for work for five minutes, which is joblib's own rule.
+- Workers outlive a main process that was killed, also when they have not begun to work yet. They watch it
+  from their start and end themselves.
 """
 
 from __future__ import annotations
@@ -34,6 +35,10 @@ from joblib import Parallel, delayed
 from joblib._parallel_backends import LokyBackend
 from joblib.externals.loky.backend import resource_tracker
 from joblib.parallel import get_active_backend
+
+from ..._version import __version__
+from ..._worker import attach_to
+from ...exceptions import ClusterError
 
 __all__ = ["WorkerDiedWarning", "WorkersDied", "is_on_cluster", "run_tasks"]
 
@@ -125,7 +130,7 @@ def run_tasks(
 
 
 def _work(function, main: int, number: int, task):
-    _attach_to(main)
+    attach_to(main)
     return number, function(task)
 
 
@@ -134,7 +139,12 @@ def _on_joblib(jobs, n_jobs, prefer, ordered) -> Iterator:
     # No memory maps: a task writes nothing to a disk that may be full. One task a
     # batch: what is lost with a worker is as little as possible.
     parallel = Parallel(
-        n_jobs=n_jobs, prefer=prefer, return_as=return_as, max_nbytes=None, batch_size=1
+        n_jobs=n_jobs,
+        prefer=prefer,
+        return_as=return_as,
+        max_nbytes=None,
+        batch_size=1,
+        **_at_start(),
     )
     if isinstance(parallel._backend, LokyBackend) and parallel.n_jobs != 1:
         # Helper processes of both, at whose start Ctrl-C is let through again.
@@ -150,6 +160,12 @@ def _on_joblib(jobs, n_jobs, prefer, ordered) -> Iterator:
     finally:
         with contextlib.suppress(_Abandoned):
             results.throw(_Abandoned)
+
+
+def _at_start() -> dict:
+    """Settings of joblib that attach a process at its start, unless the user has an initializer."""
+    chosen = getattr(get_active_backend()[0], "backend_kwargs", {})
+    return {} if "initializer" in chosen else {"initializer": attach_to, "initargs": (os.getpid(),)}
 
 
 @contextlib.contextmanager
@@ -205,7 +221,6 @@ def _cut(executor, processes) -> None:
 
 def _on_dask(backend, function, tasks) -> Iterator[tuple]:
     client = backend.client
-    at_once = 2 * max(1, backend.effective_n_jobs(-1))
     out: deque = deque()
 
     def first():
@@ -214,6 +229,9 @@ def _on_dask(backend, function, tasks) -> Iterator[tuple]:
         out.popleft()
         return pair
 
+    with _connected(client):
+        _check_versions(client)
+        at_once = 2 * max(1, backend.effective_n_jobs(-1))
     try:
         with backend.retrieval_context():
             for task in tasks:
@@ -232,37 +250,62 @@ def _result(client, future, tasks: list):
 
     without_workers = 0.0
     while True:
-        try:
-            return future.result(timeout=_NO_WORKERS / 6)
-        except (KilledWorker, CancelledError) as error:
-            raise WorkersDied("killed, or crashed", tasks[:1]) from error
-        except TimeoutError:
-            if future.done():
+        with _connected(client):
+            try:
+                return future.result(timeout=_NO_WORKERS / 6)
+            except (KilledWorker, CancelledError) as error:
+                if getattr(error, "reason", None) == "scheduler-connection-lost":
+                    raise _lost_scheduler(client) from error
+                raise WorkersDied("killed, or crashed", tasks[:1]) from error
+            except TimeoutError:
+                if future.done():
+                    raise
+            except Exception:
+                _check_versions(client)  # one may have come later
                 raise
-        without_workers = 0.0 if client.ncores() else without_workers + _NO_WORKERS / 6
+            without_workers = 0.0 if client.ncores() else without_workers + _NO_WORKERS / 6
         if without_workers > _NO_WORKERS:
             raise WorkersDied("the cluster has no worker left", tasks)
 
 
-_attached: set[int] = set()
+@contextlib.contextmanager
+def _connected(client):
+    """Name the scheduler where an error is due to its loss."""
+    if client.status != "running":
+        raise _lost_scheduler(client)
+    try:
+        yield
+    except Exception as error:
+        if client.status != "running":
+            raise _lost_scheduler(client) from error
+        raise
 
 
-def _attach_to(main: int) -> None:
-    """Make this worker process deaf to Ctrl-C, and end it soon after the main process.
+def _lost_scheduler(client) -> ClusterError:
+    return ClusterError(
+        f"the connection to the dask scheduler at {client.scheduler.address} was lost; connect a new "
+        "dask.distributed.Client to a running scheduler and run it again"
+    )
 
-    Threads of the main process and workers on a cluster are left as they are.
-    """
-    if main in _attached or os.getppid() != main:
-        return
-    _attached.add(main)
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    elif threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
-    def watch():
-        while os.getppid() == main:
-            time.sleep(_LOOK)
-        os._exit(1)
+def _check_versions(client) -> None:
+    """Refuse a cluster of which a part has not this version of the package: it fails at what it is sent."""
 
-    threading.Thread(target=watch, daemon=True).start()
+    def version():  # a nested function travels by value: this module need not be there
+        try:
+            import pyearthdof
+        except ImportError as error:
+            return f"cannot import pyearthdof ({error})"
+        return f"has pyearthdof {pyearthdof.__version__}"
+
+    parts = {f"scheduler at {client.scheduler.address}": client.run_on_scheduler(version)}
+    answers = client.run(version, on_error="return")
+    parts |= {f"worker {address}": answer for address, answer in answers.items()}
+    for part, answer in parts.items():
+        if answer != f"has pyearthdof {__version__}" and isinstance(
+            answer, str
+        ):  # it has not just been lost
+            raise ClusterError(
+                f"the dask {part} {answer}; install pyearthdof {__version__}, the version of this "
+                "session, on every machine of the cluster"
+            )

@@ -311,9 +311,9 @@ Out<double> elementary(const std::string& name, const In1<double>& values) {
   return found;
 }
 
-Out<double> power(const In1<double>& values, double exponent) {
+Out<double> powers(const In1<double>& values, const In1<double>& exponents) {
   Out<double> found = make_array<double>({values.shape(0)});
-  for (std::size_t i = 0; i < values.shape(0); ++i) found.data()[i] = std::pow(values.data()[i], exponent);
+  for (std::size_t i = 0; i < values.shape(0); ++i) found.data()[i] = power(values.data()[i], exponents.data()[i]);
   return found;
 }
 
@@ -390,7 +390,7 @@ void bind_mars(nb::module_& m) {
   m.def("candidate_knots", &candidate_knots, "design"_a, "settings"_a, "base"_a, "pred"_a);
   m.def("tie_band", &tie_band, "gain"_a, "rss_null"_a);
   m.def("elementary", &elementary, "name"_a, "values"_a);
-  m.def("power", &power, "values"_a, "exponent"_a);
+  m.def("power", &powers, "values"_a, "exponents"_a);
   m.def("extended_sum", &extended_sum, "values"_a);
   m.def("extended_mean", &extended_mean, "values"_a);
   m.def("scale_rows", &scale_rows, "Y"_a);

@@ -87,12 +87,30 @@ double normal_density(double x) {
 
 }  // namespace
 
+double power(double base, double exponent) {
+  if (exponent == 2) return base * base;
+  if (base == 1 || exponent == 0) return 1.0;
+  const double infinity = std::numeric_limits<double>::infinity();
+  if (base == 0) return exponent > 0 ? 0.0 : exponent < 0 ? infinity : exponent;
+  if (base < 0 && std::isinf(exponent)) return std::numeric_limits<double>::quiet_NaN();
+  if (base == -infinity) {
+    if (exponent != std::floor(exponent)) return std::numeric_limits<double>::quiet_NaN();
+    return exponent < 0 ? 0.0 : std::fmod(exponent, 2) != 0 ? base : -base;
+  }
+  return std::pow(base, exponent);
+}
+
 Elementary find_elementary(const std::string& name) {
   if (name == "exp") return std::exp;
   if (name == "expm1") return std::expm1;
   if (name == "log") return std::log;
-  if (name == "atan") return std::atan;
+  if (name == "log1p") return std::log1p;
+  if (name == "log2") return std::log2;
+  if (name == "log10") return std::log10;
+  if (name == "sin") return std::sin;
+  if (name == "cos") return std::cos;
   if (name == "tan") return std::tan;
+  if (name == "atan") return std::atan;
   if (name == "normal") return normal;
   if (name == "normal_quantile") return quantile;
   if (name == "normal_density") return normal_density;

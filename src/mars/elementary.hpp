@@ -8,8 +8,11 @@ namespace earthdof {
 
 using Elementary = double (*)(double);
 
-// exp, expm1, log, atan, tan, normal (the normal distribution), normal_quantile or normal_density; null for
-// another name.
+// exp, expm1, log, log1p, log2, log10, sin, cos, tan, atan, normal (the normal distribution), normal_quantile or
+// normal_density; null for another name.
 Elementary find_elementary(const std::string& name);
+
+// R's base^exponent.
+double power(double base, double exponent);
 
 }  // namespace earthdof

@@ -7,7 +7,6 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtr
 
 from ...exceptions import InvalidInputError
 from ..saved import read_coefficients, read_text, read_vector
@@ -34,17 +33,9 @@ OF_COUNTS = ("poisson", "quasipoisson")
 EPSILON = np.finfo(float).eps  # R keeps means away from their limits by this
 AT_LIMIT = 10 * EPSILON  # means that are closer have reached them, R says
 
-LINKS = {
-    "identity": lambda eta: eta,
-    "logit": lambda eta: _logistic(eta),
-    "probit": lambda eta: ndtr(np.clip(eta, -PROBIT, PROBIT)),
-    "cauchit": lambda eta: _cauchy(np.clip(eta, -CAUCHIT, CAUCHIT)),
-    "cloglog": lambda eta: np.clip(-np.expm1(-np.exp(eta)), EPSILON, 1 - EPSILON),
-    "log": lambda eta: np.maximum(np.exp(eta), EPSILON),
-    "inverse": lambda eta: 1 / eta,
-    "sqrt": lambda eta: eta**2,
-    "1/mu^2": lambda eta: 1 / np.sqrt(eta),
-}
+LINKS = (
+    "identity", "logit", "probit", "cauchit", "cloglog", "log", "inverse", "sqrt", "1/mu^2",
+)  # fmt: skip
 # Linear predictors of the mean 1/2, and the links that fall where the mean rises.
 HALF = {
     "identity": 0.5, "logit": 0.0, "probit": 0.0, "cauchit": 0.0, "cloglog": float(np.log(np.log(2))),
@@ -53,20 +44,6 @@ HALF = {
 DECREASING = ("inverse", "1/mu^2")
 PROBIT = 8.125890664701906  # -qnorm(.Machine$double.eps)
 CAUCHIT = 1433540284805664.8  # -qcauchy(.Machine$double.eps)
-
-
-def _cauchy(eta):
-    """R's pcauchy, which is exact in the tails, too."""
-    tail = np.arctan(1 / np.where(np.abs(eta) > 1, eta, 1.0)) / np.pi
-    middle = 0.5 + np.arctan(eta) / np.pi
-    return np.where(eta < -1, -tail, np.where(eta > 1, 0.5 - tail + 0.5, middle))
-
-
-def _logistic(eta):
-    """R's logit link: beyond 30 it stops at epsilon and its inverse."""
-    odds = np.exp(np.clip(eta, -30, 30))
-    odds = np.where(eta < -30, EPSILON, np.where(eta > 30, 1 / EPSILON, odds))
-    return odds / (1 + odds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,8 +70,10 @@ class GlmPart:
 
     def response(self, eta: np.ndarray) -> np.ndarray:
         """Means from linear predictors."""
+        from ..native import links
+
         with np.errstate(all="ignore"):  # as R: infinite, or not a number
-            return LINKS[self.link](eta)
+            return links.LINKS[self.link].mean(eta)
 
     @property
     def deviance_ratio(self) -> np.ndarray:

@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 
 from ..design.contrasts import householder, multiplied_by_q
+from ..native.r_sums import r_column_means, r_mean, r_sum
 from .functions import powers_of
 from .tokens import refuse
 
@@ -28,7 +29,7 @@ def orthogonal_polynomials(
         refuse(
             f"the degree of {label} should be less than the number of different values, {len(np.unique(x))}"
         )
-    mean = _mean(x)
+    mean = r_mean(x)
     centred = x - mean
     columns, heads, rank = householder(powers_of(centred, degree))
     if rank < degree:
@@ -45,16 +46,9 @@ def orthogonal_polynomials(
     return z, alpha, norm2
 
 
-def _mean(x: np.ndarray) -> float:
-    """R's mean: in extended precision, and once more for what is left."""
-    extended = x.astype(np.longdouble)
-    mean = extended.sum() / len(x)
-    return float(mean + (extended - mean).sum() / len(x))
-
-
 def _sums(matrix: np.ndarray) -> np.ndarray:
     """R's colSums."""
-    return matrix.astype(np.longdouble).sum(axis=0).astype(float)
+    return np.array([r_sum(column) for column in matrix.T])
 
 
 def quantiles(x: np.ndarray, shares: np.ndarray) -> np.ndarray:
@@ -84,7 +78,7 @@ def scaling(columns: np.ndarray, center, scale) -> tuple[np.ndarray, np.ndarray]
     """Centres and scales of R's scale; `center` and `scale` are truth values or numbers."""
     n, width = columns.shape
     if isinstance(center, bool):
-        center = _sums(columns) / n if center else np.zeros(width)
+        center = r_column_means(columns) if center else np.zeros(width)
     columns = columns - center
     if isinstance(scale, bool):
         scale = np.sqrt(_sums(columns**2) / max(1, n - 1)) if scale else np.ones(width)

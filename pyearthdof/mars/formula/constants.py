@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
+from ..native.elementary import power
 from .deparse import short_text
 from .syntax import EMPTY, Constant, FunctionCall, Name, Node, Value
 from .tokens import refuse
@@ -17,7 +20,9 @@ __all__ = [
     "whole_of",
 ]
 
-OPERATIONS = {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "^": np.power}
+OPERATIONS: dict[str, Callable] = {
+    "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "^": power,
+}  # fmt: skip
 
 
 def count_numbers(node: Node) -> int:

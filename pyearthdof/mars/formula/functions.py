@@ -1,4 +1,4 @@
-"""The functions that a formula may use, in numpy: what R computes for them on new data."""
+"""The functions that a formula may use: what R computes for them on new data, to the bit."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import functools
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
+
+from ..native import elementary
 
 __all__ = ["FUNCTIONS", "cut_codes", "exponents", "polynomials", "powers_of"]
 
@@ -20,10 +22,10 @@ def _minus(a, b=None):
 
 def _log(x, base=None):
     if base is None:
-        return np.log(x)
+        return elementary.log(x)
     # As R: the logarithms to 2 and 10 are not quotients.
-    exact = {2.0: np.log2, 10.0: np.log10}.get(float(base)) if np.ndim(base) == 0 else None
-    return np.log(x) / np.log(base) if exact is None else exact(x)
+    exact = {2.0: elementary.log2, 10.0: elementary.log10}.get(float(base))
+    return elementary.log(x) / elementary.log(base) if exact is None else exact(x)
 
 
 def _columns(*values):
@@ -80,17 +82,17 @@ FUNCTIONS: dict[str, tuple[Callable, range]] = {
     "-": (_minus, range(1, 3)),
     "*": (np.multiply, range(2, 3)),
     "/": (np.divide, range(2, 3)),
-    "^": (np.power, range(2, 3)),
+    "^": (elementary.power, range(2, 3)),
     "log": (_log, range(1, 3)),
-    "log2": (np.log2, range(1, 2)),
-    "log10": (np.log10, range(1, 2)),
-    "log1p": (np.log1p, range(1, 2)),
-    "exp": (np.exp, range(1, 2)),
+    "log2": (elementary.log2, range(1, 2)),
+    "log10": (elementary.log10, range(1, 2)),
+    "log1p": (elementary.log1p, range(1, 2)),
+    "exp": (elementary.exp, range(1, 2)),
     "sqrt": (np.sqrt, range(1, 2)),
     "abs": (np.abs, range(1, 2)),
-    "sin": (np.sin, range(1, 2)),
-    "cos": (np.cos, range(1, 2)),
-    "tan": (np.tan, range(1, 2)),
+    "sin": (elementary.sin, range(1, 2)),
+    "cos": (elementary.cos, range(1, 2)),
+    "tan": (elementary.tan, range(1, 2)),
     "pmin": (_smallest, range(1, 1001)),
     "pmax": (_largest, range(1, 1001)),
     "ifelse": (_choose, range(3, 4)),
@@ -140,14 +142,8 @@ def polynomials(
 
 
 def powers_of(x: np.ndarray, degree: int) -> np.ndarray:
-    """Columns x^0 to x^degree by the C library's pow, as R: numpy's own can differ in the last digit."""
-    columns = [np.ones(len(x)), x, x * x]
-    for k in range(3, degree + 1):
-        try:
-            columns.append(np.array([value**k for value in np.asarray(x, dtype=float).tolist()]))
-        except OverflowError:
-            columns.append(x**k)
-    return np.column_stack(columns[: degree + 1])
+    """Columns x^0 to x^degree."""
+    return elementary.power(np.asarray(x, dtype=float)[:, None], np.arange(degree + 1.0))
 
 
 def exponents(n_variables: int, degree: int) -> Iterator[tuple[int, ...]]:

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..._warn import warn_user
 from ...exceptions import RWarning
+from .elementary import log
 from .glm import GlmStoppedError, fit_glm
 
 __all__ = ["calibrate"]
@@ -23,9 +24,9 @@ def calibrate(
         if is_binomial:
             shifted = predicted + 1e-5
             shifted = np.where(shifted >= 1, 0.99999, shifted)
-            x = np.log(shifted / (1 - shifted))
+            x = log(shifted / (1 - shifted))
         else:
-            x = np.log(predicted)
+            x = log(predicted)
     if not np.isfinite(x).all():
         return np.nan, np.nan
     columns = np.array([np.ones(len(x)), x])

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import gammaln, xlog1py, xlogy
 
 from ... import _core
-from .elementary import log, power
+from .elementary import log, log1p, power
 from .r_sums import r_sum
 
 __all__ = ["FAMILIES", "NAN", "Family", "Response", "respond"]
@@ -118,21 +118,21 @@ def _gamma_aic(response: Response, mu, deviance, notes) -> float:
     shape = 1 / dispersion
     scaled = y / (mu * dispersion)
     if shape < 1:
-        logs = _log_poisson(shape, scaled) + np.log(shape / y)
+        logs = _log_poisson(shape, scaled) + log(shape / y)
     else:
-        logs = _log_poisson(shape - 1, scaled) - np.log(mu * dispersion)
+        logs = _log_poisson(shape - 1, scaled) - log(mu * dispersion)
     return -2 * r_sum(logs * weights) + 2
 
 
 def _gaussian_aic(response: Response, mu, deviance, notes) -> float:
     n = len(response.y)
-    return n * (np.log(deviance / n * 2 * np.pi) + 1) + 2 - r_sum(np.log(response.weights))
+    return n * (log(deviance / n * 2 * np.pi) + 1) + 2 - r_sum(log(response.weights))
 
 
 def _inverse_gaussian_aic(response: Response, mu, deviance, notes) -> float:
     total = r_sum(response.weights)
-    logs = 3 * r_sum(np.log(response.y) * response.weights)
-    return total * (1 + np.log(deviance / total * 2 * np.pi)) + logs + 2
+    logs = 3 * r_sum(log(response.y) * response.weights)
+    return total * (1 + log(deviance / total * 2 * np.pi)) + logs + 2
 
 
 def _no_aic(response: Response, mu, deviance, notes) -> float:
@@ -149,15 +149,15 @@ def _log_poisson(x, mean) -> np.ndarray:
     large = np.where(x > 0, x, 1.0)
     excess = (mean - large) / large
     near = np.abs(mean - large) < 0.1 * (mean + large)
-    close = excess - np.log1p(np.where(near, excess, 0.0))
-    apart = large * np.where(near, close, excess + np.log(large / mean))
-    logs = -0.5 * np.log(2 * np.pi * large) - _stirling_error(large) - apart
+    close = excess - log1p(np.where(near, excess, 0.0))
+    apart = large * np.where(near, close, excess + log(large / mean))
+    logs = -0.5 * log(2 * np.pi * large) - _stirling_error(large) - apart
     return np.where(x > 0, logs, -mean)
 
 
 def _stirling_error(x) -> np.ndarray:
     """log(x!) less Stirling's formula."""
-    exact = gammaln(x + 1) - (x + 0.5) * np.log(x) + x - 0.5 * np.log(2 * np.pi)
+    exact = gammaln(x + 1) - (x + 0.5) * log(x) + x - 0.5 * log(2 * np.pi)
     square = x * x
     series = (1 / 12 - (1 / 360 - (1 / 1260 - 1 / 1680 / square) / square) / square) / x
     return np.where(x > 15, series, exact)

@@ -1,8 +1,4 @@
-"""The links of generalised linear models as R has them: linear predictors, means, slopes, what is valid.
-
-Rounded as R rounds them; `describe.glm` has the means of fitted models, for which numpy's rounding is
-good enough.
-"""
+"""The links of generalised linear models as R has them: linear predictors, means, slopes, what is valid."""
 
 from __future__ import annotations
 
@@ -11,9 +7,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ... import _core
 from ..describe.glm import CAUCHIT, EPSILON, PROBIT
-from .elementary import atan, exp, expm1, log, normal, normal_density, normal_quantile, power, tan
+from .elementary import (
+    atan,
+    exp,
+    expm1,
+    log,
+    logistic,
+    logistic_slope,
+    normal,
+    normal_density,
+    normal_quantile,
+    power,
+    tan,
+)
 
 __all__ = ["LINKS", "GlmStoppedError", "Link"]
 
@@ -88,7 +95,7 @@ def _is_not_zero(eta) -> bool:
 
 LINKS = {
     "identity": Link(lambda mu: mu, lambda eta: eta, np.ones_like),
-    "logit": Link(_log_odds, _core.logistic, _core.logistic_slope),
+    "logit": Link(_log_odds, logistic, logistic_slope),
     "probit": Link(
         normal_quantile,
         lambda eta: normal(np.clip(eta, -PROBIT, PROBIT)),

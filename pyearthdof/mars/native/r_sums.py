@@ -6,7 +6,7 @@ import numpy as np
 
 from ... import _core
 
-__all__ = ["r_mean", "r_sum", "r_variance", "r_weighted_mean", "sum_in_order"]
+__all__ = ["r_column_means", "r_mean", "r_sum", "r_variance", "r_weighted_mean", "sum_in_order"]
 
 
 def r_sum(values: np.ndarray) -> float:
@@ -17,6 +17,12 @@ def r_sum(values: np.ndarray) -> float:
 def r_mean(values: np.ndarray) -> float:
     """R's mean(): in extended precision, with a second round for what the first one lost."""
     return _core.extended_mean(np.ascontiguousarray(values, dtype=float))
+
+
+def r_column_means(matrix: np.ndarray) -> np.ndarray:
+    """R's colMeans(): sums in extended precision, rounded once, after the division."""
+    totals = np.add.accumulate(matrix.astype(np.longdouble), axis=0)[-1]
+    return (totals / len(matrix)).astype(float)
 
 
 def r_variance(values: np.ndarray) -> float:

@@ -15,6 +15,7 @@ from .. import bridge
 from .._checks import check_choice, check_flag, check_jobs
 from .._warn import warn_user
 from ..exceptions import InvalidInputError, RWarning
+from .describe.glm import is_pairs
 from .design.data import Design
 from .design.ranges import Ranges
 from .intervals import MarsIntervals
@@ -259,11 +260,12 @@ class EarthFit(MarsIntervals, KnowsOtherNames):
         model, details = native.fit_complete(data, options, n_jobs, seed)
         return replace(model, formula=data.formula), details
 
-    def _options_for(self, design: Design, n_resp: int = 1) -> EarthOptions:
-        """The arguments, checked for a design and a number of responses."""
+    def _options_for(self, design: Design, Y: np.ndarray | None = None) -> EarthOptions:
+        """The arguments, checked for a design and the (n, m) responses of all rows, one by default."""
         params = self._params()
         params["linpreds"] = _expanded_names(params["linpreds"], design.columns)
-        return check_options(params, design.names, len(design.values), n_resp)
+        n_resp, pairs = (1, False) if Y is None else (Y.shape[1], is_pairs(Y, params["glm_family"]))
+        return check_options(params, design.names, len(design.values), n_resp, pairs=pairs)
 
     def _params(self) -> dict[str, Any]:
         """The arguments as they count."""

@@ -14,7 +14,7 @@ from ..saved import read_coefficients, read_text, read_vector
 
 __all__ = [
     "AT_LIMIT", "CAUCHIT", "DECREASING", "EPSILON", "FAMILIES", "HALF", "LINKS", "OF_COUNTS",
-    "OF_SHARES", "PROBIT", "GlmPart",
+    "OF_SHARES", "PROBIT", "GlmPart", "is_pairs",
 ]  # fmt: skip
 
 # Our names of the families, and R's.
@@ -67,6 +67,13 @@ def _logistic(eta):
     odds = np.exp(np.clip(eta, -30, 30))
     odds = np.where(eta < -30, EPSILON, np.where(eta > 30, 1 / EPSILON, odds))
     return odds / (1 + odds)
+
+
+def is_pairs(Y: np.ndarray, family: str | None) -> bool:
+    """Whether earth takes two columns as the successes and failures of one binomial response."""
+    if family not in OF_SHARES or Y.ndim != 2 or Y.shape[1] != 2:
+        return False
+    return bool((np.round(Y) == Y).all() and (Y >= 0).all() and (Y.sum(axis=1) > 1).any())
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,27 +9,20 @@ import numpy as np
 from ..._warn import warn_user
 from ...exceptions import InvalidInputError, RWarning
 from ..describe.glm import FAMILIES as R_NAMES
-from ..describe.glm import OF_COUNTS, OF_SHARES, GlmPart
+from ..describe.glm import OF_COUNTS, OF_SHARES, GlmPart, is_pairs
 from ..design.data import Responses
 from ..options import EarthOptions
 from .families import FAMILIES
 from .glm import GlmFit, GlmStoppedError, fit_glm
 from .glm_errors import GlmErrors, glm_errors
 
-__all__ = ["check_responses", "earth_part", "fit_glms", "fit_glms_again", "is_pairs"]
+__all__ = ["check_responses", "earth_part", "fit_glms", "fit_glms_again"]
 
 
 OF_POSITIVE = ("gamma", "inverse_gaussian")
 MANY_CASES = (
     20_000  # from here on threads share the cases of one response, and Ctrl-C is heard within it
 )
-
-
-def is_pairs(Y: np.ndarray, family: str | None) -> bool:
-    """Whether earth takes two columns for the successes and failures of one binomial response."""
-    if family not in OF_SHARES or Y.ndim != 2 or Y.shape[1] != 2:
-        return False
-    return bool((np.round(Y) == Y).all() and (Y >= 0).all() and (Y.sum(axis=1) > 1).any())
 
 
 def earth_part(data, options: EarthOptions) -> tuple[Responses, np.ndarray | None]:

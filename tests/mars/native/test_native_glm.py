@@ -418,6 +418,67 @@ def test_pruned_again():
     assert small.n_terms_ == 3 and small.response_names_ == ("y1",)
 
 
+R_METHODS = """
+out <- list()
+put <- function(kind, fit) for (name in c("selected.terms", "coefficients", "glm.coefficients",
+                                          "cv.rsq.tab", "cv.oof.rsq.tab"))
+  if (!is.null(fit[[name]])) out[[paste(method, kind, name, sep = "|")]] <<- fit[[name]]
+backward <- earth(x, y, degree = 2, weights = w, glm = list(family = binomial), keepxy = TRUE)
+for (method in methods) {
+  put("fit", earth(x, y, degree = 2, weights = w, glm = list(family = binomial), pmethod = method))
+  put("reprune", update(backward, pmethod = method, ponly = TRUE))
+  set.seed(3)
+  put("folds", earth(x, y, degree = 2, weights = w, glm = list(family = binomial), pmethod = method,
+                     nfold = 3, keepxy = method != "exhaustive"))
+}
+"""
+METHODS = ("exhaustive", "seqrep", "forward")
+
+
+@pytest.fixture(scope="module")
+def methods_in_r():
+    w = WEIGHTS["whole"]
+    return run_r(R_METHODS, packages=("earth",), x=X, y=DATA["pairs"], w=w, methods=list(METHODS))
+
+
+@needs_rscript
+@pytest.mark.parametrize("engine", ["r", "native"])
+@pytest.mark.parametrize("method", METHODS)
+def test_pairs_are_one_response_for_every_pruning_method(methods_in_r, method, engine):
+    base = {"degree": 2, "glm_family": "binomial", "engine": engine}
+    sent = (X, DATA["pairs"], WEIGHTS["whole"])
+    backward = Earth(**base).fit(*sent)
+    folds = {"nfold": 3, "random_state": 3, "keepxy": method != "exhaustive"}
+    found = {
+        "fit": Earth(**base, pmethod=method).fit(*sent),
+        "reprune": backward.reprune(pmethod=method),
+        "folds": Earth(**base, pmethod=method, **folds).fit(*sent),
+    }
+    for kind, model in found.items():
+        ours = {
+            "selected.terms": model.selected_terms_ + 1,
+            "coefficients": model.term_coef_[:, None],
+            "glm.coefficients": model.glm_coef_[:, None],
+        }
+        if kind == "folds":
+            ours["cv.rsq.tab"] = model.cv_tables_["rsq"].to_numpy()
+            if method != "exhaustive":  # R's earth stops at the subset of one term
+                ours["cv.oof.rsq.tab"] = model.cv_tables_["oof_rsq"].to_numpy()
+        expected = {
+            key.rpartition("|")[2]: value
+            for key, value in methods_in_r.items()
+            if key.startswith(f"{method}|{kind}|")
+        }
+        assert set(ours) == set(expected)
+        for name, value in ours.items():
+            np.testing.assert_allclose(value, expected[name], 1e-8, 1e-10, err_msg=f"{kind} {name}")
+    again = backward.update(pmethod=method)
+    np.testing.assert_array_equal(again.glm_coef_, found["reprune"].glm_coef_)
+    for options in ({"response_weight": [1, 2]}, {"varmod_method": "lm", "nfold": 3, "ncross": 3}):
+        with pytest.raises(InvalidInputError, match=next(iter(options))):
+            Earth(**base, **options).fit(*sent)
+
+
 def test_in_a_process_without_r():
     code = """
 import warnings

@@ -16,7 +16,7 @@ from .._checks import check_choice, check_flag, check_jobs
 from .._warn import warn_user
 from ..exceptions import InvalidInputError, RWarning
 from .describe.glm import is_pairs
-from .design.data import Design
+from .design.data import Design, differ, taken
 from .design.ranges import Ranges
 from .intervals import MarsIntervals
 from .options import (
@@ -30,7 +30,7 @@ from .r import objects as robject
 from .r.training_data import FormulaData, TrainingData
 from .separation import warn_of_separation
 
-__all__ = ["EarthFit", "search_options", "weights_of_pairs"]
+__all__ = ["EarthFit", "search_options", "weights_kept", "weights_of_pairs"]
 
 ENGINES = ("auto", "r", "native")
 # R prunes again, without a forward pass, where nothing else is changed.
@@ -214,9 +214,9 @@ class EarthFit(MarsIntervals, KnowsOtherNames):
             model, details = native.reprune(self.model_, data, options)
             model = replace(model, formula=data.formula)
         self._hand_over(again)
-        again._learn(replace(model, ranges=self.model_.ranges), details, self.weights_)
+        model = replace(model, ranges=self.model_.ranges)
+        again._learn(model, details, self.weights_, weights_kept(data, options))
         again._data = data
-        again._case_weights = data.training_weights
 
     def _hand_over(self, again) -> None:
         """What another fit to the same data has, too."""
@@ -241,9 +241,7 @@ class EarthFit(MarsIntervals, KnowsOtherNames):
         seed = self._seed() if options.nfold > 1 else None
         model, details = self._compute(data, options, seed)
         model = replace(model, ranges=Ranges.of_training(model, data))
-        self._learn(model, details, weights_of_pairs(model, data))
-        # `weights_` of pairs have the numbers of trials in them
-        self._case_weights = data.training_weights
+        self._learn(model, details, weights_of_pairs(model, data), weights_kept(data, options))
         self._data = data
         if model.glm is not None:
             warn_of_separation(model, details.bx, options.glm_l2)
@@ -338,6 +336,22 @@ def weights_of_pairs(model, data: TrainingData):
         return weights
     numbers = responses.sum(axis=1)
     return numbers if weights is None else numbers * weights
+
+
+def weights_kept(data: TrainingData, options: EarthOptions) -> np.ndarray | None:
+    """The case weights that R keeps with a fit, as they were given; None where it uses none.
+
+    They are of all rows, but of the rows to fit on for a glm. R cross-validates no subset: its folds are of
+    the rows to fit on, too.
+    """
+    folds = options.nfold > 1
+    given = data.training_weights if folds else data.all_weights
+    Y = (data.responses if folds else data.all_responses).matrix
+    weights = np.ones(len(Y)) if given is None else given
+    used = weights * Y.sum(axis=1) if is_pairs(Y, options.glm_family) else weights
+    if not options.force_weights and (given is None or not differ(used)):
+        return None
+    return weights if folds or options.glm_family is None else taken(weights, data.subset)
 
 
 def _expanded_names(linpreds, columns):

@@ -265,13 +265,13 @@ class FittedMars(MarsTexts, Exports, Reports, ShownEstimator, TransformerMixin):
         responses = self.fitted_values_ + self.residuals_
         return anova_table(self.model_, self.bx_, responses, self.weights_)
 
-    def _learn(self, model, details, weights=None) -> None:
+    def _learn(self, model, details, weights=None, weights_kept=None) -> None:
         """Take over a model and what is known of the training rows."""
         self.model_ = model
         self.bx_ = details.bx
         self.fitted_values_, self.residuals_ = details.fitted, details.residuals
         self.leverages_ = details.leverages
-        self.weights_ = weights
+        self.weights_, self._weights_kept = weights, weights_kept
         self._r_object, self._sd = details.r_object, details.sd
         self._varmod_errors = details.varmod_errors
         self._kept = None

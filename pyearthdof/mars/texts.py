@@ -23,6 +23,8 @@ __all__ = ["MarsTexts"]
 class MarsTexts(LearnedFromModel, SavedEstimator):
     """The texts of a fitted `MarsModel`."""
 
+    _weights_kept: np.ndarray | None
+
     def summary(
         self, *, details=False, style="h", decomp="anova", digits=7, fixed_point=True
     ) -> Summary:
@@ -128,19 +130,8 @@ class MarsTexts(LearnedFromModel, SavedEstimator):
         return getattr(getattr(self, "_data", None), "offset", None)
 
     def _weights_shown(self) -> np.ndarray | None:
-        """The weights that R keeps with a fit: as they were given, of all rows, unless all are equal."""
-        from .native.weights import differ
-
-        if self._kept is not None:
-            return self._kept.weights_shown
-        weights = self.weights_
-        if self.model_.glm is None:
-            weights = getattr(getattr(self, "_data", None), "all_weights", weights)
-        if getattr(self, "force_weights", False):
-            return np.ones(self.model_.n_samples) if weights is None else weights
-        if weights is None or not differ(weights):
-            return None
-        return getattr(self, "_case_weights", weights) if self.model_.glm is not None else weights
+        """The case weights that R keeps with a fit."""
+        return self._weights_kept if self._kept is None else self._kept.weights_shown
 
     def format(self, style="h", *, decomp="anova", digits=7, use_names=True, colon_char=":") -> str:
         """The model as a formula, the text of R's `format(fit, style)`.

@@ -171,7 +171,7 @@ def statistics_frame(model, more, digits: int) -> list[str]:
 def _column(values: np.ndarray, digits: int) -> list[str]:
     """earth leaves out what is missing, which makes a column text: R then shows up to 15 digits."""
     if np.isnan(values).any():
-        return ["" if math.isnan(value) else f"{value:.15g}" for value in values]
+        return ["" if math.isnan(value) else r_format([value], 15)[0] for value in values]
     return r_format(values, digits)
 
 
@@ -294,7 +294,9 @@ def zapsmall(values: np.ndarray, digits: int) -> np.ndarray:
     """As R's: what is small beside the largest is rounded away."""
     largest = np.nanmax(np.abs(values), initial=0.0)
     if largest > 0:
-        digits = max(0, math.floor(digits - math.log10(largest) + 0.5))
+        digits = (
+            0 if math.isinf(largest) else max(0, math.floor(digits - math.log10(largest) + 0.5))
+        )
     return np.round(values, digits)
 
 

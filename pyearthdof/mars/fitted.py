@@ -118,7 +118,7 @@ class FittedMars(MarsTexts, Exports, Reports, ShownEstimator, TransformerMixin):
             self.model_,
             type,
             self.residuals_,
-            self.fitted_values_,
+            self._glm_y,
             self.bx_,
             self.leverages_,
             self.weights_,
@@ -270,7 +270,7 @@ class FittedMars(MarsTexts, Exports, Reports, ShownEstimator, TransformerMixin):
         self.model_ = model
         self.bx_ = details.bx
         self.fitted_values_, self.residuals_ = details.fitted, details.residuals
-        self.leverages_ = details.leverages
+        self.leverages_, self._glm_y = details.leverages, details.glm_y
         self.weights_, self._weights_kept = weights, weights_kept
         self._r_object, self._sd = details.r_object, details.sd
         self._varmod_errors = details.varmod_errors

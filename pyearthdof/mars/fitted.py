@@ -123,8 +123,6 @@ class FittedMars(MarsTexts, Exports, Reports, ShownEstimator, TransformerMixin):
             self.leverages_,
             self.weights_,
             getattr(data, "offset", None),
-            is_pairs=data is not None
-            and data.responses.matrix.shape[1] > len(self.model_.response_names),
         )
 
     def _standardized_residuals(self) -> np.ndarray:

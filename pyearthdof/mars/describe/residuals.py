@@ -16,13 +16,10 @@ TYPES = (
 )  # fmt: skip
 
 
-def fit_residuals(
-    model, kind: str, residuals, glm_y, bx, leverages, weights, offset, *, is_pairs: bool
-):
+def fit_residuals(model, kind: str, residuals, glm_y, bx, leverages, weights, offset):
     """Residuals of the training rows; `residuals` are those of the terms' least squares.
 
-    `glm_y` are the responses of a generalised linear model. `is_pairs` says that they are shares of
-    successes.
+    `glm_y` are the responses of a generalised linear model, as R's family takes them.
 
     "standardize" needs a variance model: `standardized` computes it.
     """
@@ -41,11 +38,7 @@ def fit_residuals(
         )
     eta = _linear(bx, model.glm.coef)
     eta = eta if offset is None else (eta.T + offset).T
-    y = glm_y
-    if model.glm.family.endswith("binomial") and weights is not None and not is_pairs:
-        # which is what R's family makes of a row without weight
-        y = np.where(weights.reshape(-1, *[1] * (y.ndim - 1)) == 0, 0.0, y)
-    found = _of_glm(model.glm, kind.removeprefix("glm."), y, eta, weights)
+    found = _of_glm(model.glm, kind.removeprefix("glm."), glm_y, eta, weights)
     if kind.removeprefix("glm.") != "partial":
         return found
     return _partial(model, found, bx)

@@ -19,7 +19,7 @@ from ..gcv import gcv_of
 from ..model import FitDetails, MarsModel
 from ..options import MANY_ROWS, EarthOptions
 from ..terms import evaluate_terms
-from .earth_glm import check_responses, earth_part, fit_glms
+from .earth_glm import check_responses, earth_part, fit_glms, glm_responses
 from .forward import ForwardPass, forward_pass
 from .prune import Pruning, choose, find_subsets, prune
 from .r_sums import r_mean, r_sum, r_weighted_mean
@@ -333,7 +333,5 @@ def _build(
         glm=glm,
     )
     fitted = found.fitted if data.offset is None else (found.fitted.T + data.offset).T
-    glm_y = None if glm is None else responses.values.copy()  # which may be the user's
-    return model, FitDetails(
-        found.bx, fitted, found.residuals, found.leverages, None, glm_y=glm_y
-    )
+    glm_y = glm_responses(data, options)
+    return model, FitDetails(found.bx, fitted, found.residuals, found.leverages, None, glm_y=glm_y)

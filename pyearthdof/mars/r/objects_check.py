@@ -36,7 +36,9 @@ def check_described(found: dict) -> None:
     }.items():  # fmt: skip
         if not np.isfinite(_matrix(found, name, shape)).all():
             raise _damaged(f"{name} holds what is not finite")
-    for name in ("leverages", "weights"):
+    if found["glm"] is not None and found["prior.weights"] is None:
+        raise _damaged("glm.list has no prior.weights")
+    for name in ("leverages", "weights", "prior.weights"):
         if found[name] is not None and not (_vector(found, name, n_rows) >= 0).all():
             raise _damaged(f"{name} should be numbers from 0 on")
     if found["columns"] is not None and not isinstance(found["columns"], dict):

@@ -15,7 +15,7 @@ from .describe.anova import anova_table
 from .describe.contributions import term_contributions
 from .describe.importance import feature_importances, importance_table, pruned_again
 from .describe.residuals import TYPES, fit_residuals, standardized
-from .describe.text import anova_order, spaced
+from .describe.text import anova_order
 from .design.data import check_new_data
 from .exports import Exports
 from .r import engine as engine_r
@@ -137,7 +137,10 @@ class FittedMars(MarsTexts, Exports, Reports, ShownEstimator, TransformerMixin):
         return engine_r.standardized_residuals(self._r_object)[:, 0]
 
     def coef(self, type="response", decomp="none"):
-        """Coefficients by the names of their terms, R's `coef(fit)`.
+        """Coefficients by `terms_`, the row names of R's `fit$coefficients`.
+
+        R's `coef(fit)` has the same numbers, with the names as `summary` prints them:
+        "h(a-1) * h(b-2)" for "h(a-1)*h(b-2)".
 
         Parameters
         ----------
@@ -172,7 +175,7 @@ class FittedMars(MarsTexts, Exports, Reports, ShownEstimator, TransformerMixin):
         order = list(range(model.n_terms))
         if decomp == "anova":
             order = anova_order(model.dirs[model.selected], model.cuts[model.selected])
-        names = [spaced(model.selected_names[k]) for k in order]
+        names = [model.selected_names[k] for k in order]
         if values.ndim == 1:
             return pd.Series(values[order], index=names)
         return pd.DataFrame(values[order], index=names, columns=list(model.response_names))

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import bridge
 from .._checks import check_choice, check_flag, check_jobs
-from .._warn import warn_user
+from .._warn import CollectedWarnings, warn_user
 from ..exceptions import InvalidInputError, RWarning
 from .describe.glm import is_pairs
 from .design.data import Design, differ, taken
@@ -28,7 +28,7 @@ from .options import (
 from .other_names import KnowsOtherNames
 from .r import objects as robject
 from .r.training_data import FormulaData, TrainingData
-from .separation import warn_of_separation
+from .separation import give_warnings
 
 __all__ = ["EarthFit", "search_options", "weights_kept", "weights_of_pairs"]
 
@@ -205,14 +205,16 @@ class EarthFit(MarsIntervals, KnowsOtherNames):
     def _prune_again(self, again, data) -> None:
         """Set what the pruning pass alone learns."""
         options = data.check_options(again)
-        if self.engine_ == "r" and self._r_object is not None:
-            bridge.require("earth")
-            model, details = data.fit_in_r(options, r_object=self._r_object)
-        else:
-            from . import native
+        with CollectedWarnings() as heard:
+            if self.engine_ == "r" and self._r_object is not None:
+                bridge.require("earth")
+                model, details = data.fit_in_r(options, r_object=self._r_object)
+            else:
+                from . import native
 
-            model, details = native.reprune(self.model_, data, options)
-            model = replace(model, formula=data.formula)
+                model, details = native.reprune(self.model_, data, options)
+                model = replace(model, formula=data.formula)
+        give_warnings(heard, model, details.bx, options)
         self._hand_over(again)
         model = replace(model, ranges=self.model_.ranges)
         again._learn(model, details, self.weights_, weights_kept(data, options))
@@ -239,12 +241,12 @@ class EarthFit(MarsIntervals, KnowsOtherNames):
         """Check the options, fit, and set what was learned."""
         options = data.check_options(self)
         seed = self._seed() if options.nfold > 1 else None
-        model, details = self._compute(data, options, seed)
+        with CollectedWarnings() as heard:
+            model, details = self._compute(data, options, seed)
         model = replace(model, ranges=Ranges.of_training(model, data))
         self._learn(model, details, weights_of_pairs(model, data), weights_kept(data, options))
         self._data = data
-        if model.glm is not None:
-            warn_of_separation(model, details.bx, options.glm_l2)
+        give_warnings(heard, model, details.bx, options)
 
     def _compute(self, data: TrainingData, options: EarthOptions, seed):
         """The model and its details, by the engine."""

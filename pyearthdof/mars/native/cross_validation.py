@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
+from contextvars import copy_context
 from dataclasses import dataclass, replace
 
 import numpy as np
 from joblib import Parallel, delayed
 
 from ..._checks import refusal
+from ..._warn import CollectedWarnings, warn_user
 from ...exceptions import InvalidInputError
 from ...random import RDraws
 from ..design.data import taken
@@ -96,12 +97,11 @@ def cross_validate(
 
 def _in_threads(run, folds, n_jobs) -> list[Fold]:
     """The folds in order; what they warn of is said once, by this thread."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        found = Parallel(n_jobs, backend="threading")(delayed(run)(*fold) for fold in folds)
-    heard = {(str(w.message), w.category) for w in caught}
-    for message, category in sorted(heard, key=str):
-        warnings.warn(message, category, stacklevel=7)
+    with CollectedWarnings() as heard:
+        tasks = [delayed(copy_context().run)(run, *fold) for fold in folds]
+        found = Parallel(n_jobs, backend="threading")(tasks)
+    for message, category in sorted(set(heard), key=str):
+        warn_user(message, category)
     return found
 
 

@@ -10,6 +10,7 @@ from rscript import needs_rscript, run_r
 from without_r import run_without_r
 
 from pyearthdof import Earth
+from pyearthdof._warn import warn_user
 from pyearthdof.exceptions import InvalidInputError, RWarning
 from pyearthdof.mars.native.cross_validation import _in_threads, draw_folds
 from pyearthdof.random import RDraws
@@ -225,7 +226,7 @@ def test_without_enough_data():
 
 def test_warnings_of_folds_are_said_once():
     def run(cross, fold):
-        warnings.warn("a term is odd", RWarning, stacklevel=1)
+        warn_user("a term is odd", RWarning)
         return fold
 
     with warnings.catch_warnings(record=True) as caught:

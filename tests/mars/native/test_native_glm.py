@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
-from rscript import needs_rscript, run_r
+from rscript import needs_rscript, r_warnings, run_r
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from versions import assert_bits, installed
 from without_r import run_without_r
 
 from pyearthdof import Earth, EarthClassifier, MarsModel, _core
-from pyearthdof.exceptions import InvalidInputError, RWarning, SeparationWarning
+from pyearthdof.exceptions import InvalidInputError, SeparationWarning
 from pyearthdof.mars.native.glm import GlmStoppedError, fit_glm
 from pyearthdof.mars.native.links import LINKS
 
@@ -185,8 +185,7 @@ def fit(case: Case, engine="native"):
         warnings.simplefilter("always")
         estimator = Earth(glm_family=case.family, glm_link=case.link, engine=engine, **case.options)
         estimator.fit(X, DATA[case.y], WEIGHTS[case.weights])
-    texts = [" ".join(str(w.message).split()) for w in caught if w.category is RWarning]
-    return estimator, texts
+    return estimator, [" ".join(text.split()) for text in r_warnings(caught)]
 
 
 @needs_rscript
@@ -352,20 +351,51 @@ def test_a_ridge_penalty_makes_separated_classes_converge(link):
     assert smaller.glm_["deviance"].iloc[0] > model.glm_["deviance"].iloc[0]
 
 
-def test_warnings_point_here_and_name_the_penalty():
+def test_one_warning_points_here_and_names_the_responses_and_the_penalty():
+    numerically = "glm.fit: fitted probabilities numerically 0 or 1 occurred"
     for run in (
         lambda: EarthClassifier(engine="native").fit(X, DATA["separate"]),
-        lambda: Earth(glm_family="binomial", engine="native").fit(X, DATA["separate"]).reprune(nprune=3),
         lambda: make_pipeline(EarthClassifier(engine="native")).fit(X, DATA["separate"]),
-    ):  # fmt: skip
+        lambda: EarthClassifier(engine="native", nfold=3).fit(X, DATA["separate"]),
+        lambda: EarthClassifier(engine="native", nfold=3, n_jobs=2).fit(X, DATA["separate"]),
+    ):
         with pytest.warns() as caught:
             run()
-        assert {w.filename for w in caught} == {__file__}
-        texts = [str(w.message) for w in caught]
-        assert "glm.fit: fitted probabilities numerically 0 or 1 occurred" in texts
-        assert any("glm_l2=1" in t and "seem to separate the response" in t for t in texts)
+        (one,) = caught
+        assert one.filename == __file__ and one.category is SeparationWarning
+        assert "separate the response '1': fitted" in str(one.message)
+        assert "such as glm_l2=1, does" in str(one.message)
+        assert numerically in one.message.r_warnings
+    model = Earth(glm_family="binomial", engine="native")
+    with pytest.warns(SeparationWarning):
+        model.fit(X, DATA["separate"])
+    with pytest.warns() as caught:
+        model.reprune(nprune=3)
+    assert [w.category for w in caught] == [SeparationWarning]
     with pytest.warns(SeparationWarning, match="a larger glm_l2"):
         EarthClassifier(engine="native", glm_l2=1e-30).fit(X, DATA["separate"])
+
+
+@pytest.mark.needs_r
+@pytest.mark.parametrize("engine", ["r", "native"])
+@pytest.mark.parametrize("options", [{}, {"nfold": 5, "random_state": 1}], ids=str)
+def test_classes_that_separate_are_warned_of_once(engine, options):
+    """R warns of each response, in each fold."""
+    place = np.select([X[:, 0] > 0.5, X[:, 1] > 0.4], ["a", "b"], "c")
+    with pytest.warns() as caught:
+        EarthClassifier(degree=2, engine=engine, **options).fit(X, place)
+    (one,) = caught
+    assert one.category is SeparationWarning and "the responses 'a', 'b', 'c': " in str(one.message)
+    assert len(one.message.r_warnings) > 3
+
+
+def test_other_warnings_are_given_beside_it():
+    shares = np.where(DATA["separate"] > 0, 1.0, 0.0)
+    with pytest.warns() as caught:
+        Earth(glm_family="binomial", engine="native").fit(X, shares, np.full(N, 0.5))
+    texts = [str(w.message) for w in caught]
+    assert texts[0] == "non-integer #successes in a binomial glm!" and len(texts) == 2
+    assert caught[1].category is SeparationWarning
 
 
 @needs_rscript

@@ -6,7 +6,7 @@ import sys
 import warnings
 from contextvars import ContextVar
 
-__all__ = ["CollectedWarnings", "warn_user"]
+__all__ = ["CollectedWarnings", "warn_once", "warn_user"]
 
 # What stands between a user and our code: this package, and scikit-learn's wrappers of its methods.
 INSIDE = ("pyearthdof", "sklearn", "joblib")
@@ -28,6 +28,13 @@ class CollectedWarnings:
         _heard.reset(self._token)
         for message, category in self._found if kind is not None else ():
             warn_user(message, category)
+
+
+def warn_once(heard: list[tuple]) -> None:
+    """Give collected warnings, each text once, in the order of the texts: threads have none."""
+    texts = {str(message): (message, category) for message, category in reversed(heard)}
+    for text in sorted(texts):
+        warn_user(*texts[text])
 
 
 def warn_user(message: str | Warning, category: type[Warning] = UserWarning) -> None:

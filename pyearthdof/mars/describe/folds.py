@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ...exceptions import InvalidInputError
-from .text import print_frame, r_format, statistics_frame
+from .text import print_frame, r_format, r_round, statistics_frame
 
 __all__ = ["check_folds", "cv_lines"]
 
@@ -121,7 +121,7 @@ def _table(model, tables) -> list[str]:
         with np.errstate(invalid="ignore"):
             means, spreads = values[-1], np.std(values[:-1], axis=0, ddof=1)
         if is_rounded:
-            means, spreads = np.round(means, 3), np.round(spreads, 3)
+            means, spreads = r_round(means, DIGITS), r_round(spreads, DIGITS)
         titles += [wide + title, "sd"]
         missing = np.isnan(values[:-1]).any(axis=0)  # of which R's sd() is NA, of infinite ones NaN
         columns += [

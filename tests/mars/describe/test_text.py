@@ -13,7 +13,7 @@ from test_identity import fit_case
 from pyearthdof import Earth
 from pyearthdof.datasets import load_ozone
 from pyearthdof.mars.describe.importance import importance_table
-from pyearthdof.mars.describe.text import model_summary, r_format
+from pyearthdof.mars.describe.text import model_summary, r_format, r_round
 
 pytestmark = needs_rscript
 OZONE = load_ozone()
@@ -208,3 +208,15 @@ def test_numbers_as_r_formats_them():
     expected = run_r(code, x=flat, g=label, digits=digits)["text"]
     ours = [text for group, d in zip(groups, digits, strict=True) for text in r_format(group, d)]
     assert ours == [text.strip() for text in expected]
+
+
+def test_numbers_are_rounded_as_r_rounds_them():
+    rng = np.random.default_rng(9)
+    values = rng.normal(size=2000) * 10.0 ** rng.integers(-25, 12, size=2000)
+    values = np.append(values, [0.5, 1.5, 0.15, 2.675, -0.125, np.inf, -np.inf, np.nan, 0.0])
+    with np.errstate(all="ignore"):
+        digits = np.nan_to_num(8 - np.log10(np.abs(values)) + rng.integers(-3, 3, size=len(values)))
+    digits = np.clip(digits.round(), 0, 40)
+    expected = run_r("out <- list(r = mapply(round, x, d))", x=values, d=digits)["r"]
+    ours = [r_round(values[[k]], int(d))[0] for k, d in enumerate(digits)]
+    np.testing.assert_array_equal(ours, expected)

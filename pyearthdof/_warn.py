@@ -4,18 +4,48 @@ from __future__ import annotations
 
 import sys
 import warnings
+from contextvars import ContextVar
 
-__all__ = ["warn_user"]
+__all__ = ["CollectedWarnings", "warn_once", "warn_user"]
 
 # What stands between a user and our code: this package, and scikit-learn's wrappers of its methods.
 INSIDE = ("pyearthdof", "sklearn", "joblib")
+_heard: ContextVar[list | None] = ContextVar("heard", default=None)
 
 
-def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
+class CollectedWarnings:
+    """Collect what `warn_user` is given, as (message, category), instead of warning.
+
+    Only in this context: other threads are not affected. If an error ends the block, the warnings are given.
+    """
+
+    def __enter__(self) -> list[tuple]:
+        self._found: list[tuple] = []
+        self._token = _heard.set(self._found)
+        return self._found
+
+    def __exit__(self, kind, error, traceback) -> None:
+        _heard.reset(self._token)
+        for message, category in self._found if kind is not None else ():
+            warn_user(message, category)
+
+
+def warn_once(heard: list[tuple]) -> None:
+    """Give collected warnings, each text once, in the order of the texts: threads have none."""
+    texts = {str(message): (message, category) for message, category in reversed(heard)}
+    for text in sorted(texts):
+        warn_user(*texts[text])
+
+
+def warn_user(message: str | Warning, category: type[Warning] = UserWarning) -> None:
     """Warn at the first line outside this package; where there is none, at the outermost one.
 
     How deep the caller stands does not matter, so a warning keeps its place when code moves.
     """
+    heard = _heard.get()
+    if heard is not None:
+        heard.append((message, category))
+        return
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and _is_inside(frame):
         frame, level = frame.f_back, level + 1

@@ -1,5 +1,9 @@
 """The errors that pyearthdof raises on purpose. Each message is one sentence that says what to do."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+
 
 class PyEarthDofError(Exception):
     """Base of every error that is ours."""
@@ -46,7 +50,14 @@ class RWarning(UserWarning):
 
 
 class SeparationWarning(UserWarning):
-    """The terms of a generalised linear model separate its response: the coefficients have no limit."""
+    """The terms of a generalised linear model separate its response: the coefficients have no limit.
+
+    It replaces R's warnings of the same; `r_warnings` are all of R's for the fit, in R's order.
+    """
+
+    def __init__(self, message: str = "", r_warnings: Sequence[str] = ()):
+        super().__init__(message)
+        self.r_warnings = tuple(r_warnings)
 
 
 class ExtrapolationWarning(UserWarning):

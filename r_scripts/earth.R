@@ -94,7 +94,7 @@ describe.glm <- function(fit) {
   list(family = family$family, link = family$link, coef = unname(fit$glm.coefficients),
        null.deviance = each("null.deviance"), null.df = each("df.null"), deviance = each("deviance"),
        df = each("df.residual"), aic = each("aic"), iterations = each("iter"),
-       converged = each("converged"))
+       converged = each("converged"), y = unname(do.call(cbind, lapply(fit$glm.list, `[[`, "y"))))
 }
 
 # The tables of R's cross-validation, each with the names of its rows and columns.

@@ -9,6 +9,7 @@ earth.adopt <- function(fit) {
   degree <- fit$call$degree
   c(describe.earth(fit),
     list(object = serialize(fit, NULL), weights = fit$weights,
+         prior.weights = if (!is.null(fit$glm.list)) fit$glm.list[[1]]$prior.weights,
          degree = if (is.numeric(degree)) degree, varmod = fit$varmod$method,
          columns = if (is.null(fit$terms) && is.data.frame(fit$x)) describe.columns(fit$x),
          formula = if (!is.null(fit$terms)) describe.formula(fit)))

@@ -16,6 +16,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pyearthdof.exceptions import RWarning, SeparationWarning
+
 HARNESS = Path(__file__).with_name("rscript.R")
 
 needs_rscript = pytest.mark.skipif(
@@ -55,6 +57,14 @@ def run_r(code: str, *, packages: tuple[str, ...] = (), timeout: float = 300, **
         for refusal in (folder / "refusals.txt").read_text(encoding="utf-8").splitlines():
             warnings.warn(f"R refused {refusal}", stacklevel=2)
         return {f.stem: _read(f) for f in sorted((folder / "out").iterdir())}
+
+
+def r_warnings(caught) -> list[str]:
+    """R's warnings of one fit, from what was caught: a `SeparationWarning` replaces some, and knows all."""
+    for w in caught:
+        if isinstance(w.message, SeparationWarning):
+            return list(w.message.r_warnings)
+    return [str(w.message) for w in caught if w.category is RWarning]
 
 
 def r_version(package: str | None = None) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import inspect
 import time
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +15,7 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.utils import _safe_indexing
 
 from .._checks import is_integer
+from .._warn import warn_user
 from ..exceptions import InvalidInputError
 from .classifier import EarthClassifier
 from .earth import Earth
@@ -193,9 +193,8 @@ def _tell_failures(candidates, folds, error_score) -> None:
         return
     if len(errors) == len(folds) * len(candidates):
         raise InvalidInputError(f"all fits failed, the first with: {errors[0]}") from errors[0]
-    warnings.warn(
+    warn_user(
         f"{len(errors)} of {len(folds) * len(candidates)} fits failed, and have the score {error_score}; the "
         f"first with: {errors[0]}",
         FitFailedWarning,
-        stacklevel=4,
     )

@@ -341,5 +341,5 @@ class Earth(EarthFit, MarsRegressor):
         model, details, params = robject.read_r(source)
         estimator = cls(**params)
         estimator._take_names(model)
-        estimator._learn(model, details, details.weights)
+        estimator._learn(model, details, details.weights, details.weights_kept)
         return estimator

@@ -5,18 +5,19 @@ from __future__ import annotations
 import time
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.base import clone, is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import ParameterGrid, check_cv
 from sklearn.utils import indexable
 
 from .._checks import check_choice, refusal
+from .._warn import CollectedWarnings, warn_once
 from ..exceptions import InvalidInputError
 from .classifier import EarthClassifier
 from .cv_folds import FoldData, results, score_fold
 from .design.data import check_design, check_responses, check_weights
 from .earth import Earth
+from .native.cross_validation import in_threads
 from .options import default_nk
 from .wrapper import EarthWrapper
 
@@ -115,6 +116,13 @@ class EarthCV(EarthWrapper):
         groups : array, (n,), optional
             For splitters that keep groups together.
         """
+        with CollectedWarnings() as heard:
+            self._search(X, y, sample_weight, groups)
+        warn_once(heard)
+        return self
+
+    def _search(self, X, y, sample_weight, groups) -> None:
+        """Score all options, and fit with the best ones."""
         inner = self._check()
         design = check_design(self, X)
         if y is None or not is_classifier(inner):
@@ -134,20 +142,21 @@ class EarthCV(EarthWrapper):
             candidate.get("allowed") for candidate in candidates
         )
         # the user's function is asked by one thread
-        folds = Parallel(n_jobs=1 if asked else self.n_jobs, backend="threading")(
-            delayed(score_fold)(inner, candidates, data, train, test) for train, test in splits
+        folds = in_threads(
+            lambda train, test: score_fold(inner, candidates, data, train, test),
+            splits,
+            1 if asked else self.n_jobs,
         )
         self.n_passes_ = sum(sum(fold.n_passes) for fold in folds)
         self.cv_results_ = results(candidates, folds, self.error_score)
         if not self._pick():
-            return self
+            return
         best = clone(inner).set_params(**clone(self.best_params_, safe=False))
         began = time.time()
         self.best_estimator_ = best.fit(
             X, y, **({} if weights is None else {"sample_weight": weights})
         )
         self.refit_time_ = time.time() - began
-        return self
 
     def score(self, X, y, sample_weight=None) -> float:
         """The score that options were chosen by, of the last fit; as in `GridSearchCV`.

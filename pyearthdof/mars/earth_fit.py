@@ -13,9 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import bridge
 from .._checks import check_choice, check_flag, check_jobs
-from .._warn import warn_user
+from .._warn import CollectedWarnings, warn_user
 from ..exceptions import InvalidInputError, RWarning
-from .design.data import Design
+from .describe.glm import is_pairs
+from .design.data import Design, differ, taken
 from .design.ranges import Ranges
 from .intervals import MarsIntervals
 from .options import (
@@ -27,9 +28,9 @@ from .options import (
 from .other_names import KnowsOtherNames
 from .r import objects as robject
 from .r.training_data import FormulaData, TrainingData
-from .separation import warn_of_separation
+from .separation import give_warnings
 
-__all__ = ["EarthFit", "search_options", "weights_of_pairs"]
+__all__ = ["EarthFit", "search_options", "weights_kept", "weights_of_pairs"]
 
 ENGINES = ("auto", "r", "native")
 # R prunes again, without a forward pass, where nothing else is changed.
@@ -204,18 +205,20 @@ class EarthFit(MarsIntervals, KnowsOtherNames):
     def _prune_again(self, again, data) -> None:
         """Set what the pruning pass alone learns."""
         options = data.check_options(again)
-        if self.engine_ == "r" and self._r_object is not None:
-            bridge.require("earth")
-            model, details = data.fit_in_r(options, r_object=self._r_object)
-        else:
-            from . import native
+        with CollectedWarnings() as heard:
+            if self.engine_ == "r" and self._r_object is not None:
+                bridge.require("earth")
+                model, details = data.fit_in_r(options, r_object=self._r_object)
+            else:
+                from . import native
 
-            model, details = native.reprune(self.model_, data, options)
-            model = replace(model, formula=data.formula)
+                model, details = native.reprune(self.model_, data, options)
+                model = replace(model, formula=data.formula)
+        give_warnings(heard, model, details.bx, options)
         self._hand_over(again)
-        again._learn(replace(model, ranges=self.model_.ranges), details, self.weights_)
+        model = replace(model, ranges=self.model_.ranges)
+        again._learn(model, details, self.weights_, weights_kept(data, options))
         again._data = data
-        again._case_weights = data.training_weights
 
     def _hand_over(self, again) -> None:
         """What another fit to the same data has, too."""
@@ -238,14 +241,12 @@ class EarthFit(MarsIntervals, KnowsOtherNames):
         """Check the options, fit, and set what was learned."""
         options = data.check_options(self)
         seed = self._seed() if options.nfold > 1 else None
-        model, details = self._compute(data, options, seed)
+        with CollectedWarnings() as heard:
+            model, details = self._compute(data, options, seed)
         model = replace(model, ranges=Ranges.of_training(model, data))
-        self._learn(model, details, weights_of_pairs(model, data))
-        # `weights_` of pairs have the numbers of trials in them
-        self._case_weights = data.training_weights
+        self._learn(model, details, weights_of_pairs(model, data), weights_kept(data, options))
         self._data = data
-        if model.glm is not None:
-            warn_of_separation(model, details.bx, options.glm_l2)
+        give_warnings(heard, model, details.bx, options)
 
     def _compute(self, data: TrainingData, options: EarthOptions, seed):
         """The model and its details, by the engine."""
@@ -259,11 +260,12 @@ class EarthFit(MarsIntervals, KnowsOtherNames):
         model, details = native.fit_complete(data, options, n_jobs, seed)
         return replace(model, formula=data.formula), details
 
-    def _options_for(self, design: Design, n_resp: int = 1) -> EarthOptions:
-        """The arguments, checked for a design and a number of responses."""
+    def _options_for(self, design: Design, Y: np.ndarray | None = None) -> EarthOptions:
+        """The arguments, checked for a design and the (n, m) responses of all rows, one by default."""
         params = self._params()
         params["linpreds"] = _expanded_names(params["linpreds"], design.columns)
-        return check_options(params, design.names, len(design.values), n_resp)
+        n_resp, pairs = (1, False) if Y is None else (Y.shape[1], is_pairs(Y, params["glm_family"]))
+        return check_options(params, design.names, len(design.values), n_resp, pairs=pairs)
 
     def _params(self) -> dict[str, Any]:
         """The arguments as they count."""
@@ -336,6 +338,22 @@ def weights_of_pairs(model, data: TrainingData):
         return weights
     numbers = responses.sum(axis=1)
     return numbers if weights is None else numbers * weights
+
+
+def weights_kept(data: TrainingData, options: EarthOptions) -> np.ndarray | None:
+    """The case weights that R keeps with a fit, as they were given; None where it uses none.
+
+    They are of all rows, but of the rows to fit on for a glm. R cross-validates no subset: its folds are of
+    the rows to fit on, too.
+    """
+    folds = options.nfold > 1
+    given = data.training_weights if folds else data.all_weights
+    Y = (data.responses if folds else data.all_responses).matrix
+    weights = np.ones(len(Y)) if given is None else given
+    used = weights * Y.sum(axis=1) if is_pairs(Y, options.glm_family) else weights
+    if not options.force_weights and (given is None or not differ(used)):
+        return None
+    return weights if folds or options.glm_family is None else taken(weights, data.subset)
 
 
 def _expanded_names(linpreds, columns):

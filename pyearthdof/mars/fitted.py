@@ -15,7 +15,7 @@ from .describe.anova import anova_table
 from .describe.contributions import term_contributions
 from .describe.importance import feature_importances, importance_table, pruned_again
 from .describe.residuals import TYPES, fit_residuals, standardized
-from .describe.text import anova_order, spaced
+from .describe.text import anova_order
 from .design.data import check_new_data
 from .exports import Exports
 from .r import engine as engine_r
@@ -118,13 +118,11 @@ class FittedMars(MarsTexts, Exports, Reports, ShownEstimator, TransformerMixin):
             self.model_,
             type,
             self.residuals_,
-            self.fitted_values_,
+            self._glm_y,
             self.bx_,
             self.leverages_,
             self.weights_,
             getattr(data, "offset", None),
-            is_pairs=data is not None
-            and data.responses.matrix.shape[1] > len(self.model_.response_names),
         )
 
     def _standardized_residuals(self) -> np.ndarray:
@@ -139,7 +137,10 @@ class FittedMars(MarsTexts, Exports, Reports, ShownEstimator, TransformerMixin):
         return engine_r.standardized_residuals(self._r_object)[:, 0]
 
     def coef(self, type="response", decomp="none"):
-        """Coefficients by the names of their terms, R's `coef(fit)`.
+        """Coefficients by `terms_`, the row names of R's `fit$coefficients`.
+
+        R's `coef(fit)` has the same numbers, with the names as `summary` prints them:
+        "h(a-1) * h(b-2)" for "h(a-1)*h(b-2)".
 
         Parameters
         ----------
@@ -174,7 +175,7 @@ class FittedMars(MarsTexts, Exports, Reports, ShownEstimator, TransformerMixin):
         order = list(range(model.n_terms))
         if decomp == "anova":
             order = anova_order(model.dirs[model.selected], model.cuts[model.selected])
-        names = [spaced(model.selected_names[k]) for k in order]
+        names = [model.selected_names[k] for k in order]
         if values.ndim == 1:
             return pd.Series(values[order], index=names)
         return pd.DataFrame(values[order], index=names, columns=list(model.response_names))
@@ -265,13 +266,13 @@ class FittedMars(MarsTexts, Exports, Reports, ShownEstimator, TransformerMixin):
         responses = self.fitted_values_ + self.residuals_
         return anova_table(self.model_, self.bx_, responses, self.weights_)
 
-    def _learn(self, model, details, weights=None) -> None:
+    def _learn(self, model, details, weights=None, weights_kept=None) -> None:
         """Take over a model and what is known of the training rows."""
         self.model_ = model
         self.bx_ = details.bx
         self.fitted_values_, self.residuals_ = details.fitted, details.residuals
-        self.leverages_ = details.leverages
-        self.weights_ = weights
+        self.leverages_, self._glm_y = details.leverages, details.glm_y
+        self.weights_, self._weights_kept = weights, weights_kept
         self._r_object, self._sd = details.r_object, details.sd
         self._varmod_errors = details.varmod_errors
         self._kept = None

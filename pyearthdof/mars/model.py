@@ -345,6 +345,7 @@ class FitDetails:
     cv: Mapping[str, Any] | None = None  # R's cross-validation, as describe.cv in earth.R tells it
     sd: np.ndarray | None = None  # of an observation, by the variance model
     varmod_errors: VarianceErrors | None = None
+    glm_y: np.ndarray | None = None  # responses of a glm; fitted + residuals would round them
 
 
 def interval_frame(fit: np.ndarray, sd: np.ndarray, level: float, index=None) -> pd.DataFrame:

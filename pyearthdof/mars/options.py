@@ -265,14 +265,22 @@ SEARCH_OPTIONS = (
 
 
 def check_options(
-    params: Mapping[str, Any], feature_names: Sequence[str], n_samples: int, n_resp: int = 1
-) -> EarthOptions:
-    """What a user gave by our names, checked for these columns and numbers of rows and responses."""
+    params: Mapping[str, Any], feature_names: Sequence[str], n_samples: int, n_resp: int = 1, *,
+    pairs: bool = False,
+) -> EarthOptions:  # fmt: skip
+    """What a user gave by our names, checked for these columns and numbers of rows and responses.
+
+    With `pairs` the two responses are the successes and failures of one.
+    """
     checked = {option.name: option.check(params[option.name]) for option in OPTIONS}
     for name in ("minspan", "endspan"):
         if checked[name] > n_samples:
             raise refusal(name, checked[name], f"at most the number of rows, {n_samples}")
     checked["linpreds"] = linear_predictors(params["linpreds"], feature_names)
+    if pairs and params["response_weight"] is not None:
+        raise refusal(
+            "response_weight", params["response_weight"], "None with successes and failures"
+        )
     checked["response_weight"] = response_weights(params["response_weight"], n_resp)
     if (
         checked["varmod_method"] != "none"
@@ -281,11 +289,11 @@ def check_options(
     ):
         checked["get_leverages"] = True  # without which there is no variance model
     options = EarthOptions(n_features=len(feature_names), **checked)
-    _check_together(options, n_resp)
+    _check_together(options, n_resp, pairs)
     return options
 
 
-def _check_together(options: EarthOptions, n_resp: int) -> None:
+def _check_together(options: EarthOptions, n_resp: int, pairs: bool) -> None:
     """Options that only make sense together, R's rules in our names."""
     of_glm = ("glm_epsilon", "glm_l2", "glm_link", "glm_maxit")
     given = [name for name in of_glm if getattr(options, name)]
@@ -300,7 +308,7 @@ def _check_together(options: EarthOptions, n_resp: int) -> None:
         )
     if options.varmod_method != "none":
         _check_variance(options, n_resp)
-    if options.pmethod not in ("backward", "none", "cv") and n_resp > 1:
+    if options.pmethod not in ("backward", "none", "cv") and n_resp > 1 and not pairs:
         raise refusal(
             "pmethod", options.pmethod, "'backward', 'none' or 'cv' with several responses"
         )

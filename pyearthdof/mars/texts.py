@@ -16,12 +16,16 @@ from .describe.variance import VarianceShown, variance_lines
 from .learned import LearnedFromModel
 from .r import engine as engine_r
 from .saved_estimator import SavedEstimator
+from .variance import VarianceErrors
 
 __all__ = ["MarsTexts"]
 
 
 class MarsTexts(LearnedFromModel, SavedEstimator):
     """The texts of a fitted `MarsModel`."""
+
+    _varmod_errors: VarianceErrors | None
+    _weights_kept: np.ndarray | None
 
     def summary(
         self, *, details=False, style="h", decomp="anova", digits=7, fixed_point=True
@@ -74,9 +78,7 @@ class MarsTexts(LearnedFromModel, SavedEstimator):
         check_digits(digits)
         check_flag("details", details)
         check_flag("fixed_point", fixed_point)
-        # R's own summary stops where a GCV is infinite
-        infinite = not np.isfinite(self.model_.gcv_per_subset).all()
-        if self._r_object is not None and bridge.is_available() and not infinite:
+        if self._r_object is not None and bridge.is_available() and not self._stops_in_r():
             given = {"details": details, "style": style, "decomp": decomp, "digits": digits}
             text = engine_r.summary_text(self._r_object, given | {"fixed.point": fixed_point})
             return Summary.of(text, self.model_)
@@ -101,6 +103,15 @@ class MarsTexts(LearnedFromModel, SavedEstimator):
         if self.model_.varmod is not None:
             text = "\n".join([text, "", *variance_lines(self.model_, self._varmod_shown(), digits)])
         return Summary.of(text, self.model_)
+
+    def _stops_in_r(self) -> bool:
+        """Whether R's own summary stops: at an infinite GCV, or at a variance model of dependent columns.
+
+        Two coefficients of which one has no standard error are no obstacle to R.
+        """
+        errors = self._varmod_errors
+        dependent = errors is not None and len(errors.stderr) > 2 and np.isnan(errors.stderr).any()
+        return dependent or not np.isfinite(self.model_.gcv_per_subset).all()
 
     def _glm_details(self, digits: int) -> list[str]:
         """The table of the glm, from the training rows."""
@@ -128,19 +139,8 @@ class MarsTexts(LearnedFromModel, SavedEstimator):
         return getattr(getattr(self, "_data", None), "offset", None)
 
     def _weights_shown(self) -> np.ndarray | None:
-        """The weights that R keeps with a fit: as they were given, of all rows, unless all are equal."""
-        from .native.weights import differ
-
-        if self._kept is not None:
-            return self._kept.weights_shown
-        weights = self.weights_
-        if self.model_.glm is None:
-            weights = getattr(getattr(self, "_data", None), "all_weights", weights)
-        if getattr(self, "force_weights", False):
-            return np.ones(self.model_.n_samples) if weights is None else weights
-        if weights is None or not differ(weights):
-            return None
-        return getattr(self, "_case_weights", weights) if self.model_.glm is not None else weights
+        """The case weights that R keeps with a fit."""
+        return self._weights_kept if self._kept is None else self._kept.weights_shown
 
     def format(self, style="h", *, decomp="anova", digits=7, use_names=True, colon_char=":") -> str:
         """The model as a formula, the text of R's `format(fit, style)`.

@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import subprocess
 import sys
 import warnings
 
@@ -13,6 +14,8 @@ from pyearthdof import Earth, EarthClassifier
 from pyearthdof.cli import main
 from pyearthdof.cli.earth_options import EARTH_OPTIONS
 from pyearthdof.exceptions import ColumnWarning
+
+MAIN = "from pyearthdof.cli import main; main()"
 
 
 @pytest.fixture
@@ -118,6 +121,23 @@ def test_a_target_of_text_is_one_of_classes(run, table, tmp_path):
     assert json.loads(out)[0] == found.iloc[0].to_dict()
     code, out, _ = run("predict", saved, data, "--json")
     assert json.loads(out) == found["class"].tolist()
+
+
+@pytest.mark.parametrize("folds", [(), ("--nfold", 5)], ids=str)
+def test_classes_that_separate_are_warned_of_once(table, folds):
+    """In a process of its own, where the warnings are printed."""
+    frame = pd.read_csv(table)
+    frame["place"] = np.select([frame["a"] > 0.5, frame["b c"] > 0.4], ["p", "q"], "r")
+    frame[["a", "b c", "place"]].to_csv(table, index=False)
+    command = ["fit", table, "--target", "place", "--degree", 2, "--engine", "native", *folds]
+    done = subprocess.run(
+        [sys.executable, "-W", "always", "-c", MAIN, *map(str, command)],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(
+        "pyearthdof: warning: the terms seem to separate the responses 'p', 'q', 'r'"
+    )
 
 
 def test_numbers_are_classes_where_that_is_asked_for(run, table, tmp_path):

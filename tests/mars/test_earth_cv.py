@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pyearthdof import Earth, EarthClassifier, EarthCV, RFolds
-from pyearthdof.exceptions import InvalidInputError
+from pyearthdof.exceptions import InvalidInputError, SeparationWarning
 from pyearthdof.mars.native.forward import forward_pass
 from pyearthdof.mars.native.settings import pass_settings
 from pyearthdof.mars.native.shared import cut
@@ -224,3 +224,15 @@ def test_methods_of_the_model_are_with_the_model():
         search.save("model.json")
     with pytest.raises(AttributeError, match=r"has no attribute 'nonsense'$"):
         search.nonsense  # noqa: B018
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_separated_search_warns_once(n_jobs):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(90, 2))
+    y = np.where(X[:, 0] > 0.1, "high", "low")
+    search = EarthCV(EarthClassifier(), {"penalty": [2, 3, 4]}, cv=3, n_jobs=n_jobs)
+    with pytest.warns() as caught:
+        search.fit(X, y)
+    (one,) = caught
+    assert one.category is SeparationWarning and one.filename == __file__

@@ -1,11 +1,13 @@
 """R's calls on a fitted model beside ours: predict's types, residuals, coef, update, summary's options."""
 
 import functools
+import pickle
 
 import numpy as np
 import pandas as pd
 import pytest
 from rscript import needs_rscript, run_r
+from versions import assert_bits
 from without_r import run_without_r
 
 from pyearthdof import Earth
@@ -66,7 +68,7 @@ for (i in seq_along(fits)) {
   keep("gaps", unname(as.matrix(predict(fit, gaps))))
   keep("anova", suppressWarnings(unname(coef(fit, decomp = "anova"))))
   keep("none", suppressWarnings(unname(coef(fit))))
-  keep("names", suppressWarnings(names(coef(fit))))
+  keep("names", rownames(fit$coefficients))
   for (type in types) {
     found <- try(suppressWarnings(residuals(fit, type = type, warn = FALSE)), silent = TRUE)
     if (!inherits(found, "try-error")) keep(type, matrix(as.double(found), nrow(x)))
@@ -151,7 +153,8 @@ def test_coefficients_by_decomposition(k):
         found = model.coef(decomp=decomp)
         first = found if found.ndim == 1 else found.iloc[:, 0]
         close(first, out[f"{decomp}.{k + 1}"], 1e-8)
-    assert list(model.coef().index) == out[f"names.{k + 1}"]
+    for type in ("response", "earth"):
+        assert list(model.coef(type).index) == out[f"names.{k + 1}"] == list(model.terms_)
     ours = model.coef(decomp="anova").reindex(model.coef().index)
     np.testing.assert_array_equal(ours, model.coef())
 
@@ -383,3 +386,93 @@ except ValueError as error:
     assert "poly(temp, 2)1:vis > 100TRUE" in printed[4] and "ns(" not in printed[4]
     assert printed[5] == "O3 ="
     assert printed[6] == "formula is refused: it calls system, which is"
+
+
+R_SEPARATED = """
+out <- list()
+for (i in seq_along(calls)) {
+  fit <- suppressWarnings(eval(parse(text = paste0("earth(x, ", calls[i], ")"))))
+  for (type in types)
+    out[[paste(type, i, sep = "|")]] <- unname(as.matrix(residuals(fit, type = type, warn = FALSE)))
+}
+"""
+# R's arguments: response, whether there are weights, ours
+SEPARATED = {
+    "y, glm=list(family=binomial)": ("y", False, {"glm_family": "binomial"}),
+    "y, weights=w, glm=list(family=binomial)": ("y", True, {"glm_family": "binomial"}),
+    "y, glm=list(family=binomial(link=probit))": (
+        "y", False, {"glm_family": "binomial", "glm_link": "probit"}),
+    "two, glm=list(family=quasibinomial)": ("two", False, {"glm_family": "quasibinomial"}),
+    "pairs, glm=list(family=binomial)": ("pairs", False, {"glm_family": "binomial"}),
+    "pairs, weights=w, glm=list(family=binomial)": ("pairs", True, {"glm_family": "binomial"}),
+    "counts, glm=list(family=poisson)": ("counts", False, {"glm_family": "poisson"}),
+}  # fmt: skip
+
+
+@needs_rscript
+@pytest.mark.filterwarnings("ignore")
+def test_residuals_of_separated_fits_are_rs_to_the_bit(tmp_path):
+    """Where fitted probabilities are 0 and 1, y - mu is a few last bits."""
+    rng = np.random.default_rng(6)
+    x = rng.normal(size=(90, 3)).round(2)
+    y = (x[:, 0] + 0.5 * x[:, 1] > 0.1) * 1.0
+    trials = rng.integers(1, 5, 90)
+    data = {
+        "y": y,
+        "two": np.column_stack([y, (1 - y) * (rng.random(90) > 0.5)]),
+        "pairs": np.column_stack([y * trials, (1 - y) * trials]),
+        "counts": y * rng.poisson(4, 90),
+    }
+    w = rng.integers(0, 3, 90) * 1.0
+    types = [kind for kind in TYPES if kind != "standardize"]
+    r = run_r(
+        R_SEPARATED, packages=("earth",), x=x, w=w, calls=list(SEPARATED), types=types, **data
+    )
+    for i, (name, weighted, options) in enumerate(SEPARATED.values(), start=1):
+        for engine in ("r", "native"):
+            model = Earth(engine=engine, **options).fit(x, data[name], w if weighted else None)
+            if engine == "r":
+                model.to_rds(tmp_path / "model.rds")
+                adopted = [Earth.from_r(tmp_path / "model.rds")]
+            for found in (model, pickle.loads(pickle.dumps(model)), *adopted):
+                for kind in types:
+                    expected = r[f"{kind}|{i}"]
+                    ours = np.asarray(found.residuals(kind)).reshape(len(x), -1)
+                    if kind.endswith("partial"):
+                        np.testing.assert_allclose(ours, expected, 1e-9, 1e-9)
+                    else:
+                        assert_bits(ours, expected, f"{engine} {name} {kind}")
+
+
+@needs_rscript
+def test_residuals_at_a_leverage_of_one():
+    """y - fitted may be 0 there, the residual of R's regression is a last bit: infinite over 0."""
+    rng = np.random.default_rng(3)
+    fits = []
+    for k in range(12):
+        n = int(rng.integers(9, 30))
+        x = np.column_stack([rng.normal(size=(n, 2)).round(2), np.arange(n) == 1])
+        y = (np.abs(x[:, 0]) + rng.normal(size=n) + 20 * x[:, 2]).round(3)
+        y = np.column_stack([y, x[:, 1] + rng.normal(size=n)]) if k % 3 == 0 else y
+        fits.append((x, y, rng.integers(1, 4, n) * 1.0 if k % 2 else np.ones(n)))
+    code = """
+out <- list()
+for (i in seq_len(count)) {
+  fit <- earth(get(paste0("x", i)), get(paste0("y", i)), weights = get(paste0("w", i)), minspan = 1,
+               endspan = 1, pmethod = "none", nk = 11)
+  out[[paste0("h", i)]] <- fit$leverages
+  for (type in c("earth", "delever"))
+    out[[paste0(type, i)]] <- unname(as.matrix(residuals(fit, type = type)))
+}
+"""
+    sent = {f"{n}{i}": v for i, fit in enumerate(fits, 1) for n, v in zip("xyw", fit, strict=True)}
+    r = run_r(code, packages=("earth",), count=len(fits), **sent)
+    options = {"minspan": 1, "endspan": 1, "pmethod": "none", "nk": 11}
+    for i, (x, y, w) in enumerate(fits, 1):
+        for engine in ("r", "native"):
+            model = Earth(engine=engine, **options).fit(x, y, w)
+            for kind in ("earth", "delever"):
+                ours = model.residuals(kind).reshape(len(x), -1)
+                assert_bits(ours, r[f"{kind}{i}"], f"{engine} {kind} {i}")
+    assert any((r[f"h{i}"] == 1).any() for i in range(1, len(fits) + 1))
+    assert any(np.isinf(r[f"delever{i}"]).any() for i in range(1, len(fits) + 1))

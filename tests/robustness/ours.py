@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 from case import Case
+from rscript import r_warnings
 from rserver import AGAIN, Died, Fitted, Refused
 
 from pyearthdof import Earth, EarthClassifier, MarsModel
@@ -33,6 +34,7 @@ def fit_ours(case: Case, engine: str) -> tuple[Fitted | Refused | Died, MarsMode
         warnings.simplefilter("always")
         try:
             fit = _fit(case, engine)
+            n_first = len(caught)
             parts = _parts(fit, case)
             if case.reprune:
                 again = _parts(fit.reprune(**case.reprune), case)
@@ -45,7 +47,7 @@ def fit_ours(case: Case, engine: str) -> tuple[Fitted | Refused | Died, MarsMode
             return Refused(str(error)), None
         except Exception as error:
             return Died(f"{type(error).__name__}: {error}"), None
-    warned = tuple(str(w.message) for w in caught if issubclass(w.category, RWarning))
+    warned = (*r_warnings(caught[:n_first]), *r_warnings(caught[n_first:]))
     others = [w for w in caught if not issubclass(w.category, (RWarning, SeparationWarning))]
     if others:
         return Died(f"a stray warning: {others[0].category.__name__}: {others[0].message}"), None

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ...exceptions import InvalidInputError
-from .text import print_frame, r_format, statistics_frame
+from .text import print_frame, r_format, r_round, statistics_frame
 
 __all__ = ["check_folds", "cv_lines"]
 
@@ -18,6 +18,8 @@ COLUMNS = (
     ("auc", "AUC", True), ("cor", "cor.tab", True), ("deviance", "MeanDev", False),
     ("calib_int", "CalibInt", True), ("calib_slope", "CalibSlope", True),
 )  # fmt: skip
+# What R's cor() and glm() cannot compute is NA; 0/0 in the other tables is NaN.
+NA_TABLES = ("cor", "calib_int", "calib_slope")
 
 
 def check_folds(model, folds: pd.DataFrame, tables: dict[str, pd.DataFrame]) -> None:
@@ -119,13 +121,20 @@ def _table(model, tables) -> list[str]:
         with np.errstate(invalid="ignore"):
             means, spreads = values[-1], np.std(values[:-1], axis=0, ddof=1)
         if is_rounded:
-            means, spreads = np.round(means, 3), np.round(spreads, 3)
+            means, spreads = r_round(means, DIGITS), r_round(spreads, DIGITS)
         titles += [wide + title, "sd"]
+        missing = np.isnan(values[:-1]).any(axis=0)  # of which R's sd() is NA, of infinite ones NaN
         columns += [
-            r_format(means[: len(rows)], DIGITS),
-            [text.replace("NaN", "NA") for text in r_format(spreads[: len(rows)], DIGITS)],
+            _cells(means[: len(rows)], np.full(len(rows), name in NA_TABLES)),
+            _cells(spreads[: len(rows)], missing),
         ]
     return print_frame(rows, titles, columns)
+
+
+def _cells(values, is_na) -> list[str]:
+    """Numbers as text; what is not a number is NA where `is_na`."""
+    texts = r_format(values, DIGITS)
+    return [t.replace("NaN", "NA") if na else t for t, na in zip(texts, is_na, strict=False)]
 
 
 def _signif(value: float, digits: int) -> float:

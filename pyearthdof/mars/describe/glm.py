@@ -13,7 +13,7 @@ from ..saved import read_coefficients, read_text, read_vector
 
 __all__ = [
     "AT_LIMIT", "CAUCHIT", "DECREASING", "EPSILON", "FAMILIES", "HALF", "LINKS", "OF_COUNTS",
-    "OF_SHARES", "PROBIT", "GlmPart",
+    "OF_SHARES", "PROBIT", "GlmPart", "is_pairs",
 ]  # fmt: skip
 
 # Our names of the families, and R's.
@@ -44,6 +44,13 @@ HALF = {
 DECREASING = ("inverse", "1/mu^2")
 PROBIT = 8.125890664701906  # -qnorm(.Machine$double.eps)
 CAUCHIT = 1433540284805664.8  # -qcauchy(.Machine$double.eps)
+
+
+def is_pairs(Y: np.ndarray, family: str | None) -> bool:
+    """Whether earth takes two columns as the successes and failures of one binomial response."""
+    if family not in OF_SHARES or Y.ndim != 2 or Y.shape[1] != 2:
+        return False
+    return bool((np.round(Y) == Y).all() and (Y >= 0).all() and (Y.sum(axis=1) > 1).any())
 
 
 @dataclass(frozen=True, eq=False)

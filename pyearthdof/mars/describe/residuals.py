@@ -16,12 +16,10 @@ TYPES = (
 )  # fmt: skip
 
 
-def fit_residuals(
-    model, kind: str, residuals, fitted, bx, leverages, weights, offset, *, is_pairs: bool
-):
-    """Residuals of the training rows; those of `residuals` and `fitted` are of the terms' least squares.
+def fit_residuals(model, kind: str, residuals, glm_y, bx, leverages, weights, offset):
+    """Residuals of the training rows; `residuals` are those of the terms' least squares.
 
-    `is_pairs` says that the responses were successes and failures.
+    `glm_y` are the responses of a generalised linear model, as R's family takes them.
 
     "standardize" needs a variance model: `standardized` computes it.
     """
@@ -38,13 +36,9 @@ def fit_residuals(
         raise InvalidInputError(
             f"type={kind!r} but it is for generalised linear models: fit with glm_family"
         )
-    eta = bx @ model.glm.coef
+    eta = _linear(bx, model.glm.coef)
     eta = eta if offset is None else (eta.T + offset).T
-    y = residuals + fitted
-    if model.glm.family.endswith("binomial") and weights is not None and not is_pairs:
-        # which is what R's family makes of a row without weight
-        y = np.where(weights.reshape(-1, *[1] * (y.ndim - 1)) == 0, 0.0, y)
-    found = _of_glm(model.glm, kind.removeprefix("glm."), y, eta, weights)
+    found = _of_glm(model.glm, kind.removeprefix("glm."), glm_y, eta, weights)
     if kind.removeprefix("glm.") != "partial":
         return found
     return _partial(model, found, bx)
@@ -56,6 +50,14 @@ def standardized(residuals, sd, leverages) -> np.ndarray:
         return (residuals.T / (sd * np.sqrt(1 - leverages))).T
 
 
+def _linear(bx, coef) -> np.ndarray:
+    """Linear predictors, added up term by term as R does: near a limit, their last bit shows in 1 - mu."""
+    total = np.zeros((len(bx), *coef.shape[1:]))
+    for column, value in zip(bx.T, coef, strict=True):
+        total += np.multiply.outer(column, value)
+    return total
+
+
 def _of_glm(glm, kind: str, y, eta, weights):
     from ..native.families import FAMILIES
     from ..native.links import LINKS
@@ -64,7 +66,8 @@ def _of_glm(glm, kind: str, y, eta, weights):
         columns = zip(y.T, eta.T, strict=True)
         return np.column_stack([_of_glm(glm, kind, *column, weights) for column in columns])
     family = next(f for f in FAMILIES.values() if f.name == glm.family)
-    mu = glm.response(eta)
+    with np.errstate(all="ignore"):  # as R: infinite, or not a number
+        mu = LINKS[glm.link].mean(eta)
     prior = np.ones(len(y)) if weights is None else np.asarray(weights)
     if kind == "response":
         return y - mu

@@ -16,6 +16,7 @@ __all__ = [
     "model_summary",
     "print_frame",
     "r_format",
+    "r_round",
     "spaced",
     "statistics_frame",
     "zapsmall",
@@ -171,7 +172,7 @@ def statistics_frame(model, more, digits: int) -> list[str]:
 def _column(values: np.ndarray, digits: int) -> list[str]:
     """earth leaves out what is missing, which makes a column text: R then shows up to 15 digits."""
     if np.isnan(values).any():
-        return ["" if math.isnan(value) else f"{value:.15g}" for value in values]
+        return ["" if math.isnan(value) else r_format([value], 15)[0] for value in values]
     return r_format(values, digits)
 
 
@@ -294,8 +295,30 @@ def zapsmall(values: np.ndarray, digits: int) -> np.ndarray:
     """As R's: what is small beside the largest is rounded away."""
     largest = np.nanmax(np.abs(values), initial=0.0)
     if largest > 0:
-        digits = max(0, math.floor(digits - math.log10(largest) + 0.5))
-    return np.round(values, digits)
+        digits = (
+            0 if math.isinf(largest) else max(0, math.floor(digits - math.log10(largest) + 0.5))
+        )
+    return r_round(values, digits)
+
+
+def r_round(values: np.ndarray, digits: int) -> np.ndarray:
+    """R's round(): the closer one of the two neighbours with so many decimals, the even one of a tie.
+
+    numpy's differs in the last bit, which can decide a digit that is printed.
+    """
+    power, square, rest = 1.0, 10.0, digits
+    while rest:  # R's order of products, which rounds above 1e22
+        power *= square if rest & 1 else 1.0
+        square, rest = square * square, rest >> 1
+    if math.isinf(power):  # more decimals than there are
+        return values
+    with np.errstate(invalid="ignore"):
+        scaled = values * power
+        low = np.floor(scaled)
+        down, up = low / power, np.ceil(scaled) / power
+        below, above = values - down, up - values
+        is_down = (below < above) | ((below == above) & (low % 2 == 0))
+    return np.where(np.isfinite(values), np.where(is_down, down, up), values)
 
 
 def _signif(values, digits: int) -> np.ndarray:

@@ -127,7 +127,11 @@ def _table(model, shown: VarianceShown | None, digits: int) -> list[str]:
         values = r_format(zapsmall(coef[order], digits + 1), digits)
         return print_frame(rows, ["coefficients"], [values])
     stderr = shown.stderr * scale
-    coef = np.where(np.isnan(stderr), np.nan, coef)
+    coef = np.where(
+        np.isnan(stderr) & (coef == 0), np.nan, coef
+    )  # of columns that depend on others
+    if len(coef) == 2 and np.isnan(coef[1]):  # R repeats the error that is left
+        stderr[1] = stderr[0]
     with np.errstate(divide="ignore", invalid="ignore"):
         percent = 100 * stderr / np.abs(coef)
     columns = [

@@ -28,6 +28,7 @@ __all__ = [
     "check_training_data",
     "check_weights",
     "default_names",
+    "differ",
     "taken",
 ]
 
@@ -285,6 +286,11 @@ def check_subset(subset, n_samples: int) -> np.ndarray | None:
 
 
 Values = TypeVar("Values", np.ndarray, np.ndarray | None)
+
+
+def differ(weights: np.ndarray) -> bool:
+    """Whether weights are weights to earth: equal ones are none."""
+    return bool((np.abs(weights - weights[0]) > 1e-8).any())
 
 
 def taken(values: Values, rows: np.ndarray | None) -> Values:

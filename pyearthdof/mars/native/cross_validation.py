@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
+from contextvars import copy_context
 from dataclasses import dataclass, replace
 
 import numpy as np
 from joblib import Parallel, delayed
 
 from ..._checks import refusal
+from ..._warn import CollectedWarnings, warn_once
 from ...exceptions import InvalidInputError
 from ...random import RDraws
 from ..design.data import taken
@@ -20,7 +21,7 @@ from .earth_glm import fit_glms
 from .fit import fit_one, subset_fits
 from .fold_statistics import class_levels, class_rates, glm_statistics, largest_error, weighted_rsq
 
-__all__ = ["Fold", "best_size", "cross_validate", "draw_folds"]
+__all__ = ["Fold", "best_size", "cross_validate", "draw_folds", "in_threads"]
 
 BINOMIAL = ("binomial", "quasibinomial")
 POISSON = ("poisson", "quasipoisson")
@@ -90,18 +91,16 @@ def cross_validate(
     def run(cross, fold):
         return _fit_fold(model, data, options, groups[cross] == fold, fit)
 
-    found = _in_threads(run, folds, n_jobs)
+    found = in_threads(run, folds, n_jobs)
     return _tables(model, data, options, folds, found)
 
 
-def _in_threads(run, folds, n_jobs) -> list[Fold]:
+def in_threads(run, folds, n_jobs) -> list:
     """The folds in order; what they warn of is said once, by this thread."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        found = Parallel(n_jobs, backend="threading")(delayed(run)(*fold) for fold in folds)
-    heard = {(str(w.message), w.category) for w in caught}
-    for message, category in sorted(heard, key=str):
-        warnings.warn(message, category, stacklevel=7)
+    with CollectedWarnings() as heard:
+        tasks = [delayed(copy_context().run)(run, *fold) for fold in folds]
+        found = Parallel(n_jobs, backend="threading")(tasks)
+    warn_once(heard)
     return found
 
 

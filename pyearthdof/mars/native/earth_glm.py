@@ -9,27 +9,20 @@ import numpy as np
 from ..._warn import warn_user
 from ...exceptions import InvalidInputError, RWarning
 from ..describe.glm import FAMILIES as R_NAMES
-from ..describe.glm import OF_COUNTS, OF_SHARES, GlmPart
+from ..describe.glm import OF_COUNTS, OF_SHARES, GlmPart, is_pairs
 from ..design.data import Responses
 from ..options import EarthOptions
-from .families import FAMILIES
+from .families import FAMILIES, respond
 from .glm import GlmFit, GlmStoppedError, fit_glm
 from .glm_errors import GlmErrors, glm_errors
 
-__all__ = ["check_responses", "earth_part", "fit_glms", "fit_glms_again", "is_pairs"]
+__all__ = ["check_responses", "earth_part", "fit_glms", "fit_glms_again", "glm_responses"]
 
 
 OF_POSITIVE = ("gamma", "inverse_gaussian")
 MANY_CASES = (
     20_000  # from here on threads share the cases of one response, and Ctrl-C is heard within it
 )
-
-
-def is_pairs(Y: np.ndarray, family: str | None) -> bool:
-    """Whether earth takes two columns for the successes and failures of one binomial response."""
-    if family not in OF_SHARES or Y.ndim != 2 or Y.shape[1] != 2:
-        return False
-    return bool((np.round(Y) == Y).all() and (Y >= 0).all() and (Y.sum(axis=1) > 1).any())
 
 
 def earth_part(data, options: EarthOptions) -> tuple[Responses, np.ndarray | None]:
@@ -93,7 +86,7 @@ def fit_glms(bx, data, options: EarthOptions, n_threads=1) -> GlmPart | None:
     else:
         found = list(map(fit, each, names))
     _warn(found, responses.names)
-    single = len(each) < responses.matrix.shape[1] or responses.values.ndim == 1
+    single = _is_single(each, responses)
     coef = found[0].coef if single else np.column_stack([fit.coef for fit in found])
     numbers = ("null_deviance", "null_df", "deviance", "df", "aic", "iterations", "converged")
     return GlmPart(
@@ -102,6 +95,16 @@ def fit_glms(bx, data, options: EarthOptions, n_threads=1) -> GlmPart | None:
         coef=coef,
         **{name: np.array([float(getattr(f, name)) for f in found]) for name in numbers},
     )
+
+
+def glm_responses(data, options: EarthOptions) -> np.ndarray | None:
+    """The responses as R's families take them, (n,) or (n, m): shares of pairs, 0 for rows without weight."""
+    if options.glm_family is None:
+        return None
+    family, responses = FAMILIES[options.glm_family], data.responses
+    each = _responses(data, options)
+    found = [respond(family, y, data.training_weights, []).y for y in each]
+    return np.array(found[0] if _is_single(each, responses) else np.column_stack(found))
 
 
 def fit_glms_again(bx, data, options: EarthOptions) -> list[tuple[GlmFit, GlmErrors]]:
@@ -121,8 +124,18 @@ def _columns_and_responses(bx, data, options: EarthOptions):
     """The terms as rows, and one response for each model."""
     columns = np.ascontiguousarray(bx.T)
     columns[0] = 1.0
+    return columns, _responses(data, options)
+
+
+def _responses(data, options: EarthOptions) -> list[np.ndarray]:
+    """One for each model."""
     pairs = is_pairs(data.all_responses.values, options.glm_family)
-    return columns, [data.responses.values] if pairs else list(data.responses.matrix.T)
+    return [data.responses.values] if pairs else list(data.responses.matrix.T)
+
+
+def _is_single(each, responses: Responses) -> bool:
+    """Whether coefficients and fits are vectors."""
+    return len(each) < responses.matrix.shape[1] or responses.values.ndim == 1
 
 
 def _fit(

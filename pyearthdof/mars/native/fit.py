@@ -19,7 +19,7 @@ from ..gcv import gcv_of
 from ..model import FitDetails, MarsModel
 from ..options import MANY_ROWS, EarthOptions
 from ..terms import evaluate_terms
-from .earth_glm import check_responses, earth_part, fit_glms
+from .earth_glm import check_responses, earth_part, fit_glms, glm_responses
 from .forward import ForwardPass, forward_pass
 from .prune import Pruning, choose, find_subsets, prune
 from .r_sums import r_mean, r_sum, r_weighted_mean
@@ -33,7 +33,8 @@ __all__ = ["NativeFit", "Search", "fit", "fit_one", "reprune", "subset_fits"]
 class NativeFit:
     """A fit of one or several responses; names as in `MarsModel`.
 
-    `coef` and `fitted` have one column per response if there were several.
+    `coef`, `fitted` and `residuals` have one column per response if there were several. The residuals are
+    those of the regression: y - fitted may round to 0 where they are not.
     """
 
     dirs: np.ndarray
@@ -50,6 +51,7 @@ class NativeFit:
     prune_terms: np.ndarray
     termcond: int
     fitted: np.ndarray
+    residuals: np.ndarray
     leverages: np.ndarray | None
     n_ties: int
     rss_per_response: np.ndarray
@@ -121,7 +123,9 @@ def _prune_and_solve(
     scaled = Y * importance
     weighted = scaled if root is None else scaled * root
     coef, residuals, leverages = _least_squares(columns, weighted, wanted, n_threads)
-    fitted = (scaled - (residuals if root is None else residuals / root)) / importance
+    if root is not None:
+        residuals = residuals / root
+    fitted, residuals = (scaled - residuals) / importance, residuals / importance
     coef = coef / importance
     statistics = _statistics(pruned)
     return NativeFit(
@@ -131,18 +135,22 @@ def _prune_and_solve(
         bx=bx.T,
         termcond=forward.termcond,
         fitted=fitted,
+        residuals=residuals,
         leverages=leverages,
         n_ties=forward.n_ties,
         **statistics,
-        **_per_response(scaled / importance, fitted, weights, options, statistics),
+        **_per_response(scaled / importance, fitted, residuals, weights, options, statistics),
     )
 
 
 def _one_column(found: NativeFit) -> NativeFit:
-    return replace(found, coef=found.coef[:, 0], fitted=found.fitted[:, 0])
+    columns = ("coef", "fitted", "residuals")
+    return replace(found, **{name: getattr(found, name)[:, 0] for name in columns})
 
 
-def _per_response(Y, fitted, weights, options: EarthOptions, statistics) -> dict[str, Any]:
+def _per_response(
+    Y, fitted, residuals, weights, options: EarthOptions, statistics
+) -> dict[str, Any]:
     """What each response by itself has of the fit, with earth's rules for weights."""
     n, m = Y.shape
     cases = 1.0 if weights is None else weights
@@ -154,6 +162,7 @@ def _per_response(Y, fitted, weights, options: EarthOptions, statistics) -> dict
         rss[j] = r_sum(cases * (y - fit) ** 2)
         rsq[j] = _share(rss[j], total)
         if weights is None and m == 1:
+            rss[j] = r_sum(residuals[:, 0] ** 2)
             total = r_sum((y - r_mean(y)) ** 2)
         gcv[j], null = gcv_of([rss[j], total], np.array([n_terms, 1]), n, penalty)
         grsq[j] = _share(gcv[j], null)
@@ -324,5 +333,5 @@ def _build(
         glm=glm,
     )
     fitted = found.fitted if data.offset is None else (found.fitted.T + data.offset).T
-    residuals = responses.values - fitted
-    return model, FitDetails(found.bx, fitted, residuals, found.leverages, None)
+    glm_y = glm_responses(data, options)
+    return model, FitDetails(found.bx, fitted, found.residuals, found.leverages, None, glm_y=glm_y)

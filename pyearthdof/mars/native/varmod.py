@@ -71,7 +71,7 @@ def fit_variance(
     leverages = np.minimum(details.leverages, LARGEST_LEVERAGE)
     with np.errstate(divide="ignore", invalid="ignore"):
         correction = n / ((n - model.n_terms) * (1 - leverages))
-        squared = correction * details.residuals**2
+        squared = correction * (data.responses.values - fitted) ** 2
         residuals = power(squared + variance_of_predictions(cv), 0.5)
     if not np.isfinite(residuals).all():
         raise InvalidInputError(

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..design.data import differ
 from ..options import EarthOptions
 from .r_sums import r_mean
 
-__all__ = ["differ", "effective_weights"]
-
-
-def differ(weights: np.ndarray) -> bool:
-    """Whether weights are weights to earth: equal ones are none."""
-    return bool((np.abs(weights - weights[0]) > 1e-8).any())
+__all__ = ["effective_weights"]
 
 
 def effective_weights(weights, n: int, options: EarthOptions) -> np.ndarray | None:

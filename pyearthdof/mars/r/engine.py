@@ -206,19 +206,22 @@ def details_from(found, *, single=True) -> FitDetails:
         cv=found["cv"],
         sd=_training_sd(found["variance"]),
         varmod_errors=_errors_from(found["variance"]),
+        glm_y=None if found["glm"] is None else _per_response(found["glm"]["y"], single),
     )
 
 
 def _errors_from(described) -> VarianceErrors | None:
-    """None where R cannot tell them, or not of each coefficient."""
+    """None where R cannot tell them. Columns that depend on others have no error."""
     if described is None or "coef" not in described:
         return None
     names, stderr, rsq = (described.get(name) for name in ("names", "stderr", "rsq"))
-    count = len(described["coef"])
-    if names is None or stderr is None or {len(names), len(stderr)} != {count}:
+    known = ~np.isnan(described["coef"])
+    if names is None or stderr is None or len(names) != len(known) or len(stderr) != known.sum():
         return None
+    every = np.full(len(known), np.nan)
+    every[known] = stderr
     return VarianceErrors(
-        tuple(names), stderr, float(rsq[0]) if rsq is not None and len(rsq) else None
+        tuple(names), every, float(rsq[0]) if rsq is not None and len(rsq) else None
     )
 
 

@@ -33,9 +33,10 @@ __all__ = ["frame_for_r", "read_r", "write_rds"]
 
 @dataclass(frozen=True)
 class _Adopted(FitDetails):
-    """Details of a fit that came from R, with its case weights."""
+    """Details of a fit that came from R, with its case weights and those that R keeps of them."""
 
     weights: np.ndarray | None = None
+    weights_kept: np.ndarray | None = None
 
 
 def frame_for_r(data: FormulaFrame) -> bridge.Frame:
@@ -86,7 +87,12 @@ def read_r(source) -> tuple:
     model = replace(model, formula=_formula_from(found), columns=_columns_from(found, model))
     check_model(model)
     details = engine_r.details_from(found, single=single)
-    adopted = _Adopted(**vars(details), weights=found["weights"])
+    kept = found["weights"]
+    # a glm has equal weights and the numbers of trials, too
+    weights = kept if found["glm"] is None else found["prior.weights"]
+    if found["glm"] is not None and (weights == 1).all():
+        weights = None
+    adopted = _Adopted(**vars(details), weights=weights, weights_kept=kept)
     return model, adopted, _arguments(found, model)
 
 

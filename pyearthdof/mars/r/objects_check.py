@@ -36,14 +36,16 @@ def check_described(found: dict) -> None:
     }.items():  # fmt: skip
         if not np.isfinite(_matrix(found, name, shape)).all():
             raise _damaged(f"{name} holds what is not finite")
-    for name in ("leverages", "weights"):
+    if found["glm"] is not None and found["prior.weights"] is None:
+        raise _damaged("glm.list has no prior.weights")
+    for name in ("leverages", "weights", "prior.weights"):
         if found[name] is not None and not (_vector(found, name, n_rows) >= 0).all():
             raise _damaged(f"{name} should be numbers from 0 on")
     if found["columns"] is not None and not isinstance(found["columns"], dict):
         raise _damaged("x has no names")
     _check_numbers(found)
     if found["glm"] is not None:
-        _check_glm(found["glm"], len(chosen), n_resp)
+        _check_glm(found["glm"], len(chosen), n_rows, n_resp)
     if found["cv"] is not None:
         _check_cv(found["cv"])
     if found["variance"] is not None:
@@ -100,12 +102,13 @@ def _check_numbers(found) -> None:
         raise _damaged("rss.per.subset and gcv.per.subset should be of one length")
 
 
-def _check_glm(glm, n_terms: int, n_resp: int) -> None:
+def _check_glm(glm, n_terms: int, n_rows: int, n_resp: int) -> None:
     if not isinstance(glm, dict):
         raise _damaged("glm.list is no list of models")
     _texts(glm, "family", 1)
     _texts(glm, "link", 1)
     _matrix(glm, "coef", (n_terms, n_resp))
+    _matrix(glm, "y", (n_rows, n_resp))
     for name in GLM:
         _vector(glm, name, n_resp)
 

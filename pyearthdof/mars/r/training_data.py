@@ -77,7 +77,7 @@ class TrainingData:
 
     def check_options(self, estimator) -> EarthOptions:
         """The estimator's options, checked for these data."""
-        return estimator._options_for(self.design, self.responses.matrix.shape[1])
+        return estimator._options_for(self.design, self.all_responses.matrix)
 
     def with_formula(self, text) -> FormulaData:
         """The same data by another formula."""

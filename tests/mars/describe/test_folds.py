@@ -21,6 +21,9 @@ RESPONSES = {
     "high": pd.Series((SIGNAL + RNG.normal(size=N) > 2) * 1.0, name="high"),
     "counts": pd.Series(RNG.poisson(np.exp(0.4 * SIGNAL)) * 1.0, name="counts"),
     "pairs": pd.DataFrame({"won": WINS * 1.0, "lost": (TRIALS - WINS) * 1.0}),
+    "rare": pd.Series((np.arange(N) % 30 == 0) * 1.0, name="rare"),
+    "noise": pd.Series(RNG.poisson(2, N) * 1.0, name="noise"),
+    "mixed": pd.DataFrame({"some": RNG.poisson(np.exp(0.4 * SIGNAL)), "none": np.zeros(N)}),
     "kind": pd.Series(
         pd.Categorical(np.where(SIGNAL > 3, "hi", np.where(X["a"] > 0, "mid", "lo")))
     ),
@@ -39,10 +42,17 @@ CASES = {
         "high", {"nfold": 3, "pmethod": "cv", "glm_family": "binomial"}),
     "counts, nfold=3, glm=list(family=poisson)": ("counts", {"nfold": 3, "glm_family": "poisson"}),
     "pairs, nfold=3, glm=list(family=binomial)": ("pairs", {"nfold": 3, "glm_family": "binomial"}),
+    "rare, nfold=6, stratify=FALSE, glm=list(family=binomial)": (
+        "rare", {"nfold": 6, "stratify": False, "glm_family": "binomial"}),
+    "rare, nfold=6, stratify=FALSE": ("rare", {"nfold": 6, "stratify": False}),
+    "noise, nfold=3, penalty=6, glm=list(family=poisson)": (
+        "noise", {"nfold": 3, "penalty": 6, "glm_family": "poisson"}),
+    "mixed, nfold=3, stratify=FALSE": ("mixed", {"nfold": 3, "stratify": False}),
     "kind, nfold=3": ("kind", {"nfold": 3}),
 }  # fmt: skip
 CODE = """
-y <- d$y; two <- d[, c("u", "v")]; high <- d$high; counts <- d$counts
+y <- d$y; two <- d[, c("u", "v")]; high <- d$high; counts <- d$counts; rare <- d$rare
+noise <- d$noise; mixed <- d[, c("some", "none")]
 pairs <- as.matrix(d[, c("won", "lost")]); kind <- factor(d$kind, levels = c("hi", "lo", "mid"))
 out <- list()
 for (i in seq_along(calls)) {

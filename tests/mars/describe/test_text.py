@@ -1,5 +1,7 @@
 """Our summary is R's text, but for the call in its first line."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,7 +13,7 @@ from test_identity import fit_case
 from pyearthdof import Earth
 from pyearthdof.datasets import load_ozone
 from pyearthdof.mars.describe.importance import importance_table
-from pyearthdof.mars.describe.text import model_summary, r_format
+from pyearthdof.mars.describe.text import model_summary, r_format, r_round
 
 pytestmark = needs_rscript
 OZONE = load_ozone()
@@ -42,7 +44,14 @@ FIT_WITH = {
         WEIGHTS * 1.0123456789,
         {"subset": np.arange(5, 205)},
     ),
-}
+    "Force.weights=TRUE, subset=1:17": (None, {"force_weights": True, "subset": np.arange(17)}),
+    "weights=w, Force.weights=TRUE, subset=2:20": (
+        WEIGHTS, {"force_weights": True, "subset": np.arange(1, 20)}),
+    "Force.weights=TRUE, subset=1:17, glm=list(family=poisson)": (
+        None, {"force_weights": True, "subset": np.arange(17), "glm_family": "poisson"}),
+    "weights=w, subset=seq(1, 330, 3), glm=list(family=gaussian)": (
+        WEIGHTS, {"subset": np.arange(0, 330, 3), "glm_family": "gaussian"}),
+}  # fmt: skip
 
 
 def test_weights_and_nprune_are_told_as_in_r():
@@ -56,7 +65,71 @@ def test_weights_and_nprune_are_told_as_in_r():
         options = dict(options)
         subset = options.pop("subset", None)
         model = Earth(engine="native", **options).fit(X, y, weights, subset=subset)
-        assert without_call(model.summary()) == without_call("\n".join(expected[f"s{k}"]))
+        for shown in (model, pickle.loads(pickle.dumps(model)), Earth.from_json(model.to_json())):
+            assert without_call(shown.summary()) == without_call("\n".join(expected[f"s{k}"]))
+
+
+def test_weights_of_pairs_are_told_as_in_r():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 2))
+    trials = np.where(np.arange(60) < 40, 4, 7)
+    wins = rng.binomial(trials, 1 / (1 + np.exp(-X[:, 0])))
+    pairs, w = np.column_stack([wins, trials - wins]) * 1.0, np.where(trials == 4, 7.0, 4.0)
+    calls = {
+        "": (None, {}),
+        ", Force.weights=TRUE": (None, {"force_weights": True}),
+        ", Force.weights=TRUE, weights=w, subset=5:45": (w, {"force_weights": True}),
+        ", weights=w": (w, {}),
+        ", weights=w + 1, subset=1:30": (w + 1, {}),
+    }
+    code = "out <- list()\n" + "".join(
+        f'out[["s{k}"]] <- capture.output(print(summary(earth(x, y, glm=list(family=binomial){r}))))\n'
+        for k, r in enumerate(calls)
+    )
+    expected = run_r(code, packages=("earth",), x=X, y=pairs, w=w)
+    for k, (r, (weights, options)) in enumerate(calls.items()):
+        first, _, last = r.rpartition("subset=")[2].partition(":")
+        rows = np.arange(int(first) - 1, int(last)) if "subset" in r else None
+        model = Earth(engine="native", glm_family="binomial", **options)
+        ours = model.fit(X, pairs, weights, subset=rows).summary()
+        assert without_call(ours) == without_call("\n".join(expected[f"s{k}"])), r
+
+
+R_CONSTANT = """
+out <- list()
+fit <- function(y, ...) suppressWarnings(earth(x, y, ...))
+fits <- list(fit(y), fit(y, degree = 2, nprune = 3), fit(zero), fit(few), fit(two))
+set.seed(5)
+fits[[6]] <- fit(y, nfold = 3, stratify = FALSE)
+set.seed(5)
+fits[[7]] <- fit(y, nfold = 3, pmethod = "cv")
+fits[[8]] <- fit(binary, glm = list(family = binomial))
+for (k in seq_along(fits)) out[[paste0("s", k)]] <- capture.output(print(summary(fits[[k]])))
+"""
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("engine", ["r", "native"])
+def test_several_responses_of_which_some_are_constant(engine):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(50, 2))
+    real = np.abs(X[:, 0]) + 0.1 * rng.normal(size=50)
+    y = np.column_stack([real, np.full(50, 3.1), 1e5 * X[:, 1] ** 2])
+    data = {
+        "y": y, "zero": y * [1, 0, 1], "few": y[:, :2], "two": y[:, [1, 1]],
+        "binary": np.column_stack([real > 0.5, np.ones(50)]) * 1.0,
+    }  # fmt: skip
+    r = run_r(R_CONSTANT, packages=("earth",), x=X, **data)
+    folds = {"nfold": 3, "random_state": 5}
+    fits = [
+        ("y", {}), ("y", {"degree": 2, "nprune": 3}), ("zero", {}), ("few", {}), ("two", {}),
+        ("y", {**folds, "stratify": False}), ("y", {**folds, "pmethod": "cv"}),
+        ("binary", {"glm_family": "binomial"}),
+    ]  # fmt: skip
+    for k, (name, options) in enumerate(fits, start=1):
+        model = Earth(engine=engine, **options).fit(X, data[name])
+        for shown in (model, Earth.from_json(model.to_json())):
+            assert without_call(shown.summary()) == without_call("\n".join(r[f"s{k}"])), (name, k)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -135,3 +208,15 @@ def test_numbers_as_r_formats_them():
     expected = run_r(code, x=flat, g=label, digits=digits)["text"]
     ours = [text for group, d in zip(groups, digits, strict=True) for text in r_format(group, d)]
     assert ours == [text.strip() for text in expected]
+
+
+def test_numbers_are_rounded_as_r_rounds_them():
+    rng = np.random.default_rng(9)
+    values = rng.normal(size=2000) * 10.0 ** rng.integers(-25, 12, size=2000)
+    values = np.append(values, [0.5, 1.5, 0.15, 2.675, -0.125, np.inf, -np.inf, np.nan, 0.0])
+    with np.errstate(all="ignore"):
+        digits = np.nan_to_num(8 - np.log10(np.abs(values)) + rng.integers(-3, 3, size=len(values)))
+    digits = np.clip(digits.round(), 0, 40)
+    expected = run_r("out <- list(r = mapply(round, x, d))", x=values, d=digits)["r"]
+    ours = [r_round(values[[k]], int(d))[0] for k, d in enumerate(digits)]
+    np.testing.assert_array_equal(ours, expected)

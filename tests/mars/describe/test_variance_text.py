@@ -36,6 +36,9 @@ CASES = {
     'varmod.method="lm", varmod.conv=-1, varmod.clamp=0.8': {
         "varmod_method": "lm", "varmod_conv": -1, "varmod_clamp": 0.8},
     'varmod.method="lm", pmethod="cv"': {"varmod_method": "lm", "pmethod": "cv"},
+    'varmod.method="lm", penalty=1000': {"varmod_method": "lm", "penalty": 1000},
+    'varmod.method="lm", penalty=1000, varmod.exponent=2': {
+        "varmod_method": "lm", "penalty": 1000, "varmod_exponent": 2},
     'varmod.method="x.lm", degree=2, nprune=3': {"varmod_method": "x.lm", "degree": 2, "nprune": 3},
 }  # fmt: skip
 # R's nls stops a little before the minimum, which fewer digits do not show
@@ -147,3 +150,17 @@ fit = Earth(nfold=3, ncross=3, varmod_method="lm", random_state=1).fit(x, y)
 print(fit.engine_, "iter.stderr%" in fit.summary(), "95% prediction interval" in fit.summary())
 """
     assert run_without_r(code).split()[-3:] == ["native", "True", "True"]
+
+
+@pytest.mark.needs_r
+@pytest.mark.filterwarnings("ignore::pyearthdof.exceptions.RWarning")
+@pytest.mark.parametrize("engine", ["r", "native"])
+def test_predictors_that_depend_on_each_other(engine):
+    """R's own summary stops at coefficients without standard errors."""
+    doubled = X.assign(twice=2 * X["a"])
+    model = Earth(**FOLDS, varmod_method="x.lm", engine=engine).fit(doubled, Y)
+    text = model.summary()
+    line = next(line for line in text.splitlines() if line.startswith("twice "))
+    assert line.split() == ["twice", "NA", "NA", "NA"]
+    loaded = Earth.from_json(model.to_json()).summary()
+    assert below_the_call(loaded) == below_the_call(text)

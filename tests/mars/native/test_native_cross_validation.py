@@ -10,8 +10,9 @@ from rscript import needs_rscript, run_r
 from without_r import run_without_r
 
 from pyearthdof import Earth
+from pyearthdof._warn import warn_user
 from pyearthdof.exceptions import InvalidInputError, RWarning
-from pyearthdof.mars.native.cross_validation import _in_threads, draw_folds
+from pyearthdof.mars.native.cross_validation import draw_folds, in_threads
 from pyearthdof.random import RDraws
 
 SEED = 7
@@ -225,12 +226,12 @@ def test_without_enough_data():
 
 def test_warnings_of_folds_are_said_once():
     def run(cross, fold):
-        warnings.warn("a term is odd", RWarning, stacklevel=1)
+        warn_user("a term is odd", RWarning)
         return fold
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        assert _in_threads(run, [(0, k) for k in range(5)], 2) == list(range(5))
+        assert in_threads(run, [(0, k) for k in range(5)], 2) == list(range(5))
     assert [(str(w.message), w.category) for w in caught] == [("a term is odd", RWarning)]
 
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
-from rscript import needs_rscript, run_r
+from rscript import needs_rscript, r_warnings, run_r
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from versions import assert_bits, installed
 from without_r import run_without_r
 
 from pyearthdof import Earth, EarthClassifier, MarsModel, _core
-from pyearthdof.exceptions import InvalidInputError, RWarning, SeparationWarning
+from pyearthdof.exceptions import InvalidInputError, SeparationWarning
 from pyearthdof.mars.native.glm import GlmStoppedError, fit_glm
 from pyearthdof.mars.native.links import LINKS
 
@@ -185,8 +185,7 @@ def fit(case: Case, engine="native"):
         warnings.simplefilter("always")
         estimator = Earth(glm_family=case.family, glm_link=case.link, engine=engine, **case.options)
         estimator.fit(X, DATA[case.y], WEIGHTS[case.weights])
-    texts = [" ".join(str(w.message).split()) for w in caught if w.category is RWarning]
-    return estimator, texts
+    return estimator, [" ".join(text.split()) for text in r_warnings(caught)]
 
 
 @needs_rscript
@@ -352,20 +351,51 @@ def test_a_ridge_penalty_makes_separated_classes_converge(link):
     assert smaller.glm_["deviance"].iloc[0] > model.glm_["deviance"].iloc[0]
 
 
-def test_warnings_point_here_and_name_the_penalty():
+def test_one_warning_points_here_and_names_the_responses_and_the_penalty():
+    numerically = "glm.fit: fitted probabilities numerically 0 or 1 occurred"
     for run in (
         lambda: EarthClassifier(engine="native").fit(X, DATA["separate"]),
-        lambda: Earth(glm_family="binomial", engine="native").fit(X, DATA["separate"]).reprune(nprune=3),
         lambda: make_pipeline(EarthClassifier(engine="native")).fit(X, DATA["separate"]),
-    ):  # fmt: skip
+        lambda: EarthClassifier(engine="native", nfold=3).fit(X, DATA["separate"]),
+        lambda: EarthClassifier(engine="native", nfold=3, n_jobs=2).fit(X, DATA["separate"]),
+    ):
         with pytest.warns() as caught:
             run()
-        assert {w.filename for w in caught} == {__file__}
-        texts = [str(w.message) for w in caught]
-        assert "glm.fit: fitted probabilities numerically 0 or 1 occurred" in texts
-        assert any("glm_l2=1" in t and "seem to separate the response" in t for t in texts)
+        (one,) = caught
+        assert one.filename == __file__ and one.category is SeparationWarning
+        assert "separate the response '1': fitted" in str(one.message)
+        assert "such as glm_l2=1, does" in str(one.message)
+        assert numerically in one.message.r_warnings
+    model = Earth(glm_family="binomial", engine="native")
+    with pytest.warns(SeparationWarning):
+        model.fit(X, DATA["separate"])
+    with pytest.warns() as caught:
+        model.reprune(nprune=3)
+    assert [w.category for w in caught] == [SeparationWarning]
     with pytest.warns(SeparationWarning, match="a larger glm_l2"):
         EarthClassifier(engine="native", glm_l2=1e-30).fit(X, DATA["separate"])
+
+
+@pytest.mark.needs_r
+@pytest.mark.parametrize("engine", ["r", "native"])
+@pytest.mark.parametrize("options", [{}, {"nfold": 5, "random_state": 1}], ids=str)
+def test_classes_that_separate_are_warned_of_once(engine, options):
+    """R warns of each response, in each fold."""
+    place = np.select([X[:, 0] > 0.5, X[:, 1] > 0.4], ["a", "b"], "c")
+    with pytest.warns() as caught:
+        EarthClassifier(degree=2, engine=engine, **options).fit(X, place)
+    (one,) = caught
+    assert one.category is SeparationWarning and "the responses 'a', 'b', 'c': " in str(one.message)
+    assert len(one.message.r_warnings) > 3
+
+
+def test_other_warnings_are_given_beside_it():
+    shares = np.where(DATA["separate"] > 0, 1.0, 0.0)
+    with pytest.warns() as caught:
+        Earth(glm_family="binomial", engine="native").fit(X, shares, np.full(N, 0.5))
+    texts = [str(w.message) for w in caught]
+    assert texts[0] == "non-integer #successes in a binomial glm!" and len(texts) == 2
+    assert caught[1].category is SeparationWarning
 
 
 @needs_rscript
@@ -416,6 +446,67 @@ def test_pruned_again():
     again = Earth(glm_family="binomial", degree=2, nprune=3, engine="native").fit(X, DATA["pairs"])
     np.testing.assert_allclose(small.glm_coef_, again.glm_coef_, rtol=1e-10)
     assert small.n_terms_ == 3 and small.response_names_ == ("y1",)
+
+
+R_METHODS = """
+out <- list()
+put <- function(kind, fit) for (name in c("selected.terms", "coefficients", "glm.coefficients",
+                                          "cv.rsq.tab", "cv.oof.rsq.tab"))
+  if (!is.null(fit[[name]])) out[[paste(method, kind, name, sep = "|")]] <<- fit[[name]]
+backward <- earth(x, y, degree = 2, weights = w, glm = list(family = binomial), keepxy = TRUE)
+for (method in methods) {
+  put("fit", earth(x, y, degree = 2, weights = w, glm = list(family = binomial), pmethod = method))
+  put("reprune", update(backward, pmethod = method, ponly = TRUE))
+  set.seed(3)
+  put("folds", earth(x, y, degree = 2, weights = w, glm = list(family = binomial), pmethod = method,
+                     nfold = 3, keepxy = method != "exhaustive"))
+}
+"""
+METHODS = ("exhaustive", "seqrep", "forward")
+
+
+@pytest.fixture(scope="module")
+def methods_in_r():
+    w = WEIGHTS["whole"]
+    return run_r(R_METHODS, packages=("earth",), x=X, y=DATA["pairs"], w=w, methods=list(METHODS))
+
+
+@needs_rscript
+@pytest.mark.parametrize("engine", ["r", "native"])
+@pytest.mark.parametrize("method", METHODS)
+def test_pairs_are_one_response_for_every_pruning_method(methods_in_r, method, engine):
+    base = {"degree": 2, "glm_family": "binomial", "engine": engine}
+    sent = (X, DATA["pairs"], WEIGHTS["whole"])
+    backward = Earth(**base).fit(*sent)
+    folds = {"nfold": 3, "random_state": 3, "keepxy": method != "exhaustive"}
+    found = {
+        "fit": Earth(**base, pmethod=method).fit(*sent),
+        "reprune": backward.reprune(pmethod=method),
+        "folds": Earth(**base, pmethod=method, **folds).fit(*sent),
+    }
+    for kind, model in found.items():
+        ours = {
+            "selected.terms": model.selected_terms_ + 1,
+            "coefficients": model.term_coef_[:, None],
+            "glm.coefficients": model.glm_coef_[:, None],
+        }
+        if kind == "folds":
+            ours["cv.rsq.tab"] = model.cv_tables_["rsq"].to_numpy()
+            if method != "exhaustive":  # R's earth stops at the subset of one term
+                ours["cv.oof.rsq.tab"] = model.cv_tables_["oof_rsq"].to_numpy()
+        expected = {
+            key.rpartition("|")[2]: value
+            for key, value in methods_in_r.items()
+            if key.startswith(f"{method}|{kind}|")
+        }
+        assert set(ours) == set(expected)
+        for name, value in ours.items():
+            np.testing.assert_allclose(value, expected[name], 1e-8, 1e-10, err_msg=f"{kind} {name}")
+    again = backward.update(pmethod=method)
+    np.testing.assert_array_equal(again.glm_coef_, found["reprune"].glm_coef_)
+    for options in ({"response_weight": [1, 2]}, {"varmod_method": "lm", "nfold": 3, "ncross": 3}):
+        with pytest.raises(InvalidInputError, match=next(iter(options))):
+            Earth(**base, **options).fit(*sent)
 
 
 def test_in_a_process_without_r():

@@ -18,6 +18,7 @@ from .exceptions import InvalidInputError
 
 __all__ = [
     "as_numbers",
+    "as_pandas",
     "check_choice",
     "check_count",
     "check_design",
@@ -150,10 +151,19 @@ def check_shape(design) -> tuple[int, int]:
     return int(n), int(p)
 
 
+def as_pandas(data):
+    """`data` itself, or a frame of another library, such as polars, as one of pandas."""
+    names = getattr(data, "column_names", getattr(data, "columns", None))  # pyarrow's, polars'
+    if isinstance(data, pd.DataFrame) or names is None:
+        return data
+    return pd.DataFrame({name: np.asarray(data[name]) for name in names})
+
+
 def check_design(X, name: str = "X", missing: bool = False):
     """A design: an array of doubles, or the DataFrame as it is; without missing values unless they may be."""
     if is_shape(X):
         return check_shape(X)
+    X = as_pandas(X)
     if isinstance(X, pd.DataFrame):
         if not missing:
             _check_frame(X, name)
@@ -199,8 +209,8 @@ def as_numbers(name: str, values, should: str) -> np.ndarray:
     """An array of doubles; `should` is the end of the sentence for what cannot be one."""
     try:
         array = np.asarray(values)
-        if np.iscomplexobj(array):
-            raise TypeError  # numpy would drop the imaginary parts with a warning
+        if array.dtype.kind in "cmM":
+            raise TypeError  # numpy would drop the imaginary parts, and count dates in nanoseconds
         return array.astype(float, copy=False)
     except (TypeError, ValueError):
         what = type(values).__name__

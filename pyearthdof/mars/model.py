@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from .._checks import check_choice, check_level
+from .._checks import as_pandas, check_choice, check_level
 from .._files import write_whole
 from ..exceptions import InvalidInputError
 from . import saved
 from .describe.glm import GlmPart
 from .describe.html import model_html
 from .design.columns import Column, Columns
-from .design.kinds import check_kind
+from .design.data import numbers_by_name
 from .design.ranges import Ranges
 from .gcv import nominal_df
 from .model_check import check_model
@@ -129,21 +129,13 @@ class MarsModel:
         return tuple(self.term_names[t] for t in self.selected)
 
     def design(self, X) -> np.ndarray:
-        """Return the predictors X as numbers: of a frame where the model knows factors or a formula."""
+        """Return the predictors X as numbers; the columns of a frame are matched by name."""
         if self.formula is not None and isinstance(X, (pd.DataFrame, Mapping)):
             return self.formula.design(X)
+        X = as_pandas(X)
         if self.columns is not None and isinstance(X, pd.DataFrame):
             return self.columns.expand(X)
-        check_kind("X", X)
-        try:
-            X = np.asarray(X, dtype=float)
-        except (TypeError, ValueError) as error:
-            raise InvalidInputError(f"X should hold numbers: {error}") from None
-        if X.ndim != 2 or X.shape[1] != len(self.feature_names):
-            raise InvalidInputError(
-                f"X has shape {X.shape} but the model needs {len(self.feature_names)} columns"
-            )
-        return X
+        return numbers_by_name(X, self.feature_names)
 
     def basis(self, X) -> np.ndarray:
         """Evaluate the selected terms at the rows of X: an (n, n_terms) matrix."""
@@ -155,6 +147,7 @@ class MarsModel:
         Parameters
         ----------
         X : DataFrame, or (n, p) array of `feature_names`
+            Columns of a frame are matched by name; others in it are ignored.
         type : {"response", "link", "earth"}
             For a generalised linear model: means, linear predictors, or the least-squares fit of the
             terms. Without one all three are the same.

@@ -4,11 +4,13 @@ import json
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from without_r import run_without_r
 
 from pyearthdof import Earth, MarsModel
-from pyearthdof.exceptions import InvalidInputError
+from pyearthdof.exceptions import ColumnWarning, InvalidInputError
+from pyearthdof.mars.describe.contributions import additive_terms, term_contributions
 from pyearthdof.mars.gcv import nominal_df
 
 
@@ -128,3 +130,38 @@ def test_nominal_df_follows_earth():
     assert nominal_df(12, 2) == 23
     assert nominal_df(12, 0) == 12
     assert nominal_df(12, -1) == 0
+
+
+@pytest.mark.parametrize("weights", [None, np.linspace(1, 2, 80)])
+def test_the_columns_of_a_frame_are_matched_by_name(weights, tmp_path):
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame(rng.normal(size=(80, 3)), columns=["a", "b", "c"])
+    y = np.abs(frame["a"]) + frame["b"] * frame["c"] + 0.3 * rng.normal(size=80)
+    options = {"nfold": 3, "ncross": 3, "varmod_method": "lm", "random_state": 1}
+    fitted = Earth(degree=2, engine="native", **options).fit(frame, y, weights)
+    fitted.model_.save(tmp_path / "model.json")
+    model = MarsModel.load(tmp_path / "model.json")
+    other = frame[["c", "a", "b"]].assign(more="text")
+    for method in (model.predict, model.basis, model.design, model.predict_sd):
+        np.testing.assert_array_equal(method(other), method(frame.to_numpy()))
+    pd.testing.assert_frame_equal(model.predict_interval(other), model.predict_interval(frame))
+    for table in (term_contributions, additive_terms):
+        pd.testing.assert_frame_equal(table(model, other), table(model, frame))
+    for method in (model.predict, model.basis, model.design, model.predict_sd):
+        with pytest.raises(InvalidInputError, match="X lacks the column 'b' that the model needs"):
+            method(frame.rename(columns={"b": "q"}))
+    by_position = frame.set_axis([7, 8, 9], axis=1)  # names that are no texts do not count
+    np.testing.assert_array_equal(model.predict(by_position), model.predict(frame))
+
+
+def test_a_frame_for_a_model_without_names():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(80, 2))
+    model = Earth(engine="native").fit(X, np.abs(X[:, 0]) + X[:, 1]).model_
+    named = pd.DataFrame(X, columns=["x1", "x2"])
+    np.testing.assert_array_equal(model.predict(named[["x2", "x1"]]), model.predict(X))
+    with pytest.warns(ColumnWarning, match="'a', 'b' but the model was fitted without names"):
+        found = model.predict(named.set_axis(["a", "b"], axis=1))
+    np.testing.assert_array_equal(found, model.predict(X))
+    with pytest.raises(InvalidInputError, match="X lacks the column 'x2'"):
+        model.predict(named.set_axis(["x1", "b"], axis=1))

@@ -12,7 +12,7 @@ from sklearn.utils.validation import column_or_1d
 from ..._checks import refusal
 from ...exceptions import InvalidInputError
 from .columns import level_text
-from .kinds import check_kind
+from .kinds import check_kind, check_masked
 
 __all__ = [
     "check_classes",
@@ -96,10 +96,8 @@ def check_threshold(threshold) -> None:
 
 
 def _vector(y) -> np.ndarray:
-    if (
-        isinstance(y, np.ma.MaskedArray)
-        or getattr(getattr(y, "dtype", None), "kind", "O") not in "mM"
-    ):
+    check_masked("y", y)
+    if getattr(getattr(y, "dtype", None), "kind", "O") in "cV":
         check_kind("y", y)
     if isinstance(y, (pd.Series, pd.Index, pd.api.extensions.ExtensionArray)):
         y = pd.Series(y)

@@ -19,6 +19,7 @@ import pandas as pd
 
 from ...exceptions import InvalidInputError
 from .contrasts import MAX_LEVELS, polynomial_contrasts
+from .kinds import check_kind
 
 __all__ = ["Column", "Columns", "Source", "check_ordered", "level_text", "polynomial_contrasts"]
 
@@ -252,6 +253,7 @@ def _codes(column: Column, series: pd.Series, called: str) -> np.ndarray:
 
 
 def _numbers(name: str, series: pd.Series, called: str) -> np.ndarray:
+    check_kind(f"column {name!r} of {called}", series)
     try:
         values = series.to_numpy(dtype=float, na_value=np.nan)
     except (TypeError, ValueError):

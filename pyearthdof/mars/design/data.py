@@ -10,7 +10,9 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.validation import _check_y, validate_data
 
-from ...exceptions import InvalidInputError
+from ..._checks import as_pandas
+from ..._warn import warn_user
+from ...exceptions import ColumnWarning, InvalidInputError
 from .advice import warn_of_columns
 from .classes import indicator_columns, indicator_names
 from .columns import Columns, quoted_name
@@ -29,6 +31,7 @@ __all__ = [
     "check_weights",
     "default_names",
     "differ",
+    "numbers_by_name",
     "taken",
 ]
 
@@ -107,7 +110,7 @@ def check_design(estimator, X) -> Design:
         names = default_names(X.shape[1])
         check_finite(X, names)
         return Design(X, names)
-    X = _all_named(X)
+    X = _all_named(as_pandas(X))
     if isinstance(X, pd.DataFrame):
         columns = Columns.learn(_renamed(X, check_names(_names_of(X))))
         if not columns.is_numeric:
@@ -185,6 +188,7 @@ def check_responses(estimator, y, n_samples: int, *, factors: bool = False) -> R
         raise InvalidInputError(
             "requires y to be passed, but the target y is None: pass one number for each row of X"
         )
+    y = as_pandas(y)
     if factors and _has_categories(y):
         return _check_factor_responses(estimator, y, n_samples)
     names = _response_names(y)
@@ -300,7 +304,8 @@ def taken(values: Values, rows: np.ndarray | None) -> Values:
 
 def check_new_data(estimator, X):
     """Return what the fitted model takes: a float64 matrix, or a frame where it knows factors."""
-    model, X = estimator.model_, _all_named(X)
+    model = estimator.model_
+    X = _all_named(X if model.formula is not None else as_pandas(X))
     if model.columns is None and model.formula is None:
         check_kind("X", X)
         if isinstance(X, pd.DataFrame):
@@ -312,14 +317,47 @@ def check_new_data(estimator, X):
         X, _ = frame_of_mapping(X)
     if not isinstance(X, pd.DataFrame):
         raise InvalidInputError(
-            f"X is a {type(X).__name__} but it should be a DataFrame: the model was fitted on columns "
-            "that it knows by name"
+            f"X is a {type(X).__name__} but it should be a pandas DataFrame: the model was fitted on "
+            "columns that it knows by name"
         )
     if model.formula is not None:
         return X
     named = column_names("X", X) is not None and hasattr(estimator, "feature_names_in_")
     validate_data(estimator, X, reset=False, skip_check_array=True)
     return X if named else _renamed(X, model.columns.names)
+
+
+def numbers_by_name(X, names: tuple[str, ...]) -> np.ndarray:
+    """The columns `names` of X as a matrix of numbers: those of a frame by name, of an array by position.
+
+    A frame without any of the names is taken by position, with a warning, where the names are those that
+    earth gives to columns without one.
+    """
+    X = _all_named(as_pandas(X))
+    own = column_names("X", X) if isinstance(X, pd.DataFrame) else None
+    by_position = own is None or (names == default_names(len(names)) and not set(names) & set(own))
+    if not by_position:
+        missing = [name for name in names if name not in X.columns]
+        if missing:
+            raise InvalidInputError(f"X lacks the column {missing[0]!r} that the model needs")
+        X = X[list(names)]
+    check_kind("X", X)
+    try:
+        values = np.asarray(X, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(f"X should hold numbers: {error}") from None
+    if values.ndim != 2 or values.shape[1] != len(names):
+        raise InvalidInputError(
+            f"X has shape {values.shape} but the model needs {len(names)} columns"
+        )
+    if by_position and own is not None:
+        shown = ", ".join(map(repr, own[:3])) + (", ..." if len(own) > 3 else "")
+        warn_user(
+            f"X has the column names {shown} but the model was fitted without names: its columns are taken "
+            "by position",
+            ColumnWarning,
+        )
+    return values
 
 
 def default_names(n_features: int) -> tuple[str, ...]:

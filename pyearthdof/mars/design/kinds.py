@@ -2,35 +2,70 @@
 
 from __future__ import annotations
 
+import datetime
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
 from ...exceptions import InvalidInputError
 
-__all__ = ["check_kind", "column_names", "numbers_of_series"]
+__all__ = ["check_kind", "check_masked", "column_names", "numbers_of_series"]
 
 _CONVERTED = ("O", "U", "S", "T", "b", "i", "u", "f")  # kinds of dtypes that may hold numbers
+_NO_NUMBERS = (
+    complex, np.complexfloating, np.datetime64, np.timedelta64, datetime.date, datetime.time,
+    datetime.timedelta, pd.Period, pd.Interval,
+)  # fmt: skip
 
 
-def check_kind(name: str, data) -> None:
-    """Refuse masked values, dates and structures; what it lets pass may still be no number.
-
-    >>> check_kind("y", np.array(["2020-01-01"], dtype="M8[D]"))
-    Traceback (most recent call last):
-    pyearthdof.exceptions.InvalidInputError: y has the type datetime64[D] but it should hold numbers
-    """
+def check_masked(name: str, data) -> None:
+    """Refuse masked values."""
     if isinstance(data, np.ma.MaskedArray) and np.ma.is_masked(data):
         raise InvalidInputError(
             f"{name} is a masked array with {np.ma.count_masked(data)} masked value(s), but it should hold "
             "a value everywhere: fill them, or leave their rows out"
         )
-    dtypes = data.dtypes if isinstance(data, pd.DataFrame) else [getattr(data, "dtype", None)]
-    for dtype in dtypes:
-        if dtype is not None and getattr(dtype, "kind", "O") not in _CONVERTED:
-            complex_data = "Complex data not supported: " if dtype.kind == "c" else ""
-            raise InvalidInputError(
-                f"{complex_data}{name} has the type {dtype} but it should hold numbers"
-            )
+
+
+def check_kind(name: str, data) -> None:
+    """Refuse masked values, dates, complex numbers and structures; the rest may still be no number.
+
+    >>> check_kind("y", np.array(["2020-01-01"], dtype="M8[D]"))
+    Traceback (most recent call last):
+    pyearthdof.exceptions.InvalidInputError: y has the type datetime64[D] but it should hold numbers
+    """
+    check_masked(name, data)
+    if not isinstance(data, pd.DataFrame):
+        _check_values(name, data)
+        return
+    for j, dtype in enumerate(data.dtypes):
+        if not isinstance(dtype, np.dtype) or dtype.kind not in "biuf":
+            _check_values(f"column {data.columns[j]!r} of {name}", data.iloc[:, j])
+
+
+def _check_values(name: str, values) -> None:
+    dtype: Any = getattr(values, "dtype", None)
+    if isinstance(dtype, pd.CategoricalDtype):
+        values, dtype = dtype.categories, dtype.categories.dtype
+    if not hasattr(dtype, "kind"):  # a list, or an array of another library
+        try:
+            values = np.asarray(values)
+        except (TypeError, ValueError):  # its conversion to numbers fails, too
+            return
+        dtype = values.dtype
+    if dtype.kind not in _CONVERTED:
+        complex_data = "Complex data not supported: " if dtype.kind == "c" else ""
+        raise InvalidInputError(
+            f"{complex_data}{name} has the type {dtype} but it should hold numbers"
+        )
+    if dtype.kind == "O":
+        objects = np.ravel(np.asarray(values, dtype=object))
+        odd = next((v for v in objects if isinstance(v, _NO_NUMBERS)), None)
+        if odd is not None:
+            found = f"holds {str(odd)[:40]!r} (a {type(odd).__name__})"
+            found = found if isinstance(dtype, np.dtype) else f"has the type {dtype}"
+            raise InvalidInputError(f"{name} {found} but it should hold numbers")
 
 
 def numbers_of_series(name: str, values: pd.Series) -> pd.Series:

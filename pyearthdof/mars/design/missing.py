@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from ..._checks import check_choice
+from ..._checks import as_pandas, check_choice
+from .kinds import check_kind
 
 __all__ = ["MISSING", "check_missing", "predict_complete_rows"]
 
@@ -22,7 +23,12 @@ def predict_complete_rows(model, X, predict) -> np.ndarray:
 
     A missing value in a column that no selected term uses does not matter.
     """
-    frame = X if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X, dtype=float))
+    X = as_pandas(X)
+    if isinstance(X, pd.DataFrame):
+        frame = X
+    else:
+        check_kind("X", X)
+        frame = pd.DataFrame(np.asarray(X, dtype=float))
     names = [str(name) for name in frame.columns]
     by_name = isinstance(X, pd.DataFrame) and set(model.raw_names) <= set(names)
     used = _used_columns(model)

@@ -91,7 +91,9 @@ def frame_of_formula(data) -> FormulaFrame:
     if isinstance(data, Mapping):
         data, matrices = frame_of_mapping(data)
     if not isinstance(data, pd.DataFrame):
-        raise InvalidInputError(f"data is a {type(data).__name__} but it should be a DataFrame")
+        raise InvalidInputError(
+            f"data is a {type(data).__name__} but it should be a pandas DataFrame"
+        )
     if isinstance(data.columns, pd.MultiIndex):
         column_names("data", data)
     names = [str(name) for name in data.columns]

@@ -229,7 +229,7 @@ def _checked_frame(frame, names) -> pd.DataFrame:
         frame, _ = frame_of_mapping(frame)
     if not isinstance(frame, pd.DataFrame):
         raise InvalidInputError(
-            f"X is a {type(frame).__name__} but it should be a DataFrame with the formula's columns"
+            f"X is a {type(frame).__name__} but it should be a pandas DataFrame with the formula's columns"
         )
     if isinstance(frame.columns, pd.MultiIndex):
         column_names("X", frame)

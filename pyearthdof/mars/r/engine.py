@@ -64,7 +64,8 @@ def fit_formula(
     passed, allowed = _passable(options)
     learned = data.learned
     subset = None if data.subset is None else data.subset + 1.0
-    sent = {"columns": frame, "dates": dict(data.columns.units), "matrices": _r_matrices(data)}
+    dates = {name: unit.removesuffix(" UTC") for name, unit in data.columns.units.items()}
+    sent = {"columns": frame, "dates": dates, "matrices": _r_matrices(data)}
     rest = (data.all_weights, subset, passed)
     try:
         if r_object is None:

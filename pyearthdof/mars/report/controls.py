@@ -13,6 +13,7 @@ from ...exceptions import InvalidInputError
 from ..describe.export_inputs import Inputs, model_inputs
 from ..describe.series import NORMAL_SCALE, normal_series
 from ..design.columns import Columns
+from ..formula.dates import dates_of_numbers
 from ..variance import ON_PREDICTORS
 
 __all__ = ["Control", "Controls"]
@@ -243,7 +244,9 @@ def _rows_of_ranges(model) -> pd.DataFrame:
         known = model.ranges[column.name]
         if known.low is not None:
             ends = [known.median, known.low, known.high]
-            columns[column.name] = np.append(ends, rng.uniform(known.low, known.high, ROWS - 3))
+            numbers = np.append(ends, rng.uniform(known.low, known.high, ROWS - 3))
+            unit = None if model.formula is None else model.formula.dates.get(column.name)
+            columns[column.name] = numbers if unit is None else dates_of_numbers(numbers, unit)
             continue
         values = [False, True] if column.kind == "logical" else list(column.levels)
         first = [int(np.argmax(known.counts)), *range(len(values))][:ROWS]

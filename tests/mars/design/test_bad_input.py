@@ -273,7 +273,7 @@ def test_new_rows_for_a_model_with_factors():
         "column 'flag' of X has the level '2'": data.assign(flag=2),
         "column 'a' of X has the type": data.assign(a="text"),
         "contains infinity: column 'a', row 0": data.assign(a=np.inf),
-        "X is a ndarray but it should be a DataFrame": data.to_numpy(),
+        "X is a ndarray but it should be a pandas DataFrame": data.to_numpy(),
         "feature names": data.drop(columns="a"),
     }
     for message, new in wrong.items():

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pyearthdof import Earth, EarthClassifier, Mars, crosscheck
+from pyearthdof import Earth, EarthClassifier, Mars, crosscheck, df_of_sizes
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.mars.design.classes import learn_classes
 
@@ -35,8 +35,8 @@ def native():
         (DAYS.to_numpy() - DAYS.to_numpy()[0], "y has the type timedelta64"),
         (pd.Series(DAYS.to_period("D")), "y has the type period"),
         (DAYS.to_period("D"), "y has the type period"),
-        (list(DAYS), "y should hold numbers: .* not 'Timestamp'"),
-        ([d.date() for d in DAYS], "y should hold numbers: .* not 'datetime.date'"),
+        (list(DAYS), r"y holds '2020-01-01 00:00:00' \(a Timestamp\) but it should hold numbers"),
+        ([d.date() for d in DAYS], r"y holds '2020-01-01' \(a date\) but it should hold numbers"),
         (pd.DataFrame({"a": DAYS, "b": Y}), "y has the type datetime64"),
         (pd.DataFrame({"a": DAYS.to_period("D"), "b": Y}), "y has the type period"),
         (pd.Series(pd.cut(Y, [-100, 100])), "column 'y' of y has 1 level"),
@@ -85,6 +85,131 @@ def test_predictors_that_are_no_numbers(odd, message):
     if isinstance(odd, pd.DataFrame):
         with pytest.raises(InvalidInputError, match=message):
             with_factor.predict(odd)
+
+
+NO_NUMBERS = {
+    "dates": (DAYS, r"has the type datetime64"),
+    "a time zone": (DAYS.tz_localize("UTC"), "has the type datetime64"),
+    "differences": (DAYS - DAYS[0], "has the type timedelta64"),
+    "complex": (X[:, 0] + 1j, "has the type complex128"),
+    "complex objects": (pd.Series(list(X[:, 0] + 1j), dtype=object), r"holds .* \(a complex"),
+    "mixed objects": (
+        pd.Series([1.0, np.complex64(1j)] * 20, dtype=object),
+        r"holds .* \(a complex64\)",
+    ),
+    "days": (pd.Series([d.date() for d in DAYS], dtype=object), r"holds '2020-01-01' \(a date\)"),
+    "periods": (DAYS.to_period("D"), "has the type period"),
+    "categories of dates": (pd.Categorical(DAYS), "has the type datetime64"),
+    "categories of differences": (pd.Categorical(DAYS - DAYS[0]), "has the type timedelta64"),
+    "intervals": (pd.cut(X[:, 0], 3), "has the type interval"),
+}
+
+
+@pytest.mark.parametrize("kind", NO_NUMBERS)
+@pytest.mark.parametrize("model", ["numbers", "factor", "formula"])
+def test_a_column_of_numbers_given_something_else(kind, model):
+    odd, message = NO_NUMBERS[kind]
+    frame = pd.DataFrame({"x": X[:, 0], "z": X[:, 1], "f": ["u", "v"] * 20})
+    if model == "numbers":
+        frame = frame[["x", "z"]]
+    if model == "formula":
+        fitted = Earth.from_formula("y ~ log(x + 9) + f", frame.assign(y=Y), engine="native")
+    else:
+        fitted = native().fit(frame, Y)
+    new = frame.assign(x=odd)
+    for predict in (fitted.predict, fitted.transform, fitted.model_.predict, fitted.model_.basis):
+        with pytest.raises(InvalidInputError, match=f"column 'x' of X {message}") as caught:
+            predict(new)
+        assert "\n" not in str(caught.value)
+    with pytest.raises(InvalidInputError, match="column 'x' of X"):
+        fitted.predict(new, missing="propagate")
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        [[np.datetime64("2020-01-01"), 1.0]] * N,
+        [[np.timedelta64(1, "D"), 1.0]] * N,
+        [[np.complex64(1j), 1.0]] * N,
+        np.array([[DAYS[0], 1.0]] * N, dtype=object),
+    ],
+)
+def test_lists_and_objects_that_numpy_would_convert(odd):
+    model = native().fit(X, Y)
+    for call in (
+        lambda: native().fit(odd, Y),
+        lambda: model.predict(odd),
+        lambda: model.predict(odd, missing="propagate"),
+        lambda: model.model_.predict(odd),
+    ):
+        with pytest.raises(InvalidInputError, match=r"X holds|X has the type|Complex"):
+            call()
+
+
+class OtherFrame:
+    """As much of another library's frame as is looked at."""
+
+    def __init__(self, frame, names="columns"):
+        self.frame = frame
+        setattr(self, names, list(frame.columns))
+
+    def __getitem__(self, name):
+        return np.asarray(self.frame[name])
+
+    def __len__(self):
+        return len(self.frame)
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self.frame, dtype=dtype)
+
+
+@pytest.mark.parametrize("names", ["columns", "column_names", "polars"])
+def test_frames_of_other_libraries(names):
+    frame = pd.DataFrame({"x": X[:, 0], "z": X[:, 1]})
+    if names == "polars":
+        pl = pytest.importorskip("polars")
+
+        def made(frame):
+            return pl.DataFrame({name: frame[name].to_numpy() for name in frame})
+    else:
+
+        def made(frame):
+            return OtherFrame(frame, names)
+
+    model = native().fit(made(frame), Y)
+    plain = native().fit(frame, Y)
+    assert model.model_ == plain.model_ and model.feature_names_in_.tolist() == ["x", "z"]
+    for predict in (model.predict, model.model_.predict, model.transform):
+        np.testing.assert_array_equal(predict(made(frame)), predict(frame))
+    swapped = frame[["z", "x"]]
+    np.testing.assert_array_equal(model.model_.predict(made(swapped)), model.predict(frame))
+    for missing in ("refuse", "propagate"):
+        with pytest.raises(ValueError, match="order"):
+            model.predict(made(swapped), missing=missing)
+
+    dated = frame.assign(z=DAYS)
+    for call in (
+        lambda: native().fit(made(dated), Y),
+        lambda: model.predict(made(dated)),
+        lambda: model.predict(made(dated), missing="propagate"),
+        lambda: model.model_.predict(made(dated)),
+        lambda: native().fit_many(made(dated), Y[:, None]),
+    ):
+        with pytest.raises(InvalidInputError, match="column 'z' of X has the type datetime64"):
+            call()
+    with pytest.raises(InvalidInputError, match="column 'z' of y has the type datetime64"):
+        native().fit(frame, made(dated))
+    with pytest.raises(InvalidInputError, match="column 'z' of X has the type datetime64"):
+        df_of_sizes(made(dated), n_rep=2)
+
+
+def test_polars_series_that_are_no_numbers():
+    pl = pytest.importorskip("polars")
+    days = pl.Series(DAYS.to_numpy())
+    with pytest.raises(InvalidInputError, match="y has the type datetime64"):
+        native().fit(X, days)
+    with pytest.raises(InvalidInputError, match="sample_weight has the type datetime64"):
+        native().fit(X, Y, days)
 
 
 def test_weights_and_rows_that_are_no_numbers():

@@ -431,7 +431,7 @@ def test_columns_may_come_in_any_order_and_kind(example, frame):
         (lambda d: d.assign(x=[1.0, np.nan, 2.0]), r"NaN: column 'x', row 1"),
         (lambda d: d.assign(x=[1.0, 2.0, -3.0]), r"log\(x\) is not a finite number in row 2 .* x=-3"),
         (lambda d: d.assign(x=["1", "2", "?"]), r"column 'x' of X has the type"),
-        (lambda d: d.to_numpy(), r"should be a DataFrame"),
+        (lambda d: d.to_numpy(), r"should be a pandas DataFrame"),
         (lambda d: pd.concat([d, d["x"]], axis=1), r"two columns named 'x'"),
     ],
 )  # fmt: skip
@@ -704,6 +704,51 @@ def test_what_dates_and_matrices_may_not():
     model = Earth.from_formula("y ~ when + m", data, engine="native")
     with pytest.raises(InvalidInputError, match="the model knows it as dates"):
         model.predict(data | {"when": np.array(["x"] * len(data["y"]), dtype=object)})
+
+
+def test_a_column_of_dates_given_something_else(tmp_path):
+    n = 60
+    days = pd.Series(pd.date_range("2020-01-01", periods=n))
+    frame = pd.DataFrame({"when": days, "y": np.abs(np.arange(n) - 30.0)})
+    model = Earth.from_formula("y ~ when", frame, engine="native")
+    same = MarsModel.from_json(model.model_.to_json())
+    others = [np.arange(n), np.arange(n) / 2, np.arange(n) > 3, days - days[0], days.dt.date]
+    for odd in [*others, days.dt.to_period("D"), days.astype("category"), np.arange(n) + 1j]:
+        for predict in (model.predict, same.predict, model.transform):
+            with pytest.raises(InvalidInputError, match=r"column 'when' of X .* knows it as dates"):
+                predict(frame.assign(when=odd))
+    assert "h(when-" in model.terms_[1]
+    model.report(tmp_path / "page.html")  # it makes rows of dates itself
+
+
+def test_a_time_zone_that_comes_or_goes():
+    n = 60
+    times = pd.Series(pd.date_range("2020-01-01 07:00", periods=n, freq="13h"))
+    y = np.abs(np.arange(n) - 30.0)
+    berlin = times.dt.tz_localize("Europe/Berlin")
+    for fitted, odd, message in (
+        (
+            times,
+            berlin,
+            "has dates with the time zone Europe/Berlin but the model knows them without",
+        ),
+        (berlin, times, "has dates without a time zone but the model knows them with one"),
+    ):
+        model = Earth.from_formula("y ~ t", pd.DataFrame({"t": fitted, "y": y}), engine="native")
+        again = MarsModel.from_json(model.model_.to_json())
+        for predict in (model.predict, again.predict):
+            with pytest.raises(InvalidInputError, match=f"column 't' of X {message}"):
+                predict(pd.DataFrame({"t": odd}))
+    # the same instants in another zone are the same
+    there = pd.DataFrame({"t": berlin.dt.tz_convert("Asia/Tokyo")})
+    np.testing.assert_array_equal(model.predict(there), model.predict(pd.DataFrame({"t": berlin})))
+
+
+def test_dates_beyond_the_range_of_nanoseconds():
+    days = pd.Series(np.arange("2260-01-01", "2265-01-01", 30, dtype="M8[D]"))
+    frame = pd.DataFrame({"when": days, "y": np.arange(len(days)) * 30.0})
+    model = Earth.from_formula("y ~ when", frame, engine="native")
+    np.testing.assert_allclose(model.term_coef_[1], 1.0)
 
 
 TEXTS = [

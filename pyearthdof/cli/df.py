@@ -10,7 +10,17 @@ import typer
 
 from ..exceptions import InvalidInputError
 from .importable import is_importable, load_estimator, parameters_of
-from .options import Designs, Jobs, Json, Quiet, Repetitions, TargetSe, be_quiet, print_json
+from .options import (
+    Designs,
+    Jobs,
+    Json,
+    Quiet,
+    Repetitions,
+    TargetSe,
+    be_quiet,
+    check_writable,
+    print_json,
+)
 from .terminal import estimate
 
 __all__ = ["PROCEDURES", "df"]
@@ -166,6 +176,8 @@ def _report(fit, data, target, html, as_json: bool, run: dict) -> None:
 
     if data is None or target is None:
         raise InvalidInputError("--data and --target should be given together, also for --html")
+    if html is not None:
+        check_writable(html)
     X, y = _table(data, target)
     report = df_report(fit, X, y, progress=not as_json, **run)
     if html is not None:

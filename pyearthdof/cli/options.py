@@ -77,13 +77,18 @@ def refusals():
 
 def check_writable(path: Path) -> None:
     """Refuse a place that cannot be written before any work is done."""
-    folder = path.parent
+    exists = path.exists()
+    folder = Path(os.path.realpath(path)).parent  # where the new file is made; a link is followed
     if path.is_dir():
         problem = "it is a folder"
+    elif exists and not os.access(path, os.W_OK):
+        problem = "it is read-only"
+    elif exists and not path.is_file():  # a FIFO or a device
+        return
     elif not folder.is_dir():
         problem = "its folder does not exist"
-    elif not os.access(path if path.exists() else folder, os.W_OK):
-        problem = "it is read-only"
+    elif not os.access(folder, os.W_OK):
+        problem = "its folder is read-only"
     else:
         return
     raise InvalidInputError(f"{str(path)!r} cannot be written: {problem}")

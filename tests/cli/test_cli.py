@@ -1,6 +1,7 @@
 """The command line: what it prints, what it refuses, its exit codes."""
 
 import json
+import os
 import sys
 
 import numpy as np
@@ -347,9 +348,28 @@ def test_ozone_is_a_table_too(run):
 
 
 def test_a_read_only_place_is_refused_before_the_work(run, tmp_path, monkeypatch):
-    monkeypatch.setattr("os.access", lambda path, mode: False)  # root may write anywhere
+    monkeypatch.setattr("os.access", lambda _, mode: mode != os.W_OK)  # root may write anywhere
+    code, out, error = run("fit", "ozone", "--target", "O3", "--save", tmp_path / "model.json")
+    assert code == 2 and "cannot be written: its folder is read-only" in error and not out
+    (tmp_path / "model.json").touch()
     code, out, error = run("fit", "ozone", "--target", "O3", "--save", tmp_path / "model.json")
     assert code == 2 and "cannot be written: it is read-only" in error and not out
+
+
+def test_outputs_keep_links_and_modes(run, table, tmp_path):
+    kept = {}
+    for name in ("model.json", "out.csv", "page.html"):
+        real = tmp_path / f"real-{name}"
+        real.touch(0o600)
+        (tmp_path / name).symlink_to(real)
+        kept[tmp_path / name] = real
+    model, out, page = kept
+    native = ("--engine", "native")
+    assert run("fit", table, "--target", "y", *native, "--save", model)[0] == 0
+    assert run("predict", model, table, "--out", out)[0] == 0
+    assert run("report", model, "--out", page)[0] == 0
+    for link, real in kept.items():
+        assert link.is_symlink() and real.stat().st_size and real.stat().st_mode & 0o777 == 0o600
 
 
 def test_a_report_of_nothing_leaves_no_folder(run, tmp_path):

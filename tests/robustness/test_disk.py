@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import pickle
+import stat
 import subprocess
 import sys
 import textwrap
@@ -115,7 +116,7 @@ class TestFull:
         def full(*args, **kwargs):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-        for place in ("os.replace", "os.chmod", "os.fdopen", "tempfile.mkstemp"):
+        for place in ("os.replace", "os.chmod", "os.fsync", "os.fdopen", "os.open"):
             with monkeypatch.context() as patch:
                 patch.setattr(place, full)
                 with pytest.raises(
@@ -153,6 +154,100 @@ class TestFull:
     def test_the_error_comes_back_from_a_worker(self):
         error = pickle.loads(pickle.dumps(FileNotWrittenError("'a' could not be written: full")))
         assert isinstance(error, OSError) and str(error) == "'a' could not be written: full"
+
+
+@pytest.fixture
+def umask():
+    before = os.umask(0o027)
+    yield os.umask
+    os.umask(before)
+
+
+class TestModesAndLinks:
+    def test_a_new_file_honours_the_umask(self, tmp_path, umask):
+        for mask in (0o077, 0o027, 0o002):
+            umask(mask)
+            file = tmp_path / f"{mask}.json"
+            write_whole(file, "new")
+            assert file.stat().st_mode & 0o777 == 0o666 & ~mask
+
+    @pytest.mark.parametrize("mode", [0o600, 0o640, 0o664, 0o666])
+    def test_an_old_file_keeps_its_mode(self, tmp_path, umask, mode):
+        file = tmp_path / "a.json"
+        file.write_text("old")
+        file.chmod(mode)
+        write_whole(file, "new")
+        assert (file.read_text(), file.stat().st_mode & 0o777) == ("new", mode)
+
+    def test_an_old_file_is_never_more_readable(self, tmp_path, umask, monkeypatch):
+        """Not even while it is written."""
+        umask(0)
+        file, seen = tmp_path / "a.json", []
+        file.write_text("old")
+        file.chmod(0o600)
+        fsync = os.fsync
+        monkeypatch.setattr(os, "fsync", lambda fd: (seen.append(os.fstat(fd)), fsync(fd)))
+        write_whole(file, "new")
+        assert seen[0].st_mode & 0o777 == 0o600
+
+    @pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="needs the right to chown")
+    def test_an_old_file_keeps_its_owner(self, tmp_path):
+        file = tmp_path / "a.json"
+        file.write_text("old")
+        os.chown(file, 12, 34)
+        write_whole(file, "new")
+        assert (file.stat().st_uid, file.stat().st_gid) == (12, 34)
+
+    def test_links_are_followed(self, tmp_path):
+        (tmp_path / "deep").mkdir()
+        real, link, chain = tmp_path / "deep" / "a.json", tmp_path / "link", tmp_path / "chain"
+        link.symlink_to("deep/a.json")
+        chain.symlink_to(link)
+        for name, text in ((link, "made by a link"), (chain, "and by two")):
+            write_whole(name, text)
+            assert name.is_symlink() and real.read_text() == text and not real.is_symlink()
+        assert sorted(f.name for f in tmp_path.rglob("*")) == ["a.json", "chain", "deep", "link"]
+
+    def test_a_link_to_itself(self, tmp_path):
+        link = tmp_path / "a.json"
+        link.symlink_to(link)
+        with pytest.raises(FileNotWrittenError, match=r"a\.json.*symbolic links"):
+            write_whole(link, "new")
+        assert link.is_symlink()
+
+    def test_a_fifo_is_written_into(self, tmp_path):
+        fifo = tmp_path / "fifo"
+        os.mkfifo(fifo)
+        with subprocess.Popen(["cat", str(fifo)], stdout=subprocess.PIPE) as reader:
+            write_whole(fifo, b"through")
+            assert reader.communicate(timeout=60)[0] == b"through"
+        assert fifo.is_fifo() and len(list(tmp_path.iterdir())) == 1
+
+    def test_a_device_is_written_into(self, tmp_path):
+        write_whole("/dev/null", "nothing")
+        assert Path("/dev/null").is_char_device()
+        link = tmp_path / "link"
+        link.symlink_to("/dev/full")
+        with pytest.raises(FileNotWrittenError, match="No space left on device"):
+            write_whole(link, "x")
+        assert link.is_symlink() and Path("/dev/full").is_char_device()
+
+    def test_a_folder_is_refused(self, tmp_path):
+        with pytest.raises(FileNotWrittenError, match="Is a directory"):
+            write_whole(tmp_path, "x")
+
+    def test_file_and_folder_are_synchronised(self, tmp_path, monkeypatch):
+        """The bytes before the rename, the name after it."""
+        done, fsync, replace = [], os.fsync, os.replace
+
+        def synchronise(handle):
+            done.append("folder" if stat.S_ISDIR(os.fstat(handle).st_mode) else "file")
+            fsync(handle)
+
+        monkeypatch.setattr(os, "fsync", synchronise)
+        monkeypatch.setattr(os, "replace", lambda *a: (done.append("rename"), replace(*a)))
+        write_whole(tmp_path / "a.json", "new")
+        assert done == ["file", "rename", "folder"]
 
 
 class TestReadOnly:

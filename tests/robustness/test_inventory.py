@@ -72,7 +72,7 @@ PYTHON = {
     ("dof/prices.py", "announce"): {"joblib.effective_n_jobs": JOBS},
     ("dof/run/montecarlo.py", "_done"): {"joblib.effective_n_jobs": JOBS},
     ("_checks.py", "check_jobs"): {"joblib.effective_n_jobs": JOBS},
-    ("mars/native/cross_validation.py", "_in_threads"): {
+    ("mars/native/cross_validation.py", "in_threads"): {
         "joblib.Parallel": "runs the folds in threads of this process",
         "joblib.delayed": "runs the folds in threads of this process",
     },
@@ -89,6 +89,12 @@ PYTHON = {
     },
     ("dof/run/workers.py", "is_on_cluster"): {
         "joblib.parallel.get_active_backend": "asks which backend the user chose"
+    },
+    ("dof/run/workers.py", "_at_start"): {
+        "joblib.parallel.get_active_backend": "asks which backend the user chose"
+    },
+    ("_worker.py", "attach_to"): {
+        "multiprocessing.parent_process": "asks for the process that started this worker"
     },
     ("dof/run/workers.py", "run_tasks"): {
         "joblib.delayed": TO_CHILD,
@@ -133,6 +139,7 @@ R = {
     },
     ("earth.R", "allowed.function"): {"python.call": "the user's own Python function"},
     ("earth.R", "earth.reprune"): {"unserialize": OWN_BYTES},
+    ("earth.R", "describe.glm"): {"do.call": "cbind, with values"},
     ("earth.R", "earth.summary"): {"unserialize": OWN_BYTES, "do.call": "summary, with values"},
     ("earth.R", "earth.residuals"): {"unserialize": OWN_BYTES},
     ("earth.R", "earth.interval"): {"unserialize": OWN_BYTES},

@@ -62,7 +62,8 @@ def test_same_bits_in_threads():
     )
 
 
-def test_progress_bar(capsys):
+def test_progress_bar(capsys, monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     degrees_of_freedom(LeastSquares(), X, method="monte-carlo", n_rep=20, progress=True)
     assert "20/20" in capsys.readouterr().err
     degrees_of_freedom(LeastSquares(), X, method="monte-carlo", n_rep=20)

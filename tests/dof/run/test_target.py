@@ -1,5 +1,7 @@
 """Draw until the error is reached."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -93,7 +95,8 @@ def test_a_search_that_finds_nothing_keeps_the_default():
     assert found.penalty == 2.0 and found.n_rep == 64
 
 
-def test_the_bar_shows_the_last_error_and_changes_nothing(capsys):
+def test_the_bar_shows_the_last_error_and_changes_nothing(capsys, monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     plain = correct_penalty(X, target_se=0.2, random_state=1, **MARS)
     found = correct_penalty(X, target_se=0.2, random_state=1, progress=True, n_jobs=2, **MARS)
     shown = capsys.readouterr().err

@@ -1,6 +1,7 @@
 #include "team.hpp"
 
 #include <exception>
+#include <system_error>
 
 #include "processors.hpp"
 
@@ -9,11 +10,16 @@ namespace earthdof {
 Team::Team(int n_threads, Patience* patience) : patience_(patience) {
   if (n_threads < 2) return;
   const Processors processors;
+  threads_.reserve(static_cast<std::size_t>(n_threads) - 1);
   for (int thread = 1; thread < n_threads; ++thread) {
-    threads_.emplace_back([this, thread, processors] {
-      processors.stay_anywhere();
-      serve(thread);
-    });
+    try {
+      threads_.emplace_back([this, thread, processors] {
+        processors.stay_anywhere();
+        serve(thread);
+      });
+    } catch (const std::system_error&) {
+      return;  // a limit on processes or memory: go on with the threads that have started
+    }
     processors.send_away(threads_.back());
   }
 }

@@ -88,7 +88,7 @@ class Shrinking {
     for (std::size_t c = j; c < size_; ++c) std::copy_n(triangle_[c + 1], c + 2, triangle_[c]);
     for (std::size_t i = j; i < size_; ++i) {
       const double a = triangle_[i][i], b = triangle_[i][i + 1], length = std::sqrt(a * a + b * b);
-      if (b == 0) continue;
+      if (b == 0 || length == 0) continue;  // nothing to rotate, or a square that underflows
       const double cosine = a / length, sine = b / length;
       for (std::size_t c = i; c < size_; ++c) rotate(triangle_[c], i, cosine, sine);
       for (std::size_t r = 0; r < rotated_.rows(); ++r) rotate(rotated_[r], i, cosine, sine);

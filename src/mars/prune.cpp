@@ -57,7 +57,9 @@ double Reduction::include(std::size_t first, double weight, double* row, double 
 void Reduction::rotate(std::size_t k, Case& rest) {
   const double x = rest.row[k], weight = rest.weight;
   if (x == 0.0 || weight == 0.0) return;
-  const double wx = weight * x, total = d_[k] + wx * x, cosine = d_[k] / total, sine = wx / total;
+  const double wx = weight * x, total = d_[k] + wx * x;
+  if (total == 0.0) return;  // the square underflows
+  const double cosine = d_[k] / total, sine = wx / total;
   rest.weight = cosine * weight;
   d_[k] = total;
   loops().rotate(u_[k] + k + 1, rest.row + k + 1, x, cosine, sine, size() - k - 1);

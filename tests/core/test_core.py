@@ -258,3 +258,37 @@ def test_read_only_arrays_are_taken():
     X.setflags(write=False)
     Y.setflags(write=False)
     assert many(X, Y, options(X))[0].shape == Y.shape
+
+
+REFUSED_THREADS = """
+import resource, sys
+import numpy as np
+from pyearthdof import Earth
+
+rng = np.random.default_rng(0)
+X, Y = rng.normal(size=(300, 3)), rng.normal(size=(300, 40))
+one = Earth(engine="native").fit_many(X, Y, n_jobs=1).fitted
+pages = int(open("/proc/self/statm").read().split()[0])
+# The stacks of two more threads fit into memory, those of eight do not.
+limit = pages * resource.getpagesize() + 2 * STACK + STACK // 2
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+for _ in range(5):
+    assert (Earth(engine="native").fit_many(X, Y, n_jobs=8).fitted == one).all()
+print("done")
+""".replace("STACK", str(2**28))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of memory as Linux has them")
+def test_threads_that_the_system_refuses():
+    """Fewer threads do the work; before, the call waited forever or ended the process."""
+    import resource
+
+    def large_stacks():
+        resource.setrlimit(resource.RLIMIT_STACK, (2**28, 2**28))
+
+    done = subprocess.run(
+        [sys.executable, "-c", REFUSED_THREADS],
+        capture_output=True, text=True, timeout=60, check=False, preexec_fn=large_stacks,
+        env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"},
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr

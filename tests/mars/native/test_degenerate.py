@@ -48,3 +48,26 @@ def test_same_as_r(name, options):
     np.testing.assert_allclose(native.fitted_values_, r.fitted_values_, atol=1e-8 * scale)
     assert native.termcond_ == r.termcond_
     assert native_warnings == r_warnings
+
+
+def underflowing(n_responses=1):
+    """Leading rows whose squares are 0 for a double."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=60)
+    y = 2 * x + rng.normal(size=60)
+    x[:2] = [1e-200, -1e-200]
+    return x[:, None], y if n_responses == 1 else np.column_stack([y, rng.normal(size=60)])
+
+
+@pytest.mark.parametrize("kind", ["plain", "linear", "weights", "glm", "several", "exhaustive"])
+def test_squares_that_underflow(kind):
+    x, y = underflowing(2 if kind == "several" else 1)
+    options = {
+        "plain": {}, "exhaustive": {"linpreds": [0], "pmethod": "exhaustive"},
+        "glm": {"linpreds": [0], "glm_family": "gaussian"},
+    }.get(kind, {"linpreds": [0]})  # fmt: skip
+    weights = np.linspace(0.5, 2, 60) if kind == "weights" else None
+    r, native = (Earth(engine=e, **options).fit(x, y, weights) for e in ("r", "native"))
+    assert native.terms_ == r.terms_ and len(r.terms_) > 1
+    np.testing.assert_allclose(native.gcv_, r.gcv_, rtol=1e-10)
+    np.testing.assert_allclose(native.term_coef_, r.term_coef_, rtol=1e-9)

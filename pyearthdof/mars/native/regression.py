@@ -6,6 +6,7 @@ import numpy as np
 from scipy.linalg import qr, solve_triangular
 
 from ... import _core
+from ...exceptions import InvalidInputError
 
 __all__ = ["root_of_inverse", "wls", "wls_errors"]
 
@@ -16,7 +17,12 @@ def wls(columns: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Coefficients; NaN for columns that depend on the ones before them."""
     root = np.sqrt(weights)
     rows = np.ascontiguousarray((columns * root[:, None]).T)
-    chosen = np.sort(_core.find_independent(rows, LM_TOLERANCE))
+    chosen = sorted(_core.find_independent(rows, LM_TOLERANCE))
+    if not chosen:
+        raise InvalidInputError(
+            "the residuals are next to nothing, which leaves nothing for a variance model: use "
+            "varmod_method='const'"
+        )
     coef = np.full(len(rows), np.nan)
     found = _core.regress(
         np.ascontiguousarray(rows[chosen]), (y * root)[None, :], leverages=False, n_threads=1

@@ -131,7 +131,7 @@ class MarsTexts(LearnedFromModel, SavedEstimator):
         errors = getattr(self, "_varmod_errors", None)
         if self.model_.varmod is None or errors is None or self._sd is None:
             return None
-        return VarianceShown.of(errors, self._sd, self.residuals_)
+        return VarianceShown.of(errors, self._sd, self.fitted_values_, self.residuals_)
 
     def _offset_shown(self) -> np.ndarray | None:
         if self._kept is not None:

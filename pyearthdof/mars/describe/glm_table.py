@@ -42,9 +42,17 @@ def _residuals(values, df: int, digits: int) -> list[str]:
     names = [str(k + 1) for k in range(len(values))]
     if df > FEW:
         known = values[~np.isnan(values)]
-        values = np.quantile(known, [0, 0.25, 0.5, 0.75, 1]) if len(known) else np.full(5, np.nan)
+        values = _quantiles(known) if len(known) else np.full(5, np.nan)
         names = list(QUANTILES)
     return _named(names, r_format(values, digits))
+
+
+def _quantiles(values) -> np.ndarray:
+    """Minimum, quartiles and maximum as R's quantile() rounds them: a median of -1 and 1 may be 1e-16."""
+    place = (len(values) - 1) * np.array([0, 0.25, 0.5, 0.75, 1])
+    values, low = np.sort(values), np.floor(place).astype(int)
+    below, above, share = values[low], values[np.ceil(place).astype(int)], place - low
+    return np.where(below == above, below, (1 - share) * below + share * above)
 
 
 def _named(names, texts) -> list[str]:

@@ -40,9 +40,14 @@ class VarianceShown:
     inside: np.ndarray
 
     @classmethod
-    def of(cls, errors: VarianceErrors, sd: np.ndarray, residuals: np.ndarray) -> VarianceShown:
-        """From the standard deviations and the residuals of the training rows."""
-        lengths, sizes = 2 * interval_width(sd, LEVEL), np.abs(np.ravel(residuals))
+    def of(cls, errors: VarianceErrors, sd: np.ndarray, fitted, residuals) -> VarianceShown:
+        """From the standard deviations, the fit and the residuals of the training rows."""
+        fitted, width, sizes = (
+            np.ravel(fitted),
+            interval_width(sd, LEVEL),
+            np.abs(np.ravel(residuals)),
+        )
+        lengths = (fitted + width) - (fitted - width)  # as R rounds them
         inside = [100 * np.mean(sizes <= interval_width(sd, p)) for p in LEVELS]
         return cls(
             errors.names,

@@ -6,8 +6,9 @@ import numpy as np
 from scipy.linalg import qr, solve_triangular
 
 from ... import _core
+from ...exceptions import InvalidInputError
 
-__all__ = ["root_of_inverse", "wls", "wls_errors"]
+__all__ = ["nothing_left", "root_of_inverse", "wls", "wls_errors"]
 
 LM_TOLERANCE = 1e-7
 
@@ -16,13 +17,23 @@ def wls(columns: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Coefficients; NaN for columns that depend on the ones before them."""
     root = np.sqrt(weights)
     rows = np.ascontiguousarray((columns * root[:, None]).T)
-    chosen = np.sort(_core.find_independent(rows, LM_TOLERANCE))
+    chosen = sorted(_core.find_independent(rows, LM_TOLERANCE))
+    if not chosen:
+        raise nothing_left()
     coef = np.full(len(rows), np.nan)
     found = _core.regress(
         np.ascontiguousarray(rows[chosen]), (y * root)[None, :], leverages=False, n_threads=1
     )
     coef[chosen] = found["coef"][:, 0]
     return coef
+
+
+def nothing_left() -> InvalidInputError:
+    """The error for residuals that a variance model cannot be fitted to."""
+    return InvalidInputError(
+        "the residuals are next to nothing, which leaves nothing for a variance model: use "
+        "varmod_method='const'"
+    )
 
 
 def wls_errors(columns: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -15,7 +15,7 @@ import numpy as np
 from ... import _core
 from ...exceptions import InvalidInputError, RWarning
 from ...random import RDraws
-from .regression import root_of_inverse, wls
+from .regression import nothing_left, root_of_inverse, wls
 
 __all__ = ["fit_robust", "robust_errors"]
 
@@ -108,6 +108,8 @@ def _best_sample(X, y, target, draws) -> tuple[float, np.ndarray]:
         residuals = y - X @ coef
         if best is None:
             scale = np.partition(np.abs(residuals), n // 2)[n // 2] / MAD
+            if scale == 0:
+                raise nothing_left()
         elif np.sum(_chi(residuals / (K0 * best))) > target:
             continue
         else:

@@ -9,6 +9,7 @@ from rscript import needs_rscript, run_r
 from versions import assert_lines
 
 from pyearthdof import Earth, EarthClassifier
+from pyearthdof.mars.describe.glm_table import _quantiles
 
 RNG = np.random.default_rng(31)
 N = 90
@@ -178,3 +179,14 @@ def test_a_classifier_and_a_ridge_penalty_have_a_table():
 def _errors(text):
     lines = text.split("GLM coefficients (family")[1].split("\n\n")[0].split("\n")[2:]
     return np.array([float(line.replace("< ", "").split()[-3]) for line in lines])
+
+
+@needs_rscript
+def test_quantiles_are_rounded_as_in_r():
+    rng = np.random.default_rng(2)
+    groups = [np.append(rng.normal(size=k), [-1.1774, 1.1774]) for k in range(1, 60)]
+    groups += [np.repeat([-1.17741, 1.17741 + 2**-52], k) for k in range(1, 9)]
+    code = "out <- list(q = t(sapply(split(x, g), quantile)))"
+    label = np.repeat(np.arange(len(groups)), [len(g) for g in groups])
+    expected = run_r(code, x=np.concatenate(groups), g=label)["q"]
+    np.testing.assert_array_equal([_quantiles(group) for group in groups], expected)

@@ -365,3 +365,13 @@ def test_a_damaged_variance_model_is_refused():
     for varmod in ([], {}, "lm"):
         with pytest.raises(InvalidInputError, match="varmod"):
             MarsModel.from_dict(entries | {"varmod": varmod})
+
+
+@pytest.mark.filterwarnings("ignore::pyearthdof.exceptions.RWarning")
+def test_a_constant_response_leaves_nothing_for_robust_regression():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(60, 3)) * [1e3, 1.0, 1e-2]
+    options = {"nfold": 3, "ncross": 3, "random_state": 5, "engine": "native"}
+    for y in (3.7, -2e5, 0.1, 3.0):
+        with pytest.raises(InvalidInputError, match="nothing for a variance model"):
+            Earth(varmod_method="x.rlm", **options).fit(X, np.full(60, y))

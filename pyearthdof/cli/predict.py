@@ -83,33 +83,34 @@ def _predictions(estimator, X, scale, interval, level, proba, extrapolate):
     """A frame with a column for each number or class."""
     import pandas as pd
 
+    from ..mars.design.data import check_new_data
+    from ..mars.design.extrapolation import within_range
+
     if not hasattr(estimator, "feature_names_in_"):  # fitted on an array: only places count
         X = X.to_numpy(dtype=float)
     if proba and not hasattr(estimator, "classes_"):
         raise InvalidInputError("--proba is given but the model is no classifier")
+    if interval is not None and hasattr(estimator, "classes_"):
+        raise InvalidInputError("--interval is given but the model is a classifier")
+    if proba and scale != "response":
+        raise InvalidInputError(f"--type={scale} but it should be response with --proba")
+    X = within_range(estimator.model_, X, extrapolate)
     if interval is not None:
-        if hasattr(estimator, "classes_"):
-            raise InvalidInputError("--interval is given but the model is a classifier")
-        from ..mars.design.extrapolation import within_range
-
-        X = within_range(estimator.model_, X, extrapolate)
         kind = "earth" if estimator.model_.glm is not None else "response"
         table = estimator.predict_interval(X, level, interval, type=kind)
         name = estimator.model_.response_names[0]
         return table.set_axis([name, "lower", "upper"], axis=1).reset_index(drop=True)
     if hasattr(estimator, "classes_") and scale == "response":
-        columns = {"class": estimator.predict(X, extrapolate=extrapolate)}
+        columns = {"class": estimator.predict(X)}
         if proba:
             shares = estimator.predict_proba(X)
             names = [f"probability_{value}" for value in estimator.classes_]
             columns |= dict(zip(names, shares.T, strict=True))
         return pd.DataFrame(columns)
     if hasattr(estimator, "classes_"):
-        if proba:
-            raise InvalidInputError(f"--type={scale} but it should be response with --proba")
-        values = estimator.model_.predict(X, scale)
+        values = estimator.model_.predict(check_new_data(estimator, X), scale)
     else:
-        values = estimator.predict(X, scale, extrapolate=extrapolate)
+        values = estimator.predict(X, scale)
     return pd.DataFrame(
         values.reshape(len(values), -1), columns=list(estimator.model_.response_names)
     )

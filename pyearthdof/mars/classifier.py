@@ -115,10 +115,10 @@ class EarthClassifier(ClassifierMixin, EarthFit, BaseEstimator):
         total = raw.sum(axis=1, keepdims=True)
         return np.where(total > 0, raw / np.where(total > 0, total, 1.0), 1 / raw.shape[1])
 
-    def predict_log_proba(self, X):
-        """Logarithms of `predict_proba(X)`."""
+    def predict_log_proba(self, X, *, extrapolate="allow"):
+        """Logarithms of `predict_proba(X, extrapolate=extrapolate)`."""
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+            return np.log(self.predict_proba(X, extrapolate=extrapolate))
 
     def predict_raw_proba(self, X, *, extrapolate="allow"):
         """R's own probabilities at X: (n,) of the second of two classes, else (n, n_classes).
@@ -139,14 +139,16 @@ class EarthClassifier(ClassifierMixin, EarthFit, BaseEstimator):
         X = within_range(self.model_, check_new_data(self, X), extrapolate)
         return self.model_.predict(X, "response")
 
-    def decision_function(self, X):
+    def decision_function(self, X, *, extrapolate="allow"):
         """Linear predictors at X: (n,) for two classes, positive for the second; else (n, n_classes).
 
         They are counted from the one of a probability of one half, which is 0 for logit, probit and cauchit.
+        What `extrapolate` does outside of the training range: as in `Earth.predict`.
         """
         check_is_fitted(self)
         link = self._glm.link
-        above = self.model_.predict(check_new_data(self, X), "link") - HALF[link]
+        X = within_range(self.model_, check_new_data(self, X), extrapolate)
+        above = self.model_.predict(X, "link") - HALF[link]
         return -above if link in DECREASING else above
 
     def _indicators(self, codes: np.ndarray) -> Responses:

@@ -135,8 +135,9 @@ class EarthFit(MarsIntervals, KnowsOtherNames):
 
         Notes
         -----
-        There is no cross-validation in it. The training data are needed: a fitted estimator refers to
-        them, but leaves them out when it is pickled, unless it was made with keepxy=True.
+        There is no cross-validation in it. The training data are needed: a fitted estimator keeps copies of
+        y and the weights and refers to X, but leaves all of them out when it is pickled, unless it was made
+        with keepxy=True. An X that was changed in place since the fit is refused.
 
         Examples
         --------
@@ -290,7 +291,7 @@ class EarthFit(MarsIntervals, KnowsOtherNames):
                 "the training data are not here: this model was loaded from a file or from R; fit again, or "
                 "pickle the estimator, fitted with keepxy=True"
             )
-        if not data.gives(self.model_, self.bx_):
+        if not data.is_unchanged():
             raise InvalidInputError(
                 "the training data were changed in place since the fit; fit again"
             )

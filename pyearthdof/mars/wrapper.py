@@ -25,19 +25,22 @@ class EarthWrapper(MetaEstimatorMixin, BaseEstimator):
 
     _holder = "estimator_"
 
-    def predict(self, X):
-        """Predict at the rows of X as the fitted estimator does."""
-        return self._chosen().predict(X)
+    def predict(self, X, *args, **options):
+        """Predict at the rows of X; args and options are those of the fitted estimator's `predict`."""
+        return self._chosen().predict(X, *args, **options)
 
     @available_if(_has("predict_proba"))
-    def predict_proba(self, X):
-        """Probabilities of the classes at the rows of X, as the fitted classifier tells them."""
-        return self._chosen().predict_proba(X)
+    def predict_proba(self, X, *, extrapolate="allow"):
+        """Probabilities of the classes at the rows of X, as in `EarthClassifier.predict_proba`.
+
+        What `extrapolate` does outside of the training range: as in `Earth.predict`.
+        """
+        return self._chosen().predict_proba(X, extrapolate=extrapolate)
 
     @available_if(_has("predict_interval"))
-    def predict_interval(self, X=None, level=0.95, kind="prediction"):
-        """Intervals of the fitted estimator; X, level and kind as in `Earth.predict_interval`."""
-        return self._chosen().predict_interval(X, level, kind)
+    def predict_interval(self, X=None, level=0.95, kind="prediction", type="response"):
+        """Intervals of the fitted estimator; X, level, kind and type as in `Earth.predict_interval`."""
+        return self._chosen().predict_interval(X, level, kind, type)
 
     def score(self, X, y, sample_weight=None) -> float:
         """The estimator's own score: R squared, or the share of right classes.

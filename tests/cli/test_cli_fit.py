@@ -13,7 +13,7 @@ import pytest
 from pyearthdof import Earth, EarthClassifier
 from pyearthdof.cli import main
 from pyearthdof.cli.earth_options import EARTH_OPTIONS
-from pyearthdof.exceptions import ColumnWarning
+from pyearthdof.exceptions import ColumnWarning, ExtrapolationWarning
 
 MAIN = "from pyearthdof.cli import main; main()"
 
@@ -180,6 +180,28 @@ def test_predictions_outside_of_the_range(run, table, tmp_path):
     code, out, _ = run("predict", saved, far, "--extrapolate", "clip")
     largest = pd.read_csv(data)[["a"]].max().to_frame().T
     assert float(out.splitlines()[1]) == Earth.load(saved).predict(largest)[0]
+
+
+@pytest.mark.parametrize("target", ["size", "group"])
+def test_all_that_a_classifier_predicts_outside_of_the_range(run, table, tmp_path, target):
+    saved, data = tmp_path / "model.json", columns(table, "a", target)
+    assert run("fit", data, "--target", target, "--classify", "--save", saved)[0] == 0
+    largest = pd.read_csv(data)[["a"]].max().item()
+    far, end = tmp_path / "far.csv", tmp_path / "end.csv"
+    far.write_text("a\n99\n")
+    end.write_text(f"a\n{largest!r}\n")
+    for options in ([], ["--proba"], ["--type", "link"], ["--type", "earth"]):
+        expected = run("predict", saved, end, *options)[1]
+        assert run("predict", saved, far, *options, "--extrapolate", "clip")[:2] == (0, expected)
+        assert options == [] or run("predict", saved, far, *options)[1] != expected
+        code, _, err = run("predict", saved, far, *options, "--extrapolate", "refuse")
+        assert code == 2 and "outside of the training range of 'a'" in err
+        with pytest.warns(ExtrapolationWarning) as caught:
+            assert run("predict", saved, far, *options, "--extrapolate", "warn")[0] == 0
+        assert len(caught) == 1
+    far.write_text("a,more\n,1\n1,1\n")
+    code, _, err = run("predict", saved, far, "--type", "link")
+    assert code == 2 and "NaN" in err
 
 
 def test_models_of_earlier_releases(run, table, tmp_path):

@@ -4,6 +4,7 @@ import pickle
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from earth_cases import R_CASES, R_DATA, read_frames
 from rscript import needs_rscript, run_r
@@ -139,13 +140,88 @@ def test_training_data_are_needed(found):
     )
 
 
-def test_data_changed_in_place_are_noticed(found):
-    X, y, _ = data_of(found, ("ozone", "temp|ibh", "O3", ""))
-    values = X.to_numpy().copy()
-    model = Earth(engine="native").fit(values, y)
-    values[:] = values[::-1].copy()
-    with pytest.raises(InvalidInputError, match="changed in place"):
-        model.reprune(nprune=3)
+def _changed(rng, what):
+    """Data, an estimator fitted to them, and what changes them in place."""
+    X, w = rng.normal(size=(80, 4)), rng.uniform(1, 2, size=80)
+    y = np.abs(X[:, 0]) + X[:, 1] + 0.5 * rng.normal(size=80)
+    Y, rows = np.column_stack([y, X[:, 2] ** 2]), np.arange(0, 80, 2)
+    counts = rng.poisson(np.exp(X[:, 0]), size=80).astype(float)
+    return {
+        "y": ({}, (X, y, None), {}, lambda: np.multiply(y, 10, out=y)),
+        "several responses": ({}, (X, Y, None), {}, lambda: np.multiply(Y, 10, out=Y)),
+        "a glm": ({"glm_family": "poisson"}, (X, counts), {}, lambda: counts.sort()),
+        "weights": ({}, (X, y, w), {}, lambda: w.sort()),
+        "subset": ({}, (X, y, w), {"subset": rows}, lambda: np.add(rows, 1, out=rows)),
+    }[what]
+
+
+@pytest.mark.parametrize("engine", [pytest.param("r", marks=pytest.mark.needs_r), "native"])
+@pytest.mark.parametrize("what", ["y", "several responses", "a glm", "weights", "subset"])
+def test_responses_and_weights_changed_in_place_do_not_matter(what, engine):
+    options, data, more, change = _changed(np.random.default_rng(4), what)
+    model = Earth(engine=engine, **options).fit(*data, **more)
+    pruned, updated = model.reprune(nprune=3), model.update(degree=2)
+    change()
+    for before, after in ((pruned, model.reprune(nprune=3)), (updated, model.update(degree=2))):
+        assert after.model_ == before.model_
+        np.testing.assert_array_equal(after.residuals_, before.residuals_)
+        assert after.summary() == before.summary()
+
+
+@pytest.mark.parametrize("is_pickled", [False, True])
+def test_predictors_changed_in_place_are_noticed(is_pickled):
+    rng = np.random.default_rng(4)
+    made = rng.normal(size=(80, 8))
+    y = made[:, 0] + 0.5 * rng.normal(size=80)
+
+    def reverse(values):
+        values[:] = values[::-1].copy()
+
+    changes = [reverse, lambda v: reverse(v[:, 3]), lambda v: np.multiply(v[:, 2], 2, out=v[:, 2])]
+    for values in (made, np.asfortranarray(made), made[:, ::2], np.asfortranarray(made)[:, ::2]):
+        for change in changes:
+            values = values.copy("K") if values.flags.forc else np.repeat(values, 2, axis=1)[:, ::2]
+            model = Earth(engine="native", keepxy=True, nprune=2).fit(values, y)
+            assert not {"x3", "x4"} & set(model.model_.used_features())
+            model = pickle.loads(pickle.dumps(model)) if is_pickled else model
+            assert model.reprune(nprune=1).n_terms_ == 1 and model.update(degree=2).degree == 2
+            change(values)
+            if is_pickled:  # it has data of its own
+                assert model.reprune(nprune=1).n_terms_ == 1
+                continue
+            for call in (lambda m=model: m.reprune(nprune=1), lambda m=model: m.update(degree=2)):
+                with pytest.raises(InvalidInputError, match="changed in place"):
+                    call()
+
+
+@pytest.mark.parametrize("engine", [pytest.param("r", marks=pytest.mark.needs_r), "native"])
+def test_the_frame_of_a_formula_changed_in_place_is_noticed(engine):
+    rng = np.random.default_rng(4)
+    made = pd.DataFrame(rng.normal(size=(80, 4)), columns=["a", "b", "c", "o"])
+    made["y"] = np.abs(made["a"]) + made["o"] + 0.3 * rng.normal(size=80)
+    for name in ("y", "a", "b", "o"):
+        frame = made.copy()
+        w = rng.uniform(1, 2, size=80)
+        model = Earth.from_formula("y ~ a + b + offset(o)", frame, w, engine=engine)
+        before = model.reprune(nprune=2).model_
+        w.sort()
+        frame["c"] *= 2  # not in the formula
+        assert model.reprune(nprune=2).model_ == before
+        frame.iloc[3, frame.columns.get_loc(name)] += 1.0
+        for change in ({"nprune": 2}, {"degree": 2}, {"formula": ". ~ . + c"}):
+            with pytest.raises(InvalidInputError, match="changed in place"):
+                model.update(**change)
+        frame.iloc[3, frame.columns.get_loc(name)] = np.nan
+        with pytest.raises(InvalidInputError, match="changed in place"):
+            model.reprune(nprune=2)
+
+
+def test_data_with_matrices_are_updated_by_a_formula():
+    rng = np.random.default_rng(4)
+    data = {"m": rng.normal(size=(80, 2)), "z": rng.normal(size=80)}
+    data["y"] = data["m"][:, 0] + data["z"]
+    model = Earth.from_formula("y ~ m", data, engine="native").update(formula=". ~ . + z")
+    assert model.model_.feature_names == ("m1", "m2", "z")
 
 
 @pytest.mark.parametrize(

@@ -206,7 +206,7 @@ def check_responses(estimator, y, n_samples: int, *, factors: bool = False) -> R
         raise InvalidInputError(f"y has shape {values.shape} but it should have a column")
     if names is None:
         names = ("y",) if n_resp == 1 else tuple(f"y{j + 1}" for j in range(n_resp))
-    return Responses(values, names)
+    return Responses(values.copy(), names)  # pruning again needs them as they were
 
 
 def _converted(estimator, y) -> np.ndarray:
@@ -272,7 +272,7 @@ def check_subset(subset, n_samples: int) -> np.ndarray | None:
     if subset is None:
         return None
     check_kind("subset", subset)
-    subset = np.asarray(subset)
+    subset = np.array(subset)  # a copy, as of the responses
     if subset.dtype == bool:
         if subset.shape != (n_samples,):
             raise InvalidInputError(
@@ -384,7 +384,7 @@ def check_weights(weights, n_samples: int) -> np.ndarray | None:
         return None
     check_kind("sample_weight", weights)
     try:
-        weights = np.asarray(weights, dtype=np.float64)
+        weights = np.array(weights, dtype=np.float64)  # a copy, as of the responses
     except (TypeError, ValueError) as error:
         raise InvalidInputError(f"sample_weight should hold numbers: {error}") from None
     if weights.ndim == 0:

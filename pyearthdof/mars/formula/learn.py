@@ -85,9 +85,12 @@ class FormulaFrame:
         return kinds
 
 
-def frame_of_formula(data) -> FormulaFrame:
-    """Learn the columns of a frame, or of a mapping in which some are matrices."""
-    matrices: dict[str, MatrixColumn] = {}
+def frame_of_formula(data, matrices: Mapping[str, MatrixColumn] | None = None) -> FormulaFrame:
+    """Learn the columns of a frame, or of a mapping in which some are matrices.
+
+    `matrices` are those of a frame that was a mapping.
+    """
+    matrices = {} if matrices is None else matrices
     if isinstance(data, Mapping):
         data, matrices = frame_of_mapping(data)
     if not isinstance(data, pd.DataFrame):

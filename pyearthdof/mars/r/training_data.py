@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -35,8 +35,8 @@ __all__ = ["FormulaData", "TrainingData"]
 class TrainingData:
     """Predictors, responses and case weights of all rows, and 0-based numbers of the rows to fit on.
 
-    They are not copied. earth judges the weights of all rows before it takes the subset, so the engines
-    get both.
+    The predictors are not copied: `is_unchanged` notices if they were changed in place. earth judges the
+    weights of all rows before it takes the subset, so the engines get both.
     """
 
     all_design: Design
@@ -44,6 +44,14 @@ class TrainingData:
     all_weights: np.ndarray | None = None
     subset: np.ndarray | None = None
     all_offset: np.ndarray | None = None  # a formula's: the terms are fitted to what is left
+    moments: np.ndarray = field(init=False, repr=False)
+
+    def __post_init__(self):
+        object.__setattr__(self, "moments", _moments(self.all_design.values))
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        self.__post_init__()  # in memory of another layout, sums are rounded differently
 
     @cached_property
     def design(self) -> Design:
@@ -83,9 +91,10 @@ class TrainingData:
         """The same data by another formula."""
         raise InvalidInputError("formula is given but the model was fitted without a formula")
 
-    def gives(self, model, bx) -> bool:
-        """Whether the terms of a model are still what they were."""
-        return _same(model.basis(self.design.values), bx)
+    def is_unchanged(self) -> bool:
+        """Whether the predictors are still those of the fit."""
+        now = _moments(self.all_design.values)
+        return np.array_equal(now, self.moments, equal_nan=True)
 
     def fit_in_r(self, options: EarthOptions, seed=None, r_object: bytes | None = None):
         """Fit in R, or prune again what an earlier fit left there."""
@@ -103,11 +112,11 @@ class FormulaData(TrainingData):
     columns: FormulaFrame
 
     @classmethod
-    def learn(cls, text: str, frame, weights, subset) -> FormulaData:
-        """Read, check and learn a formula; nothing is fitted."""
+    def learn(cls, text: str, frame, weights, subset, matrices=None) -> FormulaData:
+        """Read, check and learn a formula; nothing is fitted. `matrices` are those of an earlier frame."""
         from ..formula.learn import frame_of_formula, learn_formula
 
-        columns = frame_of_formula(frame)
+        columns = frame_of_formula(frame, matrices)
         frame = columns.frame
         learned = learn_formula(text, columns, _moves_knots)
         design = Design(learned.design, check_names(learned.names))
@@ -125,8 +134,25 @@ class FormulaData(TrainingData):
             columns=columns,
         )
 
+    def __post_init__(self):
+        """All but the frame are arrays of its own."""
+
+    def is_unchanged(self) -> bool:
+        """Whether the frame still gives the predictors, responses and offset of the fit."""
+        try:
+            now = self._learn_again(self.formula.text)
+        except InvalidInputError:
+            return False
+        pairs = [
+            (now.all_design.values, self.all_design.values),
+            (now.all_responses.values, self.all_responses.values),
+        ]
+        if now.all_offset is not None and self.all_offset is not None:
+            pairs.append((now.all_offset, self.all_offset))
+        return all(np.array_equal(new, old) for new, old in pairs)
+
     def gives(self, model, bx) -> bool:
-        """Whether the terms of a model are still what they were."""
+        """Whether the frame gives the terms of a model when it is taken for new data."""
         frame = self.frame if self.subset is None else self.frame.iloc[self.subset]
         return _same(model.basis(frame.set_axis([str(n) for n in frame.columns], axis=1)), bx)
 
@@ -135,7 +161,11 @@ class FormulaData(TrainingData):
         from ..formula.update import updated_formula
 
         text = updated_formula(self.learned.formula.text, text)
-        return FormulaData.learn(text, self.frame, self.all_weights, self.subset)
+        return self._learn_again(text)
+
+    def _learn_again(self, text: str) -> FormulaData:
+        matrices = self.columns.matrices
+        return FormulaData.learn(text, self.frame, self.all_weights, self.subset, matrices)
 
     @property
     def formula(self) -> Formula:
@@ -157,6 +187,12 @@ def _moves_knots() -> bool:
     """Whether the R that is here moves knots from the boundary; the newest does, where there is none."""
     version = bridge.r_version()
     return version is None or tuple(int(part) for part in version.split(".")[:2]) >= (4, 5)
+
+
+def _moments(X: np.ndarray) -> np.ndarray:
+    """A sum over each column that changes with its values and their order."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.einsum("i,ij->j", np.arange(1.0, len(X) + 1), X)
 
 
 def _same(basis: np.ndarray, bx: np.ndarray) -> bool:

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pyearthdof import Earth, EarthClassifier
+from pyearthdof import CorrectedEarth, Earth, EarthClassifier, EarthCV
 from pyearthdof.exceptions import ColumnWarning, ExtrapolationWarning, InvalidInputError
 
 
@@ -127,3 +127,49 @@ def test_intervals_that_nobody_ordered():
         Earth(engine="native").fit(
             X.assign(age=pd.Categorical(["a", "b", "c"] * 20, ordered=True)), x
         )
+
+
+def test_everything_that_a_classifier_predicts(data):
+    X, y = data
+    model = EarthClassifier(engine="native").fit(X, y + np.sin(9 * X["unused"]) > 2)
+    ends = model.model_.ranges.clipped(rows(3.0, -9.0))
+    for name in (
+        "predict",
+        "predict_proba",
+        "predict_log_proba",
+        "predict_raw_proba",
+        "decision_function",
+    ):
+        predict = getattr(model, name)
+        np.testing.assert_array_equal(predict(rows(3.0, -9.0), extrapolate="clip"), predict(ends))
+        with pytest.raises(InvalidInputError, match="outside of the training range"):
+            predict(rows(3.0), extrapolate="refuse")
+
+
+@pytest.mark.parametrize("wrapped", ["EarthCV", "CorrectedEarth"])
+def test_estimators_that_choose_options_predict_as_their_estimator(data, wrapped):
+    X, y = data[0][["x", "unused"]], data[1]
+    chosen = {
+        "EarthCV": EarthCV(Earth(engine="native"), {"penalty": [2, 3]}, cv=3),
+        "CorrectedEarth": CorrectedEarth(Earth(engine="native"), n_rep=5, random_state=0),
+    }[wrapped].fit(X, y)
+    inner = getattr(chosen, chosen._holder)
+    new = pd.DataFrame({"x": [3.0, 0.5], "unused": [0.0, np.nan]})
+    for options in (
+        {"extrapolate": "clip", "missing": "propagate"},
+        {"type": "earth", "missing": "propagate"},
+    ):
+        np.testing.assert_array_equal(chosen.predict(new, **options), inner.predict(new, **options))
+    pd.testing.assert_frame_equal(chosen.predict(X, "terms"), inner.predict(X, "terms"))
+    with pytest.raises(InvalidInputError, match="outside of the training range"):
+        chosen.predict(new, missing="propagate", extrapolate="refuse")
+    classes = EarthCV(EarthClassifier(engine="native"), {"penalty": [2, 3]}, cv=3).fit(X, y > 2)
+    new = new.fillna(0.0)
+    np.testing.assert_array_equal(
+        classes.predict_proba(new, extrapolate="clip"),
+        classes.best_estimator_.predict_proba(new, extrapolate="clip"),
+    )
+    np.testing.assert_array_equal(
+        classes.predict(new, extrapolate="clip"),
+        classes.best_estimator_.predict(new, extrapolate="clip"),
+    )

@@ -16,6 +16,7 @@ from .options import (
     Degree,
     Designs,
     Engine,
+    Factors,
     Jobs,
     Json,
     Nk,
@@ -86,6 +87,7 @@ def crosscheck(
     degree: Degree = 1,
     penalty: Penalty = None,
     nk: Nk = None,
+    factor: Factors = [],  # noqa: B006
     sep: Sep = ",",
     decimal: Decimal = ".",
     as_json: Json = False,
@@ -99,7 +101,7 @@ def crosscheck(
     from ..mars.crosscheck import crosscheck as check
     from .table import read_table, split_target
 
-    X, y = split_target(read_table(data, sep, decimal), target)
+    X, y = split_target(read_table(data, sep, decimal, factors=factor), target)
     with refusals():
         found = check(X, y, degree=degree, penalty=penalty, nk=nk)
     print(json.dumps(found.to_dict()) if as_json else found)
@@ -108,7 +110,9 @@ def crosscheck(
 
 @app.command()
 def correct(
-    data: Annotated[str | None, typer.Argument(help="A CSV file, or `ozone`.")] = None,
+    data: Annotated[
+        str | None, typer.Argument(help="A CSV file, `-` for standard input, or `ozone`.")
+    ] = None,
     target: Annotated[str | None, typer.Option(help="Name of the response column.")] = None,
     n: Annotated[int | None, typer.Option(min=2, help="Number of rows, without a table.")] = None,
     p: Annotated[int | None, typer.Option(min=1, help="Number of predictors.")] = None,

@@ -12,6 +12,7 @@ from ..exceptions import InvalidInputError
 from .importable import is_importable, load_estimator, parameters_of
 from .options import (
     Designs,
+    Factors,
     Jobs,
     Json,
     Quiet,
@@ -74,6 +75,7 @@ def df(
         str | None, typer.Option(help="CSV file, or ozone: report what the estimator uses on it.")
     ] = None,
     target: Annotated[str | None, typer.Option(help="Column of the response in --data.")] = None,
+    factor: Factors = [],  # noqa: B006
     setting: Annotated[
         list[str] | None,
         typer.Option("--set", help="name=value: a parameter of module:Class; may be repeated."),
@@ -144,7 +146,15 @@ def df(
                 "fixed number of fits, --n-rep"
             )
         run = {"family": family, "sigma": sigma, "draws": RDraws(seed), "n_jobs": jobs}
-        _report(fit, data, target, html, as_json, run | ({} if n_rep is None else {"n_rep": n_rep}))
+        _report(
+            fit,
+            data,
+            target,
+            factor,
+            html,
+            as_json,
+            run | ({} if n_rep is None else {"n_rep": n_rep}),
+        )
         return
     found = degrees_of_freedom(
         fit,
@@ -168,7 +178,7 @@ def df(
     print(f"\nErrors cover: {found.se_covers}")
 
 
-def _report(fit, data, target, html, as_json: bool, run: dict) -> None:
+def _report(fit, data, target, factors, html, as_json: bool, run: dict) -> None:
     """The report about a table, printed, and as a page where one is wanted."""
     from .._files import write_whole
     from ..dof import df_report
@@ -178,7 +188,7 @@ def _report(fit, data, target, html, as_json: bool, run: dict) -> None:
         raise InvalidInputError("--data and --target should be given together, also for --html")
     if html is not None:
         check_writable(html)
-    X, y = _table(data, target)
+    X, y = _table(data, target, factors)
     report = df_report(fit, X, y, progress=not as_json, **run)
     if html is not None:
         write_whole(html, page_of(report))
@@ -188,10 +198,10 @@ def _report(fit, data, target, html, as_json: bool, run: dict) -> None:
         print(report)
 
 
-def _table(data: str, target: str):
+def _table(data: str, target: str, factors: list[str]):
     from .table import read_table, split_target
 
-    table = read_table(data)
+    table = read_table(data, factors=factors)
     if target in table.columns and table[target].dtype.kind not in "biuf":
         # Classes: the response may be text, which other commands refuse.
         missing = table[target].isna().any()

@@ -12,6 +12,7 @@ from ..exceptions import InvalidInputError
 from .earth_options import with_earth_options
 from .options import (
     Decimal,
+    Factors,
     Json,
     Quiet,
     Repetitions,
@@ -40,6 +41,7 @@ def fit(
     without: Annotated[
         list[str], typer.Option(help="A column to leave out; repeat it for several.")
     ] = [],  # noqa: B006
+    factor: Factors = [],  # noqa: B006
     weights: Annotated[str | None, typer.Option(help="Name of a column of case weights.")] = None,
     corrected: Annotated[
         bool, typer.Option("--corrected", help="Take the penalty that Algorithm 2 gives.")
@@ -80,7 +82,8 @@ def fit(
         if path is not None:
             check_writable(path)
     _check_choices(options["penalty"], corrected, by_df, target_se, n_rep)
-    table = leave_out(read_table(data, sep, decimal), without, target)
+    table = read_table(data, sep, decimal, factors=factor, unused=without)
+    table = leave_out(table, without, target)
     table, case_weights = split_weights(table, weights, target)
     X, y = split_targets(table, target, classes=True)
     model = _estimator(y, classify, options)

@@ -14,8 +14,8 @@ import typer
 from ..exceptions import InvalidInputError, PyEarthDofError
 
 __all__ = [
-    "Decimal", "Degree", "Designs", "Engine", "Jobs", "Json", "Nk", "Penalty", "Quiet", "Repetitions", "Sep",
-    "Table", "TargetSe", "be_quiet", "check_writable", "print_json", "refusals",
+    "Decimal", "Degree", "Designs", "Engine", "Factors", "Jobs", "Json", "Nk", "Penalty", "Quiet",
+    "Repetitions", "Sep", "Table", "TargetSe", "be_quiet", "check_writable", "print_json", "refusals",
 ]  # fmt: skip
 
 Degree = Annotated[int, typer.Option(help="Highest degree of interaction.")]
@@ -23,6 +23,10 @@ Designs = Annotated[
     int, typer.Option(min=1, help="Gaussian designs; the errors cover them if there are several.")
 ]
 Engine = Annotated[Literal["auto", "r", "native"], typer.Option(help="What computes the fit.")]
+Factors = Annotated[
+    list[str],
+    typer.Option("--factor", help="A column to take for a factor; repeat it for several."),
+]
 Jobs = Annotated[int, typer.Option(min=1, help="Number of workers.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Nk = Annotated[int | None, typer.Option(help="Most terms in the forward pass.")]
@@ -39,7 +43,7 @@ TargetSe = Annotated[
     float | None, typer.Option(help="Draw until the standard error is this small.")
 ]
 Table = Annotated[
-    str, typer.Argument(help="A CSV file, - for standard input, or `ozone` for R's ozone1.")
+    str, typer.Argument(help="A CSV file, `-` for standard input, or `ozone` for R's ozone1.")
 ]
 
 Quiet = Annotated[

@@ -16,8 +16,11 @@ __all__ = ["predict"]
 
 
 def predict(
-    model: Annotated[Path, typer.Argument(help="A model that `fit --save` wrote.")],
-    data: Annotated[str, typer.Argument(help="A CSV file with the model's predictors.")],
+    model: Annotated[Path, typer.Argument(help="A model that `fit --save` wrote, or `-`.")],
+    data: Annotated[
+        str,
+        typer.Argument(help="A CSV file with the model's predictors, or `-` for standard input."),
+    ],
     scale: Annotated[
         Literal["response", "link", "earth"],
         typer.Option("--type", help="For a generalised linear model: what to predict."),
@@ -48,35 +51,35 @@ def predict(
 
     Example: `pyearthdof predict model.json new.csv --proba`
     """
-    from .table import numbers_of, read_table
+    from .table import read_rows
 
     if quiet:
         be_quiet()
     if out is not None:
         check_writable(out)
-    if not model.is_file():
-        raise InvalidInputError(f"there is no file {str(model)!r}")
-    estimator = _loaded(model)
-    table = read_table(data, sep, decimal)
-    needed = estimator.model_.raw_names
-    missing = [name for name in needed if name not in table.columns]
-    if missing:
-        raise InvalidInputError(f"{data} lacks the column {missing[0]!r} that the model needs")
-    X = table[list(needed)]
-    if estimator.model_.columns is None and estimator.model_.formula is None:
-        numbers_of(X)
+    estimator = _loaded(model, data)
+    X, _ = read_rows(estimator, data, (sep, decimal))
     found = _predictions(estimator, X, scale, interval, level, proba, extrapolate)
     _tell(found, out, plain=interval is None and not proba, quiet=quiet, as_json=as_json)
 
 
-def _loaded(path: Path):
+def _loaded(path: Path, data: str | None):
+    """The estimator in a file, or in standard input."""
     from ..mars.classifier import EarthClassifier
     from ..mars.earth import Earth
     from ..mars.mda import Mars
+    from ..mars.saved import read_file
     from ..mars.saved_estimator import class_in_file
 
     kinds: dict[str, Any] = {"Earth": Earth, "EarthClassifier": EarthClassifier, "Mars": Mars}
-    return kinds[class_in_file(path)].load(path)
+    if str(path) != "-" and (not path.exists() or path.is_dir()):
+        raise InvalidInputError(f"there is no file {str(path)!r}")
+    if str(path) == data == "-":
+        raise InvalidInputError(
+            "the model and the table are both - but only one of them should be standard input"
+        )
+    text = read_file(sys.stdin.buffer if str(path) == "-" else path)
+    return kinds[class_in_file(text)].from_json(text)
 
 
 def _predictions(estimator, X, scale, interval, level, proba, extrapolate):
@@ -86,8 +89,6 @@ def _predictions(estimator, X, scale, interval, level, proba, extrapolate):
     from ..mars.design.data import check_new_data
     from ..mars.design.extrapolation import within_range
 
-    if not hasattr(estimator, "feature_names_in_"):  # fitted on an array: only places count
-        X = X.to_numpy(dtype=float)
     if proba and not hasattr(estimator, "classes_"):
         raise InvalidInputError("--proba is given but the model is no classifier")
     if interval is not None and hasattr(estimator, "classes_"):

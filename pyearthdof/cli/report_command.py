@@ -92,16 +92,16 @@ def _report_model(
         raise InvalidInputError(
             f"{str(model)!r} is a folder: for the results in it, give --out {model}"
         )
-    if not model.is_file():
-        raise InvalidInputError(f"there is no file {str(model)!r}")
+    if str(model) == "-" and out is None:
+        raise InvalidInputError("--out is not given but it should be for a model in standard input")
     page = out or model.with_suffix(".html")
     if page.is_dir():
         page = page / f"{model.stem}.html"
     if page.resolve() == model.resolve():
         raise InvalidInputError(f"--out={str(page)!r} but it should be another file than the model")
     check_writable(page)
-    estimator = _loaded(model)
     data, target = rows
+    estimator = _loaded(model, data)
     X, y = _rows(estimator, data, target, written)
     df = _measured(estimator.model_, silent) if measure else None
     estimator.report(page, X, y, df=df)
@@ -110,22 +110,17 @@ def _report_model(
 
 def _rows(estimator, data: str | None, target: list[str] | None, written):
     """The predictors of a table, and what was observed where the table has it."""
-    from .table import numbers_of, read_table
+    from .table import read_rows
 
     if data is None:
         if target:
             raise InvalidInputError("--target is given but there are no rows: give --data")
         return None, None
-    table = read_table(data, *written)
-    model = estimator.model_
-    missing = [name for name in [*model.raw_names, *(target or [])] if name not in table.columns]
+    observed = target or ([] if hasattr(estimator, "classes_") else estimator.model_.response_names)
+    X, table = read_rows(estimator, data, written, observed)
+    missing = [name for name in target or [] if name not in table.columns]
     if missing:
         raise InvalidInputError(f"{data} lacks the column {missing[0]!r}")
-    X = table[list(model.raw_names)]
-    if model.columns is None and model.formula is None:
-        numbers_of(X)
-    if not hasattr(estimator, "feature_names_in_"):  # fitted on an array: only places count
-        X = X.to_numpy(dtype=float)
     return X, _observed(estimator, table, target)
 
 

@@ -7,15 +7,17 @@ fills up shorter ones and renames columns of one name, all of it in silence.
 from __future__ import annotations
 
 import bz2
+import codecs
 import csv
 import gzip
 import io
 import lzma
+import os
 import sys
-import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import IO
+from shlex import quote
+from typing import IO, Any
 
 import numpy as np
 import pandas as pd
@@ -23,98 +25,198 @@ import pandas as pd
 from ..exceptions import InvalidInputError
 
 __all__ = [
-    "leave_out", "numbers_of", "read_table", "split_target", "split_targets", "split_weights",
+    "leave_out", "numbers_of", "read_rows", "read_table", "split_target", "split_targets", "split_weights",
 ]  # fmt: skip
 
 SEPARATORS = (",", ";", "\t", "|")
-MAX_UNPACKED = 2**30  # bytes
 MAX_COLUMNS = 100_000
-NO_NAME = "Unnamed: 0"  # pandas' name for a first column without one
+LIMIT, DEFAULT_LIMIT = "PYEARTHDOF_MAX_TABLE_MB", 500
+SHOWN = 5  # cells in an error
+# Thousands, a decimal comma, hexadecimal digits, percent, a currency: meant as a number, but none for pandas.
+ALMOST_NUMBER = (
+    r"\s*[-+]?[$€£]?\s*(0[xX][0-9a-fA-F]+|\d{1,3}([,_']\d{3})+(\.\d*)?|\d*,\d+|\d+(\.\d*)?)"
+    r"\s*[%€£$]?\s*"
+)
+ROW_NAMES = (
+    "R's write.csv and pandas' to_csv write the names of the rows as a first column: leave them out "
+    "with row.names=FALSE in R or index=False in pandas, or give the column a name and use --without"
+)
 _OPEN: dict[str, Callable[..., IO]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 
-def read_table(source: str, sep: str = ",", decimal: str = ".") -> pd.DataFrame:
-    """Read a CSV file, which may be compressed, standard input ("-"), or a data set by name.
+def read_table(
+    source: str,
+    sep: str = ",",
+    decimal: str = ".",
+    *,
+    factors: Collection[str] | None = None,
+    texts: Collection[str] = (),
+    used: Collection[str] | None = None,
+    unused: Collection[str] = (),
+) -> pd.DataFrame:
+    """Read a CSV file, which may be compressed, standard input (`-`) or a data set by name.
 
-    `sep` is what separates the fields, `decimal` the decimal mark.
+    `sep` is what separates the fields, `decimal` the decimal mark. The columns of `factors`, which is None
+    for a command without --factor, and of `texts` are read as text. In the other columns that are used, a
+    few cells that are no numbers among numbers are an error.
     """
     from ..datasets import load_ozone, read_csv
 
     sep = _check_marks(sep, decimal)
     if source == "ozone" and not Path(source).exists():
-        return load_ozone()
-    name = "standard input" if source == "-" else source
-    if source != "-" and not Path(source).exists():
+        table = load_ozone()
+        _check_factors(factors, table)
+        return table.astype(dict.fromkeys(factors or (), str))
+    if source != "-" and (not Path(source).exists() or Path(source).is_dir()):
         raise InvalidInputError(f"there is no file {source!r}")
-    if Path(source).is_dir():
-        raise InvalidInputError(f"{source!r} is a folder but it should be a CSV file")
+    called = "standard input" if source == "-" else source
     try:
-        text = _text(_bytes(source))
-        shape = _check_lines(text, sep)
-        marks = {"sep": sep, "decimal": decimal}
-        table = read_csv(io.StringIO(text), index_col=False, low_memory=False, **marks)
+        data = _data(source)
+        shape, header = _check_lines(data, sep)
+        as_text = [name for name in header if name in texts or name in (factors or ())]
+        options: dict[str, Any] = {"sep": sep, "decimal": decimal}
+        options |= {"index_col": False, "low_memory": False, "dtype": dict.fromkeys(as_text, str)}
+        table = read_csv(io.BytesIO(data), **options)
         if sep != "," and decimal == ".":
-            _check_decimals(table)
+            _check_decimals(table.drop(columns=as_text))
     except InvalidInputError as error:
-        raise InvalidInputError(f"{name} is not a readable CSV file: {error}") from None
+        raise InvalidInputError(f"{called} is not a readable CSV file: {error}") from None
     except (ValueError, EOFError, OSError, lzma.LZMAError) as error:
         reason = " ".join(str(error).split())
-        raise InvalidInputError(f"{name} is not a readable CSV file: {reason}") from None
+        raise InvalidInputError(f"{called} is not a readable CSV file: {reason}") from None
     if table.shape != shape:  # two readers of one text that disagree
         raise InvalidInputError(
-            f"{name} is not a readable CSV file: it can be read as {shape} or as {table.shape} rows and "
+            f"{called} is not a readable CSV file: it can be read as {shape} or as {table.shape} rows and "
             "columns"
         )
-    table = _without_row_names(table, name)
     if table.empty:
-        raise InvalidInputError(f"{name} has no rows")
+        raise InvalidInputError(f"{called} has no rows")
+    _check_factors(factors, table)
+    doubtful = [
+        name
+        for name in table.columns
+        if (used is None or name in used)
+        and name not in unused
+        and name not in as_text
+        and not pd.api.types.is_numeric_dtype(table[name])
+    ]
+    if doubtful:
+        # As text: of integers that are too long for 64 bits pandas reads NA as a text, too.
+        cells = read_csv(io.BytesIO(data), **options | {"usecols": doubtful, "dtype": str})
+        for name in doubtful:
+            bad, numbers = _numbers_in(cells[name], decimal)
+            if len(bad):
+                remedy = f", or take it for a factor by --factor {quote(name)}"
+                raise InvalidInputError(
+                    f"{called}: the column {name!r} seems to hold numbers but {len(bad)} of its "
+                    f"{cells[name].count()} cells cannot be read as numbers: {_places(bad, data, sep)}; "
+                    f"correct the file{'' if factors is None else remedy}"
+                )
+            if numbers is not None:
+                table[name] = numbers
     return table
 
 
-def _without_row_names(table: pd.DataFrame, name: str) -> pd.DataFrame:
-    """R's write.csv and pandas' to_csv write row names as a first column without a name."""
-    if table.columns[0] != NO_NAME:
-        return table
-    if not table.iloc[:, 0].is_unique:
-        raise InvalidInputError(
-            f"{name} is not a readable CSV file: the header has no name for column 1, which should then "
-            "hold row names, all different"
-        )
-    warnings.warn(
-        f"the first column of {name} has no name and is left out: it holds row names, as R's write.csv and "
-        "pandas' to_csv write them",
-        stacklevel=3,
-    )
-    return table.drop(columns=NO_NAME)
+def read_rows(estimator, source: str, written: tuple[str, str], targets: Collection[str] = ()):
+    """The predictors of a saved model in a table, and the table; it need not have the targets.
+
+    `written` are its separator and its decimal mark.
+    """
+    model = estimator.model_
+    levels = {c.name: c.levels for c in model.raw_columns if c.kind in ("factor", "ordered")}
+    is_text = isinstance(next(iter(getattr(estimator, "classes_", ())), None), str)
+    used = [*model.raw_names, *targets]
+    texts = [*levels, *(targets if is_text else ())]
+    table = read_table(source, *written, texts=texts, used=used)
+    missing = [name for name in model.raw_names if name not in table.columns]
+    if missing:
+        raise InvalidInputError(f"{source} lacks the column {missing[0]!r} that the model needs")
+    for name, known in levels.items():
+        table[name] = _as_levels(table[name], known)
+    X = table[list(model.raw_names)]
+    if model.columns is None and model.formula is None:
+        numbers_of(X)
+    if not hasattr(estimator, "feature_names_in_"):  # fitted on an array: only places count
+        X = X.to_numpy(dtype=float)
+    return X, table
 
 
-def _bytes(source: str) -> bytes:
+def _as_levels(values: pd.Series, levels: tuple[str, ...]) -> pd.Series:
+    """Text as it is written; where that is no level of the model, a number, 1.0 for the level 1."""
+    if values.dropna().isin(levels).all():
+        return values
+    numbers = pd.to_numeric(values, errors="coerce")
+    return values if (numbers.isna() & values.notna()).any() else numbers
+
+
+def _check_factors(factors: Collection[str] | None, table: pd.DataFrame) -> None:
+    for name in factors or ():
+        if name not in table.columns:
+            raise InvalidInputError(
+                f"--factor={name!r} but it should be one of {', '.join(map(str, table.columns))}"
+            )
+
+
+def _numbers_in(cells: pd.Series, decimal: str) -> tuple[pd.Series, pd.Series | None]:
+    """The cells that are no numbers in a column of numbers, and the numbers if all are.
+
+    Such a column would be a factor with a level for each number.
+    """
+    present = cells.dropna()
+    plain = present.str.translate(str.maketrans(",.", ".,")) if decimal == "," else present
+    numbers = pd.to_numeric(plain, errors="coerce").astype(float)
+    bad = present[numbers.isna()]
+    if bad.empty:
+        return bad, numbers.reindex(cells.index)
+    almost = int(plain[bad.index].str.fullmatch(ALMOST_NUMBER).sum())
+    is_numbers = 2 * (len(present) - len(bad) + almost) > len(present)
+    return (bad if is_numbers else bad[:0]), None
+
+
+def _places(bad: pd.Series, data: bytes, sep: str) -> str:
+    lines = [line for line, _ in _records(data, sep)][1:]
+    shown = [f"{text!r} in row {k + 1} (line {lines[k]})" for k, text in bad[:SHOWN].items()]
+    return ", ".join(shown) + (f" and {len(bad) - SHOWN} more" if len(bad) > SHOWN else "")
+
+
+def _data(source: str) -> bytes:
+    """The bytes of a table, which are UTF-8 and without a byte order mark."""
     if source == "-":
-        return sys.stdin.buffer.read()
-    opener = _OPEN.get(Path(source).suffix.lower())
-    if opener is None:
-        return Path(source).read_bytes()
-    with opener(source, "rb") as stream:
-        data = stream.read(MAX_UNPACKED + 1)
-    if len(data) > MAX_UNPACKED:
-        raise InvalidInputError(
-            f"it unpacks to more than {MAX_UNPACKED:,} bytes: unpack it first, and give the plain file"
-        )
-    return data
-
-
-def _text(data: bytes) -> str:
+        if sys.stdin is None:
+            raise InvalidInputError("it is closed")
+        data = _read_bounded(sys.stdin.buffer)
+    else:
+        unpack = _OPEN.get(Path(source).suffix.lower())
+        with (unpack or open)(source, "rb") as stream:
+            is_plain = unpack is None and Path(source).is_file()
+            data = stream.read() if is_plain else _read_bounded(stream)
+    data = data.removeprefix(codecs.BOM_UTF8)
     try:
-        text = data.decode("utf-8-sig")
+        data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise InvalidInputError(
             f"line {line} holds the byte 0x{data[error.start]:02x}, which is not UTF-8"
         ) from None
-    if "\0" in text:
-        line = text.count("\n", 0, text.index("\0")) + 1
+    if b"\0" in data:
+        line = data.count(b"\n", 0, data.index(b"\0")) + 1
         raise InvalidInputError(f"line {line} holds a NUL character")
-    return text
+    return data
+
+
+def _read_bounded(stream: IO) -> bytes:
+    """All of a stream whose size is not known before: a small file may unpack to more than the memory."""
+    text = os.environ.get(LIMIT) or str(DEFAULT_LIMIT)
+    if not text.isdecimal() or int(text) < 1:
+        raise InvalidInputError(f"{LIMIT}={text!r} but it should be a number of megabytes")
+    limit = int(text)
+    data = stream.read(limit * 10**6 + 1)
+    if len(data) > limit * 10**6:
+        raise InvalidInputError(
+            f"it has more than {limit} MB, the limit for compressed files and pipes: unpack it into a "
+            f"file, or set {LIMIT} to a larger number"
+        )
+    return data
 
 
 def _check_marks(sep: str, decimal: str) -> str:
@@ -128,29 +230,27 @@ def _check_marks(sep: str, decimal: str) -> str:
     return sep
 
 
-def _check_lines(text: str, sep: str) -> tuple[int, int]:
-    """Numbers of rows and columns; every line should have a field for each name of the header."""
-    records = _records(text, sep)
+def _check_lines(data: bytes, sep: str) -> tuple[tuple[int, int], list[str]]:
+    """Numbers of rows and columns, and the header; every line should have a field for each of its names."""
+    records = _records(data, sep)
     first, header = next(records, (1, None))
     if header is None:
         raise InvalidInputError("it is empty")
     if len(header) > MAX_COLUMNS:
         raise InvalidInputError(
-            f"it has {len(header):,} columns but it should have {MAX_COLUMNS:,} at most"
+            f"it has {len(header)} columns but there should be at most {MAX_COLUMNS}"
         )
     _check_separator(header, sep)
     _check_header(first, header)
     n_rows = 0
     for line, fields in records:
         if len(fields) != len(header):
-            advice = " (row names? R's write.csv(row.names=FALSE) leaves them out)"
-            is_longer = len(fields) == len(header) + 1
+            note = f" ({ROW_NAMES})" if n_rows == 0 and len(fields) == len(header) + 1 else ""
             raise InvalidInputError(
-                f"line {line} has {len(fields)} field(s) but the header has {len(header)}"
-                + advice * is_longer
+                f"line {line} has {len(fields)} field(s) but the header has {len(header)}{note}"
             )
         n_rows += 1
-    return n_rows, len(header)
+    return (n_rows, len(header)), header
 
 
 def _check_separator(header: list[str], sep: str) -> None:
@@ -179,9 +279,10 @@ def _check_decimals(table: pd.DataFrame) -> None:
             )
 
 
-def _records(text: str, sep: str):
+def _records(data: bytes, sep: str):
     """The number of its first line and the fields of every record that is not blank."""
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=sep)
+    text = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", newline="")
+    reader = csv.reader(text, strict=True, delimiter=sep)
     line = 1
     try:
         for fields in reader:
@@ -195,8 +296,11 @@ def _records(text: str, sep: str):
 def _check_header(line: int, names: list[str]) -> None:
     seen: dict[str, int] = {}
     for position, name in enumerate(names, start=1):
-        if not name.strip() and (name or position > 1 or not "".join(names)):
-            raise InvalidInputError(f"the header in line {line} has no name for column {position}")
+        if not name.strip():
+            note = f" ({ROW_NAMES})" if position == 1 and len(names) > 1 else ""
+            raise InvalidInputError(
+                f"the header in line {line} has no name for column {position}{note}"
+            )
         if name in seen:
             raise InvalidInputError(
                 f"the header in line {line} has the name {name!r} twice, for columns {seen[name]} and "

@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -48,12 +48,15 @@ def plain(value):
     return value
 
 
-def read_file(path: str | os.PathLike) -> str:
-    """The text of a saved model."""
+def read_file(file: str | os.PathLike | IO[bytes]) -> str:
+    """The text of a saved model: of a file, or of a stream of bytes."""
     try:
-        return Path(path).read_text(encoding="utf-8")
+        if isinstance(file, (str, os.PathLike)):
+            return Path(file).read_text(encoding="utf-8")
+        return file.read().decode("utf-8")
     except UnicodeDecodeError as error:
-        raise InvalidInputError(f"{path} is not a saved MARS model: {error}") from error
+        name = file if isinstance(file, (str, os.PathLike)) else "standard input"
+        raise InvalidInputError(f"{name} is not a saved MARS model: {error}") from error
 
 
 def read_json(text: str):

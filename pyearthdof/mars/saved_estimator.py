@@ -9,7 +9,6 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -300,10 +299,10 @@ loaded from a file without them: fit again, or pickle the estimator
             raise InvalidInputError("estimator.classes should hold each class of the model once")
 
 
-def class_in_file(path: str | os.PathLike) -> str:
-    """The name of the class that reads a file; a model alone is one of Earth."""
+def class_in_file(text: str) -> str:
+    """The name of the class that reads the text of a file; a model alone is one of Earth."""
     try:
-        entries = json.loads(Path(path).read_text(encoding="utf-8"))
+        entries = json.loads(text)
     except (ValueError, RecursionError):
         return "Earth"  # which says what is wrong with it
     found = entries.get("estimator") if isinstance(entries, Mapping) else None

@@ -14,11 +14,13 @@ import numpy as np
 import pandas as pd
 from joblib import effective_n_jobs
 
+from ._warn import warn_user
 from .exceptions import InvalidInputError
 
 __all__ = [
     "as_numbers",
     "as_pandas",
+    "by_position",
     "check_choice",
     "check_count",
     "check_design",
@@ -157,6 +159,31 @@ def as_pandas(data):
     if isinstance(data, pd.DataFrame) or names is None:
         return data
     return pd.DataFrame({name: np.asarray(data[name]) for name in names})
+
+
+def by_position(X, called: str = "X", **given) -> tuple:
+    """The given values; a warning for pandas' whose row labels are those of X in another order.
+
+    Rows belong together by position. The values come back with the labels of X, so that a second look at
+    them is silent.
+    """
+    index = getattr(X, "index", None)
+    if not isinstance(index, pd.Index):
+        return tuple(given.values())
+    return tuple(_with_labels(index, called, name, values) for name, values in given.items())
+
+
+def _with_labels(index: pd.Index, called: str, name: str, values):
+    if not isinstance(values, (pd.Series, pd.DataFrame)) or len(values) != len(index):
+        return values
+    own = values.index
+    if own.equals(index) or not (own.isin(index).all() and index.isin(own).all()):
+        return values
+    warn_user(
+        f"{name} has the row labels of {called} in another order, but rows are matched by position: pass "
+        f"{name}.loc[{called}.index] to match them by label, or {name}.to_numpy() if the order is right"
+    )
+    return values.set_axis(index)
 
 
 def check_design(X, name: str = "X", missing: bool = False):

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import check_consistent_length
 
-from .._checks import check_choice, refusal
+from .._checks import by_position, check_choice, refusal
 from ..contract import Bound, Fits
 from ..exceptions import InvalidInputError
 from ..mars.design.data import check_design, check_responses, check_weights
@@ -145,6 +145,7 @@ class CorrectedEarth(EarthWrapper):
             no weights; "size" does, with noise whose variances are one over the weights, and without the
             rows whose weight is 0.
         """
+        y, sample_weight = by_position(X, y=y, sample_weight=sample_weight)
         self.rule_ = rule = self._checked_rule(X, y, sample_weight)
         if rule == "size":
             self.correction_, self.estimator_ = self._fit_size(X, y, sample_weight)

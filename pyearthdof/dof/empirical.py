@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._checks import check_choice, check_design, refusal
+from .._checks import by_position, check_choice, check_design, refusal
 from ..exceptions import InvalidInputError
 from .covariance_penalty import family_degrees_of_freedom, family_of
 from .fixed_x import METHODS, fixed_x_degrees_of_freedom
@@ -171,6 +171,7 @@ def degrees_of_freedom(
         raise InvalidInputError(
             "y is given but it should be None unless mu='fitted', which alone uses it"
         )
+    y, mu, sigma = by_position(X, y=y, mu=mu, sigma=sigma)
     common = {
         "y": y, "mu": mu, "draws": draws, "random_state": random_state, "n_designs": n_designs,
         "n_jobs": n_jobs, "progress": progress,

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, clone
 
-from .._checks import check_choice, check_vector
+from .._checks import by_position, check_choice, check_vector
 from .._checks import check_design as check_matrix
 from ..exceptions import InvalidInputError
 from .consistency import authors_draws
@@ -148,6 +148,7 @@ def choose_by_df(
     check_choice("criterion", criterion, CRITERIA)
     check_choice("mean", mean, MEANS)
     members = _members(family)
+    by_position(X, y=y)
     X = check_matrix(X)
     y = check_vector("y", y, len(X))
     fitted = {label: clone(procedure).fit(X, y) for label, procedure in members.items()}

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
-from .._checks import check_count, check_design, check_vector, is_shape, refusal
+from .._checks import by_position, check_count, check_design, check_vector, is_shape, refusal
 from ..contract import bind
 from ..exceptions import MissingClassWarning
 from .covariance_penalty import (
@@ -212,6 +212,7 @@ def df_report(
         raise refusal("estimator", estimator, "an estimator or pipeline with fit and predict")
     if is_shape(X):
         raise refusal("X", X, "the design that y belongs to")
+    (y,) = by_position(X, y=y)
     X = check_design(X, missing=takes_missing(estimator))
     n_rep = check_count("n_rep", n_rep, 3)
     run = Runs(estimator, X, n_rep, _seed(draws, random_state), n_jobs, progress)

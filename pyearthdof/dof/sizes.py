@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy.stats import norm
 
-from .._checks import check_count, check_level, refusal
+from .._checks import by_position, check_count, check_level, refusal
 from ..contract import SizeFits
 from ..exceptions import InvalidInputError
 from ..mars.design.data import check_weights
@@ -257,6 +257,7 @@ def measure_sizes(
     )
     stream = authors_draws(draws, random_state)
     designs = the_designs(search.design, stream, n_rep, n_designs, names=search.names)
+    by_position(design, "design", sample_weight=sample_weight)
     weights = check_weights(sample_weight, designs.n)
     if weights is not None:  # to earth equal ones are none, and none is zero
         weights = np.maximum(weights, weights.mean() / 1e8) if differ(weights) else None

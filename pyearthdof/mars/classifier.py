@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from .._checks import by_position
 from .describe.glm import DECREASING, HALF
 from .design.classes import check_classes, check_threshold, class_names, learn_classes
 from .design.data import Responses, check_design, check_new_data, check_subset, check_weights
@@ -79,6 +80,7 @@ class EarthClassifier(ClassifierMixin, EarthFit, BaseEstimator):
     def fit(self, X, y, sample_weight=None, *, subset=None):
         """Fit the model; arguments as in `Earth.fit`, y being texts, whole numbers, truth values or dates."""
         check_threshold(self.threshold)
+        by_position(X, y=y, sample_weight=sample_weight, subset=subset)
         design = check_design(self, X)
         classes, codes = learn_classes(y, len(design.values), self.class_order)
         check_classes(classes, codes)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._checks import by_position
 from .earth import Earth
 from .model import MarsModel
 from .terms import evaluate_terms
@@ -104,6 +105,7 @@ def crosscheck(X, y, sample_weight=None, **options) -> CrossCheck:
     >>> crosscheck(x, np.abs(x[:, 0]), degree=2).same
     True
     """
+    y, sample_weight = by_position(X, y=y, sample_weight=sample_weight)
     r = Earth(**options, engine="r").fit(X, y, sample_weight)
     native = Earth(**options, engine="native").fit(X, y, sample_weight)
     data = native._data

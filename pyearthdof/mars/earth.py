@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import clone
 
-from .._checks import check_jobs
+from .._checks import by_position, check_jobs
 from ..contract import Bound, Fits, PathFits
 from ..exceptions import FittingError, InvalidInputError
 from .design.advice import warn_of_columns
@@ -164,6 +164,7 @@ class Earth(EarthFit, MarsRegressor):
         >>> Earth(engine="native").fit(frame, y).terms_
         ('(Intercept)', 'kindlow', 'x')
         """
+        by_position(X, y=y, sample_weight=sample_weight, subset=subset)
         design = check_design(self, X)
         responses = check_responses(self, y, len(design.values), factors=True)
         weights = check_weights(sample_weight, len(design.values))
@@ -284,6 +285,7 @@ class Earth(EarthFit, MarsRegressor):
         >>> model.response_names_, model.model_.feature_names
         (('y',), ('log(x)',))
         """
+        by_position(data, "data", sample_weight=sample_weight, subset=subset)
         estimator = cls(**options)
         estimator._fit(FormulaData.learn(formula, data, sample_weight, subset))
         return estimator

@@ -10,7 +10,7 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import ParameterGrid, check_cv
 from sklearn.utils import indexable
 
-from .._checks import check_choice, refusal
+from .._checks import by_position, check_choice, refusal
 from .._warn import CollectedWarnings, warn_once
 from ..exceptions import InvalidInputError
 from .classifier import EarthClassifier
@@ -124,6 +124,7 @@ class EarthCV(EarthWrapper):
     def _search(self, X, y, sample_weight, groups) -> None:
         """Score all options, and fit with the best ones."""
         inner = self._check()
+        y, sample_weight, groups = by_position(X, y=y, sample_weight=sample_weight, groups=groups)
         design = check_design(self, X)
         if y is None or not is_classifier(inner):
             check_responses(self, y, len(design.values), factors=True)

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .. import bridge
-from .._checks import check_flag
+from .._checks import by_position, check_flag
 from ..contract import Bound, Fits, PathFits
 from ..exceptions import InvalidInputError
 from .design.data import check_design, check_training_data
@@ -62,6 +62,7 @@ class Mars(MarsRegressor):
 
     def fit(self, X, y):
         """Fit the model to finite numbers X (n, p) and y (n,)."""
+        by_position(X, y=y)
         X, y = check_training_data(self, X, y)
         names = self._feature_names(X.shape[1])
         options = self._options()

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.linalg import qr
 from sklearn.utils.validation import check_array, validate_data
 
+from .._checks import by_position
 from ..contract import Bound, Fits
 from .binding import BindingProcedure, LinearPrediction
 
@@ -124,6 +125,7 @@ class ActiveSetRegression(LinearPrediction, BindingProcedure, ABC):
 
     def fit(self, X, y):
         """Fit y on X; sets `coef_`, `intercept_`, `active_` and the quantities of the paper."""
+        by_position(X, y=y)
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
         design = CompactDesign.build(X, y[:, None], self.fit_intercept)
         active, gamma = self._select(design, single=True)

@@ -18,7 +18,7 @@ from scipy.linalg import qr
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, validate_data
 
-from .._checks import check_count, check_positive, check_responses
+from .._checks import by_position, check_count, check_positive, check_responses
 from ..contract import Fits, Procedure
 from .binding import LinearPrediction
 
@@ -76,6 +76,7 @@ class IterativeRidge(LinearPrediction, Procedure):
 
     def fit(self, X, y):
         """Fit y on X to convergence; sets `coef_`, `path_` and the quantities of the paper."""
+        by_position(X, y=y)
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
         tol = self._check_parameters()
         path: list[np.ndarray] = []

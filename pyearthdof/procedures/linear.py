@@ -13,7 +13,7 @@ from scipy.sparse import csr_matrix
 from scipy.spatial import cKDTree
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from .._checks import check_count, check_flag, check_number
+from .._checks import by_position, check_count, check_flag, check_number
 from ..contract import Bound, Fits
 from .binding import BindingProcedure, LinearPrediction
 
@@ -91,6 +91,7 @@ class _LinearRegression(LinearPrediction, BindingProcedure):
     def fit(self, X, y):
         """Fit y, (n,), on X, (n, p)."""
         self._check_arguments()
+        by_position(X, y=y)
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
         bound = self.bind(X)
         self.coef_, self.intercept_ = bound.space.coefficients(y, bound.shrinkage)
@@ -246,6 +247,7 @@ class NearestNeighbors(BindingProcedure):
 
     def fit(self, X, y):
         """Fit y, (n,), on X, (n, p)."""
+        by_position(X, y=y)
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
         self.X_, self.y_ = X, np.asarray(y, dtype=float)
         self._keep(self.bind(X).fit_many(self.y_[:, None]))

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from .. import _core
-from .._checks import check_count
+from .._checks import by_position, check_count
 from ..contract import Bound, Fits
 from .binding import BindingProcedure
 
@@ -57,6 +57,7 @@ class RegressionTree(BindingProcedure):
 
     def fit(self, X, y):
         """Grow the tree of y on X; sets its nodes and the quantities of the paper."""
+        by_position(X, y=y)
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
         depth = self._checked_depth(len(X))
         columns = np.ascontiguousarray(X.T)

@@ -283,6 +283,11 @@ def check_subset(subset, n_samples: int) -> np.ndarray | None:
         raise InvalidInputError("subset should be a mask or a list of row numbers, 0-based")
     if len(subset) < 2:
         raise InvalidInputError(f"subset has {len(subset)} row(s) but a minimum of 2 is required")
+    if len(subset) == n_samples > 2 and np.isin(subset, (0, 1)).all():
+        raise InvalidInputError(
+            f"subset holds {n_samples} numbers that are 0 or 1, one for each row, but a mask should hold "
+            "True and False: pass subset.astype(bool), or the numbers of the rows"
+        )
     if subset.min() < 0 or subset.max() >= n_samples:
         odd = subset[(subset < 0) | (subset >= n_samples)][0]
         raise InvalidInputError(f"subset holds {odd} but rows run from 0 to {n_samples - 1}")

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from ..._checks import check_count, check_positive, check_responses, check_vector
+from ..._checks import by_position, check_count, check_positive, check_responses, check_vector
 from ...contract import Fits, Procedure
 from ...exceptions import InvalidInputError
 from .bspline import spline_values
@@ -64,6 +64,7 @@ class UnivariateProcedure(Procedure, ABC):
         -------
         self
         """
+        by_position(X, y=y)
         self._check_arguments()
         self._fit(*self._check_xy(X, y))
         return self
@@ -157,6 +158,7 @@ class LamOrDf(UnivariateProcedure):
         -------
         self
         """
+        by_position(X, y=y, sample_weight=sample_weight)
         self._check_arguments()
         x, y = self._check_xy(X, y)
         if sample_weight is not None:

@@ -240,6 +240,8 @@ def test_options_that_do_not_go_together(options, y, message):
         (["a", "b"], "a mask or a list of row numbers"),
         ([3], "subset has 1 row"),
         (np.zeros(40, dtype=bool), "subset has 0 row"),
+        ([0, 1] * 20, r"subset holds 40 numbers that are 0 or 1, .* pass subset.astype\(bool\)"),
+        (pd.Series([1] * 39 + [0]), "subset holds 40 numbers that are 0 or 1"),
     ],
 )
 def test_bad_subset(subset, message):

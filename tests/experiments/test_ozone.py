@@ -67,7 +67,9 @@ def test_a_corrected_model_that_was_worse(frame):
     frame = frame.copy()
     frame.loc[frame["method"] == METHODS[1], "mse"] += 5 + 0.1 * frame["fold"]
     lines = experiment("T-ozone").compare(frame)
-    assert [c.verdict for c in lines if c.quantity.endswith("against MARS")] == ["does not hold"] * 2
+    assert [c.verdict for c in lines if c.quantity.endswith("against MARS")] == [
+        "does not hold"
+    ] * 2
 
 
 @needs_rscript

@@ -37,9 +37,9 @@ from .terminal import estimate
 
 app = typer.Typer(
     help="R's MARS in Python, and the degrees of freedom of any fitting procedure.",
-    epilog="Exit codes: 0 done; 1 `doctor` or `crosscheck` found a problem; 2 an argument or a table was "
-    "refused; 3 something is missing or failed (R, data, a folder in use); 130 interrupted; 141 the "
-    "reader of the output closed it.",
+    epilog="Exit codes: 0 done; 1 `doctor` or `crosscheck` found a problem, or `reproduce --strict` a "
+    "difference; 2 an argument or a table was refused; 3 something is missing or failed (R, data, a folder "
+    "in use); 130 interrupted; 141 the reader of the output closed it.",
     no_args_is_help=True,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,

@@ -51,6 +51,10 @@ def reproduce(
     engine: Annotated[
         Literal["auto", "r", "native"], typer.Option(help="What fits MARS.")
     ] = "auto",
+    strict: Annotated[
+        bool,
+        typer.Option("--strict", help="Exit code 1 if something disagrees with the paper or R."),
+    ] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Compute again what is there.")] = False,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -59,9 +63,9 @@ def reproduce(
 
     Writes NAME.csv (numbers not rounded), NAME.md, NAME.tex, NAME.png, NAME.svg and NAME.json (how it
     was made) into the folder, and report.html, one page of all results in it. A run that was stopped
-    goes on where it was when started again. A number that differs from the paper's does not change the
-    exit code. Without a seed the draws are the authors' where they are known, so that their digits come
-    out; with one they are others, and judged by their Monte Carlo error.
+    goes on where it was when started again. A number that differs from the paper's changes the exit
+    code with --strict only. Without a seed the draws are the authors' where they are known, so that
+    their digits come out; with one they are others, and judged by their Monte Carlo error.
 
     Example: `pyearthdof reproduce T-ozone --size paper`
 
@@ -109,6 +113,8 @@ def reproduce(
         print(json.dumps(summary, indent=1))
     else:
         _print_end([about["name"] for about in summary], page, list(left_out))
+    if strict and any(c["agrees"] is False for about in summary for c in about["comparisons"]):
+        raise typer.Exit(1)
 
 
 @contextlib.contextmanager

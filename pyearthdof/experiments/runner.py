@@ -18,7 +18,7 @@ from .store import CellStore
 
 __all__ = ["Result", "run_experiments"]
 
-ROWS = 2  # raised when the rows of a cell change, so that those of before are computed again
+ROWS = 3  # raised when the rows of a cell change, so that those of before are computed again
 
 
 @dataclass(frozen=True)

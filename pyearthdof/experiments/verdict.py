@@ -8,9 +8,19 @@ from decimal import ROUND_DOWN, Decimal
 
 import numpy as np
 
-from .errors import STANDARD_ERRORS, multiple
+from .errors import STANDARD_ERRORS, multiple, side
 
-__all__ = ["R_COLUMN", "Comparison", "measured", "number", "one_draw", "printed", "stated", "tally"]
+__all__ = [
+    "R_COLUMN",
+    "Comparison",
+    "better",
+    "measured",
+    "number",
+    "one_draw",
+    "printed",
+    "stated",
+    "tally",
+]
 
 R_COLUMN = "R reference"
 OPEN = "open: within error"
@@ -140,21 +150,51 @@ def one_draw(quantity: str, values, paper: str, tests: int) -> Comparison:
     """The paper's number beside draws of ours with other seeds: it has to be like one of them.
 
     It differs from our mean by the spread of the draws, and by its rounding. `tests` is the number
-    of such comparisons in the table.
+    of such comparisons in the table. The spread that judges is shown: the standard deviation of the draws
+    beside our mean, and the difference that it allows in the verdict.
 
     Examples
     --------
     >>> from pyearthdof.experiments.verdict import one_draw
-    >>> one_draw("penalty", [2.9, 3.1, 3.0, 2.8, 3.2], "2.99", 1).verdict
-    'within error'
+    >>> line = one_draw("penalty", [2.9, 3.1, 3.0, 2.8, 3.2], "2.99", 1)
+    >>> line.ours, line.verdict
+    ('3.00 (sd 0.16)', 'within error (0.01 off, 1.5 allowed)')
     """
     values = np.asarray(values, dtype=float)
+    mean = float(values.mean())
     # Equal values have a spread of rounding errors.
     spread = float(values.std(ddof=1)) if np.ptp(values) > 0 else 0.0
     step = 10.0 ** int(Decimal(paper).as_tuple().exponent)
-    errors = spread / math.sqrt(len(values)), float(paper), math.hypot(spread, step / math.sqrt(12))
-    allowed = multiple(tests, len(values) - 1)
-    return measured(quantity, float(values.mean()), *errors, paper, allowed=allowed)
+    error = math.hypot(spread / math.sqrt(len(values)), spread, step / math.sqrt(12))
+    allowed = multiple(tests, len(values) - 1) * error
+    difference = mean - float(paper)
+    agrees = abs(difference) <= allowed
+    how = f"within error ({abs(difference):.2g} off, " if agrees else f"off by {difference:.2g} ("
+    ours = number(mean, spread).replace("(", "(sd ")
+    return Comparison(quantity, ours, paper, f"{how}{allowed:.2g} allowed)", agrees, difference)
+
+
+def better(
+    quantity: str, gain: float, se: float, paper_gain: float, *, allowed: float
+) -> Comparison:
+    """Whether the corrected model was better, as in the paper: beyond the error, or open.
+
+    `gain` is the error of the default less that of the corrected model, `se` its standard error.
+
+    Examples
+    --------
+    >>> from pyearthdof.experiments.verdict import better
+    >>> line = better("degree 1", -0.17, 0.064, 0.05, allowed=4.0)
+    >>> line.ours, line.paper, line.verdict
+    ('worse by 0.170 (0.064)', 'better by 0.05', 'open: within error')
+    """
+    return stated(quantity, _gain(paper_gain), _gain(gain, se), side(gain, allowed * se))
+
+
+def _gain(gain: float, se: float | None = None) -> str:
+    if abs(gain) < 1e-12:
+        return "equal"
+    return f"{'better' if gain > 0 else 'worse'} by {number(abs(gain), se)}"
 
 
 def _beside(by_r: bool, shown: str):

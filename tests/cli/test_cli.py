@@ -13,6 +13,7 @@ from pyearthdof.cli import main, terminal
 from pyearthdof.cli.df import PROCEDURES
 from pyearthdof.datasets import load_ozone, make_hinges
 from pyearthdof.exceptions import RWarning
+from pyearthdof.experiments import t_ozone
 
 
 @pytest.fixture
@@ -384,3 +385,15 @@ def test_crosscheck_says_whether_both_agree(run, table):
     assert code == 0 and "The same terms" in out
     code, out, _ = run("crosscheck", table, "--target", "y", "--json")
     assert code == 0 and json.loads(out)["same"] is True
+
+
+def test_reproduce_strict(run, tmp_path, monkeypatch):
+    """Exit code 1 where something disagrees; an open verdict does not."""
+    command = ("reproduce", "T-ozone", "--out", tmp_path, "--engine", "native")
+    code, out, _ = run(*command, "--strict")
+    assert code == 0 and "open: within error" in out and "10 of 10 agree" in out
+    monkeypatch.setitem(t_ozone.PAPER[1], "penalty", "2.50")
+    assert run(*command)[0] == 0
+    for flags in ((), ("--json",), ("--quiet",)):
+        code, out, err = run(*command, "--strict", *flags)
+        assert code == 1 and "off by 0.49" in out and err == ""

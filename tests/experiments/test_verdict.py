@@ -2,10 +2,20 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from pyearthdof.experiments.base import comparison_table
-from pyearthdof.experiments.verdict import measured, number, one_draw, printed, stated, tally
+from pyearthdof.experiments.errors import multiple
+from pyearthdof.experiments.verdict import (
+    better,
+    measured,
+    number,
+    one_draw,
+    printed,
+    stated,
+    tally,
+)
 
 
 @pytest.mark.parametrize(
@@ -74,12 +84,34 @@ def test_a_statement():
 
 def test_the_paper_as_one_more_draw():
     draws = [2.9, 3.1, 3.0, 2.8, 3.2, 3.05, 2.95]
-    assert one_draw("x", draws, "2.99", 10).verdict == "within error"
+    assert one_draw("x", draws, "2.99", 10).agrees
     assert one_draw("x", draws, "6.5", 10).agrees is False
     # All draws the same: the paper's rounding is all that may differ.
-    assert one_draw("x", [0.08138021] * 10, "0.0814", 4).verdict == "within error"
-    assert one_draw("x", [0.08138021] * 10, "0.0814", 4).ours == "0.08138"
+    same = one_draw("x", [0.08138021] * 10, "0.0814", 4)
+    assert same.verdict.startswith("within error (2e-05 off, ") and same.ours == "0.08138"
     assert one_draw("x", [0.08138021] * 10, "0.0846", 4).agrees is False
+
+
+def test_the_spread_that_judges_is_shown():
+    """The difference is far beyond the error of the mean, but not beyond the spread of a draw."""
+    draws = np.repeat([-1.5, -0.5, 0.5, 1.5], 5)
+    draws = 1.55 + 0.58 * draws / draws.std(ddof=1)
+    line = one_draw("x", draws, "2.29", 10)
+    assert line.ours == "1.55 (sd 0.58)" and line.agrees
+    allowed = multiple(10, 19) * math.hypot(0.58, 0.58 / math.sqrt(20), 0.01 / math.sqrt(12))
+    assert line.verdict == f"within error (0.74 off, {allowed:.2g} allowed)"
+    far = one_draw("x", draws, "9.55", 10)
+    assert far.agrees is False and far.verdict == f"off by -8 ({allowed:.2g} allowed)"
+
+
+def test_which_model_was_better():
+    lines = [better("x", gain, 0.02, 0.05, allowed=3.0) for gain in (0.1, 0.05, -0.05, -0.1, 0.0)]
+    assert [line.ours for line in lines] == [
+        "better by 0.100 (0.020)", "better by 0.050 (0.020)", "worse by 0.050 (0.020)",
+        "worse by 0.100 (0.020)", "equal",
+    ]  # fmt: skip
+    assert [line.agrees for line in lines] == [True, None, None, False, None]
+    assert {line.paper for line in lines} == {"better by 0.05"}
 
 
 def test_numbers_of_r_are_not_numbers_of_the_paper():

@@ -83,10 +83,6 @@ PYTHON = {
         "joblib.Parallel": "runs weighted fits in threads of this process",
         "joblib.delayed": "runs weighted fits in threads of this process",
     },
-    ("mars/earth_cv.py", "fit"): {
-        "joblib.Parallel": "runs the folds as the user's joblib backend does",
-        "joblib.delayed": "runs the folds as the user's joblib backend does",
-    },
     ("dof/run/workers.py", "is_on_cluster"): {
         "joblib.parallel.get_active_backend": "asks which backend the user chose"
     },

@@ -245,7 +245,8 @@ class TestCells:
             )
         [expected] = run_experiments([Cells()], "quick")
         assert found.frame.to_csv() == expected.frame.to_csv()
-        assert len(list((tmp_path / "cells").iterdir())) == 6
+        # the worker that was killed along may leave a partial file, which the next run removes
+        assert len(list((tmp_path / "cells").glob("*.json"))) == 6
 
     @pytest.mark.slow
     def test_a_cell_that_always_crashes_is_one_error_and_the_others_are_kept(self, tmp_path):

@@ -221,6 +221,9 @@ out <- list(names = ls(env, all.names = TRUE), all = ls(formula.functions(), all
         "~", "+", "-", "*", "/", "^", "(", "I", "log", "log2", "log10", "log1p", "exp", "sqrt", "abs",
         "poly", "bs", "ns", "offset", "cbind", "c", "list", "sin", "cos", "tan", "pmin", "pmax", "ifelse",
         "factor", "cut", "scale", "as.numeric", "as.integer", "!", "&", "|", "==", "!=", "<", "<=", ">", ">=",
+        "round", "floor", "ceiling", "trunc", "sign", "%%", "%/%", "is.na", "mean", "median", "min", "max",
+        "sum", "var", "sd", "quantile", "as.factor", "ordered", "as.ordered", "relevel", "interaction",
+        "%in%", ":", "seq", "seq_len", "rep", "rev", "range", "pi", "T", "F", "::",
     }  # fmt: skip
     assert list(folder.iterdir()) == []
 

@@ -48,7 +48,7 @@ def _used_columns(model) -> set[str]:
         used |= model.owners[j]
     if model.formula is not None and model.formula.has_offset:
         used |= set(model.formula.variables[model.formula.offset_variable].expression.raw_names())
-    return used
+    return used if model.formula is None else used - model.formula.gaps
 
 
 def _filled(frame: pd.DataFrame, has_gaps: np.ndarray) -> pd.DataFrame:

@@ -7,7 +7,8 @@ import itertools
 import numpy as np
 
 from ..design.contrasts import householder, multiplied_by_q
-from .functions import powers_of
+from ..native.r_sums import r_mean
+from .functions import powers_of, quantiles
 from .tokens import refuse
 
 __all__ = [
@@ -15,7 +16,6 @@ __all__ = [
     "cut_labels",
     "inner_knots",
     "orthogonal_polynomials",
-    "quantiles",
     "scaling",
 ]
 
@@ -28,8 +28,8 @@ def orthogonal_polynomials(
         refuse(
             f"the degree of {label} should be less than the number of different values, {len(np.unique(x))}"
         )
-    mean = _mean(x)
-    centred = x - mean
+    middle = r_mean(x)
+    centred = x - middle
     columns, heads, rank = householder(powers_of(centred, degree))
     if rank < degree:
         refuse(
@@ -38,38 +38,16 @@ def orthogonal_polynomials(
     z = np.column_stack([multiplied_by_q(columns, heads, rank, j) for j in range(degree + 1)])
     squares = z**2
     norm2 = _sums(squares)
-    alpha = (_sums(centred[:, None] * squares) / norm2 + mean)[:degree]
+    alpha = (_sums(centred[:, None] * squares) / norm2 + middle)[:degree]
     norm2 = np.concatenate([[1.0], norm2])
     z /= np.sqrt(norm2[1:])
     z[:, 0] = 1.0  # in products of several variables
     return z, alpha, norm2
 
 
-def _mean(x: np.ndarray) -> float:
-    """R's mean: in extended precision, and once more for what is left."""
-    extended = x.astype(np.longdouble)
-    mean = extended.sum() / len(x)
-    return float(mean + (extended - mean).sum() / len(x))
-
-
 def _sums(matrix: np.ndarray) -> np.ndarray:
     """R's colSums."""
     return matrix.astype(np.longdouble).sum(axis=0).astype(float)
-
-
-def quantiles(x: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """R's quantiles of type 7.
-
-    >>> quantiles(np.array([4.0, 1.0, 2.0]), np.array([0.5, 0.75])).tolist()
-    [2.0, 3.0]
-    """
-    x = np.sort(x)
-    index = (len(x) - 1) * shares + 1.0
-    low, high = np.floor(index), np.ceil(index)
-    below, above = x[low.astype(int) - 1], x[high.astype(int) - 1]
-    part = index - low
-    between = (index > low) & (above != below)
-    return np.where(between, (1 - part) * below + part * above, below)
 
 
 def inner_knots(x: np.ndarray, n_knots: int) -> np.ndarray:
@@ -110,10 +88,18 @@ def _sequence(start: float, end: float, length: int) -> np.ndarray:
     return found
 
 
-def cut_labels(breaks: np.ndarray, right: bool, lowest: bool) -> list[str]:
-    """R's names of the intervals: as few digits, from 3 on, as tell the breaks apart."""
-    for digits in range(3, 13):
-        texts = [f"{b + 0.0:.{digits}g}".replace("inf", "Inf") for b in breaks.tolist()]
+def cut_labels(breaks: np.ndarray, right: bool, lowest: bool, fewest: int = 3) -> list[str]:
+    """R's names of the intervals: as few digits, from `fewest` on, as tell the breaks apart.
+
+    Where both ends are infinite, R writes them with the same number of characters.
+
+    >>> cut_labels(np.array([-np.inf, 0.0, np.inf]), right=True, lowest=False)
+    ['(-Inf,0]', '(0, Inf]']
+    """
+    infinity = " Inf" if np.isinf(breaks[[0, -1]]).all() else "Inf"
+    for digits in range(fewest, max(12, fewest) + 1):
+        texts = [f"{b + 0.0:.{digits}g}".replace("-inf", "-Inf") for b in breaks.tolist()]
+        texts = [text.replace("inf", infinity) for text in texts]
         if all(a != b for a, b in itertools.pairwise(texts)):
             break
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -101,15 +101,19 @@ class FormulaData(TrainingData):
     learned: LearnedFormula
     frame: pd.DataFrame
     columns: FormulaFrame
+    class_order: Any = None
 
     @classmethod
-    def learn(cls, text: str, frame, weights, subset) -> FormulaData:
-        """Read, check and learn a formula; nothing is fitted."""
+    def learn(cls, text: str, frame, weights, subset, class_order=None) -> FormulaData:
+        """Read, check and learn a formula; nothing is fitted.
+
+        With a `class_order` the response is one of classes in that order.
+        """
         from ..formula.learn import frame_of_formula, learn_formula
 
         columns = frame_of_formula(frame)
         frame = columns.frame
-        learned = learn_formula(text, columns, _moves_knots)
+        learned = learn_formula(text, columns, _moves_knots, class_order)
         design = Design(learned.design, check_names(learned.names))
         made = learned.responses
         values = check_responses(None, made.values, len(frame)).values
@@ -123,19 +127,21 @@ class FormulaData(TrainingData):
             learned=learned,
             frame=frame,
             columns=columns,
+            class_order=class_order,
         )
 
     def gives(self, model, bx) -> bool:
         """Whether the terms of a model are still what they were."""
-        frame = self.frame if self.subset is None else self.frame.iloc[self.subset]
-        return _same(model.basis(frame.set_axis([str(n) for n in frame.columns], axis=1)), bx)
+        frame = self.frame.set_axis([str(name) for name in self.frame.columns], axis=1)
+        design = model.design(frame)  # of all rows: a mean in the formula is that of all of them
+        return _same(model.basis(design if self.subset is None else design[self.subset]), bx)
 
     def with_formula(self, text) -> FormulaData:
         """The same data by another formula, in which dots stand for the sides of this one."""
         from ..formula.update import updated_formula
 
         text = updated_formula(self.learned.formula.text, text)
-        return FormulaData.learn(text, self.frame, self.all_weights, self.subset)
+        return FormulaData.learn(text, self.frame, self.all_weights, self.subset, self.class_order)
 
     @property
     def formula(self) -> Formula:

@@ -214,6 +214,7 @@ def _raw_values(data: FormulaFrame, left: Node, terms: Terms) -> dict[str, np.nd
     nodes = (left, *_used(terms))
     used = set().union(*(variables_in(node) for node in nodes))
     gaps = set().union(*(gaps_in(node) for node in nodes))
+    gaps -= {node.text for node in nodes if isinstance(node, Name)}
     used |= {p for name, matrix in data.matrices.items() if name in used for p in matrix.parts}
     columns = Columns(tuple(data.columns[name] for name in data.columns if name in used))
     frame = pd.DataFrame({name: data.values[name] for name in columns.names})

@@ -87,7 +87,9 @@ class Formula:
     @cached_property
     def gaps(self) -> frozenset[str]:
         """The columns that may have missing values, which is.na or na.rm deals with."""
-        return frozenset(name for v in self.variables for name in gaps_in(v.expression))
+        found = {name for v in self.variables for name in gaps_in(v.expression)}
+        alone = {v.expression.name for v in self.variables if isinstance(v.expression, RawColumn)}
+        return frozenset(found - alone)
 
     @property
     def n_columns(self) -> int:

@@ -4,18 +4,31 @@
 
 formula.arithmetic <- c("+", "-", "*", "/", "^", "(")
 formula.elementwise <- c("I", "log", "log2", "log10", "log1p", "exp", "sqrt", "abs", "sin", "cos", "tan", "pmin",
-                         "pmax", "as.numeric", "as.integer")
-formula.logical <- c("!", "&", "|", "==", "!=", "<", "<=", ">", ">=")
+                         "pmax", "as.numeric", "as.integer", "round", "floor", "ceiling", "trunc", "sign", "%%",
+                         "%/%")
+formula.logical <- c("!", "&", "|", "==", "!=", "<", "<=", ">", ">=", "is.na")
+# One number of whole columns.
+formula.summaries <- c("mean", "median", "min", "max", "sum", "var", "sd", "quantile")
+# With other arguments than columns; functions of stats; and values.
+formula.others <- c("~", "list", "c", "cbind", "ifelse", "factor", "as.factor", "ordered", "as.ordered",
+                    "interaction", "cut", "scale", "%in%", ":", "seq", "seq_len", "rep", "rev", "range")
+formula.stats <- c("poly", "offset", "relevel", "median", "sd", "var", "quantile")
+formula.values <- list(pi = pi, T = TRUE, F = FALSE)
 
 # Every call of a formula is a symbol that is looked up here. `list` is what model.frame makes of the
 # variables. Only the `wanted` functions, if told: they are stored with a fit, and bs alone has 26 kB.
 formula.functions <- function(wanted = NULL) {
   known <- new.env(parent = emptyenv())
-  for (name in c("~", "list", "c", "cbind", "ifelse", "factor", "cut", "scale", formula.arithmetic,
-                 formula.elementwise, formula.logical))
+  in.base <- c(formula.others, formula.arithmetic, formula.elementwise, formula.logical, formula.summaries)
+  for (name in setdiff(in.base, formula.stats))
     assign(name, get(name, envir = baseenv(), mode = "function"), envir = known)
-  known$poly <- stats::poly
-  known$offset <- stats::offset
+  for (name in names(formula.values)) assign(name, formula.values[[name]], envir = known)
+  for (name in formula.stats) assign(name, get(name, envir = asNamespace("stats")), envir = known)
+  # range() looks for its method where it is called.
+  known$range <- function(..., na.rm = FALSE) range(..., na.rm = na.rm)
+  environment(known$range) <- baseenv()
+  known$`::` <- function(package, name) get(as.character(substitute(name)), envir = known, inherits = FALSE)
+  environment(known$`::`) <- list2env(list(known = known), parent = baseenv())
   known$bs <- splines::bs
   known$ns <- splines::ns
   if (!is.null(wanted)) rm(list = setdiff(ls(known, all.names = TRUE), c("list", wanted)), envir = known)
@@ -46,10 +59,13 @@ check.locale <- function(texts) {
 # What may be given to the functions that take more than variables, the same whatever R's own version
 # knows beside it: newer ones gave bs another argument.
 formula.signatures <- list(
-  poly = stats::poly, log = function(x, base) NULL,
+  poly = stats::poly, log = function(x, base) NULL, round = function(x, digits) NULL,
   bs = function(x, df, knots, degree, intercept, Boundary.knots) NULL,
   ns = function(x, df, knots, intercept, Boundary.knots) NULL,
-  ifelse = function(test, yes, no) NULL)
+  ifelse = function(test, yes, no) NULL, mean = function(x, na.rm) NULL, median = function(x, na.rm) NULL,
+  sd = function(x, na.rm) NULL, var = function(x, na.rm) NULL, min = function(..., na.rm) NULL,
+  max = function(..., na.rm) NULL, sum = function(..., na.rm) NULL,
+  quantile = function(x, probs, na.rm, names) NULL)
 
 # As a list in which every variable is called x.
 matched.arguments <- function(call, name) {
@@ -175,7 +191,7 @@ full.dummies <- function(factors, terms) {
 
 describe.variable <- function(index, fit) {
   terms <- fit$terms
-  variable <- attr(terms, "variables")[[index + 1]]
+  variable <- without.packages(attr(terms, "variables")[[index + 1]])
   unknown <- setdiff(all.names(variable), c(all.vars(variable), ls(formula.functions(), all.names = TRUE)))
   if (length(unknown)) refuse.formula("it calls ", unknown[1], ", which is not known here")
   label <- names(attr(terms, "dataClasses"))[index]
@@ -188,10 +204,21 @@ describe.variable <- function(index, fit) {
   if (grepl("nmatrix", kind) && is.name(variable)) refuse.formula(label, " is a matrix")
   list(label = label, kind = sub("nmatrix.*|numeric", "number", kind),
        levels = as.character(fit$xlevels[[label]]),
-       expression = describe.expression(attr(terms, "predvars")[[index + 1]]))
+       expression = describe.expression(without.packages(attr(terms, "predvars")[[index + 1]])))
+}
+
+# splines::bs(x) as bs(x).
+without.packages <- function(piece) {
+  if (!is.call(piece)) return(piece)
+  called <- piece[[1]]
+  if (is.call(called) && identical(called[[1]], quote(`::`))) piece[[1]] <- called[[3]]
+  piece[] <- lapply(piece, without.packages)
+  piece
 }
 
 describe.expression <- function(piece) {
+  if (is.name(piece) && as.character(piece) %in% names(formula.values))
+    return(list(number = as.double(formula.values[[as.character(piece)]])))
   if (is.name(piece)) return(list(column = as.character(piece)))
   if (!is.call(piece)) {
     if (!is.numeric(piece) && !is.logical(piece)) refuse.formula("it holds ", short.text(piece))
@@ -203,13 +230,24 @@ describe.expression <- function(piece) {
     "(" = , I = , offset = describe.expression(piece[[2]]),
     poly = describe.poly(piece), bs = , ns = describe.spline(piece, name),
     log = describe.function(name, matched.arguments(piece, name)[c("x", "base")]),
+    round = describe.function(name, matched.arguments(piece, name)[c("x", "digits")]),
     ifelse = describe.function(name, matched.arguments(piece, name)[c("test", "yes", "no")]),
-    factor = , cut = , scale = refuse.formula("what ", name, " learned is not told by a fit"),
+    mean = , median = , min = , max = , sum = , var = , sd = , quantile = describe.summary(piece, name),
+    factor = , as.factor = , ordered = , as.ordered = , relevel = , interaction = , cut = , scale = refuse.formula("what ", name, " learned is not told by a fit"),
     describe.function(name, as.list(piece)[-1]))
 }
 
 describe.function <- function(name, args)
   list(call = name, args = unname(lapply(args[!vapply(args, is.null, NA)], describe.expression)))
+
+describe.summary <- function(piece, name) {
+  args <- matched.arguments(piece, name)
+  flag <- if (is.null(args$na.rm)) FALSE else describe.expression(args$na.rm)$number != 0
+  shares <- if (name == "quantile") describe.expression(args$probs)$number
+  if (name == "quantile" && is.null(shares)) refuse.formula(short.text(piece), " is not one number")
+  list(call = name, args = unname(lapply(c(args$x, args$...), describe.expression)), dropped = isTRUE(flag),
+       shares = as.double(shares))
+}
 
 describe.poly <- function(piece) {
   args <- matched.arguments(piece, "poly")

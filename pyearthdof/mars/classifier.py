@@ -14,7 +14,7 @@ from .design.classes import check_classes, check_threshold, class_names, learn_c
 from .design.data import Responses, check_design, check_new_data, check_subset, check_weights
 from .design.extrapolation import within_range
 from .earth_fit import EarthFit
-from .r.training_data import TrainingData
+from .r.training_data import FormulaData, TrainingData
 
 __all__ = ["EarthClassifier"]
 
@@ -24,6 +24,15 @@ def _signature(init) -> inspect.Signature:
     shared = list(inspect.signature(EarthFit.__init__).parameters.values())
     own = inspect.signature(init).parameters.values()
     return inspect.Signature(shared + [p for p in own if p.kind is p.KEYWORD_ONLY])
+
+
+def _check_rows(classes, codes, weights, rows) -> None:
+    """Refuse rows, or weights, that leave one class only."""
+    if rows is not None:
+        check_classes(classes, codes[rows], "subset has rows of")
+    if weights is not None:
+        used = weights > 0 if rows is None else rows[weights[rows] > 0]
+        check_classes(classes, codes[used], "sample_weight is above 0 in rows of")
 
 
 class EarthClassifier(ClassifierMixin, EarthFit, BaseEstimator):
@@ -86,14 +95,44 @@ class EarthClassifier(ClassifierMixin, EarthFit, BaseEstimator):
         check_classes(classes, codes)
         weights = check_weights(sample_weight, len(codes))
         rows = check_subset(subset, len(codes))
-        if rows is not None:
-            check_classes(classes, codes[rows], "subset has rows of")
-        if weights is not None:
-            used = weights > 0 if rows is None else rows[weights[rows] > 0]
-            check_classes(classes, codes[used], "sample_weight is above 0 in rows of")
+        _check_rows(classes, codes, weights, rows)
         self.classes_ = classes
         self._fit(TrainingData(design, self._indicators(codes), weights, rows))
         return self
+
+    @classmethod
+    def from_formula(cls, formula, data, sample_weight=None, *, subset=None, **options):
+        """Fit by R's formula; its left side holds the classes, such as "sex ~ age" or "age > 18 ~ .".
+
+        Parameters
+        ----------
+        formula, data, sample_weight, subset
+            As in `Earth.from_formula`.
+        **options
+            Arguments of the constructor.
+
+        Returns
+        -------
+        EarthClassifier
+            Fitted; it predicts from frames with the same columns.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from pyearthdof import EarthClassifier
+        >>> data = pd.DataFrame({"x": range(40), "kind": ["low"] * 18 + ["high", "low"] * 2 + ["high"] * 18})
+        >>> model = EarthClassifier.from_formula("kind ~ sqrt(x)", data, class_order=["low", "high"])
+        >>> model.predict(pd.DataFrame({"x": [1, 39]})).tolist()
+        ['low', 'high']
+        """
+        estimator = cls(**options)
+        check_threshold(estimator.threshold)
+        learned = FormulaData.learn(formula, data, sample_weight, subset, estimator.class_order)
+        y = learned.all_responses.matrix
+        codes = y[:, 0].astype(int) if y.shape[1] == 1 else y.argmax(axis=1)
+        _check_rows(learned.learned.classes, codes, learned.all_weights, learned.subset)
+        estimator._fit(learned)
+        return estimator
 
     def predict(self, X, *, extrapolate="allow"):
         """The most probable class of each row of X; of two, the second if it has more than `threshold`.

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
 from sklearn.base import clone
 
 from .._checks import by_position, check_jobs
 from ..contract import Bound, Fits, PathFits
-from ..exceptions import FittingError, InvalidInputError
-from .design.advice import warn_of_columns
+from ..exceptions import InvalidInputError
 from .design.classes import response_levels
-from .design.data import check_design, check_responses, check_subset, check_weights, default_names
+from .design.data import check_design, check_responses, check_subset, check_weights
 from .earth_fit import EarthFit
-from .model import MarsModel
 from .r import objects as robject
 from .r.many import BoundR
 from .r.training_data import FormulaData, TrainingData
@@ -289,29 +286,6 @@ class Earth(EarthFit, MarsRegressor):
         estimator = cls(**options)
         estimator._fit(FormulaData.learn(formula, data, sample_weight, subset))
         return estimator
-
-    def _fit(self, data: TrainingData) -> None:
-        if isinstance(data, FormulaData):
-            warn_of_columns(data.frame, data.formula.raw_columns.columns)
-        super()._fit(data)
-        if not isinstance(data, FormulaData):
-            return
-        self._take_names(self.model_)
-        if not data.gives(self.model_, self.bx_):
-            raise FittingError(
-                f"the formula {data.formula.text!r} gives other columns for new data than for the fit; "
-                "please report it, and use a matrix of predictors meanwhile"
-            )
-        self.levels_ = response_levels(data.responses)
-
-    def _take_names(self, model: MarsModel) -> None:
-        """The predictors of a model that was not fitted from a design of ours."""
-        names = model.feature_names if model.formula is None else model.formula.names
-        if model.columns is not None:
-            names = model.columns.names
-        self.n_features_in_ = len(names)
-        if model.columns or model.formula or names != default_names(len(names)):
-            self.feature_names_in_ = np.array(names, dtype=object)
 
     @classmethod
     def from_r(cls, source):

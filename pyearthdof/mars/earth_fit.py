@@ -14,11 +14,14 @@ from sklearn.utils.validation import check_is_fitted
 from .. import bridge
 from .._checks import check_choice, check_flag, check_jobs
 from .._warn import CollectedWarnings, warn_user
-from ..exceptions import InvalidInputError, RWarning
+from ..exceptions import FittingError, InvalidInputError, RWarning
 from .describe.glm import is_pairs
-from .design.data import Design, differ, taken
+from .design.advice import warn_of_columns
+from .design.classes import response_levels
+from .design.data import Design, default_names, differ, taken
 from .design.ranges import Ranges
 from .intervals import MarsIntervals
+from .model import MarsModel
 from .options import (
     SEARCH_OPTIONS,
     EarthOptions,
@@ -240,6 +243,8 @@ class EarthFit(MarsIntervals, KnowsOtherNames):
 
     def _fit(self, data: TrainingData) -> None:
         """Check the options, fit, and set what was learned."""
+        if isinstance(data, FormulaData):
+            warn_of_columns(data.frame, data.formula.raw_columns.columns)
         options = data.check_options(self)
         seed = self._seed() if options.nfold > 1 else None
         with CollectedWarnings() as heard:
@@ -248,6 +253,30 @@ class EarthFit(MarsIntervals, KnowsOtherNames):
         self._learn(model, details, weights_of_pairs(model, data), weights_kept(data, options))
         self._data = data
         give_warnings(heard, model, details.bx, options)
+        if isinstance(data, FormulaData):
+            self._take_formula(data)
+
+    def _take_formula(self, data: FormulaData) -> None:
+        """Set what a fit by a formula learns of the frame."""
+        self._take_names(self.model_)
+        if not data.gives(self.model_, self.bx_):
+            raise FittingError(
+                f"the formula {data.formula.text!r} gives other columns for new data than for the fit; "
+                "please report it, and use a matrix of predictors meanwhile"
+            )
+        if data.learned.classes is None:
+            self.levels_ = response_levels(data.responses)
+        else:
+            self.classes_ = data.learned.classes
+
+    def _take_names(self, model: MarsModel) -> None:
+        """The predictors of a model that was not fitted from a design of ours."""
+        names = model.feature_names if model.formula is None else model.formula.names
+        if model.columns is not None:
+            names = model.columns.names
+        self.n_features_in_ = len(names)
+        if model.columns or model.formula or names != default_names(len(names)):
+            self.feature_names_in_ = np.array(names, dtype=object)
 
     def _compute(self, data: TrainingData, options: EarthOptions, seed):
         """The model and its details, by the engine."""

@@ -152,7 +152,7 @@ R = {
     },
     ("formula.R", "formula.functions"): {
         "assign": "fixed names into the environment that a formula is evaluated in",
-        "get": "functions of base on the list of allowed ones",
+        "get": "functions on the list of allowed ones",
     },
     ("formula.R", "earth.formula.one"): {
         "eval": "earth with the checked formula, whose environment holds only allowed functions",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -271,7 +270,7 @@ def _offset(formula, values, digits: int) -> str:
     """A logarithm is shown by what it is taken of."""
     label = formula.variables[formula.offset_variable].label
     name = label.removeprefix("offset(")[:-1]
-    head = f"Offset: {re.sub(' +', ' ', name).strip()} with values "
+    head = f"Offset: {''.join(name.split())} with values "
     if name.startswith("log("):
         return _values(head, np.exp(values), digits, "log({})")
     return _values(head, values, digits)

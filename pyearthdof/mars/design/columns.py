@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numbers
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, NoReturn
@@ -123,12 +123,18 @@ class Columns:
         """Where each expanded column comes from."""
         return tuple(source for column in self.columns for source in column.sources())
 
-    def values(self, frame: pd.DataFrame, called: str = "X") -> dict[str, np.ndarray]:
+    def values(
+        self, frame: pd.DataFrame, called: str = "X", gaps: Collection[str] = ()
+    ) -> dict[str, np.ndarray]:
         """Numbers of number columns, and 0-based codes into the levels of the others.
 
-        `called` is the frame's name in what is said of missing and unseen values.
+        `called` is the frame's name in what is said of missing and unseen values; the number columns in
+        `gaps` may have missing values.
         """
-        return {column.name: _values(column, frame, called) for column in self.columns}
+        return {
+            column.name: _values(column, frame, called, column.name in gaps)
+            for column in self.columns
+        }
 
     def expand(self, frame: pd.DataFrame) -> np.ndarray:
         """Make the numeric design; an unseen level is an error that names the column and the level."""
@@ -225,12 +231,12 @@ def level_text(level) -> str:
     return str(level)
 
 
-def _values(column: Column, frame: pd.DataFrame, called: str) -> np.ndarray:
+def _values(column: Column, frame: pd.DataFrame, called: str, gaps: bool) -> np.ndarray:
     if column.name not in frame.columns:
         raise InvalidInputError(f"{called} lacks the column {column.name!r}")
     series = frame[column.name]
     if column.kind == "number":
-        return _numbers(column.name, series, called)
+        return _numbers(column.name, series, called, gaps)
     return _codes(column, series, called)
 
 
@@ -252,7 +258,7 @@ def _codes(column: Column, series: pd.Series, called: str) -> np.ndarray:
     return codes
 
 
-def _numbers(name: str, series: pd.Series, called: str) -> np.ndarray:
+def _numbers(name: str, series: pd.Series, called: str, gaps: bool) -> np.ndarray:
     check_kind(f"column {name!r} of {called}", series)
     try:
         values = series.to_numpy(dtype=float, na_value=np.nan)
@@ -260,8 +266,9 @@ def _numbers(name: str, series: pd.Series, called: str) -> np.ndarray:
         raise InvalidInputError(
             f"column {name!r} of {called} has the type {series.dtype} but the model knows it as numbers"
         ) from None
-    if not np.isfinite(values).all():
-        row = int(np.flatnonzero(~np.isfinite(values))[0])
+    is_fine = np.isfinite(values) | np.isnan(values) if gaps else np.isfinite(values)
+    if not is_fine.all():
+        row = int(np.flatnonzero(~is_fine)[0])
         what = "NaN" if np.isnan(values[row]) else "infinity"
         raise InvalidInputError(
             f"Input {called} contains {what}: column {name!r}, row {row}; MARS needs finite numbers"

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ..._checks import as_pandas, check_choice
+from ...exceptions import InvalidInputError
 from .kinds import check_kind
 
 __all__ = ["MISSING", "check_missing", "predict_complete_rows"]
@@ -41,8 +42,16 @@ def predict_complete_rows(model, X, predict) -> np.ndarray:
     complete = ~gaps[:, is_used].any(axis=1)
     n_resp = () if model.coef.ndim == 1 else (len(model.response_names),)
     found = np.full((len(frame), *n_resp), np.nan)
+    formula = model.formula
+    if formula is not None and formula.summarised is not None and not complete.all():
+        raise InvalidInputError(
+            f"missing='propagate' leaves rows out, but {formula.summarised} of the formula depends on all "
+            "rows; impute the missing values, or predict the complete rows alone"
+        )
     if complete.any():
-        rows = _filled(frame[complete], gaps[complete].any(axis=0))
+        kept = () if formula is None else formula.gaps
+        is_filled = gaps[complete].any(axis=0) & [name not in kept for name in names]
+        rows = _filled(frame[complete], is_filled)
         found[complete] = predict(rows if isinstance(X, pd.DataFrame) else rows.to_numpy())
     return found
 
@@ -54,7 +63,7 @@ def _used_columns(model) -> set[str]:
         used |= model.owners[j]
     if model.formula is not None and model.formula.has_offset:
         used |= set(model.formula.variables[model.formula.offset_variable].expression.raw_names())
-    return used
+    return used if model.formula is None else used - model.formula.gaps
 
 
 def _filled(frame: pd.DataFrame, has_gaps: np.ndarray) -> pd.DataFrame:

@@ -68,7 +68,13 @@ class Ranges:
         found = {}
         if numbers:
             matrix = np.column_stack([raw[name] for name in numbers])
-            found = {column.name: column for column in cls.of_matrix(numbers, matrix).columns}
+            for column, values in zip(
+                cls.of_matrix(numbers, matrix).columns, matrix.T, strict=True
+            ):
+                if column.low != column.low:  # what is missing has no part in it
+                    present = values[~np.isnan(values), None]
+                    column = cls.of_matrix([column.name], present).columns[0]
+                found[column.name] = column
         return cls(
             tuple(
                 found.get(c.name) or ColumnRange(c.name, counts=_counts(raw[c.name], len(c.levels)))

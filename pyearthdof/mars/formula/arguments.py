@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from .deparse import short_text
-from .syntax import Constant, FunctionCall, Node
-from .terms import variables_in
+from .syntax import Constant, FunctionCall, Node, variables_in
 from .tokens import refuse
 
-__all__ = ["Arguments", "matched_arguments"]
+__all__ = ["SIGNATURES", "Arguments", "matched_arguments"]
 
 # What may be given, the same whatever R's own version knows beside it. A variable is called x.
 SIGNATURES = {
@@ -20,15 +19,42 @@ SIGNATURES = {
     "bs": ("x", "df", "knots", "degree", "intercept", "Boundary.knots"),
     "ns": ("x", "df", "knots", "intercept", "Boundary.knots"),
     "factor": ("x", "levels", "labels", "exclude", "ordered", "nmax"),
+    "ordered": ("x", "levels", "labels", "exclude", "nmax"),
+    "relevel": ("x", "ref"),
+    "interaction": ("...", "drop", "sep", "lex.order"),
     "cut": ("x", "breaks", "labels", "include.lowest", "right", "dig.lab", "ordered_result"),
     "scale": ("x", "center", "scale"),
+    "round": ("x", "digits"),
+    "mean": ("x", "trim", "na.rm"),
+    "median": ("x", "na.rm"),
+    "sd": ("x", "na.rm"),
+    "var": ("x", "y", "na.rm", "use"),
+    "min": ("...", "na.rm"),
+    "max": ("...", "na.rm"),
+    "sum": ("...", "na.rm"),
+    "range": ("...", "na.rm"),
+    "quantile": ("x", "probs", "na.rm", "names", "type"),
+    "seq": ("from", "to", "by", "length.out"),
+    "seq_len": ("length.out",),
+    "rep": ("x", "times", "each"),
 }
-REFUSED = {"poly": ("coefs", "simple"), "factor": ("exclude", "nmax"), "cut": ("dig.lab",)}
+REFUSED = {
+    "poly": ("coefs", "simple"),
+    "factor": ("exclude", "nmax"),
+    "ordered": ("exclude", "nmax"),
+    "mean": ("trim",),
+    "var": ("y", "use"),
+    "quantile": ("type",),
+}
+NEEDED = {"cut": "breaks", "relevel": "ref"}
 OR_NULL = ("df", "knots", "labels")  # NULL is the same as nothing
 TAKES = {
     "poly": "variables, degree and raw",
     "factor": "a variable, levels, labels and ordered",
-    "cut": "a variable, breaks, labels, include.lowest, right and ordered_result",
+    "ordered": "a variable, levels and labels",
+    "mean": "a variable and na.rm",
+    "var": "a variable and na.rm",
+    "quantile": "a variable, probs and na.rm",
 }
 
 
@@ -55,11 +81,24 @@ def matched_arguments(piece: FunctionCall) -> Arguments:
     for odd in REFUSED.get(name, ()):
         if odd in given:
             refuse(f"{short_text(piece)}: {name} takes {TAKES[name]}")
-    if "x" not in given:
+    if name in ("seq", "seq_len"):
+        return Arguments((), given)
+    variables = tuple(value for _, value in _unnamed(piece, given.pop("...", [])))
+    if "x" in given:
+        variables = (given.pop("x"),)
+    if not variables:
         refuse(f"{short_text(piece)} has no variable")
-    if name == "cut" and "breaks" not in given:
-        refuse(f"{short_text(piece)} has no breaks")
-    return Arguments((given.pop("x"),), given)
+    if name in NEEDED and NEEDED[name] not in given:
+        refuse(f"{short_text(piece)} has no {NEEDED[name]}")
+    return Arguments(variables, given)
+
+
+def _unnamed(piece: FunctionCall, dots: list) -> list:
+    """What a function takes any number of, none of which has a name."""
+    for label, _ in dots:
+        if label is not None:
+            refuse(f"{short_text(piece)}: {piece.name} takes no argument by the name {label}")
+    return dots
 
 
 def _matched(piece: FunctionCall, signature: tuple[str, ...]) -> dict:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..design.contrasts import householder, multiplied_by_q
 from ..native.r_sums import r_column_means, r_mean, r_sum
-from .functions import powers_of
+from .functions import powers_of, quantiles
 from .tokens import refuse
 
 __all__ = [
@@ -16,7 +16,6 @@ __all__ = [
     "cut_labels",
     "inner_knots",
     "orthogonal_polynomials",
-    "quantiles",
     "scaling",
 ]
 
@@ -49,21 +48,6 @@ def orthogonal_polynomials(
 def _sums(matrix: np.ndarray) -> np.ndarray:
     """R's colSums."""
     return np.array([r_sum(column) for column in matrix.T])
-
-
-def quantiles(x: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """R's quantiles of type 7.
-
-    >>> quantiles(np.array([4.0, 1.0, 2.0]), np.array([0.5, 0.75])).tolist()
-    [2.0, 3.0]
-    """
-    x = np.sort(x)
-    index = (len(x) - 1) * shares + 1.0
-    low, high = np.floor(index), np.ceil(index)
-    below, above = x[low.astype(int) - 1], x[high.astype(int) - 1]
-    part = index - low
-    between = (index > low) & (above != below)
-    return np.where(between, (1 - part) * below + part * above, below)
 
 
 def inner_knots(x: np.ndarray, n_knots: int) -> np.ndarray:
@@ -104,10 +88,18 @@ def _sequence(start: float, end: float, length: int) -> np.ndarray:
     return found
 
 
-def cut_labels(breaks: np.ndarray, right: bool, lowest: bool) -> list[str]:
-    """R's names of the intervals: as few digits, from 3 on, as tell the breaks apart."""
-    for digits in range(3, 13):
-        texts = [f"{b + 0.0:.{digits}g}".replace("inf", "Inf") for b in breaks.tolist()]
+def cut_labels(breaks: np.ndarray, right: bool, lowest: bool, fewest: int = 3) -> list[str]:
+    """R's names of the intervals: as few digits, from `fewest` on, as tell the breaks apart.
+
+    Where both ends are infinite, R writes them with the same number of characters.
+
+    >>> cut_labels(np.array([-np.inf, 0.0, np.inf]), right=True, lowest=False)
+    ['(-Inf,0]', '(0, Inf]']
+    """
+    infinity = " Inf" if np.isinf(breaks[[0, -1]]).all() else "Inf"
+    for digits in range(fewest, max(12, fewest) + 1):
+        texts = [f"{b + 0.0:.{digits}g}".replace("-inf", "-Inf") for b in breaks.tolist()]
+        texts = [text.replace("inf", infinity) for text in texts]
         if all(a != b for a, b in itertools.pairwise(texts)):
             break
     else:

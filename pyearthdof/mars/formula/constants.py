@@ -2,71 +2,186 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from typing import NoReturn
 
 import numpy as np
 
-from ..native.elementary import power
+from .arguments import matched_arguments
 from .deparse import short_text
-from .syntax import EMPTY, Constant, FunctionCall, Name, Node, Value
+from .functions import FUNCTIONS, SUMMARIES
+from .syntax import Constant, FunctionCall, Name, Node, Value
 from .tokens import refuse
 
 __all__ = [
+    "NAMED_CONSTANTS",
+    "OF_COLUMNS",
     "constant_numbers",
-    "constant_texts",
-    "count_numbers",
+    "constant_values",
     "flag_of",
     "number_of",
     "whole_of",
 ]
 
-OPERATIONS: dict[str, Callable] = {
-    "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "^": power,
-}  # fmt: skip
+NAMED_CONSTANTS: dict[str, Value] = {"pi": math.pi, "T": True, "F": False}
+OF_COLUMNS = (*SUMMARIES, "quantile", "range")  # what is computed of whole columns
+MAX_NUMBERS = 10_000
+FUZZ = 1e-10  # by which R's sequences may pass their end
+
+# Computes one of OF_COLUMNS.
+Summarise = Callable[[FunctionCall], np.ndarray]
 
 
-def count_numbers(node: Node) -> int:
-    """How many numbers a constant holds: those of c(), and of the longest part of arithmetic."""
-    if not isinstance(node, FunctionCall):
-        return 0 if node is EMPTY or (isinstance(node, Constant) and node.value is None) else 1
-    counts = [count_numbers(value) for value in node.values]
-    return sum(counts) if node.name == "c" else max(counts, default=0)
+def _no_columns(node: FunctionCall) -> NoReturn:
+    refuse(f"it uses {short_text(node)} where a number should be")
 
 
 def number_of(node: Constant) -> float:
     """The number of a constant that the guard has let pass."""
-    if not isinstance(node.value, (int, float)):
-        refuse(f"it holds {short_text(node)} where a number should be")
-    return float(node.value)
+    return _number(node.value, node)
 
 
-def constant_numbers(node: Node) -> np.ndarray:
+def constant_numbers(node: Node, summarise: Summarise = _no_columns) -> np.ndarray:
     """The numbers of a constant that the guard has let pass."""
-    if isinstance(node, Name):
-        refuse(f"it uses {short_text(node)} where a number should be")
-    if isinstance(node, Constant):
-        return np.array([number_of(node)])
-    parts = [constant_numbers(value) for value in node.values]
-    if node.name == "c":
-        return np.concatenate(parts)
-    if node.name == "(":
-        return parts[0]
-    if len(parts) == 1:
-        return -parts[0] if node.name == "-" else parts[0]
-    longest = max(map(len, parts))
-    with np.errstate(all="ignore"):
-        return OPERATIONS[node.name](*(np.resize(part, longest) for part in parts))
+    return np.array([_number(value, node) for value in constant_values(node, summarise)])
 
 
-def constant_texts(node: Node) -> list[Value]:
-    """The texts, or numbers, of a constant that the guard has let pass."""
+def constant_values(node: Node, summarise: Summarise = _no_columns) -> list[Value]:
+    """Numbers, truth values or texts of a constant that the guard has let pass."""
     if isinstance(node, Constant):
         return [node.value]
     if isinstance(node, Name):
-        refuse(f"it uses {short_text(node)} where a text should be")
-    if node.name == "-":
-        return constant_numbers(node).tolist()
-    return [text for value in node.values for text in constant_texts(value)]
+        return [NAMED_CONSTANTS[node.text]]
+    name = node.name
+    if name == "(":
+        return constant_values(node.values[0], summarise)
+    if name == "c":
+        return _combined(node, summarise)
+    if name == "rev":
+        return constant_values(node.values[0], summarise)[::-1]
+    if name == "rep":
+        return _repeated(node, summarise)
+    if name in OF_COLUMNS:
+        found = summarise(node)
+    elif name in ("seq", "seq_len"):
+        found = _sequence(node, summarise)
+    else:
+        found = _computed(node, summarise)
+    return found.tolist()
+
+
+def _combined(node: FunctionCall, summarise: Summarise) -> list[Value]:
+    values: list[Value] = []
+    for part in node.values:
+        values += constant_values(part, summarise)
+        _check_count(node, len(values))
+    is_mixed = len({type(value) for value in values}) > 1
+    if is_mixed and not any(isinstance(value, str) for value in values):
+        return [_number(value, node) for value in values]
+    return values
+
+
+def _repeated(node: FunctionCall, summarise: Summarise) -> list[Value]:
+    args = matched_arguments(node)
+    values = constant_values(args.variables[0], summarise)
+    times, each = (
+        _whole_number(node, part, args.named.get(part), summarise) for part in ("times", "each")
+    )
+    _check_count(node, float(len(values)) * times * each)
+    return [value for value in values for _ in range(each)] * times
+
+
+def _whole_number(node, part: str, given: Node | None, summarise: Summarise) -> int:
+    if given is None:
+        return 1
+    numbers = constant_numbers(given, summarise)
+    if len(numbers) != 1 or not 1 <= numbers[0] <= MAX_NUMBERS:
+        refuse(f"{short_text(node)}: {part} should be a number from 1 to {MAX_NUMBERS}")
+    return int(numbers[0])
+
+
+def _computed(node: FunctionCall, summarise: Summarise) -> np.ndarray:
+    """Arithmetic and functions of numbers, the shorter ones repeated."""
+    parts = [constant_numbers(value, summarise) for value in node.values]
+    if node.name == ":":
+        return _range(node, *(_single(node, part) for part in parts))
+    longest = max(map(len, parts))
+    with np.errstate(all="ignore"):
+        function = FUNCTIONS[node.name][0]
+        if node.name == "round":
+            return function(parts[0], *(_single(node, part) for part in parts[1:]))
+        return np.asarray(function(*(np.resize(part, longest) for part in parts)), dtype=float)
+
+
+def _sequence(node: FunctionCall, summarise: Summarise) -> np.ndarray:
+    """R's seq: by a step, by a number of values, or by ones."""
+    named = {
+        part: _single(node, constant_numbers(value, summarise))
+        for part, value in matched_arguments(node).named.items()
+    }
+    if len(named) == 1 and "from" in named:
+        return _range(node, 1.0, named["from"])
+    start, end, step = (named.get(part) for part in ("from", "to", "by"))
+    if "length.out" in named:
+        return _spaced(node, start, end, step, named["length.out"])
+    start, end = (1.0 if value is None else value for value in (start, end))
+    if step is None:
+        return _range(node, start, end)
+    count = (end - start) / step if step else math.nan
+    if not count >= 0:
+        refuse(f"{short_text(node)}: by={step:g} does not lead from {start:g} to {end:g}")
+    _check_count(node, count)
+    found = start + np.arange(int(count + FUZZ) + 1) * step
+    return np.minimum(found, end) if step > 0 else np.maximum(found, end)
+
+
+def _spaced(node, start, end, step, length: float) -> np.ndarray:
+    length = math.ceil(length)
+    if length < 1:
+        refuse(f"{short_text(node)}: length.out should be at least 1")
+    _check_count(node, length)
+    if step is not None:
+        if start is not None and end is not None:
+            refuse(f"{short_text(node)} has too many arguments")
+        if end is not None:
+            return end - np.arange(length)[::-1] * step
+        return (1.0 if start is None else start) + np.arange(length) * step
+    if start is None and end is None:
+        return np.arange(1.0, length + 1)
+    if end is None:
+        end = start + (length - 1)
+    if start is None:
+        start = end - (length - 1)
+    found = start + np.arange(length) * ((end - start) / max(1, length - 1))
+    found[-1] = end if length > 1 else start
+    return found
+
+
+def _range(node, start: float, end: float) -> np.ndarray:
+    count = math.floor(abs(end - start) + FUZZ) + 1
+    _check_count(node, count)
+    return start + np.arange(count) * (1.0 if start <= end else -1.0)
+
+
+def _single(node, numbers: np.ndarray) -> float:
+    if len(numbers) != 1 or not np.isfinite(numbers[0]):
+        refuse(f"{short_text(node)} should have single, finite numbers")
+    return float(numbers[0])
+
+
+def _check_count(node, count: float) -> None:
+    if not 1 <= max(count, 1) <= MAX_NUMBERS:
+        refuse(
+            f"{short_text(node)} makes {count:.0f} values but it should make at most {MAX_NUMBERS}"
+        )
+
+
+def _number(value: Value, node: Node) -> float:
+    if not isinstance(value, (int, float)):
+        shown = short_text(node if isinstance(node, Constant) else Constant(value, str(value)))
+        refuse(f"it holds {shown} where a number should be")
+    return float(value)
 
 
 def flag_of(node: Node | None, default: bool) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .functions import FUNCTIONS, cut_codes, polynomials
+from .functions import FUNCTIONS, SUMMARIES, cut_codes, polynomials, quantiles
 from .splines import b_splines, natural_splines
 
 __all__ = [
@@ -23,8 +23,11 @@ __all__ = [
     "RawColumn",
     "Scaled",
     "Spline",
+    "Summary",
     "dates_in",
     "factors_in",
+    "gaps_in",
+    "has_summary",
 ]
 
 
@@ -127,6 +130,40 @@ class Call(_OfSeveral):
 
     def to_dict(self) -> dict:
         return {"call": self.function, "args": [a.to_dict() for a in self.args]}
+
+
+@dataclass(frozen=True)
+class Summary(_OfSeveral):
+    """One number of whole columns, such as a mean: that of the rows at hand, as in R.
+
+    `dropped` says whether missing values are left out; `shares` are those of quantiles.
+    """
+
+    function: str
+    args: tuple[Expression, ...]
+    dropped: bool
+    shares: tuple[float, ...] = ()
+    n_columns = 1
+
+    def evaluate(self, values: Mapping[str, np.ndarray]):
+        sample = np.concatenate([np.ravel(argument.evaluate(values)) for argument in self.args])
+        is_missing = np.isnan(sample)
+        if self.dropped:
+            sample = sample[~is_missing]
+        elif is_missing.any():
+            return np.nan
+        if len(sample) == 0:
+            return np.nan
+        if self.function == "quantile":
+            found = quantiles(sample, np.array(self.shares))
+            return found if len(found) > 1 else float(found[0])
+        return float(SUMMARIES[self.function](sample))
+
+    def to_dict(self) -> dict:
+        return {
+            "call": self.function, "args": [a.to_dict() for a in self.args], "dropped": self.dropped,
+            "shares": list(self.shares),
+        }  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -246,7 +283,9 @@ class Cut(_OfOne):
         }  # fmt: skip
 
 
-Expression = RawColumn | DateColumn | Codes | Number | Call | Poly | Spline | Scaled | Levels | Cut
+Expression = (
+    RawColumn | DateColumn | Codes | Number | Call | Summary | Poly | Spline | Scaled | Levels | Cut
+)
 
 
 def factors_in(expression: Expression) -> Iterator[Codes]:
@@ -257,6 +296,21 @@ def factors_in(expression: Expression) -> Iterator[Codes]:
 def dates_in(expression: Expression) -> Iterator[DateColumn]:
     """The columns of an expression that are dates."""
     return _pieces(expression, DateColumn)
+
+
+def gaps_in(expression: Expression) -> Iterator[str]:
+    """The columns of an expression whose missing values it deals with."""
+    for call in _pieces(expression, Call):
+        if call.function == "is.na":
+            yield from call.raw_names()
+    for summary in _pieces(expression, Summary):
+        if summary.dropped:
+            yield from summary.raw_names()
+
+
+def has_summary(expression: Expression) -> bool:
+    """Whether its values depend on other rows than their own."""
+    return any(True for _ in _pieces(expression, Summary))
 
 
 def _pieces(expression: Expression, kind: type) -> Iterator:

@@ -3,13 +3,28 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
 from ..native import elementary
+from ..native.r_sums import r_mean, r_sum, r_variance
 
-__all__ = ["FUNCTIONS", "cut_codes", "exponents", "polynomials", "powers_of"]
+__all__ = [
+    "FUNCTIONS",
+    "SUMMARIES",
+    "cut_codes",
+    "exponents",
+    "polynomials",
+    "powers_of",
+    "quantiles",
+]
+
+EPSILON = float(np.finfo(np.longdouble).eps)
+LOG10_2 = 0.301029995663981195213738894724
+DECIMALS, MAX_EXPONENT = 15, 308  # digits and exponents of ten that a double surely has
+MAX_PLACES = MAX_EXPONENT + DECIMALS
 
 
 def _plus(a, b=None):
@@ -24,7 +39,11 @@ def _log(x, base=None):
     if base is None:
         return elementary.log(x)
     # As R: the logarithms to 2 and 10 are not quotients.
-    exact = {2.0: elementary.log2, 10.0: elementary.log10}.get(float(base))
+    exact = (
+        {2.0: elementary.log2, 10.0: elementary.log10}.get(float(base))
+        if np.ndim(base) == 0
+        else None
+    )
     return elementary.log(x) / elementary.log(base) if exact is None else exact(x)
 
 
@@ -55,7 +74,106 @@ def _or(a, b):
 
 
 def _choose(test, yes, no):
-    return np.where(np.isnan(test), np.nan, np.where(np.equal(test, 0), no, yes))
+    chosen = np.where(np.isnan(test), np.nan, np.where(np.equal(test, 0), no, yes))
+    return chosen if np.ndim(test) else np.ravel(chosen)[0]  # as long as the test, as in R
+
+
+def _is_missing(a):
+    return np.isnan(a).astype(float)
+
+
+def _whole(a):
+    """R's as.integer: 0 has no sign, and what no integer of R holds is missing."""
+    return np.where(np.abs(a) < 2.0**31, np.trunc(a) + 0.0, np.nan)
+
+
+def _remainder(a, b):
+    """R's %%, in extended precision: it has the sign of b."""
+    a, b = np.broadcast_arrays(np.asarray(a, dtype=float), np.asarray(b, dtype=float))
+    same_side = np.where(np.abs(a) == np.abs(b), 0.0, np.where(a * b < 0, a + b, a))
+    rest = a - np.floor(a / b) * b.astype(np.longdouble)
+    found = (rest - np.floor(rest / b) * b).astype(float)
+    is_large = (np.abs(b) * EPSILON > 1) & np.isfinite(a) & (np.abs(a) <= np.abs(b))
+    return np.where(is_large, same_side, found)
+
+
+def _quotient(a, b):
+    """R's %/%: the whole steps of b up to a."""
+    a, b = np.broadcast_arrays(np.asarray(a, dtype=float), np.asarray(b, dtype=float))
+    quotient = a / b
+    rest = a - np.floor(quotient) * b.astype(np.longdouble)
+    found = (np.floor(quotient) + np.floor(rest / b)).astype(float)
+    below_one = np.where((quotient < 0) | (a * np.sign(b) < 0), -1.0, 0.0)
+    plain = (b == 0) | ~(np.abs(quotient) * EPSILON <= 1)
+    return np.where(plain, quotient, np.where(np.abs(quotient) < 1, below_one, found))
+
+
+def _round(x, digits=0.0):
+    """R's round: the nearer of the two decimal numbers around x, the even one of two at one distance."""
+    x, places = np.asarray(x, dtype=float), int(np.floor(digits + 0.5))
+    if places == 0:
+        return np.rint(x)
+    if places > MAX_PLACES:
+        return x
+    if places < -MAX_EXPONENT:
+        return x * 0.0
+    size = np.abs(x)
+    more = max(0, places - MAX_EXPONENT)
+    power, second = _power_of_ten(places - more), _power_of_ten(more)
+    scaled = size * power * second
+    down, up = np.floor(scaled) / power / second, np.ceil(scaled) / power / second
+    to_down, to_up = size - down, up - size
+    is_odd = np.fmod(np.floor(scaled), 2.0) == 1
+    rounded = np.where((to_up < to_down) | (is_odd & (to_up == to_down)), up, down)
+    magnitude = LOG10_2 * (0.5 + (np.frexp(size)[1] - 1.0))
+    keeps = (magnitude + places > DECIMALS) | ~np.isfinite(x) | (x == 0)
+    return np.where(keeps, x, np.copysign(rounded, x))
+
+
+def _power_of_ten(exponent: int) -> float:
+    """By repeated squares, as R."""
+    found, base, left = 1.0, 10.0, abs(exponent)
+    while left:
+        if left & 1:
+            found *= base
+        base, left = base * base, left >> 1
+    return found if exponent >= 0 else 1.0 / found
+
+
+def _median(x: np.ndarray) -> float:
+    half = (len(x) - 1) // 2
+    return r_mean(np.sort(x)[half : len(x) - half])
+
+
+def _variance(x: np.ndarray) -> float:
+    return r_variance(x) if len(x) > 1 else math.nan
+
+
+def quantiles(x: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """R's quantiles of type 7.
+
+    >>> quantiles(np.array([4.0, 1.0, 2.0]), np.array([0.5, 0.75])).tolist()
+    [2.0, 3.0]
+    """
+    x = np.sort(x)
+    index = (len(x) - 1) * shares + 1.0
+    low, high = np.floor(index), np.ceil(index)
+    below, above = x[low.astype(int) - 1], x[high.astype(int) - 1]
+    part = index - low
+    between = (index > low) & (above != below)
+    return np.where(between, (1 - part) * below + part * above, below)
+
+
+# By R's name: one number of a whole column, nothing of it missing.
+SUMMARIES: dict[str, Callable[[np.ndarray], float]] = {
+    "mean": r_mean,
+    "median": _median,
+    "min": np.min,
+    "max": np.max,
+    "sum": r_sum,
+    "var": _variance,
+    "sd": lambda x: math.sqrt(_variance(x)),
+}
 
 
 def _smallest(*values):
@@ -97,7 +215,15 @@ FUNCTIONS: dict[str, tuple[Callable, range]] = {
     "pmax": (_largest, range(1, 1001)),
     "ifelse": (_choose, range(3, 4)),
     "as.numeric": (_plus, range(1, 2)),
-    "as.integer": (np.trunc, range(1, 2)),
+    "as.integer": (_whole, range(1, 2)),
+    "round": (_round, range(1, 3)),
+    "floor": (np.floor, range(1, 2)),
+    "ceiling": (np.ceil, range(1, 2)),
+    "trunc": (np.trunc, range(1, 2)),
+    "sign": (np.sign, range(1, 2)),
+    "%%": (_remainder, range(2, 3)),
+    "%/%": (_quotient, range(2, 3)),
+    "is.na": (_is_missing, range(1, 2)),
     "==": (_compared(np.equal), range(2, 3)),
     "!=": (_compared(np.not_equal), range(2, 3)),
     "<": (_compared(np.less), range(2, 3)),

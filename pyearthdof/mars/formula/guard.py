@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NoReturn
 
-from .arguments import matched_arguments
-from .constants import count_numbers, whole_of
+from .arguments import SIGNATURES, matched_arguments
+from .constants import NAMED_CONSTANTS, OF_COLUMNS, whole_of
 from .deparse import short_text, shortened
+from .functions import SUMMARIES
 from .syntax import EMPTY, Constant, FunctionCall, Name, Node
 from .tokens import refuse
 
@@ -25,16 +26,20 @@ LIMITS = {
 ARITHMETIC = ("+", "-", "*", "/", "^", "(")
 ELEMENTWISE = (
     "I", "log", "log2", "log10", "log1p", "exp", "sqrt", "abs", "sin", "cos", "tan", "pmin", "pmax", "ifelse",
-    "as.numeric", "as.integer",
+    "as.numeric", "as.integer", "round", "floor", "ceiling", "trunc", "sign", "is.na", "%%", "%/%",
 )  # fmt: skip
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 LOGICAL = ("!", "&", "|", *COMPARISONS)
-FACTORS = ("factor", "cut")
+FACTORS = ("factor", "as.factor", "ordered", "as.ordered", "relevel", "interaction", "cut")
 # What may be called, by place. "right" is the level of terms on the right-hand side, "left" the outermost
 # call on the left one, "value" the inside of a function or bracket of arithmetic, "factor" the same where a
 # factor may stand, "operand" a side of a comparison, where a text may stand, too, "constant" an argument
 # such as knots, which holds numbers only, and "texts" one such as labels.
-VALUES = (*ARITHMETIC, *ELEMENTWISE, *LOGICAL)
+VALUES = (*ARITHMETIC, *ELEMENTWISE, *LOGICAL, "%in%", *SUMMARIES, "quantile")
+CONSTANTS = (
+    *ARITHMETIC, "c", ":", "seq", "seq_len", "rep", "rev", "%%", "%/%", "log", "log2", "log10",
+    "log1p", "exp", "sqrt", "abs", "round", "floor", "ceiling", "trunc", "sign", *OF_COLUMNS,
+)  # fmt: skip
 CALLS = {
     "right": (*ARITHMETIC, ":", "%in%", *ELEMENTWISE, *LOGICAL, "poly", "bs", "ns", "cbind", "offset",
               "scale", *FACTORS),
@@ -43,8 +48,8 @@ CALLS = {
     "value": VALUES,
     "factor": (*VALUES, *FACTORS),
     "operand": (*VALUES, *FACTORS),
-    "constant": (*ARITHMETIC, "c"),
-    "texts": ("c", "(", "-"),
+    "constant": CONSTANTS,
+    "texts": CONSTANTS,
 }  # fmt: skip
 WHERE = {
     "left": "as the response", "constant": "where a number should be", "right": "as a term",
@@ -53,9 +58,16 @@ WHERE = {
 ARITY = {
     "+": (1, 2), "-": (1, 2), "!": (1, 1), "log": (1, 2), "poly": (1, 1000), "bs": (1, 1000), "ns": (1, 1000),
     "cbind": (1, 1000), "c": (1, 1000), "pmin": (1, 1000), "pmax": (1, 1000), "ifelse": (3, 3),
-    "factor": (1, 1000), "cut": (1, 1000), "scale": (1, 3),
-} | dict.fromkeys(("*", "/", "^", ":", "%in%", "&", "|", *COMPARISONS), (2, 2))  # fmt: skip
-NAMED = ("poly", "bs", "ns", "log", "ifelse", "factor", "cut", "scale")
+    "factor": (1, 1000), "cut": (1, 1000), "scale": (1, 3), "ordered": (1, 3), "relevel": (2, 2),
+    "interaction": (1, 1000), "round": (1, 2), "seq": (1, 3), "rep": (2, 3),
+} | dict.fromkeys(("*", "/", "^", ":", "%in%", "%%", "%/%", "&", "|", *COMPARISONS), (2, 2)) | dict.fromkeys(
+    OF_COLUMNS, (1, 1000)
+)  # fmt: skip
+FLAGS = (
+    "intercept", "raw", "ordered", "right", "include.lowest", "ordered_result", "na.rm", "names",
+    "drop", "lex.order",
+)  # fmt: skip
+TEXTS = ("levels", "labels", "ref", "sep")
 
 
 def check_sides(left: Node, right: Node, kinds: Mapping[str, str]) -> None:
@@ -96,12 +108,15 @@ def _check_constant(piece: Constant, place: str) -> None:
         if not (isinstance(value, str) or is_number):
             refuse(f"it holds {short_text(piece)} where a text should be")
     elif not is_number:
-        refuse(f"it holds {short_text(piece)} where a number, a column or a function should be")
+        needed = "a number" if place == "constant" else "a number, a column or a function"
+        refuse(f"it holds {short_text(piece)} where {needed} should be")
     elif place == "right" and value not in (0, 1):
         refuse(f"it has the term {short_text(piece)} but a number as a term should be 0 or 1")
 
 
 def _check_name(name: str, place: str, kinds: Mapping[str, str]) -> None:
+    if name in NAMED_CONSTANTS and name not in kinds and place not in ("left", "right"):
+        return
     if place in ("constant", "texts"):
         refuse(f"it uses {name} where a {'number' if place == 'constant' else 'text'} should be")
     if name == ".":
@@ -115,13 +130,13 @@ def _check_name(name: str, place: str, kinds: Mapping[str, str]) -> None:
     elif place in ("value", "columns") and kinds[name] in ("factor", "ordered"):
         refuse(
             f"the column '{name}' is a factor, which may only be a term of its own, compared, or inside of "
-            "factor, as.numeric and as.integer"
+            f"{', '.join(FACTORS[:-1])}, is.na, as.numeric and as.integer"
         )
 
 
 def _check_call(piece: FunctionCall, place: str) -> list[tuple[Node, str]]:
     name = piece.name
-    if not isinstance(piece.function, Name) or name in ("::", ":::"):
+    if not name or name in ("::", ":::"):
         function = piece if name else piece.function
         refuse(f"it calls {short_text(function)}, which is no function that it knows by name")
     if name not in CALLS[place]:
@@ -129,8 +144,8 @@ def _check_call(piece: FunctionCall, place: str) -> list[tuple[Node, str]]:
     least, most = ARITY.get(name, (1, 1))
     if not least <= len(piece.args) <= most:
         refuse(f"{name} has {len(piece.args)} argument(s) in {short_text(piece)}")
-    if name in NAMED:
-        return _check_named(piece, name)
+    if name in SIGNATURES:
+        return _check_named(piece, name, place)
     labels = [label for label, _ in piece.args if label is not None]
     if labels and name == "cbind" and "deparse.level" in labels:
         refuse("cbind takes columns only")
@@ -139,18 +154,24 @@ def _check_call(piece: FunctionCall, place: str) -> list[tuple[Node, str]]:
     if name == "^" and place == "right":
         check_whole(piece.values[1], "an exponent of terms", LIMITS["power"], 2)
         return [(piece.values[0], "right")]
+    if name == "%in%" and place != "right":
+        return [(piece.values[0], "factor"), (piece.values[1], "texts")]
     return [(value, _inner_place(name, place)) for value in piece.values]
 
 
 def _inner_place(name: str, place: str) -> str:
+    if place == "constant" or (place == "texts" and name not in ("c", "(", "rev")):
+        return "constant"
     if name in COMPARISONS:
         return "operand"
-    if name in ("as.numeric", "as.integer"):
+    if name in ("as.numeric", "as.integer", "is.na", "as.factor", "as.ordered"):
         return "factor"
     if name in ELEMENTWISE or name in LOGICAL or name in ("cbind", "offset"):
         return "value"
     if name == "(" and place == "columns":
         return "columns"
+    if place == "texts":
+        return "texts"
     if place == "left" and name != "+":
         return "value"
     if place in ("factor", "operand", "columns") and name != "(":
@@ -180,33 +201,33 @@ def check_whole(value: Node, what: str, largest: int, smallest: int = 1) -> int:
     return int(number)
 
 
-def _check_named(piece: FunctionCall, name: str) -> list[tuple[Node, str]]:
+def _check_named(piece: FunctionCall, name: str, place: str) -> list[tuple[Node, str]]:
     """The arguments of functions that take more than variables, by R's rules of matching."""
     args = matched_arguments(piece)
     for size in ("degree", "df"):
         if size in args.named:
             check_whole(args.named[size], f"{size} of {name}", LIMITS[size])
-    for flag in ("intercept", "raw", "ordered", "right", "include.lowest", "ordered_result"):
+    if "dig.lab" in args.named:
+        check_whole(args.named["dig.lab"], f"dig.lab of {name}", LIMITS["degree"])
+    for flag in FLAGS:
         if flag in args.named:
             _check_flag(args.named[flag], flag, name)
-    ends = args.named.get("Boundary.knots", EMPTY)
-    if ends is not EMPTY and count_numbers(ends) != 2:
-        refuse(
-            f"Boundary.knots of {name} is {short_text(ends)} but it should be two numbers, such as c(0, 1)"
-        )
     degree = whole_of(args.named.get("degree"))
     n_variables = min(len(args.variables), 20)
     # R looks at all combinations of exponents.
     if name == "poly" and n_variables > 1 and (degree + 1) ** n_variables > 1e5:
         refuse(f"{short_text(piece)} has too many columns")
-    inner = {"factor": "factor", "scale": "columns"}.get(name, "value")
+    inner = "columns" if name == "scale" else "factor" if name in FACTORS[:-1] else "value"
+    if place in ("constant", "texts") and name not in OF_COLUMNS:
+        inner = place if name == "rep" else "constant"
     pieces = [(variable, inner) for variable in args.variables]
-    texts = ("levels", "labels")
-    pieces += [(v, "texts" if k in texts else "constant") for k, v in args.named.items()]
+    pieces += [(v, "texts" if k in TEXTS else "constant") for k, v in args.named.items()]
     return pieces
 
 
 def _check_flag(value: Node, flag: str, name: str) -> None:
     given = value.value if isinstance(value, Constant) else None
+    if isinstance(value, Name):
+        given = NAMED_CONSTANTS.get(value.text)
     if not isinstance(given, (bool, int, float)) or given != given:
         refuse(f"{flag} of {name} is {short_text(value)} but it should be TRUE or FALSE")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -18,10 +18,10 @@ from .deparse import r_text
 from .guard import LIMITS, check_sides
 from .model_matrix import Formula
 from .names import column_labels
-from .responses import ResponseSide, learn_responses
+from .responses import ResponseSide, factor_of_classes, learn_responses
 from .size import check_columns, check_terms
-from .syntax import FunctionCall, Name, Node, parsed_formula
-from .terms import Terms, made_terms, variables_in
+from .syntax import FunctionCall, Name, Node, gaps_in, parsed_formula, variables_in
+from .terms import Terms, made_terms
 from .tokens import refuse
 from .variables import LearnedVariable, Learner
 
@@ -48,6 +48,7 @@ class LearnedFormula:
     offset : what is added to the model, or None.
     text : the formula, written again from what was read.
     warnings : what R says about it.
+    classes : of a classifier's response, or None.
     """
 
     formula: Formula
@@ -57,6 +58,7 @@ class LearnedFormula:
     offset: np.ndarray | None
     text: str
     warnings: tuple[str, ...]
+    classes: np.ndarray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,12 +124,16 @@ def frame_of_formula(data, matrices: Mapping[str, MatrixColumn] | None = None) -
 
 
 def learn_formula(
-    text: str, data: FormulaFrame, moves_knots: Callable[[], bool] = lambda: True
+    text: str,
+    data: FormulaFrame,
+    moves_knots: Callable[[], bool] = lambda: True,
+    class_order=None,
 ) -> LearnedFormula:
     """Read, check and learn a formula.
 
     `moves_knots` tells whether knots of bs and ns that fall on the boundary are moved to the inside, as
-    by R from 4.5 on; it is asked where there are some.
+    by R from 4.5 on; it is asked where there are some. With a `class_order`, see `learn_classes`, the
+    response holds classes.
 
     Examples
     --------
@@ -147,12 +153,23 @@ def learn_formula(
     check_terms(right, len(kinds))
     sides = _summands(left)
     terms = _terms(left, right, sides, list(kinds))
-    check_columns(terms, data.columns, data.n_rows, data.matrices)
     learner = Learner(
         data.columns, data.units, _raw_values(data, left, terms), data.matrices, moves_knots
     )
+    check_columns(terms, data.columns, data.n_rows, data.matrices, learner.numbers)
+    classes = None
+    if class_order is not None:
+        _refuse_response_as_predictor(terms)
+        classes, left = factor_of_classes(left, learner, data.values, class_order)
+        sides = None
     responses = learn_responses(left, sides, learner)
-    return _learned(text, left, right, terms, sides, learner, responses)
+    learned = _learned(text, left, right, terms, learner, responses)
+    return replace(learned, classes=classes)
+
+
+def _refuse_response_as_predictor(terms: Terms) -> None:
+    if any(0 in term for term in terms.terms):
+        refuse(f"the response {r_text(terms.variables[0])} stands on the right-hand side, too")
 
 
 def _refuse_odd(left: Node, right: Node, data: FormulaFrame) -> None:
@@ -199,11 +216,18 @@ def _terms(left: Node, right: Node, sides: list[Node] | None, columns: list[str]
 
 def _raw_values(data: FormulaFrame, left: Node, terms: Terms) -> dict[str, np.ndarray]:
     """The columns that are used, as numbers and codes; missing values are refused by name."""
-    used = set().union(*(variables_in(node) for node in (left, *_used(terms))))
+    nodes = (left, *_used(terms))
+    used = set().union(*(variables_in(node) for node in nodes))
+    gaps = set().union(*(gaps_in(node) for node in nodes))
+    gaps -= {node.text for node in nodes if isinstance(node, Name)}
     used |= {p for name, matrix in data.matrices.items() if name in used for p in matrix.parts}
     columns = Columns(tuple(data.columns[name] for name in data.columns if name in used))
     frame = pd.DataFrame({name: data.values[name] for name in columns.names})
-    return {name: values.astype(float) for name, values in columns.values(frame, "data").items()}
+    raw = columns.values(frame, "data", gaps)
+    for name in gaps & set(raw):
+        if np.isnan(raw[name]).all():
+            refuse(f"the column '{name}' has no value in any row")
+    return {name: values.astype(float) for name, values in raw.items()}
 
 
 def _used(terms: Terms) -> list[Node]:
@@ -211,7 +235,7 @@ def _used(terms: Terms) -> list[Node]:
     return list(terms.variables[1:])
 
 
-def _learned(text, left, right, terms, sides, learner, responses) -> LearnedFormula:
+def _learned(text, left, right, terms, learner, responses) -> LearnedFormula:
     skipped = 0 if any(0 in term for term in terms.terms) else None
     used = sorted({v for term in terms.terms if term != (0,) for v in term} | set(terms.offsets))
     variables = {v: learner.variable(terms.variables[v]) for v in used}

@@ -22,7 +22,7 @@ from ..design.columns import Column, Columns
 from ..design.kinds import column_names
 from ..design.matrices import frame_of_mapping
 from .dates import numbers_of_dates
-from .expression import Codes, RawColumn, dates_in, factors_in
+from .expression import Codes, RawColumn, dates_in, factors_in, gaps_in, has_summary
 from .reading import read_list, read_offset, read_term, read_variable, variable_from_r
 from .variable import Variable, evaluate
 
@@ -84,6 +84,18 @@ class Formula:
         """The columns that are dates, and what they are counted in."""
         return {date.name: date.unit for v in self.variables for date in dates_in(v.expression)}
 
+    @cached_property
+    def gaps(self) -> frozenset[str]:
+        """The columns that may have missing values, which is.na or na.rm deals with."""
+        found = {name for v in self.variables for name in gaps_in(v.expression)}
+        alone = {v.expression.name for v in self.variables if isinstance(v.expression, RawColumn)}
+        return frozenset(found - alone)
+
+    @property
+    def summarised(self) -> str | None:
+        """A variable that uses a mean or another summary of a column, or None."""
+        return next((v.label for v in self.variables if has_summary(v.expression)), None)
+
     @property
     def n_columns(self) -> int:
         """Number of columns of `design`."""
@@ -138,7 +150,8 @@ class Formula:
         """Values of the raw columns, of all or those named: numbers, dates as such, codes of factors."""
         names = set(self.names) if names is None else names
         raw = Columns(tuple(c for c in self.raw_columns.columns if c.name in names))
-        return raw.values(_with_numbers_for_dates(_checked_frame(frame, names), self.dates))
+        frame = _with_numbers_for_dates(_checked_frame(frame, names), self.dates)
+        return raw.values(frame, gaps=self.gaps)
 
     def _values(self, frame: pd.DataFrame, needed) -> dict[int, np.ndarray]:
         """Values of variables; codes of factors."""

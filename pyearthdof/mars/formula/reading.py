@@ -22,8 +22,9 @@ from .expression import (
     RawColumn,
     Scaled,
     Spline,
+    Summary,
 )
-from .functions import FUNCTIONS
+from .functions import FUNCTIONS, SUMMARIES
 from .variable import Variable
 
 __all__ = ["read_list", "read_offset", "read_term", "read_variable", "variable_from_r"]
@@ -121,6 +122,8 @@ def _expression_from_r(found) -> dict:
     if entry["call"] in ("bs", "ns"):
         entry |= {k: found[k].tolist() for k in ("knots", "boundary")}
         entry |= {"degree": int(found["degree"][0]), "intercept": found["intercept"]}
+    if "dropped" in found:
+        entry |= {"dropped": found["dropped"], "shares": found["shares"].tolist()}
     return entry
 
 
@@ -143,6 +146,8 @@ def read_expression(entry, depth: int = 1) -> Expression:
         return _read_levels(entry, depth)
     if function == "cut":
         return _read_cut(entry, depth)
+    if isinstance(function, str) and function in (*SUMMARIES, "quantile"):
+        return _read_summary(entry, depth)
     if depth == 1 and function == "scale":
         return _read_scaled(entry)
     if depth == 1 and function == "poly":
@@ -156,7 +161,21 @@ def read_expression(entry, depth: int = 1) -> Expression:
     args = _read_arguments(entry, depth)
     if len(args) not in FUNCTIONS[function][1]:
         raise InvalidInputError(f"the formula gives {function} {len(args)} argument(s)")
+    if function == "round" and not all(isinstance(digits, Number) for digits in args[1:]):
+        raise InvalidInputError("the formula rounds to digits that are no number")
     return Call(function, args)
+
+
+def _read_summary(entry, depth: int) -> Summary:
+    _check_keys(entry, {"call", "args", "dropped", "shares"})
+    args = _read_arguments(entry, depth)
+    shares = saved.read_vector("shares", entry["shares"])
+    wanted = 1 if entry["call"] == "quantile" else 0
+    if not isinstance(entry["dropped"], bool) or len(shares) != wanted:
+        raise InvalidInputError(f"{entry['call']} in the formula has the wrong shares or dropped")
+    if not ((shares >= 0) & (shares <= 1)).all():
+        raise InvalidInputError(f"{entry['call']} in the formula has the wrong shares or dropped")
+    return Summary(entry["call"], args, entry["dropped"], tuple(shares.tolist()))
 
 
 def _read_date(entry) -> DateColumn:
@@ -243,10 +262,10 @@ def _read_spline(entry) -> Spline:
         raise InvalidInputError(
             f"{function} in the formula has {len(knots)} knots but it should have at most {MAX_KNOTS}"
         )
-    every = np.concatenate([boundary[:1], knots, boundary[1:]])
-    if not np.isfinite(every).all() or (np.diff(every) < 0).any() or every[0] == every[-1]:
+    every = np.concatenate([boundary, knots])
+    if not np.isfinite(every).all() or (np.diff(knots) < 0).any() or boundary[0] >= boundary[1]:
         raise InvalidInputError(
-            f"{function} in the formula should have ascending knots inside of its boundary"
+            f"{function} in the formula should have finite, ascending knots and ends"
         )
     if function == "ns" and degree != 3:
         raise InvalidInputError(f"ns in the formula has degree {degree} but it should be 3")

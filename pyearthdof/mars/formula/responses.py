@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
-from ..design.classes import indicator_columns, indicator_names
+from ..design.classes import (
+    check_classes,
+    class_names,
+    indicator_columns,
+    indicator_names,
+    learn_classes,
+)
 from .deparse import label_of, quoted
 from .expression import DateColumn
 from .names import generated_names
-from .syntax import Node
+from .syntax import Constant, FunctionCall, Name, Node, call
 from .tokens import refuse
 from .variables import LearnedVariable, Learner
 
-__all__ = ["ResponseSide", "learn_responses"]
+__all__ = ["ResponseSide", "factor_of_classes", "learn_responses"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +56,32 @@ def learn_responses(left: Node, sides: list[Node] | None, learner: Learner) -> R
     return ResponseSide(
         values[:, 0] if width == 1 and values.ndim == 2 else values, tuple(names), levels
     )
+
+
+def factor_of_classes(
+    left: Node, learner: Learner, columns: Mapping[str, pd.Series], order
+) -> tuple[np.ndarray, Node]:
+    """The classes of the left side in their order, and the left side as a factor with these levels."""
+    learned = learner.variable(left)
+    variable, values = learned.variable, np.asarray(learned.values)
+    if isinstance(left, Name) and left.text in columns:
+        y = columns[left.text]
+    elif variable.levels:
+        y = pd.Series(pd.Categorical.from_codes(values.astype(int), variable.levels))
+    else:
+        y = pd.Series(values != 0 if variable.kind == "logical" else values.ravel())
+    if isinstance(variable.expression, DateColumn) or len(y) != learner.n_rows:
+        refuse(f"the response {label_of(left)[:60]} should be one column of classes")
+    classes, codes = learn_classes(y, learner.n_rows, order)
+    check_classes(classes, codes)
+    if variable.levels:
+        levels = [Constant(name, name) for name in class_names(classes)]
+    elif variable.kind == "logical":
+        levels = [Constant(bool(value), str(bool(value)).upper()) for value in classes]
+    else:
+        levels = [Constant(float(value), repr(float(value))) for value in classes]
+    arguments = ((None, left), ("levels", call("c", *levels)))
+    return classes, FunctionCall(Name("factor"), arguments)
 
 
 def _summed(learned: list[LearnedVariable]) -> ResponseSide:

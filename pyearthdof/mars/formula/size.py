@@ -6,14 +6,16 @@ A short text can ask for more terms or columns than any machine holds.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+
+import numpy as np
 
 from ..design.columns import Column
 from ..design.matrices import MatrixColumn
 from .arguments import matched_arguments
-from .constants import count_numbers, whole_of
-from .guard import LIMITS
-from .syntax import EMPTY, Constant, FunctionCall, Name, Node
+from .constants import whole_of
+from .guard import FACTORS, LIMITS
+from .syntax import Constant, FunctionCall, Name, Node
 from .terms import OPERATORS, Terms
 from .tokens import refuse
 
@@ -55,9 +57,16 @@ def _joined(operation: FunctionCall, count: float, n_columns: int) -> float:
 
 
 def check_columns(
-    terms: Terms, columns: Mapping[str, Column], n_rows: int, matrices: Mapping[str, MatrixColumn]
+    terms: Terms,
+    columns: Mapping[str, Column],
+    n_rows: int,
+    matrices: Mapping[str, MatrixColumn],
+    numbers: Callable[[Node], np.ndarray],
 ) -> None:
-    """Refuse a formula whose functions and products make too much of the data."""
+    """Refuse a formula whose functions and products make too much of the data.
+
+    `numbers` computes an argument such as knots.
+    """
     columns = dict(columns) | {
         name: Column(name, "factor", matrix.parts) for name, matrix in matrices.items()
     }
@@ -68,7 +77,7 @@ def check_columns(
         refuse(
             f"it has {n_functions} different functions but it should have at most {LIMITS['functions']}"
         )
-    widths = [_width(node, columns) for node in terms.variables]
+    widths = [_width(node, columns, numbers) for node in terms.variables]
     made = sum(
         math.prod(float(widths[k]) for k in term)
         for term in terms.terms
@@ -91,7 +100,7 @@ def _whole(number: float) -> str:
     return f"{number:.0f}" if number < 1e15 else f"{number:.3g}"
 
 
-def _width(node: Node, columns: Mapping[str, Column]) -> int:
+def _width(node: Node, columns: Mapping[str, Column], numbers) -> int:
     """How many columns a variable makes, or a few more."""
     if isinstance(node, Name):
         return max(1, len(columns[node.text].levels))
@@ -101,9 +110,9 @@ def _width(node: Node, columns: Mapping[str, Column]) -> int:
     if name == "cbind":
         return len(node.args)
     if name == "scale":
-        return _width(node.values[0], columns)
-    if name in ("factor", "cut"):
-        return _levels(node, name)
+        return _width(node.values[0], columns, numbers)
+    if name in FACTORS:
+        return _levels(node, name, numbers)
     if name not in ("poly", "bs", "ns"):
         return 1
     args = matched_arguments(node)
@@ -111,12 +120,12 @@ def _width(node: Node, columns: Mapping[str, Column]) -> int:
     if name == "poly":
         return math.comb(len(args.variables) + degree, degree) - 1
     df = whole_of(args.named.get("df"), 0)
-    return 1 + degree + max(count_numbers(args.named.get("knots", EMPTY)), df)
+    n_knots = len(numbers(args.named["knots"])) if "knots" in args.named else 0
+    return 1 + degree + max(n_knots, df)
 
 
-def _levels(node: FunctionCall, name: str) -> int:
-    """The levels of factor() are counted when it has them: they are no more than the rows."""
-    if name == "factor":
+def _levels(node: FunctionCall, name: str, numbers) -> int:
+    """The levels of factor() are counted when it has them."""
+    if name != "cut":
         return 2
-    breaks = matched_arguments(node).named["breaks"]
-    return count_numbers(breaks)
+    return len(numbers(matched_arguments(node).named["breaks"]))

@@ -1,21 +1,30 @@
-"""R's bs and ns, to the bit between the boundary knots: a knot of MARS can depend on the last digit."""
+"""R's bs and ns, to the bit: a knot of MARS can depend on the last digit."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
 from ..design.contrasts import householder
+from .functions import powers_of
 
 __all__ = ["b_splines", "natural_splines"]
+
+PIVOT = 0.25  # how far inside of the end intervals bs is expanded, as in R
 
 
 def b_splines(x, knots, boundary, degree: int, intercept: bool) -> np.ndarray:
     """R's bs: B-splines, the polynomials of the end intervals going on outside of the boundary."""
     full = _clamped(knots, boundary, degree)
     basis = _basis(x, full, degree)
-    outside = (x < full[0]) | (x > full[-1])
-    if outside.any():
-        basis[outside] = _continued(x[outside], full, degree)
+    for outside, end, next_knot in (
+        (x < boundary[0], boundary[0], full[degree + 1]),
+        (x > boundary[1], boundary[1], full[-degree - 2]),
+    ):
+        if outside.any():
+            pivot = (1 - PIVOT) * end + PIVOT * next_knot
+            basis[outside] = _continued(x[outside], pivot, full, degree)
     return basis if intercept else basis[:, 1:]
 
 
@@ -36,8 +45,8 @@ def natural_splines(x, knots, boundary, intercept: bool) -> np.ndarray:
 
 
 def _clamped(knots, boundary, degree) -> np.ndarray:
-    ends = np.repeat(boundary, degree + 1)
-    return np.concatenate([ends[: degree + 1], knots, ends[degree + 1 :]])
+    """All knots in order; those that are given may lie outside of the boundary."""
+    return np.sort(np.concatenate([np.repeat(boundary, degree + 1), knots]))
 
 
 def _interval(x, full, degree) -> np.ndarray:
@@ -73,9 +82,14 @@ def _basis(x, full, degree) -> np.ndarray:
 
 
 def _derivatives(end: float, full, degree: int, order: int) -> np.ndarray:
-    """A derivative of all B-splines at an end, by differences of their coefficients."""
+    """A derivative of all B-splines at an end, by differences of their coefficients.
+
+    The highest one is not defined on the right end, and R takes 0.
+    """
     at = int(_interval(np.array([end]), full, degree)[0])
     found = np.zeros(len(full) - degree - 1)
+    if order == degree and full[at] <= end:
+        return found
     for k in range(degree + 1):
         a = [float(k == j) for j in range(degree + 1)]
         rest = degree
@@ -95,21 +109,16 @@ def _derivatives(end: float, full, degree: int, order: int) -> np.ndarray:
     return found
 
 
-def _continued(x, full, degree) -> np.ndarray:
-    """All B-splines outside of the knots, by the recursion of Cox and de Boor in the end intervals."""
-    interval = np.clip(
-        np.searchsorted(full, x, side="right") - 1,
-        np.searchsorted(full, full[0], side="right") - 1,
-        np.searchsorted(full, full[-1], side="left") - 1,
-    )
-    values = (interval[:, None] == np.arange(len(full) - 1)).astype(float)
-    for k in range(1, degree + 1):
-        widths = full[k:] - full[:-k]
-        share = np.divide(1.0, widths, out=np.zeros_like(widths), where=widths > 0)
-        rising = (x[:, None] - full[: -k - 1]) * share[:-1]
-        falling = (full[k + 1 :] - x[:, None]) * share[1:]
-        values = rising * values[:, :-1] + falling * values[:, 1:]
-    return values
+def _continued(x, pivot: float, full, degree: int) -> np.ndarray:
+    """All B-splines outside of the boundary, by their Taylor polynomials at a point inside."""
+    powers = powers_of(x - pivot, degree)
+    basis = np.zeros((len(x), len(full) - degree - 1))
+    for order in range(degree + 1):
+        derivatives = _basis(np.array([pivot]), full, degree)[0]
+        if order:
+            derivatives = _derivatives(pivot, full, degree, order)
+        basis += (derivatives / math.factorial(order)) * powers[:, order : order + 1]
+    return basis
 
 
 def _rotated(rows: np.ndarray, directions: np.ndarray) -> np.ndarray:

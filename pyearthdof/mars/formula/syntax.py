@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NoReturn
 
 from .tokens import Token, refuse, tokens_of
 
-__all__ = ["EMPTY", "Constant", "FunctionCall", "Name", "Node", "parsed_formula"]
+__all__ = [
+    "EMPTY",
+    "Constant",
+    "FunctionCall",
+    "Name",
+    "Node",
+    "gaps_in",
+    "parsed_formula",
+    "variables_in",
+]
 
 MAX_CHARACTERS = 50_000
 MAX_BRACKETS = 50  # R's parser has room for no more inside each other
@@ -27,6 +37,17 @@ BINDING = {
     "/": (12, False), "|>": (13, False), ":": (14, False), "^": (16, True), "**": (16, True),
 }  # fmt: skip
 COMPARISONS = ("==", "!=", "<", ">", "<=", ">=")
+# What may be called with its package, as in splines::bs.
+PACKAGES = {
+    "splines": ("bs", "ns"),
+    "stats": ("median", "poly", "quantile", "relevel", "sd", "var"),
+    "base": (
+        "I", "abs", "as.factor", "as.integer", "as.numeric", "as.ordered", "c", "cbind", "ceiling",
+        "cos", "cut", "exp", "factor", "floor", "ifelse", "interaction", "is.na", "log", "log10",
+        "log1p", "log2", "max", "mean", "min", "ordered", "pmax", "pmin", "range", "rep", "rev",
+        "round", "scale", "seq", "seq_len", "sign", "sin", "sqrt", "sum", "tan", "trunc",
+    ),
+}  # fmt: skip
 PREFIXES = {"-": 15, "+": 15, "!": 9, "~": 6, "?": 1}
 SPECIAL, LOW = 13, 2
 
@@ -58,8 +79,14 @@ class FunctionCall:
 
     @property
     def name(self) -> str:
-        """The function's name, empty where it is not called by one."""
-        return self.function.text if isinstance(self.function, Name) else ""
+        """The function's name, without its package; empty where it is not called by one."""
+        if isinstance(self.function, Name):
+            return self.function.text
+        if isinstance(self.function, FunctionCall) and self.function.name == "::":
+            package, name = self.function.values
+            if isinstance(package, Name) and isinstance(name, Name):
+                return name.text if name.text in PACKAGES.get(package.text, ()) else ""
+        return ""
 
     @property
     def values(self) -> tuple[Node, ...]:
@@ -91,6 +118,31 @@ def parsed_formula(text: str) -> tuple[Node, Node]:
     if left is EMPTY or right is EMPTY:
         refuse("an argument of a function is empty")
     return left, right
+
+
+def variables_in(node: Node) -> set[str]:
+    """Names of all columns that an expression uses."""
+    return {piece.text for piece in _pieces(node) if isinstance(piece, Name) and piece is not EMPTY}
+
+
+def gaps_in(node: Node) -> set[str]:
+    """Names of the columns in which is.na or na.rm deals with missing values."""
+    return {
+        name
+        for piece in _pieces(node)
+        if isinstance(piece, FunctionCall)
+        and (piece.name == "is.na" or any(label == "na.rm" for label, _ in piece.args))
+        for name in variables_in(piece)
+    }
+
+
+def _pieces(node: Node) -> Iterator[Node]:
+    pieces = [node]
+    while pieces:
+        piece = pieces.pop()
+        yield piece
+        if isinstance(piece, FunctionCall):
+            pieces += piece.values
 
 
 def call(name: str, *values: Node) -> FunctionCall:

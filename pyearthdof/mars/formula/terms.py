@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from .constants import whole_of
 from .deparse import label_of
-from .syntax import EMPTY, Constant, FunctionCall, Name, Node
+from .syntax import Constant, FunctionCall, Name, Node, variables_in
 
-__all__ = ["Terms", "made_terms", "variables_in"]
+__all__ = ["Terms", "made_terms"]
 
 OPERATORS = ("+", "-", "*", ":", "^", "%in%", "/", "(")
 CONTRASTS, DUMMIES = (
@@ -170,15 +170,3 @@ def _power(terms: list[int], exponent: int) -> list[int]:
 
 def _distinct(terms: list[int]) -> list[int]:
     return list(dict.fromkeys(terms))
-
-
-def variables_in(node: Node) -> set[str]:
-    """Names of all columns that an expression uses."""
-    found, pieces = set(), [node]
-    while pieces:
-        piece = pieces.pop()
-        if isinstance(piece, Name) and piece is not EMPTY:
-            found.add(piece.text)
-        elif isinstance(piece, FunctionCall):
-            pieces += piece.values
-    return found

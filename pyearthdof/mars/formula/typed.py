@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,14 +11,34 @@ from ..describe.text import r_format
 from ..design.columns import Column
 from .arguments import Arguments, matched_arguments
 from .bases import cut_breaks, cut_labels
-from .constants import constant_numbers, constant_texts, flag_of, number_of
+from .constants import (
+    NAMED_CONSTANTS,
+    OF_COLUMNS,
+    constant_numbers,
+    constant_values,
+    flag_of,
+    number_of,
+    whole_of,
+)
 from .deparse import short_text
-from .expression import Call, Codes, Cut, DateColumn, Expression, Levels, Number, RawColumn
+from .expression import (
+    Call,
+    Codes,
+    Cut,
+    DateColumn,
+    Expression,
+    Levels,
+    Number,
+    RawColumn,
+    Summary,
+)
 from .guard import COMPARISONS, LIMITS, LOGICAL
-from .syntax import Constant, FunctionCall, Name, Node
+from .syntax import Constant, FunctionCall, Name, Node, call
 from .tokens import refuse
 
 __all__ = ["Typed", "TypedReader"]
+
+QUARTILES = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
 
 
 @dataclass(frozen=True)
@@ -40,6 +60,11 @@ class TypedReader:
         raw: Mapping[str, np.ndarray],
     ):
         self.columns, self.units, self.raw = columns, units, raw
+        self.readers: Mapping[str, Callable[[FunctionCall], Typed]] = {
+            "factor": self._factor, "ordered": self._factor, "as.factor": self._as_factor,
+            "as.ordered": self._as_factor, "relevel": self._relevel, "interaction": self._interaction,
+            "cut": self._cut, "log": self._log, "round": self._round, "%in%": self._in,
+        }  # fmt: skip
         self.n_rows = len(next(iter(raw.values()))) if raw else 0
 
     def _raw(self, name: str) -> Expression:
@@ -48,29 +73,26 @@ class TypedReader:
     def typed(self, node: Node) -> Typed:
         """An expression of known functions; the guard has looked at all of it."""
         if isinstance(node, Constant):
-            if isinstance(node.value, str):
-                return Typed(Number(0.0), "text", (node.value,))
-            kind = "logical" if isinstance(node.value, bool) else "number"
-            return Typed(Number(number_of(node)), kind)
+            return _typed_constant(node)
         if isinstance(node, Name):
+            if node.text not in self.columns:
+                return _typed_constant(Constant(NAMED_CONSTANTS[node.text], node.text))
             return self._typed_column(node.text)
         name = node.name
         if name in ("(", "I", "offset"):
             return self.typed(node.values[0])
         if name in COMPARISONS:
             return self._comparison(node)
-        if name == "factor":
-            return self._factor(node)
-        if name == "cut":
-            return self._cut(node)
-        if name == "log":
-            return self._log(node)
+        if name in self.readers:
+            return self.readers[name](node)
+        if name in OF_COLUMNS:
+            return self._summary(node)
         values = matched_arguments(node).variables if name == "ifelse" else node.values
         args = [self.typed(value) for value in values]
         if name in ("as.numeric", "as.integer") and args[0].levels:
             return Typed(Call("+", (args[0].expression, Number(1.0))), "number")
         kinds = {arg.kind for arg in args[1:]} if name == "ifelse" else set()
-        logical = name in LOGICAL or kinds == {"logical"}
+        logical = name in (*LOGICAL, "is.na") or kinds == {"logical"}
         expressions = tuple(arg.expression for arg in args)
         return Typed(Call(name, expressions), "logical" if logical else "number")
 
@@ -85,11 +107,58 @@ class TypedReader:
         args = matched_arguments(node)
         expressions = [self.typed(args.variables[0]).expression]
         if "base" in args.named:
-            bases = constant_numbers(args.named["base"])
+            bases = self.numbers(args.named["base"])
             if len(bases) != 1:
                 refuse(f"{short_text(node)}: base should be one number")
             expressions.append(Number(float(bases[0])))
         return Typed(Call("log", tuple(expressions)), "number")
+
+    def _round(self, node: FunctionCall) -> Typed:
+        args = matched_arguments(node)
+        digits = self.numbers(args.named["digits"]) if "digits" in args.named else np.zeros(1)
+        if len(digits) != 1 or not np.isfinite(digits[0]):
+            refuse(f"{short_text(node)}: digits should be one number")
+        inner = self.typed(args.variables[0]).expression
+        return Typed(Call("round", (inner, Number(float(digits[0])))), "number")
+
+    def _in(self, node: FunctionCall) -> Typed:
+        """Whether a value is one of those given: whether factor() of these levels knows it."""
+        inner = self.typed(node.values[0])
+        given = constant_values(node.values[1], self._summarised)
+        if inner.levels:
+            texts = [_level_text(None, value) for value in given]
+            values = [float(inner.levels.index(text)) for text in texts if text in inner.levels]
+        else:
+            values = [self._level_value(node, inner, value) for value in given]
+        codes = Levels(inner.expression, tuple(dict.fromkeys(values)) or (-1.0,))
+        return Typed(Call("!", (Call("is.na", (codes,)),)), "logical")
+
+    def numbers(self, node: Node) -> np.ndarray:
+        """The numbers of an argument such as knots, which may use summaries of columns."""
+        return constant_numbers(node, self._summarised)
+
+    def _summarised(self, node: FunctionCall) -> np.ndarray:
+        found = [self._numbers(summary, single=True) for summary in self._summaries(node)]
+        return np.concatenate([np.ravel(values) for values in found])
+
+    def _summary(self, node: FunctionCall) -> Typed:
+        summaries = self._summaries(node)
+        if len(summaries) != 1 or len(summaries[0].shares) > 1:
+            refuse(f"{short_text(node)} should be one number here")
+        return Typed(summaries[0], "number")
+
+    def _summaries(self, node: FunctionCall) -> list[Summary]:
+        args = matched_arguments(node)
+        dropped = flag_of(args.named.get("na.rm"), False)
+        variables = tuple(self.typed(value).expression for value in args.variables)
+        if node.name == "range":
+            return [Summary(name, variables, dropped) for name in ("min", "max")]
+        if node.name != "quantile":
+            return [Summary(node.name, variables, dropped)]
+        shares = self.numbers(args.named["probs"]) if "probs" in args.named else QUARTILES
+        if not ((shares >= 0) & (shares <= 1)).all():
+            refuse(f"{short_text(node)}: probs should be from 0 to 1")
+        return [Summary("quantile", variables, dropped, tuple(shares.tolist()))]
 
     def _comparison(self, node: FunctionCall) -> Typed:
         """A factor is compared with texts by its codes; one that is no level of it is equal to none."""
@@ -125,23 +194,82 @@ class TypedReader:
     def _factor(self, node: FunctionCall) -> Typed:
         args = matched_arguments(node)
         inner = self.typed(args.variables[0])
-        found = np.unique(self._numbers(inner.expression))
-        found = found[np.isfinite(found)]
-        if len(found) > LIMITS["levels"] and "levels" not in args.named:
-            refuse(
-                f"{short_text(node)} makes {len(found)} levels but it should make at most "
-                f"{LIMITS['levels']}"
-            )
         if "levels" in args.named:
-            given = constant_texts(args.named["levels"])
+            given = constant_values(args.named["levels"], self._summarised)
             values = [self._level_value(node, inner, level) for level in given]
         else:
-            values = found.tolist()
+            values = self._found(node, inner)
         levels = [_level_text(inner, value) for value in values]
         if "labels" in args.named:
-            levels = _labels_of(node, args, len(levels))
+            levels = self._labels(node, args, len(levels))
         ordered = flag_of(args.named.get("ordered"), inner.kind == "ordered")
+        ordered = ordered or node.name == "ordered"
         return self._with_levels(node, Levels(inner.expression, tuple(values)), levels, ordered)
+
+    def _as_factor(self, node: FunctionCall) -> Typed:
+        """A factor stays as it is, with the levels that no row has."""
+        inner = self.typed(node.values[0])
+        values = _all_codes(inner) if inner.levels else self._found(node, inner)
+        levels = [_level_text(inner, value) for value in values]
+        ordered = inner.kind == "ordered" or node.name == "as.ordered"
+        return self._with_levels(node, Levels(inner.expression, tuple(values)), levels, ordered)
+
+    def _found(self, node, inner: Typed) -> list[float]:
+        """The distinct values of an expression, or codes."""
+        found = np.unique(self._numbers(inner.expression))
+        found = found[np.isfinite(found)]
+        _check_levels(node, len(found))
+        return found.tolist()
+
+    def _relevel(self, node: FunctionCall) -> Typed:
+        args = matched_arguments(node)
+        inner = self.typed(args.variables[0])
+        if inner.kind != "factor":
+            refuse(f"{short_text(node)}: relevel takes a factor that is not ordered")
+        given = constant_values(args.named["ref"], self._summarised)
+        ref = given[0] if len(given) == 1 else None
+        if isinstance(ref, (int, float)) and 1 <= ref < len(inner.levels) + 1:
+            ref = inner.levels[int(ref) - 1]
+        if ref not in inner.levels:
+            refuse(f"{short_text(node)}: ref should be one level of its variable")
+        first = float(inner.levels.index(ref))
+        values = [first, *(code for code in _all_codes(inner) if code != first)]
+        levels = [inner.levels[int(code)] for code in values]
+        return self._with_levels(node, Levels(inner.expression, tuple(values)), levels, False)
+
+    def _interaction(self, node: FunctionCall) -> Typed:
+        """The combinations of levels; the first factor's vary fastest, unless in lexical order."""
+        args = matched_arguments(node)
+        separator = constant_values(args.named["sep"]) if "sep" in args.named else ["."]
+        if len(separator) != 1 or not isinstance(separator[0], str):
+            refuse(f"{short_text(node)}: sep should be one text")
+        drop, lexical = (flag_of(args.named.get(part), False) for part in ("drop", "lex.order"))
+        codes: Expression = Number(0.0)
+        levels = [""]
+        for k, variable in enumerate(args.variables[::-1]):
+            factor = self._as_factor(call("as.factor", variable))
+            inner, own = factor.expression, list(factor.levels)
+            if drop:
+                used = self._found(node, factor)
+                inner, own = Levels(inner, tuple(used)), [own[int(code)] for code in used]
+            _check_levels(node, len(own) * len(levels))
+            if k == 0:
+                codes, levels = inner, own
+                continue
+            one, other = (codes, inner) if lexical else (inner, codes)
+            width = float(len(levels) if lexical else len(own))
+            codes = Call("+", (one, Call("*", (other, Number(width)))))
+            pairs = (
+                [(a, b) for a in own for b in levels]
+                if lexical
+                else [(a, b) for b in levels for a in own]
+            )
+            levels = [f"{a}{separator[0]}{b}" for a, b in pairs]
+            if drop:
+                used = self._found(node, Typed(codes, "number"))
+                codes, levels = Levels(codes, tuple(used)), [levels[int(code)] for code in used]
+        values = tuple(float(code) for code in range(len(levels)))
+        return self._with_levels(node, Levels(codes, values), levels, False)
 
     def _level_value(self, node, inner: Typed, level) -> float:
         """The number or code that stands for a level that was given."""
@@ -162,6 +290,7 @@ class TypedReader:
             refuse(f"{short_text(node)} has two levels of one name")
         if not levels:
             refuse(f"{short_text(node)} has no levels")
+        _check_levels(node, len(levels))
         return Typed(expression, "ordered" if ordered else "factor", tuple(levels))
 
     def _cut(self, node: FunctionCall) -> Typed:
@@ -169,7 +298,7 @@ class TypedReader:
         inner = self.typed(args.variables[0])
         right = flag_of(args.named.get("right"), True)
         lowest = flag_of(args.named.get("include.lowest"), False)
-        breaks = np.sort(constant_numbers(args.named["breaks"]))
+        breaks = np.sort(self.numbers(args.named["breaks"]))
         if len(breaks) == 1:
             count = breaks[0]
             if not 2 <= count <= LIMITS["levels"] or count != int(count):
@@ -182,27 +311,46 @@ class TypedReader:
             refuse(f"{short_text(node)}: 'breaks' are not unique")
         codes = Cut(inner.expression, tuple(breaks.tolist()), right, lowest)
         labels = args.named.get("labels")
-        if labels is not None and constant_texts(labels) == [False]:
+        given = None if labels is None else constant_values(labels, self._summarised)
+        if given == [False]:
             return Typed(Call("+", (codes, Number(1.0))), "number")
-        levels = cut_labels(breaks, right, lowest)
-        if labels is not None and constant_texts(labels) != [True]:
-            levels = _labels_of(node, args, len(levels), repeats=False)
+        levels = cut_labels(breaks, right, lowest, whole_of(args.named.get("dig.lab"), 3))
+        if given not in (None, [True]):
+            levels = self._labels(node, args, len(levels), repeats=False)
         ordered = flag_of(args.named.get("ordered_result"), False)
         return self._with_levels(node, codes, levels, ordered)
 
-    def _numbers(self, expression: Expression) -> np.ndarray:
+    def _numbers(self, expression: Expression, single: bool = False) -> np.ndarray:
         with np.errstate(all="ignore"):
             values = np.asarray(expression.evaluate(self.raw), dtype=float)
-        return np.broadcast_to(values, (self.n_rows,))
+        return values if single else np.broadcast_to(values, (self.n_rows,))
+
+    def _labels(self, node, args: Arguments, n_levels: int, repeats: bool = True) -> list[str]:
+        given = constant_values(args.named["labels"], self._summarised)
+        labels = [_level_text(None, value) for value in given]
+        if len(labels) == 1 and n_levels > 1 and repeats:
+            return [f"{labels[0]}{k + 1}" for k in range(n_levels)]
+        if len(labels) != n_levels:
+            refuse(f"{short_text(node)} has {len(labels)} labels for {n_levels} levels")
+        return labels
 
 
-def _labels_of(node, args: Arguments, n_levels: int, repeats: bool = True) -> list[str]:
-    labels = [_level_text(None, value) for value in constant_texts(args.named["labels"])]
-    if len(labels) == 1 and n_levels > 1 and repeats:
-        return [f"{labels[0]}{k + 1}" for k in range(n_levels)]
-    if len(labels) != n_levels:
-        refuse(f"{short_text(node)} has {len(labels)} labels for {n_levels} levels")
-    return labels
+def _typed_constant(node: Constant) -> Typed:
+    if isinstance(node.value, str):
+        return Typed(Number(0.0), "text", (node.value,))
+    kind = "logical" if isinstance(node.value, bool) else "number"
+    return Typed(Number(number_of(node)), kind)
+
+
+def _all_codes(factor: Typed) -> list[float]:
+    return [float(code) for code in range(len(factor.levels))]
+
+
+def _check_levels(node, count: int) -> None:
+    if count > LIMITS["levels"]:
+        refuse(
+            f"{short_text(node)} makes {count} levels but it should make at most {LIMITS['levels']}"
+        )
 
 
 def _level_text(inner: Typed | None, value) -> str:

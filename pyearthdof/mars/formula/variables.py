@@ -12,7 +12,7 @@ from ..design.columns import Column
 from ..design.matrices import MatrixColumn
 from .arguments import Arguments, matched_arguments
 from .bases import inner_knots, orthogonal_polynomials, scaling
-from .constants import constant_numbers, flag_of, whole_of
+from .constants import flag_of, whole_of
 from .deparse import label_of, quoted, short_text
 from .expression import (
     Call,
@@ -91,6 +91,8 @@ class Learner(TypedReader):
                 f"{label[:60]} has {len(typed.levels)} level(s) but a factor should have 2 or more"
             )
         variable = Variable(label, typed.kind, typed.levels, typed.expression)
+        if not np.ndim(self._numbers(typed.expression, single=True)):
+            refuse(f"{label[:60]} is one number, not a column")
         try:
             found = evaluate(variable, self.raw, self.n_rows, "data")
         except InvalidInputError as error:
@@ -153,15 +155,15 @@ class Learner(TypedReader):
         argument, x = self._finite(args.variables[0])
         degree = whole_of(args.named.get("degree"), 3)
         intercept = flag_of(args.named.get("intercept"), False)
-        inside, ends = self._ends(args, x)
-        knots = np.sort(constant_numbers(args.named["knots"])) if _given(args, "knots") else None
+        inside, ends = self._ends(name, args, x)
+        knots = np.sort(self.numbers(args.named["knots"])) if _given(args, "knots") else None
         if knots is None:
             knots = self._knots(name, args, inside, degree, intercept)
             knots = self._inside(name, knots, ends)
-        every = np.concatenate([ends[:1], knots, ends[1:]])
-        if not np.isfinite(every).all() or (np.diff(every) < 0).any() or ends[0] == ends[1]:
+        if not (np.isfinite(knots).all() and np.isfinite(ends).all()) or ends[0] == ends[1]:
             refuse(
-                f"{label[:60]} should have knots inside of its boundary {ends[0]:g} to {ends[1]:g}"
+                f"{label[:60]} has the boundary {ends[0]:g} to {ends[1]:g} but that and its knots should be "
+                "finite numbers, and the ends should differ"
             )
         if name == "ns" and (knots == ends[1]).any():
             refuse(
@@ -179,10 +181,16 @@ class Learner(TypedReader):
         suffixes = [str(k + 1) for k in range(expression.n_columns)]
         return self._learned(label, Typed(expression, "number"), suffixes)
 
-    def _ends(self, args: Arguments, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _ends(self, name, args: Arguments, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if not _given(args, "Boundary.knots"):
             return x, np.array([x.min(), x.max()])
-        ends = np.sort(constant_numbers(args.named["Boundary.knots"]))
+        given = args.named["Boundary.knots"]
+        ends = np.sort(self.numbers(given))
+        if len(ends) != 2:
+            refuse(
+                f"Boundary.knots of {name} is {short_text(given)} but it should be two numbers, such as "
+                "c(0, 1)"
+            )
         inside = (x >= ends[0]) & (x <= ends[1])
         if not inside.all():
             self.warnings.append(OUTSIDE)
@@ -229,7 +237,8 @@ class Learner(TypedReader):
         found = [self._finite(part) for part in parts]
         columns = np.column_stack([values for _, values in found])
         center, scale = (
-            _scale_argument(node, args.named.get(part), len(parts)) for part in ("center", "scale")
+            self._scale_argument(node, args.named.get(part), len(parts))
+            for part in ("center", "scale")
         )
         center, scale = scaling(columns, center, scale)
         if not (np.isfinite(scale).all() and scale.all()):
@@ -239,6 +248,18 @@ class Learner(TypedReader):
         )
         suffixes = given or [str(k + 1) for k in range(len(parts))]
         return self._learned(label, Typed(expression, "number"), suffixes, given=given)
+
+    def _scale_argument(self, node, value: Node | None, width: int) -> bool | np.ndarray:
+        if value is None:
+            return True
+        if isinstance(value, Constant) and isinstance(value.value, bool):
+            return value.value
+        numbers = self.numbers(value)
+        if len(numbers) != width:
+            refuse(
+                f"{short_text(node)}: center and scale should be TRUE, FALSE or {width} number(s)"
+            )
+        return numbers
 
     def _cbind(self, node: FunctionCall, label: str) -> LearnedVariable:
         args = tuple(self.typed(value).expression for value in node.values)
@@ -255,14 +276,3 @@ def bound_names(node: FunctionCall) -> list[str] | None:
 
 def _given(args: Arguments, name: str) -> bool:
     return args.named.get(name) is not None
-
-
-def _scale_argument(node, value: Node | None, width: int) -> bool | np.ndarray:
-    if value is None:
-        return True
-    if isinstance(value, Constant) and isinstance(value.value, bool):
-        return value.value
-    numbers = constant_numbers(value)
-    if len(numbers) != width:
-        refuse(f"{short_text(node)}: center and scale should be TRUE, FALSE or {width} number(s)")
-    return numbers

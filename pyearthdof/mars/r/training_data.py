@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -110,15 +110,22 @@ class FormulaData(TrainingData):
     learned: LearnedFormula
     frame: pd.DataFrame
     columns: FormulaFrame
+    class_order: Any = None
 
     @classmethod
-    def learn(cls, text: str, frame, weights, subset, matrices=None) -> FormulaData:
-        """Read, check and learn a formula; nothing is fitted. `matrices` are those of an earlier frame."""
+    def learn(
+        cls, text: str, frame, weights, subset, matrices=None, class_order=None
+    ) -> FormulaData:
+        """Read, check and learn a formula; nothing is fitted.
+
+        `matrices` are those of an earlier frame. With a `class_order` the response is one of classes in
+        that order.
+        """
         from ..formula.learn import frame_of_formula, learn_formula
 
         columns = frame_of_formula(frame, matrices)
         frame = columns.frame
-        learned = learn_formula(text, columns, _moves_knots)
+        learned = learn_formula(text, columns, _moves_knots, class_order)
         design = Design(learned.design, check_names(learned.names))
         made = learned.responses
         values = check_responses(None, made.values, len(frame)).values
@@ -132,6 +139,7 @@ class FormulaData(TrainingData):
             learned=learned,
             frame=frame,
             columns=columns,
+            class_order=class_order,
         )
 
     def __post_init__(self):
@@ -152,9 +160,10 @@ class FormulaData(TrainingData):
         return all(np.array_equal(new, old) for new, old in pairs)
 
     def gives(self, model, bx) -> bool:
-        """Whether the frame gives the terms of a model when it is taken for new data."""
-        frame = self.frame if self.subset is None else self.frame.iloc[self.subset]
-        return _same(model.basis(frame.set_axis([str(n) for n in frame.columns], axis=1)), bx)
+        """Whether the terms of a model come out when the frame is taken for new data."""
+        frame = self.frame.set_axis([str(name) for name in self.frame.columns], axis=1)
+        design = model.design(frame)  # of all rows: a mean in the formula is that of all of them
+        return _same(model.basis(design if self.subset is None else design[self.subset]), bx)
 
     def with_formula(self, text) -> FormulaData:
         """The same data by another formula, in which dots stand for the sides of this one."""
@@ -165,7 +174,9 @@ class FormulaData(TrainingData):
 
     def _learn_again(self, text: str) -> FormulaData:
         matrices = self.columns.matrices
-        return FormulaData.learn(text, self.frame, self.all_weights, self.subset, matrices)
+        return FormulaData.learn(
+            text, self.frame, self.all_weights, self.subset, matrices, self.class_order
+        )
 
     @property
     def formula(self) -> Formula:

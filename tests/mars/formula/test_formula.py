@@ -16,6 +16,7 @@ from without_r import run_without_r
 from pyearthdof import Earth
 from pyearthdof.exceptions import InvalidInputError, PyEarthDofError
 from pyearthdof.mars.formula.deparse import label_of, r_text
+from pyearthdof.mars.formula.functions import FUNCTIONS, SUMMARIES
 from pyearthdof.mars.formula.learn import frame_of_formula, learn_formula
 from pyearthdof.mars.formula.model_matrix import Formula
 from pyearthdof.mars.formula.syntax import parsed_formula
@@ -168,6 +169,65 @@ CASES = [
     ("ozone1", "O3 ~ bs(temp, knots = c(50, 60) + 5 * 2, degree = 1 ) + bs(wind, knots = NULL)"),
     ("odd", "c ~ `a b`:log + poly(`a b`, 2) + (`a b` > 20)"),
     ("trees", "Volume ~ Girth + offset(Height) + offset(Height)"),
+    # cut with infinite breaks, and other arguments of it
+    ("ozone1", "O3 ~ cut(temp, c(-Inf, 50, 70, Inf)) + wind"),
+    ("ozone1",
+     "O3 ~ cut(temp, c(-Inf, 50, 99)) + cut(wind, c(0, 4, Inf), right = FALSE, include.lowest = T)"),
+    ("ozone1",
+     "O3 ~ cut(temp, c(-Inf, 50, Inf), right = FALSE):wind + cut(vis, c(-1, 98.76, 9999), dig.lab = 5)"),
+    ("ozone1", "cut(O3, c(-Inf, 5, 15, Inf)) ~ temp"),
+    # rounding and remainders
+    ("ozone1", "O3 ~ round(temp / 7) + round(vis / 7, 1) + round(digits = -2, vis)"),
+    ("ozone1",
+     "O3 ~ floor(temp / 10) + ceiling(wind / 3) + trunc(dpg / 9) + sign(dpg) + as.integer(dpg / 90)"),
+    ("ozone1", "O3 ~ temp %% 7 + wind %/% 3 + I(dpg %% -4.5):wind + (doy %% 2 == 0)"),
+    ("ozone1", "O3 %/% 3 ~ sin(2 * pi * doy / 365) + cos(2 * pi * doy / 365)"),
+    # summaries: those of the new rows
+    ("ozone1", "O3 ~ I((temp - mean(temp)) / sd(temp)) + ifelse(wind > median(wind), vis, 0)"),
+    ("ozone1", "O3 ~ I(vis / max(vis, ibh)) + I(temp / var(wind)) + I(dpg - min(dpg)) + I(wind / sum(wind))"),
+    ("ozone1", "O3 ~ pmin(temp, quantile(temp, 0.9)) + (humidity > quantile(humidity, 1 / 3))"),
+    ("ozone1", "O3 ~ poly(temp - mean(temp), 2) + scale(wind, center = mean(wind), scale = sd(wind))"),
+    ("ozone1", "O3 ~ mean(temp) + wind"),  # refused by R
+    ("ozone1", "O3 ~ ifelse(mean(temp) > 3, temp, wind)"),  # refused by R
+    # factors
+    ("ozone1",
+     "O3 ~ as.factor(temp > 60) + as.ordered(doy %% 3) + ordered(doy %% 4, labels = c('a', 'b', 'c', 'd'))"),
+    ("ozone1", "O3 ~ factor(wind, levels = 0:30) + factor(temp %/% 10, levels = rev(seq(2, 9)))"),
+    ("ozone1", "O3 ~ factor(doy %% 3, labels = rep('q', 1)) + factor(doy %% 4, levels = c(3:1, 0)):wind"),
+    ("ozone1", "O3 ~ as.factor(wind)"),
+    ("etitanic", "age ~ relevel(pclass, ref = '3rd') + relevel(sex, 2) + relevel(factor(sibsp > 0), 'TRUE')"),
+    ("etitanic", "age ~ interaction(pclass, sex) + parch"),
+    ("etitanic", "age ~ interaction(pclass, sex, child, lex.order = TRUE, sep = ' x '):sibsp + parch"),
+    ("etitanic", "age ~ interaction(pclass, sibsp, drop = TRUE)"),
+    ("etitanic", "age ~ interaction(sex, child, pclass, drop = TRUE, lex.order = TRUE) + as.factor(pclass)"),
+    ("etitanic", "age ~ I(pclass %in% c('1st', 'nth')) * sibsp + ifelse(sibsp %in% c(0, 2:3), parch, 0)"),
+    ("etitanic", "age ~ is.na(sibsp) + is.na(sex) + ordered(pclass, levels = c('3rd', '1st', '2nd'))"),
+    ("etitanic", "relevel(pclass, '2nd') ~ sex + age"),
+    ("etitanic", "interaction(sex, child) ~ pclass"),
+    ("ordered", "breaks ~ as.factor(tension) + as.ordered(wool)"),
+    ("ordered", "breaks ~ relevel(tension, 'M')"),  # refused by R
+    # calls as arguments
+    ("ozone1",
+     "O3 ~ cut(temp, 10 * (0:10)) + cut(wind, seq(-1, 29, by = 6)) + cut(vis, seq(-1, 999, length.out = 5))"),
+    ("ozone1", "O3 ~ cut(temp, quantile(temp, 0:4 / 4), include.lowest = TRUE) + wind"),
+    ("ozone1", "O3 ~ bs(temp, knots = quantile(temp, c(0.25, 0.5, 0.75))) + ns(wind, knots = median(wind))"),
+    ("ozone1",
+     "O3 ~ ns(temp, df = 3, Boundary.knots = quantile(temp, c(0.1, 0.9))) + bs(vis, Bound = range(vis))"),
+    ("ozone1", "O3 ~ bs(temp, knots = seq(40, 80, 20), degree = 2) + ns(wind, knots = rev(c(3, sqrt(36))))"),
+    ("ozone1", "O3 ~ poly(temp, 2, raw = T) + bs(wind, intercept = F) + log(vis + 1, base = exp(1) / 2)"),
+    # knots outside of the boundary, and a boundary inside of the data
+    ("ozone1",
+     "O3 ~ bs(temp, knots = c(30, 60), Boundary.knots = c(40, 80)) + ns(wind, knots = 2:3, Bound = c(4, 9))"),
+    ("ozone1",
+     "O3 ~ bs(temp, df = 5, Boundary.knots = c(50, 60)) + bs(wind, degree = 1, knots = 9, Bound = c(1, 5))"),
+    ("ozone1",
+     "O3 ~ bs(temp, df = 5, Boundary.knots = c(-99, 200)) + ns(wind, df = 3, Boundary.knots = c(-5, 50))"),
+    # with the package
+    ("ozone1",
+     "O3 ~ splines::bs(temp, 4) + splines::ns(wind, df = 2) + stats::poly(vis, 2) + base::log(ibh)"),
+    ("ozone1",
+     "base::log(O3) ~ base::cut(temp, c(0, 50, stats::median(temp), 99), labels = FALSE) + base::I(wind^2)"),
+    ("etitanic", "age ~ base::interaction(sex, child) + stats::relevel(pclass, ref = '2nd'):sibsp"),
 ]  # fmt: skip
 
 SETS = """
@@ -221,6 +281,10 @@ for (i in seq_along(formulas)) tryCatch({
 ONLY_FITTED = (
     "O3 ~ O3", "log(O3) ~ log(O3)", "cbind(O3, wind) ~ cbind", "pclass ~ pclass", "scale(ibh, 100, 10)",
     "tension > 'L'", "bs(df = 5, x", "`a b` > 20",
+    # breaks of the new rows, which give other levels or, without names, other numbers
+    "cut(temp, quantile", "stats::median(temp), 99)",
+    # a level that no training row has
+    "as.factor(wind)", "drop = TRUE)",
 )  # fmt: skip
 
 
@@ -487,6 +551,13 @@ BAD_EXPRESSIONS = [
     {"call": "ns", "args": [{"column": "x"}], "knots": [], "boundary": [0, 4], "degree": 3,
      "intercept": 0},
     {"call": "abs", "args": [{"column": "f"}]},
+    {"call": "mean", "args": [{"column": "x"}]},
+    {"call": "mean", "args": [], "dropped": False, "shares": []},
+    {"call": "mean", "args": [{"column": "x"}], "dropped": 1, "shares": []},
+    {"call": "mean", "args": [{"column": "x"}], "dropped": False, "shares": [0.5]},
+    {"call": "quantile", "args": [{"column": "x"}], "dropped": False, "shares": [0.5, 0.6]},
+    {"call": "quantile", "args": [{"column": "x"}], "dropped": False, "shares": [1.5]},
+    {"call": "round", "args": [{"column": "x"}, {"column": "x"}]},
     _nested(200),
 ]  # fmt: skip
 
@@ -609,6 +680,11 @@ twice <- function(x) 2 * x
 save.fit <- function(name, fit) saveRDS(fit, file.path(store, paste0(name, ".rds")))
 save.fit("known", earth(age ~ pclass * sex + poly(sibsp, 2) + offset(parch), data = etitanic))
 save.fit("sum", earth(age + parch ~ pclass + sex, data = etitanic))
+save.fit("numbers", earth(age ~ round(sibsp / 2, digits = 1) + sin(2 * pi * parch / 7) + I(parch %% 2),
+                          data = etitanic))
+save.fit("summaries", earth(age ~ I(sibsp - mean(sibsp)) + pmin(parch, quantile(parch, 0.9)) + is.na(parch),
+                            data = etitanic))
+save.fit("prefix", earth(age ~ splines::bs(parch, 4) + base::log(sibsp + 1), data = etitanic))
 save.fit("unknown", earth(age ~ twice(sibsp) + pclass, data = etitanic))
 save.fit("inside", earth(age ~ I(poly(sibsp, 2)) + pclass, data = etitanic))
 options(contrasts = c("contr.sum", "contr.poly"))
@@ -616,10 +692,12 @@ save.fit("contrasts", earth(age ~ pclass * sex, data = etitanic))
 options(contrasts = c("contr.treatment", "contr.poly"))
 p <- function(name) predict(readRDS(file.path(store, paste0(name, ".rds"))), etitanic)
 out <- c(lapply(etitanic, function(v) if (is.factor(v)) as.character(v) else v),
-         list(p.known = p("known"), p.sum = p("sum")))
+         list(p.known = p("known"), p.sum = p("sum"), p.numbers = p("numbers"), p.summaries = p("summaries"),
+              p.prefix = p("prefix")))
 """
     out = run_r(code, packages=("earth",), store=str(tmp_path))
-    expected = {name: out.pop(f"p.{name}") for name in ("known", "sum")}
+    names = ("known", "sum", "numbers", "summaries", "prefix")
+    expected = {name: out.pop(f"p.{name}") for name in names}
     data = pd.DataFrame(out)
     for name, predicted in expected.items():
         model = Earth.from_r(tmp_path / f"{name}.rds")
@@ -824,6 +902,11 @@ def test_bases_are_rs_to_the_bit():
         "ns(x, df = 4)",
         "bs(z, df = 6, degree = 2, intercept = TRUE)", "ns(z, df = 5, intercept = TRUE)", "scale(x)",
         "bs(x, knots = c(-0.5, 0.25, 1))", "ns(t, df = 3)", "bs(t, df = 5)", "poly(x, 5, raw = TRUE)",
+        "bs(x, df = 6, Boundary.knots = c(-1, 1))", "bs(x, degree = 5, Boundary.knots = c(-0.2, 0.9))",
+        "ns(x, df = 4, Boundary.knots = c(-1, 1))", "bs(z, knots = c(2, 9), Boundary.knots = c(5, 20))",
+        "ns(z, knots = c(-3, 9), Boundary.knots = c(5, 20))", "bs(x, knots = c(-9, 9), degree = 2)",
+        "bs(z, knots = 25, degree = 1, Boundary.knots = c(5, 20))", "bs(x, Boundary.knots = c(-9, 9))",
+        "bs(x, knots = quantile(x, 1:4 / 5))", "scale(x, mean(x), sd(x))",
     ]  # fmt: skip
     frame = pd.DataFrame({"x": rng.normal(size=150), "z": rng.integers(0, 30, 150).astype(float)})
     frame["t"] = np.maximum(frame["z"] - 12, 0)
@@ -832,7 +915,7 @@ def test_bases_are_rs_to_the_bit():
 suppressMessages(library(splines))
 out <- list()
 for (i in seq_along(calls)) {
-  made <- with(d, eval(parse(text = calls[i])))
+  made <- suppressWarnings(with(d, eval(parse(text = calls[i]))))
   out[[paste0("m", i)]] <- matrix(as.double(made), nrow(d))
 }
 """
@@ -840,6 +923,93 @@ for (i in seq_along(calls)) {
     for k, text in enumerate(calls, 1):
         design = learn_formula(f"y ~ {text}", frame_of_formula(frame), _moves_knots).design
         assert_bits(design, out[f"m{k}"], text)
+
+
+@needs_rscript
+def test_functions_are_rs_to_the_bit():
+    """Of numbers near ties of rounding, and of columns short and long; a zero has R's sign, too."""
+    rng = np.random.default_rng(2)
+    n = 20_000
+    spread = rng.normal(size=n) * 10 ** rng.uniform(-5, 6, n)
+    x = np.concatenate(
+        [spread, rng.integers(-1000, 1000, n) / 8, rng.integers(-1000, 1000, n) / 100]
+    )
+    x = np.append(x, [0.0, -0.0, 0.5, 2.5, -0.5, 1e300, -1e-300, 2.675, -0.3])
+    m = np.concatenate([spread[::-1], rng.choice([0.1, 0.25, 2, 7, -1, -0.3], len(x) - n)])
+    digits = [-3, -1, 0, 1, 2, 5, 15, 400]
+    sizes = np.repeat([1, 2, 3, 5, 9, 50, 201], 20)
+    code = """
+out <- list(remainder = x %% m, quotient = x %/% m, as.integer = suppressWarnings(as.integer(x)),
+            trunc = trunc(x), sign = sign(x), ceiling = ceiling(x), floor = floor(x),
+            zero = 1 / c(as.integer(-0.5), trunc(-0.5), ceiling(-0.5), round(-0.3), round(-0.01, 1)))
+for (d in digits) out[[paste("round", d)]] <- round(x, d)
+ends <- cumsum(sizes)
+for (name in c("mean", "median", "min", "max", "sum", "var", "sd"))
+  out[[name]] <- mapply(function(size, end) get(name)(x[(end - size + 1):end]), sizes, ends)
+"""
+    out = run_r(code, x=x, m=m, digits=digits, sizes=sizes)
+    ends = np.cumsum(sizes)
+    with np.errstate(all="ignore"):
+        for name in ("as.integer", "trunc", "sign", "ceiling", "floor"):
+            assert_bits(FUNCTIONS[name][0](x), out[name], name)
+        for name, called in (("%%", "remainder"), ("%/%", "quotient")):
+            assert_bits(FUNCTIONS[name][0](x, m), out[called], name)
+        for d in digits:
+            assert_bits(FUNCTIONS["round"][0](x, d), out[f"round {d}"], f"round {d}")
+        for name, function in SUMMARIES.items():
+            found = [function(x[end - size : end]) for size, end in zip(sizes, ends, strict=True)]
+            assert_bits(np.array(found), out[name], name)
+        halves = [FUNCTIONS[name][0](-0.5) for name in ("as.integer", "trunc", "ceiling")]
+        rounded = [FUNCTIONS["round"][0](-0.3), FUNCTIONS["round"][0](-0.01, 1.0)]
+        np.testing.assert_array_equal(1 / np.array([*halves, *rounded]), out["zero"])
+
+
+@needs_rscript
+@pytest.mark.needs_r
+@pytest.mark.parametrize("engine", ["r", "native"])
+def test_missing_values_that_a_formula_deals_with(engine):
+    """R takes them where no variable of the formula has one."""
+    rng = np.random.default_rng(4)
+    data = pd.DataFrame({"x": rng.normal(size=60), "z": rng.normal(size=60)})
+    data["y"] = np.maximum(data["x"], 0) + data["z"] + rng.normal(0, 0.1, 60)
+    data.loc[::7, "x"] = np.nan
+    text = "y ~ ifelse(is.na(x), mean(x, na.rm = TRUE), x) + is.na(x) + z"
+    code = """
+fit <- earth(eval(parse(text = text)[[1]]), data = d)
+out <- list(terms = rownames(fit$coefficients), p = as.double(predict(fit, d[40:1, ])))
+"""
+    out = run_r(code, packages=("earth",), d=data, text=text)
+    model = Earth.from_formula(text, data, engine=engine)
+    assert list(model.terms_) == out["terms"]
+    new = data.iloc[39::-1]
+    for fitted in (model, model.reprune(), MarsModel.from_json(model.model_.to_json())):
+        np.testing.assert_allclose(fitted.predict(new), out["p"], rtol=1e-12)
+    np.testing.assert_allclose(model.predict(new, missing="propagate"), out["p"], rtol=1e-12)
+    with pytest.raises(InvalidInputError, match="depends on all rows"):
+        model.predict(new.assign(z=new["z"].mask(new["z"] > 1)), missing="propagate")
+    for refused in ("y ~ x + is.na(x)", "y ~ z + I(x + is.na(x))"):
+        with pytest.raises(InvalidInputError, match=r"row 0"):
+            Earth.from_formula(refused, data, engine=engine)
+    with pytest.raises(InvalidInputError, match="the column 'x' has no value in any row"):
+        Earth.from_formula(text, data.assign(x=np.nan), engine=engine)
+
+
+@needs_rscript
+@pytest.mark.needs_r
+@pytest.mark.parametrize("engine", ["r", "native"])
+def test_summaries_are_of_all_rows_before_the_subset(engine):
+    rows = np.arange(5, 60, 2)
+    text = "y ~ I(x - mean(x)) + pmin(z, quantile(z, 0.8))"
+    code = """
+fit <- earth(eval(parse(text = text)[[1]]), data = d, subset = rows + 1)
+out <- list(terms = rownames(fit$coefficients), p = as.double(predict(fit, d[1:9, ])))
+"""
+    numbers = SMALL[["x", "y", "z"]]
+    out = run_r(code, packages=("earth",), d=numbers, text=text, rows=rows)
+    model = Earth.from_formula(text, numbers, subset=rows, engine=engine)
+    assert list(model.terms_) == out["terms"]
+    np.testing.assert_allclose(model.predict(numbers[:9]), out["p"], rtol=1e-10)
+    assert model.reprune(nprune=2).n_terms_ == 2
 
 
 def test_knots_on_the_boundary_are_moved_as_by_the_newest_r():
@@ -858,7 +1028,11 @@ TERMS = st.sampled_from([
     "x", "z", "f", "b", "o", ".", "1", "0", "log(x)", "I(x^2)", "(x > 2)", "factor(z > 2)", "poly(x, 2)",
     "bs(z, 4)", "ns(x, 3)", "cut(x, 3)", "(f == 'u')", "scale(z)", "ifelse(b, x, z)", "as.numeric(f)",
     "offset(z)", "cbind(x, z)", "pmax(x, z, 2)", "(o > 'a')", "!b", "y", "sin(x)",
-    "factor(f, levels = c('w', 'v', 'u'))",
+    "factor(f, levels = c('w', 'v', 'u'))", "as.factor(z)", "ordered(f)", "relevel(f, ref = 'v')",
+    "round(x, 1)",
+    "x %% 0.3", "z %/% 0.5", "I(x - mean(x))", "interaction(f, b)", "splines::bs(x, df = 4)", "sin(pi * x)",
+    "cut(x, seq(0, 4, by = 0.5))", "cut(z, quantile(z), include.lowest = TRUE)", "I(f %in% c('u', 'v'))",
+    "bs(x, Boundary.knots = c(1.5, 2.5))", "cut(x, c(-Inf, 2, Inf))", "is.na(x)", "floor(z)",
 ])  # fmt: skip
 LEFTS = st.sampled_from(["y", "log(y)", "cbind(y, z)", "f", "b", "y > 7", "y + z", "o"])
 

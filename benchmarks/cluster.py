@@ -27,7 +27,7 @@ import pandas as pd
 from joblib import Parallel, delayed, parallel_config
 
 from pyearthdof import correct_penalty
-from pyearthdof.dof.run.workers import run_tasks
+from pyearthdof.dof.montecarlo.workers import run_tasks
 from pyearthdof.dof.versions import package_versions
 from pyearthdof.experiments.store import CellStore
 

@@ -12,7 +12,7 @@ from large import friedman
 from sklearn.model_selection import GridSearchCV
 
 from pyearthdof import Earth, EarthCV
-from pyearthdof.mars.earth_cv import PENALTIES
+from pyearthdof.mars.cv import PENALTIES
 
 
 def main() -> None:

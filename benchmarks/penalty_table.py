@@ -19,9 +19,9 @@ import numpy as np
 import pandas as pd
 
 from pyearthdof import RDraws, correct_penalty, self_consistency
-from pyearthdof._files import write_whole
-from pyearthdof.dof.penalty import corrected_penalty
-from pyearthdof.dof.penalty_table import PenaltyTable, quick_penalty
+from pyearthdof._utils.files import write_whole
+from pyearthdof.dof.mars.penalty import corrected_penalty
+from pyearthdof.dof.mars.penalty_table import PenaltyTable, quick_penalty
 from pyearthdof.dof.versions import package_versions
 from pyearthdof.experiments.store import CellStore
 

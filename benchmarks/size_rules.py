@@ -25,9 +25,16 @@ from real_data import WRITE
 from sklearn.datasets import load_diabetes
 from sklearn.model_selection import KFold
 
-from pyearthdof import Earth, EarthCV, choose_size, correct_penalty, df_of_sizes, quick_df_of_sizes
-from pyearthdof.dof.fitted_mean import penalty_around_fit, size_around_fit
-from pyearthdof.dof.mars_search import mars_search
+from pyearthdof import (
+    Earth,
+    EarthCV,
+    choose_size,
+    correct_penalty,
+    df_of_sizes,
+    quick_df_of_sizes,
+)
+from pyearthdof.dof.mars.fitted_mean import penalty_around_fit, size_around_fit
+from pyearthdof.dof.mars.search import mars_search
 from pyearthdof.exceptions import InvalidInputError
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"

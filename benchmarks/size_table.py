@@ -17,8 +17,8 @@ import pandas as pd
 from penalty_table import asked, stored
 
 from pyearthdof import df_of_sizes, quick_df_of_sizes
-from pyearthdof._files import write_whole
-from pyearthdof.dof.size_table import SizeTable
+from pyearthdof._utils.files import write_whole
+from pyearthdof.dof.mars.size_table import SizeTable
 from pyearthdof.dof.versions import package_versions
 from pyearthdof.experiments.store import CellStore
 

@@ -13,12 +13,12 @@ _HOME = {
     "CorrectedEarth": ".dof",
     "CrossCheck": ".mars.crosscheck",
     "Earth": ".mars.earth",
-    "EarthCV": ".mars.earth_cv",
+    "EarthCV": ".mars.cv",
     "EarthClassifier": ".mars.classifier",
     "Mars": ".mars.mda",
-    "MarsModel": ".mars.model",
+    "MarsModel": ".mars.model.mars_model",
     "RDraws": ".random",
-    "RFolds": ".mars.r_folds",
+    "RFolds": ".mars.folds",
     "DegreesOfFreedom": ".dof",
     "FamilyChoice": ".dof",
     "DfReport": ".dof",
@@ -26,8 +26,8 @@ _HOME = {
     "GridPoint": ".dof",
     "NominalRule": ".dof",
     "PenaltyCorrection": ".dof",
-    "PenaltyEstimate": ".dof.penalty_table",
-    "PenaltyTable": ".dof.penalty_table",
+    "PenaltyEstimate": ".dof.mars.penalty_table",
+    "PenaltyTable": ".dof.mars.penalty_table",
     "Price": ".dof",
     "RandomXDegreesOfFreedom": ".dof",
     "SelfConsistency": ".dof",
@@ -44,8 +44,8 @@ _HOME = {
     "df_report": ".dof",
     "gcv": ".dof",
     "nominal_df": ".dof",
-    "penalty_table": ".dof.penalty_table",
-    "quick_penalty": ".dof.penalty_table",
+    "penalty_table": ".dof.mars.penalty_table",
+    "quick_penalty": ".dof.mars.penalty_table",
     "quick_df_of_sizes": ".dof",
     "self_consistency": ".dof",
     "size_table": ".dof",
@@ -59,7 +59,7 @@ def __getattr__(name):
     if name == "plots":
         return import_module(".plots", __name__)
     if name == "_core":  # asked for before it was imported: `from pyearthdof import _core`
-        return import_module("._load_core", __name__).load_core()
+        return import_module("._utils.core", __name__).load_core()
     if name not in _HOME:
         raise AttributeError(f"module 'pyearthdof' has no attribute {name!r}")
     return getattr(import_module(_HOME[name], __name__), name)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils import check_random_state
 
-from ._checks import check_count
+from ._utils.checks import check_count
 
 __all__ = [
     "Simulation",

@@ -11,7 +11,7 @@ import copy
 import numpy as np
 
 from . import _core
-from ._checks import check_count, refusal
+from ._utils.checks import check_count, refusal
 from .exceptions import InvalidInputError
 
 __all__ = ["RDraws"]

@@ -6,8 +6,9 @@ import sys
 CODE = """
 import sys
 from pyearthdof import Earth
-print([name for name in sys.modules if name.startswith(("pyearthdof.mars.formula", "pyearthdof.mars.native",
-       "pyearthdof.dof", "pyearthdof.plots", "pyearthdof._core", "rpy2", "matplotlib"))])
+print([name for name in sys.modules if name.startswith(("pyearthdof.mars.formula",
+       "pyearthdof.mars.engines.native", "pyearthdof.dof", "pyearthdof.plots",
+       "pyearthdof._core", "rpy2", "matplotlib"))])
 """
 
 

@@ -9,12 +9,12 @@ import subprocess
 import sys
 from dataclasses import dataclass
 
-from .._html import ShowsItself, table, text_block
-from .._load_core import load_core
+from .._utils.core import load_core
+from .._utils.html import ShowsItself, table, text_block
+from .._utils.remedies import package_remedy, r_again
 from .._version import __version__
 from ..exceptions import CoreNotAvailableError, RError, RNotAvailableError
 from .installation import find_r_home, import_rinterface, r_is_running
-from .remedies import package_remedy, r_again
 from .session import call, require
 
 __all__ = ["Ability", "Diagnosis", "Finding", "doctor"]

@@ -12,8 +12,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from .._utils.remedies import r_again, r_remedy, rpy2_again, rpy2_remedy, run_without_home
 from ..exceptions import RNotAvailableError
-from .remedies import r_again, r_remedy, rpy2_again, rpy2_remedy, run_without_home
 
 __all__ = [
     "find_r_home",

@@ -22,8 +22,9 @@ from typing import Any
 import numpy  # noqa: F401
 import scipy.linalg  # noqa: F401  numpy and scipy must load their BLAS before R loads its own
 
+from .._utils.remedies import package_remedy, r_again, self_again
+from .._utils.warnings import warn_user
 from .._version import __version__
-from .._warn import warn_user
 from ..exceptions import (
     InvalidInputError,
     PyEarthDofError,
@@ -34,7 +35,6 @@ from ..exceptions import (
 )
 from .convert import dispatcher, from_r, to_r
 from .installation import import_rinterface, profile_error, r_is_running, r_was_forked
-from .remedies import package_remedy, r_again, self_again
 from .scripts import SOURCED, scripts_folder
 
 __all__ = ["call", "earth_version", "is_available", "r_version", "r_versions", "require"]

@@ -180,9 +180,9 @@ def df(
 
 def _report(fit, data, target, factors, html, as_json: bool, run: dict) -> None:
     """The report about a table, printed, and as a page where one is wanted."""
-    from .._files import write_whole
+    from .._utils.files import write_whole
     from ..dof import df_report
-    from ..dof.report_text import page_of
+    from ..dof.pipeline.text import page_of
 
     if data is None or target is None:
         raise InvalidInputError("--data and --target should be given together, also for --html")

@@ -68,7 +68,7 @@ def _loaded(path: Path, data: str | None):
     from ..mars.classifier import EarthClassifier
     from ..mars.earth import Earth
     from ..mars.mda import Mars
-    from ..mars.saved import read_file
+    from ..mars.reading import read_file
     from ..mars.saved_estimator import class_in_file
 
     kinds: dict[str, Any] = {"Earth": Earth, "EarthClassifier": EarthClassifier, "Mars": Mars}
@@ -86,8 +86,8 @@ def _predictions(estimator, X, scale, interval, level, proba, extrapolate):
     """A frame with a column for each number or class."""
     import pandas as pd
 
-    from ..mars.design.data import check_new_data
-    from ..mars.design.extrapolation import within_range
+    from ..mars.data.design import check_new_data
+    from ..mars.data.extrapolation import within_range
 
     if proba and not hasattr(estimator, "classes_"):
         raise InvalidInputError("--proba is given but the model is no classifier")
@@ -118,7 +118,7 @@ def _predictions(estimator, X, scale, interval, level, proba, extrapolate):
 
 
 def _tell(found, out: Path | None, *, plain: bool, quiet: bool, as_json: bool) -> None:
-    from .._files import write_whole
+    from .._utils.files import write_whole
 
     if out is not None:
         write_whole(out, found.to_csv(index=False))

@@ -7,7 +7,7 @@ import html
 import re
 from pathlib import Path
 
-from .._files import write_whole
+from .._utils.files import write_whole
 from .._version import __version__
 from ..exceptions import InvalidInputError
 from .report_input import read_results

@@ -73,7 +73,7 @@ def reproduce(
 
     Example: `pyearthdof reproduce T-ozone --seed 7 --out another-seed`
     """
-    from .._files import FileNotWrittenError
+    from .._utils.files import FileNotWrittenError
     from ..experiments.output import about_file, write_left_out, write_result
     from ..experiments.runner import run_experiments
     from ..experiments.store import CellStore, locked
@@ -120,7 +120,7 @@ def reproduce(
 @contextlib.contextmanager
 def _plain_warnings():
     """Print our own warnings as one line each, without the place in our source."""
-    from ..dof.run.workers import WorkerDiedWarning
+    from ..dof.montecarlo.workers import WorkerDiedWarning
     from ..experiments.store import DamagedCellWarning
 
     ours = (DamagedCellWarning, WorkerDiedWarning)

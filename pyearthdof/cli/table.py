@@ -368,8 +368,8 @@ def split_targets(table: pd.DataFrame, targets: list[str], *, classes: bool = Fa
 
 def numbers_of(table: pd.DataFrame) -> np.ndarray:
     """The table as numbers; a column that does not hold finite ones is named."""
-    from ..mars.design.columns import Columns
-    from ..mars.design.data import check_finite
+    from ..mars.data.columns import Columns
+    from ..mars.data.design import check_finite
 
     for column in Columns.learn(table).columns:
         if column.kind != "number":

@@ -14,20 +14,20 @@ the errors and intervals, `designs` what they cover, `variance`, `direction`, `c
 estimators with less variance, `target` when to stop.
 """
 
-from .consistency import SelfConsistency, nominal_df, self_consistency
-from .corrected import CorrectedEarth
-from .correction import PenaltyCorrection, correct_penalty
+from .consistency.mars import SelfConsistency, nominal_df, self_consistency
+from .consistency.path import ConsistencyPath, GridPoint, NominalRule
 from .covariance_penalty import FamilyDegreesOfFreedom
 from .criteria import aic, bic, gcv
-from .empirical import DegreesOfFreedom, degrees_of_freedom
-from .family import FamilyChoice, choose_by_df
-from .fitted_mean import AroundFit
-from .path import ConsistencyPath, GridPoint, NominalRule
-from .random_x import RandomXDegreesOfFreedom
-from .report import DfReport, Price, df_report
-from .size_choice import SizeChoice, choose_size
-from .size_table import quick_df_of_sizes, size_table
-from .sizes import SizeCurve, df_of_sizes
+from .degrees_of_freedom import DegreesOfFreedom, degrees_of_freedom
+from .family_choice import FamilyChoice, choose_by_df
+from .mars.corrected_earth import CorrectedEarth
+from .mars.correction import PenaltyCorrection, correct_penalty
+from .mars.fitted_mean import AroundFit
+from .mars.size_choice import SizeChoice, choose_size
+from .mars.size_table import quick_df_of_sizes, size_table
+from .mars.sizes import SizeCurve, df_of_sizes
+from .pipeline.df_report import DfReport, Price, df_report
+from .prediction import RandomXDegreesOfFreedom
 
 __all__ = [
     "AroundFit",

@@ -10,15 +10,23 @@ import numpy as np
 import pandas as pd
 from sklearn.base import is_classifier
 
-from .._checks import check_choice, check_count, check_vector, refusal
+from .._utils.checks import check_choice, check_count, check_vector, refusal
 from ..exceptions import InvalidInputError, MissingClassWarning
-from .families import FAMILIES, LOSSES, Classes, Counts, FitFamily, class_probabilities, count_means
-from .result import DegreesOfFreedom, as_fields
-from .run.covariance import Covariance, covariance_sum, jackknife_groups
-from .run.designs import Designs, the_designs
-from .run.jackknife import mean_over_designs
-from .run.montecarlo import run_blocks
-from .run.noise import as_draws
+from .families import (
+    FAMILIES,
+    LOSSES,
+    Classes,
+    Counts,
+    FitFamily,
+    class_probabilities,
+    count_means,
+)
+from .montecarlo.blocks import run_blocks
+from .montecarlo.covariance import Covariance, covariance_sum, jackknife_groups
+from .montecarlo.designs import Designs, the_designs
+from .montecarlo.jackknife import mean_over_designs
+from .montecarlo.noise import as_draws
+from .results import DegreesOfFreedom, as_fields
 from .versions import package_versions
 
 __all__ = [

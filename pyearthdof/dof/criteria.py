@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from .._checks import check_vector, is_number, refusal
+from .._utils.checks import check_vector, is_number, refusal
 from ..exceptions import InvalidInputError
 
 __all__ = ["aic", "bic", "gcv"]

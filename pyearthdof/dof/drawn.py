@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .._checks import check_level
-from .._html import ShowsTable
-from .run.jackknife import Jackknife
+from .._utils.checks import check_level
+from .._utils.html import ShowsTable
+from .montecarlo.jackknife import Jackknife
 
 __all__ = ["Drawn", "DrawnCurve", "DrawnSizes", "FromTable", "plain_fields"]
 

@@ -23,11 +23,11 @@ from scipy.special import ndtr
 from scipy.stats import poisson
 from sklearn.base import clone
 
-from .._checks import check_vector, is_number, refusal
+from .._utils.checks import check_vector, is_number, refusal
 from ..contract import Bound
 from ..exceptions import InvalidInputError
-from .run.adapters import fix_random_state
-from .run.noise import Draws
+from .montecarlo.adapters import fix_random_state
+from .montecarlo.noise import Draws
 
 __all__ = ["FAMILIES", "LOSSES", "Classes", "Counts", "FamilyFits", "FitFamily"]
 

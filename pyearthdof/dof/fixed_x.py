@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._checks import check_choice, check_mean, refusal
+from .._utils.checks import check_choice, check_mean, refusal
 from ..contract import bind
 from ..exceptions import InvalidInputError
+from .montecarlo.adapters import as_procedure
+from .montecarlo.blocks import FitMany
+from .montecarlo.correlated import CorrelatedResponses, the_responses
+from .montecarlo.designs import Designs, the_designs
+from .montecarlo.jackknife import Jackknife
+from .montecarlo.measurement import Measurement, measure, over_designs
+from .montecarlo.noise import as_draws
+from .montecarlo.pilot import responses_around_fit
+from .montecarlo.target import Target
+from .montecarlo.variance import PLAIN, choose
 from .orthogonal import has_orthogonal_formula, orthogonal_measurement
-from .pilot import responses_around_fit
-from .result import QUANTITIES, DegreesOfFreedom, as_fields
-from .run.adapters import as_procedure
-from .run.correlated import CorrelatedResponses, the_responses
-from .run.designs import Designs, the_designs
-from .run.jackknife import Jackknife
-from .run.measurement import Measurement, measure, over_designs
-from .run.montecarlo import FitMany
-from .run.noise import as_draws
-from .run.target import Target
-from .run.variance import PLAIN, choose
+from .results import QUANTITIES, DegreesOfFreedom, as_fields
 from .versions import package_versions
 
 __all__ = ["METHODS", "fixed_x_degrees_of_freedom"]

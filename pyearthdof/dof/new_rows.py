@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import check_count, check_mean, is_integer, is_shape, refusal
+from .._utils.checks import check_count, check_mean, is_integer, is_shape, refusal
 from ..exceptions import InvalidInputError
 
 __all__ = ["Split", "draw_splits"]

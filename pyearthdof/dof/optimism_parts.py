@@ -8,13 +8,13 @@ import numpy as np
 from sklearn.base import clone
 
 from ..contract import Bound
+from .montecarlo.adapters import fix_random_state
+from .montecarlo.blocks import check_finite, check_result_shape, run_blocks
+from .montecarlo.covariance import covariance_sum, jackknife_groups
+from .montecarlo.designs import Designs
+from .montecarlo.jackknife import Jackknife, mean_of, mean_over_designs
+from .montecarlo.noise import Responses
 from .new_rows import Split
-from .run.adapters import fix_random_state
-from .run.covariance import covariance_sum, jackknife_groups
-from .run.designs import Designs
-from .run.jackknife import Jackknife, mean_of, mean_over_designs
-from .run.montecarlo import check_finite, check_result_shape, run_blocks
-from .run.noise import Responses
 
 __all__ = ["FitAndPredict", "Parts", "measure_parts"]
 

@@ -19,11 +19,11 @@ import numpy as np
 from scipy.stats import norm
 from sklearn.base import clone
 
-from .._checks import refusal
+from .._utils.checks import refusal
 from ..procedures import BestSubset, RelaxedLasso
-from .run.correlated import CorrelatedResponses
-from .run.jackknife import Jackknife
-from .run.measurement import Measurement
+from .montecarlo.correlated import CorrelatedResponses
+from .montecarlo.jackknife import Jackknife
+from .montecarlo.measurement import Measurement
 
 __all__ = ["has_orthogonal_formula", "orthogonal_measurement"]
 

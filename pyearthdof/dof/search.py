@@ -7,7 +7,7 @@ with the trace of S(y) (the paper's own definition, which needs no active set).
 
 from __future__ import annotations
 
-from .run.jackknife import Jackknife
+from .montecarlo.jackknife import Jackknife
 
 __all__ = ["modified_search_cost", "search_cost"]
 

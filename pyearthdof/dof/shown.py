@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .._html import ACCENT, Html, ShowsItself, few_rows, note, number, plus_minus, table
+from .._utils.html import ACCENT, Html, ShowsItself, few_rows, note, number, plus_minus, table
 from .drawn import Drawn, DrawnCurve
 
 __all__ = ["ShownConsistency", "ShownCorrection", "ShownDegreesOfFreedom"]

@@ -10,7 +10,7 @@ import functools
 import pkgutil
 from importlib import import_module
 
-from .._checks import refusal
+from .._utils.checks import refusal
 from .base import Experiment
 from .verdict import Comparison
 

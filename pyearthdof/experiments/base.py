@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import pandas as pd
 
-from .._checks import check_choice, check_count
+from .._utils.checks import check_choice, check_count
 from ..exceptions import RForkedError, RNotAvailableError
 from .verdict import R_COLUMN, Comparison, number
 

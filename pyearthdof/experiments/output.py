@@ -9,7 +9,7 @@ from pathlib import Path
 import matplotlib
 import pandas as pd
 
-from .._files import write_whole
+from .._utils.files import write_whole
 from .base import comparison_table
 from .runner import Result
 

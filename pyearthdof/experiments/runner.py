@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
-from .._progress import progress_bar
-from ..dof.run.workers import WorkersDied, run_tasks
+from .._utils.progress import progress_bar
+from ..dof.montecarlo.workers import WorkersDied, run_tasks
 from ..exceptions import FittingError
 from .base import GIVEN_SEED, Experiment, check_seed
 from .store import CellStore

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from .._files import FileNotWrittenError, remove_partial_files, write_whole
+from .._utils.files import FileNotWrittenError, remove_partial_files, write_whole
 from ..exceptions import FolderInUseError, InvalidInputError
 
 __all__ = ["CellStore", "DamagedCellWarning", "locked"]

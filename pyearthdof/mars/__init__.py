@@ -1,0 +1,1 @@
+"""Multivariate adaptive regression splines: estimators, engines and fitted models."""

@@ -8,13 +8,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import by_position
-from .describe.glm import DECREASING, HALF
-from .design.classes import check_classes, check_threshold, class_names, learn_classes
-from .design.data import Responses, check_design, check_new_data, check_subset, check_weights
-from .design.extrapolation import within_range
-from .earth_fit import EarthFit
-from .r.training_data import FormulaData, TrainingData
+from .._utils.checks import by_position
+from .base import EarthFit
+from .components.glm import DECREASING, HALF
+from .data.classes import check_classes, check_threshold, class_names, learn_classes
+from .data.design import Responses, check_design, check_new_data, check_subset, check_weights
+from .data.extrapolation import within_range
+from .engines.r.training_data import FormulaData, TrainingData
 
 __all__ = ["EarthClassifier"]
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._checks import by_position
+from .._utils.checks import by_position
+from .components.terms import evaluate_terms
 from .earth import Earth
-from .model import MarsModel
-from .terms import evaluate_terms
+from .model.mars_model import MarsModel
 
 __all__ = ["CrossCheck", "crosscheck"]
 

@@ -14,15 +14,15 @@ from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.utils import _safe_indexing
 
-from .._checks import is_integer
-from .._warn import warn_user
+from .._utils.checks import is_integer
+from .._utils.warnings import warn_user
 from ..exceptions import InvalidInputError
+from .base import EarthFit
 from .classifier import EarthClassifier
 from .earth import Earth
-from .earth_fit import EarthFit
-from .native.fit import fit_one
-from .native.prune import choose
-from .native.shared import SharedSearch
+from .engines.native.fit import fit_one
+from .engines.native.prune import choose
+from .engines.native.shared import SharedSearch
 
 __all__ = ["Fold", "FoldData", "results", "score_fold"]
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from sklearn.base import clone
 
-from .._checks import by_position, check_jobs
+from .._utils.checks import by_position, check_jobs
 from ..contract import Bound, Fits, PathFits
 from ..exceptions import InvalidInputError
-from .design.classes import response_levels
-from .design.data import check_design, check_responses, check_subset, check_weights
-from .earth_fit import EarthFit
-from .r import objects as robject
-from .r.many import BoundR
-from .r.training_data import FormulaData, TrainingData
+from .base import EarthFit
+from .data.classes import response_levels
+from .data.design import check_design, check_responses, check_subset, check_weights
+from .engines.r import objects as robject
+from .engines.r.many import BoundR
+from .engines.r.training_data import FormulaData, TrainingData
 from .regressor import MarsRegressor, check_many
 
 __all__ = ["Earth"]
@@ -189,7 +189,7 @@ class Earth(EarthFit, MarsRegressor):
                 f"{options.not_plain} but fits of many responses are plain ones"
             )
         if self._engine_for(options, many=True) == "native":
-            from .native import BoundNative
+            from .engines.native import BoundNative
 
             return BoundNative(design.values, design.names, options)
         return BoundR(design.values, design.names, options)

@@ -32,7 +32,7 @@ class Exports:
         >>> round(scope["ozone"](temp=58.0), 3)
         7.577
         """
-        from .describe.export import to_python
+        from .export.python import to_python
 
         check_is_fitted(self)
         return to_python(self.model_, name, type=type)
@@ -42,7 +42,7 @@ class Exports:
 
         `type` is what it predicts, as in `predict`.
         """
-        from .describe.export import to_sympy
+        from .export.python import to_sympy
 
         check_is_fitted(self)
         return to_sympy(self.model_, type=type)
@@ -66,7 +66,7 @@ class Exports:
         >>> '"temp" > 58.0' in model.to_sql()
         True
         """
-        from .describe.export import to_sql
+        from .export.python import to_sql
 
         check_is_fitted(self)
         return to_sql(self.model_, type=type, dialect=dialect)
@@ -90,7 +90,7 @@ class Exports:
         >>> "function ozone(row)" in model.to_javascript("ozone")
         True
         """
-        from .describe.export_javascript import to_javascript
+        from .export.javascript import to_javascript
 
         check_is_fitted(self)
         return to_javascript(self.model_, name, type=type)
@@ -119,7 +119,7 @@ class Exports:
         >>> [node.name for node in model.to_onnx().graph.input]  # doctest: +SKIP
         ['X']
         """
-        from .describe.export_onnx import to_onnx
+        from .export.onnx import to_onnx
 
         check_is_fitted(self)
         if type == "response" and hasattr(self, "classes_"):
@@ -153,7 +153,7 @@ class Exports:
         1    h(x-0.52)     above  0.52
         2    h(0.52-x)     below  0.52
         """
-        from .describe.term_table import term_table
+        from .inspect.term_table import term_table
 
         check_is_fitted(self)
         return term_table(self.model_, type=type)

@@ -8,17 +8,17 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .. import bridge
-from .._checks import check_choice
+from .._utils.checks import check_choice
 from ..exceptions import InvalidInputError
-from .cross_validation import cv_frames
-from .describe.anova import anova_table
-from .describe.contributions import term_contributions
-from .describe.importance import feature_importances, importance_table, pruned_again
-from .describe.residuals import TYPES, fit_residuals, standardized
-from .describe.text import anova_order
-from .design.data import check_new_data
+from .components.cv_frames import cv_frames
+from .data.design import check_new_data
+from .engines.r import engine as engine_r
 from .exports import Exports
-from .r import engine as engine_r
+from .inspect.anova import anova_table
+from .inspect.contributions import term_contributions
+from .inspect.importance import feature_importances, importance_table, pruned_again
+from .inspect.residuals import TYPES, fit_residuals, standardized
+from .inspect.summary import anova_order
 from .reported import Reports
 from .shown import ShownEstimator
 from .texts import MarsTexts

@@ -7,13 +7,13 @@ import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from .. import bridge
-from .._checks import check_choice, check_level, refusal
+from .._utils.checks import check_choice, check_level, refusal
 from ..exceptions import InvalidInputError
-from .design.data import check_new_data
+from .data.design import check_new_data
+from .engines.r import engine as engine_r
 from .fitted import FittedMars
-from .model import KINDS, TYPES, interval_frame
+from .model.mars_model import KINDS, TYPES, interval_frame
 from .options import VARMODS_ONLY_R
-from .r import engine as engine_r
 
 __all__ = ["MarsIntervals"]
 

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from .._version import __version__
-from .model import MarsModel
+from .model.mars_model import MarsModel
 
 __all__ = ["LearnedFromModel"]
 

@@ -8,16 +8,16 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .. import bridge
-from .._checks import by_position, check_flag
+from .._utils.checks import by_position, check_flag
 from ..contract import Bound, Fits, PathFits
 from ..exceptions import InvalidInputError
-from .design.data import check_design, check_training_data
-from .design.ranges import Ranges
+from .data.design import check_design, check_training_data
+from .data.ranges import Ranges
 from .earth import Earth
-from .model import FitDetails
+from .engines.r import engine as engine_r
+from .engines.r.many import BoundInR
+from .model.mars_model import FitDetails
 from .options import OPTIONS, EarthOptions
-from .r import engine as engine_r
-from .r.many import BoundInR
 from .regressor import MarsRegressor, check_many
 
 __all__ = ["Mars"]

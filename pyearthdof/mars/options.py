@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import is_flag, is_integer, is_number, refusal
+from .._utils.checks import is_flag, is_integer, is_number, refusal
 from ..exceptions import InvalidInputError
-from .describe.glm import FAMILIES, LINKS
+from .components.glm import FAMILIES, LINKS
 
 __all__ = [
     "MANY_ROWS",

@@ -8,15 +8,15 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import check_responses, refusal
+from .._utils.checks import check_responses, refusal
 from ..contract import Procedure
 from ..exceptions import InvalidInputError
-from .describe.contributions import additive_terms
-from .design.data import check_names, check_new_data, default_names
-from .design.extrapolation import within_range
-from .design.kinds import check_kind
-from .design.missing import check_missing, predict_complete_rows
+from .data.design import check_names, check_new_data, default_names
+from .data.extrapolation import within_range
+from .data.kinds import check_kind
+from .data.missing import check_missing, predict_complete_rows
 from .fitted import FittedMars
+from .inspect.contributions import additive_terms
 
 __all__ = ["MarsRegressor", "check_many"]
 

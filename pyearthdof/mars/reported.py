@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import as_numbers, check_level
-from .._files import write_whole
-from .._html import ShowsItself
+from .._utils.checks import as_numbers, check_level
+from .._utils.files import write_whole
+from .._utils.html import ShowsItself
 from ..exceptions import InvalidInputError
-from .design.classes import class_names
-from .design.data import check_new_data
-from .model import MarsModel
+from .data.classes import class_names
+from .data.design import check_new_data
+from .model.mars_model import MarsModel
 from .options import check_options
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class Reports:
         params = self._params()
         model = self.model_
         if params.get("linpreds") is not None:
-            from .earth_fit import _expanded_names
+            from .base import _expanded_names
 
             params["linpreds"] = _expanded_names(params["linpreds"], model.columns)
         n_resp = len(model.response_names)

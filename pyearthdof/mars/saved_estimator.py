@@ -15,14 +15,13 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
-from .._files import write_whole
+from .._utils.files import write_whole
 from ..exceptions import InvalidInputError, TrainingRowsError
-from . import saved
-from .describe.folds import check_folds
-from .describe.variance import VarianceShown
-from .design.data import default_names
-from .model import MarsModel
-from .saved_parts import (
+from . import reading as saved
+from .data.design import default_names
+from .inspect.cv_summary import check_folds
+from .inspect.variance_summary import VarianceShown
+from .model.estimator_parts import (
     classes_from,
     frame_from,
     params_from,
@@ -30,6 +29,7 @@ from .saved_parts import (
     plain_frame,
     plain_params,
 )
+from .model.mars_model import MarsModel
 
 __all__ = ["Kept", "SavedEstimator", "class_in_file"]
 
@@ -100,8 +100,8 @@ class SavedEstimator:
         """Write the fitted estimator to the file `path`, as JSON; an existing one is replaced whole.
 
         The training rows are not in it, and neither is what needs them: `residuals`, `reprune` and
-        `update`, intervals at the training rows. Everything else is. `pyearthdof.mars.schema` has the JSON
-        schema of the file; `MarsModel.load` reads it, too.
+        `update`, intervals at the training rows. Everything else is. `pyearthdof.mars.model.schema` has the
+        JSON schema of the file; `MarsModel.load` reads it, too.
 
         Examples
         --------

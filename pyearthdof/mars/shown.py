@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .describe.html import model_html
+from .inspect.html import model_html
 
 __all__ = ["ShownEstimator"]
 

@@ -6,17 +6,17 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .. import bridge
-from .._checks import check_choice, check_flag
-from .describe.folds import cv_lines
-from .describe.format import DECOMPOSITIONS, STYLES, check_digits, format_model, formulas_of
-from .describe.glm_table import LEFT_OUT, glm_details
-from .describe.html import Summary
-from .describe.text import model_summary
-from .describe.variance import VarianceShown, variance_lines
+from .._utils.checks import check_choice, check_flag
+from .components.variance import VarianceErrors
+from .engines.r import engine as engine_r
+from .inspect.cv_summary import cv_lines
+from .inspect.format import DECOMPOSITIONS, STYLES, check_digits, format_model, formulas_of
+from .inspect.glm_table import LEFT_OUT, glm_details
+from .inspect.html import Summary
+from .inspect.summary import model_summary
+from .inspect.variance_summary import VarianceShown, variance_lines
 from .learned import LearnedFromModel
-from .r import engine as engine_r
 from .saved_estimator import SavedEstimator
-from .variance import VarianceErrors
 
 __all__ = ["MarsTexts"]
 
@@ -120,7 +120,7 @@ class MarsTexts(LearnedFromModel, SavedEstimator):
         data = getattr(self, "_data", None)
         if data is None:
             return LEFT_OUT
-        from .native.earth_glm import fit_glms_again
+        from .engines.native.earth_glm import fit_glms_again
 
         found = fit_glms_again(self.bx_, data, data.check_options(self))
         return glm_details(self.model_, found, digits)

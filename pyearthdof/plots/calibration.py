@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import norm
 
-from .._checks import check_count
+from .._utils.checks import check_count
 from ..exceptions import InvalidInputError
 from .checks import check_model, check_response, class_codes
 from .style import BLUE, GREEN, GREY, ORANGE, one_axis, shorten, tidy

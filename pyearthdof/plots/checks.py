@@ -7,7 +7,7 @@ import pandas as pd
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import refusal
+from .._utils.checks import refusal
 from ..exceptions import InvalidInputError, TrainingRowsError
 
 __all__ = [

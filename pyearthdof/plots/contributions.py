@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from .._checks import check_count, is_integer
+from .._utils.checks import check_count, is_integer
 from ..exceptions import InvalidInputError
 from .checks import check_model, check_response, response_names
 from .style import GREEN, GREY, ORANGE, one_axis, shorten_all, tidy

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from .._checks import refusal
+from .._utils.checks import refusal
 from ..exceptions import InvalidInputError
 from .checks import check_axes, check_model, check_response, response_names
 from .panels import Effect, draw_effects

@@ -11,7 +11,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from .._checks import as_numbers, refusal
+from .._utils.checks import as_numbers, refusal
 from ..exceptions import InvalidInputError
 
 __all__ = ["Predictors", "interacting_pairs", "is_levels", "used_columns"]

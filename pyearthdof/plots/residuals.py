@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import norm
 
-from .._checks import as_numbers
+from .._utils.checks import as_numbers
 from ..exceptions import InvalidInputError
 from .checks import (
     check_axes,

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import qr
 from sklearn.utils.validation import check_array, validate_data
 
-from .._checks import by_position
+from .._utils.checks import by_position
 from ..contract import Bound, Fits
 from .binding import BindingProcedure, LinearPrediction
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._checks import check_responses
+from .._utils.checks import check_responses
 from ..contract import Fits, Procedure
 
 __all__ = ["BindingProcedure", "LinearPrediction"]

@@ -18,7 +18,7 @@ from scipy.linalg import qr
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, validate_data
 
-from .._checks import by_position, check_count, check_positive, check_responses
+from .._utils.checks import by_position, check_count, check_positive, check_responses
 from ..contract import Fits, Procedure
 from .binding import LinearPrediction
 

@@ -21,7 +21,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_X_y, validate_data
 
 from .. import _core
-from .._checks import check_positive
+from .._utils.checks import check_positive
 from ..exceptions import InvalidInputError
 from .active_set import ActiveSetRegression, CompactDesign
 from .theorem import theorem_one

@@ -13,7 +13,7 @@ from scipy.sparse import csr_matrix
 from scipy.spatial import cKDTree
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from .._checks import by_position, check_count, check_flag, check_number
+from .._utils.checks import by_position, check_count, check_flag, check_number
 from ..contract import Bound, Fits
 from .binding import BindingProcedure, LinearPrediction
 

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.utils.validation import check_array, check_X_y
 
 from .. import _core
-from .._checks import check_count, check_number, check_responses
+from .._utils.checks import check_count, check_number, check_responses
 from ..contract import Fits
 from ..exceptions import InvalidInputError
 from .active_set import ActiveSetRegression, CompactDesign, least_squares_on

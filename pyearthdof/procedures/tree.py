@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from .. import _core
-from .._checks import by_position, check_count
+from .._utils.checks import by_position, check_count
 from ..contract import Bound, Fits
 from .binding import BindingProcedure
 

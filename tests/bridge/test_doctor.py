@@ -11,7 +11,7 @@ import pytest
 
 import pyearthdof
 from pyearthdof import doctor
-from pyearthdof.bridge import remedies
+from pyearthdof._utils import remedies
 
 SOURCES = Path(pyearthdof.__file__).resolve().parents[1]  # where the compiled core is, too
 MAIN = "from pyearthdof.cli import main; main()"

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from pyearthdof import Earth, _core
-from pyearthdof.mars import native
+from pyearthdof.mars.components.terms import evaluate_term
+from pyearthdof.mars.engines import native
 from pyearthdof.mars.options import EarthOptions
-from pyearthdof.mars.terms import evaluate_term
 from pyearthdof.procedures import BestSubset, Lasso, RegressionTree
 
 INSTRUCTIONS = ("plain", "sse2", "avx2", "avx512")

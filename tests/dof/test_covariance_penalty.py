@@ -17,12 +17,7 @@ from sklearn.linear_model import LogisticRegression, PoissonRegressor, RidgeClas
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from pyearthdof import (
-    EarthClassifier,
-    FamilyDegreesOfFreedom,
-    degrees_of_freedom,
-    df_report,
-)
+from pyearthdof import EarthClassifier, FamilyDegreesOfFreedom, degrees_of_freedom, df_report
 from pyearthdof.exceptions import InvalidInputError, MissingClassWarning
 
 RNG = np.random.default_rng(1)

@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeRegressor
 
 from pyearthdof import Earth, RandomXDegreesOfFreedom, RDraws, degrees_of_freedom
-from pyearthdof.dof.random_x import equivalent_predictors
+from pyearthdof.dof.prediction import equivalent_predictors
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.procedures import Lasso, RegressionTree, Ridge
 

@@ -5,7 +5,7 @@ import json
 import pytest
 from toy import Toy
 
-from pyearthdof._files import write_whole
+from pyearthdof._utils.files import write_whole
 from pyearthdof.exceptions import FolderInUseError, InvalidInputError
 from pyearthdof.experiments import runner
 from pyearthdof.experiments.runner import run_experiments

@@ -12,9 +12,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pyearthdof import Earth, EarthClassifier, EarthCV, RFolds
 from pyearthdof.exceptions import InvalidInputError, SeparationWarning
-from pyearthdof.mars.native.forward import forward_pass
-from pyearthdof.mars.native.settings import pass_settings
-from pyearthdof.mars.native.shared import cut
+from pyearthdof.mars.engines.native.forward import forward_pass
+from pyearthdof.mars.engines.native.settings import pass_settings
+from pyearthdof.mars.engines.native.shared import cut
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 8))

@@ -5,7 +5,7 @@ import pytest
 
 from pyearthdof import Earth
 from pyearthdof.exceptions import InvalidInputError
-from pyearthdof.mars.path import step_of_terms, steps_allowed
+from pyearthdof.mars.engines.path import step_of_terms, steps_allowed
 
 RNG = np.random.default_rng(0)
 SHAPES = [(50, 3, 1), (60, 5, 2), (20, 2, 2), (30, 1, 1), (40, 4, 3), (25, 30, 2)]

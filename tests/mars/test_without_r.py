@@ -64,7 +64,7 @@ def test_models_that_r_fitted(tmp_path):
     code = """
 import pickle, sys
 import numpy as np
-from pyearthdof.mars.model import MarsModel
+from pyearthdof.mars.model.mars_model import MarsModel
 for name, (model, frame, text, expected) in pickle.load(open(sys.argv[1], "rb")).items():
     np.testing.assert_array_equal(model.predict(frame), expected, name)
     read = MarsModel.from_json(text)

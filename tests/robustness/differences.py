@@ -7,12 +7,12 @@ from case import Case
 from rserver import AGAIN, Fitted
 
 from pyearthdof import MarsModel
+from pyearthdof.mars.components.families import FAMILIES
+from pyearthdof.mars.components.gcv import nominal_df
+from pyearthdof.mars.components.glm import FAMILIES as R_FAMILIES
+from pyearthdof.mars.components.links import LINKS
+from pyearthdof.mars.components.terms import evaluate_term
 from pyearthdof.mars.crosscheck import TIE
-from pyearthdof.mars.describe.glm import FAMILIES as R_FAMILIES
-from pyearthdof.mars.gcv import nominal_df
-from pyearthdof.mars.native.families import FAMILIES
-from pyearthdof.mars.native.links import LINKS
-from pyearthdof.mars.terms import evaluate_term
 
 __all__ = ["bits_that_differ", "numbers_that_differ", "tie"]
 

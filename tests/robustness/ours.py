@@ -12,7 +12,7 @@ from rserver import AGAIN, Died, Fitted, Refused
 
 from pyearthdof import Earth, EarthClassifier, MarsModel
 from pyearthdof.exceptions import RWarning, SeparationWarning
-from pyearthdof.mars.native import earth_glm, fold_statistics
+from pyearthdof.mars.engines.native import earth_glm, fold_statistics
 
 __all__ = ["fit_ours"]
 

@@ -17,7 +17,7 @@ from figures import record
 
 import pyearthdof.experiments
 from pyearthdof import cli
-from pyearthdof._files import FileNotWrittenError, write_whole
+from pyearthdof._utils.files import FileNotWrittenError, write_whole
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.experiments import Experiment
 from pyearthdof.experiments.plots import new_figure
@@ -130,7 +130,7 @@ class TestFull:
         code = """
             import resource, sys
             from test_disk import Means
-            from pyearthdof._files import FileNotWrittenError
+            from pyearthdof._utils.files import FileNotWrittenError
             from pyearthdof.experiments.runner import run_experiments
             from pyearthdof.experiments.store import CellStore
 

@@ -32,12 +32,12 @@ PYTHON = {
     ("bridge/installation.py", "_ask_home"): {
         "subprocess.TimeoutExpired": "when that does not answer",
     },
-    ("bridge/remedies.py", "run_without_home"): {
+    ("_utils/remedies.py", "run_without_home"): {
         "subprocess.run": "R for its home, flags, version and packages, and the C compiler: a list, no "
         "shell; R from R_HOME or the PATH",
         "subprocess.CompletedProcess": "what that gives",
     },
-    ("bridge/remedies.py", "_run"): {
+    ("_utils/remedies.py", "_run"): {
         "subprocess.TimeoutExpired": "when that does not answer",
     },
     ("bridge/installation.py", "import_rinterface"): {
@@ -62,51 +62,51 @@ PYTHON = {
         ".rternalize": "one fixed function of ours that R may call by number"
     },
     ("bridge/convert.py", "_classed"): {"R's class<-": "sets one of our own class names"},
-    ("_load_core.py", "load_core"): {
+    ("_utils/core.py", "load_core"): {
         "importlib.import_module": "our own extension, by its fixed name"
     },
     ("bridge/convert.py", "_word"): {"R's iconv": "marks bytes of a text that are no text"},
     ("cli/importable.py", "_imported"): {
         "importlib.import_module": "the module that the user names on the command line"
     },
-    ("dof/prices.py", "announce"): {"joblib.effective_n_jobs": JOBS},
-    ("dof/run/montecarlo.py", "_done"): {"joblib.effective_n_jobs": JOBS},
-    ("_checks.py", "check_jobs"): {"joblib.effective_n_jobs": JOBS},
-    ("mars/native/cross_validation.py", "in_threads"): {
+    ("dof/pipeline/prices.py", "announce"): {"joblib.effective_n_jobs": JOBS},
+    ("dof/montecarlo/blocks.py", "_done"): {"joblib.effective_n_jobs": JOBS},
+    ("_utils/checks.py", "check_jobs"): {"joblib.effective_n_jobs": JOBS},
+    ("mars/engines/native/cross_validation.py", "in_threads"): {
         "joblib.Parallel": "runs the folds in threads of this process",
         "joblib.delayed": "runs the folds in threads of this process",
     },
-    ("mars/native/earth_glm.py", "fit_glms"): {
+    ("mars/engines/native/earth_glm.py", "fit_glms"): {
         "concurrent.futures.ThreadPoolExecutor": "fits the responses in threads of this process"
     },
-    ("mars/native/sizes.py", "fit_sizes"): {
+    ("mars/engines/native/sizes.py", "fit_sizes"): {
         "joblib.Parallel": "runs weighted fits in threads of this process",
         "joblib.delayed": "runs weighted fits in threads of this process",
     },
-    ("dof/run/workers.py", "is_on_cluster"): {
+    ("dof/montecarlo/workers.py", "is_on_cluster"): {
         "joblib.parallel.get_active_backend": "asks which backend the user chose"
     },
-    ("dof/run/workers.py", "_at_start"): {
+    ("dof/montecarlo/workers.py", "_at_start"): {
         "joblib.parallel.get_active_backend": "asks which backend the user chose"
     },
-    ("_worker.py", "attach_to"): {
+    ("_utils/worker.py", "attach_to"): {
         "multiprocessing.parent_process": "asks for the process that started this worker"
     },
-    ("dof/run/workers.py", "run_tasks"): {
+    ("dof/montecarlo/workers.py", "run_tasks"): {
         "joblib.delayed": TO_CHILD,
         "joblib.parallel.get_active_backend": "asks which backend the user chose",
         "concurrent.futures.BrokenExecutor": "what a dead worker is told by",
     },
-    ("dof/run/workers.py", "_on_joblib"): {
+    ("dof/montecarlo/workers.py", "_on_joblib"): {
         "joblib.Parallel": TO_CHILD,
         "joblib._parallel_backends.LokyBackend": "asks which backend the user chose",
         "joblib.externals.loky.backend.resource_tracker.ensure_running": TRACKER,
         "multiprocessing.resource_tracker.ensure_running": TRACKER,
     },
-    ("dof/run/workers.py", "_watch"): {
+    ("dof/montecarlo/workers.py", "_watch"): {
         "multiprocessing.connection.wait": "looks whether a worker lives"
     },
-    ("dof/run/workers.py", "_result"): {
+    ("dof/montecarlo/workers.py", "_result"): {
         "distributed.CancelledError": "what a dead worker is told by",
         "distributed.KilledWorker": "what a dead worker is told by",
     },

@@ -170,7 +170,7 @@ def test_the_names_of_ordered_columns_need_no_polynomials(monkeypatch):
     """A file can ask for many sizes; only predictions compute them."""
     model, rows = model_and_rows("columns")
     text = model.to_json()
-    monkeypatch.setattr("pyearthdof.mars.design.columns.polynomial_contrasts", None)
+    monkeypatch.setattr("pyearthdof.mars.data.columns.polynomial_contrasts", None)
     again = MarsModel.from_json(text)
     with pytest.raises(TypeError):
         again.predict(rows)

@@ -198,7 +198,7 @@ main()
     "module",
     some([
         "typer", "numpy", "pandas", "pyearthdof.cli.commands", "pyearthdof.mars.earth", "sklearn.base",
-        "joblib", "pyearthdof._core", "pyearthdof.mars.native",
+        "joblib", "pyearthdof._core", "pyearthdof.mars.engines.native",
     ], "numpy", "pyearthdof.mars.earth"),
 )  # fmt: skip
 def test_ctrl_c_while_a_module_is_imported(folder, module):

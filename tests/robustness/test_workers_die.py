@@ -20,8 +20,8 @@ from figures import record
 from pyearthdof._version import __version__
 from pyearthdof.contract import Fits
 from pyearthdof.dof import degrees_of_freedom
-from pyearthdof.dof.run import workers as _workers
-from pyearthdof.dof.run.workers import WorkerDiedWarning, run_tasks
+from pyearthdof.dof.montecarlo import workers as _workers
+from pyearthdof.dof.montecarlo.workers import WorkerDiedWarning, run_tasks
 from pyearthdof.exceptions import ClusterError, FittingError
 from pyearthdof.experiments import Experiment
 from pyearthdof.experiments.runner import run_experiments
@@ -265,7 +265,7 @@ class TestCells:
 def test_workers_end_with_a_main_process_that_was_killed(tmp_path):
     code = """
         import os, sys, time
-        from pyearthdof.dof.run.workers import run_tasks
+        from pyearthdof.dof.montecarlo.workers import run_tasks
 
         def note(folder):
             open(os.path.join(folder, str(os.getpid())), "w").close()
@@ -291,7 +291,7 @@ def test_workers_end_with_a_main_process_that_was_killed(tmp_path):
 def test_workers_end_that_had_only_just_started(seconds):
     code = """
         import time
-        from pyearthdof.dof.run.workers import run_tasks
+        from pyearthdof.dof.montecarlo.workers import run_tasks
 
         for _ in run_tasks(time.sleep, [60] * 2, n_jobs=2):
             pass

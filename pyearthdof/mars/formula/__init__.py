@@ -1,0 +1,1 @@
+"""R's model formulas, evaluated without R."""

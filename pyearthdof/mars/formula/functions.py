@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from ..native import elementary
-from ..native.r_sums import r_mean, r_sum, r_variance
+from ..arithmetic import elementary
+from ..arithmetic.sums import r_mean, r_sum, r_variance
 
 __all__ = [
     "FUNCTIONS",

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from ..._checks import refusal
+from ..._utils.checks import refusal
 from ...exceptions import InvalidInputError
-from ..design.columns import Column, Columns
-from ..design.kinds import column_names
-from ..design.matrices import MatrixColumn, frame_of_mapping
+from ..data.columns import Column, Columns
+from ..data.kinds import column_names
+from ..data.matrices import MatrixColumn, frame_of_mapping
 from .dates import is_date, numbers_of_dates, unit_of
 from .deparse import r_text
 from .guard import LIMITS, check_sides
@@ -264,7 +264,7 @@ def _learned(text, left, right, terms, learner, responses) -> LearnedFormula:
 
 
 def _plain(formula: Formula) -> dict:
-    from .. import saved
+    from .. import reading as saved
 
     return saved.plain(formula.to_dict())
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..design.columns import power_name
+from ..data.columns import power_name
 from .terms import DUMMIES
 
 __all__ = ["column_labels", "generated_names"]

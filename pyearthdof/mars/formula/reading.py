@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from ...exceptions import InvalidInputError
-from .. import saved
-from ..design.columns import KINDS, check_ordered
+from .. import reading as saved
+from ..data.columns import KINDS, check_ordered
 from .dates import UNITS
 from .expression import (
     Call,

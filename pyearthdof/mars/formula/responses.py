@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from ..design.classes import (
+from ..data.classes import (
     check_classes,
     class_names,
     indicator_columns,

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from ..design.columns import Column
-from ..design.matrices import MatrixColumn
+from ..data.columns import Column
+from ..data.matrices import MatrixColumn
 from .arguments import matched_arguments
 from .constants import whole_of
 from .guard import FACTORS, LIMITS

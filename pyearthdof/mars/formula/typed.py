@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..describe.text import r_format
-from ..design.columns import Column
+from ..data.columns import Column
+from ..inspect.summary import r_format
 from .arguments import Arguments, matched_arguments
 from .bases import cut_breaks, cut_labels
 from .constants import (

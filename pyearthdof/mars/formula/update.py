@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..._checks import refusal
+from ..._utils.checks import refusal
 from .deparse import r_text
 from .syntax import FunctionCall, Name, Node, call, parsed_formula
 

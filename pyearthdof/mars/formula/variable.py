@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...exceptions import InvalidInputError
-from ..design.columns import polynomial_contrasts
+from ..data.columns import polynomial_contrasts
 from .expression import Expression
 from .terms import CONTRASTS, DUMMIES
 

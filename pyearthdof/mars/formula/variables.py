@@ -8,20 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...exceptions import InvalidInputError
-from ..design.columns import Column
-from ..design.matrices import MatrixColumn
+from ..data.columns import Column
+from ..data.matrices import MatrixColumn
 from .arguments import Arguments, matched_arguments
 from .bases import inner_knots, orthogonal_polynomials, scaling
 from .constants import flag_of, whole_of
 from .deparse import label_of, quoted, short_text
-from .expression import (
-    Call,
-    Expression,
-    Poly,
-    RawColumn,
-    Scaled,
-    Spline,
-)
+from .expression import Call, Expression, Poly, RawColumn, Scaled, Spline
 from .functions import exponents, polynomials
 from .syntax import Constant, FunctionCall, Name, Node
 from .tokens import refuse

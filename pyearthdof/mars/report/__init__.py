@@ -1,1 +1,1 @@
-"""A fitted model as one HTML page that needs nothing beside it: `page` puts it together."""
+"""The HTML report of a fitted model."""

@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 
 from ...exceptions import InvalidInputError
-from ..describe.export_inputs import Inputs, model_inputs
-from ..describe.series import NORMAL_SCALE, normal_series
-from ..design.columns import Columns
+from ..components.variance import ON_PREDICTORS
+from ..data.columns import Columns
+from ..export.inputs import Inputs, model_inputs
+from ..export.series import NORMAL_SCALE, normal_series
 from ..formula.dates import dates_of_numbers
-from ..variance import ON_PREDICTORS
 
 __all__ = ["Control", "Controls"]
 

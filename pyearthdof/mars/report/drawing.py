@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ..._html import Html, escape
+from ..._utils.html import Html, escape
 
 __all__ = ["Band", "Line", "Points", "bars", "chart", "legend"]
 

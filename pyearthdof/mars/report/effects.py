@@ -7,8 +7,8 @@ from itertools import combinations
 
 import numpy as np
 
-from ..._html import Html, escape, note
-from ..variance import interval_width
+from ..._utils.html import Html, escape, note
+from ..components.variance import interval_width
 from .controls import Controls
 from .drawing import Band, Line, Points, chart, legend
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from scipy.stats import norm
 
-from ..._html import Html, escape
-from ..describe.text import anova_order, spaced
+from ..._utils.html import Html, escape
+from ..inspect.summary import anova_order, spaced
 from .about import About
 from .controls import Control
 from .effects import Predictions

@@ -8,7 +8,7 @@ import json
 from functools import cache
 from importlib.resources import files
 
-from ..._html import escape, note
+from ..._utils.html import escape, note
 from ..._version import __version__
 from ...exceptions import InvalidInputError
 from . import sections

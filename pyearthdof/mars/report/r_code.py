@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..design.data import default_names
+from ..data.design import default_names
 from ..options import EarthOptions
 
 __all__ = ["r_code"]

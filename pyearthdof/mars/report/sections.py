@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._html import Html, escape, note, number, table, text_block
+from ..._utils.html import Html, escape, note, number, table, text_block
 from ...exceptions import InvalidInputError
-from ..describe.html import terms_html
-from ..describe.importance import importance_table
-from ..gcv import nominal_df
+from ..components.gcv import nominal_df
+from ..inspect.html import terms_html
+from ..inspect.importance import importance_table
 from .about import About, Rows
 from .drawing import Line, Points, bars, chart, legend
 from .r_code import r_code

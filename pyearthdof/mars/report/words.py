@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._html import Html, escape, note
-from ..describe.text import anova_order, coef_matrix
+from ..._utils.html import Html, escape, note
+from ..inspect.summary import anova_order, coef_matrix
 
 __all__ = ["equation_html", "words_html"]
 

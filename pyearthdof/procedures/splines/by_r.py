@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ... import bridge
-from ..._checks import check_count, check_positive
+from ..._utils.checks import check_count, check_positive
 from ...contract import Fits
 from ...exceptions import InvalidInputError
 from .univariate import LamOrDf, UnivariateProcedure

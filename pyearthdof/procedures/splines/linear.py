@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._checks import check_count
+from ..._utils.checks import check_count
 from ...contract import Fits
 from ...exceptions import InvalidInputError
 from ..linear import LeastSquares
 from .bspline import basis_rows, quantile_knots
-from .smoothing import (
-    DistinctX,
-    SmoothingSystem,
-    default_n_knots,
-    knots_among,
-)
+from .smoothing import DistinctX, SmoothingSystem, default_n_knots, knots_among
 from .univariate import LamOrDf, UnitInterval, UnivariateProcedure, check_n_basis
 
 __all__ = ["CubicSpline", "SmoothingSpline"]

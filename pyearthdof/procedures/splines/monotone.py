@@ -11,15 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..._checks import check_flag, check_positive
+from ..._utils.checks import check_flag, check_positive
 from ...contract import Fits
-from .bspline import (
-    Rows,
-    basis_rows,
-    combine,
-    penalty_rows,
-    quantile_knots,
-)
+from .bspline import Rows, basis_rows, combine, penalty_rows, quantile_knots
 from .ordered import solve_ordered
 from .smoothing import DistinctX, default_n_knots, knots_among
 from .univariate import UnitInterval, UnivariateProcedure, check_n_basis

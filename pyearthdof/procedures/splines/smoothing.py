@@ -13,7 +13,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from ... import _core
-from ..._checks import refusal
+from ..._utils.checks import refusal
 from .bspline import Rows, basis_rows, clamped, combine, penalty_rows
 from .univariate import UnitInterval
 

@@ -48,7 +48,7 @@ def test_a_diagonal_matrix_is_a_vector():
 
 
 def test_large_runs_keep_sums_only(monkeypatch):
-    from pyearthdof.dof.run import covariance
+    from pyearthdof.dof.montecarlo import covariance
 
     how = {"sigma": COVARIANCE, "n_rep": 60, "random_state": 3, "method": "monte-carlo"}
     how["variance_reduction"] = None

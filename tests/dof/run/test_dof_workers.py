@@ -14,9 +14,9 @@ import pytest
 from sklearn.tree import DecisionTreeRegressor
 
 from pyearthdof.dof import degrees_of_freedom
-from pyearthdof.dof.run.covariance import covariance_sum, jackknife_groups
-from pyearthdof.dof.run.jackknife import mean_of
-from pyearthdof.dof.run.montecarlo import block_edges
+from pyearthdof.dof.montecarlo.blocks import block_edges
+from pyearthdof.dof.montecarlo.covariance import covariance_sum, jackknife_groups
+from pyearthdof.dof.montecarlo.jackknife import mean_of
 from pyearthdof.procedures.linear import LeastSquares, NearestNeighbors
 from pyearthdof.random import RDraws
 

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from pyearthdof import RDraws, correct_penalty, degrees_of_freedom
-from pyearthdof.dof.run import measurement, montecarlo
-from pyearthdof.dof.run.target import Looks, Target
-from pyearthdof.mars.native import BoundNative
+from pyearthdof.dof.montecarlo import blocks as montecarlo
+from pyearthdof.dof.montecarlo import measurement
+from pyearthdof.dof.montecarlo.target import Looks, Target
+from pyearthdof.mars.engines.native import BoundNative
 from pyearthdof.procedures import Lasso, RegressionTree, Ridge
 
 X = RDraws(31).normal(20 * 3).reshape(20, 3)

@@ -9,8 +9,8 @@ import subprocess
 import numpy as np
 import pandas as pd
 
-from pyearthdof.mars.describe.format import formulas_of
-from pyearthdof.mars.design.columns import level_text
+from pyearthdof.mars.data.columns import level_text
+from pyearthdof.mars.inspect.format import formulas_of
 
 NO_SQL = {"probit", "cauchit"}
 

@@ -13,9 +13,9 @@ from rscript import needs_rscript
 
 from pyearthdof import Earth
 from pyearthdof.exceptions import InvalidInputError
-from pyearthdof.mars.describe.export import to_python, to_sql, to_sympy
-from pyearthdof.mars.describe.glm import LINKS
-from pyearthdof.mars.design.columns import Column, Columns
+from pyearthdof.mars.components.glm import LINKS
+from pyearthdof.mars.data.columns import Column, Columns
+from pyearthdof.mars.export.python import to_python, to_sql, to_sympy
 from pyearthdof.mars.formula.model_matrix import Formula
 
 pytestmark = needs_rscript

@@ -9,7 +9,7 @@ from without_r import run_without_r
 
 from pyearthdof import bridge
 from pyearthdof.exceptions import InvalidInputError
-from pyearthdof.mars.describe.format import _short_names, format_model
+from pyearthdof.mars.inspect.format import _short_names, format_model
 
 OLD, NEW = "5.3.2", "5.3.4"
 

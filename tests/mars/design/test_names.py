@@ -4,8 +4,8 @@ import pytest
 from cases import CASES, r_results
 from rscript import needs_rscript
 
-from pyearthdof.mars.design.data import default_names
-from pyearthdof.mars.design.names import term_names
+from pyearthdof.mars.components.term_names import term_names
+from pyearthdof.mars.data.design import default_names
 
 
 @needs_rscript

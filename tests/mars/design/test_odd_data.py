@@ -11,7 +11,7 @@ import pytest
 
 from pyearthdof import Earth, EarthClassifier, Mars, crosscheck, df_of_sizes
 from pyearthdof.exceptions import InvalidInputError
-from pyearthdof.mars.design.classes import learn_classes
+from pyearthdof.mars.data.classes import learn_classes
 
 RNG = np.random.default_rng(3)
 N = 40

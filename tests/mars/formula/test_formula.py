@@ -9,19 +9,19 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pyearthdof.mars.model.mars_model.mars_model import MarsModel
 from rscript import needs_rscript, run_r
 from versions import assert_bits
 from without_r import run_without_r
 
 from pyearthdof import Earth
 from pyearthdof.exceptions import InvalidInputError, PyEarthDofError
+from pyearthdof.mars.engines.r.training_data import _moves_knots
 from pyearthdof.mars.formula.deparse import label_of, r_text
 from pyearthdof.mars.formula.functions import FUNCTIONS, SUMMARIES
 from pyearthdof.mars.formula.learn import frame_of_formula, learn_formula
 from pyearthdof.mars.formula.model_matrix import Formula
 from pyearthdof.mars.formula.syntax import parsed_formula
-from pyearthdof.mars.model import MarsModel
-from pyearthdof.mars.r.training_data import _moves_knots
 
 # Data set and formula. Odd rows train, even rows are predicted: some lie outside of what was seen.
 CASES = [
@@ -659,7 +659,7 @@ def test_predicts_where_there_is_no_r(tmp_path):
     data.to_json(tmp_path / "data.json", orient="columns", double_precision=15)
     code = """
 import sys, numpy as np, pandas as pd
-from pyearthdof.mars.model import MarsModel
+from pyearthdof.mars.model.mars_model import MarsModel
 folder = sys.argv[1]
 data = pd.read_json(folder + "/data.json")
 np.save(folder + "/p.npy", MarsModel.load(folder + "/model.json").predict(data))

@@ -9,8 +9,8 @@ import numpy as np
 from rscript import run_r
 
 from pyearthdof.exceptions import InvalidInputError
-from pyearthdof.mars.native.power import fit_power
-from pyearthdof.mars.native.regression import wls
+from pyearthdof.mars.engines.native.power import fit_power
+from pyearthdof.mars.engines.native.regression import wls
 
 KINDS = (
     "growing", "constant", "falling", "zeros", "tiny", "scaled", "exact", "narrow", "clumped", "steep",

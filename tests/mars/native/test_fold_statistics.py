@@ -7,11 +7,15 @@ import pandas as pd
 import pytest
 
 from pyearthdof import Earth, EarthClassifier
-from pyearthdof.mars.cross_validation import cv_frames
-from pyearthdof.mars.native.calibration import calibrate
-from pyearthdof.mars.native.cross_validation import _product, cross_validate
-from pyearthdof.mars.native.fold_statistics import class_levels, glm_statistics, weighted_rsq
-from pyearthdof.mars.r import engine as engine_r
+from pyearthdof.mars.components.cv_frames import cv_frames
+from pyearthdof.mars.engines.native.calibration import calibrate
+from pyearthdof.mars.engines.native.cross_validation import _product, cross_validate
+from pyearthdof.mars.engines.native.fold_statistics import (
+    class_levels,
+    glm_statistics,
+    weighted_rsq,
+)
+from pyearthdof.mars.engines.r import engine as engine_r
 from pyearthdof.random import RDraws
 
 SEED = 5

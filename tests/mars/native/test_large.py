@@ -8,8 +8,8 @@ from earth_batch import Case, difference, fit_in_r
 from rscript import needs_rscript
 
 from pyearthdof import _core
-from pyearthdof.mars import native
-from pyearthdof.mars.native.settings import make_design, pass_settings
+from pyearthdof.mars.engines import native
+from pyearthdof.mars.engines.native.settings import make_design, pass_settings
 
 MANY = 60_000  # rows, with which earth's basis for nk = 41 is not kept by case
 

@@ -12,9 +12,9 @@ from rscript import needs_rscript, run_r
 
 from pyearthdof import Earth, _core
 from pyearthdof.exceptions import InvalidInputError
-from pyearthdof.mars import native
-from pyearthdof.mars.design.data import Design, Responses
-from pyearthdof.mars.r.training_data import TrainingData
+from pyearthdof.mars.data.design import Design, Responses
+from pyearthdof.mars.engines import native
+from pyearthdof.mars.engines.r.training_data import TrainingData
 
 
 def many(X, Y, options, n_threads=1):

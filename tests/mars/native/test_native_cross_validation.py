@@ -10,9 +10,9 @@ from rscript import needs_rscript, run_r
 from without_r import run_without_r
 
 from pyearthdof import Earth
-from pyearthdof._warn import warn_user
+from pyearthdof._utils.warnings import warn_user
 from pyearthdof.exceptions import InvalidInputError, RWarning
-from pyearthdof.mars.native.cross_validation import draw_folds, in_threads
+from pyearthdof.mars.engines.native.cross_validation import draw_folds, in_threads
 from pyearthdof.random import RDraws
 
 SEED = 7

@@ -10,8 +10,8 @@ import pytest
 from earth_batch import Case, difference, fit_in_r
 from rscript import needs_rscript
 
-from pyearthdof.mars import native
-from pyearthdof.mars.design.contrasts import polynomial_contrasts
+from pyearthdof.mars.data.contrasts import polynomial_contrasts
+from pyearthdof.mars.engines import native
 
 ORDINARY, NASTY, SEVERAL = 2000, 5000, 3000
 

@@ -12,7 +12,7 @@ from rscript import needs_rscript, run_r
 from test_native_sweep import TRICKS, ordinary_design, random_spans
 
 from pyearthdof._core import eliminate_backward, regress
-from pyearthdof.mars import native
+from pyearthdof.mars.engines import native
 
 FEW, MANY = 100, 3000
 

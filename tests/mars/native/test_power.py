@@ -13,8 +13,8 @@ from rscript import needs_rscript, run_r
 
 from pyearthdof import Earth
 from pyearthdof.exceptions import InvalidInputError
-from pyearthdof.mars.native.nl2sol import NoMinimum, minimise
-from pyearthdof.mars.native.nl2sol_algebra import (
+from pyearthdof.mars.engines.native.nl2sol import NoMinimum, minimise
+from pyearthdof.mars.engines.native.nl2sol_algebra import (
     cholesky,
     damp,
     decompose,
@@ -22,7 +22,7 @@ from pyearthdof.mars.native.nl2sol_algebra import (
     solve,
     solve_transposed,
 )
-from pyearthdof.mars.native.power import fit_power
+from pyearthdof.mars.engines.native.power import fit_power
 
 ENDS = {
     "X-convergence (3)",

@@ -7,12 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from earth_cases import R_DATA, read_frames
+from pyearthdof.mars.model.mars_model.mars_model import MarsModel
 from rscript import needs_rscript, run_r
 from without_r import run_without_r
 
 from pyearthdof import Earth, EarthClassifier, correct_penalty, nominal_df
 from pyearthdof.exceptions import InvalidInputError, PyEarthDofError
-from pyearthdof.mars.model import MarsModel
 
 pytestmark = [needs_rscript, pytest.mark.needs_r, pytest.mark.filterwarnings("ignore")]
 
@@ -186,7 +186,7 @@ def test_a_read_model_works_without_r(found, folder, tmp_path):
     code = """
 import pickle, sys
 import numpy as np
-from pyearthdof.mars.model import MarsModel
+from pyearthdof.mars.model.mars_model import MarsModel
 models = pickle.load(open(sys.argv[1], "rb"))
 for name, (model, new, expected) in models.items():
     np.testing.assert_array_equal(model.predict(new), expected)

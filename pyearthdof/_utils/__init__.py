@@ -1,0 +1,1 @@
+"""Input checks, files, HTML, progress bars and warnings, for the whole package."""

@@ -1,0 +1,92 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import stat
+from pathlib import Path
+
+from ..exceptions import PyEarthDofError
+
+__all__ = ["FileNotWrittenError", "remove_partial_files", "write_whole"]
+
+_PARTIAL = ".partial-"
+
+
+class FileNotWrittenError(PyEarthDofError, OSError):
+    """The disk is full, the folder is read-only, ...; the message names the file and the reason."""
+
+
+def write_whole(file: str | os.PathLike, content: str | bytes) -> None:
+    """Write a temporary file beside it, then rename: a reader sees the old file or the new one.
+
+    A new file has the mode that the umask leaves, an old one keeps its own. A symbolic link is followed. A
+    FIFO or a device cannot be replaced: the content is written into it.
+
+    Raises
+    ------
+    FileNotWrittenError
+        It could not be written. The old file is as it was, and nothing else is left.
+    """
+    data = content.encode("utf-8") if isinstance(content, str) else content
+    try:
+        try:
+            old = os.stat(file)
+        except FileNotFoundError:
+            old = None
+        if old is None or stat.S_ISREG(old.st_mode):
+            _replace(Path(os.path.realpath(file)), data, old)
+        else:
+            with open(file, "wb") as stream:
+                stream.write(data)
+    except OSError as error:
+        raise FileNotWrittenError(
+            f"{str(file)!r} could not be written: {error.strerror or error}"
+        ) from error
+
+
+def _replace(file: Path, data: bytes, old: os.stat_result | None) -> None:
+    partial = file.parent / f"{_PARTIAL}{secrets.token_hex(8)}"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    handle = os.open(partial, flags, 0o666 if old is None else 0o600)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+            if old is not None:
+                _take_over(partial, old)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(partial, file)
+    except BaseException:
+        with contextlib.suppress(OSError):  # a read-only folder; the reason itself is raised
+            os.unlink(partial)
+        raise
+    _sync_folder(file.parent)
+
+
+def _take_over(partial: Path, old: os.stat_result) -> None:
+    """Give the new file the mode of the old one, and its group and owner where that is allowed."""
+    if hasattr(os, "chown"):
+        for owner, group in ((-1, old.st_gid), (old.st_uid, -1)):
+            with contextlib.suppress(OSError):
+                os.chown(partial, owner, group)
+    os.chmod(partial, stat.S_IMODE(old.st_mode))
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name survive a crash of the machine, where folders can be synchronised."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def remove_partial_files(folder: str | os.PathLike) -> None:
+    """Remove what processes that were killed while writing left; nobody may be writing now."""
+    for partial in Path(folder).glob(f"{_PARTIAL}*"):
+        with contextlib.suppress(OSError):  # nobody reads it, so it does not matter
+            partial.unlink()

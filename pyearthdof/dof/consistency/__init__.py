@@ -1,0 +1,1 @@
+"""Self-consistency: nominal against actual degrees of freedom."""

@@ -1,0 +1,296 @@
+"""The paper's Algorithm 2: the penalty at which MARS counts its degrees of freedom right."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field, fields, replace
+
+import numpy as np
+import pandas as pd
+
+from ..._utils.checks import check_choice, check_level
+from ..consistency.mars import authors_draws
+from ..montecarlo.designs import in_words, the_designs
+from ..montecarlo.jackknife import Jackknife
+from ..montecarlo.measurement import measure
+from ..montecarlo.noise import Responses
+from ..montecarlo.target import Target, check_n_rep, check_target, warn_if_missed
+from ..montecarlo.variance import choose
+from ..shown import ShownCorrection
+from ..versions import package_versions
+from .penalty import nominal, penalty_before_zero
+from .search import mars_search
+
+__all__ = ["PenaltyCorrection", "correct_penalty"]
+
+
+@dataclass(frozen=True, eq=False)
+class PenaltyCorrection(ShownCorrection):
+    """A corrected penalty and what it was computed from.
+
+    Attributes
+    ----------
+    penalty, se : float
+        The corrected penalty and its standard error, which is printed after ±. The error is that of
+        2 (df - r)/(r - 1): a penalty of 0 is not known without error either.
+    default_penalty : float
+        What MARS would have taken: 2 for degree 1, else 3.
+    df, df_se : float
+        Actual degrees of freedom of the unpruned fits, and their standard error.
+    nominal_df : float
+        Mean nominal degrees of freedom at the default penalty.
+    n_terms, n_terms_se : float
+        Mean number of terms r.
+    n, p, nk, degree, n_rep : int
+    n_designs : int or None
+        Number of designs that were drawn; None where the design was given.
+    se_covers : str
+        What the standard errors and intervals cover: the draws of y for one design, or those of y and
+        of the design.
+    left_out : dict
+        The penalty (before negative values are set to 0), the df and the number of terms without one
+        repetition (group of them, design).
+    settings, versions : dict
+
+    Examples
+    --------
+    >>> from pyearthdof import correct_penalty
+    >>> found = correct_penalty((50, 2), n_rep=20, engine="native")
+    >>> found.default_penalty, round(found.penalty, 4), round(found.se, 4)
+    (2.0, 0.7969, 0.2565)
+    >>> found.se_covers
+    'the draws of y, for one drawn design'
+    >>> "{:.2f} to {:.2f}".format(*found.interval())
+    '0.29 to 1.37'
+    """
+
+    penalty: float
+    se: float
+    default_penalty: float
+    df: float
+    df_se: float
+    nominal_df: float
+    n_terms: float
+    n_terms_se: float
+    n: int
+    p: int
+    nk: int
+    degree: int
+    n_rep: int
+    n_designs: int | None
+    se_covers: str
+    left_out: dict[str, np.ndarray]
+    settings: dict = field(default_factory=dict)
+    versions: dict = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return (
+            f"PenaltyCorrection({self.default_penalty:g} -> {self.penalty:.6g} ± {self.se:.2g}, "
+            f"df={self.df:.6g}, nominal_df={self.nominal_df:.6g}, n_terms={self.n_terms:.6g}, "
+            f"n_rep={self.n_rep}{in_words(self.n_designs)})"
+        )
+
+    def interval(self, quantity: str = "penalty", level: float = 0.95) -> tuple[float, float]:
+        """An interval that holds the true value with probability `level`.
+
+        As in `DegreesOfFreedom.interval`; that of the penalty has no negative ends.
+
+        Parameters
+        ----------
+        quantity : {"penalty", "df", "n_terms"}
+        level : float
+            Between 0 and 1.
+        """
+        level = check_level(level)
+        check_choice("quantity", quantity, tuple(self.left_out))
+        left_out = self.left_out[quantity]
+        if quantity != "penalty":
+            return Jackknife(getattr(self, quantity), left_out).interval(level)
+        raw = penalty_before_zero(self.df, self.n_terms) if self.n_terms > 1 else self.penalty
+        lower, upper = Jackknife(raw, left_out).interval(level)
+        return max(lower, 0.0), max(upper, 0.0)
+
+    def to_dict(self) -> dict:
+        """Everything as plain Python values, ready for JSON; intervals of 95 % in place of `left_out`."""
+        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "left_out"}
+        return values | {"intervals": {name: list(self.interval(name)) for name in self.left_out}}
+
+    def to_frame(self, level: float = 0.95) -> pd.DataFrame:
+        """One row with every number; `lower` and `upper` are the penalty's interval of that level."""
+        values = {k: v for k, v in self.to_dict().items() if not isinstance(v, dict)}
+        lower, upper = self.interval(level=level)
+        frame = pd.DataFrame([values])
+        frame.insert(2, "lower", lower)
+        frame.insert(3, "upper", upper)
+        return frame
+
+
+def correct_penalty(
+    design,
+    *,
+    estimator=None,
+    gaussian=False,
+    degree=None,
+    nk=None,
+    n_rep=None,
+    target_se=None,
+    draws=None,
+    random_state=None,
+    n_designs=None,
+    engine=None,
+    n_jobs=None,
+    progress=False,
+    package=None,
+) -> PenaltyCorrection:
+    """Correct the penalty of MARS so that its nominal degrees of freedom are the actual ones.
+
+    The actual degrees of freedom of the unpruned fit come from Algorithm 1 with mean zero; the
+    corrected penalty is c = 2 (df - r)_+/(r - 1), r the mean number of terms. Where df <= r it is
+    0, as in the paper (the authors' R package keeps the default there). Where no term was ever
+    added nothing can be computed: the default is kept, with a warning.
+
+    Parameters
+    ----------
+    design : tuple (n, p), (n, p) array, DataFrame, or fitted MARS model
+        A tuple asks for a Gaussian design, drawn after the responses as the authors do. A matrix
+        measures the search on these predictors instead. A model stands for its (n, p), factors
+        expanded, its degree and its nk, as in the authors' `correct_df(fit)`; a fitted estimator also
+        for the options of its search.
+    estimator : Earth, EarthClassifier or Mars, optional
+        Whose search is measured. Every option that the forward pass looks at counts: degree, nk,
+        minspan, endspan, newvar_penalty, fast_k, fast_beta, adjust_endspan, auto_linpreds, scale_y,
+        allowed and linpreds. thresh = 0, pmethod = "none", no nprune and the default penalty are
+        Algorithm 2's own. It need not be fitted.
+    gaussian : bool
+        Of a matrix or a frame take its shape and its column names only, for linpreds and allowed that
+        go by name, and draw a Gaussian design.
+    degree : int, optional
+        Largest degree of interaction; by default the estimator's, the model's, or 1.
+    nk : int, optional
+        Most terms in the forward pass; by default the estimator's, the model's, or the package's own
+        for p predictors.
+    n_rep : int, optional
+        Number of responses drawn and fitted; 100 by default. With `target_se` the largest number, 10,000
+        by default.
+    target_se : float, optional
+        Draw until the standard error of the penalty is this small, as in `degrees_of_freedom`.
+    draws : RDraws or "best", optional
+        R's random numbers and the paper's estimator; `RDraws(1234)`, which gives the authors' numbers, by
+        default. "best" is the best estimator of `degrees_of_freedom` instead, with numpy's numbers.
+    random_state : int, RandomState, Generator or None
+        Numpy's random numbers and the best estimator. `settings["variance_reduction"]` says what it was.
+    n_designs : int, optional
+        How many designs are drawn where one is to be drawn; by default 1 with R's numbers, as the authors
+        do, and 20 with numpy's. With 1 the penalty and its error hold for that design; with several it
+        is the penalty of the mean df and number of terms, and its error covers the draws of y and of
+        the design.
+    engine : {"auto", "r", "native"}, optional
+        As in `Earth`; by default the estimator's, or "auto".
+    n_jobs : int, optional
+        Number of workers; the result does not depend on it.
+    progress : bool
+        Show a progress bar.
+    package : {"earth", "mda"}, optional
+        Whose MARS; by default the estimator's, or "earth".
+
+    Returns
+    -------
+    PenaltyCorrection
+
+    Examples
+    --------
+    >>> from pyearthdof import Earth, correct_penalty
+    >>> correct_penalty((264, 9))
+    PenaltyCorrection(2 -> 2.99357 ± 0.096, df=40.9985, nominal_df=33.04, n_terms=17.02, n_rep=100, \
+for one drawn design)
+    >>> correct_penalty((264, 9), random_state=1)
+    PenaltyCorrection(2 -> 2.95891 ± 0.076, df=41.2911, nominal_df=33.5, n_terms=17.25, n_rep=100, \
+over 20 designs)
+    >>> round(correct_penalty((264, 9), estimator=Earth(minspan=20)).penalty, 5)
+    2.64449
+    """
+    target_se = check_target(target_se)
+    n_rep = check_n_rep(n_rep, target_se)
+    given = {"degree": degree, "nk": nk, "engine": engine, "package": package}
+    search = mars_search(design, estimator, gaussian, given)
+    stream = authors_draws(draws, random_state)
+    designs = the_designs(
+        search.design, stream, n_rep, n_designs, names=search.names, target_se=target_se
+    )
+    responses = Responses(designs.n, np.zeros(designs.n), np.ones(designs.n), stream)
+    reduction = choose(
+        "auto", search.procedure, designs.source, responses, designs.counts, target_se
+    )
+    run = measure(
+        search.procedure,
+        designs,
+        responses,
+        reduction=replace(reduction, rows=False),
+        target=None if target_se is None else Target(target_se, _penalty_error),
+        n_jobs=n_jobs,
+        progress=progress,
+    )
+    designs = designs.first(run.counts)
+    default, terms = search.procedure.penalty, run.n_coef
+    assert terms is not None  # a MARS counts its terms
+    penalty = _correct(run.df, terms, default)
+    warn_if_missed(penalty.se, target_se, n_rep)
+    return PenaltyCorrection(
+        penalty=max(penalty.value, 0.0),
+        se=penalty.se,
+        default_penalty=default,
+        df=run.df.value,
+        df_se=run.df.se,
+        nominal_df=nominal(terms.value, default),
+        n_terms=terms.value,
+        n_terms_se=terms.se,
+        n=designs.n,
+        p=search.p,
+        nk=search.procedure.nk,
+        degree=search.procedure.degree,
+        n_rep=designs.n_rep,
+        n_designs=designs.n_drawn,
+        se_covers=designs.covers(),
+        left_out={
+            "penalty": penalty.left_out,
+            "df": run.df.left_out,
+            "n_terms": terms.left_out,
+        },
+        settings={
+            "design": designs.setting,
+            "package": search.package,
+            "options": search.options,
+            "draws": repr(stream),
+            "target_se": target_se,
+            **run.reduction.settings,
+            "engine": run.engine,
+        },
+        versions=package_versions() | run.versions,
+    )
+
+
+def _penalty_error(run) -> float:
+    """The error that a run without a fixed end looks at; nan while no term was added."""
+    return float("nan") if run.n_coef.value == 1.0 else _penalty(run.df, run.n_coef, 0.0).se
+
+
+def _correct(df: Jackknife, r: Jackknife, default: float) -> Jackknife:
+    """The penalty before negative values are set to 0."""
+    if r.value == 1.0:
+        warnings.warn(
+            "no fit added a term to the intercept, so the penalty cannot be corrected; the default "
+            f"penalty {default:g} is kept",
+            UserWarning,
+            stacklevel=3,
+        )
+        return Jackknife(default, np.full(len(df.left_out), default))
+    return _penalty(df, r, default)
+
+
+def _penalty(df: Jackknife, r: Jackknife, default: float) -> Jackknife:
+    # Without the only repetition that added terms there is nothing to correct either.
+    some = r.left_out > 1
+    left_out = np.where(
+        some, penalty_before_zero(df.left_out, np.where(some, r.left_out, 2.0)), default
+    )
+    return Jackknife(float(penalty_before_zero(df.value, r.value)), left_out)

@@ -1,0 +1,240 @@
+"""The two rules with noise around the fit instead of around zero.
+
+A search that has a signal to find spends less on noise than one that has none, so the degrees of freedom
+at the null are on the safe side. Here they are measured around a fit, by noise of the variance RSS/(n - df)
+that it leaves; the fit that they choose is the next mean, until it is chosen again. The responses have the
+same random numbers every time, so that nothing but the mean changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from ...exceptions import InvalidInputError
+from ..consistency.mars import authors_draws
+from ..degrees_of_freedom import degrees_of_freedom
+from ..drawn import Drawn, FromTable
+from ..results import DegreesOfFreedom
+from .penalty import corrected_penalty, default_penalty, nominal
+from .rss import fits_of_sizes, n_weighted, rss_of_fit
+from .size_choice import SizeChoice, choose_size
+from .sizes import Mean, measure_sizes
+
+__all__ = ["AroundFit", "penalty_around_fit", "settle", "size_around_fit"]
+
+MOST = 10  # measurements
+CLOSE = 0.01  # of two penalties
+
+AGREES = "agrees with itself"
+SWINGS = "swings, and takes the smaller model"
+FULL = "stops where the degrees of freedom reach n"
+PERFECT = "stops at a perfect fit"
+TIRED = f"does not settle in {MOST} measurements"
+
+
+@dataclass(frozen=True, eq=False)
+class AroundFit(FromTable, Drawn):
+    """A penalty for which the nominal df are the actual ones, with noise around the fit.
+
+    Attributes
+    ----------
+    penalty, se : float
+        The penalty, and the standard error of its last measurement.
+    default_penalty : float
+        What MARS would have taken.
+    df : float
+        Actual degrees of freedom of the unpruned fits, in the last measurement.
+    n_terms : float
+        Their mean number of terms.
+    sigma : float
+        Standard deviation of the noise: the root of RSS over n minus the nominal df at the penalty.
+    ended : str
+        How the iteration ended: the penalty agrees with itself, swings between several, of which the
+        largest is taken, does not settle, counts as many degrees of freedom as observations, or has a
+        perfect fit, around which there is no noise.
+    steps : DataFrame
+        A row for each measurement: penalty and n_terms of the fit, sigma, and the penalty measured.
+    n_rep : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof import CorrectedEarth, Earth
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 5))
+    >>> y = 5 * np.abs(X[:, 0]) + rng.normal(size=100)
+    >>> model = CorrectedEarth(Earth(engine="native"), rule="penalty", mean="fit", n_rep=50).fit(X, y)
+    >>> model.correction_.ended
+    'agrees with itself'
+    """
+
+    penalty: float
+    se: float
+    default_penalty: float
+    df: float
+    n_terms: float
+    sigma: float
+    ended: str
+    steps: pd.DataFrame
+    n_rep: int
+
+    _TABLE = "steps"
+
+    def __repr__(self) -> str:
+        return (
+            f"AroundFit({self.default_penalty:g} -> {self.penalty:.6g} ± {self.se:.2g}, df={self.df:.6g}, "
+            f"n_terms={self.n_terms:.6g}, sigma={self.sigma:.4g}, {self.ended}, n_rep={self.n_rep})"
+        )
+
+    def _draw(self, ax) -> None:
+        """The penalty of each fit, and what was measured around it."""
+        at = range(1, len(self.steps) + 1)
+        if not at:
+            raise InvalidInputError("nothing was measured around the fit: there is nothing to draw")
+        ax.plot(at, self.steps["penalty"], "o-", label="of the fit")
+        ax.plot(at, self.steps["measured"], "s--", label="measured around it")
+        ax.errorbar(
+            [at[-1]], [self.penalty], yerr=1.96 * self.se, fmt="ko", capsize=2, label="taken"
+        )
+        ax.set(xlabel="measurement", ylabel="penalty", xticks=list(at))
+        ax.legend()
+
+
+def penalty_around_fit(X, fit: Callable, unpruned, n_rep, draws, random_state, n_jobs, progress):
+    """Iterate Algorithm 2 around its own fit.
+
+    Parameters
+    ----------
+    X : the design
+    fit : function
+        `fit(penalty)` is the estimator with that penalty, fitted to the data.
+    unpruned : Earth
+        What is measured, without threshold and pruning.
+    n_rep, draws, random_state, n_jobs, progress
+        As in `correct_penalty`.
+    """
+    stream = authors_draws(draws, random_state)
+    penalty = default = default_penalty(unpruned.degree)
+    rows, ended, found = [], TIRED, None
+    seen: dict[tuple, int] = {}
+    for step in range(MOST):
+        model = fit(penalty)
+        n = len(model.fitted_values_)
+        cost = float(nominal(model.n_terms_, penalty))
+        if cost >= n:
+            ended = FULL
+            break
+        sigma = float(np.sqrt(rss_of_fit(model) / (n - cost)))
+        if sigma == 0:
+            ended = PERFECT
+            break
+        found = degrees_of_freedom(
+            unpruned, X, mu=model.fitted_values_, sigma=sigma, n_rep=n_rep, draws=stream.copy(),
+            n_jobs=n_jobs, progress=progress,
+        )  # fmt: skip
+        last, penalty = penalty, _corrected(found, default)
+        rows.append((last, int(model.n_terms_), sigma, penalty))
+        if abs(penalty - last) < CLOSE:
+            ended = AGREES
+            break
+        key = (round(last / CLOSE), round(penalty / CLOSE))
+        if key in seen:
+            ended = SWINGS
+            penalty = max(row[3] for row in rows[seen[key] :])
+            break
+        seen[key] = step
+    steps = pd.DataFrame(rows, columns=["penalty", "n_terms", "sigma", "measured"])
+    df, se = (np.nan, np.nan) if found is None else (found.df, found.se)
+    r = 1.0 if found is None else _terms(found)
+    return AroundFit(
+        penalty=penalty,
+        se=2 * se / (r - 1) if r > 1 else np.nan,
+        default_penalty=default,
+        df=df,
+        n_terms=r,
+        sigma=rows[-1][2] if rows else 0.0,
+        ended=ended,
+        steps=steps,
+        n_rep=n_rep,
+    )
+
+
+def _terms(found: DegreesOfFreedom) -> float:
+    assert found.n_coef is not None  # a MARS counts its terms
+    return float(found.n_coef)
+
+
+def _corrected(found: DegreesOfFreedom, default: float) -> float:
+    """Algorithm 2; the default where no term was ever added."""
+    r = _terms(found)
+    return float(corrected_penalty(found.df, r)) if r > 1 else default
+
+
+def size_around_fit(X, long, first: SizeChoice, estimator, weights, nprune, **run) -> SizeChoice:
+    """Iterate the choice of a size around its own fit.
+
+    Parameters
+    ----------
+    X : the design
+    long : Earth
+        Fitted with penalty -1 and without nprune: all sizes come from it.
+    first : SizeChoice
+        By the curve at the null.
+    estimator : Earth
+        Whose search is measured.
+    weights : case weights, or None
+    nprune : most terms, or None
+    **run
+        n_rep, draws, random_state, n_jobs and progress.
+    """
+    stream = authors_draws(run.pop("draws"), run.pop("random_state"))
+    rows, choice = [], first
+    projections, n = fits_of_sizes(long, X), n_weighted(long)
+    fits, rss = projections(long.fitted_values_ + long.residuals_), first.table["rss"].to_numpy()
+
+    def around(size: int) -> int | str:
+        nonlocal choice
+        df = choice.df
+        sigma = float(np.sqrt(rss[size - 1] / (n - df))) if n > df else 0.0
+        if sigma == 0:
+            return FULL if n <= df else PERFECT
+        mean = Mean(fits[size - 1], sigma, projections(fits[size - 1]))
+        curve = measure_sizes(X, estimator, weights, mean, draws=stream.copy(), **run)
+        choice = choose_size(curve, rss, criterion=first.criterion, n=n, nprune=nprune)
+        rows.append((size, df, sigma, choice.size))
+        return choice.size
+
+    size, ended = settle(first.size, around)
+    steps = pd.DataFrame(rows, columns=["size", "df", "sigma", "measured"])
+    df = float(choice.table["df"][size - 1])
+    return replace(choice, size=size, df=df, ended=ended, steps=steps)
+
+
+def settle(choice: int, around: Callable[[int], int | str]) -> tuple[int, str]:
+    """Choose around the choice until it is chosen again; how it ended.
+
+    `around(choice)` is the next one, or the reason why there is none. Of those that it swings between, the
+    smallest is taken.
+
+    Examples
+    --------
+    >>> from pyearthdof.dof.mars.fitted_mean import settle
+    >>> settle(5, {5: 3, 3: 4, 4: 4}.get)
+    (4, 'agrees with itself')
+    >>> settle(5, {5: 3, 3: 4, 4: 3}.get)
+    (3, 'swings, and takes the smaller model')
+    """
+    seen = [choice]
+    for _ in range(MOST):
+        found = around(choice)
+        if isinstance(found, str) or found == choice:
+            return choice, found if isinstance(found, str) else AGREES
+        if found in seen:
+            return min(seen[seen.index(found) :]), SWINGS
+        choice = found
+        seen.append(choice)
+    return choice, TIRED

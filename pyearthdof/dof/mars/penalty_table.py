@@ -1,0 +1,260 @@
+"""Corrected penalties at once: a table made by Algorithm 2, and interpolation with an error bar.
+
+The penalty is smooth in log n and log p, so a cubic spline through the cells gives the values between
+them. Along nk it is a straight line in log nk: the penalty has a bend where the forward pass ends by
+itself, which a spline would round off. What is interpolated is 2 (df - r)/(r - 1) before negative values
+are set to 0, which is smooth where the penalty itself is not.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+from scipy.stats import t as student
+
+from ..._utils.checks import check_count, check_level
+from ..._utils.html import ShowsTable
+from ...mars.options import default_nk
+from ..drawn import plain_fields
+from .correction import PenaltyCorrection, correct_penalty
+from .grid_table import GridTable, line_weights, spline_weights
+from .penalty import default_penalty, penalty_before_zero
+
+__all__ = ["PenaltyEstimate", "PenaltyTable", "penalty_table", "quick_penalty"]
+
+
+@dataclass(frozen=True, eq=False)
+class PenaltyEstimate(ShowsTable):
+    """A corrected penalty from the table.
+
+    Attributes
+    ----------
+    penalty, se : float
+        The corrected penalty, a mean over Gaussian designs, and its standard error, which is printed
+        after ± and has two parts. `interval()` knows that it comes from ten designs.
+    monte_carlo_se : float
+        The part that comes from the finite number of repetitions behind the table.
+    interpolation_se : float
+        The part that comes from going between its cells; 0 at a cell.
+    method : str
+        "table" at a cell of the table, else "interpolation".
+    default_penalty : float
+        What MARS would have taken: 2 for degree 1, else 3.
+    n, p, nk, degree : int
+    settings, versions : dict
+        What made the table.
+
+    Examples
+    --------
+    >>> from pyearthdof import quick_penalty
+    >>> found = quick_penalty((200, 8))
+    >>> found.method, found.interpolation_se < 1e-9
+    ('table', True)
+    """
+
+    penalty: float
+    se: float
+    monte_carlo_se: float
+    interpolation_se: float
+    method: str
+    default_penalty: float
+    n: int
+    p: int
+    nk: int
+    degree: int
+    settings: dict = field(default_factory=dict)
+    versions: dict = field(default_factory=dict)
+
+    def __getattr__(self, name):
+        if name in ("error", "monte_carlo_error", "interpolation_error"):
+            new = name.replace("error", "se")
+            raise AttributeError(
+                f"{name} is now {new}, as in the other results", name=new, obj=self
+            )
+        raise AttributeError(name, name=name, obj=self)
+
+    def __repr__(self) -> str:
+        return (
+            f"PenaltyEstimate({self.default_penalty:g} -> {self.penalty:.3g} ± {self.se:.2g}, "
+            f"method={self.method!r})"
+        )
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """An interval that holds the penalty with probability `level`.
+
+        The error comes from ten designs, so its multiple is that of the t distribution with 9 degrees
+        of freedom, 2.26 for 95 %.
+
+        Examples
+        --------
+        >>> from pyearthdof import quick_penalty
+        >>> "{:.2f} to {:.2f}".format(*quick_penalty((264, 9)).interval())
+        '2.95 to 3.08'
+        """
+        multiple = student.ppf((1 + check_level(level)) / 2, self.settings["n_designs"] - 1)
+        half = float(multiple) * self.se
+        return max(self.penalty - half, 0.0), self.penalty + half
+
+    def to_dict(self) -> dict:
+        """Everything as plain Python values, ready for JSON, with the interval of 95 %."""
+        return plain_fields(self) | {"interval": list(self.interval())}
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row with every number; `lower` and `upper` are the interval of 95 %."""
+        values = self.to_dict()
+        lower, upper = values.pop("interval")
+        frame = pd.DataFrame([{k: v for k, v in values.items() if not isinstance(v, dict)}])
+        frame.insert(2, "lower", lower)
+        frame.insert(3, "upper", upper)
+        return frame
+
+    def exact(self, **options) -> PenaltyCorrection:
+        """Run Algorithm 2 for the same n, p, nk and degree; `options` as in `correct_penalty`."""
+        return correct_penalty((self.n, self.p), nk=self.nk, degree=self.degree, **options)
+
+
+class PenaltyTable(GridTable):
+    """Corrected penalties on a grid, and between its cells.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns degree, n, p, nk, penalty, se, df and n_terms. All combinations of the values that the
+        first four have, except for small n with large nk.
+    made : dict
+        `settings` and `versions` behind the frame. The setting `curvature_error` is the
+        interpolation error as a fraction of the difference between spline and straight lines.
+
+    Examples
+    --------
+    >>> from pyearthdof.dof.mars.penalty_table import shipped_table
+    >>> shipped_table().lookup(200, 8, 21, 1).method
+    'table'
+    """
+
+    _AXES = ("degree", "n", "p", "nk")
+    _FILE = "penalties.csv"
+    _EXACT = "correct_penalty computes the exact penalty"
+
+    def __init__(self, frame: pd.DataFrame, made: dict):
+        super().__init__(frame.sort_values(list(self._AXES), ignore_index=True), made)
+        r = self.frame["n_terms"]
+        self._raw = self._on_grid(penalty_before_zero(self.frame["df"], r))
+        self._se = self._on_grid(self.frame["se"])
+
+    def _on_grid(self, values: pd.Series) -> np.ndarray:
+        """A column as an array over degree, n, p and nk; nan where there is no cell."""
+        grid = np.full([len(axis) for axis in self._axes.values()], np.nan)
+        where = [np.searchsorted(axis, self.frame[name]) for name, axis in self._axes.items()]
+        grid[tuple(where)] = values
+        return grid
+
+    def lookup(self, n, p, nk=None, degree=1) -> PenaltyEstimate:
+        """The penalty for n observations of p predictors and a degree; `nk` by default as in earth."""
+        nk = default_nk(check_count("p", p, 1)) if nk is None else nk
+        n, p, nk, degree = self._check_place(n=n, p=p, nk=nk, degree=degree)
+        value, bend, noise = self._interpolate(n, p, nk, degree)
+        bend *= self.made["settings"]["curvature_error"]
+        on_grid = n in self._axes["n"] and p in self._axes["p"] and _odd(nk) in self._axes["nk"]
+        return PenaltyEstimate(
+            penalty=max(value, 0.0),
+            se=float(np.hypot(noise, bend)),
+            monte_carlo_se=noise,
+            interpolation_se=bend,
+            method="table" if on_grid else "interpolation",
+            default_penalty=default_penalty(degree),
+            n=n,
+            p=p,
+            nk=nk,
+            degree=degree,
+            **self.made,
+        )
+
+    def _interpolate(self, n, p, nk, degree) -> tuple[float, float, float]:
+        """The value, how far straight lines between the cells are from it, and its noise."""
+        on_nk = line_weights(self._axes["nk"], _odd(nk))
+        near = on_nk > 0
+        d = int(np.searchsorted(self._axes["degree"], degree))
+        values, noises = (part[d][..., near] @ on_nk[near] for part in (self._raw, self._se))
+        known = ~np.isnan(values).any(axis=1)
+        n_axis, p_axis = self._axes["n"][known], self._axes["p"]
+        self._check_inside("n", n, n_axis, f" for nk={nk}")
+        smooth = np.outer(spline_weights(n_axis, n), spline_weights(p_axis, p))
+        straight = np.outer(line_weights(n_axis, n), line_weights(p_axis, p))
+        value = float((smooth * values[known]).sum())
+        bend = abs(value - float((straight * values[known]).sum()))
+        # Cells share their random numbers, so a mean of neighbours is no better known than they are.
+        noise = float((straight * noises[known]).sum())
+        return value, bend, noise
+
+
+def _odd(nk: int) -> int:
+    """earth adds terms in pairs to the intercept: an even nk is used as the odd one below."""
+    return nk - 1 + nk % 2
+
+
+@functools.cache
+def shipped_table() -> PenaltyTable:
+    """The table that comes with the package."""
+    return PenaltyTable._shipped()
+
+
+def penalty_table() -> pd.DataFrame:
+    """Corrected penalties for a grid of n, p, nk and degree, as they come with the package.
+
+    Returns
+    -------
+    DataFrame
+        Columns degree, n, p, nk; penalty and its standard error se; the actual degrees of freedom df
+        and the number of terms n_terms that it is computed from; n_rep, the number of fits.
+        Each row is a mean over Gaussian designs. `attrs` has the settings and the versions of all
+        that had a part in the numbers.
+
+    See Also
+    --------
+    quick_penalty : the value between the cells, with its error.
+    correct_penalty : the exact penalty of any design.
+
+    Examples
+    --------
+    >>> from pyearthdof import penalty_table
+    >>> table = penalty_table()
+    >>> cell = table.query("degree == 1 and n == 200 and p == 8 and nk == 21")
+    >>> cell[["penalty", "se", "df", "n_terms"]].round(3).to_numpy().tolist()
+    [[2.78, 0.021, 38.543, 16.708]]
+    """
+    return shipped_table().to_frame()
+
+
+def quick_penalty(shape, *, degree=1, nk=None) -> PenaltyEstimate:
+    """Look up the corrected penalty of MARS in the table that comes with the package.
+
+    It is there at once and has no Monte Carlo run of its own. Outside of the table it refuses:
+    `correct_penalty` computes any case.
+
+    Parameters
+    ----------
+    shape : tuple (n, p)
+        Numbers of observations and of predictors; the table is for Gaussian designs.
+    degree : int
+        Largest degree of interaction.
+    nk : int, optional
+        Most terms in the forward pass; by default earth's own for p predictors.
+
+    Returns
+    -------
+    PenaltyEstimate
+        With its standard error, and `exact()` for the Monte Carlo run.
+
+    Examples
+    --------
+    >>> from pyearthdof import quick_penalty
+    >>> quick_penalty((264, 9))
+    PenaltyEstimate(2 -> 3.01 ± 0.028, method='interpolation')
+    """
+    table = shipped_table()
+    n, p = table._check_shape(shape)
+    return table.lookup(n, p, nk, degree)

@@ -1,0 +1,1 @@
+"""Monte Carlo studies: draws, designs, blocks of fits, workers, errors."""

@@ -1,0 +1,143 @@
+"""The designs of a run: one that is given, or Gaussian ones that are drawn, and what the errors then cover.
+
+The degrees of freedom depend on the design. An estimate on one drawn design says nothing about others,
+however many responses it has seen. So the repetitions are spread over several designs, and the standard
+error comes from leaving out one design at a time: it then covers the draws of y and of the design.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from ..._utils.checks import check_count, is_shape, refusal
+from ...random import RDraws
+from .noise import Draws, drawn_designs
+
+__all__ = ["Designs", "in_words", "the_designs"]
+
+# With 100 repetitions 20 designs give about the shortest intervals, whether the degrees of freedom
+# differ from design to design (MARS with one predictor) or hardly do (a tree with ten).
+_N_DESIGNS = 20
+_EACH = 5  # repetitions for each where their number is open: as many as with 100 and 20
+_LEAST = 2  # repetitions for each design: a covariance needs two
+
+
+@dataclass(frozen=True)
+class Designs:
+    """The designs of a run and the number of repetitions for each.
+
+    Attributes
+    ----------
+    source : array, DataFrame, or tuple (n, p)
+        The design itself, or the shape of those that are drawn.
+    counts : tuple of int
+    draws : stream of random numbers, at the first response
+    names : column names of a drawn design, or None
+    n_skipped : number of responses before the first design in the stream; their own by default
+    """
+
+    source: tuple[int, int] | np.ndarray | pd.DataFrame
+    counts: tuple[int, ...]
+    draws: Draws
+    names: tuple[str, ...] | None = None
+    n_skipped: int | None = None
+
+    @property
+    def drawn(self) -> bool:
+        return is_shape(self.source)
+
+    @property
+    def n(self) -> int:
+        return self.source[0] if is_shape(self.source) else len(self.source)
+
+    @property
+    def n_drawn(self) -> int | None:
+        """Number of drawn designs; None for a given one."""
+        return len(self) if self.drawn else None
+
+    @property
+    def n_rep(self) -> int:
+        return sum(self.counts)
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    def __iter__(self) -> Iterator:
+        """The designs, one after the other: all of them are large together."""
+        if not self.drawn:
+            yield self.source
+            return
+        n_skipped = self.n_rep if self.n_skipped is None else self.n_skipped
+        for X in drawn_designs(self.source, self.draws, n_skipped, len(self)):
+            yield X if self.names is None else pd.DataFrame(X, columns=list(self.names))
+
+    def in_frames(self, size: int | None) -> Designs:
+        """As many repetitions for each as make whole frames; the designs stay the same."""
+        if size is None:
+            return self
+        counts = tuple(size * (count // size) for count in self.counts)
+        return replace(self, counts=counts, n_skipped=self.n_rep)
+
+    def first(self, counts: tuple[int, ...]) -> Designs:
+        """Those that were used, where a run has ended before."""
+        return replace(self, counts=counts)
+
+    @property
+    def setting(self):
+        """What a result tells about its design."""
+        return list(self.source) if self.drawn else "given"
+
+    def covers(self, fits: bool = True) -> str:
+        """What the standard errors cover; `fits=False` where nothing but the designs is random."""
+        if len(self) > 1:
+            return "the draws of y and of the design" if fits else "the draws of the design"
+        one = "one drawn design" if self.drawn else "the given design"
+        return f"the draws of y, for {one}" if fits else f"nothing, it is exact for {one}"
+
+
+def the_designs(
+    source, draws, n_rep, n_designs, *, exact=False, names=None, target_se=None
+) -> Designs:
+    """Spread the repetitions over the designs.
+
+    `n_designs` None is one design for R's random numbers, which is what the authors do, and else
+    20, or one for every two repetitions where there are fewer. `exact` runs have no repetitions. With
+    `target_se` there are as many designs as it takes, with five repetitions each.
+    """
+    if not is_shape(source):
+        if n_designs is not None and check_count("n_designs", n_designs, 1) > 1:
+            raise refusal(
+                "n_designs", n_designs, "None or 1 for a given design, which is no (n, p)"
+            )
+        return Designs(source, (n_rep,), draws)
+    most = max(1, n_rep // _LEAST)
+    if n_designs is None:
+        n_designs = _N_DESIGNS if exact else min(_N_DESIGNS, most)
+        if target_se is not None and not exact:
+            n_designs = max(n_designs, n_rep // _EACH)
+        n_designs = 1 if isinstance(draws, RDraws) else n_designs
+    elif check_count("n_designs", n_designs, 1) > 1 and target_se is not None and not exact:
+        raise refusal("n_designs", n_designs, "None, for as many as target_se takes, or 1")
+    elif n_designs > most and not exact:
+        right = f"at most {most} for n_rep={n_rep}, so that each design has {_LEAST} repetitions"
+        raise refusal("n_designs", n_designs, right)
+    edges = np.arange(n_designs + 1) * n_rep // n_designs
+    return Designs(source, tuple(int(m) for m in np.diff(edges)), draws, names)
+
+
+def in_words(n_drawn: int | None) -> str:
+    """The end of a result's line: what it is about where the design was drawn.
+
+    Examples
+    --------
+    >>> from pyearthdof.dof.montecarlo.designs import in_words
+    >>> in_words(20)
+    ', over 20 designs'
+    """
+    if n_drawn is None:
+        return ""
+    return ", for one drawn design" if n_drawn == 1 else f", over {n_drawn} designs"

@@ -1,0 +1,108 @@
+"""An estimate together with what it would have been without each repetition: its error and interval."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import t as student
+
+__all__ = ["Jackknife", "mean_of", "mean_over_designs"]
+
+
+@dataclass(frozen=True)
+class Jackknife:
+    """An estimate and its leave-one-out values.
+
+    `left_out[j]` is the estimate without repetition j, without the j-th group of repetitions in very
+    large runs, or without the j-th design where several are drawn. Estimates from the same run are
+    subtracted value by value, so that the standard error of a difference knows that they are correlated.
+    """
+
+    value: float
+    left_out: np.ndarray
+
+    @property
+    def se(self) -> float:
+        """Jackknife standard error; nan where leaving one out leaves too little."""
+        m = len(self.left_out)
+        # Differences to the first value: exactly 0 where all are equal.
+        deviation = self.left_out - self.left_out[0]
+        deviation = deviation - deviation.mean()
+        return float(np.sqrt((m - 1) / m * (deviation @ deviation)))
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """An interval that holds the truth with probability `level`.
+
+        A few repetitions can make up most of an estimate: most fits of noise by a pruned MARS have no
+        term, some have many. The estimate is then low together with its standard error, and twice
+        the error does not reach the truth. So T = (estimate - truth)/se, with the skewness s of m
+        repetitions, is first made symmetric by Hall's (1992) transformation,
+        g(T) = T + a T^2 + a^2 T^3/3 + s/(6 sqrt(m)) with a = s/(3 sqrt(m)), which can be inverted;
+        then the t distribution with m - 1 degrees of freedom holds.
+        """
+        m, se = len(self.left_out), self.se
+        if se == 0 or not np.isfinite(se):
+            return self.value - se, self.value + se
+        quantile = student.ppf((1 + level) / 2, m - 1)
+        s = _skewness(-self.left_out)  # what is left goes down where a repetition goes up
+        a = s / (3 * np.sqrt(m))
+        w = np.array([quantile, -quantile]) - s / (6 * np.sqrt(m))
+        T = w if abs(a) < 1e-8 else (np.cbrt(1 + 3 * a * w) - 1) / a
+        low, high = self.value - se * T
+        return float(low), float(high)
+
+    def __sub__(self, other: Jackknife) -> Jackknife:
+        return Jackknife(self.value - other.value, self.left_out - other.left_out)
+
+
+def _skewness(values: np.ndarray) -> float:
+    deviation = values - values.mean()
+    deviation = deviation / np.abs(deviation).max()
+    return float((deviation**3).mean() / (deviation**2).mean() ** 1.5)
+
+
+def mean_of(values: np.ndarray, groups: np.ndarray | None = None) -> Jackknife:
+    """The mean of a quantity over the repetitions.
+
+    Parameters
+    ----------
+    values : (m,) array
+    groups : (m,) array of int, optional
+        Group of each repetition, where groups are left out instead of single repetitions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof.dof.montecarlo.jackknife import mean_of
+    >>> mean = mean_of(np.array([1.0, 2.0, 4.0, 5.0]))
+    >>> mean.value, round(mean.se, 4)
+    (3.0, 0.9129)
+    """
+    values = np.asarray(values, dtype=float)
+    if (values == values[0]).all():
+        return Jackknife(float(values[0]), np.full(_n_groups(values, groups), values[0]))
+    total, m = values.sum(), len(values)
+    if groups is None:
+        return Jackknife(float(total / m), (total - values) / (m - 1))
+    left = m - np.bincount(groups)
+    return Jackknife(float(total / m), (total - np.bincount(groups, weights=values)) / left)
+
+
+def mean_over_designs(estimates: list[Jackknife], counts) -> Jackknife:
+    """The mean of what was found on each design, by its number of repetitions; a single one as it is.
+
+    Designs are left out, not repetitions: their differences are part of the error.
+    """
+    if len(estimates) == 1:
+        return estimates[0]
+    values = np.array([estimate.value for estimate in estimates])
+    if (values == values[0]).all():
+        return Jackknife(float(values[0]), values)
+    weights = np.asarray(counts, dtype=float)
+    total, sums = weights.sum(), weights @ values
+    return Jackknife(float(sums / total), (sums - weights * values) / (total - weights))
+
+
+def _n_groups(values, groups) -> int:
+    return len(values) if groups is None else int(groups.max()) + 1

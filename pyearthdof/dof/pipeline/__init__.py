@@ -1,0 +1,1 @@
+"""Degrees of freedom of estimators and pipelines of scikit-learn."""

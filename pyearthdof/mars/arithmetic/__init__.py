@@ -1,0 +1,1 @@
+"""Arithmetic that rounds as R's does."""

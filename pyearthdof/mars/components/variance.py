@@ -1,0 +1,178 @@
+"""The variance model of a MARS model, as plain numpy: how far observations are from the fit.
+
+It is a regression of the absolute residuals, either on the fitted response or on the predictors. Normal
+residuals of standard deviation s have the mean absolute value s sqrt(2/pi).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from scipy.linalg import qr, solve_triangular
+from scipy.stats import norm
+
+from ...exceptions import InvalidInputError
+from .. import reading as saved
+from .terms import evaluate_terms
+
+__all__ = [
+    "SD_OF_ABSOLUTE", "VarianceErrors", "VarianceModel", "basis_root", "interval_width", "linear_terms",
+    "power_of_fit", "sd_of",
+]  # fmt: skip
+
+SD_OF_ABSOLUTE = float(np.sqrt(np.pi / 2))
+ON_FIT = ("lm", "rlm", "earth", "power", "power0")
+ON_PREDICTORS = ("x.lm", "x.rlm", "x.earth")
+LARGEST = 1e300
+
+
+@dataclass(frozen=True, eq=False)
+class VarianceModel:
+    """A fitted variance model.
+
+    Attributes
+    ----------
+    method : one of const, lm, rlm, earth, power, power0, x.lm, x.rlm and x.earth, as R's `varmod.method`.
+    exponent : the fitted response enters as its power with this exponent, 1 unless it was given.
+    dirs, cuts : terms of the regression, as in `MarsModel`; linear models have linear terms.
+    coef : their coefficients.
+    power : the estimated exponent of the power models, else 1.
+    min_sd : standard deviations are not smaller than this.
+    converged, iterations : how the reweighting ended.
+    root : (r, r) triangle R with R'R = B'WB, of the basis B and the case weights W of the model itself; a
+        new row b of B has the leverage b'(R'R)^-1 b.
+    """
+
+    method: str
+    exponent: float
+    dirs: np.ndarray
+    cuts: np.ndarray
+    coef: np.ndarray
+    power: float
+    min_sd: float
+    converged: bool
+    iterations: int
+    root: np.ndarray
+
+    def sd(self, fitted: np.ndarray, X: np.ndarray) -> np.ndarray:
+        """Standard deviations of new observations at rows with these fits and predictors."""
+        return sd_of(self.absolute_residuals(fitted, X), self.min_sd)
+
+    def absolute_residuals(self, fitted: np.ndarray, X: np.ndarray) -> np.ndarray:
+        """What the regression predicts; it may be negative where it extrapolates."""
+        values = X
+        if self.method in ON_FIT:
+            values = power_of_fit(fitted, self.exponent)
+            if self.method.startswith("power"):
+                values = np.maximum(values, 0.0)
+            values = (values**self.power)[:, None]
+        with np.errstate(over="ignore", invalid="ignore"):
+            return evaluate_terms(values, self.dirs, self.cuts) @ self.coef
+
+    def leverages(self, basis: np.ndarray) -> np.ndarray:
+        """b'(B'WB)^-1 b for rows b of the basis."""
+        return np.sum(solve_triangular(self.root, basis.T, trans="T") ** 2, axis=0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain lists, numbers and strings, ready for JSON."""
+        return {f.name: saved.plain(getattr(self, f.name)) for f in fields(self)}
+
+    @classmethod
+    def from_dict(cls, entries: Mapping[str, Any]) -> VarianceModel:
+        """Build it from `to_dict`'s result; anything inconsistent is refused by name."""
+        if not isinstance(entries, Mapping):
+            raise InvalidInputError("varmod should be a mapping")
+        missing = [f.name for f in fields(cls) if f.name not in entries]
+        if missing:
+            raise InvalidInputError(f"varmod lacks {', '.join(missing)}")
+        return cls(
+            **{name: read(f"varmod.{name}", entries[name]) for name, read in _READERS.items()}
+        )
+
+    def check(self, n_terms: int, n_features: int) -> None:
+        """Refuse parts that do not belong together, or to a model of this size."""
+        if self.method not in ("const", *ON_FIT, *ON_PREDICTORS):
+            raise InvalidInputError(f"varmod.method={self.method!r} is none that is known")
+        on_predictors = self.method in ON_PREDICTORS
+        width = n_features if on_predictors else 1
+        if self.dirs.shape != (len(self.coef), width) or self.cuts.shape != self.dirs.shape:
+            raise InvalidInputError(
+                f"varmod.dirs and varmod.cuts should have the shape {(len(self.coef), width)}"
+            )
+        if len(self.coef) == 0 or not np.isin(self.dirs, (-1, 0, 1, 2)).all():
+            raise InvalidInputError("varmod.dirs has entries other than -1, 0, 1 and 2, or none")
+        if self.root.shape != (n_terms, n_terms) or not np.all(np.diag(self.root) != 0):
+            raise InvalidInputError(
+                f"varmod.root should be a triangle of the shape {(n_terms, n_terms)}"
+            )
+        numbers = np.concatenate(
+            [self.cuts.ravel(), self.coef, self.root.ravel(), [self.exponent, self.power]]
+        )
+        if not (np.abs(numbers) <= LARGEST).all() or not 0 <= self.min_sd <= LARGEST:
+            raise InvalidInputError(
+                f"varmod has entries that are not finite numbers, or larger than {LARGEST:g}"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class VarianceErrors:
+    """How well the regression of a variance model is known.
+
+    Attributes
+    ----------
+    names : of its coefficients, as R has them: RHS stands for the fitted response.
+    stderr : standard errors of the coefficients, the exponent of a power model last; NaN for one left out.
+    rsq : share of the weighted sum of squares that it explains, None for a constant.
+    """
+
+    names: tuple[str, ...]
+    stderr: np.ndarray
+    rsq: float | None
+
+
+def sd_of(absolute: np.ndarray, min_sd: float) -> np.ndarray:
+    """Standard deviations of normal residuals with these mean absolute values."""
+    return SD_OF_ABSOLUTE * np.maximum(absolute, min_sd / SD_OF_ABSOLUTE)
+
+
+def power_of_fit(fitted: np.ndarray, exponent: float) -> np.ndarray:
+    """The fitted response to a power; what is negative counts as 0 where it has no such power."""
+    if not float(exponent).is_integer():
+        fitted = np.maximum(fitted, 0.0)
+    return fitted**exponent
+
+
+def basis_root(bx: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """Triangle R with R'R = B'WB."""
+    weighted = bx if weights is None else bx * np.sqrt(weights)[:, None]
+    return qr(weighted, mode="r")[0][: bx.shape[1]]
+
+
+def linear_terms(n_columns: int, intercept: bool = True) -> tuple[np.ndarray, np.ndarray]:
+    """Directions and cuts of a linear model: each column by itself, after the intercept."""
+    dirs = 2.0 * np.eye(n_columns)
+    if intercept:
+        dirs = np.vstack([np.zeros(n_columns), dirs])
+    return dirs, np.zeros(dirs.shape)
+
+
+def interval_width(sd: np.ndarray, level: float) -> np.ndarray:
+    """Half the length of a normal interval."""
+    return norm.ppf(1 - (1 - level) / 2) * sd
+
+
+def _read_flag(name, value) -> bool:
+    if not isinstance(value, bool):
+        raise InvalidInputError(f"{name} holds {str(value)[:40]!r} where true or false should be")
+    return value
+
+
+_READERS: dict[str, Callable[[str, Any], Any]] = {
+    "method": saved.read_text, "exponent": saved.read_number, "dirs": saved.read_matrix,
+    "cuts": saved.read_matrix, "coef": saved.read_vector, "power": saved.read_number,
+    "min_sd": saved.read_number, "converged": _read_flag, "iterations": saved.read_integer,
+    "root": saved.read_matrix,
+}  # fmt: skip

@@ -1,0 +1,1 @@
+"""Training data: design matrix, responses, factors, ranges."""

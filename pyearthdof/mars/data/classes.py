@@ -1,0 +1,206 @@
+"""The classes of a classifier: what may be one, which there are, and what R calls them."""
+
+from __future__ import annotations
+
+import numbers
+
+import numpy as np
+import pandas as pd
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from ..._utils.checks import refusal
+from ...exceptions import InvalidInputError
+from .columns import level_text
+from .kinds import check_kind, check_masked
+
+__all__ = [
+    "check_classes",
+    "check_threshold",
+    "class_names",
+    "indicator_columns",
+    "indicator_names",
+    "learn_classes",
+    "response_levels",
+]
+
+ORDERS = ("sorted", "levels")
+
+ALLOWED = "classes should be texts, whole numbers, truth values or numpy's dates, all of one kind"
+
+
+def learn_classes(y, n_samples: int, order="sorted") -> tuple[np.ndarray, np.ndarray]:
+    """The classes in their order, and the position of each row's class in them.
+
+    `order` is "sorted", "levels" (those of a categorical, else sorted), or the classes themselves.
+
+    >>> learn_classes(["b", "a", "b"], 3)
+    (array(['a', 'b'], dtype='<U1'), array([1, 0, 1]))
+    >>> learn_classes(["b", "a", "b"], 3, ["b", "a"])
+    (array(['b', 'a'], dtype='<U1'), array([0, 1, 0]))
+    """
+    wanted = _wanted(y, order)
+    if y is None:
+        raise InvalidInputError("requires y to be passed, but the target y is None")
+    y = _vector(y)
+    if len(y) != n_samples:
+        raise InvalidInputError(
+            f"y has {len(y)} rows but X has {n_samples}: inconsistent numbers of samples"
+        )
+    if y.dtype.kind in "OS":
+        y = _of_one_kind(y)
+    elif y.dtype.kind in "mM" and np.isnat(y).any():
+        _refuse_missing(np.isnat(y))
+    check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    names = class_names(classes)
+    for name, k in {name: names.count(name) for name in names}.items():
+        if k > 1:
+            raise InvalidInputError(f"y holds {k} classes that R would both call {name!r}")
+    return (classes, codes) if wanted is None else _ordered(classes, codes, wanted, order)
+
+
+def _wanted(y, order) -> list | None:
+    """The classes in the order that is wanted; None is sorted."""
+    if isinstance(order, str):
+        if order not in ORDERS:
+            raise refusal("class_order", order, f"one of {', '.join(ORDERS)}, or the classes")
+        dtype = getattr(y, "dtype", None)
+        if order == "levels" and isinstance(dtype, pd.CategoricalDtype):
+            return list(dtype.categories)
+        return None
+    try:
+        return list(order)
+    except TypeError:
+        raise refusal("class_order", order, f"one of {', '.join(ORDERS)}, or the classes") from None
+
+
+def _ordered(classes, codes, wanted, order) -> tuple[np.ndarray, np.ndarray]:
+    """Sorted classes in another order; what has no row is left out."""
+    known = classes.tolist()
+    places = [known.index(value) for value in wanted if value in known]
+    if sorted(places) != list(range(len(known))):
+        missing = [value for value in known if value not in wanted]
+        said = f"it lacks {missing[0]!r}, which y holds" if missing else "it holds a class twice"
+        raise InvalidInputError(f"class_order={order!r} but {said}: name each class once")
+    rank = np.empty(len(places), dtype=int)
+    rank[places] = np.arange(len(places))
+    return classes[places], rank[codes]
+
+
+def check_threshold(threshold) -> None:
+    """Refuse what is no probability."""
+    is_number = isinstance(threshold, numbers.Real) and not isinstance(threshold, bool)
+    if not is_number or not 0 <= threshold <= 1:
+        raise refusal("threshold", threshold, "a number from 0 to 1")
+
+
+def _vector(y) -> np.ndarray:
+    check_masked("y", y)
+    if getattr(getattr(y, "dtype", None), "kind", "O") in "cV":
+        check_kind("y", y)
+    if isinstance(y, (pd.Series, pd.Index, pd.api.extensions.ExtensionArray)):
+        y = pd.Series(y)
+        if y.isna().any():
+            _refuse_missing(y.isna().to_numpy())
+        return y.to_numpy()
+    if isinstance(y, (list, tuple)) and not any(
+        isinstance(v, (list, tuple, np.ndarray)) for v in y
+    ):
+        found = np.empty(len(y), dtype=object)
+        found[:] = y  # numpy would make texts of numbers beside texts
+        found = _of_one_kind(found)
+        return np.array(y) if all(isinstance(v, str) and "\0" not in v for v in y) else found
+    return column_or_1d(y, warn=True)
+
+
+def _of_one_kind(y: np.ndarray) -> np.ndarray:
+    """Objects that are numbers or truth values as such; texts stay objects."""
+    values = y.tolist()
+    missing = np.array([_is_missing(v) for v in values], dtype=bool)
+    if missing.any():
+        _refuse_missing(missing)
+    kinds = {_kind(v): v for v in values}
+    if None in kinds:
+        raise InvalidInputError(f"y holds {kinds[None]!r:.60} but {ALLOWED}")
+    if len(kinds) > 1:
+        first, second, *_ = kinds.values()
+        raise InvalidInputError(f"y holds {first!r:.40} and {second!r:.40} but {ALLOWED}")
+    if str in kinds:
+        return np.array(values, dtype=object)
+    found = np.array(values)
+    if found.dtype.kind == "O":  # whole numbers that no integer of numpy's holds
+        raise InvalidInputError(f"y holds {max(values, key=abs)} but a class should be below 2**63")
+    return found
+
+
+def _kind(value) -> type | None:
+    if isinstance(value, str):
+        return str
+    if isinstance(value, (bool, np.bool_)):
+        return bool
+    return float if isinstance(value, (numbers.Integral, float, np.floating)) else None
+
+
+def _is_missing(value) -> bool:
+    return (
+        value is None
+        or value is pd.NA
+        or value is pd.NaT
+        or (isinstance(value, (float, np.floating)) and bool(value != value))
+    )
+
+
+def _refuse_missing(missing: np.ndarray) -> None:
+    row = int(np.flatnonzero(missing)[0])
+    raise InvalidInputError(f"Input y contains NaN: the class of row {row} is missing")
+
+
+def class_names(classes: np.ndarray) -> tuple[str, ...]:
+    """What R calls the classes."""
+    if classes.dtype.kind in "mM":
+        return tuple(str(c) for c in classes)
+    return tuple(level_text(c) for c in classes.tolist())
+
+
+def check_classes(classes: np.ndarray, codes: np.ndarray, where: str = "y holds") -> None:
+    """Refuse rows of one class only."""
+    if len(set(codes.tolist())) < 2:
+        only = classes[codes[0]] if len(codes) else None
+        only = only.item() if isinstance(only, np.generic) else only
+        raise InvalidInputError(
+            f"{where} one class only, {only!r}, but a classifier needs two or more"
+        )
+
+
+def indicator_columns(codes: np.ndarray, n_levels: int) -> np.ndarray:
+    """The code itself for two levels, else a column of 0 and 1 for each level."""
+    if n_levels == 2:
+        return codes.astype(float)
+    return (codes[:, None] == np.arange(n_levels)).astype(float)
+
+
+def indicator_names(levels: tuple[str, ...]) -> tuple[str, ...]:
+    """The second of two levels, else all of them.
+
+    earth takes the x off that R puts before them, unless a dot follows everywhere.
+    """
+    if len(levels) == 2:
+        return levels[1:]
+    if all(level.startswith(".") for level in levels):
+        return tuple("x" + level for level in levels)
+    return tuple(level[:60] for level in levels)
+
+
+def response_levels(responses, y=None) -> np.ndarray | None:
+    """R's levels of what was fitted: of a factor, of truth values, of two numbers that differ by 1."""
+    if responses.classes is not None:
+        if responses.classes == ("FALSE", "TRUE"):
+            return np.array([False, True])
+        return np.array(responses.classes, dtype=object)
+    if responses.values.ndim > 1:
+        return None
+    if y is not None and np.asarray(y).dtype == bool:
+        return np.array([False, True])
+    ends = np.array([responses.values.min(), responses.values.max()])
+    return ends if ends[1] - ends[0] == 1 else None

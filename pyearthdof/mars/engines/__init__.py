@@ -1,0 +1,1 @@
+"""Engines that fit MARS: R's earth and the native one."""

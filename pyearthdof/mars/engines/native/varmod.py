@@ -1,0 +1,224 @@
+"""earth's variance models: absolute residuals regressed on the fit or the predictors, again and again."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ....exceptions import InvalidInputError, RWarning
+from ....random import RDraws
+from ...arithmetic.elementary import power
+from ...arithmetic.sums import r_mean, r_variance
+from ...components.variance import (
+    SD_OF_ABSOLUTE,
+    VarianceErrors,
+    VarianceModel,
+    basis_root,
+    linear_terms,
+    power_of_fit,
+    sd_of,
+)
+from ...model.mars_model import FitDetails, MarsModel
+from ...options import EarthOptions
+from .fit import fit
+from .power import fit_power, power_line
+from .regression import wls
+from .robust import fit_robust
+from .varmod_errors import errors_of
+from .weights import effective_weights
+
+__all__ = ["fit_variance"]
+
+MAX_ITERATIONS = 50
+LARGEST_LEVERAGE = 0.9
+LARGEST_RATIO = 5.0  # of a standard deviation to their median, in the weights
+MOST_NOT_POSITIVE = 0.2
+
+
+@dataclass(frozen=True)
+class Regression:
+    """One regression of the absolute residuals: terms and coefficients as in `VarianceModel`.
+
+    `changing` are the coefficients whose change decides when to stop, NaN where terms depend on others.
+    The exponent of a power is the last of them.
+    """
+
+    dirs: np.ndarray
+    cuts: np.ndarray
+    coef: np.ndarray
+    predicted: np.ndarray
+    changing: np.ndarray
+    power: float = 1.0
+    scale: float = np.nan  # of the residuals of a robust regression
+
+
+def variance_of_predictions(cv: dict) -> np.ndarray:
+    """Variance of the out-of-fold predictions of each row over the repetitions of cross-validation."""
+    values = cv["tables"]["cv.oof.fit.tab"]["values"]
+    return np.array([r_variance(row) for row in values])
+
+
+def fit_variance(
+    model: MarsModel, details: FitDetails, data, options: EarthOptions, cv: dict, draws: RDraws
+) -> tuple[VarianceModel, VarianceErrors]:
+    """The variance model of a fit to `data`; `draws` is R's stream after the folds."""
+    method, exponent = options.varmod_method, options.varmod_exponent
+    fitted, n = details.fitted, len(details.fitted)
+    assert details.leverages is not None  # the options were checked for it
+    leverages = np.minimum(details.leverages, LARGEST_LEVERAGE)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        correction = n / ((n - model.n_terms) * (1 - leverages))
+        squared = correction * (data.responses.values - fitted) ** 2
+        residuals = power(squared + variance_of_predictions(cv), 0.5)
+    if not np.isfinite(residuals).all():
+        raise InvalidInputError(
+            f"the model has {model.n_terms} terms on {n} rows, which leaves nothing for a variance model"
+        )
+    values = _regressors(method, exponent, fitted, data.design.values)
+    found, weights, min_sd, converged, iterations = _iterate(values, residuals, options, draws)
+    names = model.feature_names if method.startswith("x.") else ("RHS",)
+    errors = errors_of(method, names, values, residuals, weights, found)
+    varmod = VarianceModel(
+        method=method,
+        exponent=exponent,
+        dirs=found.dirs,
+        cuts=found.cuts,
+        coef=found.coef,
+        power=found.power,
+        min_sd=min_sd,
+        converged=converged,
+        iterations=iterations,
+        root=basis_root(details.bx, effective_weights(data.all_weights, n, options)),
+    )
+    return varmod, errors
+
+
+def _regressors(method, exponent, fitted, X) -> np.ndarray:
+    """What the absolute residuals are regressed on, as columns."""
+    if method.startswith("x."):
+        return X
+    if method == "const":
+        return np.empty((len(fitted), 0))
+    if method.startswith("power"):
+        _refuse_not_positive(fitted, f"varmod_method={method!r}")
+        return np.maximum(fitted, 0.0)[:, None]
+    if not exponent.is_integer():
+        _refuse_not_positive(fitted, f"varmod_exponent={exponent:g}")
+    return power_of_fit(fitted, exponent)[:, None]
+
+
+def _refuse_not_positive(fitted: np.ndarray, what: str) -> None:
+    share = np.mean(fitted <= 0)
+    if share > MOST_NOT_POSITIVE:
+        raise InvalidInputError(
+            f"{what} but {100 * share:.2g}% of the fitted values are not above 0, and at most "
+            f"{100 * MOST_NOT_POSITIVE:g}% may be: use varmod_method='lm' with varmod_exponent=1"
+        )
+
+
+def _iterate(
+    values, residuals, options: EarthOptions, draws
+) -> tuple[Regression, np.ndarray, float, bool, int]:
+    """Regress, weigh each row by its predicted variance, and again, until the coefficients stay.
+
+    The weights are those of the last regression.
+    """
+    method, conv = options.varmod_method, options.varmod_conv
+    following, before = np.ones(len(residuals)), None
+    found: Any = None
+    for iteration in range(1, MAX_ITERATIONS + 1):
+        weights = following
+        found = _regress(method, values, residuals, weights, options, found, draws)
+        before, change = _change(found.changing, before, iteration)
+        min_sd = _smallest_sd(found.predicted, options.varmod_clamp)
+        following = _next_weights(found.predicted, min_sd)
+        converged = _is_still(method, conv, iteration, change)
+        if converged:
+            break
+    if not converged:
+        warnings.warn(
+            f"varmod did not converge after {iteration} iterations, the coefficients still changed by "
+            f"{change:.1f}%",
+            RWarning,
+            stacklevel=7,
+        )
+    return found, weights, min_sd, converged, iteration
+
+
+def _is_still(method, conv, iteration, change) -> bool:
+    if conv < 0:  # a number of iterations
+        return iteration >= -conv
+    return method in ("const", "earth", "x.earth") or (iteration > 1 and change < conv)
+
+
+def _change(coef, before, iteration) -> tuple[np.ndarray, float]:
+    """The coefficients, and by how many percent they changed on average."""
+    if np.isnan(coef).any():
+        if iteration == 1:
+            warnings.warn(
+                "the variance model leaves out regressors that depend on others (singularities)",
+                RWarning,
+                stacklevel=8,
+            )
+        coef = np.nan_to_num(coef)
+    if before is None:
+        before = coef
+    if len(before) != len(coef):
+        return before, 9999.0  # earth's number, and it goes on comparing with the old ones
+    size = np.abs(before)
+    size = np.maximum(size, max(0.01 * size.max(), 1e-8))
+    return coef, float(np.mean(100 * np.abs(coef - before) / size))
+
+
+def _smallest_sd(predicted: np.ndarray, clamp: float) -> float:
+    positive = predicted[predicted > 0]
+    if len(positive) == 0:
+        raise InvalidInputError("the variance model predicts no residual above 0")
+    return clamp * r_mean(SD_OF_ABSOLUTE * positive)
+
+
+def _next_weights(predicted: np.ndarray, min_sd: float) -> np.ndarray:
+    sd = sd_of(predicted, min_sd)
+    middle = np.median(sd)
+    weights = 1 / np.clip(sd, middle / LARGEST_RATIO, LARGEST_RATIO * middle) ** 2
+    return weights / r_mean(weights)
+
+
+def _regress(
+    method, values, residuals, weights, options: EarthOptions, before, draws
+) -> Regression:
+    kind = method.removeprefix("x.")
+    if kind == "earth":
+        return _earth(values, residuals, weights, options.varmod_minspan)
+    if kind in ("power", "power0"):
+        return _power(method, values[:, 0], residuals, weights, before)
+    dirs, cuts = linear_terms(values.shape[1]) if values.shape[1] else (np.zeros((1, 1)),) * 2
+    columns = np.column_stack([np.ones(len(residuals)), values])
+    if kind == "rlm":
+        coef, scale = fit_robust(columns, residuals, weights, draws)
+    else:
+        coef, scale = wls(columns, residuals, weights), np.nan
+    used = np.nan_to_num(coef)
+    return Regression(dirs, cuts, used, columns @ used, coef, scale=scale)
+
+
+def _earth(values, residuals, weights, minspan: int) -> Regression:
+    """A MARS model with earth's defaults, but for minspan."""
+    options = EarthOptions(n_features=values.shape[1], minspan=minspan, get_leverages=False)
+    found = fit(values, residuals, options, weights)
+    dirs, cuts = found.dirs[found.selected].astype(float), found.cuts[found.selected]
+    return Regression(dirs, cuts, found.coef, found.fitted, found.coef)
+
+
+def _power(method, values, residuals, weights, before: Regression | None) -> Regression:
+    """a + b fit^c, or b fit^c; the first start is the straight line."""
+    intercept = method == "power"
+    columns = np.column_stack([np.ones(len(values)), values])[:, 0 if intercept else 1 :]
+    start = before.changing if before else np.append(wls(columns, residuals, weights), 1.0)
+    found = fit_power(values, residuals, weights, start, intercept)
+    dirs, cuts = linear_terms(1, intercept)
+    predicted = power_line(values, found, intercept)
+    return Regression(dirs, cuts, found[:-1], predicted, found, float(found[-1]))

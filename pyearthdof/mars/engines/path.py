@@ -1,0 +1,92 @@
+"""A whole nk path from one forward pass.
+
+Without a threshold and without pruning, the fit at nk = k is the beginning of the pass at any larger
+nk. A step of the pass takes two of the nk slots, whether it adds a pair of hinges or a single term,
+and stops when fewer than two are left: nk allows (nk - 1) // 2 steps. So the path needs the step that
+added each term, which R's earth does not tell; `step_of_terms` infers it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...exceptions import InvalidInputError
+from ..options import EarthOptions
+
+__all__ = ["check_path", "prefix_fits", "step_of_terms", "steps_allowed"]
+
+
+# What a path needs: then the fit at a smaller nk is the beginning of the pass at a larger one.
+NEEDED = {"thresh": 0, "pmethod": "none", "nprune": None, "allowed": None, "force_weights": False}
+
+
+def check_path(options: EarthOptions) -> None:
+    """Refuse options with which the fits at several nk have no pass in common."""
+    for name, needed in NEEDED.items():
+        value = getattr(options, name)
+        if value != needed:
+            raise InvalidInputError(f"{name}={value!r} but a path over nk needs {name}={needed!r}")
+
+
+def steps_allowed(nk: int) -> int:
+    """Forward steps that nk leaves room for."""
+    return (nk - 1) // 2
+
+
+def prefix_fits(bx: np.ndarray, y: np.ndarray, n_terms: ArrayLike) -> np.ndarray:
+    """Least-squares fits of y on the first r columns of bx for each r: (n, len(n_terms))."""
+    q, _ = np.linalg.qr(bx)
+    fits = np.cumsum(q * (q.T @ y), axis=1)
+    return fits[:, np.asarray(n_terms) - 1]
+
+
+def step_of_terms(
+    dirs: np.ndarray, cuts: np.ndarray, n_terms_after: Callable[[int], int]
+) -> np.ndarray:
+    """The forward step (0 for the intercept) that added each term.
+
+    h(x - c) b and h(c - x) b side by side are usually one step on the parent b. But where both hinges
+    were already terms and another predictor was added to each, they are two steps. Where it could be
+    either, `n_terms_after(steps)` is asked: the number of terms of a pass of that many steps.
+    """
+    steps = np.zeros(len(dirs), dtype=int)
+    for t in range(1, len(dirs)):
+        together = _one_step(dirs, cuts, t)
+        if together is None:
+            together = n_terms_after(int(steps[t - 1])) > t
+        steps[t] = steps[t - 1] + (not together)
+    return steps
+
+
+def _one_step(dirs, cuts, t) -> bool | None:
+    """Tell whether the terms t - 1 and t were added by one step; None: it could be either."""
+    differ = np.flatnonzero(dirs[t - 1] != dirs[t])
+    mirrored = (
+        len(differ) == 1
+        and dirs[t - 1, differ[0]] == 1
+        and dirs[t, differ[0]] == -1
+        and np.array_equal(cuts[t - 1], cuts[t])
+    )
+    if not mirrored:
+        return False
+    hinge = differ[0]
+    others = [k for k in np.flatnonzero(dirs[t]) if k != hinge]
+    as_pair = _was_parent(dirs, cuts, t - 1, t - 1, hinge)
+    as_two = any(
+        _was_parent(dirs, cuts, t - 1, t - 1, k) and _was_parent(dirs, cuts, t, t - 1, k)
+        for k in others
+        if dirs[t, k] > 0
+    )
+    return None if as_pair == as_two else as_pair
+
+
+def _was_parent(dirs, cuts, term, before, added) -> bool:
+    """Tell whether the term without predictor `added` stands among the terms before."""
+    wanted_dirs, wanted_cuts = dirs[term].copy(), cuts[term].copy()
+    wanted_dirs[added] = 0
+    wanted_cuts[added] = 0
+    same = (dirs[:before] == wanted_dirs).all(axis=1) & (cuts[:before] == wanted_cuts).all(axis=1)
+    return bool(same.any())

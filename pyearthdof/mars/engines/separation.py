@@ -1,0 +1,69 @@
+"""Warnings of a fit; those of fitted probabilities of 0 and 1 are one, which names the remedy."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..._utils.warnings import warn_user
+from ...exceptions import RWarning, SeparationWarning
+from ..components.glm import AT_LIMIT, OF_COUNTS, OF_SHARES
+from ..options import EarthOptions
+
+__all__ = ["give_warnings"]
+
+LIMITS = (
+    "glm.fit: fitted probabilities numerically 0 or 1 occurred",
+    "glm.fit: fitted rates numerically 0 occurred",
+)
+CONSEQUENCES = (
+    *LIMITS,
+    "glm.fit: algorithm did not converge",
+    "the glm algorithm did not converge for response",
+)
+MOST_NAMES = 8
+
+
+def give_warnings(heard, model, bx, options: EarthOptions) -> None:
+    """Give the warnings that a fit collected.
+
+    Means at their limits show that nothing keeps the coefficients from growing. R warns of them for each
+    response, fold and iteration, and has no remedy: one `SeparationWarning` replaces all that.
+    """
+    names = _separated(model, bx, options.glm_l2)
+    in_folds = options.nfold > 1 and not options.glm_l2 and any(text in LIMITS for text, _ in heard)
+    replaced = CONSEQUENCES if names or in_folds else ()
+    for text, category in heard:
+        if not text.startswith(replaced):
+            warn_user(text, category)
+    if names or in_folds:
+        r_warnings = [text for text, category in heard if category is RWarning]
+        warn_user(SeparationWarning(_message(model, names, options.glm_l2), r_warnings))
+
+
+def _separated(model, bx, l2: float) -> list[str]:
+    """Responses with means at their limits; none where a penalty sufficed."""
+    glm = model.glm
+    if glm is None or (l2 and glm.converged.all()):
+        return []
+    shares, counts = (glm.family in names for names in (OF_SHARES, OF_COUNTS))
+    if not (shares or counts):
+        return []
+    with np.errstate(all="ignore"):
+        mean = glm.response(bx @ glm.coef).reshape(len(bx), -1)
+    at_limit = ((mean < AT_LIMIT) | (shares & (mean > 1 - AT_LIMIT))).any(axis=0)
+    return [name for name, is_at in zip(model.response_names, at_limit, strict=True) if is_at]
+
+
+def _message(model, names: list[str], l2: float) -> str:
+    where, what = ("0 or 1", "probabilities") if model.glm.family in OF_SHARES else ("0", "rates")
+    shown = ", ".join(repr(name) for name in names[:MOST_NAMES])
+    if len(names) > MOST_NAMES:
+        shown += f" and {len(names) - MOST_NAMES} more"
+    responses = f"the response{'s' if len(names) > 1 else ''} {shown}"
+    if not names:
+        responses = "the response in some of the folds"
+    remedy = "a larger glm_l2" if l2 else "a ridge penalty, such as glm_l2=1,"
+    return (
+        f"the terms seem to separate {responses}: fitted {what} are {where}, and nothing keeps the "
+        f"coefficients from growing; {remedy} does"
+    )

@@ -1,0 +1,1 @@
+"""Summaries, tables and diagnostics of a fitted model."""

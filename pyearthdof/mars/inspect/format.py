@@ -1,0 +1,209 @@
+"""A model as a formula, in the five styles of R's `format(earth)`, without R."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from ... import bridge
+from ..._utils.checks import check_choice, check_flag, refusal
+from ...exceptions import InvalidInputError
+from .summary import DIGITS, anova_order, coef_matrix, r_format
+
+__all__ = [
+    "DECOMPOSITIONS",
+    "STYLES",
+    "check_digits",
+    "format_model",
+    "formulas_of",
+]
+
+STYLES = ("h", "pmax", "max", "C", "bf")
+DECOMPOSITIONS = ("anova", "none")
+MAX_DIGITS = 22  # R's limit
+C_MIN_DIGITS = 5  # earth writes C code with no fewer
+CUT_AT_STARS = [5, 3, 4]  # from this earth on the table of style "bf" has the factors of the terms
+
+
+def format_model(
+    model,
+    style: str = "h",
+    *,
+    decomp: str = "anova",
+    digits: int = DIGITS,
+    use_names: bool = True,
+    colon_char: str = ":",
+) -> str:
+    """Write a fitted model as a formula: the text of R's `cat(format(fit, style=...))`.
+
+    Several responses follow each other, each from its own intercept; with a GLM part the formulas of
+    the linear predictors come after those of the earth model.
+
+    Parameters
+    ----------
+    model : MarsModel
+    style : {"h", "pmax", "max", "C", "bf"}
+        How a hinge is written: `h(x-3)`, `pmax(0, x - 3)` (valid R), `max(0, x - 3)`,
+        `max(0, x[0] - 3)` (valid C), or as a name with a table of the names below. That table is
+        the one of the earth that is installed here, and of the newest where there is none: before
+        5.3.4 earth cut the terms behind each parenthesis, so predictors that enter linearly ran
+        into their neighbours.
+    decomp : {"anova", "none"}
+        Order of the terms: by degree and predictor, or as the forward pass found them.
+    digits : int
+        Significant digits, 1 to 22. Style "h" keeps the cuts as they are in the term names, and
+        style "C" takes at least 5.
+    use_names : bool
+        False writes `x[,1]` for the first predictor in the styles "pmax" and "max".
+    colon_char : str
+        Stands for each colon in the terms, taken literally. Style "C" always takes `*`.
+
+    Returns
+    -------
+    str
+        The formula; it ends with a newline.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from pyearthdof import Earth
+    >>> X = pd.DataFrame({"speed": [float(v) for v in range(30)]})
+    >>> model = Earth(engine="native").fit(X, [v * v / 20 for v in range(30)]).model_
+    >>> print(format_model(model), end="")
+      4.487748
+      + 0.8651183 * h(speed-7)
+      - 0.2955534 * h(16-speed)
+      +  1.071515 * h(speed-16)
+      +  0.604645 * h(speed-22)
+    """
+    options = {"decomp": decomp, "use_names": use_names, "colon_char": colon_char}
+    # cat puts a space between its strings
+    return " ".join(formulas_of(model, style, digits=digits, **options))
+
+
+def formulas_of(
+    model, style, *, decomp="anova", digits=DIGITS, use_names=True, colon_char=":"
+) -> list[str]:
+    """One formula for each response, and then for each response's GLM; arguments as in `format_model`."""
+    check_choice("style", style, STYLES)
+    check_choice("decomp", decomp, DECOMPOSITIONS)
+    check_digits(digits)
+    check_flag("use_names", use_names)
+    if not isinstance(colon_char, str):
+        raise refusal("colon_char", colon_char, "a string")
+    if style == "C":
+        digits, colon_char = max(digits, C_MIN_DIGITS), "*"
+    dirs, cuts = model.dirs[model.selected], model.cuts[model.selected]
+    order = anova_order(dirs, cuts) if decomp == "anova" else list(range(len(dirs)))
+    names = [model.selected_names[k] for k in order]
+    if style == "h":
+        terms = names
+    elif style == "bf":
+        short = _short_names(names)
+        terms = _named_terms(names, short)
+    else:
+        labels = _labels(model, style, use_names)
+        terms = _hinge_terms(dirs[order], cuts[order], labels, style, digits)
+    terms = _unique([term.replace(":", colon_char) for term in terms])
+    indent = "" if style == "C" else "  "
+    table = _table(short) if style == "bf" else ""
+    return [_formula(column[order], terms, digits, indent) + table for column in _responses(model)]
+
+
+def check_digits(digits) -> None:
+    """Refuse what is no number of digits."""
+    if isinstance(digits, bool) or not isinstance(digits, (int, np.integer)):
+        raise refusal("digits", digits, "an integer")
+    if not 1 <= digits <= MAX_DIGITS:
+        raise InvalidInputError(f"digits={digits} but it should be from 1 to {MAX_DIGITS}")
+
+
+def _responses(model) -> list[np.ndarray]:
+    """Coefficients of one response after the other, the GLM's after earth's."""
+    columns = list(coef_matrix(model.coef).T)
+    return columns if model.glm is None else columns + list(coef_matrix(model.glm.coef).T)
+
+
+def _formula(coef, terms, digits, indent) -> str:
+    lines = [f"{indent}{coef[0]:.{digits}g}"]
+    sizes = np.abs(coef[1:])
+    width = max(map(len, r_format(sizes, digits)), default=0)
+    for value, size, term in zip(coef[1:], sizes, terms[1:], strict=True):
+        sign = "-" if value < 0 else "+"
+        lines.append(f"  {sign} {r_format([size], digits)[0]:>{width}} * {term}")
+    return "\n".join(lines) + "\n"
+
+
+def _labels(model, style, use_names) -> list[str]:
+    count = len(model.feature_names)
+    if style == "C":
+        return [f"x[{j}]" for j in range(count)]
+    return list(model.feature_names) if use_names else [f"x[,{j + 1}]" for j in range(count)]
+
+
+def _hinge_terms(dirs, cuts, labels, style, digits) -> list[str]:
+    """Terms as products of padded factors, so that they stand in columns."""
+    used = np.flatnonzero(np.any(dirs != 0, axis=0))
+    texts = [labels[j] for j in used]
+    texts += [r_format([cut], digits)[0] for cut in cuts[:, used].ravel()]
+    width = max(map(len, texts), default=0)
+    function = "pmax" if style == "pmax" else "max"
+
+    def padding(label):  # R's sprintf counts bytes where the width is a star
+        return " " * (width - len(label.encode()))
+
+    def factor(direction, cut, label):
+        if direction == 2:  # as wide as a pmax, also where the function is max
+            return f"{label}{padding(label)} {'':>{width}}            "
+        knot = f"{r_format([cut], digits)[0]:>{width}}"
+        label = padding(label) + label
+        left, right = (label, knot) if direction == 1 else (knot, label)
+        return f"{function}(0, {left} - {right}) "
+
+    return [
+        "* ".join(factor(row[j], cut[j], labels[j]) for j in np.flatnonzero(row))
+        for row, cut in zip(dirs, cuts, strict=True)
+    ]
+
+
+def _named_terms(names, short) -> list[str]:
+    terms = names
+    for piece, name in short:
+        terms = [term.replace(piece, name) for term in terms]
+    return [term.replace("*", " * ") for term in terms]
+
+
+def _table(short) -> str:
+    return "\n" + "".join(f"{name:>6}  {piece}\n" for piece, name in short)
+
+
+def _short_names(names) -> list[tuple[str, str]]:
+    """The pieces of the terms, each once, with their short names; the first one is the intercept."""
+    version = bridge.earth_version()
+    is_old = version is not None and _numbers(version) < CUT_AT_STARS
+    pieces = _cut_behind_parentheses(names) if is_old else "*".join(names).split("*")
+    distinct = dict.fromkeys(piece for piece in pieces if piece)
+    return [(piece, f"bf{k}") for k, piece in enumerate(distinct) if k > 0]
+
+
+def _cut_behind_parentheses(names) -> list[str]:
+    """An at sign cuts too: earth marked its own cuts with it."""
+    return re.split(r"(?<=\))|@", "".join(names).replace("*", ""))
+
+
+def _numbers(version) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", version)]
+
+
+def _unique(terms) -> list[str]:
+    """R's make.unique: a term that was there before gets the first free of _1, _2, ..."""
+    taken, seen, unique = set(terms), set(), []
+    for term in terms:
+        name, k = term, 0
+        while name in seen or (k and name in taken):
+            k += 1
+            name = f"{term}_{k}"
+        seen.add(name)
+        unique.append(name)
+    return unique

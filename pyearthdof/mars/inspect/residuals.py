@@ -1,0 +1,94 @@
+"""Residuals of a fit, all of R's types."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from ...exceptions import InvalidInputError
+from .summary import coef_matrix
+
+__all__ = ["TYPES", "fit_residuals", "standardized"]
+
+TYPES = (
+    "earth", "deviance", "response", "standardize", "delever", "pearson", "working", "partial",
+    "glm.response", "glm.pearson", "glm.working", "glm.partial",
+)  # fmt: skip
+
+
+def fit_residuals(model, kind: str, residuals, glm_y, bx, leverages, weights, offset):
+    """Residuals of the training rows; `residuals` are those of the terms' least squares.
+
+    `glm_y` are the responses of a generalised linear model, as R's family takes them.
+
+    "standardize" needs a variance model: `standardized` computes it.
+    """
+    if kind == "delever":
+        if leverages is None:
+            raise InvalidInputError(
+                "type='delever' but leverages_ is None: fit with get_leverages=True"
+            )
+        return standardized(residuals, 1.0, leverages)
+    plain = kind in ("deviance", "response") and model.glm is None
+    if kind == "earth" or plain:
+        return residuals
+    if model.glm is None:
+        raise InvalidInputError(
+            f"type={kind!r} but it is for generalised linear models: fit with glm_family"
+        )
+    eta = _linear(bx, model.glm.coef)
+    eta = eta if offset is None else (eta.T + offset).T
+    found = _of_glm(model.glm, kind.removeprefix("glm."), glm_y, eta, weights)
+    if kind.removeprefix("glm.") != "partial":
+        return found
+    return _partial(model, found, bx)
+
+
+def standardized(residuals, sd, leverages) -> np.ndarray:
+    """Residuals over their standard deviations, e / (sd sqrt(1 - h)); as in R, not finite where h is 1."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return (residuals.T / (sd * np.sqrt(1 - leverages))).T
+
+
+def _linear(bx, coef) -> np.ndarray:
+    """Linear predictors, added up term by term as R does: near a limit, their last bit shows in 1 - mu."""
+    total = np.zeros((len(bx), *coef.shape[1:]))
+    for column, value in zip(bx.T, coef, strict=True):
+        total += np.multiply.outer(column, value)
+    return total
+
+
+def _of_glm(glm, kind: str, y, eta, weights):
+    from ..components.families import FAMILIES
+    from ..components.links import LINKS
+
+    if y.ndim == 2:
+        columns = zip(y.T, eta.T, strict=True)
+        return np.column_stack([_of_glm(glm, kind, *column, weights) for column in columns])
+    family = next(f for f in FAMILIES.values() if f.name == glm.family)
+    with np.errstate(all="ignore"):  # as R: infinite, or not a number
+        mu = LINKS[glm.link].mean(eta)
+    prior = np.ones(len(y)) if weights is None else np.asarray(weights)
+    if kind == "response":
+        return y - mu
+    if kind == "pearson":
+        return (y - mu) * np.sqrt(prior) / np.sqrt(family.variance(mu))
+    if kind in ("working", "partial"):
+        return (y - mu) / LINKS[glm.link].slope(eta)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        squares = family.deviances(y, mu, prior, [])
+    return np.where(y > mu, 1.0, -1.0) * np.sqrt(np.maximum(squares, 0))
+
+
+def _partial(model, working, bx) -> pd.DataFrame:
+    """Working residuals plus what each term adds to the linear predictor, less its mean."""
+    centred = (bx - bx.mean(axis=0))[:, 1:]
+    coef, working = coef_matrix(model.glm.coef), working.reshape(len(bx), -1)
+    names = list(model.selected_names[1:])
+    blocks = [
+        pd.DataFrame(working[:, [m]] + centred * coef[1:, m], columns=names)
+        for m in range(coef.shape[1])
+    ]
+    if model.coef.ndim == 1:
+        return blocks[0]
+    return pd.concat(blocks, axis=1, keys=list(model.response_names))

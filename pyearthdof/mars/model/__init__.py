@@ -1,0 +1,1 @@
+"""The fitted model and its JSON file."""

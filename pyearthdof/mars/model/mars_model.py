@@ -1,0 +1,381 @@
+"""A fitted MARS model as plain numpy: predict, basis, text, JSON. Needs no R.
+
+A term is a product over predictors. `dirs[t, j]` says how predictor j enters term t: 0 not at all,
+2 linearly, 1 as h(x - cut), -1 as h(cut - x), with h(z) = max(0, z) and the cut in `cuts[t, j]`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from ..._utils.checks import as_pandas, check_choice, check_level
+from ..._utils.files import write_whole
+from ...exceptions import InvalidInputError
+from .. import reading as saved
+from ..components.gcv import nominal_df
+from ..components.glm import GlmPart
+from ..components.terms import evaluate_terms
+from ..components.variance import VarianceErrors, VarianceModel, interval_width
+from ..data.columns import Column, Columns
+from ..data.design import numbers_by_name
+from ..data.ranges import Ranges
+from ..inspect.html import model_html
+from .check import check_model
+
+if TYPE_CHECKING:
+    from ..formula.model_matrix import Formula
+
+__all__ = ["FitDetails", "MarsModel", "interval_frame"]
+
+FORMAT = "pyearthdof.MarsModel"
+FORMAT_VERSION = 1
+TYPES = ("response", "link", "earth")
+KINDS = ("prediction", "confidence")
+LATER = {"varmod": None, "ranges": None}  # what files of earlier releases do not have
+
+
+@dataclass(frozen=True, eq=False)
+class MarsModel:
+    """A fitted MARS model.
+
+    Attributes
+    ----------
+    feature_names : names of the predictors, factors expanded.
+    dirs, cuts : (n_forward_terms, n_features) arrays, one row for each term of the forward pass.
+    term_names : R's names of these terms.
+    selected : 0-based indices of the terms that pruning kept, the intercept first.
+    coef : (n_selected,) coefficients in the order of `selected`; (n_selected, m) for m responses.
+    rss, rsq, gcv, grsq : of the fit on its training data, over all responses.
+    rss_per_subset, gcv_per_subset : along the pruning pass, by number of terms.
+    prune_terms : 1-based terms of the best model of each size, as in R.
+    degree, penalty, nk, thresh, pmethod : the settings, resolved.
+    termcond : why the forward pass stopped, R's number.
+    n_samples : rows it was fitted on.
+    engine, versions : what computed it.
+    response_names : names of the responses.
+    rss_per_response, rsq_per_response, gcv_per_response, grsq_per_response : (m,) arrays.
+    columns : how raw columns became predictors; None where all of them are numbers.
+    formula : how a frame became predictors, for a model from a formula.
+    glm : the generalised linear model on the terms, where one was asked for.
+    varmod : the variance model, where one was asked for.
+    ranges : what the training rows were like, column by column; None in files of earlier releases.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof import Earth, MarsModel
+    >>> x = np.random.default_rng(0).normal(size=(100, 2))
+    >>> model = Earth(engine="native").fit(x, np.abs(x[:, 0]) + x[:, 1]).model_
+    >>> model.n_terms, model.nominal_df, model.used_features()
+    (5, 9.0, ('x1', 'x2'))
+    >>> again = MarsModel.from_json(model.to_json())
+    >>> bool((again.predict(x) == model.predict(x)).all())
+    True
+    """
+
+    feature_names: tuple[str, ...]
+    dirs: np.ndarray
+    cuts: np.ndarray
+    term_names: tuple[str, ...]
+    selected: np.ndarray
+    coef: np.ndarray
+    rss: float
+    rsq: float
+    gcv: float
+    grsq: float
+    rss_per_subset: np.ndarray
+    gcv_per_subset: np.ndarray
+    prune_terms: np.ndarray
+    degree: int
+    penalty: float
+    nk: int
+    thresh: float
+    pmethod: str
+    termcond: int
+    n_samples: int
+    engine: str
+    versions: Mapping[str, str] = field(default_factory=dict)
+    response_names: tuple[str, ...] = ("y",)
+    rss_per_response: np.ndarray = field(default_factory=lambda: np.empty(0))
+    rsq_per_response: np.ndarray = field(default_factory=lambda: np.empty(0))
+    gcv_per_response: np.ndarray = field(default_factory=lambda: np.empty(0))
+    grsq_per_response: np.ndarray = field(default_factory=lambda: np.empty(0))
+    columns: Columns | None = None
+    formula: Formula | None = None
+    glm: GlmPart | None = None
+    varmod: VarianceModel | None = None
+    ranges: Ranges | None = None
+
+    @property
+    def n_terms(self) -> int:
+        """Number of selected terms, the intercept included."""
+        return len(self.selected)
+
+    @property
+    def nominal_df(self) -> float:
+        """r + c (r - 1)/2, see `nominal_df`."""
+        return float(nominal_df(self.n_terms, self.penalty))
+
+    @property
+    def selected_names(self) -> tuple[str, ...]:
+        """Names of the selected terms."""
+        return tuple(self.term_names[t] for t in self.selected)
+
+    def design(self, X) -> np.ndarray:
+        """Return the predictors X as numbers; the columns of a frame are matched by name."""
+        if self.formula is not None and isinstance(X, (pd.DataFrame, Mapping)):
+            return self.formula.design(X)
+        X = as_pandas(X)
+        if self.columns is not None and isinstance(X, pd.DataFrame):
+            return self.columns.expand(X)
+        return numbers_by_name(X, self.feature_names)
+
+    def basis(self, X) -> np.ndarray:
+        """Evaluate the selected terms at the rows of X: an (n, n_terms) matrix."""
+        return evaluate_terms(self.design(X), self.dirs[self.selected], self.cuts[self.selected])
+
+    def predict(self, X, type: str = "response") -> np.ndarray:
+        """Predict at the rows of X.
+
+        Parameters
+        ----------
+        X : DataFrame, or (n, p) array of `feature_names`
+            Columns of a frame are matched by name; others in it are ignored.
+        type : {"response", "link", "earth"}
+            For a generalised linear model: means, linear predictors, or the least-squares fit of the
+            terms. Without one all three are the same.
+        """
+        check_choice("type", type, TYPES)
+        offset = self.offset(X)
+        glm = None if type == "earth" else self.glm
+        with np.errstate(over="ignore", invalid="ignore"):  # what is too large is infinite, as in R
+            eta = _shifted(self.basis(X) @ (self.coef if glm is None else glm.coef), offset)
+        return eta if glm is None or type == "link" else glm.response(eta)
+
+    def predict_sd(self, X) -> np.ndarray:
+        """Standard deviations of new observations at the rows of X, by the variance model.
+
+        R's `predict(interval="se")`. It needs no R.
+        """
+        return self._variance_model().sd(self.predict(X, "earth"), self.design(X))
+
+    def predict_interval(self, X, level: float = 0.95, kind: str = "prediction") -> pd.DataFrame:
+        """Intervals at the rows of X by the variance model; needs no R, whoever fitted the model.
+
+        Parameters
+        ----------
+        X : array or DataFrame
+        level : float
+            Coverage, between 0 and 1.
+        kind : {"prediction", "confidence"}
+            For a new observation, fit +- z sd(x), which is R's; or for its mean, fit +- z sd(x) sqrt(h(x))
+            with the leverage h(x) = b(x)'(B'WB)^-1 b(x) of the row, which R does not have. The first is
+            the standard deviation of an observation; the second takes the terms for given.
+
+        Returns
+        -------
+        DataFrame
+            `fit`, `lower` and `upper`; of a generalised linear model, the least-squares fit of its terms.
+        """
+        variance, level = self._variance_model(), check_level(level)
+        check_choice("kind", kind, KINDS)
+        fit = self.predict(X, "earth")
+        sd = variance.sd(fit, self.design(X))
+        if kind == "confidence":
+            sd = sd * np.sqrt(variance.leverages(self.basis(X)))
+        return interval_frame(fit, sd, level, X.index if isinstance(X, pd.DataFrame) else None)
+
+    def _variance_model(self) -> VarianceModel:
+        if self.varmod is None:
+            raise InvalidInputError(
+                "the model has no variance model, from which intervals are made: fit with "
+                "varmod_method='lm', nfold and ncross"
+            )
+        return self.varmod
+
+    def offset(self, X) -> np.ndarray | None:
+        """What a formula adds to the model at the rows of X, or None."""
+        if self.formula is None or not self.formula.has_offset:
+            return None
+        if not isinstance(X, (pd.DataFrame, Mapping)):
+            raise InvalidInputError("X should be a DataFrame: the model's formula has an offset")
+        return self.formula.offset(X)
+
+    @property
+    def raw_names(self) -> tuple[str, ...]:
+        """Names of the columns that a frame for `predict` needs."""
+        if self.formula is not None:
+            return self.formula.names
+        return self.feature_names if self.columns is None else self.columns.names
+
+    @property
+    def raw_columns(self) -> tuple[Column, ...]:
+        """These columns with their kinds and levels."""
+        if self.formula is not None:
+            return self.formula.raw_columns.columns
+        if self.columns is not None:
+            return self.columns.columns
+        return tuple(Column(name, "number") for name in self.feature_names)
+
+    @property
+    def owners(self) -> tuple[frozenset[str], ...]:
+        """The raw columns from which each predictor is made."""
+        if self.formula is not None:
+            return self.formula.owners
+        if self.columns is not None:
+            return tuple(frozenset([source.raw]) for source in self.columns.sources)
+        return tuple(frozenset([name]) for name in self.feature_names)
+
+    def used_features(self) -> tuple[str, ...]:
+        """Names of the predictors that a selected term uses, in column order."""
+        used = np.any(self.dirs[self.selected] != 0, axis=0)
+        return tuple(
+            name for name, is_used in zip(self.feature_names, used, strict=True) if is_used
+        )
+
+    def __str__(self) -> str:
+        return (
+            f"MARS model: selected {self.n_terms} of {len(self.dirs)} terms, and "
+            f"{len(self.used_features())} of {len(self.feature_names)} predictors\n"
+            f"GCV {self.gcv:.7g}    RSS {self.rss:.7g}    GRSq {self.grsq:.7g}    "
+            f"RSq {self.rsq:.7g}    nominal df {self.nominal_df:g}"
+        )
+
+    def _repr_html_(self) -> str:
+        return model_html(self)
+
+    def _repr_pretty_(self, printer, cycle) -> None:
+        """IPython's terminal shows the text, not the matrices."""
+        printer.text(str(self))
+
+    def __eq__(self, other) -> bool:
+        return isinstance(other, MarsModel) and self.to_json() == other.to_json()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the model as plain lists, numbers and strings, ready for JSON."""
+        entries = {f.name: saved.plain(getattr(self, f.name)) for f in fields(self)}
+        return {"format": FORMAT, "format_version": FORMAT_VERSION} | entries
+
+    @classmethod
+    def from_dict(cls, entries: Mapping[str, Any]) -> MarsModel:
+        """Build a model from the entries of `to_dict`; anything inconsistent is refused by name."""
+        if not isinstance(entries, Mapping) or entries.get("format") != FORMAT:
+            raise InvalidInputError(f"this is not a saved MARS model (no format {FORMAT!r})")
+        version = entries.get("format_version")
+        if version != FORMAT_VERSION or isinstance(version, bool):
+            raise InvalidInputError(
+                f"format_version={str(version)[:40]} but this release reads {FORMAT_VERSION}"
+            )
+        entries = LATER | dict(entries)
+        missing = [f.name for f in fields(cls) if f.name not in entries]
+        if missing:
+            raise InvalidInputError(f"the saved MARS model lacks {', '.join(missing)}")
+        model = cls(**{name: _READERS[name](name, entries[name]) for name in _READERS})
+        check_model(model)
+        return model
+
+    def to_json(self) -> str:
+        """Return the model as JSON; every number survives to the last bit."""
+        return json.dumps(self.to_dict(), allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> MarsModel:
+        """Read `to_json`'s text. Safe for files from strangers: no code is run."""
+        try:
+            return cls.from_dict(saved.read_json(text))
+        except InvalidInputError:
+            raise
+        except TypeError:
+            raise InvalidInputError(
+                f"text is a {type(text).__name__} but it should be text"
+            ) from None
+        except (ValueError, RecursionError) as error:
+            raise InvalidInputError(f"this is not a saved MARS model: {error}") from None
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write JSON to the file `path`; an existing one is replaced whole or not at all."""
+        write_whole(path, self.to_json())
+
+    def report(self, path: str | os.PathLike, *, level: float = 0.95, title=None) -> None:
+        """Write the model as one HTML page to the file `path`, as `Earth.report` does.
+
+        Parameters
+        ----------
+        path : str or path
+        level : float, default 0.95
+            Coverage of bands and intervals, where there is a variance model.
+        title : str, optional
+            Heading of the page.
+        """
+        from ..report.about import About
+        from ..report.page import page_html
+
+        about = About(title=title, level=check_level(level))
+        write_whole(path, page_html(self, about))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> MarsModel:
+        """Read the file at `path`, which `save` wrote."""
+        return cls.from_json(saved.read_file(path))
+
+
+@dataclass(frozen=True)
+class FitDetails:
+    """What a fit tells about its training rows, beside the model."""
+
+    bx: np.ndarray
+    fitted: np.ndarray
+    residuals: np.ndarray
+    leverages: np.ndarray | None
+    r_object: bytes | None
+    cv: Mapping[str, Any] | None = None  # R's cross-validation, as describe.cv in earth.R tells it
+    sd: np.ndarray | None = None  # of an observation, by the variance model
+    varmod_errors: VarianceErrors | None = None
+    glm_y: np.ndarray | None = None  # responses of a glm; fitted + residuals would round them
+
+
+def interval_frame(fit: np.ndarray, sd: np.ndarray, level: float, index=None) -> pd.DataFrame:
+    """Normal intervals around a fit."""
+    width = interval_width(sd, level)
+    columns = {"fit": fit, "lower": fit - width, "upper": fit + width}
+    return pd.DataFrame(columns, index=index)
+
+
+def _shifted(values: np.ndarray, offset: np.ndarray | None) -> np.ndarray:
+    if offset is None:
+        return values
+    return values + (offset if values.ndim == 1 else offset[:, None])
+
+
+def _optional(read):
+    return lambda name, value: None if value is None else read(value)
+
+
+def _read_formula(described):
+    from ..formula.model_matrix import Formula
+
+    return Formula.from_dict(described)
+
+
+_READERS = {
+    "feature_names": saved.read_texts, "dirs": saved.read_matrix, "cuts": saved.read_matrix,
+    "term_names": saved.read_texts, "selected": saved.read_indices, "coef": saved.read_coefficients,
+    "rss": saved.read_number, "rsq": saved.read_number, "gcv": saved.read_number,
+    "grsq": saved.read_number, "rss_per_subset": saved.read_vector,
+    "gcv_per_subset": saved.read_vector, "prune_terms": saved.read_matrix,
+    "degree": saved.read_integer, "penalty": saved.read_number, "nk": saved.read_integer,
+    "thresh": saved.read_number, "pmethod": saved.read_text, "termcond": saved.read_integer,
+    "n_samples": saved.read_integer, "engine": saved.read_text, "versions": saved.read_versions,
+    "response_names": saved.read_texts, "rss_per_response": saved.read_vector,
+    "rsq_per_response": saved.read_vector, "gcv_per_response": saved.read_vector,
+    "grsq_per_response": saved.read_vector, "columns": _optional(Columns.from_dict),
+    "formula": _optional(_read_formula), "glm": _optional(GlmPart.from_dict),
+    "varmod": _optional(VarianceModel.from_dict), "ranges": _optional(Ranges.from_dict),
+}  # fmt: skip

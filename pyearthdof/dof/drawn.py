@@ -60,7 +60,7 @@ class Drawn(ABC):
         -------
         Axes
         """
-        from ..plots.style import one_axis
+        from ..plots.axes import one_axis
 
         ax = one_axis(ax, *self._inches())
         self._draw(ax)

@@ -4,14 +4,11 @@ Each function draws into the Axes it is given, or into a new pyplot figure, and 
 of them shows or saves anything. matplotlib is imported by the first picture, not before.
 """
 
-from .calibration import plot_calibration, plot_class_densities
-from .contributions import plot_contributions
+from .classification import plot_calibration, plot_class_densities
 from .effects import plot_effects
-from .importance import plot_importance
-from .models import plot_models
+from .importance import plot_contributions, plot_importance
 from .residuals import plot_residuals
-from .selection import plot_model_selection
-from .sizes import plot_sizes
+from .selection import plot_model_selection, plot_models, plot_sizes
 
 __all__ = [
     "plot_calibration",

@@ -1,24 +1,57 @@
-"""What each predictor does to the prediction, alone and in pairs: R's plotmo."""
+"""The prediction against each predictor, and against pairs of them: R's plotmo."""
 
 from __future__ import annotations
 
 import math
+import numbers
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import combinations
 
 import numpy as np
+import pandas as pd
 
-from .._utils.checks import refusal
+from .._utils.checks import as_numbers, refusal
 from ..exceptions import InvalidInputError
-from .checks import check_axes, check_model, check_response, response_names
-from .panels import Effect, draw_effects
-from .predictors import Predictors, interacting_pairs, used_columns
-from .style import new_axes, say_instead
+from .axes import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    check_axes,
+    check_model,
+    check_response,
+    evenly_chosen,
+    new_axes,
+    response_names,
+    say_instead,
+    shorten,
+    tidy,
+)
 
-__all__ = ["plot_effects"]
+__all__ = [
+    "Effect",
+    "Predictors",
+    "draw_effects",
+    "interacting_pairs",
+    "is_levels",
+    "plot_effects",
+    "used_columns",
+]
 
 CURVE_STEPS = 201
 SURFACE_STEPS = 61
 CURVES_BESIDE_LEVELS = 101
 KINDS = ("prediction", "confidence")
+LINE_COLOURS = (BLUE, ORANGE, GREEN, "#7b4ea3", "#b8860b", "#c23b5a", "#3a8fa8", "#555555")
+LINE_STYLES = ("-", "--", "-.", ":")
+MOST_TICKS = 1000
+MOST_DOTS = 800
+BAND = 0.18  # two that overlap are told apart
+HATCH, HATCH_COLOUR = "///", "#999999"  # seen on both ends of the colours
+ARROW = 0.06  # what is beyond the scale, as a share of its bar
+LARGEST = 1e200  # what is infinite, or larger than 1e250, matplotlib would leave white
+CENTRES = {"median": np.median, "mean": np.mean}
 
 
 def plot_effects(
@@ -208,3 +241,365 @@ def _new_panels(n: int) -> np.ndarray:
     for ax in axes[n:]:
         ax.remove()
     return axes[:n]
+
+
+@dataclass(frozen=True)
+class Effect:
+    """Predictions on a grid: (len(grid),) for one column, one axis a column for two.
+
+    A grid is an array of numbers or a list of levels; where only one of two columns has levels it is
+    the second.
+    """
+
+    names: tuple[str, ...]
+    grids: tuple[np.ndarray | list, ...]
+    values: np.ndarray
+    bands: tuple[np.ndarray, ...] = ()  # (2, len(grid)) each, the widest first
+
+    @property
+    def is_surface(self) -> bool:
+        """Whether it needs colours: two columns of numbers."""
+        return len(self.grids) == 2 and not any(isinstance(grid, list) for grid in self.grids)
+
+
+def draw_effects(axes, effects, predictors, fitted, label, *, is_own_figure: bool) -> None:
+    """Draw one effect into each of the axes, all on one scale that holds every curve.
+
+    Contours count only as far as the predictions of the training rows, `fitted`, go: corners without
+    training rows often have wild predictions that would flatten everything else. They have the colour of
+    the scale's end and are hatched, and the bar says so.
+    """
+    low, high = _limits(
+        [
+            np.clip(e.values, fitted.min(), fitted.max()) if e.is_surface else e.values
+            for e in effects
+        ]
+        + [band for e in effects for band in e.bands]
+    )
+    levels = _contour_levels(low, high)
+    extend = _beyond(levels, [e.values for e in effects if e.is_surface])
+    filled = {}
+    for place, (ax, effect) in enumerate(zip(axes, effects, strict=True)):
+        tidy(ax)
+        ax.set_xlabel(shorten(effect.names[0]))
+        if effect.is_surface:
+            filled[place] = _draw_surface(ax, effect, predictors, levels, extend)
+            continue
+        if len(effect.grids) == 1:
+            _draw_single(ax, effect, predictors)
+        else:
+            _draw_lines(ax, effect)
+        ax.set_ylim(low, high)
+        if not is_own_figure or ax.get_subplotspec().is_first_col():
+            ax.set_ylabel(shorten(label, 30))
+    if is_own_figure and filled:
+        # Whole rows, so that the bar stands right of the last column.
+        first_row = axes[min(filled)].get_subplotspec().rowspan.start
+        beside = [ax for ax in axes if ax.get_subplotspec().rowspan.start >= first_row]
+        _draw_bar(beside, filled[min(filled)], label)
+    else:
+        for place, contour in filled.items():
+            _draw_bar(axes[place], contour, label)
+
+
+def _draw_bar(axes, contour, label: str) -> None:
+    from matplotlib import rc_context
+    from matplotlib.ticker import MaxNLocator
+
+    low, high = contour.levels[[0, -1]]
+    ticks = MaxNLocator(6).tick_values(low, high)
+    ticks = ticks[(ticks >= low) & (ticks <= high)]  # others would stand in the arrows
+    with rc_context({"hatch.color": HATCH_COLOUR}):
+        bar = contour.axes.figure.colorbar(
+            contour, ax=axes, ticks=ticks, pad=0.02, extendfrac=ARROW, label=shorten(label, 30)
+        )
+    if contour.extend != "neither":
+        bar.ax.text(
+            0, -ARROW - 0.02, "hatched:\nbeyond all\nfitted values",
+            transform=bar.ax.transAxes, va="top", fontsize=7.5,
+        )  # fmt: skip
+
+
+def _draw_single(ax, effect: Effect, predictors: Predictors) -> None:
+    (grid,) = effect.grids
+    if isinstance(grid, list):
+        places = np.arange(len(grid))
+        for low, high in effect.bands:
+            ax.bar(places, high - low, 0.7, bottom=low, color=BLUE, alpha=BAND, linewidth=0)
+        ax.hlines(effect.values, places - 0.35, places + 0.35, color=BLUE, linewidth=1.2, alpha=0.5)
+        ax.plot(places, effect.values, "o", color=BLUE, markersize=6)
+        _level_ticks(ax, grid)
+        return
+    for low, high in effect.bands:
+        ax.fill_between(grid, low, high, color=BLUE, alpha=BAND, linewidth=0)
+    ax.plot(grid, effect.values, color=BLUE, linewidth=1.8)
+    seen = evenly_chosen(np.sort(predictors.frame[effect.names[0]].to_numpy(float)), MOST_TICKS)
+    ax.plot(
+        seen, np.zeros(len(seen)), "|", transform=ax.get_xaxis_transform(), color=GREY,
+        markersize=8, markeredgewidth=0.6, alpha=0.35,
+    )  # fmt: skip
+    ax.margins(x=0.02)
+
+
+def _draw_lines(ax, effect: Effect) -> None:
+    """One line for each level of the second column; levels that predict the same share one."""
+    grid, levels = effect.grids
+    has_levels = isinstance(grid, list)
+    x = np.arange(len(grid)) if has_levels else grid
+    groups = _equal_columns(effect.values)
+    for j, members in enumerate(groups):
+        ax.plot(
+            x, effect.values[:, members[0]], linestyle=LINE_STYLES[j % len(LINE_STYLES)],
+            marker="o" if has_levels else None, markersize=4, linewidth=1.6,
+            color=LINE_COLOURS[j % len(LINE_COLOURS)],
+            label=_group_name([levels[place] for place in members]),
+        )  # fmt: skip
+    if has_levels:
+        _level_ticks(ax, grid)
+    ax.legend(
+        title=shorten(effect.names[1]), fontsize=7.5, title_fontsize=8, handlelength=2.2,
+        ncols=1 if len(groups) <= 8 else 2,
+    )  # fmt: skip
+
+
+def _equal_columns(values: np.ndarray) -> list[list[int]]:
+    """The columns in groups of equal ones; equal is what nobody could see apart."""
+    tolerance = 1e-6 * float(np.ptp(values))
+    groups: list[list[int]] = []
+    for j in range(values.shape[1]):
+        for members in groups:
+            if np.abs(values[:, j] - values[:, members[0]]).max() <= tolerance:
+                members.append(j)
+                break
+        else:
+            groups.append([j])
+    return groups
+
+
+def _group_name(levels: list) -> str:
+    if len(levels) <= 2:
+        return ", ".join(shorten(level, 14) for level in levels)
+    return f"{shorten(levels[0], 14)} and {len(levels) - 1} more"
+
+
+def _draw_surface(ax, effect: Effect, predictors: Predictors, levels, extend: str):
+    from matplotlib import rc_context
+
+    x, y = effect.grids
+    values = np.clip(effect.values, -LARGEST, LARGEST).T
+    ax.grid(False)
+    below, above = ([HATCH] * (extend in (end, "both")) for end in ("min", "max"))
+    hatches = [*below, *[None] * (len(levels) - 1), *above]
+    with rc_context({"hatch.color": HATCH_COLOUR}):
+        filled = ax.contourf(
+            x, y, values, levels=levels, cmap=_colours(), extend=extend, hatches=hatches
+        )
+    # matplotlib warns where there is no line to draw, as on a flat surface.
+    if np.any((levels > values.min()) & (levels < values.max())):
+        ax.contour(x, y, values, levels=levels, colors="white", linewidths=0.4, alpha=0.6)
+    rows = evenly_chosen(predictors.frame[list(effect.names)].to_numpy(float), MOST_DOTS)
+    ax.plot(rows[:, 0], rows[:, 1], ".", color="black", markersize=2, alpha=0.6)
+    ax.set_ylabel(shorten(effect.names[1]))
+    return filled
+
+
+def _beyond(levels: np.ndarray, surfaces: list[np.ndarray]) -> str:
+    """On which sides the surfaces go beyond the levels, in matplotlib's words."""
+    is_below = any((values < levels[0]).any() for values in surfaces)
+    is_above = any((values > levels[-1]).any() for values in surfaces)
+    return {(0, 0): "neither", (1, 0): "min", (0, 1): "max", (1, 1): "both"}[is_below, is_above]
+
+
+def _colours():
+    """Viridis without its darkest part, on which the dots could not be seen."""
+    from matplotlib import colormaps
+    from matplotlib.colors import ListedColormap
+
+    return ListedColormap(colormaps["viridis"](np.linspace(0.25, 1, 256)))
+
+
+def _level_ticks(ax, levels) -> None:
+    names = [shorten(level, 14) for level in levels]
+    ax.set_xticks(range(len(names)), names, fontsize=9)
+    if sum(map(len, names)) > 26:
+        size = 8 if len(names) <= 12 else 6
+        ax.set_xticks(
+            range(len(names)), names, fontsize=size, rotation=40, ha="right", rotation_mode="anchor"
+        )
+    ax.set_xlim(-0.6, len(names) - 0.4)
+    ax.grid(False, axis="x")
+
+
+def _limits(values) -> tuple[float, float]:
+    low = min(float(v.min()) for v in values)
+    high = max(float(v.max()) for v in values)
+    margin = 0.06 * (high - low) or max(0.5, 0.1 * abs(high))
+    return low - margin, high + margin
+
+
+def _contour_levels(low: float, high: float) -> np.ndarray:
+    from matplotlib.ticker import MaxNLocator
+
+    return np.asarray(MaxNLocator(16).tick_values(low, high))
+
+
+@dataclass(frozen=True)
+class Predictors:
+    """The columns of X, and a background: one value for each, held where it is not drawn.
+
+    A column is either numbers or levels (categories, strings, booleans).
+
+    Attributes
+    ----------
+    frame : the columns as a frame.
+    is_array : whether the model knows no names, and wants arrays.
+    background : the held value of each column.
+    """
+
+    frame: pd.DataFrame
+    is_array: bool
+    background: Mapping[str, object] = field(repr=False)
+
+    @classmethod
+    def from_data(cls, model, X, at) -> Predictors:
+        """Take X as the model was fitted on it; `at` is "median", "mean" or values by column."""
+        is_array = not hasattr(model, "feature_names_in_")
+        if isinstance(X, pd.DataFrame) and not is_array:
+            frame = _named_frame(model, X)
+        else:
+            frame = _array_frame(model, X)
+        if len(frame) == 0:
+            raise InvalidInputError("X has no rows but it should have the training rows")
+        return cls(frame, is_array, _background(frame, at))
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns."""
+        return list(self.frame.columns)
+
+    @property
+    def rows(self) -> pd.DataFrame | np.ndarray:
+        """The training rows as the model takes them."""
+        return self._as_fitted(self.frame)
+
+    def grid(self, name: str, n: int):
+        """Where a column is drawn: n even steps over its range, or its levels."""
+        values = self.frame[name]
+        if is_levels(values):
+            return levels_of(values)
+        return np.linspace(float(values.min()), float(values.max()), n)
+
+    def has_levels(self, name: str) -> bool:
+        """Whether a column has levels instead of numbers."""
+        return is_levels(self.frame[name])
+
+    def design(self, columns: Mapping) -> pd.DataFrame | np.ndarray:
+        """Rows in which the named columns take the given values and all others are held."""
+        n = len(next(iter(columns.values())))
+        rows = {
+            name: pd.Series(
+                columns.get(name, [self.background[name]] * n),
+                dtype=self.frame[name].dtype if is_levels(self.frame[name]) else None,
+            )
+            for name in self.names
+        }
+        return self._as_fitted(pd.DataFrame(rows))
+
+    def _as_fitted(self, frame: pd.DataFrame) -> pd.DataFrame | np.ndarray:
+        return frame.to_numpy(dtype=float) if self.is_array else frame
+
+
+def is_levels(values: pd.Series) -> bool:
+    """Whether a column has levels instead of numbers."""
+    return bool(
+        isinstance(values.dtype, pd.CategoricalDtype)
+        or pd.api.types.is_bool_dtype(values.dtype)
+        or not pd.api.types.is_numeric_dtype(values.dtype)
+    )
+
+
+def levels_of(values: pd.Series) -> list:
+    """The levels of a column: all categories in their order, else what occurs, sorted."""
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        return list(values.cat.categories)
+    return sorted(values.dropna().unique().tolist(), key=str)
+
+
+def used_columns(model, predictors: Predictors) -> list[str]:
+    """Columns that a term of the model uses, in the order of X."""
+    used = set().union(*_columns_of_terms(model))
+    return [name for name in predictors.names if name in used]
+
+
+def interacting_pairs(model, predictors: Predictors) -> list[tuple[str, str]]:
+    """Pairs of columns that meet in a term of the model, in the order of X."""
+    met = {
+        pair
+        for columns in _columns_of_terms(model)
+        for pair in combinations([name for name in predictors.names if name in columns], 2)
+    }
+    return [pair for pair in combinations(predictors.names, 2) if pair in met]
+
+
+def _columns_of_terms(model) -> list[set[str]]:
+    """For each selected term the columns of X that it uses; a factor is one column."""
+    owners = model.model_.owners
+    dirs = np.asarray(model.dirs_)[np.asarray(model.selected_terms_)]
+    return [set().union(*(owners[j] for j in np.flatnonzero(row))) for row in dirs]
+
+
+def _named_frame(model, X: pd.DataFrame) -> pd.DataFrame:
+    names = [str(name) for name in X.columns]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise InvalidInputError(f"X has two columns named {twice[0]!r}, but names should be unique")
+    frame = X.set_axis(names, axis=1).reset_index(drop=True).infer_objects()
+    if model.model_.formula is None:
+        return frame
+    # The response and whatever else the formula does not use may stand beside its columns.
+    return frame[[name for name in names if name in model.model_.formula.names]]
+
+
+def _array_frame(model, X) -> pd.DataFrame:
+    names = [str(n) for n in getattr(model, "feature_names_in_", model.model_.feature_names)]
+    values = as_numbers("X", X, "hold numbers, or be a DataFrame as in fit")
+    if values.ndim != 2 or values.shape[1] != len(names):
+        raise InvalidInputError(
+            f"X has shape {values.shape} but the model needs {len(names)} columns"
+        )
+    return pd.DataFrame(values, columns=names)
+
+
+def _background(frame: pd.DataFrame, at) -> dict[str, object]:
+    given = dict(at) if isinstance(at, Mapping) else {}
+    if not isinstance(at, Mapping) and (not isinstance(at, str) or at not in CENTRES):
+        raise refusal("at", at, "'median', 'mean', or a dictionary of values by column")
+    for name, value in given.items():
+        _check_held(frame, name, value)
+    centre = CENTRES["median" if isinstance(at, Mapping) else at]
+    return {name: given.get(name, _typical(frame[name], centre)) for name in frame.columns}
+
+
+def _check_held(frame: pd.DataFrame, name, value) -> None:
+    """Refuse a value to hold a column at that the column could not have."""
+    if name not in frame.columns:
+        raise InvalidInputError(f"at names {name!r} but X has no such column")
+    if is_levels(frame[name]):
+        levels = levels_of(frame[name])
+        if value not in levels:
+            known = ", ".join(map(repr, levels[:8]))
+            raise InvalidInputError(f"at holds {name!r} at {value!r} but its levels are {known}")
+    elif not isinstance(value, numbers.Real) or not math.isfinite(value):
+        raise InvalidInputError(f"at holds {name!r} at {value!r} but it should be a finite number")
+
+
+def _typical(values: pd.Series, centre) -> object:
+    """The centre of numbers; of levels the most frequent, the first one where several are."""
+    present = values.dropna()
+    if len(present) == 0:
+        return values.iloc[0]
+    if not is_levels(values):
+        return float(centre(present.to_numpy(dtype=float)))
+    levels = levels_of(present)
+    counts = [int((present == level).sum()) for level in levels]
+    return levels[int(np.argmax(counts))]

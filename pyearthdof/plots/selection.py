@@ -1,15 +1,34 @@
-"""How large the model should be: GRSq and RSq against the number of terms."""
+"""Sizes of models: GRSq and RSq, several models side by side, degrees of freedom."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
-from .checks import check_model, check_pruning_record
-from .style import BLUE, GREY, ORANGE, one_axis, tidy
+from ..exceptions import InvalidInputError
+from .axes import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    check_axes,
+    check_model,
+    check_pruning_record,
+    check_response,
+    has_pruning_record,
+    new_axes,
+    one_axis,
+    response_names,
+    shorten,
+    tidy,
+)
 
-__all__ = ["draw_model_selection", "plot_model_selection"]
+__all__ = ["draw_model_selection", "plot_model_selection", "plot_models", "plot_sizes"]
 
 NEEDED = ("rss_per_subset_", "gcv_per_subset_", "prune_terms_", "dirs_", "n_terms_")
+COLOURS = (BLUE, ORANGE, GREEN, "#7b4ea3", "#b8860b", "#c23b5a", "#3a8fa8", "#555555")
+STYLES = ("-", "--", "-.", ":")
 
 
 def plot_model_selection(model, ax=None):
@@ -116,3 +135,142 @@ def selection_limits(grsq, rsq, chosen) -> tuple[float, float]:
     low = max(float(np.nanmin(both[:, first:])), start - (high - start))
     margin = 0.04 * (high - low)
     return low - margin, high + margin
+
+
+def plot_models(models, axes=None, *, response=0):
+    """Draw model selection and the sizes of the residuals of several models in one picture.
+
+    R's `plot.earth.models`: GRSq against the number of terms, with the chosen sizes as dots, and the
+    cumulative distribution of the absolute residuals at the training rows.
+
+    Parameters
+    ----------
+    models : dict of names and fitted models, or a list of models
+    axes : two matplotlib Axes, optional
+        Where to draw; without them, a new pyplot figure.
+    response : int or str, default 0
+        Whose residuals, by index or name, where the models have several responses.
+
+    Returns
+    -------
+    (2,) array of matplotlib Axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof import Earth, plots
+    >>> X = np.random.default_rng(0).normal(size=(100, 2))
+    >>> y = np.abs(X[:, 0]) * X[:, 1]
+    >>> models = {f"degree {d}": Earth(degree=d, engine="native").fit(X, y) for d in (1, 2)}
+    >>> axes = plots.plot_models(models)
+    >>> [text.get_text() for text in axes[1].get_legend().get_texts()]
+    ['degree 1', 'degree 2']
+    """
+    named = _named(models)
+    residuals = []
+    for model in named.values():
+        check_model(model, *NEEDED, "residuals_")
+        values = np.asarray(model.residuals_, dtype=float)
+        values = values.reshape(len(values), -1)
+        column = check_response(response, response_names(model, values.shape[1]))
+        residuals.append(np.sort(np.abs(values[:, column])))
+    axes = new_axes(1, 2, 9.6, 4.0).ravel() if axes is None else check_axes(axes, 2)
+    for k, (name, model) in enumerate(named.items()):
+        look = {"color": COLOURS[k % len(COLOURS)], "linestyle": STYLES[k // len(COLOURS) % 4]}
+        _draw_selection(axes[0], model, look)
+        sizes = residuals[k]
+        shares = np.arange(len(sizes) + 1) / len(sizes)
+        axes[1].step(
+            np.append(0, sizes), shares, where="post", label=shorten(name), linewidth=1.6, **look
+        )
+    axes[0].set(title="Model selection", xlabel="number of terms", ylabel="GRSq")
+    axes[1].set(
+        title="Cumulative distribution",
+        xlabel="|residual|",
+        ylabel="share of the rows",
+        ylim=(0, 1.05),
+    )
+    axes[1].set_xlim(left=0)
+    axes[1].legend(loc="lower right", fontsize=9)
+    for ax in axes:
+        tidy(ax)
+    return axes
+
+
+def _named(models) -> dict:
+    if isinstance(models, Mapping):
+        named = {str(name): model for name, model in models.items()}
+    elif isinstance(models, (list, tuple)):
+        named = {f"model {k + 1}": model for k, model in enumerate(models)}
+    else:
+        named = {}
+    if not named:
+        raise InvalidInputError(
+            f"models={models!r:.80} but it should be a dict of names and fitted models, or a list of them"
+        )
+    return named
+
+
+def _draw_selection(ax, model, look) -> None:
+    if not has_pruning_record(model):
+        return
+    grsq = gain(model.gcv_per_subset_)
+    grsq = np.where(np.isfinite(grsq), grsq, np.nan)
+    chosen = int(model.n_terms_)
+    ax.plot(np.arange(1, len(grsq) + 1), grsq, linewidth=1.6, **look)
+    ax.plot([chosen], [grsq[chosen - 1]], "o", color=look["color"], markersize=6)
+    ax.xaxis.get_major_locator().set_params(integer=True)
+
+
+def plot_sizes(found, ax=None):
+    """Draw actual and nominal degrees of freedom against the number of terms, and the chosen size.
+
+    The band has the intervals of 95 %; beyond the sizes that noise reaches the curve is extended, and
+    dashed.
+
+    Parameters
+    ----------
+    found : SizeCurve, SizeChoice, or a CorrectedEarth that has chosen a size
+    ax : matplotlib Axes, optional
+        Where to draw, as in `plot_model_selection`; it is returned.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof import df_of_sizes, plots
+    >>> X = np.random.default_rng(0).normal(size=(100, 10))
+    >>> plots.plot_sizes(df_of_sizes(X)).get_ylabel()
+    'degrees of freedom'
+    """
+    found = getattr(found, "correction_", found)
+    curve = getattr(found, "curve", found)
+    if not hasattr(curve, "df_at"):
+        raise InvalidInputError(
+            f"found={found!r:.80} but it should be a SizeCurve, a SizeChoice or a fitted "
+            "CorrectedEarth(rule='size')"
+        )
+    ax = one_axis(ax)
+    last = max(len(curve.sizes), len(found.table)) if hasattr(found, "table") else len(curve.sizes)
+    beyond = np.arange(len(curve.sizes), last + 1)
+    lower, upper = curve.interval()
+    ax.fill_between(curve.sizes, lower, upper, color=BLUE, alpha=0.2, linewidth=0)
+    mark = "o" if len(curve.sizes) == 1 else None
+    ax.plot(curve.sizes, curve.df, color=BLUE, linewidth=1.8, marker=mark, label="actual")
+    if len(beyond) > 1:
+        ax.plot(beyond, curve.df_at(beyond), "--", color=BLUE, linewidth=1.2, label="extended")
+    sizes = np.arange(1, last + 1)
+    nominal = sizes + curve.default_penalty * (sizes - 1) / 2
+    label = f"nominal, penalty {curve.default_penalty:g}"
+    ax.plot(sizes, nominal, color=ORANGE, linewidth=1.4, label=label)
+    if hasattr(found, "size"):
+        ax.axvline(found.size, color="black", linewidth=1, label=f"chosen: {found.size}")
+        ax.plot([found.size], [found.df], "o", color="black", markersize=5)
+    if curve.df_at(last) > curve.n:
+        ax.axhline(curve.n, color=GREY, linewidth=0.8, linestyle=":", label=f"n = {curve.n}")
+    ax.set(xlabel="number of terms", ylabel="degrees of freedom")
+    ax.set_xlim(0.5, last + 0.5)
+    ax.set_ylim(bottom=0)
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    tidy(ax)
+    ax.legend(frameon=False, fontsize=9)
+    return ax

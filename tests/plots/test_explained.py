@@ -14,7 +14,7 @@ from sklearn.inspection import PartialDependenceDisplay
 
 from pyearthdof import Earth, EarthClassifier, correct_penalty, degrees_of_freedom, plots
 from pyearthdof.exceptions import InvalidInputError, TrainingRowsError
-from pyearthdof.plots.calibration import calibration_groups, reflected_density
+from pyearthdof.plots.classification import calibration_groups, reflected_density
 from pyearthdof.procedures import NearestNeighbors
 
 

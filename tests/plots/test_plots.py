@@ -20,10 +20,9 @@ from sklearn.linear_model import LinearRegression
 
 from pyearthdof import Earth, EarthClassifier, Mars, plots
 from pyearthdof.exceptions import InvalidInputError
-from pyearthdof.plots.lowess import lowess
-from pyearthdof.plots.panels import Effect, draw_effects
-from pyearthdof.plots.predictors import Predictors
-from pyearthdof.plots.style import shorten, shorten_all
+from pyearthdof.plots.axes import shorten, shorten_all
+from pyearthdof.plots.effects import Effect, Predictors, draw_effects
+from pyearthdof.plots.residuals import lowess
 
 FIT = "fit <- earth(x = as.matrix(X), y = y, degree = 2, penalty = 6)\n"
 

@@ -317,7 +317,7 @@ def _class_scores(rows: Rows) -> str:
 
 
 def _calibrations(names, rows: Rows) -> str:
-    from ...plots.calibration import calibration_groups
+    from ...plots.classification import calibration_groups
 
     drawn = []
     for k, name in enumerate(names):

@@ -1,4 +1,4 @@
-"""Whether the probabilities of a classifier come true, and how far they set the classes apart."""
+"""Calibration of a classifier, and the distribution of its probabilities in each class."""
 
 from __future__ import annotations
 
@@ -7,12 +7,22 @@ from scipy.stats import norm
 
 from .._utils.checks import check_count
 from ..exceptions import InvalidInputError
-from .checks import check_model, check_response, class_codes
-from .style import BLUE, GREEN, GREY, ORANGE, one_axis, shorten, tidy
+from .axes import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    check_model,
+    check_response,
+    class_codes,
+    one_axis,
+    shorten,
+    tidy,
+)
 
 __all__ = ["plot_calibration", "plot_class_densities"]
 
-COLOURS = (BLUE, ORANGE, GREEN, "#7b4ea3", "#b8860b", "#c23b5a")
+CLASS_COLOURS = (BLUE, ORANGE, GREEN, "#7b4ea3", "#b8860b", "#c23b5a")
 STEPS = 201
 
 
@@ -91,7 +101,7 @@ def plot_class_densities(model, X, y, ax=None, *, response=-1):
         if len(values) == 0:
             continue
         density = reflected_density(values, grid)
-        colour = COLOURS[c % len(COLOURS)]
+        colour = CLASS_COLOURS[c % len(CLASS_COLOURS)]
         ax.plot(grid, density, color=colour, label=f"{shorten(name)} ({len(values)} rows)")
         ax.fill_between(grid, 0, density, color=colour, alpha=0.12, linewidth=0)
     ax.axvline(getattr(model, "threshold", 0.5), color=GREY, linestyle="--", linewidth=1)

@@ -42,7 +42,7 @@ class Exports:
 
         `type` is what it predicts, as in `predict`.
         """
-        from .export.python import to_sympy
+        from .export.sympy import to_sympy
 
         check_is_fitted(self)
         return to_sympy(self.model_, type=type)
@@ -66,7 +66,7 @@ class Exports:
         >>> '"temp" > 58.0' in model.to_sql()
         True
         """
-        from .export.python import to_sql
+        from .export.sql import to_sql
 
         check_is_fitted(self)
         return to_sql(self.model_, type=type, dialect=dialect)

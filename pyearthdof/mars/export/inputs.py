@@ -1,13 +1,22 @@
-"""What an exported model is computed from: the columns of the data, and how they enter the terms."""
+"""The columns, terms and coefficients of an exported model, before a language writes them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from ...exceptions import InvalidInputError
 from ..data.columns import Column, Columns
 
-__all__ = ["Feature", "Inputs", "model_inputs"]
+__all__ = [
+    "TYPES", "Feature", "Inputs", "coefficients", "distance", "link_of", "model_inputs", "model_terms",
+    "products", "summands",
+]  # fmt: skip
+
+TYPES = ("response", "link", "earth")
 
 
 @dataclass(frozen=True)
@@ -22,6 +31,12 @@ class Feature:
     kind: str
     level: str | dict[str, float] | None
 
+    def entries(self, levels: Sequence[str]) -> list[float]:
+        """The value of the column at each level of its predictor."""
+        if isinstance(self.level, dict):
+            return [float(self.level[level]) for level in levels]
+        return [float(level == self.level) for level in levels]
+
 
 @dataclass(frozen=True)
 class Inputs:
@@ -31,9 +46,14 @@ class Inputs:
     features: tuple[Feature, ...]
     offset: int | None = None
 
-    def predictor(self, feature: Feature) -> Column:
-        """The column of the data that a feature is made of."""
-        return self.predictors[feature.predictor]
+    def columns(self, raw: Sequence, factor: Callable[[Any, Feature, Column], Any]) -> list:
+        """The columns of the terms: `raw` stands for the predictors, `factor` writes the others."""
+        return [
+            raw[f.predictor]
+            if f.kind == "number"
+            else factor(raw[f.predictor], f, self.predictors[f.predictor])
+            for f in self.features
+        ]
 
 
 def model_inputs(model) -> Inputs:
@@ -76,11 +96,57 @@ def _of_formula(model) -> Inputs:
         return _of_numbers(model)
     raw = {column.name: column for column in formula.raw_columns.columns}
     inputs = _of_columns(Columns(tuple(raw[v.expression.name] for v in used)))
-    return inputs if added is None else _with_offset(inputs, raw[added.expression.name])
-
-
-def _with_offset(inputs: Inputs, column: Column) -> Inputs:
-    predictors = inputs.predictors
+    if added is None:
+        return inputs
+    column, predictors = raw[added.expression.name], inputs.predictors
     if column not in predictors:
         predictors = (*predictors, column)
     return Inputs(predictors, inputs.features, predictors.index(column))
+
+
+def link_of(model, type: str) -> str:
+    """The link between the sums of terms and predictions of a type."""
+    return model.glm.link if model.glm is not None and type == "response" else "identity"
+
+
+def coefficients(model, type: str, inputs: Inputs) -> list[np.ndarray]:
+    """The coefficients of each response; an offset is one more term, with the coefficient 1."""
+    coef = model.coef if model.glm is None or type == "earth" else model.glm.coef
+    coef = coef.reshape(len(coef), -1)
+    if inputs.offset is not None:
+        coef = np.vstack([coef, np.ones(coef.shape[1])])
+    return list(coef.T)
+
+
+def products(dirs, cuts, columns: Sequence, hinge: Callable[[Any, int, float], Any]) -> list[list]:
+    """The factors of each term; `hinge` writes those that are not a column itself."""
+    return [
+        [
+            columns[j] if row[j] == 2 else hinge(columns[j], int(row[j]), float(cut[j]))
+            for j in np.flatnonzero(row).tolist()
+        ]
+        for row, cut in zip(dirs, cuts, strict=True)
+    ]
+
+
+def model_terms(model, inputs: Inputs, raw: Sequence, columns: Sequence, hinge) -> list[list]:
+    """The factors of the selected terms and of the offset; `raw` are the predictors as written."""
+    selected = model.selected
+    terms = products(model.dirs[selected], model.cuts[selected], columns, hinge)
+    return terms if inputs.offset is None else [*terms, [raw[inputs.offset]]]
+
+
+def summands(coef, terms, number=repr) -> list[str]:
+    """Coefficients times factors as text with their signs, the intercept first."""
+    parts = [number(float(coef[0]))]
+    for value, factors in zip(coef[1:].tolist(), terms[1:], strict=True):
+        sign, size = ("-", -value) if value < 0 else ("+", value)
+        parts.append(" * ".join([f"{sign} {number(size)}", *factors]))
+    return parts
+
+
+def distance(column: str, direction: int, cut: float) -> str:
+    """The inside of a hinge, without two minus signs in a row: they start a comment in SQL."""
+    if direction == -1:
+        return f"{cut!r} - {column}"
+    return f"{column} + {-cut!r}" if repr(cut).startswith("-") else f"{column} - {cut!r}"

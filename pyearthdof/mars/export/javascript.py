@@ -7,19 +7,25 @@ ASCII without `<`, so that the source may stand in a page, whatever they are.
 from __future__ import annotations
 
 import json
+import math
 import re
-from dataclasses import dataclass
-
-import numpy as np
 
 from ...exceptions import InvalidInputError
-from ..components.glm import CAUCHIT, PROBIT
-from ..components.variance import ON_FIT, ON_PREDICTORS, SD_OF_ABSOLUTE
-from .inputs import Inputs, model_inputs
-from .python import EPSILON, TYPES, _coefficients, _difference, _link, _products, _summands
-from .series import NORMAL_SCALE, normal_series
+from ..components.variance import ON_FIT, SD_OF_ABSOLUTE
+from .inputs import (
+    TYPES,
+    Inputs,
+    coefficients,
+    distance,
+    link_of,
+    model_inputs,
+    model_terms,
+    products,
+    summands,
+)
+from .links import MEANS, NORMAL_SCALE, NORMAL_STRETCH, normal_series, render_mean
 
-__all__ = ["JAVASCRIPT_TYPES", "to_javascript"]
+__all__ = ["JAVASCRIPT_TYPES", "javascript_means", "to_javascript"]
 
 JAVASCRIPT_TYPES = (*TYPES, "terms", "proba", "sd")
 RESERVED = {
@@ -31,19 +37,13 @@ RESERVED = {
     "TypeError", "RangeError", "JSON", "Infinity",
 }  # fmt: skip
 
-# Means from the linear predictor eta, with R's limits.
-MEANS = {
-    "identity": "{eta}",
-    "logit": "(Math.abs({eta}) <= 30.0 ? 1.0 / (1.0 + Math.exp(-{eta})) : "
-    f"Math.min(Math.max({{eta}}, {EPSILON}), 1.0 - {EPSILON}))",
-    "probit": "normal({eta})",
-    "cauchit": "cauchy({eta})",
-    "cloglog": f"Math.min(Math.max(-Math.expm1(-Math.exp({{eta}})), {EPSILON}), 1.0 - {EPSILON})",
-    "log": f"Math.max(Math.exp({{eta}}), {EPSILON})",
-    "inverse": "(1.0 / {eta})",
-    "sqrt": "({eta} * {eta})",
-    "1/mu^2": "(1.0 / Math.sqrt({eta}))",
-}
+FUNCTIONS = {
+    "Add": "({} + {})", "Sub": "({} - {})", "Div": "({} / {})", "USub": "-{}", "Gt": "{} > {}",
+    "Lt": "{} < {}", "where": "({} ? {} : {})", "clip": "Math.min(Math.max({}, {}), {})",
+    "least": "Math.max({}, {})", "most": "Math.min({}, {})", "exp": "Math.exp({})", "expm1": "Math.expm1({})",
+    "atan": "Math.atan({})", "normal": "normal({})", "square": "({0} * {0})", "reciprocal": "(1.0 / {})",
+    "reciprocal_root": "(1.0 / Math.sqrt({}))",
+}  # fmt: skip
 VALUE = """\
 const value = (name) => {
   if (!Object.prototype.hasOwnProperty.call(row, name)) throw new TypeError(name + " is missing");
@@ -81,23 +81,17 @@ const level = (name, levels) => {
   if (place >= 0) return place;
   throw new RangeError(name + " should be one of " + levels.join(", ") + ", not " + text(found));
 };"""
-NORMAL = f"""\
-const normal = (eta) => {{
-  const z = -Math.min(Math.max(eta, {-PROBIT!r}), {PROBIT!r}) / Math.SQRT2;
+NORMAL = """\
+const normal = (eta) => {
+  const z = -eta / Math.SQRT2;
   const size = Math.abs(z);
-  const t = ((size - {NORMAL_SCALE}) / (size + {NORMAL_SCALE}) + 1.0) * {{scale}} - 1.0;
-  const series = {{series}};
+  const t = ((size - SCALE) / (size + SCALE) + 1.0) * STRETCH - 1.0;
+  const series = SERIES;
   let [first, second] = [0.0, 0.0];
   for (let k = series.length - 1; k > 0; k--) [first, second] = [series[k] + 2.0 * t * first - second, first];
   const tail = 0.5 * Math.exp(-size * size) * (series[0] + t * first - second);
   return z < 0.0 ? 1.0 - tail : tail;
-}};"""
-CAUCHY = f"""\
-const cauchy = (eta) => {{
-  if (eta >= -1.0 && eta <= 1.0) return 0.5 + Math.atan(eta) / Math.PI;
-  if (eta < -1.0) return -Math.atan(1.0 / Math.max(eta, {-CAUCHIT!r})) / Math.PI;
-  return 0.5 - Math.atan(1.0 / Math.min(eta, {CAUCHIT!r})) / Math.PI + 0.5;
-}};"""
+};"""
 
 
 def to_javascript(model, name: str = "predict", *, type: str = "response") -> str:
@@ -140,43 +134,36 @@ def to_javascript(model, name: str = "predict", *, type: str = "response") -> st
         raise InvalidInputError(
             "type='sd' but the model has no variance model: fit with varmod_method"
         )
-    parts = _Parts.of(model)
-    result = _RESULTS.get(type, _predictions)(model, parts, type)
-    body = [*_helpers(parts.inputs, result), *parts.steps, *result]
+    inputs = model_inputs(model)
+    raw = [f"x{k}" for k in range(len(inputs.predictors))]
+    columns = inputs.columns(raw, _entry)
+    terms = model_terms(model, inputs, raw, columns, _hinge)
+    result = _RESULTS.get(type, _predictions)(model, inputs, columns, terms, type)
+    steps = [_input(k, predictor) for k, predictor in enumerate(inputs.predictors)]
+    body = [*_helpers(inputs, result), *steps, *result]
     lines = ['"use strict";', *"\n".join(body).split("\n")]
     inner = "\n".join(f"  {line}" for line in lines)
-    return f"{_comment(model, parts.inputs, type)}function {name}(row) {{\n{inner}\n}}\n"
+    return f"{_comment(model, inputs, type)}function {name}(row) {{\n{inner}\n}}\n"
 
 
-@dataclass(frozen=True)
-class _Parts:
-    """The columns of the data and of the terms under names of our own, and the terms made of them."""
+def javascript_means() -> str:
+    """Source of an object with the mean of every link as a function of the linear predictor."""
+    means = "".join(f"  {json.dumps(link)}: (eta) => {_mean(link, 'eta')},\n" for link in MEANS)
+    inner = f"{_normal()}\nreturn {{\n{means}}};"
+    return f"const pyearthdofMeans = (() => {{\n{inner}\n}})();\n"
 
-    inputs: Inputs
-    steps: list[str]
-    columns: list[str]
-    terms: list[list[str]]
 
-    @classmethod
-    def of(cls, model) -> _Parts:
-        inputs = model_inputs(model)
-        steps = [_input(k, predictor) for k, predictor in enumerate(inputs.predictors)]
-        used = np.any(model.dirs[model.selected] != 0, axis=0)
-        if model.varmod is not None and model.varmod.method in ON_PREDICTORS:
-            used = used | np.any(model.varmod.dirs != 0, axis=0)
-        columns = []
-        for j, feature in enumerate(inputs.features):
-            source = f"x{feature.predictor}"
-            if feature.kind == "number" or inputs.predictor(feature).kind == "logical":
-                columns.append(source)
-                continue
-            columns.append(f"f{j}")
-            if used[j]:
-                steps.append(f"const f{j} = {_entry(source, feature, inputs.predictor(feature))};")
-        terms = _products(model, columns, _hinge)
-        if inputs.offset is not None:
-            terms.append([f"x{inputs.offset}"])
-        return cls(inputs, steps, columns, terms)
+def _mean(link: str, eta: str) -> str:
+    return render_mean(link, eta, _number, FUNCTIONS)
+
+
+def _number(value: float) -> str:
+    return repr(value) if math.isfinite(value) else "Infinity"
+
+
+def _normal() -> str:
+    text = NORMAL.replace("SCALE", repr(NORMAL_SCALE)).replace("STRETCH", repr(NORMAL_STRETCH))
+    return text.replace("SERIES", _list(map(repr, normal_series())))
 
 
 def _check_name(name) -> None:
@@ -204,51 +191,48 @@ def _input(position: int, predictor) -> str:
 
 
 def _entry(source: str, feature, predictor) -> str:
-    """The value of a factor's column at the position of a level."""
+    """The value of a factor's column at the position of a level; a truth value is one already."""
+    if predictor.kind == "logical":
+        return source
     if feature.kind == "contrast":
-        return _list(repr(feature.level[level]) for level in predictor.levels) + f"[{source}]"
-    return f"{source} === {predictor.levels.index(feature.level)} ? 1.0 : 0.0"
+        return _list(map(repr, feature.entries(predictor.levels))) + f"[{source}]"
+    return f"({source} === {predictor.levels.index(feature.level)} ? 1.0 : 0.0)"
 
 
-def _hinge(column: str, direction, cut: float) -> str:
-    inner = _difference(column, repr(cut)) if direction == 1 else f"{cut!r} - {column}"
-    return f"Math.max({inner}, 0.0)"
+def _hinge(column: str, direction: int, cut: float) -> str:
+    return f"Math.max({distance(column, direction, cut)}, 0.0)"
 
 
 def _sum(coef, terms) -> str:
-    parts = _summands(coef, terms)
+    parts = summands(coef, terms)
     return parts[0] if len(parts) == 1 else "(" + "\n  ".join(parts) + ")"
 
 
-def _predictions(model, parts: _Parts, type: str) -> list[str]:
-    link = _link(model, type)
-    sums = [_sum(coef, parts.terms) for coef in _coefficients(model, type, parts.inputs)]
-    if link == "identity":
-        steps, results = [], sums
-    else:
-        steps = [f"const eta{k} = {text};" for k, text in enumerate(sums)]
-        results = [MEANS[link].format(eta=f"eta{k}") for k in range(len(sums))]
+def _predictions(model, inputs: Inputs, columns, terms, type: str) -> list[str]:
+    sums = [_sum(coef, terms) for coef in coefficients(model, type, inputs)]
+    steps = [f"const eta{k} = {text};" for k, text in enumerate(sums)]
+    results = [_mean(link_of(model, type), f"eta{k}") for k in range(len(sums))]
     if model.coef.ndim == 1:
         return [*steps, f"return {results[0]};"]
     return [*steps, "return [", *(f"  {result}," for result in results), "];"]
 
 
-def _contributions(model, parts: _Parts, type: str) -> list[str]:
+def _contributions(model, inputs: Inputs, columns, terms, type: str) -> list[str]:
     rows = []
-    for coef in _coefficients(model, "link", parts.inputs):
-        each = [
-            " * ".join([repr(value), *factors])
-            for value, factors in zip(coef.tolist(), parts.terms, strict=True)
-        ]
+    for coef in coefficients(model, "link", inputs):
+        pairs = zip(coef.tolist(), terms, strict=True)
+        each = [" * ".join([repr(value), *factors]) for value, factors in pairs]
         rows.append("[\n" + "".join(f"  {text},\n" for text in each) + "]")
     if model.coef.ndim == 1:
         return [f"return {rows[0]};"]
     return ["return [", *(f"{row}," for row in rows), "];"]
 
 
-def _probabilities(model, parts: _Parts, type: str) -> list[str]:
+def _probabilities(model, inputs: Inputs, columns, terms, type: str) -> list[str]:
     """As `EarthClassifier.predict_proba`."""
-    *steps, last = "\n".join(_predictions(model, parts, "response")).split("return ", 1)
+    *steps, last = "\n".join(_predictions(model, inputs, columns, terms, "response")).split(
+        "return "
+    )
     raw = f"{steps[0]}const raw = [].concat({last.rstrip(';')}).map((p) => Math.min(Math.max(p, 0.0), 1.0));"
     if len(model.response_names) == 1:
         return [raw, "return [1.0 - raw[0], raw[0]];"]
@@ -259,27 +243,21 @@ def _probabilities(model, parts: _Parts, type: str) -> list[str]:
     ]
 
 
-def _deviation(model, parts: _Parts, type: str) -> list[str]:
+def _deviation(model, inputs: Inputs, columns, terms, type: str) -> list[str]:
     """As `VarianceModel.sd`."""
-    variance = model.varmod
-    columns, steps = parts.columns, []
+    variance, steps = model.varmod, []
     if variance.method in ON_FIT:
-        fit = _sum(_coefficients(model, "earth", parts.inputs)[0], parts.terms)
-        steps.append(f"const fit = {fit};")
+        steps.append(f"const fit = {_sum(coefficients(model, 'earth', inputs)[0], terms)};")
         base = "fit" if float(variance.exponent).is_integer() else "Math.max(fit, 0.0)"
         steps.append(f"const base = {_power(base, variance.exponent)};")
         base = "Math.max(base, 0.0)" if variance.method.startswith("power") else "base"
         steps.append(f"const size = {_power(base, variance.power)};")
         columns = ["size"]
-    terms = []
-    for coef, dirs, cuts in zip(variance.coef.tolist(), variance.dirs, variance.cuts, strict=True):
-        factors = [
-            columns[j] if dirs[j] == 2 else _hinge(columns[j], dirs[j], float(cuts[j]))
-            for j in np.flatnonzero(dirs)
-        ]
-        terms.append(" * ".join([repr(coef), *factors]))
+    terms = products(variance.dirs, variance.cuts, columns, _hinge)
+    pairs = zip(variance.coef.tolist(), terms, strict=True)
+    total = " + ".join(" * ".join([repr(coef), *factors]) for coef, factors in pairs)
     least = variance.min_sd / SD_OF_ABSOLUTE
-    steps.append(f"const absolute = {' + '.join(terms)};")
+    steps.append(f"const absolute = {total};")
     return [*steps, f"return {SD_OF_ABSOLUTE!r} * Math.max(absolute, {least!r});"]
 
 
@@ -297,12 +275,7 @@ def _helpers(inputs: Inputs, result: list[str]) -> list[str]:
     found += [NUMBER] if "number" in kinds else []
     found += [LOGICAL] if "logical" in kinds else []
     found += [LEVEL] if kinds & {"factor", "ordered"} else []
-    text = "\n".join(result)
-    if "normal(" in text:
-        top = (6 - NORMAL_SCALE) / (6 + NORMAL_SCALE)
-        series = _list(map(repr, normal_series()))
-        found.append(NORMAL.replace("{scale}", repr(2 / (top + 1))).replace("{series}", series))
-    return [*found, CAUCHY] if "cauchy(" in text else found
+    return [*found, _normal()] if "normal(" in "\n".join(result) else found
 
 
 def _comment(model, inputs: Inputs, type: str) -> str:

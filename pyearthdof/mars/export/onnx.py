@@ -15,10 +15,15 @@ import numpy as np
 from ..._utils.checks import refusal
 from ..._version import __version__
 from ...exceptions import InvalidInputError
-from ..components.glm import CAUCHIT, EPSILON, PROBIT
-from .inputs import Inputs, model_inputs
-from .python import TYPES, _coefficients, _link
-from .series import NORMAL_SCALE, arc_series, decay_series, normal_series
+from .inputs import TYPES, Inputs, coefficients, link_of, model_inputs, products
+from .links import (
+    NORMAL_SCALE,
+    NORMAL_STRETCH,
+    arc_series,
+    decay_series,
+    normal_series,
+    render_mean,
+)
 
 __all__ = ["to_onnx"]
 
@@ -70,7 +75,7 @@ def to_onnx(
     graph = _Graph(_onnx(), frozenset(predictor.name for predictor in inputs.predictors))
     features, offset = _features(graph, model, inputs)
     eta = _linear_predictor(graph, model, inputs, type, features, offset)
-    values = _MEANS[_link(model, type)](graph, eta)
+    values = render_mean(link_of(model, type), eta, graph.constant, _functions(graph))
     if classes is None:
         graph.output("prediction", values, "double", len(model.response_names))
     else:
@@ -181,7 +186,7 @@ def _features(graph: _Graph, model, inputs: Inputs) -> tuple[str, str | None]:
     numbers = all(p.kind == "number" for p in inputs.predictors)
     if numbers and inputs.offset is None and len(inputs.predictors) == len(inputs.features):
         return graph.input("X", "double", len(inputs.predictors)), None
-    blocks = [_block(graph, predictor) for predictor in inputs.predictors]
+    blocks = [_block(graph, inputs, place) for place in range(len(inputs.predictors))]
     used = [
         block
         for k, block in enumerate(blocks)
@@ -191,9 +196,9 @@ def _features(graph: _Graph, model, inputs: Inputs) -> tuple[str, str | None]:
     return matrix, None if inputs.offset is None else blocks[inputs.offset]
 
 
-def _block(graph: _Graph, predictor) -> str:
+def _block(graph: _Graph, inputs: Inputs, place: int) -> str:
     """The expanded columns of one raw column."""
-    kinds = {"number": "double", "logical": "flag"}
+    predictor, kinds = inputs.predictors[place], {"number": "double", "logical": "flag"}
     value = graph.input(predictor.name, kinds.get(predictor.kind, "text"), 1)
     if predictor.kind == "number":
         return value
@@ -204,13 +209,7 @@ def _block(graph: _Graph, predictor) -> str:
         "LabelEncoder", [value], domain="ai.onnx.ml", keys_strings=levels,
         values_int64s=list(range(len(levels))), default_int64=len(levels),
     )  # fmt: skip
-    columns = [
-        [
-            source.level[level] if source.kind == "contrast" else float(level == source.level)
-            for level in levels
-        ]
-        for source in predictor.sources()
-    ]
+    columns = [feature.entries(levels) for feature in inputs.features if feature.predictor == place]
     table = np.vstack([np.array(columns).T, np.full(len(columns), np.nan)])  # the last row: unknown
     rows = graph.add("Gather", [graph.constant(table), code], axis=0)
     return graph.add("Reshape", [rows, graph.constant([-1, len(columns)], np.int64)])
@@ -218,54 +217,38 @@ def _block(graph: _Graph, predictor) -> str:
 
 def _linear_predictor(graph: _Graph, model, inputs: Inputs, type, features, offset) -> str:
     """Terms times coefficients: products of hinges, each computed once."""
-    dirs, cuts = model.dirs[model.selected], model.cuts[model.selected]
-    hinges = sorted(
-        {
-            (int(j), int(row[j]), float(cut[j]))
-            for row, cut in zip(dirs, cuts, strict=True)
-            for j in np.flatnonzero(row)
-            if row[j] != 2
-        }
-    )
-    linear = sorted({int(j) for row in dirs for j in np.flatnonzero(row) if row[j] == 2})
+    cuts, dirs = model.cuts[model.selected], model.dirs[model.selected]
+    terms = products(dirs, cuts, range(dirs.shape[1]), lambda *hinge: hinge)
+    hinges = sorted({f for factors in terms for f in factors if isinstance(f, tuple)})
+    linear = sorted({f for factors in terms for f in factors if not isinstance(f, tuple)})
     used = sorted({j for j, _, _ in hinges} | set(linear))
+
+    def gathered(values: str, columns) -> str:
+        return graph.add("Gather", [values, graph.constant(columns, np.int64)], axis=1)
+
     # 0 where all used columns are numbers, else NaN: ReLU may forget a NaN
-    first = graph.add("Gather", [features, graph.constant(used or [0], np.int64)], axis=1)
-    zeros = graph.add("Mul", [first, graph.constant(0.0)])
+    zeros = graph.add("Mul", [gathered(features, used or [0]), graph.constant(0.0)])
     zero = graph.add("ReduceSum", [zeros, graph.constant([1], np.int64)], keepdims=1)
-    if not used:  # the intercept alone: no column counts
+    if not used:  # the intercept alone does not depend on any column
         zero = graph.add("Where", [graph.add("IsNaN", [zero]), graph.constant(0.0), zero])
     one = graph.add("Add", [zero, graph.constant(1.0)])
-    factors, places = [one], dict[Any, int]()
+    factors = [one]
     if hinges:
-        picked = graph.add(
-            "Gather", [features, graph.constant([h[0] for h in hinges], np.int64)], axis=1
-        )
-        inner = graph.add("Sub", [picked, graph.constant([h[2] for h in hinges])])
-        signed = graph.add("Mul", [inner, graph.constant([float(h[1]) for h in hinges])])
+        columns, directions, knots = (list(values) for values in zip(*hinges, strict=True))
+        inside = graph.add("Sub", [gathered(features, columns), graph.constant(knots)])
+        signed = graph.add("Mul", [inside, graph.constant([float(d) for d in directions])])
         factors.append(graph.add("Relu", [signed]))
-        places |= {hinge: 1 + k for k, hinge in enumerate(hinges)}
     if linear:
-        factors.append(graph.add("Gather", [features, graph.constant(linear, np.int64)], axis=1))
-        places |= {j: 1 + len(hinges) + k for k, j in enumerate(linear)}
+        factors.append(gathered(features, linear))
     pool = graph.add("Concat", factors, axis=1)
-    chosen = [_places(row, cut, places) for row, cut in zip(dirs, cuts, strict=True)]
-    basis = None
-    for k in range(max(1, *map(len, chosen))):
-        column = [c[k] if k < len(c) else 0 for c in chosen]
-        part = graph.add("Gather", [pool, graph.constant(column, np.int64)], axis=1)
-        basis = part if basis is None else graph.add("Mul", [basis, part])
-    coef = np.column_stack(_coefficients(model, type, inputs))[: len(dirs)]
-    eta = graph.add("MatMul", [basis or one, graph.constant(coef)])
+    places = {factor: 1 + k for k, factor in enumerate([*hinges, *linear])}
+    basis = one
+    for k in range(max(map(len, terms))):  # the column of ones where a term has fewer factors
+        part = gathered(pool, [places[f[k]] if k < len(f) else 0 for f in terms])
+        basis = part if k == 0 else graph.add("Mul", [basis, part])
+    coef = np.column_stack(coefficients(model, type, inputs))[: len(dirs)]
+    eta = graph.add("MatMul", [basis, graph.constant(coef)])
     return eta if offset is None else graph.add("Add", [eta, offset])
-
-
-def _places(row, cut, places) -> list[int]:
-    """Where the factors of a term are in the pool; the intercept is the column of ones."""
-    return [
-        places[int(j)] if row[j] == 2 else places[int(j), int(row[j]), float(cut[j])]
-        for j in np.flatnonzero(row)
-    ] or [0]
 
 
 def _classify(
@@ -300,79 +283,48 @@ def _classify(
     graph.output("probabilities", probabilities, "double", len(classes))
 
 
-def _logit(graph: _Graph, eta: str) -> str:
-    inner = graph.clip(eta, -30.0, 30.0)
-    growth = graph.add("Exp", [graph.add("Neg", [inner])])
-    share = graph.add("Div", [graph.constant(1.0), graph.add("Add", [growth, graph.constant(1.0)])])
-    low = graph.add("Less", [eta, graph.constant(-30.0)])
-    high = graph.add("Greater", [eta, graph.constant(30.0)])
-    share = graph.add("Where", [low, graph.constant(EPSILON / (1 + EPSILON)), share])
-    return graph.add("Where", [high, graph.constant(1 / EPSILON / (1 + 1 / EPSILON)), share])
+def _functions(graph: _Graph) -> dict[str, Any]:
+    """The functions of the means as nodes; all of them keep NaN."""
 
+    def node(operator: str):
+        return lambda *inputs: graph.add(operator, inputs)
 
-def _probit(graph: _Graph, eta: str) -> str:
-    z = graph.add("Div", [graph.clip(eta, -PROBIT, PROBIT), graph.constant(-np.sqrt(2.0))])
-    size = graph.add("Abs", [z])
-    scale = graph.constant(NORMAL_SCALE)
-    t = graph.add("Div", [graph.add("Sub", [size, scale]), graph.add("Add", [size, scale])])
-    top = (6 - NORMAL_SCALE) / (6 + NORMAL_SCALE)
-    t = graph.add(
-        "Mul", [graph.add("Add", [t, graph.constant(1.0)]), graph.constant(2 / (top + 1))]
-    )
-    t = graph.add("Sub", [t, graph.constant(1.0)])
-    square = graph.add("Neg", [graph.add("Mul", [size, size])])
-    tail = graph.add("Mul", [graph.add("Exp", [square]), graph.series(t, normal_series())])
-    tail = graph.add("Mul", [tail, graph.constant(0.5)])
-    other = graph.add("Sub", [graph.constant(1.0), tail])
-    return graph.add("Where", [graph.add("Less", [z, graph.constant(0.0)]), other, tail])
+    number = graph.constant
+    names = {
+        "Add": "Add", "Sub": "Sub", "Div": "Div", "USub": "Neg", "Gt": "Greater", "Lt": "Less",
+        "where": "Where", "exp": "Exp",
+    }  # fmt: skip
+    found = {name: node(operator) for name, operator in names.items()}
+    add, sub, mul, div, where, exp = map(node, ("Add", "Sub", "Mul", "Div", "Where", "Exp"))
+    less, greater, neg, root = map(node, ("Less", "Greater", "Neg", "Sqrt"))
 
+    def least(value, low):
+        return where(less(value, low), low, value)
 
-def _arc(graph: _Graph, x: str) -> str:
-    """atan(x) / pi for x from -1 to 1."""
-    square = graph.add("Mul", [x, x])
-    t = graph.add("Sub", [graph.add("Add", [square, square]), graph.constant(1.0)])
-    arc = graph.add("Mul", [x, graph.series(t, arc_series())])
-    return graph.add("Div", [arc, graph.constant(np.pi)])
+    def most(value, high):
+        return where(greater(value, high), high, value)
 
+    def normal(eta):
+        z = div(eta, number(-np.sqrt(2.0)))
+        size, scale = graph.add("Abs", [z]), number(NORMAL_SCALE)
+        t = mul(add(div(sub(size, scale), add(size, scale)), number(1.0)), number(NORMAL_STRETCH))
+        series = graph.series(sub(t, number(1.0)), normal_series())
+        tail = mul(mul(exp(neg(mul(size, size))), series), number(0.5))
+        return where(less(z, number(0.0)), sub(number(1.0), tail), tail)
 
-def _cauchit(graph: _Graph, eta: str) -> str:
-    eta = graph.clip(eta, -CAUCHIT, CAUCHIT)
-    one, half = graph.constant(1.0), graph.constant(0.5)
-    beyond = graph.add("Greater", [graph.add("Abs", [eta]), one])
-    inverse = graph.add("Div", [one, graph.add("Where", [beyond, eta, one])])
-    angle = _arc(graph, graph.add("Where", [beyond, inverse, eta]))
-    middle = graph.add("Add", [angle, half])
-    upper = graph.add("Add", [graph.add("Sub", [half, angle]), half])
-    lower = graph.add("Neg", [angle])
-    positive = graph.add("Greater", [eta, graph.constant(0.0)])
-    return graph.add("Where", [beyond, graph.add("Where", [positive, upper, lower]), middle])
+    def atan(x):  # from -1 to 1
+        square = mul(x, x)
+        return mul(x, graph.series(sub(add(square, square), number(1.0)), arc_series()))
 
+    def expm1(x):  # below 0
+        size = neg(x)
+        is_small = less(size, number(1.0))
+        small = where(is_small, size, number(1.0))
+        near = mul(x, graph.series(sub(add(small, small), number(1.0)), decay_series()))
+        return where(is_small, near, sub(exp(x), number(1.0)))
 
-def _cloglog(graph: _Graph, eta: str) -> str:
-    growth = graph.add("Exp", [eta])
-    far = graph.add("Sub", [graph.constant(1.0), graph.add("Exp", [graph.add("Neg", [growth])])])
-    small = graph.add("Less", [growth, graph.constant(1.0)])
-    near = graph.add("Where", [small, growth, graph.constant(1.0)])
-    t = graph.add("Sub", [graph.add("Add", [near, near]), graph.constant(1.0)])
-    near = graph.add("Mul", [near, graph.series(t, decay_series())])
-    share = graph.add("Where", [small, near, far])
-    return graph.clip(share, float(EPSILON), float(1 - EPSILON))
-
-
-def _log(graph: _Graph, eta: str) -> str:
-    mean = graph.add("Exp", [eta])
-    least = graph.constant(EPSILON)
-    return graph.add("Where", [graph.add("Less", [mean, least]), least, mean])
-
-
-_MEANS = {
-    "identity": lambda graph, eta: eta,
-    "logit": _logit,
-    "probit": _probit,
-    "cauchit": _cauchit,
-    "cloglog": _cloglog,
-    "log": _log,
-    "inverse": lambda graph, eta: graph.add("Div", [graph.constant(1.0), eta]),
-    "sqrt": lambda graph, eta: graph.add("Mul", [eta, eta]),
-    "1/mu^2": lambda graph, eta: graph.add("Div", [graph.constant(1.0), graph.add("Sqrt", [eta])]),
-}
+    return found | {
+        "least": least, "most": most, "clip": lambda x, low, high: most(least(x, low), high),
+        "normal": normal, "atan": atan, "expm1": expm1, "square": lambda x: mul(x, x),
+        "reciprocal": lambda x: div(number(1.0), x), "reciprocal_root": lambda x: div(number(1.0), root(x)),
+    }  # fmt: skip

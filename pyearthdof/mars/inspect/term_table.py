@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ..._utils.checks import refusal
-from ..export.python import TYPES
+from ..export.inputs import TYPES
 from .summary import coef_matrix
 
 __all__ = ["term_table"]

@@ -13,7 +13,7 @@ from ...exceptions import InvalidInputError
 from ..components.variance import ON_PREDICTORS
 from ..data.columns import Columns
 from ..export.inputs import Inputs, model_inputs
-from ..export.series import NORMAL_SCALE, normal_series
+from ..export.links import NORMAL_SCALE, normal_series
 from ..formula.dates import dates_of_numbers
 
 __all__ = ["Control", "Controls"]

@@ -15,7 +15,9 @@ from pyearthdof import Earth
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.mars.components.glm import LINKS
 from pyearthdof.mars.data.columns import Column, Columns
-from pyearthdof.mars.export.python import to_python, to_sql, to_sympy
+from pyearthdof.mars.export.python import to_python
+from pyearthdof.mars.export.sql import to_sql
+from pyearthdof.mars.export.sympy import to_sympy
 from pyearthdof.mars.formula.model_matrix import Formula
 
 pytestmark = needs_rscript

@@ -22,7 +22,7 @@ from random_models import new_rows, random_models
 from pyearthdof import Earth, EarthClassifier
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.mars.components.glm import LINKS
-from pyearthdof.mars.export.series import arc_series, decay_series, normal_series
+from pyearthdof.mars.export.links import arc_series, decay_series, normal_series
 
 needs_node = pytest.mark.skipif(node() is None, reason="node runs the exported JavaScript")
 needs_onnx = pytest.mark.skipif(

@@ -1,0 +1,101 @@
+"""A model as an expression for SQL's SELECT."""
+
+from __future__ import annotations
+
+from ..._utils.checks import check_choice
+from ...exceptions import InvalidInputError
+from .inputs import TYPES, coefficients, distance, link_of, model_inputs, model_terms, summands
+from .links import render_mean
+
+__all__ = ["to_sql"]
+
+DIALECTS = ("ansi", "mysql")
+NO_LINKS = ("probit", "cauchit")
+FUNCTIONS = {
+    "Add": "({} + {})", "Sub": "({} - {})", "Div": "({} / {})", "USub": "-{}", "Gt": "", "Lt": "",
+    "where": "{2}", "clip": "{0}", "least": "{0}", "most": "{0}", "exp": "EXP({})",
+    "expm1": "(EXP({}) - 1.0)", "square": "POWER({}, 2)", "reciprocal": "(1.0 / {})",
+    "reciprocal_root": "(1.0 / SQRT({}))",
+}  # fmt: skip
+
+
+def to_sql(model, *, type: str = "response", dialect: str = "ansi") -> str | list[str]:
+    """Write a model as an expression for SQL's SELECT; a list of them for several responses.
+
+    Everything is standard SQL: CASE, and EXP, POWER or SQRT for the means of a GLM part. A row with a
+    NULL or an unknown level gives NULL. Coefficients are approximate numbers (2.5e0), so that integer
+    columns are not multiplied as decimals, which overflow in some databases.
+
+    Parameters
+    ----------
+    model, type
+        As in `to_python`. SQL has no function for the means of the links probit and cauchit.
+    dialect : {"ansi", "mysql"}
+        How names and texts are quoted. "ansi" writes "name" and 'it''s': SQLite, DuckDB, PostgreSQL,
+        Snowflake, Oracle. "mysql" writes `name` and escapes with a backslash: MySQL, MariaDB, BigQuery,
+        Spark.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> import pandas as pd
+    >>> from pyearthdof import Earth
+    >>> X = pd.DataFrame({"speed": [float(v) for v in range(30)]})
+    >>> model = Earth(engine="native", nk=3).fit(X, [v * v / 20 for v in range(30)]).model_
+    >>> short = replace(model, coef=model.coef.round(2))
+    >>> print(to_sql(short))
+    (10.9e0
+    + 2.32e0 * CASE WHEN "speed" > 16.0 THEN "speed" - 16.0 WHEN "speed" <= 16.0 THEN 0.0 END
+    - 0.81e0 * CASE WHEN "speed" < 16.0 THEN 16.0 - "speed" WHEN "speed" >= 16.0 THEN 0.0 END)
+    """
+    check_choice("type", type, TYPES)
+    check_choice("dialect", dialect, DIALECTS)
+    link = link_of(model, type)
+    if link in NO_LINKS:
+        raise InvalidInputError(
+            f"type={type!r} but SQL has no function for the link {link}; it should be 'link'"
+        )
+    inputs = model_inputs(model)
+    raw = [_name(predictor.name, dialect) for predictor in inputs.predictors]
+
+    def factor(column, feature, predictor):
+        return _factor(column, feature, predictor, dialect)
+
+    terms = model_terms(model, inputs, raw, inputs.columns(raw, factor), _hinge)
+    sums = ["\n".join(summands(c, terms, _double)) for c in coefficients(model, type, inputs)]
+    found = [render_mean(link, f"({eta})", repr, FUNCTIONS) for eta in sums]
+    return found if model.coef.ndim == 2 else found[0]
+
+
+def _double(value: float) -> str:
+    """An approximate number, which has an exponent; one without it is a decimal."""
+    text = repr(value)
+    return text if "e" in text else f"{text}e0"
+
+
+def _name(name: str, dialect: str) -> str:
+    quote = "`" if dialect == "mysql" else '"'
+    return quote + name.replace(quote, 2 * quote) + quote
+
+
+def _text(text: str, dialect: str) -> str:
+    if dialect == "mysql":
+        return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _factor(column: str, feature, predictor, dialect: str) -> str:
+    levels = {level: _text(level, dialect) for level in predictor.levels}
+    if feature.kind == "contrast":
+        cases = " ".join(f"WHEN {levels[k]} THEN {v!r}" for k, v in feature.level.items())
+        return f"CASE {column} {cases} END"
+    if predictor.kind == "logical":  # not "= TRUE": TRUE may be the name of a column
+        return f"CASE WHEN {column} THEN 1.0 WHEN NOT {column} THEN 0.0 END"
+    others = ", ".join(text for level, text in levels.items() if level != feature.level)
+    return f"CASE WHEN {column} = {levels[feature.level]} THEN 1.0 WHEN {column} IN ({others}) THEN 0.0 END"
+
+
+def _hinge(column: str, direction: int, cut: float) -> str:
+    sign, beyond = (">", "<=") if direction == 1 else ("<", ">=")
+    inside = distance(column, direction, cut)
+    return f"CASE WHEN {column} {sign} {cut!r} THEN {inside} WHEN {column} {beyond} {cut!r} THEN 0.0 END"

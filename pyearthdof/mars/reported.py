@@ -20,7 +20,7 @@ from .model.mars_model import MarsModel
 from .options import check_options
 
 if TYPE_CHECKING:
-    from .report.about import Rows
+    from .report.contents import Rows
 
 __all__ = ["Reports"]
 
@@ -74,7 +74,7 @@ class Reports:
         """
         check_is_fitted(self)
         level = check_level(level)
-        from .report.about import About
+        from .report.contents import About
         from .report.page import page_html
 
         _check_df(df)
@@ -129,8 +129,7 @@ class Reports:
         }
 
     def _training_rows(self) -> Rows | None:
-        from .report.about import Rows
-        from .report.effects import predicted
+        from .report.contents import Rows, predicted
 
         if "bx_" not in vars(self) or "fitted_values_" not in vars(self):
             return None
@@ -148,8 +147,7 @@ class Reports:
         return Rows("On the training rows", fitted, observed, chosen)
 
     def _new_rows(self, X, y) -> Rows:
-        from .report.about import Rows
-        from .report.effects import predicted
+        from .report.contents import Rows, predicted
 
         model = self.model_
         rows = check_new_data(self, X)
@@ -214,7 +212,7 @@ def _rugs(estimator) -> dict[str, np.ndarray]:
 
 def _explored(model, rows) -> np.ndarray | None:
     """Rows for the explorer, where it takes the columns of the data."""
-    from .report.controls import Controls
+    from .report.contents import Controls
 
     try:
         controls = Controls.of(model)

@@ -314,7 +314,7 @@ class MarsModel:
         title : str, optional
             Heading of the page.
         """
-        from ..report.about import About
+        from ..report.contents import About
         from ..report.page import page_html
 
         about = About(title=title, level=check_level(level))

@@ -6,9 +6,7 @@ from scipy.stats import norm
 
 from ..._utils.html import Html, escape
 from ..inspect.summary import anova_order, spaced
-from .about import About
-from .controls import Control
-from .effects import Predictions
+from .contents import About, Control, Predictions
 
 __all__ = ["explorer_data", "explorer_html"]
 

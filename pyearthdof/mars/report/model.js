@@ -1,12 +1,10 @@
 // A MARS model as its JSON file has it, computed as pyearthdof's MarsModel computes it.
 //
 // `model` is the file; `page.features` says how the columns of the terms are made of a row, an array with
-// a number for each of `page.predictors`: its value, or the position of its level.
+// a number for each of `page.predictors`: its value, or the position of its level. pyearthdofMeans, which
+// is written from `export.links`, stands before.
 const pyearthdofModel = (model, page) => {
   "use strict";
-  const EPSILON = 2 ** -52; // R keeps means away from their limits by this
-  const PROBIT = 8.125890664701906;
-  const CAUCHIT = 1433540284805664.8;
   const SD_OF_ABSOLUTE = Math.sqrt(Math.PI / 2);
 
   const asRows = (coef) => coef.map((value) => (Array.isArray(value) ? value : [value]));
@@ -34,37 +32,6 @@ const pyearthdofModel = (model, page) => {
   const basis = (columns) => model.selected.map((t) => evaluate(columns, model.dirs[t], model.cuts[t]));
   const combined = (terms, coef, k) => terms.reduce((sum, value, t) => sum + value * coef[t][k], 0);
 
-  const normal = (eta) => {
-    const z = -clip(eta, -PROBIT, PROBIT) / Math.SQRT2;
-    const size = Math.abs(z);
-    const { series, scale, stretch } = page.normal;
-    const t = ((size - scale) / (size + scale) + 1) * stretch - 1;
-    let [first, second] = [0, 0];
-    for (let k = series.length - 1; k > 0; k--) [first, second] = [series[k] + 2 * t * first - second, first];
-    const tail = 0.5 * Math.exp(-size * size) * (series[0] + t * first - second);
-    return z < 0 ? 1 - tail : tail;
-  };
-  const cauchy = (eta) => {
-    if (eta >= -1 && eta <= 1) return 0.5 + Math.atan(eta) / Math.PI;
-    if (eta < -1) return -Math.atan(1 / Math.max(eta, -CAUCHIT)) / Math.PI;
-    return 0.5 - Math.atan(1 / Math.min(eta, CAUCHIT)) / Math.PI + 0.5;
-  };
-  const logistic = (eta) => {
-    const odds = eta < -30 ? EPSILON : eta > 30 ? 1 / EPSILON : Math.exp(eta);
-    return odds / (1 + odds);
-  };
-  const MEANS = {
-    "identity": (eta) => eta,
-    "logit": logistic,
-    "probit": normal,
-    "cauchit": cauchy,
-    "cloglog": (eta) => clip(-Math.expm1(-Math.exp(eta)), EPSILON, 1 - EPSILON),
-    "log": (eta) => Math.max(Math.exp(eta), EPSILON),
-    "inverse": (eta) => 1 / eta,
-    "sqrt": (eta) => eta * eta,
-    "1/mu^2": (eta) => 1 / Math.sqrt(eta),
-  };
-
   // What each term adds to the linear predictor of response k; an offset comes last.
   const contributions = (row, k = 0) => {
     const added = basis(design(row)).map((value, t) => value * linkCoef[t][k]);
@@ -80,7 +47,7 @@ const pyearthdofModel = (model, page) => {
   };
   const predict = (row) => {
     const eta = link(row);
-    return model.glm === null ? eta : eta.map(MEANS[model.glm.link]);
+    return model.glm === null ? eta : eta.map(pyearthdofMeans[model.glm.link]);
   };
 
   const probabilities = (row) => {

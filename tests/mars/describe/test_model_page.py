@@ -15,6 +15,7 @@ from random_models import new_rows, random_models
 from pyearthdof import CorrectedEarth, Earth, EarthClassifier, MarsModel, correct_penalty
 from pyearthdof.datasets import load_ozone
 from pyearthdof.exceptions import InvalidInputError
+from pyearthdof.mars.export.javascript import javascript_means
 
 HOSTILE = "<img src=x onerror=alert(1)></script><script>alert(2)</script>&\"'"
 SECTIONS = [
@@ -252,12 +253,13 @@ needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="node runs 
 
 def run_in_node(pages) -> list:
     """What the script of the page computes at the rows that the page was given."""
-    folder = files("pyearthdof.mars.report")
     cases = [
         {"model": b["model-json"], "page": b["page-json"], "rows": b["page-json"]["rows"]}
         for b in pages
     ]
-    source = folder.joinpath("model.js").read_text(encoding="utf-8")
+    source = javascript_means() + files("pyearthdof.mars.report").joinpath("model.js").read_text(
+        "utf-8"
+    )
     source += SCRIPT.replace("CASES", json.dumps(cases))
     run = subprocess.run(["node", "-"], input=source, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr[-2000:]

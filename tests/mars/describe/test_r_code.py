@@ -6,7 +6,7 @@ import pytest
 from rscript import needs_rscript, run_r
 
 from pyearthdof import Earth, EarthClassifier
-from pyearthdof.mars.report.about import About
+from pyearthdof.mars.report.contents import About
 from pyearthdof.mars.report.r_code import _text, r_code
 
 

@@ -1,24 +1,71 @@
-"""What a page is explored with: a control for each column of the data, and how terms are made of them."""
+"""The contents of a page: rows, facts beside the model, controls, and predictions at rows of the controls."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from ...exceptions import InvalidInputError
-from ..components.variance import ON_PREDICTORS
+from ..components.variance import ON_PREDICTORS, interval_width
 from ..data.columns import Columns
 from ..export.inputs import Inputs, model_inputs
-from ..export.links import NORMAL_SCALE, normal_series
 from ..formula.dates import dates_of_numbers
+from ..options import EarthOptions
 
-__all__ = ["Control", "Controls"]
+__all__ = ["About", "Control", "Controls", "Predictions", "Rows", "predicted"]
 
 ROWS = 500  # at which a formula is looked at to learn the range of its columns
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows and what was observed there.
+
+    Attributes
+    ----------
+    called : what the rows are, in words.
+    predicted : (n, m) predictions; of a classifier shares.
+    observed : (n, m) array, or None where it is not known; of a classifier 0 and 1.
+    chosen : whether the predicted class of each row was right; of a classifier alone.
+    controls : (n, number of controls) rows for the explorer, or None.
+    outside : number of rows outside of the training range.
+    """
+
+    called: str
+    predicted: np.ndarray
+    observed: np.ndarray | None = None
+    chosen: np.ndarray | None = None
+    controls: np.ndarray | None = None
+    outside: int = 0
+
+
+@dataclass(frozen=True)
+class About:
+    """What is known of a fit beside its `MarsModel`; all of it may be missing."""
+
+    title: str | None = None
+    level: float = 0.95
+    classes: tuple[str, ...] | None = None
+    threshold: float = 0.5
+    is_named: bool = False
+    options: EarthOptions | None = None
+    mda_options: Mapping[str, Any] | None = None
+    seed: int | None = None
+    has_weights: bool = False
+    anova: pd.DataFrame | None = None
+    cv: pd.DataFrame | None = None
+    df: Any = None
+    training: Rows | None = None
+    rugs: Mapping[str, np.ndarray] = field(default_factory=dict)
+    new: Rows | None = None
+    frame: pd.DataFrame | None = None  # the new rows, where they have names
+    file: str | None = None  # the estimator as JSON, where there is one
+    versions: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -102,11 +149,11 @@ class Controls:
     def design(self, rows: np.ndarray) -> np.ndarray:
         """The columns of the terms at rows."""
         columns = []
-        for entries, predictor in zip(self._entries(), self._positions(), strict=True):
-            values = rows[:, predictor]
-            columns.append(
-                values if entries is None else np.asarray(entries)[values.round().astype(int)]
-            )
+        for entries, feature in zip(self._entries(), self.inputs.features, strict=True):
+            values = rows[:, feature.predictor]
+            if entries is not None:
+                values = np.asarray(entries)[values.round().astype(int)]
+            columns.append(values)
         return np.column_stack(columns)
 
     def offset(self, rows: np.ndarray) -> np.ndarray | None:
@@ -120,9 +167,6 @@ class Controls:
 
     def to_dict(self) -> dict:
         """What the page's script is told."""
-        top = (6 - NORMAL_SCALE) / (6 + NORMAL_SCALE)
-        glm = self.model.glm  # type: ignore[attr-defined]
-        is_probit = glm is not None and glm.link == "probit"
         return {
             "predictors": [
                 {
@@ -137,34 +181,18 @@ class Controls:
                 for c in self.controls
             ],
             "features": [
-                {"predictor": predictor, "entries": entries}
-                for predictor, entries in zip(self._positions(), self._entries(), strict=True)
+                {"predictor": feature.predictor, "entries": entries}
+                for feature, entries in zip(self.inputs.features, self._entries(), strict=True)
             ],
             "offset": self.inputs.offset,
-            "normal": {
-                "series": list(normal_series()),
-                "scale": NORMAL_SCALE,
-                "stretch": 2 / (top + 1),
-            }
-            if is_probit
-            else None,
         }
-
-    def _positions(self) -> list[int]:
-        return [feature.predictor for feature in self.inputs.features]
 
     def _entries(self) -> list[list[float] | None]:
         """For each column of the terms its value at each level; None for a number."""
-        found: list[list[float] | None] = []
-        for feature in self.inputs.features:
-            levels = self.controls[feature.predictor].levels
-            if feature.kind == "number":
-                found.append(None)
-            elif isinstance(feature.level, dict):
-                found.append([float(feature.level[level]) for level in levels])
-            else:
-                found.append([float(level == feature.level) for level in levels])
-        return found
+        return [
+            None if f.kind == "number" else f.entries(self.controls[f.predictor].levels)
+            for f in self.inputs.features
+        ]
 
 
 def _used_predictors(model, inputs: Inputs) -> set[int]:
@@ -253,3 +281,66 @@ def _rows_of_ranges(model) -> pd.DataFrame:
         codes = np.append(first, rng.integers(len(values), size=ROWS - len(first)))
         columns[column.name] = [values[int(code)] for code in codes]
     return pd.DataFrame(columns)
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """Predictions of a model at rows of its controls, as the page tells them: of a classifier shares."""
+
+    controls: Controls
+    classes: tuple[str, ...] | None
+
+    @property
+    def model(self):
+        """The `MarsModel`."""
+        return self.controls.model
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What is predicted: the responses, or the classes that have a probability of their own."""
+        if self.classes is None:
+            return self.model.response_names
+        return self.classes[1:] if len(self.classes) == 2 else self.classes
+
+    @property
+    def label(self) -> str:
+        """What stands before a name."""
+        return "predicted" if self.classes is None else "probability of"
+
+    def at(self, rows: np.ndarray) -> np.ndarray:
+        """(n, number of names) predictions."""
+        basis = self.model.basis(self.controls.design(rows))
+        return predicted(self.model, self.classes, basis, self.controls.offset(rows))
+
+    def bands(self, rows: np.ndarray, level: float) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """Ends of intervals by kind; none without a variance model, or around a generalised linear model."""
+        model = self.model
+        if model.varmod is None or model.glm is not None or self.classes is not None:
+            return {}
+        design = self.controls.design(rows)
+        basis, offset = model.basis(design), self.controls.offset(rows)
+        fit = basis @ model.coef
+        fit = fit if offset is None else fit + offset
+        sd = model.varmod.sd(fit, design)
+        width = interval_width(sd, level)
+        narrow = width * np.sqrt(model.varmod.leverages(basis))
+        return {
+            "prediction": (fit - width, fit + width),
+            "confidence": (fit - narrow, fit + narrow),
+        }
+
+
+def predicted(model, classes, basis: np.ndarray, offset: np.ndarray | None) -> np.ndarray:
+    """(n, m) predictions from the terms at rows and what a formula adds; shares of classes, if there are."""
+    coef = model.coef if model.glm is None else model.glm.coef
+    with np.errstate(over="ignore", invalid="ignore"):
+        eta = basis @ coef.reshape(len(coef), -1)
+        eta = eta if offset is None else eta + offset[:, None]
+    values = eta if model.glm is None else model.glm.response(eta)
+    if classes is None:
+        return values
+    values = np.clip(values, 0.0, 1.0)
+    if values.shape[1] == 1:
+        return values
+    total = values.sum(axis=1, keepdims=True)
+    return np.where(total > 0, values / np.where(total > 0, total, 1.0), 1 / values.shape[1])

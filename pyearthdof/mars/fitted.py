@@ -16,7 +16,7 @@ from .engines.r import engine as engine_r
 from .exports import Exports
 from .inspect.anova import anova_table
 from .inspect.contributions import term_contributions
-from .inspect.importance import feature_importances, importance_table, pruned_again
+from .inspect.importance import feature_importances, importance_table
 from .inspect.residuals import TYPES, fit_residuals, standardized
 from .inspect.summary import anova_order
 from .reported import Reports
@@ -224,6 +224,8 @@ class FittedMars(MarsTexts, Exports, Reports, ShownEstimator, TransformerMixin):
         if self._kept is not None and self._kept.importances is not None:
             return self._kept.importances
         if model.n_terms > 1 and model.prune_terms.size == 0:
+            from .engines.native.prune import pruned_again
+
             model = pruned_again(model, self.bx_, self.fitted_values_ + self.residuals_)
         return feature_importances(model)
 

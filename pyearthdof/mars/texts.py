@@ -83,7 +83,9 @@ class MarsTexts(LearnedFromModel, SavedEstimator):
             text = engine_r.summary_text(self._r_object, given | {"fixed.point": fixed_point})
             return Summary.of(text, self.model_)
         options = {"decomp": decomp, "digits": digits}
-        formulas = None if style == "h" else formulas_of(self.model_, style, **options)
+        formulas = None
+        if style != "h":
+            formulas = formulas_of(self.model_, style, **options, earth_version=_version(style))
         nprune, statistics = getattr(self, "nprune", None), None
         if hasattr(self, "cv_tables_"):
             statistics = cv_lines(self.model_, self.cv_, self.cv_tables_, nprune, digits)
@@ -173,7 +175,13 @@ class MarsTexts(LearnedFromModel, SavedEstimator):
             digits=digits,
             use_names=use_names,
             colon_char=colon_char,
+            earth_version=_version(style),
         )
 
     def __str__(self) -> str:
         return str(self.model_) if hasattr(self, "model_") else repr(self)
+
+
+def _version(style) -> str | None:
+    """The version of the installed earth, on which the table of style "bf" depends."""
+    return bridge.earth_version() if style == "bf" else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ..data.columns import RESERVED
-from ..inspect.summary import r_format
+from ..printing import r_format
 from .syntax import BINDING, EMPTY, PREFIXES, SPECIAL, Constant, FunctionCall, Name, Node
 
 __all__ = ["label_of", "r_text", "short_text", "shortened"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..data.columns import Column
-from ..inspect.summary import r_format
+from ..printing import r_format
 from .arguments import Arguments, matched_arguments
 from .bases import cut_breaks, cut_labels
 from .constants import (

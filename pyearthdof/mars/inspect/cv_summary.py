@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 
 from ...exceptions import InvalidInputError
-from .summary import print_frame, r_format, r_round, statistics_frame
+from ..printing import print_frame, r_format, r_round
+from .summary import statistics_frame
 
 __all__ = ["check_folds", "cv_lines"]
 

@@ -6,10 +6,10 @@ import re
 
 import numpy as np
 
-from ... import bridge
 from ..._utils.checks import check_choice, check_flag, refusal
 from ...exceptions import InvalidInputError
-from .summary import DIGITS, anova_order, coef_matrix, r_format
+from ..printing import DIGITS, r_format
+from .summary import anova_order, coef_matrix
 
 __all__ = [
     "DECOMPOSITIONS",
@@ -34,6 +34,7 @@ def format_model(
     digits: int = DIGITS,
     use_names: bool = True,
     colon_char: str = ":",
+    earth_version: str | None = None,
 ) -> str:
     """Write a fitted model as a formula: the text of R's `cat(format(fit, style=...))`.
 
@@ -45,10 +46,7 @@ def format_model(
     model : MarsModel
     style : {"h", "pmax", "max", "C", "bf"}
         How a hinge is written: `h(x-3)`, `pmax(0, x - 3)` (valid R), `max(0, x - 3)`,
-        `max(0, x[0] - 3)` (valid C), or as a name with a table of the names below. That table is
-        the one of the earth that is installed here, and of the newest where there is none: before
-        5.3.4 earth cut the terms behind each parenthesis, so predictors that enter linearly ran
-        into their neighbours.
+        `max(0, x[0] - 3)` (valid C), or as a name with a table of the names below.
     decomp : {"anova", "none"}
         Order of the terms: by degree and predictor, or as the forward pass found them.
     digits : int
@@ -58,6 +56,9 @@ def format_model(
         False writes `x[,1]` for the first predictor in the styles "pmax" and "max".
     colon_char : str
         Stands for each colon in the terms, taken literally. Style "C" always takes `*`.
+    earth_version : str, optional
+        The version of earth whose table style "bf" writes, by default the newest. Before 5.3.4 earth cut
+        the terms behind each parenthesis, so that predictors that enter linearly ran into their neighbours.
 
     Returns
     -------
@@ -77,13 +78,27 @@ def format_model(
       +  1.071515 * h(speed-16)
       +  0.604645 * h(speed-22)
     """
-    options = {"decomp": decomp, "use_names": use_names, "colon_char": colon_char}
-    # cat puts a space between its strings
-    return " ".join(formulas_of(model, style, digits=digits, **options))
+    formulas = formulas_of(
+        model,
+        style,
+        decomp=decomp,
+        digits=digits,
+        use_names=use_names,
+        colon_char=colon_char,
+        earth_version=earth_version,
+    )
+    return " ".join(formulas)  # cat puts a space between its strings
 
 
 def formulas_of(
-    model, style, *, decomp="anova", digits=DIGITS, use_names=True, colon_char=":"
+    model,
+    style,
+    *,
+    decomp="anova",
+    digits=DIGITS,
+    use_names=True,
+    colon_char=":",
+    earth_version=None,
 ) -> list[str]:
     """One formula for each response, and then for each response's GLM; arguments as in `format_model`."""
     check_choice("style", style, STYLES)
@@ -100,7 +115,7 @@ def formulas_of(
     if style == "h":
         terms = names
     elif style == "bf":
-        short = _short_names(names)
+        short = _short_names(names, earth_version)
         terms = _named_terms(names, short)
     else:
         labels = _labels(model, style, use_names)
@@ -178,10 +193,9 @@ def _table(short) -> str:
     return "\n" + "".join(f"{name:>6}  {piece}\n" for piece, name in short)
 
 
-def _short_names(names) -> list[tuple[str, str]]:
+def _short_names(names, earth_version) -> list[tuple[str, str]]:
     """The pieces of the terms, each once, with their short names; the first one is the intercept."""
-    version = bridge.earth_version()
-    is_old = version is not None and _numbers(version) < CUT_AT_STARS
+    is_old = earth_version is not None and _numbers(earth_version) < CUT_AT_STARS
     pieces = _cut_behind_parentheses(names) if is_old else "*".join(names).split("*")
     distinct = dict.fromkeys(piece for piece in pieces if piece)
     return [(piece, f"bf{k}") for k, piece in enumerate(distinct) if k > 0]

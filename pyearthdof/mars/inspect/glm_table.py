@@ -8,7 +8,8 @@ import numpy as np
 from scipy.stats import norm
 from scipy.stats import t as student
 
-from .summary import DIGITS, LINE, print_frame, r_format, spaced
+from ..printing import DIGITS, LINE, print_frame, r_format
+from .summary import spaced
 
 __all__ = ["LEFT_OUT", "glm_details"]
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 
 from ...exceptions import InvalidInputError
 
-__all__ = ["feature_importances", "importance_table", "pruned_again"]
+__all__ = ["feature_importances", "importance_table"]
 
 
 def importance_table(model, *, trim: bool = True, sqrt: bool = True) -> pd.DataFrame:
@@ -75,25 +73,6 @@ def feature_importances(model) -> np.ndarray:
         if np.isfinite(total) and total > 0:
             return gains / total
     return np.zeros(len(model.raw_names))
-
-
-def pruned_again(model, bx: np.ndarray, y: np.ndarray):
-    """A model that keeps no record of its pruning pass, with one of removing its terms backward."""
-    from ..engines.native.prune import prune
-    from ..options import EarthOptions
-
-    options = EarthOptions(
-        n_features=len(model.feature_names), penalty=model.penalty, pmethod="none"
-    )
-    found = prune(bx, y.reshape(len(bx), -1), options)
-    return replace(
-        model,
-        dirs=model.dirs[model.selected],
-        selected=np.arange(model.n_terms),
-        rss_per_subset=found.rss_per_subset,
-        gcv_per_subset=found.gcv_per_subset,
-        prune_terms=found.prune_terms,
-    )
 
 
 def _share_of(name: str, gains: np.ndarray, owners) -> float:

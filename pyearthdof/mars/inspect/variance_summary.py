@@ -12,7 +12,8 @@ from ...exceptions import InvalidInputError
 from .. import reading as saved
 from ..components.term_names import term_names
 from ..components.variance import SD_OF_ABSOLUTE, VarianceErrors, interval_width
-from .summary import anova_order, print_frame, r_format, spaced, zapsmall
+from ..printing import print_frame, r_format, zapsmall
+from .summary import anova_order, spaced
 
 __all__ = ["VarianceShown", "variance_lines"]
 

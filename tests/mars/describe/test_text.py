@@ -13,7 +13,8 @@ from test_identity import fit_case
 from pyearthdof import Earth
 from pyearthdof.datasets import load_ozone
 from pyearthdof.mars.inspect.importance import importance_table
-from pyearthdof.mars.inspect.summary import model_summary, r_format, r_round
+from pyearthdof.mars.inspect.summary import model_summary
+from pyearthdof.mars.printing import r_format, r_round
 
 pytestmark = needs_rscript
 OZONE = load_ozone()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -15,7 +15,7 @@ from ...components.gcv import gcv_of_sizes
 from ...options import EarthOptions
 
 __all__ = [
-    "Pruning", "Subsets", "choose", "find_subsets", "prune",
+    "Pruning", "Subsets", "choose", "find_subsets", "prune", "pruned_again",
 ]  # fmt: skip
 
 
@@ -134,3 +134,19 @@ def _backward_several(columns, Y) -> tuple[np.ndarray, np.ndarray]:
             "responses (R: lin dep terms in bx): leave out predictors that are almost the same"
         )
     return found["rss"], found["best"]
+
+
+def pruned_again(model, bx: np.ndarray, y: np.ndarray):
+    """A model that keeps no record of its pruning pass, with one of removing its terms backward."""
+    options = EarthOptions(
+        n_features=len(model.feature_names), penalty=model.penalty, pmethod="none"
+    )
+    found = prune(bx, y.reshape(len(bx), -1), options)
+    return replace(
+        model,
+        dirs=model.dirs[model.selected],
+        selected=np.arange(model.n_terms),
+        rss_per_subset=found.rss_per_subset,
+        gcv_per_subset=found.gcv_per_subset,
+        prune_terms=found.prune_terms,
+    )

@@ -153,7 +153,7 @@ class Exports:
         1    h(x-0.52)     above  0.52
         2    h(0.52-x)     below  0.52
         """
-        from .inspect.term_table import term_table
+        from .inspect.format import term_table
 
         check_is_fitted(self)
         return term_table(self.model_, type=type)

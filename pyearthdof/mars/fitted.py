@@ -14,9 +14,12 @@ from .components.cv_frames import cv_frames
 from .data.design import check_new_data
 from .engines.r import engine as engine_r
 from .exports import Exports
-from .inspect.anova import anova_table
-from .inspect.contributions import term_contributions
-from .inspect.importance import feature_importances, importance_table
+from .inspect.importance import (
+    anova_table,
+    feature_importances,
+    importance_table,
+    term_contributions,
+)
 from .inspect.residuals import TYPES, fit_residuals, standardized
 from .inspect.summary import anova_order
 from .reported import Reports

@@ -16,7 +16,7 @@ from .data.extrapolation import within_range
 from .data.kinds import check_kind
 from .data.missing import check_missing, predict_complete_rows
 from .fitted import FittedMars
-from .inspect.contributions import additive_terms
+from .inspect.importance import additive_terms
 
 __all__ = ["MarsRegressor", "check_many"]
 

@@ -19,8 +19,7 @@ from .._utils.files import write_whole
 from ..exceptions import InvalidInputError, TrainingRowsError
 from . import reading as saved
 from .data.design import default_names
-from .inspect.cv_summary import check_folds
-from .inspect.variance_summary import VarianceShown
+from .inspect.summary import VarianceShown, check_folds
 from .model.estimator_parts import (
     classes_from,
     frame_from,

@@ -9,12 +9,16 @@ from .. import bridge
 from .._utils.checks import check_choice, check_flag
 from .components.variance import VarianceErrors
 from .engines.r import engine as engine_r
-from .inspect.cv_summary import cv_lines
 from .inspect.format import DECOMPOSITIONS, STYLES, check_digits, format_model, formulas_of
-from .inspect.glm_table import LEFT_OUT, glm_details
 from .inspect.html import Summary
-from .inspect.summary import model_summary
-from .inspect.variance_summary import VarianceShown, variance_lines
+from .inspect.summary import (
+    GLM_LEFT_OUT,
+    VarianceShown,
+    cv_lines,
+    glm_details,
+    model_summary,
+    variance_lines,
+)
 from .learned import LearnedFromModel
 from .saved_estimator import SavedEstimator
 
@@ -121,7 +125,7 @@ class MarsTexts(LearnedFromModel, SavedEstimator):
             return []
         data = getattr(self, "_data", None)
         if data is None:
-            return LEFT_OUT
+            return GLM_LEFT_OUT
         from .engines.native.earth_glm import fit_glms_again
 
         found = fit_glms_again(self.bx_, data, data.check_options(self))

@@ -1,4 +1,4 @@
-"""How much each predictor matters to a model: earth's three criteria (R's `evimp`)."""
+"""Importance of predictors (R's `evimp`), Friedman's ANOVA of groups of terms, and contributions of terms."""
 
 from __future__ import annotations
 
@@ -6,8 +6,15 @@ import numpy as np
 import pandas as pd
 
 from ...exceptions import InvalidInputError
+from ..components.gcv import gcv_of
 
-__all__ = ["feature_importances", "importance_table"]
+__all__ = [
+    "additive_terms",
+    "anova_table",
+    "feature_importances",
+    "importance_table",
+    "term_contributions",
+]
 
 
 def importance_table(model, *, trim: bool = True, sqrt: bool = True) -> pd.DataFrame:
@@ -86,3 +93,90 @@ def _scaled(values: np.ndarray, sqrt: bool) -> np.ndarray:
     with np.errstate(invalid="ignore"):
         shares = values / largest
     return 100 * (np.sign(shares) * np.sqrt(np.abs(shares)) if sqrt else shares)
+
+
+def anova_table(model, bx, responses, weights=None) -> pd.DataFrame:
+    """Group the terms by the predictors that they use and measure each group.
+
+    f(x) = a0 + sum f_i(x_i) + sum f_ij(x_i, x_j) + ... (Friedman 1991, section 3.5): a group is one of
+    these functions. With several responses there is a standard deviation for each of them.
+
+    Parameters
+    ----------
+    model : MarsModel
+    bx : (n, n_terms) array, the selected terms at the training rows.
+    responses : (n,) or (n, m) array.
+    weights : (n,) array, optional
+    """
+    Y = responses.reshape(len(responses), -1)
+    coef = model.coef.reshape(model.n_terms, -1)
+    root = np.ones(len(Y)) if weights is None else np.sqrt(weights)
+    groups = _groups(model)
+    rows = []
+    for terms in groups.values():
+        kept = [t for t in range(model.n_terms) if t not in terms]
+        rss = _rss(bx[:, kept] * root[:, None], Y * root[:, None])
+        spread = (bx[:, terms] @ coef[terms]).std(axis=0, ddof=1)
+        gcv = float(gcv_of(rss, len(kept), len(Y), model.penalty))
+        rows.append([len(terms), *spread, gcv])
+    several = Y.shape[1] > 1
+    spreads = [f"sd_{name}" for name in model.response_names] if several else ["sd"]
+    table = pd.DataFrame(rows, columns=["terms", *spreads, "gcv"], index=list(groups))
+    return table.astype(float).astype({"terms": int})
+
+
+def _groups(model) -> dict[str, list[int]]:
+    """Selected terms by the names of their predictors, groups of one predictor first."""
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for position, term in enumerate(model.selected):
+        used = tuple(int(j) for j in np.flatnonzero(model.dirs[term]))
+        if used:
+            groups.setdefault(used, []).append(position)
+    ordered = sorted(groups, key=lambda used: (len(used), used))
+    return {" ".join(model.feature_names[j] for j in used): groups[used] for used in ordered}
+
+
+def _rss(columns: np.ndarray, Y: np.ndarray) -> float:
+    size = np.linalg.norm(columns, axis=0)
+    columns = columns / np.where(size > 0, size, 1.0)
+    coef, *_ = np.linalg.lstsq(columns, Y, rcond=None)
+    return float(np.sum((Y - columns @ coef) ** 2))
+
+
+def term_contributions(model, X, index=None) -> pd.DataFrame:
+    """Coefficient times term at the rows of X, the intercept first; the columns add up to the prediction.
+
+    With a generalised linear model that is the linear predictor. Several responses have two levels of
+    columns, the response and the term.
+    """
+    basis, offset = model.basis(X), model.offset(X)
+    coef = model.coef if model.glm is None else model.glm.coef
+    names = list(model.selected_names)
+    blocks = []
+    for column in coef.reshape(len(coef), -1).T:
+        block = pd.DataFrame(basis * column, columns=names, index=index)
+        if offset is not None:
+            block["offset"] = offset
+        blocks.append(block)
+    if model.coef.ndim == 1:
+        return blocks[0]
+    return pd.concat(blocks, axis=1, keys=list(model.response_names))
+
+
+def additive_terms(model, X, index=None) -> pd.DataFrame:
+    """R's predict(type="terms"): a column for each predictor with the terms that use it alone.
+
+    Interactions and the intercept are left out, and of several responses it is the first, as in R.
+    """
+    dirs = model.dirs[model.selected]
+    alone = np.count_nonzero(dirs, axis=1) == 1
+    basis, coef = model.basis(X)[:, alone], model.coef.reshape(len(dirs), -1)[alone, 0]
+    found = {}
+    for j in np.flatnonzero(np.any(dirs[alone] != 0, axis=0)):
+        of_predictor = dirs[alone][:, j] != 0
+        values = np.zeros(len(basis))
+        for k in np.flatnonzero(of_predictor):  # R's order of sums
+            values = values + coef[k] * basis[:, k]
+        found[model.feature_names[j]] = values
+    rows = index if index is not None else range(len(basis))
+    return pd.DataFrame(found, index=rows)

@@ -3,20 +3,55 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
+import pandas as pd
+from scipy.stats import norm
+from scipy.stats import t as student
 
-from ..printing import DIGITS, LINE, print_frame, r_format, zapsmall
+from ...exceptions import InvalidInputError
+from .. import reading as saved
+from ..components.term_names import term_names
+from ..components.variance import SD_OF_ABSOLUTE, VarianceErrors, interval_width
+from ..printing import DIGITS, LINE, print_frame, r_format, r_round, zapsmall
 from .importance import importance_table
 
 __all__ = [
+    "GLM_LEFT_OUT",
+    "VarianceShown",
     "anova_order",
+    "check_folds",
     "coef_matrix",
+    "cv_lines",
+    "glm_details",
     "model_summary",
     "spaced",
     "statistics_frame",
+    "variance_lines",
 ]
+
+CV_NOTE = "Note: the cross-validation sd's below are standard deviations across folds"
+CV_DIGITS = 3
+# Table, R's title and whether its means are rounded to three decimals, in R's order
+CV_COLUMNS = (
+    ("rsq", "CVRSq", True), ("class_rate", "ClassRate", True), ("maxerr", "MaxErr", False),
+    ("auc", "AUC", True), ("cor", "cor.tab", True), ("deviance", "MeanDev", False),
+    ("calib_int", "CalibInt", True), ("calib_slope", "CalibSlope", True),
+)  # fmt: skip
+# What R's cor() and glm() cannot compute is NA; 0/0 in the other tables is NaN.
+NA_TABLES = ("cor", "calib_int", "calib_slope")
+LEVEL = 0.95
+LEVELS = (0.68, 0.8, 0.9, 0.95)
+BIG = 1000  # percent
+ERRORS_LEFT_OUT = "(The standard errors and the widths of the intervals are left out: they need the training rows.)"
+GLM_LEFT_OUT = ["(The table of the glm is left out: it needs the training rows.)", ""]
+FEW = 5  # degrees of freedom: up to here each residual is shown
+GAP = 2
+EPSILON = np.finfo(float).eps  # a smaller probability is shown as smaller than this
+QUANTILES = ("Min", "1Q", "Median", "3Q", "Max")
 
 
 def model_summary(
@@ -260,3 +295,416 @@ def _fixed_point(values: np.ndarray, shown: int) -> np.ndarray:
 
 def _signif(values, digits: int) -> np.ndarray:
     return np.array([float(f"{value:.{digits - 1}e}") for value in np.atleast_1d(values)])
+
+
+def check_folds(model, folds: pd.DataFrame, tables: dict[str, pd.DataFrame]) -> None:
+    """Refuse tables from a file that `cv_lines` could not read."""
+    n_resp, n_sizes = len(model.response_names), len(model.gcv_per_subset)
+    widths = {name: n_resp for name, _, _ in CV_COLUMNS} | {"oof_rsq": n_sizes}
+    known = [(tables[name], width) for name, width in widths.items() if name in tables]
+    if folds is None or any(table is None for table in tables.values()):
+        raise InvalidInputError("estimator.cv_tables has an entry that is no table")
+    by_cv = "oof_rsq" in tables and "rsq" not in tables  # then there is no row of means in `folds`
+    counts = ["nterms"] if by_cv else ["nterms", "nvars"]
+    fits = len(folds) > 1 and set(counts) <= set(folds.columns)
+    fits &= "rsq" in tables or "oof_rsq" in tables
+    fits &= all(len(t) == len(folds) + by_cv and t.shape[1] >= width for t, width in known)
+    numbers = [*(t for t, _ in known), *([folds[counts]] if fits else [])]
+    if not fits or any(t.select_dtypes("number").shape != t.shape for t in numbers):
+        raise InvalidInputError("estimator.cv and cv_tables should be those of a cross-validation")
+
+
+def cv_lines(
+    model, folds: pd.DataFrame, tables: dict[str, pd.DataFrame], nprune, digits: int
+) -> list[str]:
+    """The statistics of a cross-validated model, instead of those of any other."""
+    several = len(model.response_names) > 1
+    if "oof_rsq" in tables and "rsq" not in tables:  # pmethod="cv"
+        lines = _of_all_by_cv(model, tables, digits) if several else [_by_cv(model, tables, digits)]
+        return [*lines, "", *_backward(model, tables, nprune, digits + several)]
+    rsq = tables["rsq"].to_numpy()[-1]
+    if several:
+        lines = statistics_frame(model, {"CVRSq": rsq}, digits)
+    else:
+        names = ("gcv", "GCV"), ("rss", "RSS"), ("grsq", "GRSq"), ("rsq", "RSq")
+        parts = [f"{title} {r_format([getattr(model, n)], digits)[0]}" for n, title in names]
+        text = "  ".join([*parts, f"CVRSq {r_format([rsq[-1]], digits)[0]}"])
+        lines = [text if model.glm is None else f"Earth {text}"]
+    return [*lines, "", CV_NOTE, "", _cv_counts(folds), "", *_cv_table(model, tables)]
+
+
+def _by_cv(model, tables, digits: int) -> str:
+    mean, spread = _out_of_fold(model.n_terms, tables)
+    head = "" if model.glm is None else "Earth "
+    return (
+        f"{head}GRSq {r_format([model.grsq], digits)[0]}  RSq {r_format([model.rsq], digits)[0]}  "
+        f"mean.oof.RSq {_or_na(mean, digits)} (sd {_or_na(spread, CV_DIGITS)})"
+    )
+
+
+def _of_all_by_cv(model, tables, digits: int) -> list[str]:
+    mean, spread = (
+        _significant_value(value, digits) for value in _out_of_fold(model.n_terms, tables)
+    )
+    none = [np.nan] * len(model.response_names)
+    columns = {"  mean.oof.RSq": [*none, mean], "sd(mean.oof.RSq)": [*none, spread]}
+    return statistics_frame(model, columns, digits)
+
+
+def _out_of_fold(n_terms: int, tables) -> tuple[float, float]:
+    column = tables["oof_rsq"].to_numpy()[:, n_terms - 1]
+    there = column[:-1][~np.isnan(column[:-1])]
+    return column[-1], float(np.std(there, ddof=1)) if len(there) > 1 else np.nan
+
+
+def _backward(model, tables, nprune, digits: int) -> list[str]:
+    """The model that the GCV would have chosen."""
+    gcv, rss = model.gcv_per_subset, model.rss_per_subset
+    size = int(np.argmin(gcv if nprune is None else gcv[: int(nprune)])) + 1
+    terms = model.prune_terms[size - 1][:size].astype(int) - 1
+    used = int((model.dirs[terms] != 0).any(axis=0).sum())
+    mean = tables["oof_rsq"].to_numpy()[-1, size - 1]
+    same = " the same model" if size == model.n_terms else ""
+    shares = [1 - values[size - 1] / values[0] for values in (gcv, rss)]
+    grsq, rsq = (r_format([share], digits)[0] for share in shares)
+    lines = [
+        f'pmethod="backward" would have selected{same}:',
+        f"    {size} terms {used} preds,  GRSq {grsq}  RSq {rsq}  mean.oof.RSq {_or_na(mean, digits)}",
+    ]
+    if np.isnan(mean):
+        why = f"most fold models have less than {size} terms"
+        lines.append(f"    (mean.oof.RSq is NA because {why})")
+    return lines
+
+
+def _cv_counts(folds: pd.DataFrame) -> str:
+    parts = [
+        f"{name} {folds[name].iloc[-1]:.2f} sd {folds[name].iloc[:-1].std():.2f}"
+        for name in ("nterms", "nvars")
+    ]
+    return "Cross validation:   " + "    ".join(parts)
+
+
+def _cv_table(model, tables) -> list[str]:
+    """Means and standard deviations over the folds: a row for each response, and one for all of them."""
+    wide = "" if "deviance" in tables else "    "
+    several = len(model.response_names) > 1
+    rows = [*model.response_names, "All"] if several else [""]
+    titles, columns = [], []
+    for name, title, is_rounded in CV_COLUMNS:
+        if name not in tables:
+            continue
+        values = tables[name].to_numpy()
+        with np.errstate(invalid="ignore"):
+            means, spreads = values[-1], np.std(values[:-1], axis=0, ddof=1)
+        if is_rounded:
+            means, spreads = r_round(means, CV_DIGITS), r_round(spreads, CV_DIGITS)
+        titles += [wide + title, "sd"]
+        missing = np.isnan(values[:-1]).any(axis=0)  # of which R's sd() is NA, of infinite ones NaN
+        columns += [
+            _cv_cells(means[: len(rows)], np.full(len(rows), name in NA_TABLES)),
+            _cv_cells(spreads[: len(rows)], missing),
+        ]
+    return print_frame(rows, titles, columns)
+
+
+def _cv_cells(values, is_na) -> list[str]:
+    """Numbers as text; what is not a number is NA where `is_na`."""
+    texts = r_format(values, CV_DIGITS)
+    return [t.replace("NaN", "NA") if na else t for t, na in zip(texts, is_na, strict=False)]
+
+
+def _significant_value(value: float, digits: int) -> float:
+    return float(f"{value:.{digits - 1}e}")
+
+
+def _or_na(value: float, digits: int) -> str:
+    return "NA" if np.isnan(value) else r_format([value], digits)[0]
+
+
+@dataclass(frozen=True, eq=False)
+class VarianceShown:
+    """Numbers of the summary that come from the training rows.
+
+    Attributes
+    ----------
+    names, stderr, rsq : as in `VarianceErrors`.
+    widths : mean, smallest and largest length of the 95% prediction intervals.
+    inside : percentages of the responses in their 68%, 80%, 90% and 95% prediction intervals.
+    """
+
+    names: tuple[str, ...]
+    stderr: np.ndarray
+    rsq: float | None
+    widths: np.ndarray
+    inside: np.ndarray
+
+    @classmethod
+    def of(cls, errors: VarianceErrors, sd: np.ndarray, fitted, residuals) -> VarianceShown:
+        """From the standard deviations, the fit and the residuals of the training rows."""
+        fitted, width, sizes = (
+            np.ravel(fitted),
+            interval_width(sd, LEVEL),
+            np.abs(np.ravel(residuals)),
+        )
+        lengths = (fitted + width) - (fitted - width)  # as R rounds them
+        inside = [100 * np.mean(sizes <= interval_width(sd, p)) for p in LEVELS]
+        return cls(
+            errors.names,
+            errors.stderr,
+            errors.rsq,
+            np.array([lengths.mean(), lengths.min(), lengths.max()]),
+            np.array(inside),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain lists, numbers and strings, ready for JSON."""
+        return {f.name: saved.plain(getattr(self, f.name)) for f in fields(self)}
+
+    @classmethod
+    def from_dict(cls, model, entries) -> VarianceShown:
+        """Build it from `to_dict`'s result, for the variance model of `model`."""
+        names = [f.name for f in fields(cls)]
+        if not isinstance(entries, Mapping) or set(entries) != set(names):
+            raise InvalidInputError(
+                f"estimator.varmod_shown should have exactly {', '.join(names)}"
+            )
+        read: dict[str, Callable] = {"names": saved.read_texts, "rsq": _read_rsq}
+        values: dict[str, Any] = {
+            name: read.get(name, saved.read_vector)(f"estimator.varmod_shown.{name}", value)
+            for name, value in entries.items()
+        }
+        count = len(_variance_coefficients(model.varmod))
+        lengths = {"names": count, "stderr": count, "widths": 3, "inside": len(LEVELS)}
+        for name, length in lengths.items():
+            if len(values[name]) != length:
+                raise InvalidInputError(
+                    f"estimator.varmod_shown.{name} should have {length} entries"
+                )
+        return cls(**values)
+
+
+def variance_lines(model, shown: VarianceShown | None, digits: int) -> list[str]:
+    """The block below the summary; without `shown` what the model itself tells."""
+    varmod = model.varmod
+    lines = [
+        _variance_head(varmod, shown),
+        "",
+        "stddev of predictions:",
+        *_variance_table(model, shown, digits),
+        "",
+    ]
+    if shown is None:
+        return [*lines, ERRORS_LEFT_OUT]
+    mean, smallest, largest = shown.widths
+    with np.errstate(divide="ignore", invalid="ignore"):
+        numbers = [mean, smallest, largest, largest / smallest]
+    titles = ("mean", "smallest", "largest", "ratio")
+    texts = [r_format([number], digits)[0] for number in numbers]
+    lines += [*_apart(f"{100 * LEVEL:g}% prediction interval", titles, texts), ""]
+    percents = [f"{100 * level:.0f}% " for level in LEVELS]
+    texts = [_share(share, 100 * level) for share, level in zip(shown.inside, LEVELS, strict=True)]
+    return lines + _apart("response values in prediction interval", percents, texts)
+
+
+def _variance_head(varmod, shown: VarianceShown | None) -> str:
+    space = "  " if varmod.exponent == 1 else ""
+    parts = [f'varmod: method "{varmod.method}"']
+    if varmod.exponent != 1:
+        parts.append(f"exponent {varmod.exponent:.3f}")
+    parts.append(f"min.sd {varmod.min_sd:.3g}")
+    if shown is not None and shown.rsq is not None:
+        parts.append(f"iter.rsq {shown.rsq:.3f}")
+    return f"{space}  ".join(parts)
+
+
+def _variance_table(model, shown: VarianceShown | None, digits: int) -> list[str]:
+    """Coefficients as standard deviations of an observation, which the exponent is not."""
+    varmod = model.varmod
+    coef = _variance_coefficients(varmod)
+    scale = np.full(len(coef), SD_OF_ABSOLUTE)
+    if varmod.method.startswith("power"):
+        scale[-1] = 1.0
+    coef = coef * scale
+    names = _variance_names(model) if shown is None else shown.names
+    if varmod.method.endswith("earth"):
+        names = tuple(map(spaced, names))
+    rows = _renamed(names, model.response_names[0], varmod.exponent)
+    order = list(range(len(coef)))
+    if varmod.method.endswith("earth"):
+        order = anova_order(varmod.dirs, varmod.cuts)
+    rows = [rows[k] for k in order]
+    if shown is None:
+        values = r_format(zapsmall(coef[order], digits + 1), digits)
+        return print_frame(rows, ["coefficients"], [values])
+    stderr = shown.stderr * scale
+    coef = np.where(
+        np.isnan(stderr) & (coef == 0), np.nan, coef
+    )  # of columns that depend on others
+    if len(coef) == 2 and np.isnan(coef[1]):  # R repeats the error that is left
+        stderr[1] = stderr[0]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        percent = 100 * stderr / np.abs(coef)
+    columns = [
+        r_format(zapsmall(coef[order], digits + 1), digits),
+        [f"{value:g}" for value in zapsmall(stderr[order], digits)],
+        ["big" if value >= BIG else f"{value:.0f}" for value in percent[order]],
+    ]
+    columns = [[text.replace("nan", "NA").replace("NaN", "NA") for text in c] for c in columns]
+    return print_frame(rows, ["coefficients", "iter.stderr", "iter.stderr%"], columns)
+
+
+def _variance_coefficients(varmod) -> np.ndarray:
+    """With the exponent of a power model last."""
+    return (
+        np.append(varmod.coef, varmod.power) if varmod.method.startswith("power") else varmod.coef
+    )
+
+
+def _variance_names(model) -> tuple[str, ...]:
+    """The coefficients' names, where the training rows are not here."""
+    varmod = model.varmod
+    if varmod.method.startswith("power"):
+        return ("(Intercept)", "coef", "exponent")[-len(varmod.coef) - 1 :]
+    names = model.feature_names if varmod.method.startswith("x.") else ("RHS",)
+    return term_names(varmod.dirs, varmod.cuts, names, np.full((1, len(names)), 0.5))
+
+
+def _renamed(names, response: str, exponent: float) -> list[str]:
+    """With the response, or its power, for RHS; a name that is part of another is replaced there, too."""
+    if len(names) == 1:
+        return list(names)
+    names = [name.replace("RHS", response) for name in names]
+    if exponent != 1:
+        names = [name.replace(response, _power(response, exponent)) for name in names]
+    return [name.replace("`", "") for name in names]
+
+
+def _power(name: str, exponent: float) -> str:
+    if 0.33 < exponent < 0.34:
+        return f"cbrt({name})"
+    function = {0.5: "sqrt", 2: "sq"}.get(exponent)
+    return f"{name}^{exponent:.3g}" if function is None else f"{function}({name})"
+
+
+def _share(percent: float, nominal: float) -> str:
+    return f"{percent:.0f}{'<' if percent < nominal - 0.5 else ' '} "
+
+
+def _apart(row: str, titles, texts) -> list[str]:
+    """A table of one row with an empty column before each."""
+    spread = [[" ", text] for text in texts]
+    columns = [[text] for pair in spread for text in pair]
+    return print_frame([row], [name for title in titles for name in (" ", title)], columns)
+
+
+def _read_rsq(name, value) -> float | None:
+    return None if value is None else saved.read_number(name, value)
+
+
+def glm_details(model, found, digits: int) -> list[str]:
+    """The lines of each response; `found` are a fit and its errors for each."""
+    glm, lines = model.glm, list[str]()
+    names = [spaced(name) for name in model.selected_names]
+    for response, (fit, errors) in zip(model.response_names, found, strict=False):
+        head = f"GLM {response}" if len(model.response_names) > 1 else "GLM"
+        lines += [
+            f"{head} deviance residuals:",
+            *_glm_residuals(errors.residuals, fit.df, digits),
+            "",
+        ]
+        lines.append(f"{head} coefficients (family {glm.family}, link {glm.link})")
+        lines += _glm_coefficients(names, fit, errors, digits)
+        if errors.dispersion != 1:
+            shown = r_format([errors.dispersion], DIGITS)[0]
+            lines += [
+                "",
+                f"{head} dispersion parameter for {glm.family} family taken to be {shown}",
+            ]
+        lines.append("")
+    return lines
+
+
+def _glm_residuals(values, df: int, digits: int) -> list[str]:
+    names = [str(k + 1) for k in range(len(values))]
+    if df > FEW:
+        known = values[~np.isnan(values)]
+        values = _quantiles(known) if len(known) else np.full(5, np.nan)
+        names = list(QUANTILES)
+    return _named(names, r_format(values, digits))
+
+
+def _quantiles(values) -> np.ndarray:
+    """Minimum, quartiles and maximum as R's quantile() rounds them: a median of -1 and 1 may be 1e-16."""
+    place = (len(values) - 1) * np.array([0, 0.25, 0.5, 0.75, 1])
+    values, low = np.sort(values), np.floor(place).astype(int)
+    below, above, share = values[low], values[np.ceil(place).astype(int)], place - low
+    return np.where(below == above, below, (1 - share) * below + share * above)
+
+
+def _named(names, texts) -> list[str]:
+    """A vector with names as R prints it, as many as a line holds."""
+    width = max(map(len, [*names, *texts]))
+    count = max(1, LINE // (width + GAP))
+    lines = []
+    for start in range(0, len(names), count):
+        for row in (names, texts):
+            lines.append(
+                "".join(f"{text:>{width}}{' ' * GAP}" for text in row[start : start + count])
+            )
+    return lines
+
+
+def _glm_coefficients(names, fit, errors, digits: int) -> list[str]:
+    """R's printCoefmat without stars."""
+    letter = "t" if errors.is_estimated else "z"
+    estimate, stderr = fit.coef, errors.stderr
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = estimate / stderr
+        tail = student(fit.df).cdf if errors.is_estimated and fit.df > 0 else norm.cdf
+        probability = 2 * tail(-np.abs(ratio))
+    tested = max(1, min(5, digits - 1))
+    both = _estimates(np.column_stack([estimate, stderr]), digits)
+    ratios = r_format([_round(value, tested) for value in ratio], digits)
+    columns = [both[0::2], both[1::2], ratios, _probabilities(probability, tested)]
+    titles = ["Estimate", "Std. Error", f"{letter} value", f"Pr(>|{letter}|)"]
+    return print_frame(names, titles, columns)
+
+
+def _estimates(values: np.ndarray, digits: int) -> list[str]:
+    """Estimates and errors together, by rows: the smallest of them decides on the decimals."""
+    flat = values.ravel()
+    sizes = np.abs(flat[np.isfinite(flat) & (flat != 0)])
+    smallest = 1 + math.floor(math.log10(sizes.min())) if len(sizes) else 1
+    texts = r_format([_round(value, max(1, digits - smallest)) for value in flat], digits)
+    width = max(map(len, texts))
+    texts = [text.rjust(width) for text in texts]
+    lost = [k for k, text in enumerate(texts) if flat[k] != 0 and float(text) == 0]
+    for k, text in zip(lost, r_format(flat[lost], max(1, digits - 1)), strict=True):
+        texts[k] = text
+    return texts
+
+
+def _probabilities(values: np.ndarray, digits: int) -> list[str]:
+    """R's format.pval: those of at most four zeros together, smaller ones together, a limit for the rest."""
+    texts = ["NaN"] * len(values)
+    known = [k for k, value in enumerate(values) if not math.isnan(value)]
+    shown = [k for k in known if values[k] >= EPSILON]
+    lowest = -4 if digits > 1 else -3
+    for is_large in (True, False):
+        group = [k for k in shown if (math.floor(math.log10(values[k])) >= lowest) == is_large]
+        for k, text in zip(group, r_format(values[group], digits), strict=True):
+            texts[k] = text
+    tiny = [k for k in known if values[k] < EPSILON]
+    digits = max(1, digits - 2)
+    longest = max((len(texts[k]) for k in shown), default=0)
+    if shown and digits > 1 and digits + 6 > longest:
+        digits = max(1, longest - 7)
+    space = "" if digits == 1 and longest <= 6 else " "
+    for k in tiny:
+        texts[k] = f"<{space}{r_format([EPSILON], digits)[0]}"
+    return texts
+
+
+def _round(value: float, decimals: int) -> float:
+    return round(float(value), decimals) if math.isfinite(value) else float(value)

@@ -9,7 +9,7 @@ from rscript import needs_rscript, run_r
 from versions import assert_lines
 
 from pyearthdof import Earth, EarthClassifier
-from pyearthdof.mars.inspect.glm_table import _quantiles
+from pyearthdof.mars.inspect.summary import _quantiles
 
 RNG = np.random.default_rng(31)
 N = 90

@@ -13,18 +13,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "Html",
-    "ShowsItself",
-    "ShowsTable",
-    "box",
-    "escape",
-    "few_rows",
-    "note",
-    "number",
-    "plus_minus",
-    "table",
-    "text_block",
-]
+    "Html", "ShowsItself", "ShowsTable", "box", "element", "escape", "few_rows", "folded", "note", "number",
+    "plus_minus", "table", "text_block",
+]  # fmt: skip
 
 MOST_ROWS = 20  # of a table in a notebook
 ACCENT = "#3b82c4"  # a contrast of 4 with white and of 5 with black
@@ -83,6 +74,19 @@ def few_rows(frame: pd.DataFrame) -> pd.DataFrame:
 def escape(value) -> Html:
     """Text as HTML; what is HTML stays as it is."""
     return value if isinstance(value, Html) else Html(_escape(str(value), quote=True))
+
+
+def element(name: str, content: str | None = None, /, **attributes) -> Html:
+    """An element of content that is HTML already; fractions among the attributes get one decimal.
+
+    >>> element("circle", class_="dot", cx=1 / 3, r=2)
+    '<circle class="dot" cx="0.3" r="2"/>'
+    """
+    given = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{f"{v:.1f}" if isinstance(v, float) else v}"'
+        for key, v in attributes.items()
+    )
+    return Html(f"<{name}{given}/>" if content is None else f"<{name}{given}>{content}</{name}>")
 
 
 def number(value, digits: int = 5) -> str:

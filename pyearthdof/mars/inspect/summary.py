@@ -46,7 +46,10 @@ NA_TABLES = ("cor", "calib_int", "calib_slope")
 LEVEL = 0.95
 LEVELS = (0.68, 0.8, 0.9, 0.95)
 BIG = 1000  # percent
-ERRORS_LEFT_OUT = "(The standard errors and the widths of the intervals are left out: they need the training rows.)"
+ERRORS_LEFT_OUT = (
+    "(The standard errors and the widths of the intervals are left out: "
+    "they need the training rows.)"
+)
 GLM_LEFT_OUT = ["(The table of the glm is left out: it needs the training rows.)", ""]
 FEW = 5  # degrees of freedom: up to here each residual is shown
 GAP = 2

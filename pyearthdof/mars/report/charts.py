@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, groupby
 from typing import TypeAlias
 
 import numpy as np
 
-from ..._utils.html import Html, escape, note
+from ..._utils.html import Html, element, escape, note
 from .contents import Controls, Predictions
 
 __all__ = ["Band", "Line", "Points", "bars", "chart", "effects_html", "legend"]
 
 WIDTH, HEIGHT = 340, 220
-LEFT, RIGHT, TOP, BOTTOM = 52, 16, 10, 40
+LEFT, RIGHT, TOP, FLOOR = 52, 16, 10, HEIGHT - 40
 LONGEST = 34  # letters of a label that fit below a chart
 N_COLOURS = 6
 Numbers: TypeAlias = Sequence[float] | np.ndarray
@@ -26,30 +26,66 @@ MOST_LINES = 6
 
 
 @dataclass(frozen=True)
+class _Frame:
+    """Places of the ends of the scales."""
+
+    x: tuple[float, float]
+    y: tuple[float, float]
+
+    def across(self, x: float) -> float:
+        return LEFT + (x - self.x[0]) / (self.x[1] - self.x[0]) * (WIDTH - LEFT - RIGHT)
+
+    def up(self, y: float) -> float:
+        return FLOOR - (y - self.y[0]) / (self.y[1] - self.y[0]) * (FLOOR - TOP)
+
+    def points(self, pairs) -> str:
+        """Those of the pairs that are finite, as an attribute."""
+        finite = (pair for pair in pairs if np.isfinite(pair).all())
+        return " ".join(f"{self.across(x):.1f},{self.up(y):.1f}" for x, y in finite)
+
+    def upright(self, kind: str, x: float, low: float, high: float) -> str:
+        """A vertical line between two heights in pixels."""
+        return element("line", class_=kind, x1=self.across(x), x2=self.across(x), y1=low, y2=high)
+
+
+@dataclass(frozen=True)
 class Line:
-    """A line through points; `colour` is a number from 0 on."""
+    """A line through points, broken where one is not finite; `colour` is a number from 0 on."""
 
     x: Numbers
     y: Numbers
-    label: str = ""
     colour: int = 0
     is_dashed: bool = False
+
+    def draw(self, frame: _Frame) -> str:
+        pairs = list(zip(self.x, self.y, strict=True))
+        pieces = groupby(pairs, lambda pair: bool(np.isfinite(pair).all()))
+        kind = f"line{self.colour % N_COLOURS}{' dashed' if self.is_dashed else ''}"
+        return "".join(
+            element("polyline", class_=kind, points=frame.points(piece))
+            for is_finite, piece in pieces
+            if is_finite
+        )
 
 
 @dataclass(frozen=True)
 class Band:
-    """What lies between two lines; `strength` is 1 for the wide one, 2 for the narrow one."""
+    """The area between two lines; `strength` is 1 for the wide one, 2 for the narrow one."""
 
     x: Numbers
     low: Numbers
     high: Numbers
     strength: int = 1
-    colour: int = 0
+
+    def draw(self, frame: _Frame) -> str:
+        edge = [*zip(self.x, self.high, strict=True)]
+        edge += reversed([*zip(self.x, self.low, strict=True)])
+        return element("polygon", class_=f"band{self.strength} fill0", points=frame.points(edge))
 
 
 @dataclass(frozen=True)
 class Points:
-    """Dots; with sizes in pixels where they differ, and vertical errors where there are some."""
+    """Dots of a size in pixels, with the ends of vertical errors where they are known."""
 
     x: Numbers
     y: Numbers
@@ -58,26 +94,21 @@ class Points:
     low: Numbers | None = None
     high: Numbers | None = None
 
-
-@dataclass(frozen=True)
-class _Frame:
-    x: tuple[float, float]
-    y: tuple[float, float]
-
-    def place(self, x: float, y: float) -> str:
-        return f"{self.across(x):.1f},{self.up(y):.1f}"
-
-    def across(self, x: float) -> float:
-        share = (x - self.x[0]) / (self.x[1] - self.x[0])
-        return LEFT + share * (WIDTH - LEFT - RIGHT)
-
-    def up(self, y: float) -> float:
-        share = (y - self.y[0]) / (self.y[1] - self.y[0])
-        return HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM)
+    def draw(self, frame: _Frame) -> str:
+        colour, drawn = self.colour % N_COLOURS, []
+        for k, (x, y) in enumerate(zip(self.x, self.y, strict=True)):
+            if not np.isfinite([x, y]).all():
+                continue
+            if self.low is not None and self.high is not None:
+                ends = frame.up(self.low[k]), frame.up(self.high[k])
+                drawn.append(frame.upright(f"line{colour}", x, *ends))
+            place = {"cx": frame.across(x), "cy": frame.up(y)}
+            drawn.append(element("circle", class_=f"dot fill{colour}", **place, r=f"{self.size}"))
+        return "".join(drawn)
 
 
 def chart(
-    parts,
+    parts: Sequence[Line | Band | Points],
     xlabel: str,
     ylabel: str,
     said: str,
@@ -95,7 +126,7 @@ def chart(
     parts : list of Line, Band and Points
     xlabel, ylabel : str
     said : str
-        What the chart shows, for those who do not see it.
+        Description for screen readers.
     x, y : pairs, optional
         Ends of the scales.
     names : list of str
@@ -111,15 +142,9 @@ def chart(
     )
     drawn = [_axes(frame, xlabel, ylabel, names)]
     if marked is not None:
-        across = f"{frame.across(marked):.1f}"
-        drawn.append(
-            f'<line class="marked" x1="{across}" x2="{across}" y1="{TOP}" y2="{HEIGHT - BOTTOM}"/>'
-        )
-    drawn += [_DRAW[type(part)](frame, part) for part in parts]
-    for value in rug:
-        across = f"{frame.across(value):.1f}"
-        ends = f'y1="{HEIGHT - BOTTOM}" y2="{HEIGHT - BOTTOM - 4}"'
-        drawn.append(f'<line class="rug" x1="{across}" x2="{across}" {ends}/>')
+        drawn.append(frame.upright("marked", marked, TOP, FLOOR))
+    drawn += [part.draw(frame) for part in parts]
+    drawn += [frame.upright("rug", value, FLOOR, FLOOR - 4) for value in rug]
     return _svg(WIDTH, HEIGHT, said, "".join(drawn))
 
 
@@ -131,17 +156,16 @@ def bars(names: Sequence[str], values: Sequence[float], said: str, marks: Sequen
     for k, (name, value, mark) in enumerate(zip(names, values, marks, strict=True)):
         middle = 16 + step * k
         length = max(0.0, value / top if math.isfinite(value) else 0.0) * (WIDTH - left - right)
-        drawn.append(
-            f'<text class="tick" x="{left - 8}" y="{middle + 4}" text-anchor="end">'
-            f"{escape(shortened(name, 18))}<title>{escape(name)}</title></text>"
-            f'<rect class="fill0" x="{left}" y="{middle - 7}" width="{length:.1f}" height="14" rx="2"/>'
-            f'<text class="tick" x="{left + length + 6:.1f}" y="{middle + 4}">{escape(mark)}</text>'
-        )
+        drawn += [
+            _text("tick", left - 8, middle + 4, name, "end", 18, title=True),
+            element("rect", class_="fill0", x=left, y=middle - 7, width=length, height=14, rx=2),
+            element("text", escape(mark), class_="tick", x=left + length + 6, y=middle + 4),
+        ]
     return _svg(WIDTH, 12 + step * max(1, len(names)), said, "".join(drawn))
 
 
 def legend(entries: Sequence[tuple[str, str]]) -> Html:
-    """Names of what was drawn, each with its class of the style sheet."""
+    """Names of the parts of a chart, each with its class of the style sheet."""
     each = "".join(
         f'<li><span class="key {kind}"></span>{escape(name)}</li>' for kind, name in entries
     )
@@ -163,13 +187,8 @@ def _svg(width: int, height: int, said: str, inner: str) -> Html:
 
 
 def _all(parts, *names) -> np.ndarray:
-    found = [
-        np.asarray(getattr(part, name), dtype=float)
-        for part in parts
-        for name in names
-        if getattr(part, name, None) is not None
-    ]
-    values = np.concatenate(found) if found else np.array([0.0, 1.0])
+    found = [getattr(part, name, None) for part in parts for name in names]
+    values = np.concatenate([np.asarray(v, dtype=float) for v in found if v is not None])
     return values[np.isfinite(values)]
 
 
@@ -196,82 +215,32 @@ def ticks(low: float, high: float, most: int = 5) -> list[float]:
 
 
 def _axes(frame: _Frame, xlabel: str, ylabel: str, names: Sequence[str]) -> str:
-    floor = HEIGHT - BOTTOM
-    drawn = [f'<line class="axis" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{floor}" y2="{floor}"/>']
+    ends = {"x1": LEFT, "x2": WIDTH - RIGHT}
+    drawn: list[str] = [element("line", class_="axis", **ends, y1=FLOOR, y2=FLOOR)]
     for value in ticks(*frame.y):
-        height = f"{frame.up(value):.1f}"
-        drawn.append(
-            f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{height}" y2="{height}"/>'
-            f'<text class="tick" x="{LEFT - 6}" y="{frame.up(value) + 4:.1f}" text-anchor="end">'
-            f"{_number(value)}</text>"
-        )
+        up = frame.up(value)
+        drawn.append(element("line", class_="grid", **ends, y1=up, y2=up))
+        drawn.append(_text("tick", LEFT - 6, up + 4, _number(value), "end"))
     places = list(enumerate(names)) if names else [(v, _number(v)) for v in ticks(*frame.x)]
     room = max(3, int(52 / max(1, len(places))))
-    for place, name in places:
-        drawn.append(
-            f'<text class="tick" x="{frame.across(place):.1f}" y="{floor + 15}" text-anchor="middle">'
-            f"{escape(shortened(name, room))}</text>"
-        )
-    middle = (LEFT + WIDTH - RIGHT) / 2
-    up = (TOP + floor) / 2
-    drawn.append(
-        f'<text class="label" x="{middle}" y="{HEIGHT - 6}" text-anchor="middle">'
-        f"{escape(shortened(xlabel))}<title>{escape(xlabel)}</title></text>"
-        f'<text class="label" x="11" y="{up}" text-anchor="middle" transform="rotate(-90 11 {up})">'
-        f"{escape(shortened(ylabel, 26))}<title>{escape(ylabel)}</title></text>"
-    )
+    drawn += [
+        _text("tick", frame.across(v), FLOOR + 15, name, "middle", room) for v, name in places
+    ]
+    middle, up = (LEFT + WIDTH - RIGHT) / 2, (TOP + FLOOR) / 2
+    turned = {"transform": f"rotate(-90 11 {up})"}
+    drawn.append(_text("label", middle, HEIGHT - 6, xlabel, "middle", title=True))
+    drawn.append(_text("label", 11, up, ylabel, "middle", 26, title=True, **turned))
     return "".join(drawn)
+
+
+def _text(kind, x, y, text: str, anchor: str, longest=LONGEST, *, title=False, **more) -> str:
+    """A text that is cut if it is long; then its title is the whole of it."""
+    inner = escape(shortened(text, longest)) + (element("title", escape(text)) if title else "")
+    return element("text", inner, class_=kind, x=x, y=y, text_anchor=anchor, **more)
 
 
 def _number(value: float) -> str:
     return f"{value:.4g}".replace("-", "\N{MINUS SIGN}")
-
-
-def _line(frame: _Frame, part: Line) -> str:
-    dashed = " dashed" if part.is_dashed else ""
-    colour = part.colour % N_COLOURS
-    pieces = _finite_pieces(part.x, part.y)
-    return "".join(
-        f'<polyline class="line{colour}{dashed}" points="{" ".join(frame.place(*p) for p in piece)}"/>'
-        for piece in pieces
-    )
-
-
-def _finite_pieces(x, y) -> list[list[tuple[float, float]]]:
-    pieces: list[list[tuple[float, float]]] = [[]]
-    for point in zip(x, y, strict=True):
-        if np.isfinite(point).all():
-            pieces[-1].append(point)
-        elif pieces[-1]:
-            pieces.append([])
-    return [piece for piece in pieces if piece]
-
-
-def _band(frame: _Frame, part: Band) -> str:
-    edge = [*zip(part.x, part.high, strict=True)]
-    edge += reversed([*zip(part.x, part.low, strict=True)])
-    points = " ".join(frame.place(*p) for p in edge if np.isfinite(p).all())
-    return f'<polygon class="band{part.strength} fill{part.colour % N_COLOURS}" points="{points}"/>'
-
-
-def _points(frame: _Frame, part: Points) -> str:
-    colour = part.colour % N_COLOURS
-    drawn = []
-    for k, (x, y) in enumerate(zip(part.x, part.y, strict=True)):
-        if not np.isfinite([x, y]).all():
-            continue
-        if part.low is not None and part.high is not None:
-            across = f"{frame.across(x):.1f}"
-            ends = f'y1="{frame.up(part.low[k]):.1f}" y2="{frame.up(part.high[k]):.1f}"'
-            drawn.append(f'<line class="line{colour}" x1="{across}" x2="{across}" {ends}/>')
-        drawn.append(
-            f'<circle class="dot fill{colour}" cx="{frame.across(x):.1f}" cy="{frame.up(y):.1f}" '
-            f'r="{part.size}"/>'
-        )
-    return "".join(drawn)
-
-
-_DRAW: dict[type, Callable] = {Line: _line, Band: _band, Points: _points}
 
 
 def effects_html(predictions: Predictions, level: float, rugs: dict[str, np.ndarray]) -> Html:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -77,8 +77,8 @@ class Control:
     name, levels : of the column; no levels where it is a number.
     low, high : of a number at the training rows.
     start : a number, or the position of a level.
-    is_used : whether a prediction depends on it.
-    is_known : whether the range is that of the training rows.
+    used : whether a prediction depends on it.
+    known : whether the range is that of the training rows.
     """
 
     name: str
@@ -86,8 +86,8 @@ class Control:
     low: float
     high: float
     start: float
-    is_used: bool
-    is_known: bool = True
+    used: bool
+    known: bool = True
 
     def grid(self, n: int) -> np.ndarray:
         """Where an effect is drawn."""
@@ -127,22 +127,17 @@ class Controls:
     @property
     def used(self) -> list[int]:
         """Positions of the controls that matter."""
-        return [k for k, control in enumerate(self.controls) if control.is_used]
+        return [k for k, control in enumerate(self.controls) if control.used]
 
     def with_data(self, X: pd.DataFrame) -> Controls:
         """Ranges of these rows where those of the training rows are not known."""
         found = []
         for control in self.controls:
-            if not control.is_known and control.name in X.columns:
+            if not control.known and control.name in X.columns:
                 values = np.asarray(X[control.name], dtype=float)
-                control = replace(
-                    control,
-                    low=float(values.min()),
-                    high=float(values.max()),
-                    start=_round(
-                        float(np.median(values)), float(values.min()), float(values.max())
-                    ),
-                )
+                low, high = float(values.min()), float(values.max())
+                start = _round(float(np.median(values)), low, high)
+                control = replace(control, low=low, high=high, start=start)
             found.append(control)
         return replace(self, controls=tuple(found))
 
@@ -168,18 +163,7 @@ class Controls:
     def to_dict(self) -> dict:
         """What the page's script is told."""
         return {
-            "predictors": [
-                {
-                    "name": c.name,
-                    "levels": list(c.levels),
-                    "low": c.low,
-                    "high": c.high,
-                    "start": c.start,
-                    "used": c.is_used,
-                    "known": c.is_known,
-                }
-                for c in self.controls
-            ],
+            "predictors": [asdict(control) for control in self.controls],
             "features": [
                 {"predictor": feature.predictor, "entries": entries}
                 for feature, entries in zip(self.inputs.features, self._entries(), strict=True)
@@ -215,13 +199,13 @@ def _control(model, inputs: Inputs, k: int, is_used: bool, computed) -> Control:
     if predictor.name in computed:
         low, start, high = computed[predictor.name]
         start = _round(start, low, high)
-        return Control(predictor.name, (), low, high, start, is_used, is_known=False)
+        return Control(predictor.name, (), low, high, start, is_used, known=False)
     if known is not None and known.low is not None:
         start = _round(known.median, known.low, known.high)
         return Control(predictor.name, (), known.low, known.high, start, is_used)
     low, high = _around_knots(model, inputs, k)
     start = _round((low + high) / 2, low, high)
-    return Control(predictor.name, (), low, high, start, is_used, is_known=False)
+    return Control(predictor.name, (), low, high, start, is_used, known=False)
 
 
 def _round(value: float, low: float, high: float) -> float:

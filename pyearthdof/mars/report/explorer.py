@@ -34,7 +34,7 @@ def explorer_html(predictions: Predictions, about: About) -> Html:
     """The controls on one side, the prediction and what it is made of on the other."""
     controls = predictions.controls
     used = [_control(k, controls.controls[k]) for k in controls.used]
-    idle = [c.name for c in controls.controls if not c.is_used]
+    idle = [c.name for c in controls.controls if not c.used]
     not_used = (
         f'<p class="how">Without effect in this model: {escape(", ".join(idle))}.</p>'
         if idle
@@ -59,7 +59,7 @@ def _ranges_note(predictions: Predictions) -> str:
             "The formula computes with the columns of the data. Here its computed columns move, each by "
             "itself."
         )
-    elif any(c.is_used and not c.is_known for c in controls):
+    elif any(c.used and not c.known for c in controls):
         said = (
             "The file of the model does not know the range of its training rows; the sliders go a little "
             "beyond the knots, or over the rows that were given."

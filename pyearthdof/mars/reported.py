@@ -169,7 +169,7 @@ class Reports:
             getattr(y, "dtype", None), pd.CategoricalDtype
         )
         if names is not None and is_factor:
-            from ..plots.axes import class_indicators
+            from ..plots.classification import class_indicators
 
             return class_indicators(names, y, shape)
         values = as_numbers("y", y, "hold numbers, one for each row of X")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
@@ -11,30 +10,14 @@ from .._utils.checks import refusal
 from ..exceptions import InvalidInputError, TrainingRowsError
 
 __all__ = [
-    "BLUE",
-    "GREEN",
-    "GREY",
-    "ORANGE",
-    "check_axes",
-    "check_axis",
-    "check_model",
-    "check_pruning_record",
-    "check_response",
-    "class_codes",
-    "class_indicators",
-    "evenly_chosen",
-    "has_pruning_record",
-    "name_points",
-    "new_axes",
-    "one_axis",
-    "response_names",
-    "say_instead",
-    "shorten",
-    "shorten_all",
-    "tidy",
-]
+    "BLUE", "COLOURS", "GREEN", "GREY", "LINE_STYLES", "ORANGE", "check_axes", "check_axis", "check_model",
+    "check_pruning_record", "check_response", "evenly_chosen", "has_pruning_record", "name_points",
+    "new_axes", "one_axis", "response_names", "say_instead", "shorten", "shorten_all", "tidy",
+]  # fmt: skip
 
 BLUE, ORANGE, GREEN, GREY = "#1f5fa8", "#d95f02", "#1b7a5a", "#777777"
+COLOURS = (BLUE, ORANGE, GREEN, "#7b4ea3", "#b8860b", "#c23b5a", "#3a8fa8", "#555555")
+LINE_STYLES = ("-", "--", "-.", ":")
 LONGEST_NAME = 24
 FONT = 8  # points
 LETTER = 0.62 * FONT  # width of a digit, a little generous
@@ -222,21 +205,3 @@ def response_names(model, n_responses: int) -> tuple[str, ...]:
     if len(names) == n_responses:
         return tuple(names)
     return ("y",) if n_responses == 1 else tuple(f"y{k + 1}" for k in range(n_responses))
-
-
-def class_codes(classes, y, n: int) -> np.ndarray:
-    """The positions of n observed classes among those of a model."""
-    values = np.asarray(y)
-    if values.shape != (n,):
-        raise InvalidInputError(f"y has shape {values.shape} but X has {n} rows")
-    codes = pd.Index(classes).get_indexer(pd.Index(values))
-    if (codes < 0).any():
-        odd = values.tolist()[int(np.flatnonzero(codes < 0)[0])]
-        raise InvalidInputError(f"y holds {odd!r}, which is none of the classes of the model")
-    return codes
-
-
-def class_indicators(classes, y, shape: tuple[int, int]) -> np.ndarray:
-    """Observed classes as 0 and 1: a column for each class, or for the second of two alone."""
-    codes = class_codes(classes, y, shape[0])
-    return (codes[:, None] == np.arange(len(classes))[-shape[1] :]).astype(float)

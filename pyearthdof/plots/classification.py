@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 from scipy.stats import norm
 
 from .._utils.checks import check_count
 from ..exceptions import InvalidInputError
 from .axes import (
     BLUE,
-    GREEN,
+    COLOURS,
     GREY,
-    ORANGE,
     check_model,
     check_response,
-    class_codes,
     one_axis,
     shorten,
     tidy,
 )
 
-__all__ = ["plot_calibration", "plot_class_densities"]
+__all__ = [
+    "calibration_groups", "class_indicators", "plot_calibration", "plot_class_densities",
+    "reflected_density",
+]  # fmt: skip
 
-CLASS_COLOURS = (BLUE, ORANGE, GREEN, "#7b4ea3", "#b8860b", "#c23b5a")
 STEPS = 201
 
 
@@ -101,7 +102,7 @@ def plot_class_densities(model, X, y, ax=None, *, response=-1):
         if len(values) == 0:
             continue
         density = reflected_density(values, grid)
-        colour = CLASS_COLOURS[c % len(CLASS_COLOURS)]
+        colour = COLOURS[c % 6]
         ax.plot(grid, density, color=colour, label=f"{shorten(name)} ({len(values)} rows)")
         ax.fill_between(grid, 0, density, color=colour, alpha=0.12, linewidth=0)
     ax.axvline(getattr(model, "threshold", 0.5), color=GREY, linestyle="--", linewidth=1)
@@ -148,3 +149,21 @@ def _checked(model, X, y, response) -> tuple[np.ndarray, np.ndarray, tuple[str, 
     codes = class_codes(model.classes_, y, len(shares))
     names = tuple(str(name) for name in model.classes_)
     return shares, codes, names, check_response(response, names)
+
+
+def class_codes(classes, y, n: int) -> np.ndarray:
+    """The positions of n observed classes among those of a model."""
+    values = np.asarray(y)
+    if values.shape != (n,):
+        raise InvalidInputError(f"y has shape {values.shape} but X has {n} rows")
+    codes = pd.Index(classes).get_indexer(pd.Index(values))
+    if (codes < 0).any():
+        odd = values.tolist()[int(np.flatnonzero(codes < 0)[0])]
+        raise InvalidInputError(f"y holds {odd!r}, which is none of the classes of the model")
+    return codes
+
+
+def class_indicators(classes, y, shape: tuple[int, int]) -> np.ndarray:
+    """Observed classes as 0 and 1: a column for each class, or for the second of two alone."""
+    codes = class_codes(classes, y, shape[0])
+    return (codes[:, None] == np.arange(len(classes))[-shape[1] :]).astype(float)

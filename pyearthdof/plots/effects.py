@@ -15,9 +15,9 @@ from .._utils.checks import as_numbers, refusal
 from ..exceptions import InvalidInputError
 from .axes import (
     BLUE,
-    GREEN,
+    COLOURS,
     GREY,
-    ORANGE,
+    LINE_STYLES,
     check_axes,
     check_model,
     check_response,
@@ -29,22 +29,12 @@ from .axes import (
     tidy,
 )
 
-__all__ = [
-    "Effect",
-    "Predictors",
-    "draw_effects",
-    "interacting_pairs",
-    "is_levels",
-    "plot_effects",
-    "used_columns",
-]
+__all__ = ["Effect", "Predictors", "draw_effects", "plot_effects"]
 
 CURVE_STEPS = 201
 SURFACE_STEPS = 61
 CURVES_BESIDE_LEVELS = 101
 KINDS = ("prediction", "confidence")
-LINE_COLOURS = (BLUE, ORANGE, GREEN, "#7b4ea3", "#b8860b", "#c23b5a", "#3a8fa8", "#555555")
-LINE_STYLES = ("-", "--", "-.", ":")
 MOST_TICKS = 1000
 MOST_DOTS = 800
 BAND = 0.18  # two that overlap are told apart
@@ -351,7 +341,7 @@ def _draw_lines(ax, effect: Effect) -> None:
         ax.plot(
             x, effect.values[:, members[0]], linestyle=LINE_STYLES[j % len(LINE_STYLES)],
             marker="o" if has_levels else None, markersize=4, linewidth=1.6,
-            color=LINE_COLOURS[j % len(LINE_COLOURS)],
+            color=COLOURS[j % len(COLOURS)],
             label=_group_name([levels[place] for place in members]),
         )  # fmt: skip
     if has_levels:

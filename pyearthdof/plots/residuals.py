@@ -14,7 +14,6 @@ from .axes import (
     check_axes,
     check_model,
     check_response,
-    class_indicators,
     has_pruning_record,
     name_points,
     new_axes,
@@ -22,6 +21,7 @@ from .axes import (
     say_instead,
     tidy,
 )
+from .classification import class_indicators
 from .selection import NEEDED, draw_model_selection
 
 __all__ = ["lowess", "normal_quantiles", "plot_residuals"]

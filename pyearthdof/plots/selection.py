@@ -9,8 +9,9 @@ import numpy as np
 from ..exceptions import InvalidInputError
 from .axes import (
     BLUE,
-    GREEN,
+    COLOURS,
     GREY,
+    LINE_STYLES,
     ORANGE,
     check_axes,
     check_model,
@@ -27,8 +28,6 @@ from .axes import (
 __all__ = ["draw_model_selection", "plot_model_selection", "plot_models", "plot_sizes"]
 
 NEEDED = ("rss_per_subset_", "gcv_per_subset_", "prune_terms_", "dirs_", "n_terms_")
-COLOURS = (BLUE, ORANGE, GREEN, "#7b4ea3", "#b8860b", "#c23b5a", "#3a8fa8", "#555555")
-STYLES = ("-", "--", "-.", ":")
 
 
 def plot_model_selection(model, ax=None):
@@ -176,7 +175,8 @@ def plot_models(models, axes=None, *, response=0):
         residuals.append(np.sort(np.abs(values[:, column])))
     axes = new_axes(1, 2, 9.6, 4.0).ravel() if axes is None else check_axes(axes, 2)
     for k, (name, model) in enumerate(named.items()):
-        look = {"color": COLOURS[k % len(COLOURS)], "linestyle": STYLES[k // len(COLOURS) % 4]}
+        style = LINE_STYLES[k // len(COLOURS) % 4]
+        look = {"color": COLOURS[k % len(COLOURS)], "linestyle": style}
         _draw_selection(axes[0], model, look)
         sizes = residuals[k]
         shares = np.arange(len(sizes) + 1) / len(sizes)

@@ -20,18 +20,9 @@ from ..printing import DIGITS, LINE, print_frame, r_format, r_round, zapsmall
 from .importance import importance_table
 
 __all__ = [
-    "GLM_LEFT_OUT",
-    "VarianceShown",
-    "anova_order",
-    "check_folds",
-    "coef_matrix",
-    "cv_lines",
-    "glm_details",
-    "model_summary",
-    "spaced",
-    "statistics_frame",
-    "variance_lines",
-]
+    "GLM_LEFT_OUT", "VarianceShown", "anova_order", "check_folds", "coef_matrix", "cv_lines", "glm_details",
+    "model_summary", "spaced", "variance_lines",
+]  # fmt: skip
 
 CV_NOTE = "Note: the cross-validation sd's below are standard deviations across folds"
 CV_DIGITS = 3

@@ -13,7 +13,7 @@ import numpy as np
 from ..._utils.html import Html, element, escape, note
 from .contents import Controls, Predictions
 
-__all__ = ["Band", "Line", "Points", "bars", "chart", "effects_html", "legend"]
+__all__ = ["Band", "Line", "Part", "Points", "bars", "chart", "effects_html", "legend"]
 
 WIDTH, HEIGHT = 340, 220
 LEFT, RIGHT, TOP, FLOOR = 52, 16, 10, HEIGHT - 40
@@ -107,8 +107,11 @@ class Points:
         return "".join(drawn)
 
 
+Part: TypeAlias = Line | Band | Points
+
+
 def chart(
-    parts: Sequence[Line | Band | Points],
+    parts: Sequence[Part],
     xlabel: str,
     ylabel: str,
     said: str,
@@ -346,8 +349,8 @@ def _curve(grid, values, is_levels: bool, colour: int):
     return Line(grid, values, colour=colour)
 
 
-def _band_parts(grid, bands, is_levels: bool) -> list:
-    parts: list = []
+def _band_parts(grid, bands, is_levels: bool) -> list[Part]:
+    parts: list[Part] = []
     for strength, kind in ((1, "prediction"), (2, "confidence")):
         if kind not in bands:
             continue

@@ -7,8 +7,10 @@ import hashlib
 import json
 from functools import cache
 from importlib.resources import files
+from string import Template
 
 import numpy as np
+import pandas as pd
 
 from ..._utils.html import Html, escape, note, number, table, text_block
 from ..._version import __version__
@@ -17,24 +19,13 @@ from ..components.gcv import nominal_df
 from ..export.javascript import javascript_means
 from ..inspect.html import terms_html
 from ..inspect.importance import importance_table
-from .charts import Line, Points, bars, chart, effects_html, legend
+from .charts import Line, Part, Points, bars, chart, effects_html, legend
 from .contents import About, Controls, Predictions, Rows
 from .equation import equation_html, words_html
 from .explorer import explorer_data, explorer_html
 from .r_code import r_code
 
-__all__ = [
-    "cross_validation",
-    "degrees_of_freedom",
-    "equation",
-    "facts",
-    "importance",
-    "in_r",
-    "page_html",
-    "rows_section",
-    "selection",
-    "versions",
-]
+__all__ = ["page_html"]
 
 SCRIPTS = ("model.js", "explorer.js", "start.js")
 MOST_POINTS = 1500
@@ -59,40 +50,23 @@ def page_html(model, about: About) -> str:
     predictions, why_not = _predictions(model, about)
     parts = _parts(model, about, predictions, why_not)
     page = None if predictions is None else explorer_data(predictions, about)
-    file = about.file or model.to_json()
-    contents = "".join(f'<li><a href="#{name}">{escape(head)}</a></li>' for name, head, _ in parts)
-    body = "\n".join(
+    sections = "\n".join(
         f'<section id="{name}" aria-labelledby="{name}-head"><h2 id="{name}-head">{escape(head)}</h2>\n'
         f"{inner}\n</section>"
         for name, head, inner in parts
     )
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{_policy()}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="generator" content="pyearthdof {__version__}">
-<title>{escape(title)}</title>
-<style>{_text("page.css")}</style>
-</head>
-<body>
-<header>
-<h1>{escape(title)}</h1>
-{facts(model, about)}
-<nav aria-label="Contents"><ul>{contents}</ul></nav>
-</header>
-<main>
-{body}
-</main>
-<footer class="how"><p>Written by pyearthdof {__version__}.
-<button type="button" id="save">Save the model as JSON</button></p></footer>
-<script type="application/json" id="model-json">{_inert(file)}</script>
-<script type="application/json" id="page-json">{_inert(json.dumps(page, allow_nan=False))}</script>
-<script>{_script()}</script>
-</body>
-</html>
-"""
+    return Template(_text("page.html")).substitute(
+        policy=_policy(),
+        version=__version__,
+        title=escape(title),
+        style=_text("page.css"),
+        facts=_facts(model, about),
+        contents="".join(f'<li><a href="#{name}">{escape(h)}</a></li>' for name, h, _ in parts),
+        body=sections,
+        model=_inert(about.file or model.to_json()),
+        page=_inert(json.dumps(page, allow_nan=False)),
+        script=_script(),
+    )
 
 
 def _parts(model, about: About, predictions: Predictions | None, why_not: str):
@@ -104,21 +78,21 @@ def _parts(model, about: About, predictions: Predictions | None, why_not: str):
         explored = explorer_html(predictions, about)
         effects = effects_html(predictions, about.level, dict(about.rugs))
         names = predictions.names
-    of_rows = [("rows", "On the training rows", rows_section(model, about, names, about.training))]
+    of_rows = [("rows", "On the training rows", _rows_section(model, about, names, about.training))]
     if about.new is not None:
-        new = rows_section(model, about, names, about.new)
+        new = _rows_section(model, about, names, about.new)
         of_rows.append(("new", about.new.called, new))
     return [
         ("explore", "Explore", explored),
-        ("equation", "The equation", equation(model, about)),
+        ("equation", "The equation", _equation(model, about)),
         ("effects", "Effects", effects),
-        ("importance", "Importance", importance(model, about)),
-        ("selection", "Model selection", selection(model, about)),
-        ("cross-validation", "Cross-validation", cross_validation(model, about)),
+        ("importance", "Importance", _importance(model, about)),
+        ("selection", "Model selection", _selection(model, about)),
+        ("cross-validation", "Cross-validation", _cross_validation(model, about)),
         *of_rows,
-        ("df", "Degrees of freedom", degrees_of_freedom(model, about)),
-        ("r", "The same model in R", in_r(model, about)),
-        ("versions", "Versions", versions(model, about)),
+        ("df", "Degrees of freedom", _degrees_of_freedom(model, about)),
+        ("r", "The same model in R", _in_r(model, about)),
+        ("versions", "Versions", _versions(model, about)),
     ]
 
 
@@ -154,7 +128,7 @@ def _inert(text: str) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def facts(model, about: About) -> Html:
+def _facts(model, about: About) -> Html:
     """The numbers that a reader asks for first."""
     entries = [
         ("terms", f"{model.n_terms} of {len(model.dirs)}"),
@@ -175,86 +149,68 @@ def facts(model, about: About) -> Html:
     return Html(f'<dl class="facts">{each}</dl>')
 
 
-def equation(model, about: About) -> Html:
+def _equation(model, about: About) -> Html:
     """In words, in mathematics, and as a table with the hinges drawn."""
     several = about.classes is not None and len(about.classes) > 2
     divided = note("The probabilities of the classes are divided by their sum.") if several else ""
     return Html(
         f"<h3>In words</h3>{words_html(model, about.classes)}"
         f"<h3>In mathematics</h3>{equation_html(model, about.classes)}{divided}"
-        f"<h3>Term by term</h3>{scrolled(terms_html(model), 'Terms')}"
+        f"<h3>Term by term</h3>{_scrolled(terms_html(model), 'Terms')}"
     )
 
 
-def importance(model, about: About) -> Html:
+def _importance(model, about: About) -> Html:
     """earth's criteria, and Friedman's decomposition."""
-    parts: list[str] = []
     try:
-        found = importance_table(model)
+        found = _criteria(importance_table(model))
     except InvalidInputError as error:
-        parts.append(note(str(error)))
-    else:
-        if found.empty:
-            parts.append(note("The model is its intercept alone: no predictor matters."))
-        else:
-            shown = found.head(MOST_BARS)
-            marks = [number(v, 3) for v in shown["gcv"]]
-            names = [str(n) + ("" if u else " (unused)") for n, u in shown["used"].items()]
-            parts.append(
-                f"<figure>{bars(names, shown['gcv'].tolist(), 'importance of the predictors', marks)}"
-                "<figcaption>Gain in GCV along the pruning pass, square roots, the largest being 100. As in "
-                "R's evimp the predictors are ordered by the subsets that use them."
-                "</figcaption></figure>"
-            )
-            rows = [
-                [
-                    name,
-                    row.nsubsets,
-                    number(row.gcv, 4),
-                    number(row.rss, 4),
-                    "yes" if row.used else "no",
-                ]
-                for name, row in zip(found.index, found.itertuples(), strict=True)
-            ]
-            parts.append(
-                scrolled(table(["predictor", "nsubsets", "gcv", "rss", "used"], rows), "Importance")
-            )
-    if about.anova is not None and len(about.anova):
-        parts.append(_groups(model, about.anova))
-    return Html("".join(parts))
-
-
-def _groups(model, anova) -> str:
+        found = note(str(error))
+    if about.anova is None or not len(about.anova):
+        return Html(found)
     words = {"sd": "sd of what it adds", "gcv": "GCV without it"}
     rows = [
         [name, *(number(v, 5) if isinstance(v, float) else str(v) for v in row)]
-        for name, row in zip(anova.index, anova.itertuples(index=False), strict=True)
+        for name, row in zip(about.anova.index, about.anova.itertuples(index=False), strict=True)
     ]
-    shown = table(["predictors", *(words.get(c, str(c)) for c in anova.columns)], rows)
-    return (
-        "<h3>What each group of terms adds</h3>"
-        + scrolled(shown, "Anova")
+    groups = table(["predictors", *(words.get(c, str(c)) for c in about.anova.columns)], rows)
+    return Html(
+        f"{found}<h3>What each group of terms adds</h3>{_scrolled(groups, 'Anova')}"
         + note(f"The GCV of the whole model is {model.gcv:.5g}.")
     )
 
 
-def selection(model, about: About) -> Html:
+def _criteria(found: pd.DataFrame) -> str:
+    if found.empty:
+        return note("The model is its intercept alone: no predictor matters.")
+    shown = found.head(MOST_BARS)
+    marks = [number(v, 3) for v in shown["gcv"]]
+    names = [str(n) + ("" if u else " (unused)") for n, u in shown["used"].items()]
+    picture = bars(names, shown["gcv"].tolist(), "importance of the predictors", marks)
+    rows = [
+        [name, row.nsubsets, number(row.gcv, 4), number(row.rss, 4), "yes" if row.used else "no"]
+        for name, row in zip(found.index, found.itertuples(), strict=True)
+    ]
+    return (
+        f"<figure>{picture}<figcaption>Gain in GCV along the pruning pass, square roots, the largest being "
+        "100. As in R's evimp the predictors are ordered by the subsets that use them.</figcaption></figure>"
+        + _scrolled(table(["predictor", "nsubsets", "gcv", "rss", "used"], rows), "Importance")
+    )
+
+
+def _selection(model, about: About) -> Html:
     """GRSq and RSq against the number of terms."""
     if model.prune_terms.size == 0 or len(model.rss_per_subset) < 2:
         return note("The model has no record of its pruning pass.")
     rsq, grsq = _gain(model.rss_per_subset), _gain(model.gcv_per_subset)
     sizes = np.arange(1, len(rsq) + 1)
     low = max(float(np.nanmin(grsq[np.isfinite(grsq)])), -0.2) if np.isfinite(grsq).any() else 0.0
-    picture = chart(
-        [
-            Line(sizes, rsq, colour=1, is_dashed=True),
-            Line(sizes, np.where(grsq >= low, grsq, np.nan)),
-        ],
-        "number of terms",
-        "GRSq and RSq",
-        f"GRSq and RSq against the number of terms; {model.n_terms} were chosen",
-        marked=model.n_terms,
-    )
+    lines = [
+        Line(sizes, rsq, colour=1, is_dashed=True),
+        Line(sizes, np.where(grsq >= low, grsq, np.nan)),
+    ]
+    said = f"GRSq and RSq against the number of terms; {model.n_terms} were chosen"
+    picture = chart(lines, "number of terms", "GRSq and RSq", said, marked=model.n_terms)
     keys = legend([("line0", "GRSq"), ("line1", "RSq")])
     return Html(
         f"<figure>{picture}{keys}<figcaption>The best model of each size; {model.n_terms} terms were "
@@ -262,7 +218,7 @@ def selection(model, about: About) -> Html:
     )
 
 
-def cross_validation(model, about: About) -> Html:
+def _cross_validation(model, about: About) -> Html:
     """R's table, a row for each fold."""
     if about.cv is None:
         return note("The model was fitted without cross-validation (nfold).")
@@ -273,10 +229,10 @@ def cross_validation(model, about: About) -> Html:
     ]
     left = len(about.cv) - len(frame)
     more = note(f"{left} more folds are left out.") if left else ""
-    return Html(scrolled(table(["fold", *frame.columns], rows), "Cross-validation") + more)
+    return Html(_scrolled(table(["fold", *frame.columns], rows), "Cross-validation") + more)
 
 
-def rows_section(model, about: About, names, rows: Rows | None) -> Html:
+def _rows_section(model, about: About, names, rows: Rows | None) -> Html:
     """Predicted against observed, or calibration for a classifier."""
     if rows is None:
         return note(NO_ROWS)
@@ -299,7 +255,7 @@ def rows_section(model, about: About, names, rows: Rows | None) -> Html:
     return Html("".join(parts))
 
 
-def degrees_of_freedom(model, about: About) -> Html:
+def _degrees_of_freedom(model, about: About) -> Html:
     """What MARS counts, and what its search really uses where that is known."""
     r, c = model.n_terms, model.penalty
     counted = (
@@ -316,7 +272,7 @@ def degrees_of_freedom(model, about: About) -> Html:
                 "command line, shows it."
             )
         )
-    shown: str = scrolled(about.df._html_body(), "Degrees of freedom")
+    shown: str = _scrolled(about.df._html_body(), "Degrees of freedom")
     if getattr(about.df, "size", None) == r:
         counted += (
             f"<p>The search for them really uses <b>{about.df.df:.4g}</b> degrees of freedom, and the "
@@ -334,12 +290,12 @@ def degrees_of_freedom(model, about: About) -> Html:
     return Html(f"{counted}<h3>{escape(about.df._html_title())}</h3>{shown}")
 
 
-def in_r(model, about: About) -> Html:
+def _in_r(model, about: About) -> Html:
     """The call in R."""
     return Html(text_block(r_code(model, about)).replace("<pre ", '<pre tabindex="0" '))
 
 
-def versions(model, about: About) -> Html:
+def _versions(model, about: About) -> Html:
     """What computed it."""
     known = {**model.versions, **about.versions}
     rows = [[name, value] for name, value in known.items()]
@@ -349,7 +305,7 @@ def versions(model, about: About) -> Html:
     )
 
 
-def scrolled(inner: str, said: str) -> Html:
+def _scrolled(inner: str, said: str) -> Html:
     """What may be wider than the page."""
     return Html(
         f'<div class="scroll" tabindex="0" role="group" aria-label="{escape(said)}">{inner}</div>'
@@ -365,7 +321,7 @@ def _gain(per_subset) -> np.ndarray:
 def _first_predictions(names, rows: Rows) -> str:
     shown = rows.predicted[:20]
     lines = [[str(k + 1), *(number(v, 5) for v in row)] for k, row in enumerate(shown)]
-    return scrolled(table(["row", *map(str, names)], lines), "Predictions") + (
+    return _scrolled(table(["row", *map(str, names)], lines), "Predictions") + (
         note(f"The first {len(shown)} of {len(rows.predicted)} rows.")
         if len(shown) < len(rows.predicted)
         else ""
@@ -376,70 +332,43 @@ def _scores(names, rows: Rows) -> str:
     lines = []
     for k, name in enumerate(names):
         y, fit = rows.observed[:, k], rows.predicted[:, k]  # type: ignore[index]
-        total = float(((y - y.mean()) ** 2).sum())
-        rss = float(((y - fit) ** 2).sum())
+        rss, total = float(((y - fit) ** 2).sum()), float(((y - y.mean()) ** 2).sum())
         rsq = 1 - rss / total if total > 0 else float("nan")
-        lines.append(
-            [
-                name,
-                number(rsq, 4),
-                number((rss / len(y)) ** 0.5, 5),
-                number(float(np.abs(y - fit).mean()), 5),
-            ]
-        )
-    found = table(
-        [f"{len(rows.predicted)} rows", "RSq", "root mean square error", "mean absolute error"],
-        lines,
-    )
-    return scrolled(found, "Scores")
+        mean = float(np.abs(y - fit).mean())
+        lines.append([name, number(rsq, 4), number((rss / len(y)) ** 0.5, 5), number(mean, 5)])
+    titles = ["RSq", "root mean square error", "mean absolute error"]
+    return _scrolled(table([f"{len(rows.predicted)} rows", *titles], lines), "Scores")
 
 
 def _residuals(names, rows: Rows) -> str:
-    drawn = []
-    some = _some(len(rows.predicted))
+    drawn, some = [], _some(len(rows.predicted))
     for k, name in enumerate(names):
         y, fit = rows.observed[some, k], rows.predicted[some, k]  # type: ignore[index]
         ends = [min(y.min(), fit.min()), max(y.max(), fit.max())]
-        drawn.append(
-            chart(
-                [Line(ends, ends, colour=1, is_dashed=True), Points(fit, y)],
-                f"predicted {name}",
-                f"observed {name}",
-                f"observed against predicted {name}",
-            )
-        )
-        drawn.append(
-            chart(
-                [
-                    Line([fit.min(), fit.max()], [0, 0], colour=1, is_dashed=True),
-                    Points(fit, y - fit),
-                ],
-                f"predicted {name}",
-                "residual",
-                f"residuals against predicted {name}",
-            )
-        )
-    return (
-        f'<div class="charts">{"".join(f"<figure>{d}</figure>" for d in drawn)}</div>'
-        + _said_some(rows)
-    )
+        across, observed = f"predicted {name}", f"observed {name}"
+        parts: list[Part] = [Line(ends, ends, colour=1, is_dashed=True), Points(fit, y)]
+        drawn.append(chart(parts, across, observed, f"observed against {across}"))
+        zero = Line([fit.min(), fit.max()], [0, 0], colour=1, is_dashed=True)
+        said = f"residuals against {across}"
+        drawn.append(chart([zero, Points(fit, y - fit)], across, "residual", said))
+    return _charts(drawn) + _said_some(rows)
+
+
+def _charts(drawn: list[Html]) -> str:
+    return f'<div class="charts">{"".join(f"<figure>{d}</figure>" for d in drawn)}</div>'
 
 
 def _class_scores(rows: Rows) -> str:
-    y = rows.observed
+    y, p = rows.observed, rows.predicted
     assert y is not None  # or there is nothing to compare
-    shares = (
-        rows.predicted if y.shape[1] > 1 else np.column_stack([1 - rows.predicted, rows.predicted])
-    )
-    truth = y if y.shape[1] > 1 else np.column_stack([1 - y, y])
-    own = np.clip((shares * truth).sum(axis=1), 1e-15, 1.0)
+    if y.shape[1] == 1:
+        y, p = np.column_stack([1 - y, y]), np.column_stack([1 - p, p])
+    loss = float(-np.log(np.clip((p * y).sum(axis=1), 1e-15, 1.0)).mean())
     right = "" if rows.chosen is None else number(float(np.mean(rows.chosen)), 4)
-    brier = number(float(((shares - truth) ** 2).sum(axis=1).mean()), 4)
-    found = table(
-        ["", "share of right classes", "log loss", "Brier score"],
-        [[f"{len(y)} rows", right, number(float(-np.log(own).mean()), 4), brier]],
-    )
-    return scrolled(found, "Scores")
+    brier = float(((p - y) ** 2).sum(axis=1).mean())
+    titles = ["", "share of right classes", "log loss", "Brier score"]
+    found = table(titles, [[f"{len(y)} rows", right, number(loss, 4), number(brier, 4)]])
+    return _scrolled(found, "Scores")
 
 
 def _calibrations(names, rows: Rows) -> str:
@@ -449,26 +378,16 @@ def _calibrations(names, rows: Rows) -> str:
     for k, name in enumerate(names):
         p, y = rows.predicted[:, k], rows.observed[:, k]  # type: ignore[index]
         x, share, low, high = calibration_groups(p, y, BINS)
-        drawn.append(
-            chart(
-                [
-                    Line([0, 1], [0, 1], colour=1, is_dashed=True),
-                    Points(x, share, size=4, low=low, high=high),
-                ],
-                f"predicted probability of {name}",
-                "share observed",
-                f"share of {name} observed against its predicted probability",
-                x=(0.0, 1.0),
-                y=(0.0, 1.0),
-            )
-        )
-    return (
-        "<h3>Calibration</h3>"
-        f'<div class="charts">{"".join(f"<figure>{d}</figure>" for d in drawn)}</div>'
-        + note(
-            f"Rows in at most {BINS} groups of similar probability; the bars are 95 % intervals of Wilson. "
-            "On the dashed line a probability of 0.3 comes true in 3 of 10 rows."
-        )
+        parts: list[Part] = [
+            Line([0, 1], [0, 1], colour=1, is_dashed=True),
+            Points(x, share, size=4, low=low, high=high),
+        ]
+        across = f"predicted probability of {name}"
+        said = f"share of {name} observed against its predicted probability"
+        drawn.append(chart(parts, across, "share observed", said, x=(0.0, 1.0), y=(0.0, 1.0)))
+    return f"<h3>Calibration</h3>{_charts(drawn)}" + note(
+        f"Rows in at most {BINS} groups of similar probability; the bars are 95 % intervals of Wilson. "
+        "On the dashed line a probability of 0.3 comes true in 3 of 10 rows."
     )
 
 

@@ -95,35 +95,12 @@ const normal = (eta) => {
 
 
 def to_javascript(model, name: str = "predict", *, type: str = "response") -> str:
-    """Write a model as the source of a JavaScript function.
+    """Write a model as the source of a JavaScript function; arguments as in `Earth.to_javascript`.
 
     It takes an object with a property for each column, `predict({"car speed": 25, kind: "low"})`, and
     returns a number; an array where the model has several responses. A factor is given by level, as text,
     and a truth value as such. A column that is missing or no number is a TypeError, an unknown level a
-    RangeError. It uses nothing but JavaScript's own Math and may be pasted into a page.
-
-    Parameters
-    ----------
-    model, name
-        As in `export.to_python`.
-    type : {"response", "link", "earth", "terms", "proba", "sd"}
-        The first three as in `export.to_python`. "terms" gives an array with what each term adds, as
-        `contributions`, an array of arrays for several responses. "proba" are the probabilities of a
-        classifier, in the order of its classes; "sd" is the standard deviation of a new observation by
-        the variance model.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from pyearthdof import Earth
-    >>> from pyearthdof.mars.export.javascript import to_javascript
-    >>> X = pd.DataFrame({"car speed": [float(v) for v in range(30)]})
-    >>> model = Earth(engine="native").fit(X, [2.0 * v for v in range(30)]).model_
-    >>> for line in to_javascript(model, "distance").splitlines()[:3]:
-    ...     print(line)
-    // MARS model of "y".
-    // row["car speed"]: a number
-    function distance(row) {
+    RangeError. The function uses nothing but JavaScript's own Math and may be pasted into a page.
     """
     if type not in JAVASCRIPT_TYPES:
         raise InvalidInputError(

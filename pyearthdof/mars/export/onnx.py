@@ -33,41 +33,16 @@ OPSET, OPSET_ML, IR_VERSION = 17, 3, 8  # since 2022: onnx 1.12, onnxruntime 1.1
 def to_onnx(
     model, *, type: str = "response", classes: np.ndarray | None = None, threshold: float = 0.5
 ):
-    """Make a model an ONNX graph; needs the package onnx (the extra `pyearthdof[onnx]`).
+    """Write a model as an ONNX graph, an `onnx.ModelProto`; needs the extra `pyearthdof[onnx]`.
 
     A model of numbers alone has one input, `X`, doubles of the shape (n, p). One with factors, or with an
     offset, has an input of the shape (n, 1) for each column, by the name of the column: doubles, truth
     values, or texts for a factor (its levels as text, also where they are numbers). A row with NaN or with a
     level that the model does not know gives NaN: a graph cannot refuse it.
 
-    The output is `prediction`, doubles of the shape (n, m). With `classes` there are two, as of other
-    classifiers: `label`, (n,), and `probabilities`, (n, n_classes); a row that cannot be computed has the
-    first class.
-
-    Parameters
-    ----------
-    model, type
-        As in `export.to_python`.
-    classes : array, optional
-        The classes of a classifier: texts, whole numbers or truth values.
-    threshold : float
-        Of two classes, the second is taken above this probability.
-
-    Returns
-    -------
-    onnx.ModelProto
-        Its `SerializeToString()` is what a file holds.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pyearthdof import Earth
-    >>> from pyearthdof.mars.export.onnx import to_onnx
-    >>> x = np.random.default_rng(0).normal(size=(100, 2))
-    >>> model = Earth(engine="native").fit(x, np.abs(x[:, 0])).model_
-    >>> graph = to_onnx(model).graph  # doctest: +SKIP
-    >>> [node.op_type for node in graph.node]  # doctest: +SKIP
-    ['Gather', 'Sub', 'Mul', 'Relu', ...]
+    The output is `prediction`, doubles of the shape (n, m). With `classes` (texts, whole numbers or truth
+    values) there are two, as of other classifiers: `label`, (n,), and `probabilities`, (n, n_classes); a row
+    that cannot be computed has the first class. Of two classes, the second is taken above `threshold`.
     """
     if type not in TYPES:
         raise refusal("type", type, f"one of {', '.join(TYPES)}")

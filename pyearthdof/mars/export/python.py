@@ -40,36 +40,14 @@ def level_text(level):
 
 
 def to_python(model, name: str = "predict", *, type: str = "response") -> str:
-    """Write a model as the source of a plain Python function.
+    """Write a model as the source of a plain Python function; arguments as in `Earth.to_python`.
 
     The function takes one number for each predictor, in the order of the training columns or by
     keyword, and returns a number; a tuple where the model has several responses. Its doc string says
     which argument stands for which column. Factors are given by level, as text or in the type of the
     categories, and booleans as such; an unknown level is a ValueError. It imports nothing but `math`, and
-    that only for some links.
-
-    Parameters
-    ----------
-    model : MarsModel
-        One from a formula that computes, as in log(x), takes the columns of R's model matrix.
-    name : str
-        Name of the function.
-    type : {"response", "link", "earth"}
-        For a model with a GLM part: means, linear predictors, or the least-squares fit of the terms.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from pyearthdof import Earth
-    >>> X = pd.DataFrame({"car speed": [float(v) for v in range(30)]})
-    >>> model = Earth(engine="native").fit(X, [v * v / 20 for v in range(30)]).model_
-    >>> source = to_python(model, "distance")
-    >>> source.splitlines()[0]
-    'def distance(car_speed):'
-    >>> scope = {}
-    >>> exec(source, scope)
-    >>> round(scope["distance"](25.0), 6)
-    31.517444
+    that only for some links. A model from a formula that computes, as in log(x), takes the columns of R's
+    model matrix.
     """
     check_choice("type", type, TYPES)
     _check_function_name(name)

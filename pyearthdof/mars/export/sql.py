@@ -20,20 +20,14 @@ FUNCTIONS = {
 
 
 def to_sql(model, *, type: str = "response", dialect: str = "ansi") -> str | list[str]:
-    """Write a model as an expression for SQL's SELECT; a list of them for several responses.
+    """Write a model as an expression for SQL's SELECT; arguments as in `Earth.to_sql`.
 
-    Everything is standard SQL: CASE, and EXP, POWER or SQRT for the means of a GLM part. A row with a
-    NULL or an unknown level gives NULL. Coefficients are approximate numbers (2.5e0), so that integer
-    columns are not multiplied as decimals, which overflow in some databases.
-
-    Parameters
-    ----------
-    model, type
-        As in `to_python`. SQL has no function for the means of the links probit and cauchit.
-    dialect : {"ansi", "mysql"}
-        How names and texts are quoted. "ansi" writes "name" and 'it''s': SQLite, DuckDB, PostgreSQL,
-        Snowflake, Oracle. "mysql" writes `name` and escapes with a backslash: MySQL, MariaDB, BigQuery,
-        Spark.
+    Everything is standard SQL: CASE, and EXP, POWER or SQRT for the means of a GLM part; there is no function
+    for the means of the links probit and cauchit. A row with a NULL or an unknown level gives NULL.
+    Coefficients are approximate numbers (2.5e0), so that integer columns are not multiplied as decimals,
+    which overflow in some databases. The dialect "ansi" writes "name" and 'it''s' for SQLite, DuckDB,
+    PostgreSQL, Snowflake and Oracle; "mysql" writes `name` and escapes with a backslash for MySQL, MariaDB,
+    BigQuery and Spark.
 
     Examples
     --------

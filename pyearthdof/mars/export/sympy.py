@@ -13,20 +13,11 @@ __all__ = ["to_sympy"]
 
 
 def to_sympy(model, *, type: str = "response"):
-    """Give a model as a sympy expression; a list of them for several responses.
+    """Write a model as a sympy expression; a list of them for several responses.
 
     Its symbols are real and have the names of `model.feature_names`: a factor enters by its indicator
-    columns, 0 or 1. Means of a GLM part come without the limits at which R cuts them off.
-
-    Parameters
-    ----------
-    model : MarsModel
-    type : {"response", "link", "earth"}
-        For a model with a GLM part: means, linear predictors, or the least-squares fit of the terms.
-
-    Notes
-    -----
-    The model of the example of `to_sql` is -0.81*Max(0, 16.0 - speed) + 2.32*Max(0, speed - 16.0) + 10.9.
+    columns, 0 or 1. Means of a GLM part come without the limits at which R cuts them off. The model of the
+    example of `to_sql` is -0.81*Max(0, 16.0 - speed) + 2.32*Max(0, speed - 16.0) + 10.9.
     """
     check_choice("type", type, TYPES)
     try:

@@ -13,7 +13,9 @@ from ..export.inputs import TYPES
 from ..printing import DIGITS, r_format
 from .summary import anova_order, coef_matrix
 
-__all__ = ["DECOMPOSITIONS", "STYLES", "check_digits", "format_model", "formulas_of", "term_table"]
+__all__ = [
+    "DECOMPOSITIONS", "STYLES", "check_digits", "format_model", "formulas_of", "term_table",
+]  # fmt: skip
 
 STYLES = ("h", "pmax", "max", "C", "bf")
 DECOMPOSITIONS = ("anova", "none")
@@ -27,20 +29,39 @@ COLUMNS: dict[str, type] = {
 SHAPES = {2: "linear", 1: "above", -1: "below"}
 
 
-def format_model(
+def format_model(model, style: str = "h", **options) -> str:
+    """Write a fitted model as a formula: the text of R's `cat(format(fit, style=...))`.
+
+    Several responses follow each other, each from its own intercept; with a GLM part the formulas of
+    the linear predictors come after those of the earth model. Arguments are as in `formulas_of`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from pyearthdof import Earth
+    >>> X = pd.DataFrame({"speed": [float(v) for v in range(30)]})
+    >>> model = Earth(engine="native").fit(X, [v * v / 20 for v in range(30)]).model_
+    >>> print(format_model(model), end="")
+      4.487748
+      + 0.8651183 * h(speed-7)
+      - 0.2955534 * h(16-speed)
+      +  1.071515 * h(speed-16)
+      +  0.604645 * h(speed-22)
+    """
+    return " ".join(formulas_of(model, style, **options))  # cat puts a space between its strings
+
+
+def formulas_of(
     model,
-    style: str = "h",
+    style: str,
     *,
     decomp: str = "anova",
     digits: int = DIGITS,
     use_names: bool = True,
     colon_char: str = ":",
     earth_version: str | None = None,
-) -> str:
-    """Write a fitted model as a formula: the text of R's `cat(format(fit, style=...))`.
-
-    Several responses follow each other, each from its own intercept; with a GLM part the formulas of
-    the linear predictors come after those of the earth model.
+) -> list[str]:
+    """One formula for each response, and then for each response's GLM; each ends with a newline.
 
     Parameters
     ----------
@@ -60,48 +81,7 @@ def format_model(
     earth_version : str, optional
         The version of earth whose table style "bf" writes, by default the newest. Before 5.3.4 earth cut
         the terms behind each parenthesis, so that predictors that enter linearly ran into their neighbours.
-
-    Returns
-    -------
-    str
-        The formula; it ends with a newline.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from pyearthdof import Earth
-    >>> X = pd.DataFrame({"speed": [float(v) for v in range(30)]})
-    >>> model = Earth(engine="native").fit(X, [v * v / 20 for v in range(30)]).model_
-    >>> print(format_model(model), end="")
-      4.487748
-      + 0.8651183 * h(speed-7)
-      - 0.2955534 * h(16-speed)
-      +  1.071515 * h(speed-16)
-      +  0.604645 * h(speed-22)
     """
-    formulas = formulas_of(
-        model,
-        style,
-        decomp=decomp,
-        digits=digits,
-        use_names=use_names,
-        colon_char=colon_char,
-        earth_version=earth_version,
-    )
-    return " ".join(formulas)  # cat puts a space between its strings
-
-
-def formulas_of(
-    model,
-    style,
-    *,
-    decomp="anova",
-    digits=DIGITS,
-    use_names=True,
-    colon_char=":",
-    earth_version=None,
-) -> list[str]:
-    """One formula for each response, and then for each response's GLM; arguments as in `format_model`."""
     check_choice("style", style, STYLES)
     check_choice("decomp", decomp, DECOMPOSITIONS)
     check_digits(digits)
@@ -227,34 +207,11 @@ def _unique(terms) -> list[str]:
 def term_table(model, *, type: str = "response") -> pd.DataFrame:
     """Terms, knots and coefficients of a model, one row for each factor of each selected term.
 
-    Parameters
-    ----------
-    model : MarsModel
-    type : {"response", "link", "earth"}
-        Coefficients of the generalised linear model where there is one ("response" and "link"), or of the
-        least-squares fit ("earth").
-
-    Returns
-    -------
-    DataFrame
-        `term` is R's name of the term, `number` its position, from 0, `degree` its number of factors, and
-        `coef` its coefficient for `response`. Of the factor: `predictor` is the expanded column, `column` the
-        raw one, `level` the level of which it is the indicator, `shape` one of "linear", "above", which is
-        max(0, x - knot), and "below", max(0, knot - x); the intercept has the shape "constant" and no
-        predictor.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pyearthdof import Earth
-    >>> from pyearthdof.mars.inspect.format import term_table
-    >>> x = np.linspace(0, 1, 101)[:, None]
-    >>> model = Earth(engine="native", nk=3).fit(x, np.maximum(0, x[:, 0] - 0.5)).model_
-    >>> term_table(model)[["term", "predictor", "shape", "knot"]]
-              term predictor     shape  knot
-    0  (Intercept)      None  constant   NaN
-    1    h(x-0.52)         x     above  0.52
-    2    h(0.52-x)         x     below  0.52
+    `term` is R's name of the term, `number` its position, from 0, `degree` its number of factors, and `coef`
+    its coefficient for `response`, of the generalised linear model unless `type` is "earth". Of the factor:
+    `predictor` is the expanded column, `column` the raw one, `level` the level of which it is the indicator,
+    `shape` one of "linear", "above", which is max(0, x - knot), and "below", max(0, knot - x); the intercept
+    has the shape "constant" and no predictor. An example is in `Earth.to_frame`.
     """
     if type not in TYPES:
         raise refusal("type", type, f"one of {', '.join(TYPES)}")

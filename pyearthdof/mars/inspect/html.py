@@ -87,33 +87,21 @@ def terms_html(model) -> Html:
 def _statistics(model) -> Html:
     several = len(model.response_names) > 1
     names = ["GCV", "RSS", "GRSq", "RSq"]
-    rows = [["all" if several else "", *_four(model.gcv, model.rss, model.grsq, model.rsq)]]
+    values = [(model.gcv, model.rss, model.grsq, model.rsq)]
     if several:
-        each = (
-            model.gcv_per_response, model.rss_per_response, model.grsq_per_response,
-            model.rsq_per_response,
-        )  # fmt: skip
-        pairs = zip(model.response_names, zip(*each, strict=True), strict=False)
-        rows = [[name, *_four(*values)] for name, values in pairs] + rows
-    found = table(["", *names], rows)
+        each = (getattr(model, f"{name.lower()}_per_response") for name in names)
+        values = [*zip(*each, strict=True), *values]
+    titles = [*model.response_names[: len(values) - 1], "all"] if several else [""]
+    pairs = zip(titles, values, strict=True)
+    found = table(["", *names], [[title, *(number(v, 6) for v in row)] for title, row in pairs])
     if model.glm is None:
         return found
-    glm = model.glm.to_frame(model.response_names)
     rows = [
-        [
-            name,
-            number(row["deviance"]),
-            number(row["null_deviance"]),
-            number(row["deviance_ratio"], 3),
-        ]
-        for name, row in glm.iterrows()
+        [name, number(r["deviance"]), number(r["null_deviance"]), number(r["deviance_ratio"], 3)]
+        for name, r in model.glm.to_frame(model.response_names).iterrows()
     ]
     head = f"{model.glm.family}, link {model.glm.link}"
     return Html(table([head, "deviance", "null deviance", "share explained"], rows) + found)
-
-
-def _four(*values) -> list[str]:
-    return [number(value, 6) for value in values]
 
 
 def _drawing(model, dirs, cuts, coef: float) -> Html:
@@ -127,7 +115,7 @@ def _drawing(model, dirs, cuts, coef: float) -> Html:
 def _factor(model, j: int, direction: int, cut: float, sign: int) -> Html:
     name = model.feature_names[j]
     low, high = _range(model, j, cut)
-    if direction == 2 and _is_level(model, j):
+    if direction == 2 and model.columns is not None and model.columns.sources[j].kind == "level":
         points, said = [(0.0, 0.0), (0.5, 0.0), (0.5, 1.0), (1.0, 1.0)], f"{name}, yes or no"
     elif direction == 2:
         points, said = [(0.0, 0.0), (1.0, 1.0)], f"{name}, linear"
@@ -138,13 +126,11 @@ def _factor(model, j: int, direction: int, cut: float, sign: int) -> Html:
         if direction == -1:
             points, said = [(0.0, knot), (knot, 0.0), (1.0, 0.0)], f"{name} below {cut:.4g}"
     top = max(y for _, y in points) or 1.0
-    places = [(x, sign * y / top) for x, y in points]
-    lift = 1.0 if sign < 0 else 0.0
+    width, height = WIDTH - 2.0 * MARGIN, HEIGHT - 2.0 * MARGIN
+    base = HEIGHT - MARGIN - (height if sign < 0 else 0.0)
     path = " ".join(
-        f"{MARGIN + x * (WIDTH - 2 * MARGIN):.1f},{HEIGHT - MARGIN - (y + lift) * (HEIGHT - 2 * MARGIN):.1f}"
-        for x, y in places
+        f"{MARGIN + x * width:.1f},{base - sign * y / top * height:.1f}" for x, y in points
     )
-    base = HEIGHT - MARGIN - lift * (HEIGHT - 2 * MARGIN)
     return Html(
         f'<svg width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
         f'aria-label="{escape(said)}" style="vertical-align:middle"><title>{escape(said)}</title>'
@@ -152,11 +138,6 @@ def _factor(model, j: int, direction: int, cut: float, sign: int) -> Html:
         f'stroke-opacity=".3"/><polyline points="{path}" fill="none" stroke="{ACCENT}" stroke-width="1.8" '
         'stroke-linejoin="round"/></svg>'
     )
-
-
-def _is_level(model, j: int) -> bool:
-    """Whether a predictor is the indicator of a level."""
-    return model.columns is not None and model.columns.sources[j].kind == "level"
 
 
 def _range(model, j: int, cut: float) -> tuple[float, float]:

@@ -71,9 +71,9 @@ def model_summary(
     """
     lines = [f"Call: {call}", ""]
     if model.glm is None or details:
-        lines += [*_earth_part(model, decomp, digits, fixed_point, formulas), ""]
+        lines += [*_part(model, False, decomp, digits, fixed_point, formulas), ""]
     if model.glm is not None:
-        lines += [*_glm_part(model, decomp, digits, fixed_point, formulas), "", *glm_details]
+        lines += [*_part(model, True, decomp, digits, fixed_point, formulas), "", *glm_details]
         lines += [*_glm_statistics(model, digits), ""]
     lines.append(_selection(model) + ("" if nprune is None else f" (nprune={nprune:g})"))
     lines.append(f"Termination condition: {_termination(model)}")
@@ -82,7 +82,7 @@ def model_summary(
         lines.append(_offset(model.formula, offset, digits))
     if weights is not None:
         lines.append(_values("Weights: ", weights, digits))
-    degrees = _degrees(model.dirs[model.selected])
+    degrees = np.count_nonzero(model.dirs[model.selected], axis=1)
     counts = [int(np.sum(degrees == d)) for d in range(int(degrees.max()) + 1)]
     kind = {1: " (intercept only model)", 2: " (additive model)"}.get(len(counts), "")
     per_degree = " ".join(map(str, counts))
@@ -101,29 +101,18 @@ def coef_matrix(coef: np.ndarray) -> np.ndarray:
     return coef.reshape(len(coef), -1)
 
 
-def _earth_part(model, decomp, digits, fixed_point, formulas) -> list[str]:
-    """The coefficients of the terms, or the model as formulas."""
-    if formulas is not None:
-        return _formulas("", model.response_names, formulas)
+def _part(model, is_glm, decomp, digits, fixed_point, formulas) -> list[str]:
+    """The coefficients of the terms, or the model as formulas: of the least squares or of the glm."""
     titles = model.response_names
+    if formulas is not None:  # each ends with a newline of its own, and an empty line follows it
+        prefix, texts = ("GLM ", formulas[len(titles) :]) if is_glm else ("", formulas)
+        parts = [f"{prefix}{name} =\n{text}" for name, text in zip(titles, texts, strict=False)]
+        return "\n".join(parts).rstrip("\n").split("\n")
+    heading = [] if model.glm is None else [f"{'GLM' if is_glm else 'Earth'} coefficients"]
     if model.glm is None and len(titles) == 1:
         titles = ["coefficients"]
-    heading = [] if model.glm is None else ["Earth coefficients"]
-    return heading + _coefficients(model, model.coef, titles, decomp, digits, fixed_point)
-
-
-def _glm_part(model, decomp, digits, fixed_point, formulas) -> list[str]:
-    if formulas is not None:
-        return _formulas("GLM ", model.response_names, formulas[len(model.response_names) :])
-    titles = model.response_names
-    table = _coefficients(model, model.glm.coef, titles, decomp, digits, fixed_point)
-    return ["GLM coefficients", *table]
-
-
-def _formulas(prefix: str, names, formulas) -> list[str]:
-    """Each ends with a newline of its own, and an empty line follows it."""
-    parts = [f"{prefix}{name} =\n{text}" for name, text in zip(names, formulas, strict=False)]
-    return "\n".join(parts).rstrip("\n").split("\n")
+    values = model.glm.coef if is_glm else model.coef
+    return heading + _coefficients(model, values, titles, decomp, digits, fixed_point)
 
 
 def _coefficients(model, values, titles, decomp, digits, fixed_point) -> list[str]:
@@ -140,41 +129,38 @@ def _coefficients(model, values, titles, decomp, digits, fixed_point) -> list[st
 def _glm_statistics(model, digits: int) -> list[str]:
     """The deviances, rounded as earth rounds them: its digits differ from column to column."""
     glm = model.glm
-    several = len(model.response_names) > 1
-    converged = np.asarray(glm.converged, dtype=float)
+    ratio = (np.asarray(glm.null_deviance) - glm.deviance) / glm.null_deviance
+    ratio = np.where(ratio < 1e-4, 0.0, ratio)
     columns = [
         ("nulldev", _signif(glm.null_deviance, digits)),
         ("df", glm.null_df),
         ("      dev", _signif(glm.deviance, digits)),
         ("df", glm.df),
-        (
-            "  devratio",
-            _signif(_deviance_ratio(glm.null_deviance, glm.deviance), max(2, digits - 4)),
-        ),
+        ("  devratio", _signif(ratio, max(2, digits - 4))),
         ("    AIC", _signif(glm.aic, max(3, digits - 3))),
         ("iters", glm.iterations),
-        ("converged", converged),
+        ("converged", np.asarray(glm.converged, dtype=float)),
     ]
     if np.isnan(glm.aic[0]):  # the quasi families have none
         columns[5:7] = [("   iters", glm.iterations)]
     titles, values = zip(*columns, strict=True)
     texts = [r_format(np.atleast_1d(column), max(3, digits - 1)) for column in values]
-    table = print_frame(model.response_names if several else [""], titles, texts)
-    limit = next(
-        (f", maxit={n:g}" for n, ok in zip(glm.iterations, converged, strict=True) if not ok), ""
+    table = print_frame(
+        model.response_names if len(model.response_names) > 1 else [""], titles, texts
     )
+    stopped = glm.iterations[~np.asarray(glm.converged, dtype=bool)]
+    limit = f", maxit={stopped[0]:g}" if len(stopped) else ""
     return [f"GLM (family {glm.family}, link {glm.link}{limit}):", *table]
 
 
-def _deviance_ratio(null_deviance, deviance) -> np.ndarray:
-    ratio = (np.asarray(null_deviance) - deviance) / null_deviance
-    return np.where(ratio < 1e-4, 0.0, ratio)
-
-
-def _statistics(model, digits: int) -> str:
-    statistics = [("GCV", model.gcv), ("RSS", model.rss), ("GRSq", model.grsq), ("RSq", model.rsq)]
-    text = "    ".join(f"{name} {r_format([value], digits)[0]}" for name, value in statistics)
+def _statistics(model, digits: int, gap: str = "    ", **more: float) -> str:
+    values = {"GCV": model.gcv, "RSS": model.rss, "GRSq": model.grsq, "RSq": model.rsq} | more
+    text = gap.join(f"{name} {_shown(value, digits)}" for name, value in values.items())
     return text if model.glm is None else f"Earth {text}"
+
+
+def _shown(value: float, digits: int, nan: str = "NaN") -> str:
+    return r_format([value], digits)[0].replace("NaN", nan)
 
 
 def statistics_frame(model, more, digits: int) -> list[str]:
@@ -201,10 +187,6 @@ def _column(values: np.ndarray, digits: int) -> list[str]:
 def spaced(name: str) -> str:
     """A term's name as R prints it."""
     return name.replace("*", " * ").replace("--", "- -").replace("`", "")
-
-
-def _degrees(dirs: np.ndarray) -> np.ndarray:
-    return np.count_nonzero(dirs, axis=1)
 
 
 def anova_order(dirs: np.ndarray, cuts: np.ndarray) -> list[int]:
@@ -320,10 +302,7 @@ def cv_lines(
     if several:
         lines = statistics_frame(model, {"CVRSq": rsq}, digits)
     else:
-        names = ("gcv", "GCV"), ("rss", "RSS"), ("grsq", "GRSq"), ("rsq", "RSq")
-        parts = [f"{title} {r_format([getattr(model, n)], digits)[0]}" for n, title in names]
-        text = "  ".join([*parts, f"CVRSq {r_format([rsq[-1]], digits)[0]}"])
-        lines = [text if model.glm is None else f"Earth {text}"]
+        lines = [_statistics(model, digits, "  ", CVRSq=rsq[-1])]
     return [*lines, "", CV_NOTE, "", _cv_counts(folds), "", *_cv_table(model, tables)]
 
 
@@ -331,15 +310,13 @@ def _by_cv(model, tables, digits: int) -> str:
     mean, spread = _out_of_fold(model.n_terms, tables)
     head = "" if model.glm is None else "Earth "
     return (
-        f"{head}GRSq {r_format([model.grsq], digits)[0]}  RSq {r_format([model.rsq], digits)[0]}  "
-        f"mean.oof.RSq {_or_na(mean, digits)} (sd {_or_na(spread, CV_DIGITS)})"
+        f"{head}GRSq {_shown(model.grsq, digits)}  RSq {_shown(model.rsq, digits)}  "
+        f"mean.oof.RSq {_shown(mean, digits, 'NA')} (sd {_shown(spread, CV_DIGITS, 'NA')})"
     )
 
 
 def _of_all_by_cv(model, tables, digits: int) -> list[str]:
-    mean, spread = (
-        _significant_value(value, digits) for value in _out_of_fold(model.n_terms, tables)
-    )
+    mean, spread = _signif(_out_of_fold(model.n_terms, tables), digits)
     none = [np.nan] * len(model.response_names)
     columns = {"  mean.oof.RSq": [*none, mean], "sd(mean.oof.RSq)": [*none, spread]}
     return statistics_frame(model, columns, digits)
@@ -360,10 +337,10 @@ def _backward(model, tables, nprune, digits: int) -> list[str]:
     mean = tables["oof_rsq"].to_numpy()[-1, size - 1]
     same = " the same model" if size == model.n_terms else ""
     shares = [1 - values[size - 1] / values[0] for values in (gcv, rss)]
-    grsq, rsq = (r_format([share], digits)[0] for share in shares)
+    grsq, rsq = (_shown(share, digits) for share in shares)
     lines = [
         f'pmethod="backward" would have selected{same}:',
-        f"    {size} terms {used} preds,  GRSq {grsq}  RSq {rsq}  mean.oof.RSq {_or_na(mean, digits)}",
+        f"    {size} terms {used} preds,  GRSq {grsq}  RSq {rsq}  mean.oof.RSq {_shown(mean, digits, 'NA')}",
     ]
     if np.isnan(mean):
         why = f"most fold models have less than {size} terms"
@@ -408,14 +385,6 @@ def _cv_cells(values, is_na) -> list[str]:
     return [t.replace("NaN", "NA") if na else t for t, na in zip(texts, is_na, strict=False)]
 
 
-def _significant_value(value: float, digits: int) -> float:
-    return float(f"{value:.{digits - 1}e}")
-
-
-def _or_na(value: float, digits: int) -> str:
-    return "NA" if np.isnan(value) else r_format([value], digits)[0]
-
-
 @dataclass(frozen=True, eq=False)
 class VarianceShown:
     """Numbers of the summary that come from the training rows.
@@ -442,14 +411,9 @@ class VarianceShown:
             np.abs(np.ravel(residuals)),
         )
         lengths = (fitted + width) - (fitted - width)  # as R rounds them
-        inside = [100 * np.mean(sizes <= interval_width(sd, p)) for p in LEVELS]
-        return cls(
-            errors.names,
-            errors.stderr,
-            errors.rsq,
-            np.array([lengths.mean(), lengths.min(), lengths.max()]),
-            np.array(inside),
-        )
+        widths = np.array([lengths.mean(), lengths.min(), lengths.max()])
+        inside = np.array([100 * np.mean(sizes <= interval_width(sd, p)) for p in LEVELS])
+        return cls(errors.names, errors.stderr, errors.rsq, widths, inside)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain lists, numbers and strings, ready for JSON."""
@@ -463,9 +427,11 @@ class VarianceShown:
             raise InvalidInputError(
                 f"estimator.varmod_shown should have exactly {', '.join(names)}"
             )
-        read: dict[str, Callable] = {"names": saved.read_texts, "rsq": _read_rsq}
+        read: dict[str, Callable] = {"names": saved.read_texts, "rsq": saved.read_number}
         values: dict[str, Any] = {
-            name: read.get(name, saved.read_vector)(f"estimator.varmod_shown.{name}", value)
+            name: None
+            if name == "rsq" and value is None
+            else read.get(name, saved.read_vector)(f"estimator.varmod_shown.{name}", value)
             for name, value in entries.items()
         }
         count = len(_variance_coefficients(model.varmod))
@@ -480,14 +446,8 @@ class VarianceShown:
 
 def variance_lines(model, shown: VarianceShown | None, digits: int) -> list[str]:
     """The block below the summary; without `shown` what the model itself tells."""
-    varmod = model.varmod
-    lines = [
-        _variance_head(varmod, shown),
-        "",
-        "stddev of predictions:",
-        *_variance_table(model, shown, digits),
-        "",
-    ]
+    lines = [_variance_head(model.varmod, shown), "", "stddev of predictions:"]
+    lines += [*_variance_table(model, shown, digits), ""]
     if shown is None:
         return [*lines, ERRORS_LEFT_OUT]
     mean, smallest, largest = shown.widths
@@ -497,7 +457,10 @@ def variance_lines(model, shown: VarianceShown | None, digits: int) -> list[str]
     texts = [r_format([number], digits)[0] for number in numbers]
     lines += [*_apart(f"{100 * LEVEL:g}% prediction interval", titles, texts), ""]
     percents = [f"{100 * level:.0f}% " for level in LEVELS]
-    texts = [_share(share, 100 * level) for share, level in zip(shown.inside, LEVELS, strict=True)]
+    texts = [
+        f"{share:.0f}{'<' if share < 100 * level - 0.5 else ' '} "
+        for share, level in zip(shown.inside, LEVELS, strict=True)
+    ]
     return lines + _apart("response values in prediction interval", percents, texts)
 
 
@@ -521,20 +484,15 @@ def _variance_table(model, shown: VarianceShown | None, digits: int) -> list[str
         scale[-1] = 1.0
     coef = coef * scale
     names = _variance_names(model) if shown is None else shown.names
-    if varmod.method.endswith("earth"):
-        names = tuple(map(spaced, names))
-    rows = _renamed(names, model.response_names[0], varmod.exponent)
     order = list(range(len(coef)))
     if varmod.method.endswith("earth"):
-        order = anova_order(varmod.dirs, varmod.cuts)
-    rows = [rows[k] for k in order]
+        names, order = tuple(map(spaced, names)), anova_order(varmod.dirs, varmod.cuts)
+    rows = [_renamed(names, model.response_names[0], varmod.exponent)[k] for k in order]
     if shown is None:
         values = r_format(zapsmall(coef[order], digits + 1), digits)
         return print_frame(rows, ["coefficients"], [values])
     stderr = shown.stderr * scale
-    coef = np.where(
-        np.isnan(stderr) & (coef == 0), np.nan, coef
-    )  # of columns that depend on others
+    coef = np.where(np.isnan(stderr) & (coef == 0), np.nan, coef)  # of dependent columns
     if len(coef) == 2 and np.isnan(coef[1]):  # R repeats the error that is left
         stderr[1] = stderr[0]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -581,19 +539,11 @@ def _power(name: str, exponent: float) -> str:
     return f"{name}^{exponent:.3g}" if function is None else f"{function}({name})"
 
 
-def _share(percent: float, nominal: float) -> str:
-    return f"{percent:.0f}{'<' if percent < nominal - 0.5 else ' '} "
-
-
 def _apart(row: str, titles, texts) -> list[str]:
     """A table of one row with an empty column before each."""
     spread = [[" ", text] for text in texts]
     columns = [[text] for pair in spread for text in pair]
     return print_frame([row], [name for title in titles for name in (" ", title)], columns)
-
-
-def _read_rsq(name, value) -> float | None:
-    return None if value is None else saved.read_number(name, value)
 
 
 def glm_details(model, found, digits: int) -> list[str]:
@@ -602,19 +552,14 @@ def glm_details(model, found, digits: int) -> list[str]:
     names = [spaced(name) for name in model.selected_names]
     for response, (fit, errors) in zip(model.response_names, found, strict=False):
         head = f"GLM {response}" if len(model.response_names) > 1 else "GLM"
-        lines += [
-            f"{head} deviance residuals:",
-            *_glm_residuals(errors.residuals, fit.df, digits),
-            "",
-        ]
+        shown = _glm_residuals(errors.residuals, fit.df, digits)
+        lines += [f"{head} deviance residuals:", *shown, ""]
         lines.append(f"{head} coefficients (family {glm.family}, link {glm.link})")
         lines += _glm_coefficients(names, fit, errors, digits)
         if errors.dispersion != 1:
-            shown = r_format([errors.dispersion], DIGITS)[0]
-            lines += [
-                "",
-                f"{head} dispersion parameter for {glm.family} family taken to be {shown}",
-            ]
+            dispersion = r_format([errors.dispersion], DIGITS)[0]
+            taken = f"{head} dispersion parameter for {glm.family} family taken to be {dispersion}"
+            lines += ["", taken]
         lines.append("")
     return lines
 
@@ -640,13 +585,11 @@ def _named(names, texts) -> list[str]:
     """A vector with names as R prints it, as many as a line holds."""
     width = max(map(len, [*names, *texts]))
     count = max(1, LINE // (width + GAP))
-    lines = []
-    for start in range(0, len(names), count):
-        for row in (names, texts):
-            lines.append(
-                "".join(f"{text:>{width}}{' ' * GAP}" for text in row[start : start + count])
-            )
-    return lines
+    return [
+        "".join(f"{text:>{width}}{' ' * GAP}" for text in row[start : start + count])
+        for start in range(0, len(names), count)
+        for row in (names, texts)
+    ]
 
 
 def _glm_coefficients(names, fit, errors, digits: int) -> list[str]:

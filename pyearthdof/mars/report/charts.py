@@ -273,19 +273,13 @@ def effects_html(predictions: Predictions, level: float, rugs: dict[str, np.ndar
 def _bands_legend(predictions: Predictions, level: float) -> str:
     start = predictions.controls.start[None, :]
     if predictions.bands(start, level):
-        share = f"{100 * level:g} %"
-        return legend(
-            [
-                ("line0", "prediction"),
-                ("band2 fill0", f"{share} confidence band of the mean, the terms taken for given"),
-                ("band1 fill0", f"{share} prediction band of a new observation"),
-            ]
-        )
+        mean = f"{100 * level:g} % confidence band of the mean, the terms taken for given"
+        new = f"{100 * level:g} % prediction band of a new observation"
+        return legend([("line0", "prediction"), ("band2 fill0", mean), ("band1 fill0", new)])
+    why = "the model has no variance model (fit with varmod_method, nfold and ncross)"
     if predictions.model.glm is not None or predictions.classes is not None:
-        return note("There are no bands: R's earth has none for a generalised linear model.")
-    return note(
-        "There are no bands: the model has no variance model (fit with varmod_method, nfold and ncross)."
-    )
+        why = "R's earth has none for a generalised linear model"
+    return note(f"There are no bands: {why}.")
 
 
 def _moved(controls: Controls, k: int, grid: np.ndarray) -> np.ndarray:
@@ -312,7 +306,7 @@ def _scales(
     return list(zip((low - room).tolist(), (high + room).tolist(), strict=True))
 
 
-def _single(predictions: Predictions, k: int, level: float, scales, rug) -> list[str]:
+def _single(predictions: Predictions, k: int, level: float, scales, rug) -> list[Html]:
     control = predictions.controls.controls[k]
     grid = control.grid(STEPS)
     rows = _moved(predictions.controls, k, grid)
@@ -326,13 +320,12 @@ def _single(predictions: Predictions, k: int, level: float, scales, rug) -> list
         names = [predictions.names[c] for c in group]
         ylabel = f"{predictions.label} {names[0]}" if len(group) == 1 else "probability"
         parts = _band_parts(grid, bands, bool(control.levels))
-        for c in group:
-            parts.append(
-                _curve(grid, values[:, c], bool(control.levels), c if len(group) > 1 else 0)
-            )
+        colours = group if len(group) > 1 else [0]
+        for c, colour in zip(group, colours, strict=True):
+            parts.append(_curve(control, grid, values[:, c], colour))
         picture = _effect_chart(parts, control, grid, ylabel, y=scales[group[0]], rug=ticks)
         keys = [(f"line{c % 6}", str(predictions.names[c])) for c in group]
-        charts.append(_figure(picture, legend(keys) if len(group) > 1 else ""))
+        charts.append(element("figure", picture + (legend(keys) if len(group) > 1 else "")))
     return charts
 
 
@@ -343,10 +336,8 @@ def _effect_chart(parts, across, grid, ylabel: str, more: str = "", **options) -
     return chart(parts, across.name, ylabel, said, x=x, names=across.levels, **options)
 
 
-def _curve(grid, values, is_levels: bool, colour: int):
-    if is_levels:
-        return Points(grid, values, colour, size=5)
-    return Line(grid, values, colour=colour)
+def _curve(across, grid, values, colour: int) -> Part:
+    return Points(grid, values, colour, size=5) if across.levels else Line(grid, values, colour)
 
 
 def _band_parts(grid, bands, is_levels: bool) -> list[Part]:
@@ -373,7 +364,7 @@ def _pairs(controls: Controls) -> list[tuple[int, int]]:
     return sorted(met)
 
 
-def _pair(predictions: Predictions, first: int, second: int, rugs) -> list[str]:
+def _pair(predictions: Predictions, first: int, second: int, rugs) -> list[Html]:
     """The first predictor at a few values of the second; the one with levels gives the lines.
 
     The values are the tenths of the training rows at the ends and their median, where these rows are known:
@@ -396,7 +387,7 @@ def _pair(predictions: Predictions, first: int, second: int, rugs) -> list[str]:
         for colour, value in enumerate(values):
             rows = _moved(predictions.controls, first, grid)
             rows[:, second] = value
-            parts.append(_curve(grid, predictions.at(rows)[:, c], bool(across.levels), colour))
+            parts.append(_curve(across, grid, predictions.at(rows)[:, c], colour))
         ylabel = f"{predictions.label} {name}"
         more = f", a line for values of {lines.name}"
         y = None if predictions.classes is None else (0.0, 1.0)
@@ -404,12 +395,8 @@ def _pair(predictions: Predictions, first: int, second: int, rugs) -> list[str]:
         keys = [(f"line{k}", f"{lines.name} {lines.shown(v)}") for k, v in enumerate(values)]
         left = len(lines.levels) - len(values) if lines.levels else 0
         rest = note(f"{left} more levels are not drawn") if left > 0 else ""
-        charts.append(_figure(picture, legend(keys) + rest))
+        charts.append(element("figure", picture + legend(keys) + rest))
     return charts
-
-
-def _figure(picture: str, below: str) -> str:
-    return f"<figure>{picture}{below}</figure>"
 
 
 def _few(values: np.ndarray, most: int = 80) -> np.ndarray:

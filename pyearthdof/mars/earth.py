@@ -45,7 +45,7 @@ class Earth(EarthFit, MarsRegressor):
     allowed : function, optional
         `allowed(degree, pred, parents, namesx, first) -> bool` says whether predictor `pred` (0-based)
         may multiply the parent term; `parents` holds one entry for each predictor, not 0 where the
-        parent uses it.
+        parent uses it. As in R, a function may do without `first`, or without `namesx` and `first`.
     pmethod : {"backward", "none", "exhaustive", "forward", "seqrep", "cv"}
         Pruning method; "cv" takes the size that cross-validation prefers and needs nfold.
     nprune : int, optional

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from sklearn.base import clone
 
 from .._checks import by_position, check_jobs
@@ -237,7 +238,7 @@ class Earth(EarthFit, MarsRegressor):
         >>> paths.n_terms.ravel().tolist()
         [3.0, 4.0]
         """
-        nks = [int(nk) for nk in nks]
+        nks = _check_nks(nks)
         bound = clone(self).set_params(nk=max(nks)).bind(X)
         return bound.fit_path(check_many(Y, len(bound.X)), nks, check_jobs(n_jobs))
 
@@ -319,3 +320,10 @@ class Earth(EarthFit, MarsRegressor):
         estimator._take_names(model)
         estimator._learn(model, details, details.weights, details.weights_kept)
         return estimator
+
+
+def _check_nks(nks) -> list[int]:
+    values = np.asarray(nks)
+    if values.ndim != 1 or len(values) == 0 or values.dtype.kind not in "iu" or values.min() < 1:
+        raise InvalidInputError("nks should be a list of integers of 1 or more, with at least one")
+    return [int(nk) for nk in values]

@@ -121,7 +121,7 @@ class RDraws:
         ['a', 'b']
         """
         if np.ndim(x) == 0:
-            n, pool = check_count("x", np.asarray(x).item(), 0), None
+            n, pool = check_count("x", np.asarray(x).item(), 0, _LONGEST), None
         else:
             pool = np.asarray(x)
             n = len(pool)

@@ -5,7 +5,7 @@ import pytest
 
 from pyearthdof import Earth, _core
 from pyearthdof.exceptions import InvalidInputError
-from pyearthdof.procedures import RegressionTree
+from pyearthdof.procedures import Lasso, RegressionTree
 from pyearthdof.random import RDraws
 
 X = np.random.default_rng(0).normal(size=(40, 3))
@@ -53,7 +53,7 @@ def test_the_core_refuses_arrays_that_do_not_belong_together(name):
         CALLS[name](_core.Design(X), settings())
 
 
-@pytest.mark.parametrize("method", ["normal", "uniform", "skip_normals"])
+@pytest.mark.parametrize("method", ["normal", "uniform", "skip_normals", "sample"])
 @pytest.mark.parametrize("n", [2**61, 2**63 - 1, 2**64, 10**30])
 def test_counts_that_no_vector_has_are_refused(method, n):
     with pytest.raises(InvalidInputError, match="integer from 0 to"):
@@ -75,3 +75,12 @@ def test_a_tree_takes_another_byte_order():
 def test_a_path_needs_sizes(nks):
     with pytest.raises(InvalidInputError, match="nks should be a list of integers of 1 or more"):
         Earth(thresh=0, pmethod="none", engine="native").fit_path(X, X[:, :1], nks)
+
+
+@pytest.mark.parametrize("kind", [">f8", "longdouble", ">i4", "float16"])
+def test_a_lasso_takes_other_numbers(kind):
+    y = np.abs(X[:, 0]).round(1) * 10
+    found = Lasso(lam=0.1).fit(X, y.astype(kind))
+    np.testing.assert_allclose(
+        found.coef_, Lasso(lam=0.1).fit(X, y.astype(kind).astype(float)).coef_
+    )

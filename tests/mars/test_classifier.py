@@ -330,3 +330,19 @@ out <- list(p = p)
         model = EarthClassifier(engine="native").fit(tumours[folds != k], benign[folds != k])
         ours = model.predict_proba(tumours[folds == k])[:, 1]
         np.testing.assert_allclose(ours, expected[folds == k], rtol=1e-8, atol=1e-12)
+
+
+@pytest.mark.parametrize("engine", ["native", "r"])
+@pytest.mark.parametrize(
+    "left", ["kind", "factor(kind)", "x > 0", "relevel(factor(kind), ref = 'c')"]
+)
+def test_formula_is_fit(left, engine):
+    rng = np.random.default_rng(5)
+    data = pd.DataFrame({"x": rng.normal(size=90), "z": rng.normal(size=90)})
+    data["kind"] = np.array(list("abc"))[np.digitize(data.x + rng.normal(size=90), [-0.5, 0.7])]
+    model = EarthClassifier.from_formula(f"{left} ~ sqrt(abs(z)) + x", data, engine=engine)
+    X = pd.DataFrame({"sqrt(abs(z))": np.sqrt(np.abs(data.z)), "x": data.x})
+    y = data.x > 0 if left == "x > 0" else data.kind
+    fitted = EarthClassifier(engine=engine).fit(X, y)
+    assert model.classes_.tolist() == fitted.classes_.tolist()
+    np.testing.assert_allclose(model.predict_proba(data), fitted.predict_proba(X), atol=1e-8)

@@ -127,7 +127,9 @@ class EarthClassifier(ClassifierMixin, EarthFit, BaseEstimator):
         """
         estimator = cls(**options)
         check_threshold(estimator.threshold)
-        learned = FormulaData.learn(formula, data, sample_weight, subset, estimator.class_order)
+        learned = FormulaData.learn(
+            formula, data, sample_weight, subset, class_order=estimator.class_order
+        )
         y = learned.all_responses.matrix
         codes = y[:, 0].astype(int) if y.shape[1] == 1 else y.argmax(axis=1)
         _check_rows(learned.learned.classes, codes, learned.all_weights, learned.subset)

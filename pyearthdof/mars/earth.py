@@ -146,7 +146,8 @@ class Earth(EarthFit, MarsRegressor):
             column names of a frame name the terms.
         y : array, Series or DataFrame, (n,) or (n, m)
             One response, or several that share their terms. Pandas' categories are factors: two levels are
-            one response, the indicator of the second, and more are an indicator for each level.
+            one response, the indicator of the second, and more are an indicator for each level. Texts in a
+            frame are always an indicator for each, as in R.
         sample_weight : array, (n,), optional
             earth's case weights; not the same as repeating rows.
         subset : mask or 0-based row numbers, optional

@@ -161,7 +161,8 @@ def test_the_wheel_holds_the_package_and_no_more(wheel):
 def test_the_wheel_holds_what_a_page_and_a_saved_model_need(wheel):
     """By name, as a checkout that has lost them would agree with its wheel."""
     page = {
-        f"pyearthdof/mars/report/{n}" for n in ("explorer.js", "model.js", "start.js", "page.css")
+        f"pyearthdof/mars/report/{n}"
+        for n in ("explorer.js", "model.js", "start.js", "page.css", "page.html")
     }
     held = {info.filename: info.file_size for info in zipfile.ZipFile(wheel).infolist()}
     for name in page | {"pyearthdof/mars/model/model.schema.json", "pyearthdof/py.typed"}:

@@ -9,7 +9,6 @@ import pandas as pd
 
 from ..._utils.checks import check_choice, check_flag, refusal
 from ...exceptions import InvalidInputError
-from ..export.inputs import TYPES
 from ..printing import DIGITS, r_format
 from .summary import anova_order, coef_matrix
 
@@ -213,8 +212,8 @@ def term_table(model, *, type: str = "response") -> pd.DataFrame:
     `shape` one of "linear", "above", which is max(0, x - knot), and "below", max(0, knot - x); the intercept
     has the shape "constant" and no predictor. An example is in `Earth.to_frame`.
     """
-    if type not in TYPES:
-        raise refusal("type", type, f"one of {', '.join(TYPES)}")
+    if type not in ("response", "link", "earth"):
+        raise refusal("type", type, "one of response, link, earth")
     coef = coef_matrix(model.coef if model.glm is None or type == "earth" else model.glm.coef)
     levels = _levels(model)
     rows = [

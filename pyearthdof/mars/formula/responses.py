@@ -49,7 +49,8 @@ def learn_responses(left: Node, sides: list[Node] | None, learner: Learner) -> R
         )
     values = np.asarray(learned.values, dtype=float)
     width = 1 if values.ndim == 1 else values.shape[1]
-    names = generated_names(learned.given_names, label, "y", width)
+    given = learned.given_names if width > 1 else None  # R names a single one by the formula
+    names = generated_names(given, label, "y", width)
     if len(set(names)) < len(names):
         refuse(f"it has two responses named {next(n for n in names if names.count(n) > 1)[:60]!r}")
     levels = ("FALSE", "TRUE") if variable.kind == "logical" else None

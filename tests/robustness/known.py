@@ -56,10 +56,14 @@ STRICTER_THAN_R = (
              "R turns numbers beyond its integers into an arbitrary number of knots"),
     Stricter("nprune=", _option("nprune", _beyond_integers),
              "R takes an infinite one as no limit"),
-    Stricter("X has a column with values up to", lambda case: _unusual(case.X),
+    Stricter("X has a column with values up to", lambda case: bool(case.formula) or _unusual(case.X),
              "sums of squares overflow or vanish; R fits or fails, as it comes"),
     Stricter("y has a column with values up to", lambda case: _unusual(case.y),
              "close to overflow R's searches may never end"),
+    Stricter("formula is refused: the response", lambda case: bool(case.formula),
+             "R fits one of several responses by itself"),
+    Stricter("formula is refused: poly may not stand as the response", lambda case: True,
+             "R fits the columns of a basis as responses"),
 )  # fmt: skip
 
 
@@ -87,6 +91,27 @@ LOOSER_THAN_R = (
         "undefined columns selected",
         False,
         "MASS::rlm does not find the columns of an ordered factor, whose names are not R's",
+    ),
+    Looser(
+        "model frame and formula mismatch in model.matrix()",
+        False,
+        "R loses a response that the right-hand side takes away",
+    ),
+    Looser("the offset variable '", False, "R looks for the text of the offset among the columns"),
+    Looser(
+        "y is a character variable",
+        False,
+        "strings of a frame are factors, as R's own data.frame had them",
+    ),
+    Looser(
+        "NROW(offset) == NROW(fitted.values) is not TRUE",
+        False,
+        "R takes the offset of all rows for that of a subset",
+    ),
+    Looser(
+        "Binomial response (see above): all values should be between 0 and 1",
+        False,
+        "R subtracts an offset from a binomial response before it looks whether it is one",
     ),
     Looser("Fortran routine XHAUST returned", False, "R searches subsets of one term exhaustively"),
 )

@@ -41,7 +41,7 @@ def formula_case(seed: int, number: int) -> Case:
     if rng.random() < 0.08 and subset is None and n > 20:
         options |= {"nfold": int(rng.integers(2, 6)), "random_state": number}
     reprune = {"nprune": int(rng.integers(1, 6))} if rng.random() < 0.1 else {}
-    if subset is not None and weights is not None:
+    if "nfold" in options or (subset is not None and weights is not None):
         reprune = {}
     return Case(frame, np.zeros(n), weights, options, subset, reprune, formula=formula)
 

@@ -37,7 +37,7 @@ def judge(case: Case, r: Fitted | Refused | Died, engine: str) -> Verdict:
     if isinstance(ours, Refused):
         return _judge_refusal(case, r, ours, engine)
     if isinstance(r, Refused):
-        if engine == "native" and is_rs_own(case, r) and np.isfinite(ours.parts["fitted"]).all():
+        if is_rs_own(case, r, engine) and np.isfinite(ours.parts["fitted"]).all():
             return Verdict(LOOSER, engine, r.message.strip())
         return Verdict(DIFFERENT, engine, f"R refused ({r.message.strip()}), we did not")
     what = bits_that_differ(ours, r) if engine == "r" else numbers_that_differ(case, ours, r, model)

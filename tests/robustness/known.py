@@ -74,6 +74,7 @@ class Looser:
     message: str  # how R's error begins
     only_extreme: bool  # on data far outside of the usual sizes
     reason: str
+    bridged: bool = False  # also through the bridge, which gives R other data than these
 
 
 LOOSER_THAN_R = (
@@ -102,6 +103,7 @@ LOOSER_THAN_R = (
         "y is a character variable",
         False,
         "strings of a frame are factors, as R's own data.frame had them",
+        True,
     ),
     Looser(
         "NROW(offset) == NROW(fitted.values) is not TRUE",
@@ -118,10 +120,12 @@ LOOSER_THAN_R = (
 USUAL_SIZES = (1e-14, 1e30)
 
 
-def is_rs_own(case: Case, r: Refused) -> bool:
+def is_rs_own(case: Case, r: Refused, engine: str = "native") -> bool:
     """Whether R failed for a reason in LOOSER_THAN_R."""
     extreme = _unusual(case.X, *USUAL_SIZES) or _unusual(case.y, *USUAL_SIZES)
     return any(
-        r.message.startswith(known.message) and (extreme or not known.only_extreme)
+        r.message.startswith(known.message)
+        and (extreme or not known.only_extreme)
+        and (engine == "native" or known.bridged)
         for known in LOOSER_THAN_R
     )

@@ -209,6 +209,18 @@ CASES = [
     ("etitanic", "interaction(sex, child) ~ pclass"),
     ("ordered", "breaks ~ as.factor(tension) + as.ordered(wool)"),
     ("ordered", "breaks ~ relevel(tension, 'M')"),  # refused by R
+    # levels that no row has, and responses of integers
+    ("etitanic", "age ~ ordered(pclass, levels = c('4th', '3rd', '2nd', '1st')) + parch"),
+    ("etitanic", "age ~ factor(sex, levels = c('male', 'x', 'female')):parch"),
+    ("ozone1", "as.integer(O3 / 2) ~ temp"),
+    ("ozone1", "-(O3 > 10) ~ temp"),
+    ("ozone1", "ifelse(O3 > 10, 2L, 1L) ~ temp"),
+    ("ozone1", "cut(O3, 5, labels = FALSE) ~ temp + wind"),
+    ("ozone1", "abs(O3 > 10) ~ temp"),
+    ("ozone1", "pmax(as.integer(O3), 3L) ~ temp"),
+    ("ozone1", "pmax(as.integer(O3), 3) ~ temp"),
+    ("ozone1", "cbind(as.integer(O3), wind > 3) ~ temp"),
+    ("ozone1", "O3 * 2L ~ temp"),
     # calls as arguments
     ("ozone1",
      "O3 ~ cut(temp, 10 * (0:10)) + cut(wind, seq(-1, 29, by = 6)) + cut(vis, seq(-1, 999, length.out = 5))"),

@@ -33,8 +33,8 @@ from pyearthdof import (
     df_of_sizes,
     quick_df_of_sizes,
 )
+from pyearthdof.dof.mars.correction import mars_search
 from pyearthdof.dof.mars.fitted_mean import penalty_around_fit, size_around_fit
-from pyearthdof.dof.mars.search import mars_search
 from pyearthdof.exceptions import InvalidInputError
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from pyearthdof import Earth, correct_penalty
-from pyearthdof.dof.versions import package_versions
+from pyearthdof.dof.results import package_versions
 from pyearthdof.experiments.output import as_markdown
 
 N_TEST, N_FOLDS, N_ACTIVE = 2000, 10, 4

@@ -160,8 +160,8 @@ def _tell(model, correction, files: dict, quiet: bool, as_json: bool) -> None:
 
 def _chosen(model, correction) -> list[str]:
     """How the model was chosen."""
-    from ..dof.mars.penalty import default_penalty, nominal
-    from ..dof.mars.size_choice import SizeChoice
+    from ..dof.mars.correction import default_penalty, nominal
+    from ..dof.mars.sizes import SizeChoice
 
     if isinstance(correction, SizeChoice):
         counted = nominal(correction.size, default_penalty(model.degree))

@@ -1,4 +1,6 @@
-"""Responses that are classes or counts: how they are drawn, and what a fit is compared with them by.
+"""The degrees of freedom of classifiers and of fits to counts: Efron's (2004) covariance penalties.
+
+Responses that are classes or counts: how they are drawn, and what a fit is compared with them by.
 
 Efron (2004) writes a loss Q(y, muhat) by a concave function q of the mean. The loss of a new response at
 the same rows is on average that of the data plus 2 cov(lambda_i, y_i) for each row, lambda =
@@ -15,21 +17,44 @@ For two classes these are the log odds, the probability (less 1/2) and the sign 
 
 from __future__ import annotations
 
+import itertools
+import warnings
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 from scipy.special import ndtr
 from scipy.stats import poisson
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 
-from .._utils.checks import check_vector, is_number, refusal
+from .._utils.checks import (
+    by_position,
+    check_choice,
+    check_count,
+    check_design,
+    check_vector,
+    is_number,
+    refusal,
+)
 from ..contract import Bound
-from ..exceptions import InvalidInputError
-from .montecarlo.adapters import fix_random_state
-from .montecarlo.noise import Draws
+from ..exceptions import InvalidInputError, MissingClassWarning
+from .montecarlo.adapters import fix_random_state, takes_missing
+from .montecarlo.designs import Designs, the_designs
+from .montecarlo.draws import Draws, as_draws
+from .montecarlo.errors import mean_over_designs
+from .montecarlo.variance_reduction import Covariance, covariance_sum, jackknife_groups
+from .montecarlo.workers import run_blocks
+from .results import DegreesOfFreedom, as_fields, package_versions
 
-__all__ = ["FAMILIES", "LOSSES", "Classes", "Counts", "FamilyFits", "FitFamily"]
+__all__ = [
+    "FAMILIES",
+    "LOSSES",
+    "FamilyDegreesOfFreedom",
+    "FitFamily",
+    "family_df",
+    "family_of",
+]
 
 FAMILIES = ("bernoulli", "poisson")
 LOSSES = ("deviance", "squared", "counting")
@@ -226,3 +251,237 @@ class _Certain:
 def _check_fit(values) -> None:
     if not np.isfinite(values).all():
         raise ValueError(f"the fit contains {values[~np.isfinite(values)][0]}")
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyDegreesOfFreedom(DegreesOfFreedom):
+    """The degrees of freedom of a classifier, or of a fit to counts.
+
+    Attributes
+    ----------
+    df, se : float
+        The sum of cov(lambda_i, y_i), lambda the natural parameter for the deviance. For large n and a model
+        with p parameters that is fitted by maximum likelihood and true, it is p.
+    family, loss : str
+    clip : float
+        Least probability, or mean count, that the deviance was computed with.
+    n_missing : int
+        How many of the responses that were drawn lacked a class.
+    others
+        As in `DegreesOfFreedom`.
+
+    """
+
+    family: str = "bernoulli"
+    loss: str = "deviance"
+    clip: float = 0.0
+    n_missing: int = 0
+
+    @property
+    def optimism(self) -> float:
+        """How much more the loss of new responses at the same rows is than that of the data, on average."""
+        return 2 * self.df
+
+    @property
+    def optimism_se(self) -> float:
+        return 2 * self.se
+
+    def __repr__(self) -> str:
+        return (
+            f"FamilyDegreesOfFreedom(df={self._text('df')}, {self.family}, {self.loss}, "
+            f"n_rep={self.n_rep})"
+        )
+
+
+def family_df(
+    procedure,
+    X,
+    *,
+    family: str | None = None,
+    loss: str = "deviance",
+    y=None,
+    mu=None,
+    n_rep: int = 100,
+    draws=None,
+    random_state=None,
+    n_designs: int | None = None,
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> FamilyDegreesOfFreedom:
+    """Estimate the degrees of freedom of a classifier, or of a fit to counts, by covariance penalties.
+
+    Parameters
+    ----------
+    procedure : scikit-learn classifier, or regressor for counts
+    X : (n, p) array, DataFrame, or tuple (n, p)
+        The design; a tuple asks for standard Gaussian numbers, drawn after the responses.
+    family : {None, "bernoulli", "poisson"}
+        The distribution of y: classes, the default of a classifier, or counts.
+    loss : {"deviance", "squared", "counting"}
+        The loss whose optimism is estimated: the deviance, the squared error, or the number of wrong
+        classes.
+    y : (n,) array, optional
+        The response that `mu="fitted"` is about.
+    mu : None, "fitted", float or array
+        Of classes the probability of the second one, 0.5 by default, or an (n, K) array with those of all
+        classes; of counts the mean, 1 by default. "fitted" is the fit to `y`.
+    n_rep, draws, random_state, n_designs, n_jobs, progress
+        As in `degrees_of_freedom`.
+
+    Returns
+    -------
+    FamilyDegreesOfFreedom
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from pyearthdof import family_df
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> found = family_df(LogisticRegression(C=np.inf), X, n_rep=200, random_state=0)
+    >>> found
+    FamilyDegreesOfFreedom(df=..., bernoulli, deviance, n_rep=200)
+    >>> found.optimism == 2 * found.df
+    True
+    """
+    found = family_of(procedure, family)
+    if found == "gaussian":
+        right = f"'poisson', or degrees_of_freedom for {procedure!r} and Gaussian noise"
+        raise refusal("family", family, right)
+    check_choice("loss", loss, LOSSES)
+    if found == "poisson" and loss == "counting":
+        raise refusal("loss", loss, "'deviance' or 'squared' for counts")
+    if found == "bernoulli" and loss != "counting" and not hasattr(procedure, "predict_proba"):
+        raise refusal("loss", loss, f"'counting': {procedure!r} has no predict_proba")
+    if y is not None and not isinstance(mu, str):
+        raise InvalidInputError(
+            "y is given but it should be None unless mu='fitted', which alone uses it"
+        )
+    y, mu = by_position(X, y=y, mu=mu)
+    X = check_design(X, missing=takes_missing(procedure))
+    stream = as_draws(draws, random_state)
+    designs = the_designs(X, stream, check_count("n_rep", n_rep, 2), n_designs)
+    # Half an observation's share: a class that no row has is not thought impossible.
+    clip = 1 / (2 * designs.n)
+    work, responses = _work_and_responses(procedure, designs, found, y, mu, loss, clip, stream)
+    total, n_missing, versions = _run(work, designs, responses, n_jobs, progress)
+    if n_missing:
+        _warn_missing(n_missing, designs.n_rep)
+    return FamilyDegreesOfFreedom(
+        **as_fields({"df": total.total}),
+        per_observation=total.per_observation,
+        n_rep=designs.n_rep,
+        n_designs=designs.n_drawn,
+        se_covers=designs.covers(),
+        settings={
+            "procedure": repr(procedure),
+            "design": designs.setting,
+            "mu": mu if isinstance(mu, str) else "default" if mu is None else "given",
+            "draws": repr(stream),
+            "method": "monte-carlo",
+        },
+        versions=package_versions() | versions,
+        family=found,
+        loss=loss,
+        clip=clip,
+        n_missing=n_missing,
+    )
+
+
+def family_of(estimator, family) -> str:
+    """The family of a fit: the one that is given, or else "bernoulli" for classifiers and "gaussian"."""
+    check_choice("family", family, (None, "gaussian", *FAMILIES))
+    classifies = (
+        not isinstance(estimator, type) and hasattr(estimator, "fit") and is_classifier(estimator)
+    )
+    if classifies and family not in (None, "bernoulli"):
+        raise refusal("family", family, f"None or 'bernoulli' for the classifier {estimator!r}")
+    if not classifies and family == "bernoulli":
+        raise refusal(
+            "family", family, f"None, 'gaussian' or 'poisson': {estimator!r} is no classifier"
+        )
+    if family == "poisson" and not hasattr(estimator, "predict"):
+        raise refusal("family", family, f"None: {estimator!r} cannot predict")
+    return "bernoulli" if classifies else family or "gaussian"
+
+
+def _work_and_responses(estimator, designs: Designs, family, y, mu, loss, clip, stream):
+    fitted = isinstance(mu, str)
+    if fitted and mu != "fitted":
+        raise refusal("mu", mu, "None, 'fitted', a number or an array")
+    if fitted and (y is None or designs.drawn):
+        raise InvalidInputError(
+            "mu='fitted' but it should be given with y, and X that y belongs to"
+        )
+    X, n = designs.source, designs.n
+    if family == "poisson":
+        work = FitFamily(estimator, None, loss, clip)
+        if fitted:
+            model = work.fitted_model(X, counts_of(y, n))
+            mu = np.maximum(np.asarray(model.predict(X), dtype=float), clip)
+        return work, Counts(count_means(mu, n), stream)
+    if fitted:
+        labels, codes = classes_of(y, n)
+        work = FitFamily(estimator, labels, loss, clip)
+        table = np.clip(work.probabilities(work.fitted_model(X, codes), X), clip, None)
+        return work, Classes(table / table.sum(axis=1, keepdims=True), labels, stream)
+    table = class_probabilities(mu, n)
+    labels = np.arange(table.shape[1])
+    return FitFamily(estimator, labels, loss, clip), Classes(table, labels, stream)
+
+
+def classes_of(y, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """The classes of a response, sorted, and the number of each row's."""
+    y = np.asarray(y)
+    if y.shape != (n,):
+        raise InvalidInputError(
+            f"y has shape {y.shape} but it should be ({n},), a class for each row"
+        )
+    if pd.isna(y).any():
+        raise InvalidInputError("y has missing values but every row should have a class")
+    labels, codes = np.unique(y, return_inverse=True)
+    if len(labels) < 2:
+        raise refusal("y", labels[0], "of two classes or more")
+    return labels, codes.astype(float)
+
+
+def counts_of(y, n: int) -> np.ndarray:
+    """A response of whole numbers, 0 or more."""
+    y = check_vector("y", y, n)
+    if (y < 0).any() or (y != np.round(y)).any():
+        wrong = float(y[(y < 0) | (y != np.round(y))][0])
+        raise refusal("y", wrong, "whole numbers, 0 or more, with family='poisson'")
+    return y
+
+
+def _run(work: FitFamily, designs: Designs, responses, n_jobs, progress):
+    """The covariance over all designs, the number of responses without a class, and versions."""
+    each, n_missing, versions = [], 0, {}
+    blocks = run_blocks(work, designs, responses, n_jobs=n_jobs, progress=progress)
+    for k, of_one in itertools.groupby(blocks, key=lambda block: block.design):
+        mean = responses.mean
+        groups = jackknife_groups(len(mean), designs.counts[k])
+        total = covariance_sum(mean, np.ones(len(mean)), groups)
+        for block in of_one:
+            total.add(responses.indicators(block.Y), block.result.values)
+            n_missing += int(block.result.missing.sum())
+            versions = block.versions
+        each.append(total.result())
+    by_row = [found.per_observation.reshape(-1, responses.n).sum(axis=0) for found in each]
+    return (
+        Covariance(
+            np.average(by_row, axis=0, weights=designs.counts),
+            mean_over_designs([found.total for found in each], designs.counts),
+        ),
+        n_missing,
+        versions,
+    )
+
+
+def _warn_missing(n_missing: int, n_rep: int) -> None:
+    warnings.warn(
+        f"{n_missing} of {n_rep} responses that were drawn lack a class; their fits give that class the "
+        "least probability. Many of them make the df uncertain: rare classes need more rows",
+        MissingClassWarning,
+        stacklevel=4,
+    )

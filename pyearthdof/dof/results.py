@@ -1,20 +1,348 @@
-"""What an estimate of degrees of freedom is: the numbers, their errors, and what made them."""
+"""What an estimate of degrees of freedom is: the numbers, their errors, and what made them.
+
+What the results of this folder have in common: a picture, the rows of a curve, plain values.
+
+The results of this folder in notebooks: every number with its error, and what the error covers.
+
+The versions behind a number.
+"""
 
 from __future__ import annotations
 
+import functools
+import importlib.metadata
+import platform
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from .._utils.checks import check_choice, check_level, refusal
-from .drawn import plain_fields
+from .._utils.html import (
+    ACCENT,
+    Html,
+    ShowsItself,
+    ShowsTable,
+    few_rows,
+    note,
+    number,
+    plus_minus,
+    table,
+)
+from .._version import __version__
 from .montecarlo.designs import in_words
-from .montecarlo.jackknife import Jackknife
-from .shown import ShownDegreesOfFreedom
+from .montecarlo.errors import Jackknife
 
-__all__ = ["QUANTITIES", "DegreesOfFreedom", "as_fields"]
+__all__ = [
+    "QUANTITIES",
+    "DegreesOfFreedom",
+    "Drawn",
+    "DrawnCurve",
+    "DrawnSizes",
+    "FromTable",
+    "ShownConsistency",
+    "ShownCorrection",
+    "ShownDegreesOfFreedom",
+    "as_fields",
+    "package_versions",
+    "plain_fields",
+]
+
+
+@functools.cache
+def package_versions() -> dict[str, str]:
+    """Versions of Python and of the packages that compute here."""
+    names = ("numpy", "scipy", "scikit-learn")
+    versions = {"pyearthdof": __version__, "python": platform.python_version()}
+    return versions | {name: importlib.metadata.version(name) for name in names}
+
+
+def plain_fields(result, *without: str) -> dict:
+    """The fields of a result as plain Python values, ready for JSON."""
+    return {
+        f.name: _plain(getattr(result, f.name)) for f in fields(result) if f.name not in without
+    }
+
+
+def _plain(value):
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, pd.DataFrame):
+        return value.to_dict("list")
+    return value.to_dict() if hasattr(value, "to_dict") else value
+
+
+class FromTable(ShowsTable):
+    """What was chosen, or arrived at, by the rows of a table."""
+
+    _TABLE = "table"
+
+    def to_frame(self) -> pd.DataFrame:
+        """The table: a row for each candidate, or each step on the way."""
+        return getattr(self, self._TABLE).copy()
+
+    def to_dict(self) -> dict:
+        """Everything as plain Python values, ready for JSON."""
+        return plain_fields(self)
+
+
+class Drawn(ABC):
+    """A result with a picture, which `_draw` makes."""
+
+    def plot(self, ax=None):
+        """Draw the result; the class says what is drawn.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        Axes
+        """
+        from ..plots.style import one_axis
+
+        ax = one_axis(ax, *self._inches())
+        self._draw(ax)
+        return ax
+
+    def _inches(self) -> tuple[float, float]:
+        return 6.4, 4.8
+
+    @abstractmethod
+    def _draw(self, ax) -> None:
+        """Draw into the axes."""
+
+
+class DrawnSizes(Drawn):
+    """The df of each size of a model, drawn by `pyearthdof.plots.plot_sizes`."""
+
+    def _inches(self) -> tuple[float, float]:
+        return 6.0, 4.0
+
+    def _draw(self, ax) -> None:
+        from ..plots import plot_sizes
+
+        plot_sizes(self, ax)
+
+
+class DrawnCurve(ShowsTable, Drawn):
+    """The df at several points: `_COLUMNS` have a value for each point, `_REST` one for all."""
+
+    df: np.ndarray
+    nominal_df: Any
+    left_out: Any
+    _COLUMNS: tuple[str, ...]
+    _REST: tuple[str, ...]
+
+    def interval(self, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper ends of intervals for the df at each point, each with this probability.
+
+        As in `DegreesOfFreedom.interval`. One draw serves all points, so neighbours err together.
+
+        Parameters
+        ----------
+        level : float
+            Between 0 and 1.
+        """
+        level = check_level(level)
+        pairs = [
+            Jackknife(float(df), left).interval(level)
+            for df, left in zip(self.df, self.left_out, strict=True)
+        ]
+        lower, upper = np.array(pairs).T
+        return lower, upper
+
+    def to_frame(self, level: float = 0.95) -> pd.DataFrame:
+        """One row for each point; `lower` and `upper` are intervals of that level for the df."""
+        frame = pd.DataFrame(self._columns())
+        after_se = frame.columns.get_loc("se") + 1
+        for k, ends in enumerate(self.interval(level)):
+            frame.insert(after_se + k, ("lower", "upper")[k], ends)
+        return frame
+
+    def _spread(self) -> list[np.ndarray]:
+        """How far the intervals go below and above the df."""
+        lower, upper = self.interval()
+        return [np.maximum(self.df - lower, 0), np.maximum(upper - self.df, 0)]
+
+    def _draw_nominal(self, ax, label: str, **style) -> None:
+        """Nominal against actual df, and the line where they are equal."""
+        top = 1.05 * max(self.df.max(), self.nominal_df.max())
+        ax.plot([0, top], [0, top], "--", color="grey", label="self-consistent")
+        label = f"{label}, 95 % intervals"
+        ax.errorbar(self.df, self.nominal_df, xerr=self._spread(), label=label, **style)
+        ax.set(xlabel="actual df", ylabel="nominal df", xlim=(0, top), ylim=(0, top))
+
+    def _columns(self) -> dict:
+        return {name: getattr(self, name) for name in self._COLUMNS}
+
+    def to_dict(self) -> dict:
+        """Everything as plain Python values, ready for JSON; intervals of 95 % in place of `left_out`."""
+        columns = {name: values.tolist() for name, values in self.to_frame().items()}
+        return columns | {name: getattr(self, name) for name in self._REST}
+
+
+WORDS = {
+    "df": "degrees of freedom",
+    "trace": "trace of the fit's matrix",
+    "n_coef": "number of coefficients",
+    "rank": "rank of the active columns",
+    "msdf": "cost of the search (msdf)",
+    "sdf": "search df (sdf)",
+}
+SIZE, EDGE = 180, 14
+
+
+class ShownDegreesOfFreedom(ShowsItself, Drawn):
+    """A row for each quantity that is known; the picture has bars with 95 % intervals."""
+
+    df: float
+    n_rep: int
+    se_covers: str
+    left_out: dict
+    to_frame: Any
+
+    def _inches(self) -> tuple[float, float]:
+        return _bar_inches(len(self.left_out))
+
+    def _draw(self, ax) -> None:
+        rows = self.to_frame()
+        names = [WORDS.get(name, name) for name in rows["quantity"]]
+        ends = zip(rows["lower"], rows["upper"], strict=True)
+        _draw_bars(ax, names, rows["estimate"].tolist(), list(ends))
+
+    def _html_title(self) -> str:
+        return "Degrees of freedom"
+
+    def _html_body(self) -> str:
+        rows = [
+            [WORDS.get(row.quantity, row.quantity), plus_minus(row.estimate, row.se), _between(row)]
+            for row in self.to_frame().itertuples()
+        ]
+        return table(["", "estimate ± error", "95 % interval"], rows) + _what(self)
+
+
+class ShownCorrection(ShowsItself, Drawn):
+    """The penalty before and after, and what it was computed from.
+
+    The picture has nominal and actual df of the search, the latter with its 95 % interval.
+
+    Examples
+    --------
+    >>> from pyearthdof import correct_penalty
+    >>> found = correct_penalty((50, 2), n_rep=20, engine="native")
+    >>> found.plot().get_title()
+    'penalty 2 → 0.7969 ± 0.26'
+    """
+
+    to_dict: Any
+
+    def _inches(self) -> tuple[float, float]:
+        return _bar_inches(2)
+
+    def _draw(self, ax) -> None:
+        found = self.to_dict()
+        actual, nominal = found["df"], found["nominal_df"]
+        names = ["actual df", f"nominal df, penalty {found['default_penalty']:g}"]
+        _draw_bars(ax, names, [actual, nominal], [found["intervals"]["df"], (nominal, nominal)])
+        ax.set_title(self._change("penalty"), fontsize=11)
+
+    def _change(self, word: str) -> str:
+        found = self.to_dict()
+        before, after = found["default_penalty"], plus_minus(found["penalty"], found["se"], 4)
+        return f"{word} {before:g} → {after}"
+
+    def _html_title(self) -> str:
+        return self._change("Penalty")
+
+    def _html_body(self) -> str:
+        found = self.to_dict()
+        ends = {name: _ends(pair) for name, pair in found["intervals"].items()}
+        rows = [
+            ["corrected penalty", plus_minus(found["penalty"], found["se"]), ends["penalty"]],
+            ["actual df", plus_minus(found["df"], found["df_se"]), ends["df"]],
+            ["nominal df", number(found["nominal_df"]), ""],
+            ["terms", plus_minus(found["n_terms"], found["n_terms_se"]), ends["n_terms"]],
+        ]
+        return table(["", "estimate ± error", "95 % interval"], rows) + _what(self)
+
+
+class ShownConsistency(DrawnCurve):
+    """A row for each nk, and nominal against actual df drawn small."""
+
+    def _html_title(self) -> str:
+        return "Nominal and actual degrees of freedom"
+
+    def _html_body(self) -> str:
+        found = self.to_frame()
+        rows = [
+            [
+                f"{at.nk:g}", number(at.n_terms, 4), plus_minus(at.df, at.se, 4),
+                number(at.nominal_df, 4), number(at.penalty, 3),
+            ]
+            for at in few_rows(found).itertuples()
+        ]  # fmt: skip
+        columns = ["nk", "terms", "actual df ± error", "nominal df", "corrected penalty"]
+        style = "display:flex;gap:24px;flex-wrap:wrap;align-items:flex-start"
+        return f'<div style="{style}">{table(columns, rows)}{_drawing(found)}</div>{_what(self)}'
+
+
+def _drawing(found: pd.DataFrame) -> Html:
+    """Nominal against actual df, and the line where they are equal."""
+    top = float(max(found["df"].max(), found["nominal_df"].max(), 1.0))
+
+    def place(x, y):
+        inner = SIZE - 2 * EDGE
+        return f"{EDGE + inner * x / top:.1f},{SIZE - EDGE - inner * y / top:.1f}"
+
+    path = " ".join(place(x, y) for x, y in zip(found["df"], found["nominal_df"], strict=True))
+    said = "nominal against actual degrees of freedom; the thin line is where they are equal"
+    return Html(
+        f'<svg width="{SIZE}" height="{SIZE}" viewBox="0 0 {SIZE} {SIZE}" role="img" aria-label="{said}">'
+        f'<title>{said}</title><polyline points="{place(0, 0)} {place(top, top)}" stroke="currentColor" '
+        f'stroke-opacity=".4" fill="none"/><polyline points="{path}" stroke="{ACCENT}" stroke-width="2" '
+        f'fill="none"/><text x="{SIZE / 2}" y="{SIZE - 1}" font-size="10" text-anchor="middle" '
+        f'fill="currentColor">actual df</text><text x="9" y="{SIZE / 2}" font-size="10" '
+        f'text-anchor="middle" fill="currentColor" transform="rotate(-90 9 {SIZE / 2})">nominal df</text>'
+        "</svg>"
+    )
+
+
+def _bar_inches(n_bars: int) -> tuple[float, float]:
+    return 6.0, 1.2 + 0.5 * n_bars
+
+
+def _draw_bars(ax, names, values, ends) -> None:
+    """Horizontal bars with intervals, the first on top."""
+    places = np.arange(len(names))
+    errors = [
+        [max(0.0, v - low), max(0.0, high - v)] for v, (low, high) in zip(values, ends, strict=True)
+    ]
+    ax.barh(places, values, 0.55, color=ACCENT, alpha=0.8)
+    ax.errorbar(values, places, xerr=np.transpose(errors), fmt="none", color="black", capsize=3)
+    ax.set_yticks(places, names)
+    ax.invert_yaxis()
+    ax.set_xlabel("degrees of freedom, 95 % intervals")
+    ax.grid(axis="x", alpha=0.25)
+    ax.set_axisbelow(True)
+
+
+def _what(result) -> Html:
+    return note(f"{result.n_rep} repetitions; the error covers {result.se_covers}")
+
+
+def _between(row) -> str:
+    return _ends((row.lower, row.upper))
+
+
+def _ends(ends) -> str:
+    return f"{number(ends[0], 4)} to {number(ends[1], 4)}"
+
 
 QUANTITIES = ("df", "trace", "n_coef", "rank", "msdf", "sdf")
 

@@ -31,8 +31,8 @@ from sklearn.tree import DecisionTreeRegressor
 
 from pyearthdof import Earth, aic, bic, degrees_of_freedom, df_report, gcv
 from pyearthdof.datasets import load_airquality
-from pyearthdof.dof.pipeline.held import choices_of, with_all_held
-from pyearthdof.dof.pipeline.text import page_of
+from pyearthdof.dof.pipeline.df_report import page_of
+from pyearthdof.dof.pipeline.fixed_choices import choices_of, with_all_held
 from pyearthdof.exceptions import FittingError, InvalidInputError
 
 RNG = np.random.default_rng(4)

@@ -11,8 +11,8 @@ import pytest
 from scipy import stats
 
 from pyearthdof import RDraws, correct_penalty
-from pyearthdof.dof.mars.penalty import corrected_penalty
-from pyearthdof.dof.mars.penalty_table import penalty_table, quick_penalty
+from pyearthdof.dof.mars.correction import corrected_penalty
+from pyearthdof.dof.mars.tables import penalty_table, quick_penalty
 from pyearthdof.exceptions import InvalidInputError
 
 TABLE = penalty_table()

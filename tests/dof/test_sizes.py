@@ -22,7 +22,7 @@ from pyearthdof import (
     quick_df_of_sizes,
     size_table,
 )
-from pyearthdof.dof.mars.size_choice import scores
+from pyearthdof.dof.criteria import scores
 from pyearthdof.dof.mars.sizes import Mean, measure_sizes
 from pyearthdof.exceptions import InvalidInputError, RWarning
 from pyearthdof.procedures import BestSubset, LeastSquares, RegressionTree

@@ -8,83 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from ..._utils.checks import check_choice, check_count, check_design, refusal
+from ..._utils.checks import check_count, check_design, refusal
 from ...contract import BoundMars, PathFits
 from ...exceptions import InvalidInputError
-from ...random import RDraws
-from ..mars.penalty import corrected_penalty, default_penalty
-from ..mars.penalty import nominal as count_nominal
-from ..montecarlo.blocks import check_finite, check_result_shape, run_blocks
+from ..mars.correction import corrected_penalty, default_penalty, unpruned_mars
+from ..mars.correction import nominal as count_nominal
 from ..montecarlo.designs import in_words, the_designs
-from ..montecarlo.frames import merged_groups
-from ..montecarlo.jackknife import mean_of, mean_over_designs
+from ..montecarlo.draws import Responses, authors_draws, merged_groups
+from ..montecarlo.errors import mean_of, mean_over_designs
 from ..montecarlo.measurement import run_groups
-from ..montecarlo.noise import Responses, as_draws
-from ..montecarlo.variance import Estimator, choose, estimator
-from ..shown import ShownConsistency
-from ..versions import package_versions
+from ..montecarlo.variance_reduction import Estimator, choose, estimator
+from ..montecarlo.workers import check_finite, check_result_shape, run_blocks
+from ..results import ShownConsistency, package_versions
 from .path import consistency_path
 
-__all__ = ["SelfConsistency", "nominal_df", "self_consistency", "unpruned_mars"]
-
-PACKAGES = ("earth", "mda")
-AUTHORS_SEED = 1234
-
-
-def nominal_df(model) -> float:
-    """The degrees of freedom that a MARS model counts for itself, r + c (r - 1)/2.
-
-    r is the number of terms with the intercept, c the penalty; a negative penalty makes it 0, as
-    in R's earth (equation "mars_cmr" of the paper).
-
-    Parameters
-    ----------
-    model : fitted Earth or Mars
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> from pyearthdof import nominal_df
-    >>> nominal_df(SimpleNamespace(n_terms_=12, penalty_=2.0))
-    23.0
-    """
-    if hasattr(model, "nominal_df_"):
-        return float(model.nominal_df_)
-    if hasattr(model, "n_terms_") and hasattr(model, "penalty_"):
-        return 0.0 if model.penalty_ < 0 else float(count_nominal(model.n_terms_, model.penalty_))
-    raise refusal("model", model, "a fitted MARS model")
-
-
-def authors_draws(draws, random_state):
-    """The stream of a run: the authors' seed of R's numbers where nothing else is asked for.
-
-    `draws="best"` asks for numpy's numbers, with which the best estimator goes.
-    """
-    if draws is None and random_state is None:
-        return RDraws(AUTHORS_SEED)
-    if isinstance(draws, str):
-        check_choice("draws", draws, ("best",))
-        return as_draws(None, AUTHORS_SEED if random_state is None else random_state)
-    return as_draws(draws, random_state)
-
-
-def unpruned_mars(package: str, degree: int, nk: int, engine: str, **search):
-    """The fit that Algorithm 2 measures: a forward pass without threshold and without pruning.
-
-    `search` are further options of earth's forward pass.
-    """
-    check_choice("package", package, PACKAGES)
-    penalty = default_penalty(degree)
-    if package == "earth":
-        from ...mars.earth import Earth
-
-        options = search | {"degree": degree, "nk": nk, "engine": engine}
-        return Earth(penalty=penalty, thresh=0.0, pmethod="none", **options)
-    if engine not in ("auto", "r"):
-        raise refusal("engine", engine, "'auto' or 'r' for mda")
-    from ...mars.mda import Mars
-
-    return Mars(degree=degree, penalty=penalty, nk=nk, thresh=0.0, prune=False)
+__all__ = ["SelfConsistency", "self_consistency"]
 
 
 @dataclass(frozen=True)
@@ -157,7 +95,7 @@ class SelfConsistency(ShownConsistency):
     settings: dict = field(default_factory=dict)
     versions: dict = field(default_factory=dict)
 
-    _COLUMNS = ("nk", "n_terms", "nominal_df", "df", "se", "penalty", "corrected_nominal_df")
+    _COLUMNS = ("nk", "n_terms", "df", "se", "penalty", "corrected_nominal_df")
     _REST = ("default_penalty", "n_rep", "n_designs", "se_covers", "settings", "versions")
 
     def __repr__(self) -> str:
@@ -251,7 +189,7 @@ def self_consistency(
     --------
     >>> from pyearthdof import self_consistency
     >>> path = self_consistency((50, 2), nk=[1, 5, 9], n_rep=20)
-    >>> path.to_frame()[["nk", "n_terms", "nominal_df", "df"]].round(4)
+    >>> path.to_frame()[["nk", "n_terms", "df"]].round(4)
        nk  n_terms  nominal_df       df
     0   1     1.00         1.0   1.2358
     1   5     4.40         7.8   7.3698

@@ -15,14 +15,21 @@ from ...mars.earth import Earth
 from ...mars.mda import Mars
 from ...mars.regressor import check_many
 from ...mars.wrapper import EarthWrapper
-from ..montecarlo.target import check_n_rep, check_target
-from .correction import PenaltyCorrection, correct_penalty
+from ..criteria import CRITERIA
+from ..montecarlo.errors import check_n_rep, check_target
+from .correction import PenaltyCorrection, correct_penalty, mars_search
 from .fitted_mean import AroundFit, penalty_around_fit, size_around_fit
-from .rss import n_weighted, rss_of_sizes
-from .search import mars_search
-from .size_choice import CRITERIA, SizeChoice, choose_size
-from .size_table import quick_df_of_sizes, refuse_options
-from .sizes import SizeCurve, check_sequence, df_of_sizes, has_sequence
+from .sizes import (
+    SizeChoice,
+    SizeCurve,
+    check_sequence,
+    choose_size,
+    df_of_sizes,
+    has_sequence,
+    n_weighted,
+    rss_of_sizes,
+)
+from .tables import quick_df_of_sizes, refuse_options
 
 __all__ = ["CorrectedEarth"]
 

@@ -1,4 +1,9 @@
-"""The paper's Algorithm 2: the penalty at which MARS counts its degrees of freedom right."""
+"""The paper's Algorithm 2: the penalty at which MARS counts its degrees of freedom right.
+
+The search that Algorithm 2 measures: whose MARS, with which options, on which design.
+
+The penalty c of MARS: from terms to nominal degrees of freedom and back.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +12,173 @@ from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 import pandas as pd
+from sklearn.base import BaseEstimator
 
-from ..._utils.checks import check_choice, check_level
-from ..consistency.mars import authors_draws
+from ..._utils.checks import check_choice, check_count, check_design, check_level, is_shape, refusal
+from ...mars.base import EarthFit, search_options
+from ...mars.components.gcv import nominal_df as nominal
+from ...mars.data.columns import Columns
+from ...mars.data.design import check_design as check_predictors
+from ...mars.data.design import default_names
+from ...mars.earth import Earth
+from ...mars.mda import Mars
+from ...mars.model.mars_model import MarsModel
+from ...mars.options import OPTIONS, default_nk, default_penalty
 from ..montecarlo.designs import in_words, the_designs
-from ..montecarlo.jackknife import Jackknife
+from ..montecarlo.draws import Responses, authors_draws
+from ..montecarlo.errors import Jackknife, Target, check_n_rep, check_target, warn_if_missed
 from ..montecarlo.measurement import measure
-from ..montecarlo.noise import Responses
-from ..montecarlo.target import Target, check_n_rep, check_target, warn_if_missed
-from ..montecarlo.variance import choose
-from ..shown import ShownCorrection
-from ..versions import package_versions
-from .penalty import nominal, penalty_before_zero
-from .search import mars_search
+from ..montecarlo.variance_reduction import choose
+from ..results import ShownCorrection, package_versions
 
-__all__ = ["PenaltyCorrection", "correct_penalty"]
+__all__ = [
+    "MarsSearch",
+    "PenaltyCorrection",
+    "correct_penalty",
+    "corrected_penalty",
+    "default_penalty",
+    "mars_search",
+    "nominal",
+    "penalty_before_zero",
+]
+
+
+def corrected_penalty(df, r):
+    """The penalty at which r terms have df nominal degrees of freedom, never below 0 (Algorithm 2).
+
+    Examples
+    --------
+    >>> from pyearthdof.dof.mars.correction import corrected_penalty
+    >>> float(corrected_penalty(51.0, 21))
+    3.0
+    """
+    return np.maximum(penalty_before_zero(df, r), 0.0)
+
+
+def penalty_before_zero(df, r):
+    """2 (df - r)/(r - 1), which is smooth in df and r also where the penalty itself is 0."""
+    return 2 * (df - r) / (r - 1)
+
+
+_DEFAULTS = {option.name: option.default for option in OPTIONS} | {"linpreds": ()}
+
+
+@dataclass(frozen=True)
+class MarsSearch:
+    """A forward pass and the design that it is measured on.
+
+    Attributes
+    ----------
+    procedure : Earth or Mars
+        Without threshold and without pruning.
+    design : (n, p) array, DataFrame of numbers, or tuple (n, p)
+    names : column names for a design that is drawn, or None
+    p : number of predictors, factors expanded
+    package : "earth" or "mda"
+    options : what differs from the package's defaults, apart from degree and nk, as plain values
+    """
+
+    procedure: Earth | Mars
+    design: tuple[int, int] | np.ndarray | pd.DataFrame
+    names: tuple[str, ...] | None
+    p: int
+    package: str
+    options: dict
+
+
+@dataclass(frozen=True)
+class _Predictors:
+    """What is known of the predictors: the design, names with factors expanded, where they come from."""
+
+    design: tuple[int, int] | np.ndarray | pd.DataFrame
+    p: int
+    names: tuple[str, ...]
+    columns: Columns | None = None
+
+
+def mars_search(design, estimator, gaussian: bool, given: dict) -> MarsSearch:
+    """Put together what is measured; `given` has degree, nk, engine and package, None where left out."""
+    model = getattr(design, "model_", design)
+    if isinstance(model, MarsModel):
+        predictors = _of_model(model)
+        if estimator is None and isinstance(design, BaseEstimator):
+            estimator = design
+    elif isinstance(design, BaseEstimator):
+        raise refusal("design", design, "fitted first")
+    else:
+        model, predictors = None, _of_data(design, gaussian)
+    package = _package(estimator, given["package"])
+    degree = _first(given["degree"], estimator, model, "degree", 1)
+    nk = _first(given["nk"], estimator, model, "nk", _default_nk(package, predictors.p))
+    engine = _first(given["engine"], estimator, None, "engine", "auto")
+    options = {}
+    if isinstance(estimator, EarthFit):
+        options = search_options(estimator, predictors.names, predictors.columns)
+    procedure = unpruned_mars(
+        package,
+        check_count("degree", degree, 1),
+        check_count("nk", nk, 1),
+        engine,
+        **{name: value for name, value in options.items() if name not in ("degree", "nk")},
+    )
+    return MarsSearch(
+        procedure,
+        predictors.design,
+        None if predictors.names == default_names(predictors.p) else predictors.names,
+        predictors.p,
+        package,
+        {name: _plain(value) for name, value in options.items() if _counts(name, value)},
+    )
+
+
+def _of_model(model: MarsModel) -> _Predictors:
+    names = tuple(model.feature_names)
+    return _Predictors((model.n_samples, len(names)), len(names), names, model.columns)
+
+
+def _of_data(design, gaussian: bool) -> _Predictors:
+    design = check_design(design, "design")
+    if is_shape(design):
+        return _Predictors(design, design[1], default_names(design[1]))
+    found = check_predictors(Earth(), design)
+    n, p = found.values.shape
+    if gaussian:
+        return _Predictors((n, p), p, found.names, found.columns)
+    if found.columns is not None:
+        design = pd.DataFrame(found.values, columns=list(found.names))
+    return _Predictors(design, p, found.names, found.columns)
+
+
+def _package(estimator, package) -> str:
+    if estimator is None:
+        return "earth" if package is None else package
+    if not isinstance(estimator, (EarthFit, Mars)):
+        raise refusal("estimator", estimator, "an Earth, an EarthClassifier or a Mars")
+    own = "mda" if isinstance(estimator, Mars) else "earth"
+    if package not in (None, own):
+        raise refusal("package", package, f"None or {own!r}, that of the estimator")
+    return own
+
+
+def _default_nk(package: str, p: int) -> int:
+    return max(21, 2 * p + 1) if package == "mda" else default_nk(p)
+
+
+def _first(given, estimator, model, name, default):
+    """The first that is not None: what was asked for, the estimator's, the model's, the default."""
+    values = (given, getattr(estimator, name, None), getattr(model, name, None), default)
+    return next(value for value in values if value is not None)
+
+
+def _counts(name: str, value) -> bool:
+    return name not in ("degree", "nk") and value != _DEFAULTS[name]
+
+
+def _plain(value):
+    """A value that JSON can hold."""
+    if isinstance(value, tuple):
+        return list(value)
+    return getattr(value, "__name__", repr(value)) if callable(value) else value
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,3 +451,49 @@ def _penalty(df: Jackknife, r: Jackknife, default: float) -> Jackknife:
         some, penalty_before_zero(df.left_out, np.where(some, r.left_out, 2.0)), default
     )
     return Jackknife(float(penalty_before_zero(df.value, r.value)), left_out)
+
+
+PACKAGES = ("earth", "mda")
+
+
+def unpruned_mars(package: str, degree: int, nk: int, engine: str, **search):
+    """The fit that Algorithm 2 measures: a forward pass without threshold and without pruning.
+
+    `search` are further options of earth's forward pass.
+    """
+    check_choice("package", package, PACKAGES)
+    penalty = default_penalty(degree)
+    if package == "earth":
+        from ...mars.earth import Earth
+
+        options = search | {"degree": degree, "nk": nk, "engine": engine}
+        return Earth(penalty=penalty, thresh=0.0, pmethod="none", **options)
+    if engine not in ("auto", "r"):
+        raise refusal("engine", engine, "'auto' or 'r' for mda")
+    from ...mars.mda import Mars
+
+    return Mars(degree=degree, penalty=penalty, nk=nk, thresh=0.0, prune=False)
+
+
+def nominal_df(model) -> float:
+    """The degrees of freedom that a MARS model counts for itself, r + c (r - 1)/2.
+
+    r is the number of terms with the intercept, c the penalty; a negative penalty makes it 0, as
+    in R's earth (equation "mars_cmr" of the paper).
+
+    Parameters
+    ----------
+    model : fitted Earth or Mars
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> from pyearthdof import nominal_df
+    >>> nominal_df(SimpleNamespace(n_terms_=12, penalty_=2.0))
+    23.0
+    """
+    if hasattr(model, "nominal_df_"):
+        return float(model.nominal_df_)
+    if hasattr(model, "n_terms_") and hasattr(model, "penalty_"):
+        return 0.0 if model.penalty_ < 0 else float(nominal(model.n_terms_, model.penalty_))
+    raise refusal("model", model, "a fitted MARS model")

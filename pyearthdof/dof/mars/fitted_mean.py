@@ -15,25 +15,24 @@ import numpy as np
 import pandas as pd
 
 from ...exceptions import InvalidInputError
-from ..consistency.mars import authors_draws
+from ..criteria import AGREES, FULL, MOST, PERFECT, SWINGS, TIRED, settle
 from ..degrees_of_freedom import degrees_of_freedom
-from ..drawn import Drawn, FromTable
-from ..results import DegreesOfFreedom
-from .penalty import corrected_penalty, default_penalty, nominal
-from .rss import fits_of_sizes, n_weighted, rss_of_fit
-from .size_choice import SizeChoice, choose_size
-from .sizes import Mean, measure_sizes
+from ..montecarlo.draws import authors_draws
+from ..results import DegreesOfFreedom, Drawn, FromTable
+from .correction import corrected_penalty, default_penalty, nominal
+from .sizes import (
+    Mean,
+    SizeChoice,
+    choose_size,
+    fits_of_sizes,
+    measure_sizes,
+    n_weighted,
+    rss_of_fit,
+)
 
-__all__ = ["AroundFit", "penalty_around_fit", "settle", "size_around_fit"]
+__all__ = ["AroundFit", "penalty_around_fit", "size_around_fit"]
 
-MOST = 10  # measurements
 CLOSE = 0.01  # of two penalties
-
-AGREES = "agrees with itself"
-SWINGS = "swings, and takes the smaller model"
-FULL = "stops where the degrees of freedom reach n"
-PERFECT = "stops at a perfect fit"
-TIRED = f"does not settle in {MOST} measurements"
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,29 +211,3 @@ def size_around_fit(X, long, first: SizeChoice, estimator, weights, nprune, **ru
     steps = pd.DataFrame(rows, columns=["size", "df", "sigma", "measured"])
     df = float(choice.table["df"][size - 1])
     return replace(choice, size=size, df=df, ended=ended, steps=steps)
-
-
-def settle(choice: int, around: Callable[[int], int | str]) -> tuple[int, str]:
-    """Choose around the choice until it is chosen again; how it ended.
-
-    `around(choice)` is the next one, or the reason why there is none. Of those that it swings between, the
-    smallest is taken.
-
-    Examples
-    --------
-    >>> from pyearthdof.dof.mars.fitted_mean import settle
-    >>> settle(5, {5: 3, 3: 4, 4: 4}.get)
-    (4, 'agrees with itself')
-    >>> settle(5, {5: 3, 3: 4, 4: 3}.get)
-    (3, 'swings, and takes the smaller model')
-    """
-    seen = [choice]
-    for _ in range(MOST):
-        found = around(choice)
-        if isinstance(found, str) or found == choice:
-            return choice, found if isinstance(found, str) else AGREES
-        if found in seen:
-            return min(seen[seen.index(found) :]), SWINGS
-        choice = found
-        seen.append(choice)
-    return choice, TIRED

@@ -8,35 +8,107 @@ covariances of its fit with the noise.
 A fit of size r is a projection, so for a constant mean the sum of the covariances is 1 + (n - 1) E[RSq of
 size r], one number a run (`run.direction`). For another mean it is E[z'(fit - f)]/sigma, where z is the
 noise, and f any fixed vector: the less the fit differs from it, the less it varies.
+
+Choose the size of a model by its actual degrees of freedom.
+
+Residual sums of squares of a fitted MARS, and of all sizes of one, whatever the scale of y.
+
+earth writes 0 for an RSS below 1e-10, though y may be as small as that. Such ones are computed here, and are
+0 where there is nothing but rounding.
 """
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import pandas as pd
 from scipy.stats import norm
 
-from ..._utils.checks import by_position, check_count, check_level, refusal
+from ..._utils.checks import by_position, check_choice, check_count, check_level, refusal
 from ...contract import SizeFits
 from ...exceptions import InvalidInputError
+from ...mars.components.terms import evaluate_terms
 from ...mars.data.design import check_weights
 from ...mars.earth import Earth
 from ...mars.engines.native import BoundNative
 from ...mars.engines.native.weights import differ
-from ..consistency.mars import authors_draws
-from ..drawn import DrawnCurve, DrawnSizes
-from ..montecarlo.blocks import run_blocks
+from ..criteria import CRITERIA, scores, sum_of_squares
 from ..montecarlo.designs import in_words, the_designs
-from ..montecarlo.direction import df_of_projections
-from ..montecarlo.jackknife import mean_of, mean_over_designs
-from ..montecarlo.noise import Responses
-from ..versions import package_versions
-from .penalty import default_penalty, nominal
-from .search import mars_search
+from ..montecarlo.draws import Responses, authors_draws
+from ..montecarlo.errors import mean_of, mean_over_designs
+from ..montecarlo.variance_reduction import df_of_projections
+from ..montecarlo.workers import run_blocks
+from ..results import DrawnCurve, DrawnSizes, FromTable, package_versions
+from .correction import default_penalty, mars_search, nominal
 
-__all__ = ["SizeCurve", "df_of_sizes"]
+__all__ = [
+    "SizeChoice",
+    "SizeCurve",
+    "choose_size",
+    "df_of_sizes",
+    "fits_of_sizes",
+    "n_weighted",
+    "rss_of_fit",
+    "rss_of_sizes",
+]
+
+
+def fits_of_sizes(long, X) -> Callable:
+    """A function of y that fits it by the best terms of each size, (sizes, n).
+
+    Parameters
+    ----------
+    long : Earth
+        Fitted to X without nprune.
+    X : the design
+    """
+    model, root = long.model_, _root(long)
+    bx = evaluate_terms(model.design(X), model.dirs, model.cuts)
+    length = np.linalg.norm(root[:, None] * bx, axis=0)
+    bx = bx / np.where(length > 0, length, 1.0)
+    bases = []
+    for k, row in enumerate(long.prune_terms_):
+        columns = bx[:, row[: k + 1].astype(int) - 1]
+        bases.append((columns, np.linalg.pinv(root[:, None] * columns)))
+    return lambda y: np.array([columns @ (inverse @ (root * y)) for columns, inverse in bases])
+
+
+def n_weighted(model) -> int:
+    """Number of rows that count in a fitted Earth: those with a weight above 0."""
+    return int((_root(model) > 0).sum())
+
+
+def rss_of_sizes(long, X) -> np.ndarray:
+    """Residual sums of squares of the best terms of each size.
+
+    Parameters
+    ----------
+    long : Earth
+        Fitted to X without nprune.
+    X : the design
+    """
+    if (long.rss_per_subset_ > 0).all():
+        return long.rss_per_subset_
+    y = long.fitted_values_ + long.residuals_
+    return sum_of_squares(y - fits_of_sizes(long, X)(y), y, _root(long))
+
+
+def rss_of_fit(model) -> float:
+    """The residual sum of squares of a fitted Earth."""
+    if model.rss_ > 0:
+        return float(model.rss_)
+    y = model.fitted_values_ + model.residuals_
+    return float(sum_of_squares(model.residuals_, y, _root(model)))
+
+
+def _root(model) -> np.ndarray:
+    """Roots of the case weights, 1 without."""
+    n = len(model.fitted_values_)
+    return np.ones(n) if model.weights_ is None else np.sqrt(model.weights_)
+
 
 SEQUENCES = ("backward", "forward", "seqrep", "exhaustive")
 
@@ -359,3 +431,111 @@ def _says(fits: SizeFits, n: int, mean: Mean | None) -> np.ndarray:
 def _widened(table: np.ndarray, width: int) -> np.ndarray:
     """Sizes beyond a table repeat its last column."""
     return table[:, np.minimum(np.arange(width), table.shape[1] - 1)]
+
+
+@dataclass(frozen=True, eq=False)
+class SizeChoice(DrawnSizes, FromTable):
+    """A size, and why it was chosen; `plot` is that of the curve, with the size.
+
+    Attributes
+    ----------
+    size : int
+        Number of terms with the least score.
+    df : float
+        Actual degrees of freedom of a model of that size.
+    sigma2 : float
+        Variance of the noise: the RSS over n - df of the size with the least AICc.
+    criterion : {"aicc", "covariance", "gcv"}
+    curve : SizeCurve
+        The degrees of freedom of all sizes.
+    table : DataFrame
+        For each size of the pruning sequence: df, rss, and the three criteria, infinite where the df are
+        above 0.75 n.
+    ended : str
+        With noise around the fit: how the iteration ended. Otherwise "measured once".
+    steps : DataFrame or None
+        With noise around the fit: the sizes and standard deviations of the noise on the way.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof import choose_size, df_of_sizes
+    >>> X = np.random.default_rng(0).normal(size=(100, 10))
+    >>> choose_size(df_of_sizes(X), rss=[120.0, 80.0, 72.0, 68.0, 66.0])
+    SizeChoice(3 terms, df=10.12, criterion='aicc', sigma2=0.801)
+    """
+
+    size: int
+    df: float
+    sigma2: float
+    criterion: str
+    curve: SizeCurve
+    table: pd.DataFrame
+    ended: str = "measured once"
+    steps: pd.DataFrame | None = None
+
+    def __repr__(self) -> str:
+        count = 0 if self.steps is None else len(self.steps)
+        times = "1 measurement" if count == 1 else f"{count} measurements"
+        how = "" if self.steps is None else f", {self.ended}, {times} around the fit"
+        terms = "1 term" if self.size == 1 else f"{self.size} terms"
+        return (
+            f"SizeChoice({terms}, df={self.df:.4g}, criterion={self.criterion!r}, "
+            f"sigma2={self.sigma2:.4g}{how})"
+        )
+
+
+def choose_size(curve: SizeCurve, rss, *, criterion="aicc", n=None, nprune=None) -> SizeChoice:
+    """The size with the least score, from the RSS of models of 1, 2, ... terms.
+
+    With the actual df of the curve, the scores are
+
+    - "aicc": log(RSS/n) + 2 (df + 1)/(n - df - 2),
+    - "covariance": RSS + 2 sigma2 df, with sigma2 = RSS/(n - df) at the size with the least AICc,
+    - "gcv": RSS/(1 - df/n)^2.
+
+    Sizes with df above 0.75 n are left out.
+
+    Parameters
+    ----------
+    curve : SizeCurve
+        From `df_of_sizes` or `quick_df_of_sizes`.
+    rss : sequence of float
+        Residual sums of squares along the pruning sequence, `Earth.rss_per_subset_`. They belong to a
+        fit with penalty -1, as the curve does.
+    criterion : {"aicc", "covariance", "gcv"}
+    n : int, optional
+        Number of observations; the curve's by default.
+    nprune : int, optional
+        Most terms.
+
+    Returns
+    -------
+    SizeChoice
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof import Earth, choose_size, df_of_sizes
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 10))
+    >>> y = 2 * np.maximum(X[:, 0], 0) + rng.normal(size=100)
+    >>> long = Earth(penalty=-1, engine="native").fit(X, y)
+    >>> choice = choose_size(df_of_sizes(X), long.rss_per_subset_)
+    >>> long.reprune(nprune=choice.size).terms_
+    ('(Intercept)', 'h(x1-0.261351)', 'h(0.261351-x1)')
+    """
+    check_choice("criterion", criterion, CRITERIA)
+    if not isinstance(curve, SizeCurve):
+        raise refusal("curve", curve, "a SizeCurve, as df_of_sizes returns it")
+    rss = np.asarray(rss, dtype=float)
+    if rss.ndim != 1 or len(rss) == 0 or not np.isfinite(rss).all() or (rss < 0).any():
+        raise InvalidInputError(
+            "rss should be residual sums of squares, 0 or more, of models of 1, 2, ... terms"
+        )
+    sizes = np.arange(1, len(rss) + 1 if nprune is None else min(len(rss), nprune) + 1)
+    df = curve.df_at(sizes)
+    table, sigma2 = scores(rss[: len(sizes)], df, curve.n if n is None else n)
+    table.insert(0, "size", sizes)
+    best = int(np.argmin(table[criterion]))
+    return SizeChoice(int(sizes[best]), float(df[best]), sigma2, criterion, curve, table)

@@ -1,21 +1,382 @@
-"""Turns whatever fits a curve into a procedure: something with `fit_many(X, Y) -> Fits`."""
+"""Turns whatever fits a curve into a procedure: something with `fit_many(X, Y) -> Fits`.
+
+What scikit-learn's fitted regressors tell of themselves: tr S(y), free parameters, rank, refit.
+
+Most of them are S(y) y with a matrix that can be written down once the fit is known: a tree averages over
+its leaves, the lasso is a weighted ridge on its columns, a pipeline is its last step on what the others
+made of X. The trace is that of this matrix; what the degrees of freedom have beyond its mean is the
+search cost `msdf`.
+
+A class is known by its name, itself and not its subclasses, which may fit otherwise.
+"""
 
 from __future__ import annotations
 
 import inspect
 import zlib
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import cho_factor, cho_solve
 from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils import get_tags
 
 from ..._utils.checks import refusal
 from ...contract import Fits
 from ...exceptions import InvalidInputError
-from ..pipeline.structure import df_statistic_of, is_linear_smoother, structure_of
 
-__all__ = ["RegressorProcedure", "as_procedure", "fix_random_state", "takes_missing"]
+__all__ = [
+    "RegressorProcedure",
+    "Structure",
+    "as_procedure",
+    "df_statistic_of",
+    "fix_random_state",
+    "is_blind",
+    "is_linear_smoother",
+    "structure_of",
+    "takes_missing",
+]
+
+_MAX_MATRIX = 2000  # rows up to which an (n, n) matrix is made for each fit
+
+
+@dataclass(frozen=True)
+class Structure:
+    """What is known about one fit; the fields are those of `Fits`, None where it is not known."""
+
+    trace: float | None = None
+    n_coef: float | None = None
+    rank: int | None = None
+    refitted: np.ndarray | None = None
+
+
+UNKNOWN = Structure()
+
+
+def structure_of(model, X, y) -> Structure:
+    """The structure of a fitted regressor at the data that it was fitted to.
+
+    A linear smoother may have been fitted to several responses at once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.tree import DecisionTreeRegressor
+    >>> from pyearthdof.dof.montecarlo.adapters import structure_of
+    >>> X, y = np.arange(6.0)[:, None], np.array([1.0, 1.0, 1.0, 5.0, 5.0, 5.0])
+    >>> structure_of(DecisionTreeRegressor(max_depth=1).fit(X, y), X, y).trace
+    2.0
+    """
+    rule = _STRUCTURES.get(_name(model))
+    return UNKNOWN if rule is None else rule(model, X, y)
+
+
+def is_linear_smoother(model) -> bool:
+    """Whether the fit of a regressor is S y with an S that does not depend on y, and known."""
+    name = _name(model)
+    if name == "Pipeline":
+        return _transforms_blindly(model) and is_linear_smoother(model.steps[-1][1])
+    if name in ("LinearRegression", "Ridge"):
+        return not model.positive
+    if name == "DummyRegressor":
+        return model.strategy == "mean"
+    return name in ("KernelRidge", "KNeighborsRegressor")
+
+
+def df_statistic_of(model) -> str | None:
+    """The field whose mean is the df: the lasso's nonzeros, the levels of an isotonic fit."""
+    name = _name(model)
+    if name == "Pipeline":
+        return df_statistic_of(model.steps[-1][1]) if _transforms_blindly(model) else None
+    if is_linear_smoother(model):
+        return "trace"
+    if name in ("Lasso", "LassoLars", "IsotonicRegression"):
+        bounded = getattr(model, "positive", False) or not _is_unbounded(model)
+        return None if bounded else "n_coef"
+    return None
+
+
+def _is_unbounded(model) -> bool:
+    return getattr(model, "y_min", None) is None and getattr(model, "y_max", None) is None
+
+
+def _name(model) -> str | None:
+    kind = type(model)
+    return kind.__name__ if kind.__module__.startswith("sklearn.") else None
+
+
+# Transformers that do not look at y, and draw no random numbers.
+_BLIND = {
+    "AdditiveChi2Sampler", "Binarizer", "FrozenEstimator", "FunctionTransformer", "KBinsDiscretizer",
+    "KNNImputer", "MaxAbsScaler", "MinMaxScaler", "MissingIndicator", "Normalizer", "OneHotEncoder",
+    "OrdinalEncoder", "PolynomialFeatures", "PowerTransformer", "RobustScaler", "SimpleImputer",
+    "SplineTransformer",
+    "StandardScaler", "VarianceThreshold",
+}  # fmt: skip
+
+
+def is_blind(step) -> bool:
+    """Whether a transformer learns nothing from y, so that it has nothing to choose by it."""
+    if step is None or isinstance(step, str):  # "passthrough", "drop"
+        return True
+    name = _name(step)
+    if name == "Pipeline":
+        return all(is_blind(part) for _, part in step.steps)
+    if name == "ColumnTransformer":
+        return all(is_blind(part) for _, part, _ in step.transformers)
+    if name == "FeatureUnion":
+        return all(is_blind(part) for _, part in step.transformer_list)
+    if name == "PCA":
+        return step.svd_solver in ("full", "covariance_eigh")
+    return name in _BLIND
+
+
+def _transforms_blindly(pipeline) -> bool:
+    """Whether all steps before the last are."""
+    return all(is_blind(step) for _, step in pipeline.steps[:-1])
+
+
+def _dense(X) -> np.ndarray:
+    X = X.toarray() if hasattr(X, "toarray") else X
+    return np.asarray(X, dtype=float)
+
+
+def _centred(model, X) -> np.ndarray:
+    X = _dense(X)
+    return X - X.mean(axis=0) if model.fit_intercept else X
+
+
+def _rank(X) -> int:
+    return int(np.linalg.matrix_rank(X)) if X.size else 0
+
+
+def _least_squares(model, X, y, chosen=None) -> Structure:
+    """Least squares on all columns or on the chosen ones: a projection, whose trace is its rank."""
+    ones = int(model.fit_intercept)
+    columns = _centred(model, X)
+    columns = columns if chosen is None else columns[:, chosen]
+    rank = _rank(columns) + ones
+    return Structure(float(rank), columns.shape[1] + ones, rank, _refit(columns, y, ones))
+
+
+def _refit(columns, y, ones) -> np.ndarray:
+    centre = y.mean(axis=0) if ones else 0.0
+    if columns.shape[1] == 0:
+        return np.zeros_like(y) + centre
+    return columns @ np.linalg.lstsq(columns, y - centre, rcond=None)[0] + centre
+
+
+def _linear_regression(model, X, y) -> Structure:
+    return _least_squares(model, X, y, model.coef_ != 0 if model.positive else None)
+
+
+def _sparse_least_squares(model, X, y) -> Structure:
+    return _least_squares(model, X, y, model.coef_ != 0)
+
+
+def _ridge_of(model, X, y, alpha) -> Structure:
+    """tr S is the sum of d^2/(d^2 + alpha); an intercept adds one."""
+    if getattr(model, "positive", False) or np.ndim(alpha):
+        return UNKNOWN
+    ones, columns = int(model.fit_intercept), _centred(model, X)
+    rank = _rank(columns) + ones
+    trace = float(rank) if alpha == 0 else _ridge_trace(columns, alpha) + ones
+    return Structure(trace, columns.shape[1] + ones, rank, _refit(columns, y, ones))
+
+
+def _ridge_trace(columns, penalty: float) -> float:
+    d2 = np.linalg.svd(columns, compute_uv=False) ** 2 if columns.size else np.zeros(0)
+    return float((d2 / (d2 + penalty)).sum())
+
+
+def _ridge(model, X, y) -> Structure:
+    return _ridge_of(model, X, y, model.alpha)
+
+
+def _ridge_cv(model, X, y) -> Structure:
+    return _ridge_of(model, X, y, model.alpha_)
+
+
+def _bayesian_ridge(model, X, y) -> Structure:
+    return _ridge_of(model, X, y, model.lambda_ / model.alpha_)
+
+
+def _lasso_of(model, X, y, alpha, l1_ratio=1.0) -> Structure:
+    """S(y) of Theorem 1: ridge on the columns with coefficients b, penalty n alpha/|b_j| for each.
+
+    The elastic net adds n alpha (1 - l1_ratio) to it.
+    """
+    ones, columns = int(model.fit_intercept), _centred(model, X)
+    chosen = model.coef_ != 0
+    active, rank = columns[:, chosen], _rank(columns[:, chosen])
+    penalty = len(columns) * alpha * (l1_ratio / np.abs(model.coef_[chosen]) + 1 - l1_ratio)
+    trace = rank if alpha == 0 else _ridge_trace(active / np.sqrt(penalty), 1.0)
+    return Structure(
+        trace=float(trace) + ones,
+        n_coef=int(chosen.sum()) + ones,
+        rank=rank + ones,
+        refitted=_refit(active, y, ones),
+    )
+
+
+def _lasso(model, X, y) -> Structure:
+    return _lasso_of(model, X, y, model.alpha)
+
+
+def _lasso_cv(model, X, y) -> Structure:
+    return _lasso_of(model, X, y, model.alpha_)
+
+
+def _elastic_net(model, X, y) -> Structure:
+    return _lasso_of(model, X, y, model.alpha, model.l1_ratio)
+
+
+def _elastic_net_cv(model, X, y) -> Structure:
+    return _lasso_of(model, X, y, model.alpha_, model.l1_ratio_)
+
+
+def _dummy(model, X, y) -> Structure:
+    return Structure(1.0, 1) if model.strategy == "mean" else UNKNOWN
+
+
+def _neighbors(model, X, y) -> Structure:
+    """A row's own weight among its neighbours; n/k neighbourhoods would not overlap."""
+    n, k = len(y), model.n_neighbors
+    distance, neighbour = model.kneighbors(X)
+    if model.weights == "uniform":
+        weight = np.full(distance.shape, 1.0)
+    elif model.weights == "distance":
+        same = distance == 0
+        weight = np.where(same.any(axis=1, keepdims=True), same, 1 / np.where(same, 1.0, distance))
+    else:
+        weight = np.asarray(model.weights(distance), dtype=float)
+    share = weight / weight.sum(axis=1, keepdims=True)
+    return Structure(float(share[neighbour == np.arange(n)[:, None]].sum()), n / k)
+
+
+def _kernel_ridge(model, X, y) -> Structure:
+    """tr K (K + alpha I)^-1."""
+    if np.ndim(model.alpha) or len(y) > _MAX_MATRIX or model.kernel == "precomputed":
+        return UNKNOWN
+    given = {name: getattr(model, name) for name in ("gamma", "degree", "coef0")}
+    if callable(model.kernel):
+        K = pairwise_kernels(model.X_fit_, metric=model.kernel, **(model.kernel_params or {}))
+    else:
+        K = pairwise_kernels(model.X_fit_, metric=model.kernel, filter_params=True, **given)
+    d = np.clip(np.linalg.eigvalsh(K), 0.0, None)
+    trace = float((d / (d + model.alpha)).sum())
+    return Structure(trace, trace)
+
+
+def _gaussian_process(model, X, y) -> Structure:
+    """tr K* (K + alpha I)^-1 with the kernel that the fit chose; centring y adds its mean."""
+    if len(y) > _MAX_MATRIX:
+        return UNKNOWN
+    X = model.X_train_
+    K = model.kernel_(X) + np.diag(np.broadcast_to(model.alpha, len(X)))
+    S = cho_solve(cho_factor(K, lower=True), model.kernel_(X, X).T).T
+    trace = float(np.trace(S))
+    if model.normalize_y:  # S (I - 11'/n) + 11'/n
+        trace += 1.0 - float(S.sum()) / len(X)
+    return Structure(trace, trace)
+
+
+def _isotonic(model, X, y) -> Structure:
+    """The mean of each level: a projection on as many columns as there are levels."""
+    if not _is_unbounded(model):
+        return UNKNOWN
+    levels = len(np.unique(model.predict(np.ravel(_dense(X)))))
+    return Structure(float(levels), levels)
+
+
+def _tree(model, X, y) -> Structure:
+    """Means of the leaves: tr S(y) is their number."""
+    if model.criterion == "absolute_error" or model.monotonic_cst is not None:
+        return UNKNOWN
+    return Structure(float(model.get_n_leaves()), int(model.get_n_leaves()))
+
+
+def _forest(model, X, y) -> Structure:
+    """The mean over trees of a row's own weight in its leaf, by how often the tree has drawn it."""
+    if model.criterion == "absolute_error" or model.monotonic_cst is not None:
+        return UNKNOWN
+    n, trace = len(y), 0.0
+    for leaf, rows in zip(model.apply(X).T, model.estimators_samples_, strict=True):
+        drawn = np.bincount(rows, minlength=n).astype(float)
+        total = np.bincount(leaf, weights=drawn)
+        trace += float((drawn / total[leaf]).sum())
+    leaves = sum(tree.get_n_leaves() for tree in model.estimators_)
+    return Structure(trace / len(model.estimators_), leaves)
+
+
+def _boosting(model, X, y) -> Structure:
+    """S_m = S_{m-1} + rate P_m (I - S_{m-1}) from S_0 = 11'/n, P_m the means of tree m's leaves."""
+    n = len(y)
+    whole = model.subsample == 1.0 and model.n_iter_no_change is None
+    if not whole or model.loss != "squared_error" or model.init is not None or n > _MAX_MATRIX:
+        return UNKNOWN
+    rest = np.eye(n) - 1 / n  # I - S_m
+    leaves = model.apply(X).astype(int)
+    for leaf in leaves.T:
+        _, place = np.unique(leaf, return_inverse=True)
+        sums = np.zeros((place.max() + 1, n))
+        np.add.at(sums, place, rest)
+        rest = rest - model.learning_rate * (sums / np.bincount(place)[:, None])[place]
+    n_coef = 1 + sum(len(np.unique(leaf)) for leaf in leaves.T)
+    return Structure(n - float(np.trace(rest)), n_coef)
+
+
+def _pipeline(model, X, y) -> Structure:
+    transformed = X
+    for _, step in model.steps[:-1]:
+        if step is not None and not isinstance(step, str):
+            transformed = step.transform(transformed)
+    return structure_of(model.steps[-1][1], transformed, y)
+
+
+def _search(model, X, y) -> Structure:
+    return structure_of(model.best_estimator_, X, y) if model.refit else UNKNOWN
+
+
+def _eliminated(model, X, y) -> Structure:
+    return structure_of(model.estimator_, model.transform(X), y)
+
+
+_STRUCTURES: dict[str | None, Callable[..., Structure]] = {
+    "BayesianRidge": _bayesian_ridge,
+    "DecisionTreeRegressor": _tree,
+    "DummyRegressor": _dummy,
+    "ElasticNet": _elastic_net,
+    "ElasticNetCV": _elastic_net_cv,
+    "ExtraTreeRegressor": _tree,
+    "ExtraTreesRegressor": _forest,
+    "GaussianProcessRegressor": _gaussian_process,
+    "GradientBoostingRegressor": _boosting,
+    "GridSearchCV": _search,
+    "HalvingGridSearchCV": _search,
+    "HalvingRandomSearchCV": _search,
+    "IsotonicRegression": _isotonic,
+    "KNeighborsRegressor": _neighbors,
+    "KernelRidge": _kernel_ridge,
+    "Lasso": _lasso,
+    "LassoCV": _lasso_cv,
+    "LassoLars": _lasso,
+    "LassoLarsCV": _lasso_cv,
+    "LassoLarsIC": _lasso_cv,
+    "LinearRegression": _linear_regression,
+    "OrthogonalMatchingPursuit": _sparse_least_squares,
+    "OrthogonalMatchingPursuitCV": _sparse_least_squares,
+    "Pipeline": _pipeline,
+    "RFE": _eliminated,
+    "RFECV": _eliminated,
+    "RandomForestRegressor": _forest,
+    "RandomizedSearchCV": _search,
+    "Ridge": _ridge,
+    "RidgeCV": _ridge_cv,
+}
 
 
 def as_procedure(procedure):

@@ -15,7 +15,7 @@ import pandas as pd
 
 from ..._utils.checks import check_count, is_shape, refusal
 from ...random import RDraws
-from .noise import Draws, drawn_designs
+from .draws import Draws, drawn_designs
 
 __all__ = ["Designs", "in_words", "the_designs"]
 

@@ -11,15 +11,21 @@ import numpy as np
 
 from ...contract import Fits
 from ...exceptions import InvalidInputError
-from ..search import modified_search_cost, search_cost
-from .blocks import Block, FitMany, run_blocks
-from .covariance import Covariance, jackknife_groups
 from .designs import Designs
-from .frames import frame_groups, merged_groups
-from .jackknife import Jackknife, mean_of, mean_over_designs
-from .noise import Responses
-from .target import DESIGNS, FRAMES, LEAST, STEP, Looks, Target
-from .variance import PLAIN, Estimator, Reduction, estimator
+from .draws import Responses, frame_groups, merged_groups
+from .errors import (
+    DESIGNS,
+    FRAMES,
+    LEAST,
+    STEP,
+    Jackknife,
+    Looks,
+    Target,
+    mean_of,
+    mean_over_designs,
+)
+from .variance_reduction import PLAIN, Covariance, Estimator, Reduction, estimator, jackknife_groups
+from .workers import Block, FitMany, run_blocks
 
 __all__ = ["Measurement", "measure", "over_designs", "run_groups"]
 
@@ -48,11 +54,14 @@ class Measurement:
 
     @property
     def msdf(self) -> Jackknife | None:
-        return modified_search_cost(self.df, self.trace)
+        """The paper's search cost, df - E[tr S(y)], of the fit S(y) y; it needs no active set."""
+        return None if self.trace is None else self.df - self.trace
 
     @property
     def sdf(self) -> Jackknife | None:
-        return search_cost(self.df_refitted, self.rank)
+        """Tibshirani's search cost, df(refitted) - E[rank X_A], by refits on the active set."""
+        known = self.df_refitted is not None and self.rank is not None
+        return self.df_refitted - self.rank if known else None
 
 
 @dataclass(frozen=True)

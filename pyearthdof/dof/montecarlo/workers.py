@@ -1,4 +1,12 @@
-"""Tasks for several workers: a worker may die, and Ctrl-C stops them all.
+"""Runs the fits of a Monte Carlo study in blocks, on one core, many, or a cluster.
+
+The blocks depend on the size of the study alone and the results come back in order. A product with one
+column and with many differ in the last bit, and so do threaded and plain sums; with fixed blocks and one
+BLAS thread the result is the same for any number of workers.
+
+A procedure is bound to each design once: here where it has threads of its own, else in each worker.
+
+Tasks for several workers: a worker may die, and Ctrl-C stops them all.
 
 joblib does the work. What it leaves open, and what is done about it here:
 
@@ -24,23 +32,48 @@ import multiprocessing.connection
 import multiprocessing.resource_tracker
 import os
 import signal
+import sys
 import threading
 import time
+import uuid
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import BrokenExecutor
+from dataclasses import dataclass, fields, replace
+from typing import Any, Protocol
 
-from joblib import Parallel, delayed
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
 from joblib._parallel_backends import LokyBackend
 from joblib.externals.loky.backend import resource_tracker
 from joblib.parallel import get_active_backend
+from threadpoolctl import ThreadpoolController
 
+from ..._utils.progress import progress_bar
 from ..._utils.worker import attach_to
 from ..._version import __version__
-from ...exceptions import ClusterError
+from ...contract import Bound, Fits, bind
+from ...exceptions import (
+    ClusterError,
+    FittingError,
+    InvalidInputError,
+    RForkedError,
+    RNotAvailableError,
+)
 
-__all__ = ["WorkerDiedWarning", "WorkersDied", "is_on_cluster", "run_tasks"]
+__all__ = [
+    "Block",
+    "FitMany",
+    "WorkerDiedWarning",
+    "WorkersDied",
+    "block_edges",
+    "check_finite",
+    "check_result_shape",
+    "is_on_cluster",
+    "run_blocks",
+    "run_tasks",
+]
 
 _LOOK = 0.5  # seconds between two looks at the other processes
 _PATIENCE = 5.0  # seconds that joblib has to notice a dead worker by itself
@@ -309,3 +342,302 @@ def _check_versions(client) -> None:
                 f"the dask {part} {answer}; install pyearthdof {__version__}, the version of this "
                 "session, on every machine of the cluster"
             )
+
+
+_MIN_BLOCKS = 16  # enough to keep eight workers evenly busy
+_MAX_COLUMNS = 64
+_MAX_VALUES = 1 << 20  # responses of a block, or of blocks that are fitted together: 8 MB
+_LONG_ENOUGH = 0.5  # seconds of a call that fits blocks together while a bar is shown
+
+# What no other response would change is not a failure of one repetition.
+_GENERAL = (InvalidInputError, RNotAvailableError, RForkedError)
+
+
+def block_edges(n: int, n_rep: int, width: int = 1, least: int = _MIN_BLOCKS) -> list[int]:
+    """Where the blocks of repetitions begin and end; all have the same size, or one less.
+
+    `width` is the number of fitted vectors that one repetition gives, `least` the least number of
+    blocks, if there are repetitions enough.
+
+    Examples
+    --------
+    >>> from pyearthdof.dof.montecarlo.workers import block_edges
+    >>> block_edges(100, 20)[:5]
+    [0, 1, 2, 3, 5]
+    """
+    wanted = max(least, -(-n_rep // _MAX_COLUMNS), -(-n * n_rep * width // _MAX_VALUES))
+    n_blocks = min(n_rep, wanted)
+    return [n_rep * k // n_blocks for k in range(n_blocks + 1)]
+
+
+class Work(Protocol):
+    """What is done with each block of a procedure's fits."""
+
+    @property
+    def procedure(self) -> Any: ...
+
+    def __call__(self, bound: Any, Y: np.ndarray, n_threads: int = 1) -> object: ...
+
+
+@dataclass(frozen=True)
+class FitMany:
+    """The work on one block: `fit_many`, and a look at what it returned."""
+
+    procedure: object
+
+    def __call__(self, bound: Bound, Y, n_threads: int = 1) -> Fits:
+        fits = bound.fit_many(Y, n_threads)
+        check_result_shape("fitted values", fits.fitted, Y.shape)
+        if fits.refitted is not None:
+            check_result_shape("refitted values", fits.refitted, Y.shape)
+        for name in ("trace", "n_coef", "rank"):
+            if getattr(fits, name) is not None:
+                check_result_shape(name, getattr(fits, name), Y.shape[1:])
+        check_finite(fits.fitted)
+        return fits
+
+
+@dataclass(frozen=True)
+class Block:
+    """Responses of a design's repetitions, what was fitted to them, by what, and its versions."""
+
+    design: int
+    X: object
+    Y: np.ndarray
+    result: Any
+    engine: str | None
+    versions: dict
+
+
+def run_blocks(
+    work: Work,
+    designs,
+    responses,
+    *,
+    width=1,
+    step=None,
+    sure: Callable[[], int] | None = None,
+    n_jobs=None,
+    progress=False,
+    description="fits",
+    note: Callable[[], str] | None = None,
+) -> Generator[Block]:
+    """Yield the blocks in order, each of them done by `work(bound, Y, n_threads)`.
+
+    With `step`, a block ends after every so many repetitions of a design, so that the run can be ended
+    there; `sure` tells before which of them it will not be, and blocks before it may come as one. `note`
+    gives the text after the bar. The blocks of a worker that died are computed again, and come out the
+    same.
+    """
+    tasks = _tasks(work, designs, responses, width, step, uuid.uuid4().hex)
+    longest = _LONG_ENOUGH if progress else float("inf")
+    try:
+        with _one_blas_thread(), _bar(designs.n_rep, description, progress, note) as advance:
+            for task, (result, engine, versions) in _done(tasks, n_jobs, longest, sure):
+                try:
+                    yield Block(task.design, task.X, task.Y, result, engine, versions)
+                finally:  # also where the run ends here: the bar shows the last error
+                    advance(task.Y.shape[1])
+    except WorkersDied as error:
+        raise _lost(error) from error
+
+
+def _done(tasks: Iterator[_Task], n_jobs, longest: float, sure) -> Iterator[tuple]:
+    """Each task with its result: in threads of the procedure's own, or by workers."""
+    first = next(tasks)
+    tasks = itertools.chain([first], tasks)
+    if _bound(first).has_threads and not is_on_cluster():
+        n_threads = effective_n_jobs(n_jobs)
+        if isinstance(first.work, FitMany):
+            for _, of_design in itertools.groupby(tasks, key=lambda task: task.design):
+                yield from _do_together(of_design, n_threads, longest, sure)
+        else:
+            for task in tasks:
+                yield task, _do_block(task, n_threads)
+    else:
+        yield from run_tasks(_do_block, tasks, n_jobs=n_jobs, prefer="processes")
+
+
+def _do_together(tasks: Iterator[_Task], n_threads: int, longest: float, sure) -> Iterator[tuple]:
+    """Blocks of one design in one call, as many as memory, `longest` (in seconds) and `sure` allow.
+
+    Small ones leave threads without work and make the memory of a fit anew. What they are reduced to goes
+    block by block all the same, so that it does not depend on how fast this machine is.
+    """
+    most = 1.0 if longest < float("inf") else longest
+    done, first = 0, next(tasks, None)
+    while first is not None:
+        room = _MAX_VALUES // len(first.Y)
+        room = room if sure is None else min(room, sure() - done)
+        group, taken = [first], first.Y.shape[1]
+        while after := next(tasks, None):
+            if len(group) >= most or taken + after.Y.shape[1] > room:
+                break
+            group.append(after)
+            taken += after.Y.shape[1]
+        began = time.perf_counter()
+        Y = np.hstack([task.Y for task in group]) if len(group) > 1 else first.Y
+        result, *rest = _do_block(replace(first, Y=Y), n_threads)
+        most = longest / ((time.perf_counter() - began) / len(group))
+        if sure is not None:
+            yield replace(first, Y=Y), (result, *rest)
+        else:
+            stop = 0
+            for task in group:
+                start, stop = stop, stop + task.Y.shape[1]
+                yield task, (_part(result, slice(start, stop)), *rest)
+        done, first = done + taken, after
+
+
+def _part(fits: Fits, columns: slice) -> Fits:
+    """What was found for some of the responses: they are the last axis of everything."""
+    given = {f.name: getattr(fits, f.name) for f in fields(fits)}
+    return replace(fits, **{k: v[..., columns] for k, v in given.items() if v is not None})
+
+
+def _tasks(work, designs, responses, width, step, run) -> Iterator[_Task]:
+    """The blocks of all designs, one design after the other."""
+    source, first = repr(responses.draws), 0
+    least = -(-_MIN_BLOCKS // len(designs))
+    for k, (X, count) in enumerate(zip(designs, designs.counts, strict=True)):
+        if step is None:
+            edges = block_edges(designs.n, count, width, least)
+        else:
+            inner = block_edges(designs.n, step, width, 1)[:-1]
+            starts = np.add.outer(np.arange(0, count, step), inner).ravel()
+            edges = [*starts[starts < count].tolist(), count]
+        for start, Y in zip(edges, responses.blocks(edges), strict=False):
+            yield _Task(work, X, Y, k, first + start, designs.n_rep, source, run)
+        first += count
+
+
+@contextlib.contextmanager
+def _bar(total: int, description: str, progress: bool, note=None):
+    """Show a bar if wanted; yield a function that moves it on.
+
+    A hidden bar would do, but it makes locks, and a worker that is ended with locks complains.
+    """
+    if not progress:
+        yield lambda n: None
+        return
+    with progress_bar(total=total, desc=description, unit="fit") as bar:
+
+        def advance(n: int) -> None:
+            if note is not None:
+                bar.set_postfix_str(note(), refresh=False)
+            bar.update(n)
+
+        yield advance
+
+
+@dataclass(frozen=True)
+class _Task:
+    """A block on its way to a worker, all that it needs in one object."""
+
+    work: Work
+    X: object
+    Y: np.ndarray
+    design: int
+    start: int
+    n_rep: int
+    source: str
+    run: str
+
+
+# The design that this process fitted last: its run, its number, and the bound procedure.
+_last: tuple[str, int, Bound] | None = None
+
+
+def _bound(task: _Task) -> Bound:
+    global _last
+    if _last is None or _last[:2] != (task.run, task.design):
+        _last = (task.run, task.design, bind(task.work.procedure, task.X))
+    return _last[2]
+
+
+def _do_block(task: _Task, n_threads: int = 1) -> tuple:
+    with _one_blas_thread():
+        try:
+            bound = _bound(task)
+            return task.work(bound, task.Y, n_threads), bound.engine, bound.versions
+        except _GENERAL:
+            raise
+        except Exception as error:
+            raise _failure(task, error) from error
+
+
+def _failure(task: _Task, error) -> FittingError:
+    """Find the repetition that failed by fitting the block's columns one by one."""
+    start, Y = task.start, task.Y
+    for j in range(Y.shape[1]):
+        try:
+            task.work(_bound(task), Y[:, j : j + 1])
+        except Exception as single:
+            where = f"repetition {start + j} of {task.n_rep} (counted from 0)"
+            return _fitting_error(where, single, task, start + j, Y[:, j].copy())
+    where = f"repetitions {start} to {start + Y.shape[1] - 1} of {task.n_rep} (counted from 0), together,"
+    return _fitting_error(where, error, task, start, Y.copy())
+
+
+def _fitting_error(where, error, task, repetition, y) -> FittingError:
+    message = (
+        f"{where} failed with {type(error).__name__}: {error} [random numbers: {task.source}; the "
+        "response and its design are the attributes y and X of this error]"
+    )
+    return FittingError(message, repetition=repetition, draws=task.source, X=task.X, y=y)
+
+
+def _lost(error: WorkersDied) -> FittingError:
+    """Say that workers died, and at which repetitions it may have been."""
+    first, last = error.tasks[0], error.tasks[-1]
+    end = last.start + last.Y.shape[1] - 1
+    message = (
+        f"worker processes died again and again ({error}) at one of the repetitions {first.start} to "
+        f"{end} of {first.n_rep} (counted from 0); pass a smaller n_jobs if memory was short, or "
+        "n_jobs=1 to see whether the procedure itself crashes [random numbers: "
+        f"{first.source}; the responses are the attribute y of this error, the design of the first "
+        "one is X]"
+    )
+    y = np.hstack([task.Y for task in error.tasks])
+    return FittingError(message, repetition=first.start, draws=first.source, X=first.X, y=y)
+
+
+def check_result_shape(what: str, values, shape) -> None:
+    """Refuse what a procedure returned in another shape than it was asked for."""
+    if np.shape(values) != tuple(shape):
+        raise ValueError(f"the {what} have shape {np.shape(values)} instead of {tuple(shape)}")
+
+
+def check_finite(fitted) -> None:
+    """Refuse fitted values that are no numbers."""
+    if not np.isfinite(fitted).all():
+        bad = fitted[~np.isfinite(fitted)][0]
+        raise ValueError(f"the fitted values contain {bad}")
+
+
+_limit_lock = threading.Lock()
+_limit_users = 0
+_limit: Any = None
+
+
+@functools.lru_cache(maxsize=1)
+def _libraries(n_modules: int) -> ThreadpoolController:
+    """The BLAS libraries of the process, looked for again after an import: it takes milliseconds."""
+    return ThreadpoolController()
+
+
+@contextlib.contextmanager
+def _one_blas_thread():
+    """One BLAS thread while anybody is inside; the limit is the process's, so they are counted."""
+    global _limit_users, _limit
+    with _limit_lock:
+        if _limit_users == 0:
+            _limit = _libraries(len(sys.modules)).limit(limits=1)
+        _limit_users += 1
+    try:
+        yield
+    finally:
+        with _limit_lock:
+            _limit_users -= 1
+            if _limit_users == 0:
+                _limit.restore_original_limits()

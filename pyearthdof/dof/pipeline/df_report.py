@@ -1,8 +1,35 @@
-"""What an estimator or a pipeline really uses: `df_report`, degrees of freedom and what follows from them."""
+"""What an estimator or a pipeline really uses: `df_report`, degrees of freedom and what follows from them.
+
+The numbers of a report, as they are usually computed and with the degrees of freedom that were measured.
+
+With the residual sum of squares RSS, the total one TSS about the mean, and sigma^2 the variance of the
+noise:
+
+    optimism     2 sigma^2 df/n, of the mean squared error
+    error        RSS/n + optimism, the mean squared error of new responses at the same rows
+    R2           1 - error/(TSS/n + 2 sigma^2/n): the mean of y, with one degree of freedom, is judged alike
+    AIC, BIC     n log RSS + 2 df, n log RSS + df log n
+    GCV          RSS/n/(1 - df/n)^2
+
+For classes and counts the deviance D takes the place of the error, and 2 df is its optimism:
+
+    deviance     D + 2 df, of new responses at the same rows
+    explained    1 - (D + 2 df)/(D_0 + 2 df_0), D_0 that of the shares of the classes (the mean of the counts)
+    AIC, BIC     D + 2 df, D + df log n
+    wrong        share of wrong classes, with the covariance penalty of counting
+
+The naive numbers have no optimism in errors and R2, and the naive count of parameters in AIC, BIC and
+GCV.
+
+A `DfReport` as text and as HTML.
+"""
 
 from __future__ import annotations
 
+import html
+import math
 import re
+import textwrap
 import time
 import warnings
 from dataclasses import dataclass, field
@@ -12,31 +39,256 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
-from ..._utils.checks import (
-    by_position,
-    check_count,
-    check_design,
-    check_vector,
-    is_shape,
-    refusal,
-)
+from ..._utils.checks import by_position, check_count, check_design, check_vector, is_shape, refusal
 from ...contract import bind
 from ...exceptions import MissingClassWarning
-from ..covariance_penalty import classes_of, counts_of, family_of
-from ..families import FitFamily
-from ..montecarlo.adapters import RegressorProcedure, as_procedure, takes_missing
-from ..montecarlo.blocks import FitMany
-from ..montecarlo.jackknife import Jackknife
-from ..montecarlo.noise import as_draws
+from ..families import FitFamily, classes_of, counts_of, family_of
+from ..montecarlo.adapters import (
+    RegressorProcedure,
+    as_procedure,
+    is_linear_smoother,
+    takes_missing,
+)
+from ..montecarlo.draws import as_draws
+from ..montecarlo.errors import Jackknife
+from ..montecarlo.workers import FitMany
 from ..results import DegreesOfFreedom
-from .held import choices_of, with_all_held
-from .measures import Measure, family_measures, gaussian_measures, wrong_classes
-from .parameters import last_step, naive_df
-from .prices import Price, Runs, own_search, priced
-from .structure import is_linear_smoother
-from .text import as_html, as_text
+from .fixed_choices import (
+    Price,
+    Runs,
+    choices_of,
+    last_step,
+    naive_df,
+    own_search,
+    priced,
+    with_all_held,
+)
 
-__all__ = ["DfReport", "Price", "df_report"]
+__all__ = [
+    "DfReport",
+    "Measure",
+    "Price",
+    "as_html",
+    "as_text",
+    "df_report",
+    "family_measures",
+    "gaussian_measures",
+    "page_of",
+    "wrong_classes",
+]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number of the report: as it is usually computed, and with the df that were measured."""
+
+    name: str
+    naive: float | None
+    honest: float | None
+    se: float | None
+
+
+def _measure(name: str, naive, honest, df: Jackknife) -> Measure:
+    """`honest` is a function of the df; its error comes from the same draws."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = float(honest(df.value))
+        se = Jackknife(value, np.array([float(honest(d)) for d in df.left_out])).se
+    return Measure(
+        name, None if naive is None else float(naive), value, se if math.isfinite(value) else None
+    )
+
+
+def gaussian_measures(y, fitted, naive, df: Jackknife, sigma) -> tuple[Measure, ...]:
+    """Of a regression with the naive count of its parameters, which may be None."""
+    n = len(y)
+    rss, tss = float(((y - fitted) ** 2).sum()), float(((y - y.mean()) ** 2).sum())
+    log_rss = math.log(rss) if rss > 0 else -math.inf
+    null = tss / n + 2 * sigma**2 / n
+    known = naive is not None
+
+    def gcv(d):
+        return rss / n / (1 - d / n) ** 2 if d < n else math.inf
+
+    return (
+        _measure("optimism", 0.0, lambda d: 2 * sigma**2 * d / n, df),
+        _measure("mean squared error", rss / n, lambda d: rss / n + 2 * sigma**2 * d / n, df),
+        _measure("R2", 1 - rss / tss if tss else None, lambda d: 1 - (rss + 2 * sigma**2 * d) / n / null, df),
+        _measure("AIC", n * log_rss + 2 * naive if known else None, lambda d: n * log_rss + 2 * d, df),
+        _measure(
+            "BIC", n * log_rss + naive * math.log(n) if known else None,
+            lambda d: n * log_rss + d * math.log(n), df,
+        ),
+        _measure("GCV", gcv(naive) if known else None, gcv, df),
+    )  # fmt: skip
+
+
+def family_measures(codes, mean, clip, labels, naive, df: Jackknife) -> tuple[Measure, ...]:
+    """Of classes, whose numbers are `codes` and probabilities `mean`, or of counts (`labels` None)."""
+    n = len(codes)
+    if labels is None:
+        D, D0, df0 = (
+            _poisson_deviance(codes, np.maximum(mean, clip)),
+            _poisson_deviance(codes, codes.mean()),
+            1,
+        )
+    else:
+        chosen = np.clip(mean, clip, 1 - clip)[np.arange(n), codes.astype(int)]
+        shares = np.bincount(codes.astype(int), minlength=len(labels)) / n
+        D, D0 = (
+            -2 * float(np.log(chosen).sum()),
+            -2 * float(np.log(shares[codes.astype(int)]).sum()),
+        )
+        df0 = len(labels) - 1
+    known = naive is not None
+    return (
+        _measure("optimism", 0.0, lambda d: 2 * d, df),
+        _measure("deviance", D, lambda d: D + 2 * d, df),
+        _measure("explained deviance", 1 - D / D0, lambda d: 1 - (D + 2 * d) / (D0 + 2 * df0), df),
+        _measure("AIC", D + 2 * naive if known else None, lambda d: D + 2 * d, df),
+        _measure(
+            "BIC", D + naive * math.log(n) if known else None, lambda d: D + d * math.log(n), df
+        ),
+    )
+
+
+def _poisson_deviance(y, mean) -> float:
+    ratio = np.where(y > 0, y / mean, 1.0)
+    return 2 * float((y * np.log(ratio) - (y - mean)).sum())
+
+
+def wrong_classes(share: float, n: int, penalty: Jackknife) -> Measure:
+    """The share of wrong classes, and with the covariance penalty of counting."""
+    return _measure("share of wrong classes", share, lambda d: share + 2 * d / n, penalty)
+
+
+_WIDTH = 78
+_BASIS = {
+    "gaussian": "Gaussian noise, sigma {sigma:.4g}",
+    "bernoulli": "classes",
+    "poisson": "counts",
+}
+_ROUNDING = 1e-12
+_HARD = "\N{NO-BREAK SPACE}"
+_HEAD = ("", "naive", "honest")
+
+
+def as_text(report) -> str:
+    """The report in lines of at most 78 characters."""
+    lines = textwrap.wrap(f"Degrees of freedom of {report.title}", _WIDTH, subsequent_indent="  ")
+    lines += ["", *_table([_HEAD, *_rows(report)])]
+    if report.prices:
+        lines += ["", "What the choices cost, each with that of the data held:"]
+        rows = [(f"{step}:", price, what) for step, price, what in _prices(report)]
+        first, second = (max(len(row[k]) for row in rows) for k in (0, 1))
+        lines += [f"  {a:<{first}}  {b:<{second}}  {c}" for a, b, c in rows]
+    lines += ["", *textwrap.wrap(_basis(report), _WIDTH)]
+    for note in report.notes:
+        lines += textwrap.wrap(note, _WIDTH, initial_indent="- ", subsequent_indent="  ")
+    return "\n".join(lines).replace(_HARD, " ")
+
+
+def as_html(report) -> str:
+    """The report as a piece of HTML; it takes colours and fonts from the page, dark or light."""
+    parts = [
+        '<div class="pyearthdof-df-report" style="max-width:52em;color:inherit">',
+        '<p style="margin:0 0 .6em"><strong>Degrees of freedom of</strong> '
+        f"<code>{_escape(report.title)}</code></p>",
+        _html_table(_HEAD, _rows(report), numbers=(1, 2)),
+    ]
+    if report.prices:
+        rows = _prices(report)
+        parts.append(
+            _html_table(
+                ("What the choices cost", "df", "held: the choice of the data"), rows, numbers=(1,)
+            )
+        )
+    parts.append(f'<p style="margin:.6em 0 0;opacity:.8">{_escape(_basis(report))}</p>')
+    if report.notes:
+        items = "".join(f"<li>{_escape(note)}</li>" for note in report.notes)
+        parts.append(f'<ul style="margin:.4em 0 0;padding-left:1.2em;opacity:.8">{items}</ul>')
+    return "\n".join([*parts, "</div>"])
+
+
+def page_of(report) -> str:
+    """The report as a page of its own, dark or light as its reader has it."""
+    style = "body{font:16px/1.45 system-ui,sans-serif;margin:2em}:root{color-scheme:light dark}"
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Degrees of freedom</title>'
+        f'<meta name="viewport" content="width=device-width"><style>{style}</style></head>\n'
+        f"<body>\n{as_html(report)}\n</body></html>\n"
+    )
+
+
+def _rows(report) -> list[tuple[str, str, str]]:
+    rows = [("degrees of freedom", _number(report.naive_df), _pm(report.df, report.se))]
+    rows += [(m.name, _number(m.naive), _pm(m.honest, m.se)) for m in report.measures]
+    return rows
+
+
+def _prices(report) -> list[tuple[str, str, str]]:
+    rows = [(price.step, _pm(price.price, price.se), price.what) for price in report.prices]
+    if report.fixed_df is not None:
+        rows.append(("left", _number(report.fixed_df), "the fit with all of this held"))
+    return rows
+
+
+def _basis(report) -> str:
+    noise = _BASIS[report.family].format(sigma=report.sigma)
+    size = f"{report.n} rows, {report.p} columns; {noise}"
+    if not report.n_rep:
+        return f"{size}. The fit is linear in y: its df are exact."
+    return (
+        f"{size}; {report.n_rep} responses drawn around the fit, {report.n_fits} fits. "
+        f"95{_HARD}% interval of the df: {report.lower:.4g} to {report.upper:.4g}."
+    )
+
+
+def _number(value) -> str:
+    if value is None:
+        return "-"
+    if math.isinf(value):
+        return "infinite" if value > 0 else "-infinite"
+    return f"{value:.4g}"
+
+
+def _pm(value, se) -> str:
+    """As many digits as the error has; without an error that is rounding alone."""
+    if value is None or not math.isfinite(value) or not se or not math.isfinite(se):
+        return _number(value)
+    if se < _ROUNDING * abs(value):
+        return _number(value)
+    digits = max(0, 1 - math.floor(math.log10(se)))
+    return f"{value:.{digits}f} ± {se:.{digits}f}"
+
+
+def _table(rows) -> list[str]:
+    widths = [max(len(row[k]) for row in rows) for k in range(3)]
+    return [f"{a:<{widths[0]}}  {b:>{widths[1]}}  {c:>{widths[2]}}".rstrip() for a, b, c in rows]
+
+
+_CELL = "padding:.2em .9em .2em 0;border-bottom:1px solid currentColor;border-color:rgba(128,128,128,.35)"
+
+
+def _html_table(head, rows, numbers: tuple[int, ...]) -> str:
+    """A table with the columns of numbers to the right."""
+
+    def cell(tag, text, k):
+        side = "right" if k in numbers else "left"
+        return f'<{tag} style="{_CELL};text-align:{side};background:none">{_escape(text)}</{tag}>'
+
+    lines = [
+        '<tr style="background:none">'
+        + "".join(cell(tag, text, k) for k, text in enumerate(row))
+        + "</tr>"
+        for tag, row in [("th", head), *(("td", row) for row in rows)]
+    ]
+    style = "border-collapse:collapse;margin:.4em 0;font-variant-numeric:tabular-nums;color:inherit"
+    return f'<table style="{style}"><thead>{lines[0]}</thead><tbody>{"".join(lines[1:])}</tbody></table>'
+
+
+def _escape(text: str) -> str:
+    return html.escape(str(text), quote=True)
+
 
 _N_PILOT = 100  # fits of the two pilot runs, at most
 
@@ -218,8 +470,8 @@ def df_report(
     (y,) = by_position(X, y=y)
     X = check_design(X, missing=takes_missing(estimator))
     n_rep = check_count("n_rep", n_rep, 3)
-    run = Runs(estimator, X, n_rep, _seed(draws, random_state), n_jobs, progress)
-    if of_family is None:
+    run = Runs(estimator, X, of_family, n_rep, _seed(draws, random_state), n_jobs, progress)
+    if of_family == "gaussian":
         return _gaussian(run, check_vector("y", y, len(X)), sigma, prices)
     if sigma is not None:
         raise refusal("sigma", sigma, f"None for the family {of_family!r}")
@@ -285,7 +537,7 @@ def _gaussian_notes(found, n: int) -> list[str]:
         notes.append(
             f"The fit takes {found.df:.4g} degrees of freedom of {n} observations: it goes through the data, "
             "or as good as. Its residuals say nothing about new data, and neither do AIC, BIC and GCV; "
-            "degrees_of_freedom(..., X_new=) tells what it does at new rows."
+            "prediction_df measures what it does at new rows."
         )
     return notes
 
@@ -306,7 +558,6 @@ def _of_family(run: Runs, y, family: str, prices) -> DfReport:
     if labels is not None and not hasattr(estimator, "predict_proba"):
         raise refusal("estimator", estimator, "a classifier with predict_proba")
     options: dict[str, Any] = {
-        "family": family,
         "y": codes if labels is None else labels[codes.astype(int)],
         "mu": "fitted",
     }
@@ -316,7 +567,7 @@ def _of_family(run: Runs, y, family: str, prices) -> DfReport:
         mean = work.probabilities(model, X) if labels is not None else model.predict(X)
         found_prices: list[Price] = []
         if choices:
-            around = _around(mean, clip, labels, family)
+            around = _around(mean, clip, labels)
             found_prices, _ = priced(run, found, choices, *all_of_them, around)
         wrong = None
         if labels is not None:
@@ -331,10 +582,10 @@ def _of_family(run: Runs, y, family: str, prices) -> DfReport:
     )
 
 
-def _around(mean, clip, labels, family) -> dict:
+def _around(mean, clip, labels) -> dict:
     """The fit as the mean of the runs with held choices."""
     if labels is None:
-        return {"family": family, "mu": np.maximum(mean, clip)}
+        return {"mu": np.maximum(mean, clip)}
     table = np.clip(mean, clip, None)
     return {"mu": table / table.sum(axis=1, keepdims=True)}
 

@@ -8,7 +8,7 @@ import pytest
 from pyearthdof import RDraws, correct_penalty, degrees_of_freedom
 from pyearthdof.dof.montecarlo import blocks as montecarlo
 from pyearthdof.dof.montecarlo import measurement
-from pyearthdof.dof.montecarlo.target import Looks, Target
+from pyearthdof.dof.montecarlo.errors import Looks, Target
 from pyearthdof.mars.engines.native import BoundNative
 from pyearthdof.procedures import Lasso, RegressionTree, Ridge
 

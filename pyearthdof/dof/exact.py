@@ -21,8 +21,8 @@ from sklearn.base import clone
 
 from .._utils.checks import refusal
 from ..procedures import BestSubset, RelaxedLasso
-from .montecarlo.correlated import CorrelatedResponses
-from .montecarlo.jackknife import Jackknife
+from .montecarlo.draws import CorrelatedResponses
+from .montecarlo.errors import Jackknife
 from .montecarlo.measurement import Measurement
 
 __all__ = ["has_orthogonal_formula", "orthogonal_measurement"]

@@ -21,6 +21,7 @@ _HOME = {
     "bic": ".dof",
     "choose_by_df": ".dof",
     "choose_size": ".dof",
+    "consistency_path": ".dof",
     "correct_penalty": ".dof",
     "crosscheck": ".mars.crosscheck",
     "degrees_of_freedom": ".dof",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -159,18 +159,19 @@ def df(
         )
         return
     of_noise = {"sigma": sigma, "target_se": target_se, "method": method}
-    run = {
+    common: dict[str, Any] = {
         "draws": RDraws(seed), "n_designs": designs, "n_jobs": jobs, "progress": not (as_json or quiet),
     }  # fmt: skip
     X = _design(procedure, entry, n, p)
     distribution = family_of(fit, family)
     if distribution == "gaussian":
-        found = degrees_of_freedom(fit, X, n_rep=n_rep, **of_noise, **run)
+        found = degrees_of_freedom(fit, X, n_rep=n_rep, **of_noise, **common)
     else:
         for name, value in of_noise.items():
             if value not in (None, "auto"):
                 raise refusal(_flag(name), value, f"left out for the family {distribution!r}")
-        found = family_df(fit, X, family=distribution, n_rep=100 if n_rep is None else n_rep, **run)
+        common |= {} if n_rep is None else {"n_rep": n_rep}
+        found = family_df(fit, X, family=distribution, **common)
     if as_json:
         print_json(found)
         return

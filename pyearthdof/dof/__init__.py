@@ -8,7 +8,7 @@ scikit-learn's pipelines, and `montecarlo` runs the fits.
 """
 
 from .consistency.mars import SelfConsistency, self_consistency
-from .consistency.path import ConsistencyPath, GridPoint, NominalRule
+from .consistency.path import ConsistencyPath, GridPoint, NominalRule, consistency_path
 from .criteria import ProcedureChoice, aic, bic, choose_by_df, gcv
 from .degrees_of_freedom import degrees_of_freedom
 from .families import FamilyDegreesOfFreedom, family_df
@@ -51,6 +51,7 @@ __all__ = [
     "bic",
     "choose_by_df",
     "choose_size",
+    "consistency_path",
     "correct_penalty",
     "degrees_of_freedom",
     "df_of_sizes",

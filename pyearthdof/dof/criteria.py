@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,10 @@ from ..exceptions import InvalidInputError
 from .degrees_of_freedom import degrees_of_freedom
 from .montecarlo.draws import authors_draws
 from .montecarlo.variance_reduction import has_one_mean, is_equivariant
-from .results import Drawn, FromTable, plain_fields
+from .results import Estimate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["ProcedureChoice", "aic", "bic", "choose_by_df", "gcv"]
 
@@ -95,12 +99,9 @@ def _log(rss: float) -> float:
     return math.log(rss) if rss > 0 else -math.inf
 
 
-MEANS = ("zero", "fit")
-
-
 @dataclass(frozen=True, eq=False)
-class ProcedureChoice(FromTable, Drawn):
-    """The member of a family with the least score.
+class ProcedureChoice(Estimate):
+    """The procedure with the least score.
 
     Attributes
     ----------
@@ -131,8 +132,10 @@ class ProcedureChoice(FromTable, Drawn):
     (3, [2, 4, 5])
     """
 
+    _HIDDEN = ("procedure",)
+
     label: object
-    procedure: object
+    procedure: Any
     df: float
     sigma2: float
     criterion: str
@@ -146,34 +149,34 @@ class ProcedureChoice(FromTable, Drawn):
             f"criterion={self.criterion!r}, sigma2={self.sigma2:.4g}, n_rep={self.n_rep})"
         )
 
-    def _draw(self, ax) -> None:
+    def _draw(self, ax: Axes) -> None:
         """The df of every member, and the one that was chosen."""
         at, labels = range(len(self.table)), self.table["label"].tolist()
         ax.errorbar(at, self.table["df"], yerr=1.96 * self.table["se"], fmt="o-", capsize=2)
         ax.plot([labels.index(self.label)], [self.df], "ko", zorder=3, label="chosen")
         ax.set_xticks(list(at), [str(label) for label in labels])
-        ax.set(xlabel="member of the family", ylabel="actual df")
+        ax.set(xlabel="procedure", ylabel="actual df")
         ax.legend()
 
     def to_dict(self) -> dict:
         """Everything but the procedure as plain Python values, ready for JSON."""
-        return plain_fields(self, "procedure") | {"procedure": repr(self.procedure)}
+        return super().to_dict() | {"procedure": repr(self.procedure)}
 
 
 def choose_by_df(
-    family,
+    procedures,
     X,
     y,
     *,
     criterion="aicc",
-    mean="fit",
+    mu="fitted",
     n_rep=100,
     draws=None,
     random_state=None,
     n_jobs=None,
     progress=False,
 ) -> ProcedureChoice:
-    """Measure the degrees of freedom of every member of a family, and take the one with the least score.
+    """Measure the degrees of freedom of several procedures, and take the one with the least score.
 
     The df are those of `degrees_of_freedom`; one draw of responses serves all members. The scores are those
     of `choose_size`. At noise of mean zero a long member costs hardly more than a middling one: the best 7 of
@@ -182,15 +185,15 @@ def choose_by_df(
 
     Parameters
     ----------
-    family : list or mapping of procedures, scikit-learn regressors
+    procedures : list or mapping of procedures or scikit-learn regressors
         From the smallest to the largest: `[RegressionTree(depth=d) for d in range(6)]`,
         `[BestSubset(size=k) for k in range(p + 1)]`, or any other. The keys of a mapping are labels.
     X : (n, p) array or DataFrame
     y : (n,) array
     criterion : {"aicc", "covariance", "gcv"}
-    mean : {"fit", "zero"}
-        Where the noise is. "zero" is one measurement, with the standard deviation of y; "fit" starts from
-        there and takes ten more at most.
+    mu : {"fitted", None}
+        The mean of the noise. None is zero: one measurement, with the standard deviation of y. "fitted"
+        starts from there and takes ten more at most, around the fit that was chosen.
     n_rep : int
         Number of responses drawn and fitted by each member.
     draws, random_state
@@ -219,8 +222,8 @@ def choose_by_df(
     [0.9, 3.4, 17.0, 32.8, 49.2]
     """
     check_choice("criterion", criterion, CRITERIA)
-    check_choice("mean", mean, MEANS)
-    members = _members(family)
+    check_choice("mu", mu, ("fitted", None))
+    members = _members(procedures)
     by_position(X, y=y)
     X = check_matrix(X)
     y = check_vector("y", y, len(X))
@@ -253,7 +256,7 @@ def choose_by_df(
         table, sigma2 = measure(fits[best], float(np.sqrt(rss[best] / left)))
         return int(np.argmin(table[criterion]))
 
-    if mean == "fit":
+    if mu == "fitted":
         best, ended = settle(best, around)
     label = list(members)[best]
     return ProcedureChoice(
@@ -270,16 +273,16 @@ def _df(procedure, X, mu, sigma, n_rep, draws, n_jobs, progress):
     )  # fmt: skip
 
 
-def _members(family) -> dict:
-    if not isinstance(family, (Mapping, list, tuple)) or len(family) == 0:
+def _members(procedures) -> dict:
+    if not isinstance(procedures, (Mapping, list, tuple)) or len(procedures) == 0:
         raise InvalidInputError(
-            f"family={family!r:.80} but it should be a list or a mapping of procedures, one at least"
+            f"procedures={procedures!r:.80} but it should be a list or a mapping of procedures, one at least"
         )
-    members = dict(family) if isinstance(family, Mapping) else dict(enumerate(family))
+    members = dict(procedures) if isinstance(procedures, Mapping) else dict(enumerate(procedures))
     for label, procedure in members.items():
         if not isinstance(procedure, BaseEstimator):
             raise InvalidInputError(
-                f"family[{label!r}]={procedure!r:.80} but it should be a procedure or a regressor"
+                f"procedures[{label!r}]={procedure!r:.80} but it should be a procedure or a regressor"
             )
     return members
 

@@ -1,99 +1,95 @@
-"""What an estimate of degrees of freedom is: the numbers, their errors, and what made them.
-
-What the results of this folder have in common: a picture, the rows of a curve, plain values.
-
-The results of this folder in notebooks: every number with its error, and what the error covers.
-
-The versions behind a number.
-"""
+"""Results: estimates with their errors, the settings and versions behind them, tables and pictures."""
 
 from __future__ import annotations
 
 import functools
 import importlib.metadata
 import platform
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
 from .._utils.checks import check_choice, check_level, refusal
-from .._utils.html import (
-    ACCENT,
-    Html,
-    ShowsItself,
-    ShowsTable,
-    few_rows,
-    note,
-    number,
-    plus_minus,
-    table,
-)
+from .._utils.html import ACCENT, ShowsTable, note, number, plus_minus, table
 from .._version import __version__
 from .montecarlo.designs import in_words
 from .montecarlo.errors import Jackknife
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 __all__ = [
     "QUANTITIES",
+    "Curve",
     "DegreesOfFreedom",
-    "Drawn",
-    "DrawnCurve",
-    "DrawnSizes",
-    "FromTable",
-    "ShownConsistency",
-    "ShownCorrection",
-    "ShownDegreesOfFreedom",
+    "Estimate",
     "as_fields",
+    "coverage_note",
+    "draw_bars",
+    "interval_text",
     "package_versions",
-    "plain_fields",
 ]
+
+QUANTITIES = ("df", "trace", "n_coef", "rank", "msdf", "sdf")
+_LABELS = {
+    "df": "degrees of freedom",
+    "trace": "trace of the fit's matrix",
+    "n_coef": "number of coefficients",
+    "rank": "rank of the active columns",
+    "msdf": "cost of the search (msdf)",
+    "sdf": "search df (sdf)",
+}
 
 
 @functools.cache
 def package_versions() -> dict[str, str]:
-    """Versions of Python and of the packages that compute here."""
+    """Versions of Python and of the packages behind the numbers."""
     names = ("numpy", "scipy", "scikit-learn")
     versions = {"pyearthdof": __version__, "python": platform.python_version()}
     return versions | {name: importlib.metadata.version(name) for name in names}
 
 
-def plain_fields(result, *without: str) -> dict:
-    """The fields of a result as plain Python values, ready for JSON."""
-    return {
-        f.name: _plain(getattr(result, f.name)) for f in fields(result) if f.name not in without
-    }
+@dataclass(frozen=True, eq=False)
+class Estimate(ShowsTable):
+    """Base class of the results: tables, plain values and a picture.
 
+    A subclass implements `_draw`, and has its rows in the field `_TABLE` or overrides `to_frame`.
+    """
 
-def _plain(value):
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, pd.DataFrame):
-        return value.to_dict("list")
-    return value.to_dict() if hasattr(value, "to_dict") else value
-
-
-class FromTable(ShowsTable):
-    """What was chosen, or arrived at, by the rows of a table."""
-
-    _TABLE = "table"
+    _TABLE: ClassVar[str] = "table"
+    _HIDDEN: ClassVar[tuple[str, ...]] = ()  # fields that `to_dict` leaves out
+    _INCHES: ClassVar[tuple[float, float]] = (6.4, 4.8)
 
     def to_frame(self) -> pd.DataFrame:
         """The table: a row for each candidate, or each step on the way."""
         return getattr(self, self._TABLE).copy()
 
-    def to_dict(self) -> dict:
-        """Everything as plain Python values, ready for JSON."""
-        return plain_fields(self)
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain Python values, ready for JSON; intervals of 95 % in place of `left_out`."""
+        hidden = {*self._HIDDEN, "left_out"}
+        values = {
+            f.name: _plain(getattr(self, f.name)) for f in fields(self) if f.name not in hidden
+        }
+        quantities = self._intervals()
+        return values | {"intervals": quantities} if quantities else values
 
+    def _intervals(self) -> dict[str, list[float]]:
+        """Intervals of 95 % by quantity, where there are several quantities."""
+        left_out = getattr(self, "left_out", None)
+        if not isinstance(left_out, Mapping):
+            return {}
+        return {name: list(self._interval(name, 0.95)) for name in left_out}
 
-class Drawn(ABC):
-    """A result with a picture, which `_draw` makes."""
+    def _interval(self, quantity: str, level: float) -> tuple[float, float]:
+        """The interval of a quantity from its values in `left_out`."""
+        left_out: Mapping[str, np.ndarray] = getattr(self, "left_out")  # noqa: B009
+        return Jackknife(getattr(self, quantity), left_out[quantity]).interval(check_level(level))
 
-    def plot(self, ax=None):
-        """Draw the result; the class says what is drawn.
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the result; the class documents its picture.
 
         Parameters
         ----------
@@ -111,33 +107,38 @@ class Drawn(ABC):
         return ax
 
     def _inches(self) -> tuple[float, float]:
-        return 6.4, 4.8
+        return self._INCHES
 
-    @abstractmethod
-    def _draw(self, ax) -> None:
+    def _draw(self, ax: Axes) -> None:
         """Draw into the axes."""
+        raise NotImplementedError
 
 
-class DrawnSizes(Drawn):
-    """The df of each size of a model, drawn by `pyearthdof.plots.plot_sizes`."""
-
-    def _inches(self) -> tuple[float, float]:
-        return 6.0, 4.0
-
-    def _draw(self, ax) -> None:
-        from ..plots import plot_sizes
-
-        plot_sizes(self, ax)
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, pd.DataFrame):
+        return value.to_dict("list")
+    return value.to_dict() if hasattr(value, "to_dict") else value
 
 
-class DrawnCurve(ShowsTable, Drawn):
+@dataclass(frozen=True, eq=False)
+class Curve(Estimate):
     """The df at several points: `_COLUMNS` have a value for each point, `_REST` one for all."""
 
-    df: np.ndarray
-    nominal_df: Any
-    left_out: Any
-    _COLUMNS: tuple[str, ...]
-    _REST: tuple[str, ...]
+    _COLUMNS: ClassVar[tuple[str, ...]]
+    _REST: ClassVar[tuple[str, ...]]
+
+    if TYPE_CHECKING:  # fields or properties of the subclasses
+
+        @property
+        def df(self) -> np.ndarray: ...
+
+        @property
+        def nominal_df(self) -> np.ndarray | None: ...
+
+        @property
+        def left_out(self) -> Sequence[np.ndarray] | np.ndarray: ...
 
     def interval(self, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper ends of intervals for the df at each point, each with this probability.
@@ -165,194 +166,35 @@ class DrawnCurve(ShowsTable, Drawn):
             frame.insert(after_se + k, ("lower", "upper")[k], ends)
         return frame
 
+    def _columns(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self._COLUMNS}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain Python values, ready for JSON; intervals of 95 % in place of `left_out`."""
+        columns = {name: values.tolist() for name, values in self.to_frame().items()}
+        return columns | {name: getattr(self, name) for name in self._REST}
+
     def _spread(self) -> list[np.ndarray]:
-        """How far the intervals go below and above the df."""
+        """The distances of the ends of the intervals from the df."""
         lower, upper = self.interval()
         return [np.maximum(self.df - lower, 0), np.maximum(upper - self.df, 0)]
 
-    def _draw_nominal(self, ax, label: str, **style) -> None:
+    def _draw_nominal(self, ax: Axes, label: str, **style: Any) -> None:
         """Nominal against actual df, and the line where they are equal."""
+        assert self.nominal_df is not None
         top = 1.05 * max(self.df.max(), self.nominal_df.max())
         ax.plot([0, top], [0, top], "--", color="grey", label="self-consistent")
         label = f"{label}, 95 % intervals"
         ax.errorbar(self.df, self.nominal_df, xerr=self._spread(), label=label, **style)
         ax.set(xlabel="actual df", ylabel="nominal df", xlim=(0, top), ylim=(0, top))
 
-    def _columns(self) -> dict:
-        return {name: getattr(self, name) for name in self._COLUMNS}
-
-    def to_dict(self) -> dict:
-        """Everything as plain Python values, ready for JSON; intervals of 95 % in place of `left_out`."""
-        columns = {name: values.tolist() for name, values in self.to_frame().items()}
-        return columns | {name: getattr(self, name) for name in self._REST}
-
-
-WORDS = {
-    "df": "degrees of freedom",
-    "trace": "trace of the fit's matrix",
-    "n_coef": "number of coefficients",
-    "rank": "rank of the active columns",
-    "msdf": "cost of the search (msdf)",
-    "sdf": "search df (sdf)",
-}
-SIZE, EDGE = 180, 14
-
-
-class ShownDegreesOfFreedom(ShowsItself, Drawn):
-    """A row for each quantity that is known; the picture has bars with 95 % intervals."""
-
-    df: float
-    n_rep: int
-    se_covers: str
-    left_out: dict
-    to_frame: Any
-
-    def _inches(self) -> tuple[float, float]:
-        return _bar_inches(len(self.left_out))
-
-    def _draw(self, ax) -> None:
-        rows = self.to_frame()
-        names = [WORDS.get(name, name) for name in rows["quantity"]]
-        ends = zip(rows["lower"], rows["upper"], strict=True)
-        _draw_bars(ax, names, rows["estimate"].tolist(), list(ends))
-
-    def _html_title(self) -> str:
-        return "Degrees of freedom"
-
-    def _html_body(self) -> str:
-        rows = [
-            [WORDS.get(row.quantity, row.quantity), plus_minus(row.estimate, row.se), _between(row)]
-            for row in self.to_frame().itertuples()
-        ]
-        return table(["", "estimate ± error", "95 % interval"], rows) + _what(self)
-
-
-class ShownCorrection(ShowsItself, Drawn):
-    """The penalty before and after, and what it was computed from.
-
-    The picture has nominal and actual df of the search, the latter with its 95 % interval.
-
-    Examples
-    --------
-    >>> from pyearthdof import correct_penalty
-    >>> found = correct_penalty((50, 2), n_rep=20, engine="native")
-    >>> found.plot().get_title()
-    'penalty 2 → 0.7969 ± 0.26'
-    """
-
-    to_dict: Any
-
-    def _inches(self) -> tuple[float, float]:
-        return _bar_inches(2)
-
-    def _draw(self, ax) -> None:
-        found = self.to_dict()
-        actual, nominal = found["df"], found["nominal_df"]
-        names = ["actual df", f"nominal df, penalty {found['default_penalty']:g}"]
-        _draw_bars(ax, names, [actual, nominal], [found["intervals"]["df"], (nominal, nominal)])
-        ax.set_title(self._change("penalty"), fontsize=11)
-
-    def _change(self, word: str) -> str:
-        found = self.to_dict()
-        before, after = found["default_penalty"], plus_minus(found["penalty"], found["se"], 4)
-        return f"{word} {before:g} → {after}"
-
-    def _html_title(self) -> str:
-        return self._change("Penalty")
-
-    def _html_body(self) -> str:
-        found = self.to_dict()
-        ends = {name: _ends(pair) for name, pair in found["intervals"].items()}
-        rows = [
-            ["corrected penalty", plus_minus(found["penalty"], found["se"]), ends["penalty"]],
-            ["actual df", plus_minus(found["df"], found["df_se"]), ends["df"]],
-            ["nominal df", number(found["nominal_df"]), ""],
-            ["terms", plus_minus(found["n_terms"], found["n_terms_se"]), ends["n_terms"]],
-        ]
-        return table(["", "estimate ± error", "95 % interval"], rows) + _what(self)
-
-
-class ShownConsistency(DrawnCurve):
-    """A row for each nk, and nominal against actual df drawn small."""
-
-    def _html_title(self) -> str:
-        return "Nominal and actual degrees of freedom"
-
-    def _html_body(self) -> str:
-        found = self.to_frame()
-        rows = [
-            [
-                f"{at.nk:g}", number(at.n_terms, 4), plus_minus(at.df, at.se, 4),
-                number(at.nominal_df, 4), number(at.penalty, 3),
-            ]
-            for at in few_rows(found).itertuples()
-        ]  # fmt: skip
-        columns = ["nk", "terms", "actual df ± error", "nominal df", "corrected penalty"]
-        style = "display:flex;gap:24px;flex-wrap:wrap;align-items:flex-start"
-        return f'<div style="{style}">{table(columns, rows)}{_drawing(found)}</div>{_what(self)}'
-
-
-def _drawing(found: pd.DataFrame) -> Html:
-    """Nominal against actual df, and the line where they are equal."""
-    top = float(max(found["df"].max(), found["nominal_df"].max(), 1.0))
-
-    def place(x, y):
-        inner = SIZE - 2 * EDGE
-        return f"{EDGE + inner * x / top:.1f},{SIZE - EDGE - inner * y / top:.1f}"
-
-    path = " ".join(place(x, y) for x, y in zip(found["df"], found["nominal_df"], strict=True))
-    said = "nominal against actual degrees of freedom; the thin line is where they are equal"
-    return Html(
-        f'<svg width="{SIZE}" height="{SIZE}" viewBox="0 0 {SIZE} {SIZE}" role="img" aria-label="{said}">'
-        f'<title>{said}</title><polyline points="{place(0, 0)} {place(top, top)}" stroke="currentColor" '
-        f'stroke-opacity=".4" fill="none"/><polyline points="{path}" stroke="{ACCENT}" stroke-width="2" '
-        f'fill="none"/><text x="{SIZE / 2}" y="{SIZE - 1}" font-size="10" text-anchor="middle" '
-        f'fill="currentColor">actual df</text><text x="9" y="{SIZE / 2}" font-size="10" '
-        f'text-anchor="middle" fill="currentColor" transform="rotate(-90 9 {SIZE / 2})">nominal df</text>'
-        "</svg>"
-    )
-
-
-def _bar_inches(n_bars: int) -> tuple[float, float]:
-    return 6.0, 1.2 + 0.5 * n_bars
-
-
-def _draw_bars(ax, names, values, ends) -> None:
-    """Horizontal bars with intervals, the first on top."""
-    places = np.arange(len(names))
-    errors = [
-        [max(0.0, v - low), max(0.0, high - v)] for v, (low, high) in zip(values, ends, strict=True)
-    ]
-    ax.barh(places, values, 0.55, color=ACCENT, alpha=0.8)
-    ax.errorbar(values, places, xerr=np.transpose(errors), fmt="none", color="black", capsize=3)
-    ax.set_yticks(places, names)
-    ax.invert_yaxis()
-    ax.set_xlabel("degrees of freedom, 95 % intervals")
-    ax.grid(axis="x", alpha=0.25)
-    ax.set_axisbelow(True)
-
-
-def _what(result) -> Html:
-    return note(f"{result.n_rep} repetitions; the error covers {result.se_covers}")
-
-
-def _between(row) -> str:
-    return _ends((row.lower, row.upper))
-
-
-def _ends(ends) -> str:
-    return f"{number(ends[0], 4)} to {number(ends[1], 4)}"
-
-
-QUANTITIES = ("df", "trace", "n_coef", "rank", "msdf", "sdf")
-
 
 @dataclass(frozen=True, eq=False)
-class DegreesOfFreedom(ShownDegreesOfFreedom):
-    """The degrees of freedom of a procedure and what they are made of.
+class DegreesOfFreedom(Estimate):
+    """The degrees of freedom of a procedure and their parts.
 
     Each estimate has its standard error beside it, the number after ± where it is printed; it is 0.0
-    where the estimate is exact. None stands for what the procedure cannot tell.
+    where the estimate is exact. None stands for a quantity that is not known of the procedure.
 
     Attributes
     ----------
@@ -412,20 +254,20 @@ class DegreesOfFreedom(ShownDegreesOfFreedom):
     settings: dict = field(default_factory=dict)
     versions: dict = field(default_factory=dict)
 
-    _QUANTITIES = QUANTITIES  # what is estimated; a subclass may have others
+    _QUANTITIES: ClassVar[tuple[str, ...]] = QUANTITIES
 
     def __repr__(self) -> str:
         known = [f"{name}={self._text(name)}" for name in self._QUANTITIES if self._known(name)]
         end = f"n_rep={self.n_rep}{in_words(self.n_designs)}"
         return f"DegreesOfFreedom({', '.join(known)}, {end})"
 
-    def _known(self, name) -> bool:
-        return getattr(self, name) is not None
+    def _known(self, name: str) -> bool:
+        return name in self._QUANTITIES and getattr(self, name) is not None
 
-    def _se(self, name) -> float | None:
+    def _se(self, name: str) -> float | None:
         return getattr(self, _se_name(name))
 
-    def _text(self, name) -> str:
+    def _text(self, name: str) -> str:
         se = self._se(name)
         return f"{getattr(self, name):.6g}" + (f" ± {se:.2g}" if se else "")
 
@@ -456,37 +298,74 @@ class DegreesOfFreedom(ShownDegreesOfFreedom):
         >>> "{:.2f} to {:.2f}".format(*found.interval())
         '2.68 to 5.19'
         """
-        level = check_level(level)
-        check_choice("quantity", quantity, self._QUANTITIES)
         if not self._known(quantity):
+            check_choice("quantity", quantity, self._QUANTITIES)
             raise refusal("quantity", quantity, f"one of {', '.join(self.left_out)} here")
-        return Jackknife(getattr(self, quantity), self.left_out[quantity]).interval(level)
+        return self._interval(quantity, level)
 
     def to_frame(self, level: float = 0.95) -> pd.DataFrame:
         """One row for each known quantity: estimate, standard error, and interval of that level."""
         rows = []
         for name in filter(self._known, self._QUANTITIES):
             lower, upper = self.interval(name, level)
-            rows.append(
-                {
-                    "quantity": name,
-                    "estimate": getattr(self, name),
-                    "se": self._se(name),
-                    "lower": lower,
-                    "upper": upper,
-                }
-            )
-        return pd.DataFrame(rows)
+            rows.append((name, getattr(self, name), self._se(name), lower, upper))
+        return pd.DataFrame(rows, columns=["quantity", "estimate", "se", "lower", "upper"])
 
-    def to_dict(self) -> dict:
-        """Everything as plain Python values, ready for JSON; intervals of 95 % in place of `left_out`."""
-        known = filter(self._known, self._QUANTITIES)
-        intervals = {name: list(self.interval(name)) for name in known}
-        return plain_fields(self, "left_out") | {"intervals": intervals}
+    def _inches(self) -> tuple[float, float]:
+        return 6.0, 1.2 + 0.5 * len(self.left_out)
+
+    def _draw(self, ax: Axes) -> None:
+        rows = self.to_frame()
+        names = [_LABELS.get(name, name) for name in rows["quantity"]]
+        draw_bars(ax, names, rows["estimate"], zip(rows["lower"], rows["upper"], strict=True))
+
+    def _html_title(self) -> str:
+        return "Degrees of freedom"
+
+    def _html_body(self) -> str:
+        rows = [
+            [
+                _LABELS.get(row.quantity, row.quantity), plus_minus(row.estimate, row.se),
+                interval_text((row.lower, row.upper)),
+            ]
+            for row in self.to_frame().itertuples()
+        ]  # fmt: skip
+        return table(["", "estimate ± error", "95 % interval"], rows) + coverage_note(self)
 
 
-def as_fields(estimates: Mapping[str, Jackknife | None]) -> dict:
-    """The fields of a result: values and errors, None for what is not known, and `left_out`."""
+def draw_bars(
+    ax: Axes,
+    names: Sequence[str],
+    values: Iterable[float],
+    ends: Iterable[Sequence[float]],
+    label: str = "degrees of freedom",
+) -> None:
+    """Horizontal bars with intervals, the first on top."""
+    places, values = np.arange(len(names)), list(values)
+    errors = [
+        [max(0.0, v - low), max(0.0, high - v)] for v, (low, high) in zip(values, ends, strict=True)
+    ]
+    ax.barh(places, values, 0.55, color=ACCENT, alpha=0.8)
+    ax.errorbar(values, places, xerr=np.transpose(errors), fmt="none", color="black", capsize=3)
+    ax.set_yticks(places, names)
+    ax.invert_yaxis()
+    ax.set_xlabel(f"{label}, 95 % intervals")
+    ax.grid(axis="x", alpha=0.25)
+    ax.set_axisbelow(True)
+
+
+def coverage_note(result: Any) -> str:
+    """The number of repetitions and the coverage of the errors, below a table."""
+    return note(f"{result.n_rep} repetitions; the error covers {result.se_covers}")
+
+
+def interval_text(ends: Sequence[float]) -> str:
+    """An interval in words."""
+    return f"{number(ends[0], 4)} to {number(ends[1], 4)}"
+
+
+def as_fields(estimates: Mapping[str, Jackknife | None]) -> dict[str, Any]:
+    """The fields of a result: values and errors, None for unknown quantities, and `left_out`."""
     values: dict = {}
     for name in dict.fromkeys((*QUANTITIES, *estimates)):
         found = estimates.get(name)

@@ -171,8 +171,8 @@ def test_error_has_two_parts():
         ((500, 5), {"nk": 122}, "nk=122 but it should be from"),
         ((500, 5), {"degree": 3}, "degree=3 but it should be from 1 to 2, which the table has"),
         ((100, 60), {}, "n=100 but it should be from 141 to 3200 for nk=121"),
-        (np.zeros((100, 3)), {}, "shape is a ndarray but it should be a tuple"),
-        ((100.0, 3), {}, r"shape is a tuple but it should be a tuple \(n, p\) of integers"),
+        (np.zeros((100, 3)), {}, "X is a ndarray but it should be a tuple"),
+        ((100.0, 3), {}, r"X is a tuple but it should be a tuple \(n, p\) of integers"),
     ],
 )
 def test_it_refuses_and_names_the_exact_way(shape, options, sentence):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
-from ..._utils.checks import check_count, check_design, refusal
+from ..._utils.checks import check_count, check_design
+from ..._utils.html import ACCENT, Html, few_rows, number, plus_minus, table
 from ...contract import BoundMars, PathFits
 from ...exceptions import InvalidInputError
 from ..mars.correction import corrected_penalty, default_penalty, unpruned_mars
@@ -19,10 +21,15 @@ from ..montecarlo.errors import mean_of, mean_over_designs
 from ..montecarlo.measurement import run_groups
 from ..montecarlo.variance_reduction import Estimator, choose, estimator
 from ..montecarlo.workers import check_finite, check_result_shape, run_blocks
-from ..results import ShownConsistency, package_versions
-from .path import consistency_path
+from ..results import Curve, coverage_note, package_versions
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["SelfConsistency", "self_consistency"]
+
+
+_SIZE, _EDGE = 180, 14  # of the drawing in a notebook, in pixels
 
 
 @dataclass(frozen=True)
@@ -40,7 +47,7 @@ class _FitPath:
 
 
 @dataclass(frozen=True, eq=False)
-class SelfConsistency(ShownConsistency):
+class SelfConsistency(Curve):
     """Nominal and actual degrees of freedom of MARS for a sequence of nk.
 
     `plot` draws one against the other, as in the paper's figure.
@@ -106,21 +113,53 @@ class SelfConsistency(ShownConsistency):
             f"{in_words(self.n_designs)})"
         )
 
-    def _draw(self, ax) -> None:
+    def _draw(self, ax: Axes) -> None:
         label = f"default penalty {self.default_penalty:g}"
         self._draw_nominal(ax, label, fmt="^-", markersize=3, linewidth=0.8)
         ax.plot(self.df, self.corrected_nominal_df, "o", markersize=3, label="corrected penalty")
         ax.legend()
 
+    def _html_title(self) -> str:
+        return "Nominal and actual degrees of freedom"
+
+    def _html_body(self) -> str:
+        found = self.to_frame()
+        rows = [
+            [
+                f"{at.nk:g}", number(at.n_terms, 4), plus_minus(at.df, at.se, 4),
+                number(at.nominal_df, 4), number(at.penalty, 3),
+            ]
+            for at in few_rows(found).itertuples()
+        ]  # fmt: skip
+        columns = ["nk", "terms", "actual df ± error", "nominal df", "corrected penalty"]
+        style = "display:flex;gap:24px;flex-wrap:wrap;align-items:flex-start"
+        return f'<div style="{style}">{table(columns, rows)}{_drawing(found)}</div>{coverage_note(self)}'
+
+
+def _drawing(found: pd.DataFrame) -> Html:
+    """Nominal against actual df, and the line where they are equal."""
+    top = float(max(found["df"].max(), found["nominal_df"].max(), 1.0))
+
+    def place(x, y):
+        inner = _SIZE - 2 * _EDGE
+        return f"{_EDGE + inner * x / top:.1f},{_SIZE - _EDGE - inner * y / top:.1f}"
+
+    path = " ".join(place(x, y) for x, y in zip(found["df"], found["nominal_df"], strict=True))
+    said = "nominal against actual degrees of freedom; the thin line is where they are equal"
+    return Html(
+        f'<svg width="{_SIZE}" height="{_SIZE}" viewBox="0 0 {_SIZE} {_SIZE}" role="img" aria-label="{said}">'
+        f'<title>{said}</title><polyline points="{place(0, 0)} {place(top, top)}" stroke="currentColor" '
+        f'stroke-opacity=".4" fill="none"/><polyline points="{path}" stroke="{ACCENT}" stroke-width="2" '
+        f'fill="none"/><text x="{_SIZE / 2}" y="{_SIZE - 1}" font-size="10" text-anchor="middle" '
+        f'fill="currentColor">actual df</text><text x="9" y="{_SIZE / 2}" font-size="10" '
+        f'text-anchor="middle" fill="currentColor" transform="rotate(-90 9 {_SIZE / 2})">nominal df</text>'
+        "</svg>"
+    )
+
 
 def self_consistency(
-    design,
-    grid=None,
+    X,
     *,
-    X=None,
-    nominal=None,
-    mu=None,
-    sigma=None,
     degree=1,
     nk=range(1, 101),
     n_rep=100,
@@ -131,31 +170,17 @@ def self_consistency(
     n_jobs=None,
     progress=False,
     package="earth",
-) -> Any:
-    """Compare the nominal with the actual degrees of freedom: of MARS for many nk, or of any procedure.
+) -> SelfConsistency:
+    """Compare the nominal with the actual degrees of freedom of MARS for many nk.
 
-    `self_consistency(design)` is about MARS. The true mean is zero. One draw of responses serves all nk, and
-    with R's earth one forward pass serves the whole path: without threshold and pruning, the fit at nk = k
-    is the beginning of the pass at any larger nk.
-
-    `self_consistency(procedure, grid, X=X)` is about a procedure, scikit-learn's included, along a grid of
-    its parameters. One draw serves all points. `degree`, `nk`, `engine` and `package` are MARS's.
+    The true mean is zero. One draw of responses serves all nk, and with R's earth one forward pass serves
+    the whole path: without threshold and pruning, the fit at nk = k is the beginning of the pass at any
+    larger nk. `consistency_path` does the same for any procedure along a grid.
 
     Parameters
     ----------
-    design : tuple (n, p), (n, p) array or DataFrame; or a procedure
-        A tuple asks for a Gaussian design, drawn after the responses as the authors do. A procedure, an
-        estimator, or a function `value -> procedure` is what the grid is for.
-    grid : {parameter: values}, or list of {parameter: value, ...}
-        The points; plain values where `design` is a function of them.
     X : tuple (n, p), (n, p) array or DataFrame
-        The design of a procedure.
-    nominal : function, "n_coef", "trace", "rank" or None
-        The nominal degrees of freedom at a point: a function of a `GridPoint` and perhaps of a parameter c,
-        `lambda at, c=2.0: at.n_coef + c * (at.n_coef - 1) / 2`, which `ConsistencyPath.solve` finds; or the
-        mean of what the fits tell. None compares with nothing.
-    mu, sigma
-        The true mean and the standard deviation for a procedure, as in `degrees_of_freedom`.
+        A tuple asks for a Gaussian design, drawn after the responses as the authors do.
     degree : int
         Largest degree of interaction.
     nk : sequence of int
@@ -163,7 +188,7 @@ def self_consistency(
     n_rep : int
         Number of responses drawn and fitted.
     draws : RDraws or "best", optional
-        R's random numbers and the paper's estimator; `RDraws(1234)`, the authors' seed, by default for MARS.
+        R's random numbers and the paper's estimator; `RDraws(1234)`, the authors' seed, by default.
         "best" is the best estimator of `degrees_of_freedom` instead, with numpy's numbers.
     random_state : int, RandomState, Generator or None
         Numpy's random numbers and the best estimator. `settings["variance_reduction"]` says what it was.
@@ -183,7 +208,6 @@ def self_consistency(
     Returns
     -------
     SelfConsistency
-        Of a procedure a `ConsistencyPath`.
 
     Examples
     --------
@@ -195,25 +219,15 @@ def self_consistency(
     1   5     4.40         7.8   7.3698
     2   9     6.85        12.7  10.9486
     """
-    if _is_procedure(design):
-        return consistency_path(
-            design, grid, X, nominal=nominal, mu=mu, sigma=sigma, n_rep=n_rep, draws=draws,
-            random_state=random_state, n_designs=n_designs, n_jobs=n_jobs, progress=progress,
-        )  # fmt: skip
-    for name, value in {"grid": grid, "X": X, "nominal": nominal, "mu": mu, "sigma": sigma}.items():
-        if value is not None:
-            raise refusal(
-                name, value, "None for MARS on a design; a procedure has a grid, its X and mean"
-            )
     nk = tuple(check_count("nk", k, 1) for k in nk)
     if not nk:
         raise InvalidInputError("nk is empty but it should have one number of terms or more")
     degree = check_count("degree", degree, 1)
     n_rep = check_count("n_rep", n_rep, 2)
-    design = check_design(design, "design")
+    X = check_design(X)
     procedure = unpruned_mars(package, degree, max(nk), engine)
     stream = authors_draws(draws, random_state)
-    designs = the_designs(design, stream, n_rep, n_designs)
+    designs = the_designs(X, stream, n_rep, n_designs)
     responses = Responses(designs.n, np.zeros(designs.n), np.ones(designs.n), stream)
     reduction = choose("auto", procedure, designs.source, responses, designs.counts)
     designs = designs.in_frames(reduction.frame)
@@ -251,10 +265,6 @@ def self_consistency(
         settings=settings,
         versions=package_versions() | versions,
     )
-
-
-def _is_procedure(first) -> bool:
-    return any(hasattr(first, name) for name in ("fit", "fit_many")) or callable(first)
 
 
 def _run_path(work, designs, responses, reduction, n_jobs, progress):

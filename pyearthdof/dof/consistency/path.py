@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
@@ -27,7 +28,10 @@ from ..degrees_of_freedom import degrees_of_freedom
 from ..montecarlo.designs import in_words
 from ..montecarlo.draws import as_draws
 from ..montecarlo.errors import Jackknife
-from ..results import DegreesOfFreedom, DrawnCurve
+from ..results import Curve, DegreesOfFreedom
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = [
     "STATISTICS",
@@ -128,10 +132,10 @@ class NominalRule:
 
     Examples
     --------
-    >>> from pyearthdof import self_consistency
+    >>> from pyearthdof import consistency_path
     >>> from pyearthdof.procedures import RegressionTree
     >>> rule = lambda at, c=1.0: c * at.n_coef
-    >>> path = self_consistency(
+    >>> path = consistency_path(
     ...     RegressionTree(0), {"depth": [1, 2]}, X=(60, 3), nominal=rule, random_state=0
     ... )
     >>> solved = path.solve()
@@ -258,7 +262,7 @@ def _solve_all(pairs, low, high) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class ConsistencyPath(DrawnCurve):
+class ConsistencyPath(Curve):
     """Nominal and actual degrees of freedom of a procedure along a grid.
 
     `plot` draws one against the other; without a nominal rule, the df along the grid.
@@ -290,9 +294,9 @@ class ConsistencyPath(DrawnCurve):
 
     Examples
     --------
-    >>> from pyearthdof import self_consistency
+    >>> from pyearthdof import consistency_path
     >>> from sklearn.tree import DecisionTreeRegressor
-    >>> path = self_consistency(
+    >>> path = consistency_path(
     ...     DecisionTreeRegressor(), {"max_leaf_nodes": [2, 4, 8]}, X=(60, 3), nominal="n_coef",
     ...     random_state=0,
     ... )
@@ -349,8 +353,8 @@ class ConsistencyPath(DrawnCurve):
         known = [name for name in self._COLUMNS if getattr(self, name) is not None]
         return columns | {name: getattr(self, name) for name in known}
 
-    def _draw(self, ax) -> None:
-        style = {"fmt": "o-", "markersize": 4, "linewidth": 0.9, "capsize": 2}
+    def _draw(self, ax: Axes) -> None:
+        style: dict[str, Any] = {"fmt": "o-", "markersize": 4, "linewidth": 0.9, "capsize": 2}
         if self.nominal_df is None:
             numbers = all(isinstance(value, (int, float, np.number)) for value in self.values)
             x = self.values if numbers else range(len(self.values))
@@ -382,13 +386,41 @@ class ConsistencyPath(DrawnCurve):
 
 
 def consistency_path(
-    procedure, grid, X, *, nominal, mu, n_rep, draws, random_state, **options
+    procedure,
+    grid,
+    X,
+    *,
+    nominal=None,
+    mu=None,
+    sigma=None,
+    n_rep=100,
+    draws=None,
+    random_state=None,
+    n_designs=None,
+    n_jobs=None,
+    progress=False,
 ) -> ConsistencyPath:
-    """`self_consistency` of a procedure; arguments as there, `options` go to `degrees_of_freedom`."""
-    if X is None:
-        raise InvalidInputError(
-            "X=None but it should be a design, or a tuple (n, p), for a procedure"
-        )
+    """Compare the nominal with the actual degrees of freedom of a procedure along a grid of parameters.
+
+    One draw of responses serves all points.
+
+    Parameters
+    ----------
+    procedure : procedure, scikit-learn regressor, or function value -> procedure
+    grid : {parameter: values}, or list of {parameter: value, ...}
+        The points; plain values where `procedure` is a function of them.
+    X : tuple (n, p), (n, p) array or DataFrame
+    nominal : function, "n_coef", "trace", "rank" or None
+        The nominal degrees of freedom at a point: a function of a `GridPoint` and perhaps of a parameter c,
+        `lambda at, c=2.0: at.n_coef + c * (at.n_coef - 1) / 2`, which `ConsistencyPath.solve` finds; or the
+        mean of that quantity over the fits. None compares with nothing.
+    mu, sigma, n_rep, draws, random_state, n_designs, n_jobs, progress
+        As in `degrees_of_freedom`.
+
+    Returns
+    -------
+    ConsistencyPath
+    """
     if isinstance(mu, str):
         raise refusal("mu", mu, "None, a number or an array: one mean for the whole grid")
     if nominal is not None and not callable(nominal) and nominal not in STATISTICS:
@@ -399,7 +431,17 @@ def consistency_path(
     parameter, values, procedures = candidates(procedure, grid)
     numbers = _numbers(draws, random_state)
     points = tuple(
-        degrees_of_freedom(candidate, X, mu=mu, n_rep=n_rep, **numbers(), **options)
+        degrees_of_freedom(
+            candidate,
+            X,
+            mu=mu,
+            sigma=sigma,
+            n_rep=n_rep,
+            n_designs=n_designs,
+            n_jobs=n_jobs,
+            progress=progress,
+            **numbers(),
+        )
         for candidate in procedures
     )
     n = X[0] if isinstance(X, tuple) else len(X)

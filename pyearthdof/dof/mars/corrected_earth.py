@@ -34,16 +34,15 @@ from .tables import quick_df_of_sizes, refuse_options
 __all__ = ["CorrectedEarth"]
 
 _RUN = ("draws", "random_state", "n_jobs", "progress")
-RULES = ("auto", "size", "penalty")
-DESIGNS = {"penalty": ("gaussian", "data"), "size": ("data", "gaussian", "table")}
-MEANS = ("zero", "fit")
+RULES = ("auto", "by_df", "corrected")
+DESIGNS = {"corrected": ("gaussian", "data"), "by_df": ("data", "gaussian", "table")}
 
 
 class CorrectedEarth(EarthWrapper):
     """MARS that is chosen by its actual degrees of freedom: what they are is measured, then it is fitted.
 
-    There are two rules. "size" measures the degrees of freedom of every size of the pruning sequence
-    (`df_of_sizes`) and takes the size with the least score (`choose_size`). "penalty" is the authors':
+    There are two rules. "by_df" measures the degrees of freedom of every size of the pruning sequence
+    (`df_of_sizes`) and takes the size with the least score (`choose_size`). "corrected" is the authors':
     `correct_penalty` for the data at hand, then the fit with that penalty. What is measured is the search
     of the estimator, with all its options except penalty and nprune, and for the second rule thresh and
     pmethod, for which Algorithm 2 has values of its own.
@@ -51,26 +50,26 @@ class CorrectedEarth(EarthWrapper):
     Parameters
     ----------
     estimator : Earth, EarthClassifier or Mars, optional
-        What is corrected; `Earth()` by default. Its own penalty does not count. The rule "size" takes an
+        What is corrected; `Earth()` by default. Its own penalty does not count. The rule "by_df" takes an
         Earth without a generalised linear model, folds and variance model.
-    rule : {"auto", "size", "penalty"}
-        What is chosen. "auto" is "size", which was the better one on 108 simulations and 47 data sets,
+    rule : {"auto", "by_df", "corrected"}
+        What is chosen. "auto" is "by_df", which was the better one on 108 simulations and 47 data sets,
         wherever it can choose: one response of an Earth that takes it, and no `target_se`. Else it is
-        "penalty". `rule_` says which it was.
+        "corrected". `rule_` says which it was.
     design : {"gaussian", "data", "table"}, optional
         Measure the search on Gaussian noise of X's shape, as the authors do, which is the default of
-        "penalty"; on X itself, the default of "size"; or, for "size", look it up in the table that comes
+        "corrected"; on X itself, the default of "by_df"; or, for "by_df", look it up in the table that comes
         with the package.
     criterion : {"aicc", "covariance", "gcv"}
-        By which "size" compares sizes, see `choose_size`.
-    mean : {"zero", "fit"}
-        Where the noise is: around zero, or around the fit. "fit" measures on X until the choice agrees
+        By which "by_df" compares sizes, see `choose_size`.
+    mu : {None, "fitted"}
+        The mean of the noise: zero, or the fit. "fitted" measures on X until the choice agrees
         with itself, ten times at most.
     n_rep : int, optional
         Number of responses drawn and fitted; 100 by default. With `target_se` the largest number, 10,000
         by default.
     target_se : float, optional
-        For "penalty" with noise around zero: draw until the standard error of the penalty is this small.
+        For "corrected" with noise around zero: draw until the standard error of the penalty is this small.
     draws, random_state, n_designs
         Whose random numbers, and on how many drawn designs, as in `correct_penalty`.
     n_jobs : int, optional
@@ -80,7 +79,7 @@ class CorrectedEarth(EarthWrapper):
 
     Attributes
     ----------
-    rule_ : {"size", "penalty"}
+    rule_ : {"by_df", "corrected"}
         What was chosen.
     correction_ : SizeChoice, PenaltyCorrection or AroundFit
         What was measured.
@@ -101,12 +100,12 @@ class CorrectedEarth(EarthWrapper):
     SizeChoice(3 terms, df=7.053, criterion='aicc', sigma2=0.7329)
     >>> model.predict([[-1.0, 0.0]]).round(1)
     array([2.])
-    >>> by_penalty = CorrectedEarth(Earth(minspan=5), rule="penalty", n_rep=20).fit(x, y)
+    >>> by_penalty = CorrectedEarth(Earth(minspan=5), rule="corrected", n_rep=20).fit(x, y)
     >>> by_penalty.penalty_ == by_penalty.correction_.penalty
     True
     >>> known = CorrectedEarth(design="data", target_se=0.1, random_state=0).fit(x, y)
     >>> known.rule_, known.correction_.se < 0.1, known.correction_.n_rep < 1000
-    ('penalty', True, True)
+    ('corrected', True, True)
     """
 
     correction_: PenaltyCorrection | AroundFit | SizeChoice
@@ -118,7 +117,7 @@ class CorrectedEarth(EarthWrapper):
         rule="auto",
         design=None,
         criterion="aicc",
-        mean="zero",
+        mu=None,
         n_rep=None,
         target_se=None,
         draws=None,
@@ -131,7 +130,7 @@ class CorrectedEarth(EarthWrapper):
         self.rule = rule
         self.design = design
         self.criterion = criterion
-        self.mean = mean
+        self.mu = mu
         self.n_rep = n_rep
         self.target_se = target_se
         self.draws = draws
@@ -146,19 +145,19 @@ class CorrectedEarth(EarthWrapper):
         Parameters
         ----------
         X, y
-            The data, as the estimator takes them; one response for "size" and for a mean around the fit.
+            The data, as the estimator takes them; one response for "by_df" and for a mean around the fit.
         sample_weight : array, (n,), optional
-            Weights of the fit. "penalty" does not count them in the measurement, because Algorithm 2 knows
-            no weights; "size" does, with noise whose variances are one over the weights, and without the
+            Weights of the fit. "corrected" does not count them in the measurement, because Algorithm 2 knows
+            no weights; "by_df" does, with noise whose variances are one over the weights, and without the
             rows whose weight is 0.
         """
         y, sample_weight = by_position(X, y=y, sample_weight=sample_weight)
         self.rule_ = rule = self._checked_rule(X, y, sample_weight)
-        if rule == "size":
+        if rule == "by_df":
             self.correction_, self.estimator_ = self._fit_size(X, y, sample_weight)
             return self
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        around = self.mean == "fit"
+        around = self.mu == "fitted"
         found = self._penalty_around_fit(X, y) if around else self._measure_penalty(X)
         self.correction_ = found
         self.estimator_ = self._with(found.penalty).fit(X, y, **weights)
@@ -176,9 +175,9 @@ class CorrectedEarth(EarthWrapper):
         """This estimator on a design, for many fits: what depends on X alone is measured once."""
         rule = self._rule()
         self._check_arguments(rule)
-        if self.mean == "fit":
+        if self.mu == "fitted":
             return _OneByOne(X, lambda y: clone(self).fit(X, y).estimator_)
-        if rule == "penalty":
+        if rule == "corrected":
             return self._with(self._measure_penalty(X).penalty).bind(X)
         curve = self._curve(X, None)
         return _OneByOne(X, lambda y: self._fit_size(X, y, None, curve)[1])
@@ -193,7 +192,7 @@ class CorrectedEarth(EarthWrapper):
         if self.rule != "auto":
             return self.rule
         one = n_responses == 1 and self.target_se is None
-        return "size" if one and has_sequence(self._inner) else "penalty"
+        return "by_df" if one and has_sequence(self._inner) else "corrected"
 
     def _checked_rule(self, X, y, sample_weight) -> str:
         """What is chosen; bad data are refused before anything is measured."""
@@ -207,44 +206,44 @@ class CorrectedEarth(EarthWrapper):
         check_weights(sample_weight, len(design.values))
         rule = self._rule(n_responses)
         self._check_arguments(rule)
-        one = "rule='size'" if rule == "size" else "mean='fit'" if self.mean == "fit" else None
+        one = "rule='by_df'" if rule == "by_df" else "mu='fitted'" if self.mu == "fitted" else None
         if one and n_responses > 1:
             raise InvalidInputError(
                 f"y has {n_responses} responses but {one} takes one: its degrees of freedom are those of a "
                 "fit of one response"
             )
-        if self.mean == "fit" and rule == "penalty" and sample_weight is not None:
+        if self.mu == "fitted" and rule == "corrected" and sample_weight is not None:
             raise InvalidInputError(
-                "sample_weight is given but Algorithm 2 around the fit knows no weights: rule='size' does"
+                "sample_weight is given but Algorithm 2 around the fit knows no weights: rule='by_df' does"
             )
         return rule
 
     def _check_arguments(self, rule: str) -> None:
         check_choice("rule", self.rule, RULES)
         check_choice("criterion", self.criterion, CRITERIA)
-        check_choice("mean", self.mean, MEANS)
+        check_choice("mu", self.mu, (None, "fitted"))
         if not isinstance(self._inner, (EarthFit, Mars)):
             raise InvalidInputError(
                 f"estimator={self.estimator!r} but it should be an Earth, an EarthClassifier or a Mars"
             )
-        if rule == "size":
+        if rule == "by_df":
             check_sequence(self._inner)
-        elif self.mean == "fit" and not isinstance(self._inner, Earth):
+        elif self.mu == "fitted" and not isinstance(self._inner, Earth):
             raise InvalidInputError(
-                f"mean='fit' but it should be 'zero' for {type(self._inner).__name__}: noise around a fit is "
+                f"mu='fitted' but it should be None for {type(self._inner).__name__}: noise around a fit is "
                 "for an Earth"
             )
-        if self.target_se is not None and (rule, self.mean) != ("penalty", "zero"):
-            right = "None: an error to reach is for rule='penalty' with mean='zero'"
+        if self.target_se is not None and (rule, self.mu) != ("corrected", None):
+            right = "None: an error to reach is for rule='corrected' with mu=None"
             raise refusal("target_se", self.target_se, right)
         known = DESIGNS[rule]
         check_choice("design", known[0] if self.design is None else self.design, known)
-        if self.n_designs is not None and rule == "size" and self.design != "gaussian":
-            right = "None unless they are drawn, by design='gaussian' or rule='penalty'"
+        if self.n_designs is not None and rule == "by_df" and self.design != "gaussian":
+            right = "None unless they are drawn, by design='gaussian' or rule='corrected'"
             raise refusal("n_designs", self.n_designs, right)
-        if self.mean == "fit" and self.design not in (None, "data"):
+        if self.mu == "fitted" and self.design not in (None, "data"):
             raise InvalidInputError(
-                f"design={self.design!r} but it should be 'data' with mean='fit', which has a fit on X"
+                f"design={self.design!r} but it should be 'data' with mu='fitted', which has a fit on X"
             )
 
     @property
@@ -256,7 +255,7 @@ class CorrectedEarth(EarthWrapper):
         return correct_penalty(
             X,
             estimator=self._inner,
-            gaussian=self.design != "data",
+            design=self.design or "gaussian",
             n_designs=self.n_designs,
             target_se=self.target_se,
             **self._run,
@@ -264,7 +263,7 @@ class CorrectedEarth(EarthWrapper):
 
     def _penalty_around_fit(self, X, y) -> AroundFit:
         given = dict.fromkeys(("degree", "nk", "package")) | {"engine": "native"}
-        search = mars_search(X, self._inner, False, given)
+        search = mars_search(X, self._inner, "data", given)
         return penalty_around_fit(
             search.design, lambda c: self._with(c).fit(X, y), search.procedure, **self._run
         )
@@ -292,7 +291,7 @@ class CorrectedEarth(EarthWrapper):
         curve = self._curve(X, sample_weight) if curve is None else curve
         given = {"criterion": self.criterion, "n": n_weighted(long), "nprune": inner.nprune}
         choice = choose_size(curve, rss_of_sizes(long, X), **given)
-        if self.mean == "fit":
+        if self.mu == "fitted":
             choice = size_around_fit(
                 X, long, choice, inner, sample_weight, inner.nprune, **self._run
             )
@@ -305,7 +304,7 @@ class CorrectedEarth(EarthWrapper):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        if self._rule(2) == "size" or self.mean == "fit":
+        if self._rule(2) == "by_df" or self.mu == "fitted":
             tags.target_tags.multi_output = False
         return tags
 

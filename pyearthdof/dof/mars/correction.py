@@ -8,13 +8,15 @@ The penalty c of MARS: from terms to nominal degrees of freedom and back.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
 
 from ..._utils.checks import check_choice, check_count, check_design, check_level, is_shape, refusal
+from ..._utils.html import number, plus_minus, table
 from ...mars.base import EarthFit, search_options
 from ...mars.components.gcv import nominal_df as nominal
 from ...mars.data.columns import Columns
@@ -29,7 +31,16 @@ from ..montecarlo.draws import Responses, authors_draws
 from ..montecarlo.errors import Jackknife, Target, check_n_rep, check_target, warn_if_missed
 from ..montecarlo.measurement import measure
 from ..montecarlo.variance_reduction import choose
-from ..results import ShownCorrection, package_versions
+from ..results import (
+    Estimate,
+    coverage_note,
+    draw_bars,
+    interval_text,
+    package_versions,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = [
     "MarsSearch",
@@ -96,17 +107,18 @@ class _Predictors:
     columns: Columns | None = None
 
 
-def mars_search(design, estimator, gaussian: bool, given: dict) -> MarsSearch:
+def mars_search(X, estimator, design: str, given: dict) -> MarsSearch:
     """Put together what is measured; `given` has degree, nk, engine and package, None where left out."""
-    model = getattr(design, "model_", design)
+    check_choice("design", design, ("data", "gaussian"))
+    model = getattr(X, "model_", X)
     if isinstance(model, MarsModel):
         predictors = _of_model(model)
-        if estimator is None and isinstance(design, BaseEstimator):
-            estimator = design
-    elif isinstance(design, BaseEstimator):
-        raise refusal("design", design, "fitted first")
+        if estimator is None and isinstance(X, BaseEstimator):
+            estimator = X
+    elif isinstance(X, BaseEstimator):
+        raise refusal("X", X, "fitted first")
     else:
-        model, predictors = None, _of_data(design, gaussian)
+        model, predictors = None, _of_data(X, design)
     package = _package(estimator, given["package"])
     degree = _first(given["degree"], estimator, model, "degree", 1)
     nk = _first(given["nk"], estimator, model, "nk", _default_nk(package, predictors.p))
@@ -136,17 +148,17 @@ def _of_model(model: MarsModel) -> _Predictors:
     return _Predictors((model.n_samples, len(names)), len(names), names, model.columns)
 
 
-def _of_data(design, gaussian: bool) -> _Predictors:
-    design = check_design(design, "design")
-    if is_shape(design):
-        return _Predictors(design, design[1], default_names(design[1]))
-    found = check_predictors(Earth(), design)
+def _of_data(X, design: str) -> _Predictors:
+    X = check_design(X)
+    if is_shape(X):
+        return _Predictors(X, X[1], default_names(X[1]))
+    found = check_predictors(Earth(), X)
     n, p = found.values.shape
-    if gaussian:
+    if design == "gaussian":
         return _Predictors((n, p), p, found.names, found.columns)
     if found.columns is not None:
-        design = pd.DataFrame(found.values, columns=list(found.names))
-    return _Predictors(design, p, found.names, found.columns)
+        X = pd.DataFrame(found.values, columns=list(found.names))
+    return _Predictors(X, p, found.names, found.columns)
 
 
 def _package(estimator, package) -> str:
@@ -182,8 +194,10 @@ def _plain(value):
 
 
 @dataclass(frozen=True, eq=False)
-class PenaltyCorrection(ShownCorrection):
-    """A corrected penalty and what it was computed from.
+class PenaltyCorrection(Estimate):
+    """A corrected penalty, and the df and numbers of terms that it was computed from.
+
+    The picture has nominal and actual df of the search, the latter with its 95 % interval.
 
     Attributes
     ----------
@@ -219,6 +233,8 @@ class PenaltyCorrection(ShownCorrection):
     'the draws of y, for one drawn design'
     >>> "{:.2f} to {:.2f}".format(*found.interval())
     '0.29 to 1.37'
+    >>> found.plot().get_title()
+    'penalty 2 → 0.7969 ± 0.26'
     """
 
     penalty: float
@@ -258,19 +274,15 @@ class PenaltyCorrection(ShownCorrection):
         level : float
             Between 0 and 1.
         """
-        level = check_level(level)
         check_choice("quantity", quantity, tuple(self.left_out))
-        left_out = self.left_out[quantity]
-        if quantity != "penalty":
-            return Jackknife(getattr(self, quantity), left_out).interval(level)
-        raw = penalty_before_zero(self.df, self.n_terms) if self.n_terms > 1 else self.penalty
-        lower, upper = Jackknife(raw, left_out).interval(level)
-        return max(lower, 0.0), max(upper, 0.0)
+        return self._interval(quantity, level)
 
-    def to_dict(self) -> dict:
-        """Everything as plain Python values, ready for JSON; intervals of 95 % in place of `left_out`."""
-        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "left_out"}
-        return values | {"intervals": {name: list(self.interval(name)) for name in self.left_out}}
+    def _interval(self, quantity: str, level: float) -> tuple[float, float]:
+        if quantity != "penalty" or self.n_terms <= 1:
+            return super()._interval(quantity, level)
+        raw = penalty_before_zero(self.df, self.n_terms)
+        lower, upper = Jackknife(raw, self.left_out["penalty"]).interval(check_level(level))
+        return max(lower, 0.0), max(upper, 0.0)
 
     def to_frame(self, level: float = 0.95) -> pd.DataFrame:
         """One row with every number; `lower` and `upper` are the penalty's interval of that level."""
@@ -281,12 +293,37 @@ class PenaltyCorrection(ShownCorrection):
         frame.insert(3, "upper", upper)
         return frame
 
+    _INCHES = (6.0, 2.2)
+
+    def _draw(self, ax: Axes) -> None:
+        names = ["actual df", f"nominal df, penalty {self.default_penalty:g}"]
+        nominal = self.nominal_df
+        draw_bars(ax, names, [self.df, nominal], [self.interval("df"), (nominal, nominal)])
+        ax.set_title(self._change("penalty"), fontsize=11)
+
+    def _change(self, word: str) -> str:
+        after = plus_minus(self.penalty, self.se, 4)
+        return f"{word} {self.default_penalty:g} → {after}"
+
+    def _html_title(self) -> str:
+        return self._change("Penalty")
+
+    def _html_body(self) -> str:
+        ends = {name: interval_text(self.interval(name)) for name in self.left_out}
+        rows = [
+            ["corrected penalty", plus_minus(self.penalty, self.se), ends["penalty"]],
+            ["actual df", plus_minus(self.df, self.df_se), ends["df"]],
+            ["nominal df", number(self.nominal_df), ""],
+            ["terms", plus_minus(self.n_terms, self.n_terms_se), ends["n_terms"]],
+        ]
+        return table(["", "estimate ± error", "95 % interval"], rows) + coverage_note(self)
+
 
 def correct_penalty(
-    design,
+    X,
     *,
     estimator=None,
-    gaussian=False,
+    design="data",
     degree=None,
     nk=None,
     n_rep=None,
@@ -308,7 +345,7 @@ def correct_penalty(
 
     Parameters
     ----------
-    design : tuple (n, p), (n, p) array, DataFrame, or fitted MARS model
+    X : tuple (n, p), (n, p) array, DataFrame, or fitted MARS model
         A tuple asks for a Gaussian design, drawn after the responses as the authors do. A matrix
         measures the search on these predictors instead. A model stands for its (n, p), factors
         expanded, its degree and its nk, as in the authors' `correct_df(fit)`; a fitted estimator also
@@ -318,9 +355,9 @@ def correct_penalty(
         minspan, endspan, newvar_penalty, fast_k, fast_beta, adjust_endspan, auto_linpreds, scale_y,
         allowed and linpreds. thresh = 0, pmethod = "none", no nprune and the default penalty are
         Algorithm 2's own. It need not be fitted.
-    gaussian : bool
-        Of a matrix or a frame take its shape and its column names only, for linpreds and allowed that
-        go by name, and draw a Gaussian design.
+    design : {"data", "gaussian"}
+        "gaussian" draws a Gaussian design of the shape of X, with its column names for linpreds and
+        allowed; "data" is X itself.
     degree : int, optional
         Largest degree of interaction; by default the estimator's, the model's, or 1.
     nk : int, optional
@@ -369,7 +406,7 @@ over 20 designs)
     target_se = check_target(target_se)
     n_rep = check_n_rep(n_rep, target_se)
     given = {"degree": degree, "nk": nk, "engine": engine, "package": package}
-    search = mars_search(design, estimator, gaussian, given)
+    search = mars_search(X, estimator, design, given)
     stream = authors_draws(draws, random_state)
     designs = the_designs(
         search.design, stream, n_rep, n_designs, names=search.names, target_se=target_se

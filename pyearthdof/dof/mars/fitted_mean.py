@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,7 @@ from ...exceptions import InvalidInputError
 from ..criteria import AGREES, FULL, MOST, PERFECT, SWINGS, TIRED, settle
 from ..degrees_of_freedom import degrees_of_freedom
 from ..montecarlo.draws import authors_draws
-from ..results import DegreesOfFreedom, Drawn, FromTable
+from ..results import DegreesOfFreedom, Estimate
 from .correction import corrected_penalty, default_penalty, nominal
 from .sizes import (
     Mean,
@@ -30,13 +31,16 @@ from .sizes import (
     rss_of_fit,
 )
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 __all__ = ["AroundFit", "penalty_around_fit", "size_around_fit"]
 
 CLOSE = 0.01  # of two penalties
 
 
 @dataclass(frozen=True, eq=False)
-class AroundFit(FromTable, Drawn):
+class AroundFit(Estimate):
     """A penalty for which the nominal df are the actual ones, with noise around the fit.
 
     Attributes
@@ -66,7 +70,7 @@ class AroundFit(FromTable, Drawn):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(100, 5))
     >>> y = 5 * np.abs(X[:, 0]) + rng.normal(size=100)
-    >>> model = CorrectedEarth(Earth(engine="native"), rule="penalty", mean="fit", n_rep=50).fit(X, y)
+    >>> model = CorrectedEarth(Earth(engine="native"), rule="corrected", mu="fitted", n_rep=50).fit(X, y)
     >>> model.correction_.ended
     'agrees with itself'
     """
@@ -89,7 +93,7 @@ class AroundFit(FromTable, Drawn):
             f"n_terms={self.n_terms:.6g}, sigma={self.sigma:.4g}, {self.ended}, n_rep={self.n_rep})"
         )
 
-    def _draw(self, ax) -> None:
+    def _draw(self, ax: Axes) -> None:
         """The penalty of each fit, and what was measured around it."""
         at = range(1, len(self.steps) + 1)
         if not at:

@@ -22,6 +22,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -41,8 +42,11 @@ from ..montecarlo.draws import Responses, authors_draws
 from ..montecarlo.errors import mean_of, mean_over_designs
 from ..montecarlo.variance_reduction import df_of_projections
 from ..montecarlo.workers import run_blocks
-from ..results import DrawnCurve, DrawnSizes, FromTable, package_versions
+from ..results import Curve, Estimate, package_versions
 from .correction import default_penalty, mars_search, nominal
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = [
     "SizeChoice",
@@ -114,7 +118,7 @@ SEQUENCES = ("backward", "forward", "seqrep", "exhaustive")
 
 
 @dataclass(frozen=True, eq=False)
-class SizeCurve(DrawnSizes, DrawnCurve):
+class SizeCurve(Curve):
     """Actual degrees of freedom of MARS models by their number of terms.
 
     Attributes
@@ -181,6 +185,13 @@ class SizeCurve(DrawnSizes, DrawnCurve):
             f"{self.se[-1]:.2g}, nominal_df={self.nominal_df[0]:.4g}..{self.nominal_df[-1]:.4g}, "
             f"n_rep={self.n_rep}{in_words(self.n_designs)})"
         )
+
+    _INCHES = (6.0, 4.0)
+
+    def _draw(self, ax: Axes) -> None:
+        from ...plots import plot_sizes
+
+        plot_sizes(self, ax)
 
     def df_at(self, sizes) -> np.ndarray:
         """Degrees of freedom of models with these numbers of terms; beyond the curve by its last slope.
@@ -251,7 +262,7 @@ def noise_of(Y, mean: Mean, weights) -> np.ndarray:
 
 
 def df_of_sizes(
-    design,
+    X,
     *,
     estimator=None,
     sample_weight=None,
@@ -272,7 +283,7 @@ def df_of_sizes(
 
     Parameters
     ----------
-    design : (n, p) array, DataFrame, or tuple (n, p)
+    X : (n, p) array, DataFrame, or tuple (n, p)
         The predictors; a tuple asks for Gaussian ones.
     estimator : Earth, optional
         Whose search is measured, with all its options except penalty and nprune; `Earth()` by default. The
@@ -306,13 +317,13 @@ def df_of_sizes(
     SizeCurve(1..19 terms, df=1..48.67 ± 0.44, nominal_df=1..46, n_rep=100, over 20 designs)
     """
     return measure_sizes(
-        design, estimator, sample_weight, None, degree, nk, n_rep, draws, random_state, n_designs, n_jobs,
+        X, estimator, sample_weight, None, degree, nk, n_rep, draws, random_state, n_designs, n_jobs,
         progress,
     )  # fmt: skip
 
 
 def measure_sizes(
-    design, estimator, sample_weight, mean: Mean | None, degree=None, nk=None, n_rep=100, draws=None,
+    X, estimator, sample_weight, mean: Mean | None, degree=None, nk=None, n_rep=100, draws=None,
     random_state=None, n_designs=None, n_jobs=None, progress=False,
 ) -> SizeCurve:  # fmt: skip
     """As `df_of_sizes`, with noise around a mean."""
@@ -320,7 +331,7 @@ def measure_sizes(
     estimator = Earth() if estimator is None else estimator
     check_sequence(estimator)
     given = {"degree": degree, "nk": nk, "engine": "native", "package": None}
-    search = mars_search(design, estimator, False, given)
+    search = mars_search(X, estimator, "data", given)
     procedure = search.procedure.set_params(
         thresh=estimator.thresh,
         penalty=-1.0,
@@ -329,7 +340,7 @@ def measure_sizes(
     )
     stream = authors_draws(draws, random_state)
     designs = the_designs(search.design, stream, n_rep, n_designs, names=search.names)
-    by_position(design, "design", sample_weight=sample_weight)
+    by_position(X, sample_weight=sample_weight)
     weights = check_weights(sample_weight, designs.n)
     if weights is not None:  # to earth equal ones are none, and none is zero
         weights = np.maximum(weights, weights.mean() / 1e8) if differ(weights) else None
@@ -434,7 +445,7 @@ def _widened(table: np.ndarray, width: int) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class SizeChoice(DrawnSizes, FromTable):
+class SizeChoice(Estimate):
     """A size, and why it was chosen; `plot` is that of the curve, with the size.
 
     Attributes
@@ -483,6 +494,13 @@ class SizeChoice(DrawnSizes, FromTable):
             f"SizeChoice({terms}, df={self.df:.4g}, criterion={self.criterion!r}, "
             f"sigma2={self.sigma2:.4g}{how})"
         )
+
+    _INCHES = (6.0, 4.0)
+
+    def _draw(self, ax: Axes) -> None:
+        from ...plots import plot_sizes
+
+        plot_sizes(self, ax)
 
 
 def choose_size(curve: SizeCurve, rss, *, criterion="aicc", n=None, nprune=None) -> SizeChoice:

@@ -21,7 +21,7 @@ import io
 import json
 from dataclasses import dataclass, field
 from importlib import resources
-from typing import ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -29,11 +29,10 @@ from scipy.interpolate import CubicSpline
 from scipy.stats import t as student
 
 from ..._utils.checks import check_count, check_level, check_shape, is_shape
-from ..._utils.html import ShowsTable
 from ...exceptions import InvalidInputError
 from ...mars.earth import Earth
 from ...mars.options import default_nk
-from ..results import plain_fields
+from ..results import Estimate, draw_bars
 from .correction import (
     PenaltyCorrection,
     correct_penalty,
@@ -42,6 +41,9 @@ from .correction import (
     penalty_before_zero,
 )
 from .sizes import SizeCurve
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = [
     "GridTable",
@@ -83,14 +85,14 @@ class GridTable:
         frame.attrs = json.loads(json.dumps(self.made))
         return frame
 
-    def _check_shape(self, shape) -> tuple[int, int]:
+    def _check_shape(self, X) -> tuple[int, int]:
         """The numbers of observations and predictors of a Gaussian design."""
-        if not is_shape(shape):
+        if not is_shape(X):
             raise InvalidInputError(
-                f"shape is a {type(shape).__name__} but it should be a tuple (n, p) of integers: the table "
+                f"X is a {type(X).__name__} but it should be a tuple (n, p) of integers: the table "
                 f"knows Gaussian designs only, and {self._EXACT.split()[0]} takes a matrix"
             )
-        return check_shape(shape)
+        return check_shape(X)
 
     def _check_place(self, **place) -> list[int]:
         """Whole numbers inside the grid, in the order that they are given in."""
@@ -120,7 +122,7 @@ def line_weights(grid, x) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class PenaltyEstimate(ShowsTable):
+class PenaltyEstimate(Estimate):
     """A corrected penalty from the table.
 
     Attributes
@@ -161,14 +163,6 @@ class PenaltyEstimate(ShowsTable):
     settings: dict = field(default_factory=dict)
     versions: dict = field(default_factory=dict)
 
-    def __getattr__(self, name):
-        if name in ("error", "monte_carlo_error", "interpolation_error"):
-            new = name.replace("error", "se")
-            raise AttributeError(
-                f"{name} is now {new}, as in the other results", name=new, obj=self
-            )
-        raise AttributeError(name, name=name, obj=self)
-
     def __repr__(self) -> str:
         return (
             f"PenaltyEstimate({self.default_penalty:g} -> {self.penalty:.3g} ± {self.se:.2g}, "
@@ -193,7 +187,7 @@ class PenaltyEstimate(ShowsTable):
 
     def to_dict(self) -> dict:
         """Everything as plain Python values, ready for JSON, with the interval of 95 %."""
-        return plain_fields(self) | {"interval": list(self.interval())}
+        return super().to_dict() | {"interval": list(self.interval())}
 
     def to_frame(self) -> pd.DataFrame:
         """One row with every number; `lower` and `upper` are the interval of 95 %."""
@@ -203,6 +197,13 @@ class PenaltyEstimate(ShowsTable):
         frame.insert(2, "lower", lower)
         frame.insert(3, "upper", upper)
         return frame
+
+    _INCHES = (6.0, 2.2)
+
+    def _draw(self, ax: Axes) -> None:
+        default = self.default_penalty
+        ends = [self.interval(), (default, default)]
+        draw_bars(ax, ["corrected", "default"], [self.penalty, default], ends, "penalty")
 
     def exact(self, **options) -> PenaltyCorrection:
         """Run Algorithm 2 for the same n, p, nk and degree; `options` as in `correct_penalty`."""
@@ -322,7 +323,7 @@ def penalty_table() -> pd.DataFrame:
     return shipped_table().to_frame()
 
 
-def quick_penalty(shape, *, degree=1, nk=None) -> PenaltyEstimate:
+def quick_penalty(X, *, degree=1, nk=None) -> PenaltyEstimate:
     """Look up the corrected penalty of MARS in the table that comes with the package.
 
     It is there at once and has no Monte Carlo run of its own. Outside of the table it refuses:
@@ -330,7 +331,7 @@ def quick_penalty(shape, *, degree=1, nk=None) -> PenaltyEstimate:
 
     Parameters
     ----------
-    shape : tuple (n, p)
+    X : tuple (n, p)
         Numbers of observations and of predictors; the table is for Gaussian designs.
     degree : int
         Largest degree of interaction.
@@ -349,7 +350,7 @@ def quick_penalty(shape, *, degree=1, nk=None) -> PenaltyEstimate:
     PenaltyEstimate(2 -> 3.01 ± 0.028, method='interpolation')
     """
     table = shipped_table()
-    n, p = table._check_shape(shape)
+    n, p = table._check_shape(X)
     return table.lookup(n, p, nk, degree)
 
 
@@ -450,7 +451,7 @@ def size_table() -> pd.DataFrame:
     return shipped_sizes().to_frame()
 
 
-def quick_df_of_sizes(shape, *, degree=1) -> SizeCurve:
+def quick_df_of_sizes(X, *, degree=1) -> SizeCurve:
     """Look up the degrees of freedom of every size in the table that comes with the package.
 
     It is for Gaussian designs and for earth's default options. Outside of the table it refuses:
@@ -458,7 +459,7 @@ def quick_df_of_sizes(shape, *, degree=1) -> SizeCurve:
 
     Parameters
     ----------
-    shape : tuple (n, p)
+    X : tuple (n, p)
         Numbers of observations and of predictors.
     degree : int
         Largest degree of interaction.
@@ -474,7 +475,7 @@ def quick_df_of_sizes(shape, *, degree=1) -> SizeCurve:
     SizeCurve(1..17 terms, df=1..40.46 ± 0.88, nominal_df=1..33, n_rep=200, over 20 designs)
     """
     table = shipped_sizes()
-    return table.lookup(*table._check_shape(shape), degree)
+    return table.lookup(*table._check_shape(X), degree)
 
 
 def refuse_options(estimator: Earth, p: int) -> None:

@@ -60,8 +60,9 @@ class Measurement:
     @property
     def sdf(self) -> Jackknife | None:
         """Tibshirani's search cost, df(refitted) - E[rank X_A], by refits on the active set."""
-        known = self.df_refitted is not None and self.rank is not None
-        return self.df_refitted - self.rank if known else None
+        if self.df_refitted is None or self.rank is None:
+            return None
+        return self.df_refitted - self.rank
 
 
 @dataclass(frozen=True)

@@ -338,7 +338,7 @@ class DfReport:
     >>> rng = np.random.default_rng(0)
     >>> X, noise = rng.normal(size=(60, 10)), rng.normal(size=60)
     >>> pipeline = make_pipeline(SelectKBest(f_regression, k=2), LinearRegression())
-    >>> report = df_report(pipeline, X, X[:, 0] + noise, random_state=0, progress=False)
+    >>> report = df_report(pipeline, X, X[:, 0] + noise, random_state=0)
     >>> report.naive_df, report.df > report.naive_df, report.prices[0].what
     (3, True, '2 of 10 columns, by SelectKBest')
     >>> report.to_frame().columns.tolist()
@@ -407,7 +407,7 @@ def df_report(
     draws=None,
     random_state=None,
     n_jobs=None,
-    progress=True,
+    progress=False,
 ) -> DfReport:
     """Report what an estimator or a pipeline really uses on your data.
 
@@ -454,7 +454,7 @@ def df_report(
     >>> from pyearthdof.datasets import load_ozone
     >>> ozone = load_ozone()
     >>> tree = DecisionTreeRegressor(max_depth=3)
-    >>> report = df_report(tree, ozone.drop(columns="O3"), ozone.O3, random_state=0, progress=False)
+    >>> report = df_report(tree, ozone.drop(columns="O3"), ozone.O3, random_state=0)
     >>> print(f"{report.naive_df} leaves, df {report.df:.0f}")
     8 leaves, df ...
     """

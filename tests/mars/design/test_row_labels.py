@@ -83,11 +83,11 @@ CALLS = {
     ),
     "by size, y": ("y", lambda y: corrected().fit(X, y), Y),
     "by size, weights": ("sample_weight", lambda w: corrected().fit(X, Y, w), WEIGHTS),
-    "by size, around the fit": ("y", lambda y: corrected(mean="fit").fit(X, y), Y),
-    "by penalty": ("y", lambda y: corrected(rule="penalty").fit(X, y), Y),
+    "by size, around the fit": ("y", lambda y: corrected(mu="fitted").fit(X, y), Y),
+    "by penalty": ("y", lambda y: corrected(rule="corrected").fit(X, y), Y),
     "by penalty, around the fit": (
         "y",
-        lambda y: corrected(rule="penalty", mean="fit").fit(X, y),
+        lambda y: corrected(rule="corrected", mu="fitted").fit(X, y),
         Y,
     ),
     "df, y": (

@@ -168,7 +168,7 @@ class Rules:
         found["aicc-fit"], seconds["aicc-fit"] = at(size.size), time.time() - began
         began = time.time()
         given = dict.fromkeys(("degree", "nk", "package")) | {"engine": "native"}
-        search = mars_search(self.X, earth, False, given)
+        search = mars_search(self.X, earth, "data", given)
         fit = lambda c: Earth(**earth.get_params() | {"penalty": c}).fit(self.X, y)  # noqa: E731
         penalty = penalty_around_fit(self.X, fit, search.procedure, **run)
         found["penalty-fit"], seconds["penalty-fit"] = fit(penalty.penalty), time.time() - began

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 
-__all__ = ["Bound", "BoundMars", "Fits", "PathFits", "Procedure", "SizeFits", "bind"]
+__all__ = ["Bound", "BoundMars", "Fits", "PathFits", "Procedure", "SizeFits", "bind", "declares"]
 
 
 @dataclass(frozen=True)
@@ -116,14 +116,17 @@ def bind(procedure, X) -> Bound:
 
     A class that overrides `fit_many` of one that binds means its own `fit_many`.
     """
-    classes = type(procedure).__mro__
-    home = {
-        name: next((k for k, c in enumerate(classes) if name in vars(c)), len(classes))
-        for name in ("bind", "fit_many")
-    }
-    if hasattr(procedure, "bind") and home["bind"] <= home["fit_many"]:
-        return procedure.bind(X)
-    return Bound(procedure, X)
+    return procedure.bind(X) if declares(procedure, "bind") else Bound(procedure, X)
+
+
+def declares(procedure: object, name: str) -> bool:
+    """Whether a procedure has a method that holds for its `fit_many`, which no subclass has replaced."""
+
+    def home(method: str) -> int:
+        classes = type(procedure).__mro__
+        return next((k for k, c in enumerate(classes) if method in vars(c)), len(classes))
+
+    return hasattr(procedure, name) and home(name) <= home("fit_many")
 
 
 class Procedure(RegressorMixin, BaseEstimator):
@@ -180,6 +183,14 @@ class Procedure(RegressorMixin, BaseEstimator):
     def bind(self, X) -> Bound:
         """This procedure on a design, for many fits. Subclasses do here what depends on X alone."""
         return Bound(self, X)
+
+    def orthogonal_rule(self, X: np.ndarray) -> np.ndarray | int | None:
+        """The rule by which the fit selects columns that are orthogonal, for exact degrees of freedom.
+
+        Of the columns u_j, scaled to length one, it keeps those with the largest |u_j'y|: as many as the
+        number that is returned, or those above the threshold of each column. None for other fits.
+        """
+        return None
 
     def fit_many(self, X, Y) -> Fits:
         """Fit every column of Y on the same X. Subclasses vectorise this; here is the plain loop."""

@@ -94,7 +94,7 @@ def fit(
             from ..dof import CorrectedEarth
 
             run = {"n_rep": n_rep, "target_se": target_se, "progress": not (as_json or quiet)}
-            rule = "size" if by_df else "penalty"
+            rule = "by_df" if by_df else "corrected"
             whole = CorrectedEarth(model, rule=rule, **run).fit(X, y, **given)
             model, correction = whole.estimator_, whole.correction_
         else:

@@ -20,7 +20,7 @@ from scipy.stats import norm
 from sklearn.base import clone
 
 from .._utils.checks import refusal
-from ..procedures import BestSubset, RelaxedLasso
+from ..contract import Procedure, declares
 from .montecarlo.draws import CorrelatedResponses
 from .montecarlo.errors import Jackknife
 from .montecarlo.measurement import Measurement
@@ -34,7 +34,9 @@ _REACH = 12.0
 
 def has_orthogonal_formula(procedure, X) -> bool:
     """Whether the df of this procedure on this design are one of the formulas above."""
-    if type(procedure) not in (BestSubset, RelaxedLasso) or not isinstance(X, np.ndarray):
+    if not isinstance(X, np.ndarray) or not declares(procedure, "orthogonal_rule"):
+        return False
+    if type(procedure).orthogonal_rule is Procedure.orthogonal_rule:
         return False
     U = _columns(procedure, X)
     gram = U.T @ U
@@ -48,26 +50,23 @@ def orthogonal_measurement(procedure, X, responses) -> Measurement:
     clone(procedure).fit(X, X[:, 0])  # it knows what it has to refuse
     sigma, ones = float(responses.sigma[0]), int(procedure.fit_intercept)
     m = _columns(procedure, X).T @ responses.mu / sigma
-    if getattr(procedure, "size", None) is not None:
-        df, size = _largest(m, procedure.size), float(procedure.size)
+    rule = procedure.orthogonal_rule(_centred(procedure, X))
+    if np.ndim(rule):
+        df, size = _above(m, rule / sigma)
     else:
-        df, size = _above(m, _thresholds(procedure, X) / sigma)
+        df, size = _largest(m, rule), float(rule)
     total, active = _exact(df + ones), _exact(size + ones)
     return Measurement(total, None, trace=active, n_coef=active, rank=active, df_refitted=total)
 
 
 def _columns(procedure, X) -> np.ndarray:
-    X = X - X.mean(axis=0) if procedure.fit_intercept else X
+    X = _centred(procedure, X)
     norm_ = np.linalg.norm(X, axis=0)
     return X / np.where(norm_ > 0, norm_, 1.0)
 
 
-def _thresholds(procedure, X) -> np.ndarray:
-    """Of ||y - Xb||^2 + lam ||b||_0 the root of lam; of lam ||b||_1 lam/2 over a column's length."""
-    if isinstance(procedure, BestSubset):
-        return np.full(X.shape[1], np.sqrt(procedure.lam))
-    X = X - X.mean(axis=0) if procedure.fit_intercept else X
-    return procedure.lam / 2 / np.linalg.norm(X, axis=0)
+def _centred(procedure, X) -> np.ndarray:
+    return X - X.mean(axis=0) if procedure.fit_intercept else X
 
 
 def _above(m, t) -> tuple[float, float]:

@@ -18,7 +18,6 @@ For two classes these are the log odds, the probability (less 1/2) and the sign 
 from __future__ import annotations
 
 import itertools
-import warnings
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -37,6 +36,7 @@ from .._utils.checks import (
     is_number,
     refusal,
 )
+from .._utils.warnings import warn_user
 from ..contract import Bound
 from ..exceptions import InvalidInputError, MissingClassWarning
 from .montecarlo.adapters import fix_random_state, takes_missing
@@ -479,9 +479,8 @@ def _run(work: FitFamily, designs: Designs, responses, n_jobs, progress):
 
 
 def _warn_missing(n_missing: int, n_rep: int) -> None:
-    warnings.warn(
+    warn_user(
         f"{n_missing} of {n_rep} responses that were drawn lack a class; their fits give that class the "
         "least probability. Many of them make the df uncertain: rare classes need more rows",
         MissingClassWarning,
-        stacklevel=4,
     )

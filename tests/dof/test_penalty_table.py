@@ -226,9 +226,3 @@ def test_between_cells_against_exact_runs():
         distances.append(abs(found.penalty - penalty) / np.hypot(found.se, se))
     assert max(distances) < 3.5
     assert np.mean(np.array(distances) < 2) >= 0.8
-
-
-@pytest.mark.parametrize("old, new", [("error", "se"), ("interpolation_error", "interpolation_se")])
-def test_the_old_name_names_the_new_one(old, new):
-    with pytest.raises(AttributeError, match=f"{old} is now {new}"):
-        getattr(quick_penalty((200, 8)), old)

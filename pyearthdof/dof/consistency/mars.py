@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from ..._utils.checks import check_count, check_design
+from ..._utils.checks import check_choice, check_count, check_design
 from ..._utils.html import ACCENT, Html, few_rows, number, plus_minus, table
 from ...contract import BoundMars, PathFits
 from ...exceptions import InvalidInputError
-from ..mars.correction import corrected_penalty, default_penalty, unpruned_mars
+from ..mars.correction import PACKAGES, corrected_penalty, default_penalty, unpruned_mars
 from ..mars.correction import nominal as count_nominal
 from ..montecarlo.designs import in_words, the_designs
 from ..montecarlo.draws import Responses, authors_draws, merged_groups
@@ -225,6 +225,7 @@ def self_consistency(
     degree = check_count("degree", degree, 1)
     n_rep = check_count("n_rep", n_rep, 2)
     X = check_design(X)
+    check_choice("package", package, PACKAGES)
     procedure = unpruned_mars(package, degree, max(nk), engine)
     stream = authors_draws(draws, random_state)
     designs = the_designs(X, stream, n_rep, n_designs)

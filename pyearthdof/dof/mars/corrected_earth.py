@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import check_consistent_length
@@ -10,22 +12,21 @@ from ..._utils.checks import by_position, check_choice, refusal
 from ...contract import Bound, Fits
 from ...exceptions import InvalidInputError
 from ...mars.base import EarthFit
-from ...mars.data.design import check_design, check_responses, check_weights
+from ...mars.data.design import Design, check_design, check_responses, check_weights
 from ...mars.earth import Earth
 from ...mars.mda import Mars
 from ...mars.regressor import check_many
 from ...mars.wrapper import EarthWrapper
 from ..criteria import CRITERIA
-from ..montecarlo.errors import check_n_rep, check_target
-from .correction import PenaltyCorrection, correct_penalty, mars_search
+from .correction import PenaltyCorrection, mars_search, measure_penalty
 from .fitted_mean import AroundFit, penalty_around_fit, size_around_fit
 from .sizes import (
     SizeChoice,
     SizeCurve,
     check_sequence,
     choose_size,
-    df_of_sizes,
     has_sequence,
+    measure_sizes,
     n_weighted,
     rss_of_sizes,
 )
@@ -33,7 +34,7 @@ from .tables import quick_df_of_sizes, refuse_options
 
 __all__ = ["CorrectedEarth"]
 
-_RUN = ("draws", "random_state", "n_jobs", "progress")
+_RUN = ("n_rep", "draws", "random_state", "n_jobs", "progress")
 RULES = ("auto", "by_df", "corrected")
 DESIGNS = {"corrected": ("gaussian", "data"), "by_df": ("data", "gaussian", "table")}
 
@@ -152,14 +153,17 @@ class CorrectedEarth(EarthWrapper):
             rows whose weight is 0.
         """
         y, sample_weight = by_position(X, y=y, sample_weight=sample_weight)
-        self.rule_ = rule = self._checked_rule(X, y, sample_weight)
-        if rule == "by_df":
-            self.correction_, self.estimator_ = self._fit_size(X, y, sample_weight)
+        self.rule_, design = self._checked(X, y, sample_weight)
+        found: PenaltyCorrection | AroundFit
+        if self.rule_ == "by_df":
+            self.correction_, self.estimator_ = self._fit_size(X, y, sample_weight, design)
             return self
-        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        around = self.mu == "fitted"
-        found = self._penalty_around_fit(X, y) if around else self._measure_penalty(X)
+        if self.mu == "fitted":
+            found = self._penalty_around_fit(X, y, design)
+        else:
+            found = self._measure_penalty(design)
         self.correction_ = found
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
         self.estimator_ = self._with(found.penalty).fit(X, y, **weights)
         return self
 
@@ -177,10 +181,11 @@ class CorrectedEarth(EarthWrapper):
         self._check_arguments(rule)
         if self.mu == "fitted":
             return _OneByOne(X, lambda y: clone(self).fit(X, y).estimator_)
+        design = check_design(clone(self._inner), X)
         if rule == "corrected":
-            return self._with(self._measure_penalty(X).penalty).bind(X)
-        curve = self._curve(X, None)
-        return _OneByOne(X, lambda y: self._fit_size(X, y, None, curve)[1])
+            return self._with(self._measure_penalty(design).penalty).bind(X)
+        curve = self._curve(design, None)
+        return _OneByOne(X, lambda y: self._fit_size(X, y, None, design, curve)[1])
 
     def fit_many(self, X, Y) -> Fits:
         """Fit every column of Y on the same X; what depends on X alone is measured once."""
@@ -189,55 +194,62 @@ class CorrectedEarth(EarthWrapper):
 
     def _rule(self, n_responses: int = 1) -> str:
         """What is chosen for so many responses."""
-        if self.rule != "auto":
+        if check_choice("rule", self.rule, RULES) != "auto":
             return self.rule
         one = n_responses == 1 and self.target_se is None
         return "by_df" if one and has_sequence(self._inner) else "corrected"
 
-    def _checked_rule(self, X, y, sample_weight) -> str:
-        """What is chosen; bad data are refused before anything is measured."""
-        self._check_arguments(self._rule())
+    def _checked(self, X, y, sample_weight) -> tuple[str, Design]:
+        """The rule and the checked design; bad data are refused before anything is measured."""
+        rule = self._rule()
+        self._check_arguments(rule)
         estimator = clone(self._inner)
         check_consistent_length(X, y)
         design = check_design(estimator, X)
         if is_classifier(estimator):
-            return self._rule()
+            return rule, design
         n_responses = check_responses(estimator, y, len(design.values)).matrix.shape[1]
         check_weights(sample_weight, len(design.values))
-        rule = self._rule(n_responses)
-        self._check_arguments(rule)
-        one = "rule='by_df'" if rule == "by_df" else "mu='fitted'" if self.mu == "fitted" else None
-        if one and n_responses > 1:
-            raise InvalidInputError(
-                f"y has {n_responses} responses but {one} takes one: its degrees of freedom are those of a "
-                "fit of one response"
+        if n_responses > 1:
+            rule = self._rule(n_responses)
+            self._check_arguments(rule)
+            one = (
+                "rule='by_df'"
+                if rule == "by_df"
+                else "mu='fitted'"
+                if self.mu == "fitted"
+                else None
             )
+            if one:
+                raise InvalidInputError(
+                    f"y has {n_responses} responses but {one} takes one: its degrees of freedom are those of "
+                    "a fit of one response"
+                )
         if self.mu == "fitted" and rule == "corrected" and sample_weight is not None:
             raise InvalidInputError(
                 "sample_weight is given but Algorithm 2 around the fit knows no weights: rule='by_df' does"
             )
-        return rule
+        return rule, design
 
     def _check_arguments(self, rule: str) -> None:
-        check_choice("rule", self.rule, RULES)
+        inner, known = self._inner, DESIGNS[rule]
         check_choice("criterion", self.criterion, CRITERIA)
         check_choice("mu", self.mu, (None, "fitted"))
-        if not isinstance(self._inner, (EarthFit, Mars)):
+        check_choice("design", known[0] if self.design is None else self.design, known)
+        if not isinstance(inner, (EarthFit, Mars)):
             raise InvalidInputError(
                 f"estimator={self.estimator!r} but it should be an Earth, an EarthClassifier or a Mars"
             )
         if rule == "by_df":
-            check_sequence(self._inner)
-        elif self.mu == "fitted" and not isinstance(self._inner, Earth):
+            check_sequence(inner)
+        elif self.mu == "fitted" and not isinstance(inner, Earth):
             raise InvalidInputError(
-                f"mu='fitted' but it should be None for {type(self._inner).__name__}: noise around a fit is "
+                f"mu='fitted' but it should be None for {type(inner).__name__}: noise around a fit is "
                 "for an Earth"
             )
         if self.target_se is not None and (rule, self.mu) != ("corrected", None):
             right = "None: an error to reach is for rule='corrected' with mu=None"
             raise refusal("target_se", self.target_se, right)
-        known = DESIGNS[rule]
-        check_choice("design", known[0] if self.design is None else self.design, known)
         if self.n_designs is not None and rule == "by_df" and self.design != "gaussian":
             right = "None unless they are drawn, by design='gaussian' or rule='corrected'"
             raise refusal("n_designs", self.n_designs, right)
@@ -247,53 +259,48 @@ class CorrectedEarth(EarthWrapper):
             )
 
     @property
-    def _run(self) -> dict:
-        n_rep = check_n_rep(self.n_rep, check_target(self.target_se))
-        return {name: getattr(self, name) for name in _RUN} | {"n_rep": n_rep}
+    def _run(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in _RUN}
 
-    def _measure_penalty(self, X) -> PenaltyCorrection:
-        return correct_penalty(
-            X,
-            estimator=self._inner,
-            design=self.design or "gaussian",
-            n_designs=self.n_designs,
-            target_se=self.target_se,
-            **self._run,
-        )
+    def _measure_penalty(self, design: Design) -> PenaltyCorrection:
+        given = {"n_designs": self.n_designs, "target_se": self.target_se} | self._run
+        search = mars_search(design, self._inner, self.design or "gaussian", {})
+        return measure_penalty(search, **given)
 
-    def _penalty_around_fit(self, X, y) -> AroundFit:
-        given = dict.fromkeys(("degree", "nk", "package")) | {"engine": "native"}
-        search = mars_search(X, self._inner, "data", given)
+    def _penalty_around_fit(self, X, y, design: Design) -> AroundFit:
+        search = mars_search(design, self._inner, "data", {"engine": "native"})
         return penalty_around_fit(
             search.design, lambda c: self._with(c).fit(X, y), search.procedure, **self._run
         )
 
-    def _curve(self, X, weights) -> SizeCurve:
+    def _curve(self, design: Design, weights) -> SizeCurve:
         """The degrees of freedom of all sizes."""
-        measured = {"estimator": self._inner, "n_designs": self.n_designs} | self._run
+        run = {"n_designs": self.n_designs} | self._run
         if self.design in (None, "data"):
-            return df_of_sizes(X, sample_weight=weights, **measured)
+            return measure_sizes(design, self._inner, weights, None, **run)
         if weights is not None:
             raise InvalidInputError(
                 f"sample_weight is given but design={self.design!r} knows no weights: design='data' does"
             )
-        shape = check_design(Earth(), X).values.shape
+        n, p = design.values.shape
         if self.design == "table":
-            refuse_options(self._inner, shape[1])
-            return quick_df_of_sizes(shape, degree=self._inner.degree)
-        return df_of_sizes(shape, **measured)
+            refuse_options(self._inner, p)
+            return quick_df_of_sizes((n, p), degree=self._inner.degree)
+        return measure_sizes((n, p), self._inner, None, None, **run)
 
-    def _fit_size(self, X, y, sample_weight, curve=None) -> tuple[SizeChoice, Earth]:
+    def _fit_size(
+        self, X, y, sample_weight, design: Design, curve: SizeCurve | None = None
+    ) -> tuple[SizeChoice, Earth]:
         """The choice, and the fit of that size."""
         inner = self._inner
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
         long = clone(inner).set_params(penalty=-1, nprune=None).fit(X, y, **weights)
-        curve = self._curve(X, sample_weight) if curve is None else curve
+        curve = self._curve(design, sample_weight) if curve is None else curve
         given = {"criterion": self.criterion, "n": n_weighted(long), "nprune": inner.nprune}
         choice = choose_size(curve, rss_of_sizes(long, X), **given)
         if self.mu == "fitted":
             choice = size_around_fit(
-                X, long, choice, inner, sample_weight, inner.nprune, **self._run
+                X, design, long, choice, inner, sample_weight, inner.nprune, **self._run
             )
         # one term leaves an exhaustive search no choice
         pmethod = "backward" if choice.size == 1 else None

@@ -7,7 +7,6 @@ The penalty c of MARS: from terms to nominal degrees of freedom and back.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -15,13 +14,21 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
 
-from ..._utils.checks import check_choice, check_count, check_design, check_level, is_shape, refusal
+from ..._utils.checks import (
+    check_choice,
+    check_count,
+    check_level,
+    check_shape,
+    is_shape,
+    refusal,
+)
 from ..._utils.html import number, plus_minus, table
+from ..._utils.warnings import warn_user
 from ...mars.base import EarthFit, search_options
 from ...mars.components.gcv import nominal_df as nominal
 from ...mars.data.columns import Columns
+from ...mars.data.design import Design, default_names
 from ...mars.data.design import check_design as check_predictors
-from ...mars.data.design import default_names
 from ...mars.earth import Earth
 from ...mars.mda import Mars
 from ...mars.model.mars_model import MarsModel
@@ -108,8 +115,7 @@ class _Predictors:
 
 
 def mars_search(X, estimator, design: str, given: dict) -> MarsSearch:
-    """Put together what is measured; `given` has degree, nk, engine and package, None where left out."""
-    check_choice("design", design, ("data", "gaussian"))
+    """Put together what is measured; `given` may have degree, nk, engine and package."""
     model = getattr(X, "model_", X)
     if isinstance(model, MarsModel):
         predictors = _of_model(model)
@@ -119,10 +125,10 @@ def mars_search(X, estimator, design: str, given: dict) -> MarsSearch:
         raise refusal("X", X, "fitted first")
     else:
         model, predictors = None, _of_data(X, design)
-    package = _package(estimator, given["package"])
-    degree = _first(given["degree"], estimator, model, "degree", 1)
-    nk = _first(given["nk"], estimator, model, "nk", _default_nk(package, predictors.p))
-    engine = _first(given["engine"], estimator, None, "engine", "auto")
+    package = _package(estimator, given.get("package"))
+    degree = _first(given.get("degree"), estimator, model, "degree", 1)
+    nk = _first(given.get("nk"), estimator, model, "nk", _default_nk(package, predictors.p))
+    engine = _first(given.get("engine"), estimator, None, "engine", "auto")
     options = {}
     if isinstance(estimator, EarthFit):
         options = search_options(estimator, predictors.names, predictors.columns)
@@ -149,21 +155,24 @@ def _of_model(model: MarsModel) -> _Predictors:
 
 
 def _of_data(X, design: str) -> _Predictors:
-    X = check_design(X)
-    if is_shape(X):
-        return _Predictors(X, X[1], default_names(X[1]))
-    found = check_predictors(Earth(), X)
+    if not isinstance(X, Design):
+        if is_shape(X):
+            n, p = check_shape(X)
+            return _Predictors((n, p), p, default_names(p))
+        X = check_predictors(Earth(), X)
+    found: Design = X
     n, p = found.values.shape
+    measured: tuple[int, int] | np.ndarray | pd.DataFrame = found.values
     if design == "gaussian":
-        return _Predictors((n, p), p, found.names, found.columns)
-    if found.columns is not None:
-        X = pd.DataFrame(found.values, columns=list(found.names))
-    return _Predictors(X, p, found.names, found.columns)
+        measured = (n, p)
+    elif found.names != default_names(p):
+        measured = pd.DataFrame(found.values, columns=list(found.names))
+    return _Predictors(measured, p, found.names, found.columns)
 
 
 def _package(estimator, package) -> str:
     if estimator is None:
-        return "earth" if package is None else package
+        return check_choice("package", package or "earth", PACKAGES)
     if not isinstance(estimator, (EarthFit, Mars)):
         raise refusal("estimator", estimator, "an Earth, an EarthClassifier or a Mars")
     own = "mda" if isinstance(estimator, Mars) else "earth"
@@ -403,10 +412,20 @@ over 20 designs)
     >>> round(correct_penalty((264, 9), estimator=Earth(minspan=20)).penalty, 5)
     2.64449
     """
+    check_choice("design", design, ("data", "gaussian"))
+    given = {"degree": degree, "nk": nk, "engine": engine, "package": package}
+    return measure_penalty(
+        mars_search(X, estimator, design, given), n_rep, draws, random_state, n_designs, target_se, n_jobs,
+        progress,
+    )  # fmt: skip
+
+
+def measure_penalty(
+    search: MarsSearch, n_rep, draws, random_state, n_designs, target_se, n_jobs, progress
+) -> PenaltyCorrection:
+    """`correct_penalty` for a search that was put together."""
     target_se = check_target(target_se)
     n_rep = check_n_rep(n_rep, target_se)
-    given = {"degree": degree, "nk": nk, "engine": engine, "package": package}
-    search = mars_search(X, estimator, design, given)
     stream = authors_draws(draws, random_state)
     designs = the_designs(
         search.design, stream, n_rep, n_designs, names=search.names, target_se=target_se
@@ -471,11 +490,9 @@ def _penalty_error(run) -> float:
 def _correct(df: Jackknife, r: Jackknife, default: float) -> Jackknife:
     """The penalty before negative values are set to 0."""
     if r.value == 1.0:
-        warnings.warn(
+        warn_user(
             "no fit added a term to the intercept, so the penalty cannot be corrected; the default "
-            f"penalty {default:g} is kept",
-            UserWarning,
-            stacklevel=3,
+            f"penalty {default:g} is kept"
         )
         return Jackknife(default, np.full(len(df.left_out), default))
     return _penalty(df, r, default)
@@ -498,17 +515,12 @@ def unpruned_mars(package: str, degree: int, nk: int, engine: str, **search):
 
     `search` are further options of earth's forward pass.
     """
-    check_choice("package", package, PACKAGES)
     penalty = default_penalty(degree)
     if package == "earth":
-        from ...mars.earth import Earth
-
         options = search | {"degree": degree, "nk": nk, "engine": engine}
         return Earth(penalty=penalty, thresh=0.0, pmethod="none", **options)
     if engine not in ("auto", "r"):
         raise refusal("engine", engine, "'auto' or 'r' for mda")
-    from ...mars.mda import Mars
-
     return Mars(degree=degree, penalty=penalty, nk=nk, thresh=0.0, prune=False)
 
 

@@ -19,6 +19,7 @@ from ...exceptions import InvalidInputError
 from ..criteria import AGREES, FULL, MOST, PERFECT, SWINGS, TIRED, settle
 from ..degrees_of_freedom import degrees_of_freedom
 from ..montecarlo.draws import authors_draws
+from ..montecarlo.errors import check_n_rep
 from ..results import DegreesOfFreedom, Estimate
 from .correction import corrected_penalty, default_penalty, nominal
 from .sizes import (
@@ -120,6 +121,7 @@ def penalty_around_fit(X, fit: Callable, unpruned, n_rep, draws, random_state, n
     n_rep, draws, random_state, n_jobs, progress
         As in `correct_penalty`.
     """
+    n_rep = check_n_rep(n_rep, None)
     stream = authors_draws(draws, random_state)
     penalty = default = default_penalty(unpruned.degree)
     rows, ended, found = [], TIRED, None
@@ -177,12 +179,16 @@ def _corrected(found: DegreesOfFreedom, default: float) -> float:
     return float(corrected_penalty(found.df, r)) if r > 1 else default
 
 
-def size_around_fit(X, long, first: SizeChoice, estimator, weights, nprune, **run) -> SizeChoice:
+def size_around_fit(
+    X, design, long, first: SizeChoice, estimator, weights, nprune, **run
+) -> SizeChoice:
     """Iterate the choice of a size around its own fit.
 
     Parameters
     ----------
-    X : the design
+    X : the data
+    design : Design
+        X, checked.
     long : Earth
         Fitted with penalty -1 and without nprune: all sizes come from it.
     first : SizeChoice
@@ -206,7 +212,7 @@ def size_around_fit(X, long, first: SizeChoice, estimator, weights, nprune, **ru
         if sigma == 0:
             return FULL if n <= df else PERFECT
         mean = Mean(fits[size - 1], sigma, projections(fits[size - 1]))
-        curve = measure_sizes(X, estimator, weights, mean, draws=stream.copy(), **run)
+        curve = measure_sizes(design, estimator, weights, mean, draws=stream.copy(), **run)
         choice = choose_size(curve, rss, criterion=first.criterion, n=n, nprune=nprune)
         rows.append((size, df, sigma, choice.size))
         return choice.size

@@ -28,7 +28,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
-from ..._utils.checks import by_position, check_choice, check_count, check_level, refusal
+from ..._utils.checks import by_position, check_choice, check_level, refusal
 from ...contract import SizeFits
 from ...exceptions import InvalidInputError
 from ...mars.components.terms import evaluate_terms
@@ -39,7 +39,7 @@ from ...mars.engines.native.weights import differ
 from ..criteria import CRITERIA, scores, sum_of_squares
 from ..montecarlo.designs import in_words, the_designs
 from ..montecarlo.draws import Responses, authors_draws
-from ..montecarlo.errors import mean_of, mean_over_designs
+from ..montecarlo.errors import check_n_rep, mean_of, mean_over_designs
 from ..montecarlo.variance_reduction import df_of_projections
 from ..montecarlo.workers import run_blocks
 from ..results import Curve, Estimate, package_versions
@@ -316,9 +316,10 @@ def df_of_sizes(
     >>> df_of_sizes((100, 10), degree=2, random_state=1)
     SizeCurve(1..19 terms, df=1..48.67 ± 0.44, nominal_df=1..46, n_rep=100, over 20 designs)
     """
+    (sample_weight,) = by_position(X, sample_weight=sample_weight)
     return measure_sizes(
-        X, estimator, sample_weight, None, degree, nk, n_rep, draws, random_state, n_designs, n_jobs,
-        progress,
+        X, Earth() if estimator is None else estimator, sample_weight, None, degree, nk, n_rep, draws,
+        random_state, n_designs, n_jobs, progress,
     )  # fmt: skip
 
 
@@ -327,10 +328,9 @@ def measure_sizes(
     random_state=None, n_designs=None, n_jobs=None, progress=False,
 ) -> SizeCurve:  # fmt: skip
     """As `df_of_sizes`, with noise around a mean."""
-    n_rep = check_count("n_rep", n_rep, 2)
-    estimator = Earth() if estimator is None else estimator
+    n_rep = check_n_rep(n_rep, None)
     check_sequence(estimator)
-    given = {"degree": degree, "nk": nk, "engine": "native", "package": None}
+    given = {"degree": degree, "nk": nk, "engine": "native"}
     search = mars_search(X, estimator, "data", given)
     procedure = search.procedure.set_params(
         thresh=estimator.thresh,
@@ -340,7 +340,6 @@ def measure_sizes(
     )
     stream = authors_draws(draws, random_state)
     designs = the_designs(search.design, stream, n_rep, n_designs, names=search.names)
-    by_position(X, sample_weight=sample_weight)
     weights = check_weights(sample_weight, designs.n)
     if weights is not None:  # to earth equal ones are none, and none is zero
         weights = np.maximum(weights, weights.mean() / 1e8) if differ(weights) else None

@@ -48,11 +48,11 @@ class Designs:
 
     @property
     def drawn(self) -> bool:
-        return is_shape(self.source)
+        return isinstance(self.source, tuple)
 
     @property
     def n(self) -> int:
-        return self.source[0] if is_shape(self.source) else len(self.source)
+        return self.source[0] if isinstance(self.source, tuple) else len(self.source)
 
     @property
     def n_drawn(self) -> int | None:

@@ -23,6 +23,7 @@ Sigma^-1 (y - muhat).
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from numbers import Integral
@@ -204,26 +205,24 @@ class Responses:
         """The same in the frames of a `Reduction`."""
         return replace(self, frame=reduction.frame, centred=reduction.direction)
 
-    def blocks(self, edges):
+    def blocks(self, edges: Sequence[int]) -> Iterator[np.ndarray]:
         """Yield the responses between consecutive edges, column by column as R fills a matrix."""
-        for z in self._orthogonal(edges, self.frame) if self.frame else self._independent(edges):
-            yield np.ascontiguousarray(self.mu[:, None] + self._noise(z))
+        ready = np.empty((self.n, 0))
+        for start, stop in pairwise(edges):
+            while ready.shape[1] < stop - start:
+                z = self._more(edges[-1] - start - ready.shape[1])
+                ready = np.hstack([ready, z]) if ready.size else z
+            yield np.ascontiguousarray(self.mu[:, None] + self._noise(ready[:, : stop - start]))
+            ready = ready[:, stop - start :]
 
     def _noise(self, z: np.ndarray) -> np.ndarray:
         return self.sigma[:, None] * z
 
-    def _independent(self, edges):
-        for start, stop in pairwise(edges):
-            yield self._normal(stop - start)
-
-    def _orthogonal(self, edges, size: int):
-        """Frame by frame; a block may have the end of one and the beginning of the next."""
-        ready = np.empty((self.n, 0))
-        for start, stop in pairwise(edges):
-            while ready.shape[1] < stop - start:
-                ready = np.hstack([ready, orthogonal(self._normal(size), self.centred)])
-            yield ready[:, : stop - start]
-            ready = ready[:, stop - start :]
+    def _more(self, wanted: int) -> np.ndarray:
+        """The next frame, or independent columns for as many blocks as memory allows."""
+        if self.frame is not None:
+            return orthogonal(self._normal(self.frame), self.centred)
+        return self._normal(min(wanted, max(1, _CHUNK // self.n)))
 
     def _normal(self, m: int) -> np.ndarray:
         return self.draws.normal(self.n * m).reshape(m, self.n).T

@@ -10,7 +10,6 @@ way, at four times the repetitions at most: an error from a few of them is not k
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +18,7 @@ import numpy as np
 from scipy.stats import t as student
 
 from ..._utils.checks import check_count, check_positive
+from ..._utils.warnings import warn_user
 
 __all__ = [
     "Jackknife",
@@ -203,9 +203,7 @@ def check_n_rep(n_rep, target_se) -> int:
 def warn_if_missed(se: float, target_se: float | None, n_rep: int) -> None:
     """Warn where the repetitions were used up before."""
     if target_se is not None and not se <= target_se:
-        warnings.warn(
+        warn_user(
             f"the standard error is {se:.3g} after n_rep={n_rep} repetitions, the most that are "
-            f"allowed, and not target_se={target_se:g}",
-            UserWarning,
-            stacklevel=3,
+            f"allowed, and not target_se={target_se:g}"
         )

@@ -36,7 +36,6 @@ import sys
 import threading
 import time
 import uuid
-import warnings
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import BrokenExecutor
@@ -51,6 +50,7 @@ from joblib.parallel import get_active_backend
 from threadpoolctl import ThreadpoolController
 
 from ..._utils.progress import progress_bar
+from ..._utils.warnings import warn_user
 from ..._utils.worker import attach_to
 from ..._version import __version__
 from ...contract import Bound, Fits, bind
@@ -157,9 +157,7 @@ def run_tasks(
         if failed:
             raise WorkersDied("killed, or crashed", list(pending.values())) from cause
         failed = True
-        warnings.warn(
-            "a worker process died; its work is done again", WorkerDiedWarning, stacklevel=3
-        )
+        warn_user("a worker process died; its work is done again", WorkerDiedWarning)
 
 
 def _work(function, main: int, number: int, task):

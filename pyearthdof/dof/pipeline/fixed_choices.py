@@ -395,7 +395,6 @@ _OWN = {
     "tree": "its splits",
     "forest": "its splits",
     "boosting": "its splits",
-    "earth": "its terms",
     "lasso": "its columns, and their shrinkage",
     "elasticnet": "its columns, and their shrinkage",
 }
@@ -403,8 +402,8 @@ _OWN = {
 
 def own_search(model, all_held, fixed: float) -> Price:
     """What the last step finds while it fits: splits, terms, columns; S(y) of the data held."""
-    kind = type(last_step(model)).__name__
-    words = next(
-        (words for part, words in _OWN.items() if part in kind.lower()), "what y decides in the fit"
-    )
+    last = last_step(model)
+    kind = type(last).__name__
+    known = "its terms" if hasattr(last, "terms_") else "what y decides in the fit"
+    words = next((words for part, words in _OWN.items() if part in kind.lower()), known)
     return Price("the fit itself", f"{words}, {kind}", all_held.df - fixed, all_held.se, fixed)

@@ -1,7 +1,4 @@
-"""Model selection by degrees of freedom: the paper's equations for AIC, BIC and GCV.
-
-Choose among the procedures of a family by their actual degrees of freedom: tree depths, subset sizes.
-"""
+"""Model selection by degrees of freedom: AIC, BIC and GCV of the paper, and choice among procedures."""
 
 from __future__ import annotations
 
@@ -194,14 +191,8 @@ def choose_by_df(
     mu : {"fitted", None}
         The mean of the noise. None is zero: one measurement, with the standard deviation of y. "fitted"
         starts from there and takes ten more at most, around the fit that was chosen.
-    n_rep : int
-        Number of responses drawn and fitted by each member.
-    draws, random_state
-        Whose random numbers, as in `correct_penalty`.
-    n_jobs : int, optional
-        Number of workers; the result does not depend on it.
-    progress : bool
-        Show a progress bar for each member.
+    n_rep, draws, random_state, n_jobs, progress
+        As in `correct_penalty`.
 
     Returns
     -------

@@ -134,28 +134,8 @@ def degrees_of_freedom(
     several are drawn), which needs `n_rep` of about 10 n, and as many repetitions as make whole frames.
     "orthogonal" takes ten smaller ones below that.
 
-    How many times smaller than the paper's the variance of one fit is, with 100 repetitions and with ten
-    frames; a Gaussian design of 100 rows (264 in the first two lines), mean zero unless it is given. MARS
-    without pruning at (n, p, nk, degree):
-
-    ====================================== ======== ========= ======
-    fit                                    100 fits    frames   fits
-    ====================================== ======== ========= ======
-    (264, 9, 21, 1)                             3.2       5.9  2,630
-    (264, 9, 21, 2)                             2.3       3.9  2,630
-    (100, 10, 21, 2)                            4.1       5.4    990
-    (100, 10, 21, 2), mean 3 x1^2               2.2       3.1  1,000
-    (100, 50, 101, 2)                            15        14    990
-    (100, 1, 21, 1)                             1.4       2.5    990
-    MARS, pruned, p 5                           1.4       1.9    990
-    MARS, pruned, p 5, degree 2                 1.3       1.5    990
-    tree, p 5, depth 2                          1.9       2.9    990
-    tree, p 10, depth 4                         1.7       2.2    990
-    best 3 of 10 columns                        5.5        12  1,000
-    lasso, p 10, lam 20, mean x1 + x2 + x3      3.6        17  1,000
-    ridge, p 10, lam 10                          11       510  1,000
-    5 nearest neighbours, p 5                   1.8     exact    990
-    ====================================== ======== ========= ======
+    The gains are on the page "What does a search cost?" of the documentation: with 100 repetitions the
+    variance of one fit is 1.2 to 15 times smaller, and in whole frames up to 490 times.
 
     Examples
     --------

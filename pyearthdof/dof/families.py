@@ -1,18 +1,14 @@
 """The degrees of freedom of classifiers and of fits to counts: Efron's (2004) covariance penalties.
 
-Responses that are classes or counts: how they are drawn, and what a fit is compared with them by.
-
-Efron (2004) writes a loss Q(y, muhat) by a concave function q of the mean. The loss of a new response at
-the same rows is on average that of the data plus 2 cov(lambda_i, y_i) for each row, lambda =
--q'(muhat)/2:
+Efron writes a loss Q(y, muhat) by a concave function q of the mean. The loss of a new response at the same
+rows is on average that of the data plus 2 cov(lambda_i, y_i) for each row, lambda = -q'(muhat)/2:
 
     deviance   lambda is the natural parameter: log odds of a class, log mean of a count
     squared    lambda is the mean
-    counting   lambda is 1/2 for the class that is predicted and -1/2 for the other: wrong ones are counted
+    counting   lambda is 1/2 for the predicted class and -1/2 for the other: wrong classes are counted
 
 With K classes y is K - 1 indicators, of all classes but the first, and lambda one number for each of
 them: log p_k - log p_1, (p_k - p_1)/2, or half the difference of the indicators of the predicted class.
-For two classes these are the log odds, the probability (less 1/2) and the sign above.
 """
 
 from __future__ import annotations

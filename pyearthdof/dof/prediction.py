@@ -1,12 +1,10 @@
-"""Degrees of freedom where the rows to be predicted are new: random-X.
+"""Degrees of freedom where the rows to be predicted are new (random X).
 
-The classical degrees of freedom measure the optimism of the training error ErrT as an estimate of the
-error at the same rows, OptF = 2 sigma^2 df/n. At new rows x* the error is ErrR = sigma^2 + E(muhat(x*) -
-mu(x*))^2, and
+At new rows x* the error is ErrR = sigma^2 + E(muhat(x*) - mu(x*))^2, and with ErrT the training error
 
     OptR = ErrR - ErrT = E(muhat* - mu*)^2 - E|muhat - mu|^2/n + 2 sigma^2 df/n .
 
-Three measures are made of it:
+There are three measures of it:
 
 predictive (Luan, Lee and Zhu 2021)
     df + n/2 (E Var(muhat*) - sum_i Var(muhat_i)/n)/sigma^2. With muhat* = h*'y, as they define it, this is
@@ -19,10 +17,6 @@ emergent, intrinsic (Patil, Du and Tibshirani 2024)
 Least squares on p Gaussian predictors, without intercept, has the predictive df p/2 + n p/(2 (n - p - 1))
 for p < n - 1, and n/2 + n^2/(2 (p - n - 1)) for p > n + 1, where it interpolates with the least norm; the
 emergent and intrinsic ones are p in the first case.
-
-The rows of a design and the new ones that are to be predicted, with the true mean at both.
-
-What the optimism at new rows is made of: errors and variances of the fits, at both kinds of rows.
 """
 
 from __future__ import annotations

@@ -68,11 +68,8 @@ class SelfConsistency(Curve):
         r + c (r - 1)/2 with the corrected penalty: df again by algebra, unless df < r.
     default_penalty : float
     n_rep : int
-    n_designs : int or None
-        Number of designs that were drawn; None where the design was given.
-    se_covers : str
-        What the standard errors and intervals cover: the draws of y for one design, or those of y and
-        of the design.
+    n_designs, se_covers
+        As in `DegreesOfFreedom`.
     left_out : (k, m) array
         The df without one repetition (group of them, design).
     settings, versions : dict
@@ -185,23 +182,10 @@ def self_consistency(
         Largest degree of interaction.
     nk : sequence of int
         Most terms in the forward pass.
-    n_rep : int
-        Number of responses drawn and fitted.
-    draws : RDraws or "best", optional
-        R's random numbers and the paper's estimator; `RDraws(1234)`, the authors' seed, by default.
-        "best" is the best estimator of `degrees_of_freedom` instead, with numpy's numbers.
-    random_state : int, RandomState, Generator or None
-        Numpy's random numbers and the best estimator. `settings["variance_reduction"]` says what it was.
-    n_designs : int, optional
-        How many designs are drawn for a tuple; by default 1 with R's numbers, as the authors do, and 20
-        with numpy's. With 1 the result and its errors hold for that design; with several it is a mean
-        over designs, and its errors cover the draws of y and of the design.
+    n_rep, draws, random_state, n_designs, n_jobs, progress
+        As in `correct_penalty`.
     engine : {"auto", "r", "native"}
         As in `Earth`.
-    n_jobs : int, optional
-        Number of workers; the result does not depend on it.
-    progress : bool
-        Show a progress bar.
     package : {"earth", "mda"}
         Whose MARS. mda has no path, so every nk is fitted by itself.
 

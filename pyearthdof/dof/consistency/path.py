@@ -1,14 +1,8 @@
 """Self-consistency of any procedure along any grid: Definition 2 of the paper.
 
-A procedure with a parameter is self-consistent where its actual degrees of freedom are the nominal ones that
-it, or the one who uses it, counts with. All points of a grid are fitted to the same responses, so that the
-steps between them have much smaller errors than the points themselves.
-
-A grid of settings for a procedure, and the procedure at each of its points.
-
-Nominal rules at the points of a grid, with their errors, and the parameter that makes one self-consistent.
-
-A rule counts with the means of the fits. Its error is a jackknife's: it counts again without each repetition.
+A procedure with a parameter is self-consistent where its actual degrees of freedom are its nominal ones. All
+points of a grid are fitted to the same responses, so that the steps between them have much smaller errors
+than the points themselves.
 """
 
 from __future__ import annotations
@@ -280,10 +274,8 @@ class ConsistencyPath(Curve):
     gap, gap_se : (k,) array or None
         df - nominal_df, from the same draws; 0 is self-consistency.
     n_rep : int
-    n_designs : int or None
-        Number of designs that were drawn; None where the design was given.
-    se_covers : str
-        What the standard errors and intervals cover.
+    n_designs, se_covers
+        As in `DegreesOfFreedom`.
     points : tuple of DegreesOfFreedom
         All quantities at each point.
     rule : function, str or None

@@ -1,9 +1,4 @@
-"""The paper's Algorithm 2: the penalty at which MARS counts its degrees of freedom right.
-
-The search that Algorithm 2 measures: whose MARS, with which options, on which design.
-
-The penalty c of MARS: from terms to nominal degrees of freedom and back.
-"""
+"""Algorithm 2: the penalty at which the nominal degrees of freedom of MARS are the actual ones."""
 
 from __future__ import annotations
 
@@ -222,11 +217,8 @@ class PenaltyCorrection(Estimate):
     n_terms, n_terms_se : float
         Mean number of terms r.
     n, p, nk, degree, n_rep : int
-    n_designs : int or None
-        Number of designs that were drawn; None where the design was given.
-    se_covers : str
-        What the standard errors and intervals cover: the draws of y for one design, or those of y and
-        of the design.
+    n_designs, se_covers
+        As in `DegreesOfFreedom`.
     left_out : dict
         The penalty (before negative values are set to 0), the df and the number of terms without one
         repetition (group of them, design).
@@ -389,10 +381,8 @@ def correct_penalty(
         the design.
     engine : {"auto", "r", "native"}, optional
         As in `Earth`; by default the estimator's, or "auto".
-    n_jobs : int, optional
-        Number of workers; the result does not depend on it.
-    progress : bool
-        Show a progress bar.
+    n_jobs, progress
+        As in `degrees_of_freedom`.
     package : {"earth", "mda"}, optional
         Whose MARS; by default the estimator's, or "earth".
 

@@ -1,9 +1,9 @@
-"""The two rules with noise around the fit instead of around zero.
+"""Both rules of `CorrectedEarth` with noise around the fit instead of around zero.
 
-A search that has a signal to find spends less on noise than one that has none, so the degrees of freedom
-at the null are on the safe side. Here they are measured around a fit, by noise of the variance RSS/(n - df)
-that it leaves; the fit that they choose is the next mean, until it is chosen again. The responses have the
-same random numbers every time, so that nothing but the mean changes.
+A search that has a signal to find spends less on noise than one that has none. So the degrees of freedom are
+measured around a fit, by noise of the variance RSS/(n - df) that it leaves; the fit that they choose is the
+next mean, until it is chosen again. The random numbers are the same every time, so that nothing but the mean
+changes.
 """
 
 from __future__ import annotations

@@ -1,20 +1,15 @@
-"""The actual degrees of freedom of every size of a MARS pruning sequence.
+"""The actual degrees of freedom of every size of a MARS pruning sequence, and the choice of a size by them.
 
-MARS counts r + c (r - 1)/2 for a model of r terms, a straight line. What its search uses is a curve: the
-first terms are the best of many, and dear; later ones are cheaper. The curve is measured as Algorithm 1
-does it: responses of noise go through the forward pass and the pruning, and the df of size r are the
-covariances of its fit with the noise.
+MARS counts r + c (r - 1)/2 for a model of r terms, a straight line. The actual degrees of freedom are a
+curve: the first terms are the best of many, and expensive; later ones are cheaper. The curve is measured as
+Algorithm 1 does it, by responses of noise that go through the forward pass and the pruning.
 
 A fit of size r is a projection, so for a constant mean the sum of the covariances is 1 + (n - 1) E[RSq of
-size r], one number a run (`run.direction`). For another mean it is E[z'(fit - f)]/sigma, where z is the
-noise, and f any fixed vector: the less the fit differs from it, the less it varies.
+size r], one number a run. For another mean it is E[z'(fit - f)]/sigma, where z is the noise, and f any fixed
+vector: the less the fit differs from it, the less it varies.
 
-Choose the size of a model by its actual degrees of freedom.
-
-Residual sums of squares of a fitted MARS, and of all sizes of one, whatever the scale of y.
-
-earth writes 0 for an RSS below 1e-10, though y may be as small as that. Such ones are computed here, and are
-0 where there is nothing but rounding.
+earth reports 0 for an RSS below 1e-10, though y may be as small as that. Such an RSS is computed again, and
+is 0 only if it is rounding.
 """
 
 from __future__ import annotations
@@ -134,10 +129,8 @@ class SizeCurve(Curve):
         from the table.
     default_penalty : float
     n, p, nk, degree, n_rep : int
-    n_designs : int or None
-        Number of designs that were drawn; None where the design was given.
-    se_covers : str
-        What the standard errors and intervals cover.
+    n_designs, se_covers
+        As in `DegreesOfFreedom`.
     left_out : (k, m) array
         The df without one repetition (design); without columns in a curve from the table.
     settings, versions : dict
@@ -293,18 +286,8 @@ def df_of_sizes(
         response at a time, ten times longer or more.
     degree, nk : int, optional
         Instead of the estimator's.
-    n_rep : int
-        Number of responses drawn and fitted.
-    draws : RDraws, optional
-        R's random numbers; `RDraws(1234)` by default.
-    random_state : int, RandomState, Generator or None
-        Numpy's random numbers instead.
-    n_designs : int, optional
-        How many designs are drawn for a tuple, as in `correct_penalty`.
-    n_jobs : int, optional
-        Number of threads; the result does not depend on it.
-    progress : bool
-        Show a progress bar.
+    n_rep, draws, random_state, n_designs, n_jobs, progress
+        As in `correct_penalty`.
 
     Returns
     -------

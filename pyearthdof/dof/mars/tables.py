@@ -1,17 +1,9 @@
-"""Corrected penalties at once: a table made by Algorithm 2, and interpolation with an error bar.
+"""Corrected penalties, and degrees of freedom of every size, from tables that come with the package.
 
-The penalty is smooth in log n and log p, so a cubic spline through the cells gives the values between
-them. Along nk it is a straight line in log nk: the penalty has a bend where the forward pass ends by
-itself, which a spline would round off. What is interpolated is 2 (df - r)/(r - 1) before negative values
-are set to 0, which is smooth where the penalty itself is not.
-
-The degrees of freedom of every size at once: a table of measured curves, and what lies between them.
-
-At each size the df are smooth in log n and log p, so a cubic spline through the curves of the table gives
-the values between them, as in `penalty_table`; the length of a curve goes in straight lines. The table is for
-earth's default options, nk included.
-
-A table on a grid of n, p and more, from the package, and weights for what lies between its cells.
+Both are smooth in log n and log p, so a cubic spline through the cells gives the values between them. Along
+nk and along the length of a curve it is a straight line: the penalty has a bend where the forward pass ends
+by itself, which a spline would round off. The penalty is interpolated as 2 (df - r)/(r - 1), before negative
+values are set to 0.
 """
 
 from __future__ import annotations

@@ -1,13 +1,9 @@
-"""Turns whatever fits a curve into a procedure: something with `fit_many(X, Y) -> Fits`.
+"""Adapters: procedures from scikit-learn's regressors and from functions.
 
-What scikit-learn's fitted regressors tell of themselves: tr S(y), free parameters, rank, refit.
-
-Most of them are S(y) y with a matrix that can be written down once the fit is known: a tree averages over
-its leaves, the lasso is a weighted ridge on its columns, a pipeline is its last step on what the others
-made of X. The trace is that of this matrix; what the degrees of freedom have beyond its mean is the
-search cost `msdf`.
-
-A class is known by its name, itself and not its subclasses, which may fit otherwise.
+Most of scikit-learn's fitted regressors are S(y) y with a matrix that can be written down once the fit is
+known: a tree averages over its leaves, the lasso is a weighted ridge on its columns, a pipeline is its last
+step on the transformed X. Their trace is that of this matrix. A class is recognised by its name, without its
+subclasses, which may fit otherwise.
 """
 
 from __future__ import annotations
@@ -153,11 +149,11 @@ def _rank(X) -> int:
     return int(np.linalg.matrix_rank(X)) if X.size else 0
 
 
-def _least_squares(model, X, y, chosen=None) -> Structure:
-    """Least squares on all columns or on the chosen ones: a projection, whose trace is its rank."""
-    ones = int(model.fit_intercept)
-    columns = _centred(model, X)
-    columns = columns if chosen is None else columns[:, chosen]
+def _least_squares(model, X, y) -> Structure:
+    """Least squares on all columns, or on the selected ones: a projection, whose trace is its rank."""
+    ones, columns = int(model.fit_intercept), _centred(model, X)
+    if getattr(model, "positive", True):  # an OrthogonalMatchingPursuit selects columns, too
+        columns = columns[:, model.coef_ != 0]
     rank = _rank(columns) + ones
     return Structure(float(rank), columns.shape[1] + ones, rank, _refit(columns, y, ones))
 
@@ -169,15 +165,7 @@ def _refit(columns, y, ones) -> np.ndarray:
     return columns @ np.linalg.lstsq(columns, y - centre, rcond=None)[0] + centre
 
 
-def _linear_regression(model, X, y) -> Structure:
-    return _least_squares(model, X, y, model.coef_ != 0 if model.positive else None)
-
-
-def _sparse_least_squares(model, X, y) -> Structure:
-    return _least_squares(model, X, y, model.coef_ != 0)
-
-
-def _ridge_of(model, X, y, alpha) -> Structure:
+def _ridge(model, X, y, alpha) -> Structure:
     """tr S is the sum of d^2/(d^2 + alpha); an intercept adds one."""
     if getattr(model, "positive", False) or np.ndim(alpha):
         return UNKNOWN
@@ -192,19 +180,7 @@ def _ridge_trace(columns, penalty: float) -> float:
     return float((d2 / (d2 + penalty)).sum())
 
 
-def _ridge(model, X, y) -> Structure:
-    return _ridge_of(model, X, y, model.alpha)
-
-
-def _ridge_cv(model, X, y) -> Structure:
-    return _ridge_of(model, X, y, model.alpha_)
-
-
-def _bayesian_ridge(model, X, y) -> Structure:
-    return _ridge_of(model, X, y, model.lambda_ / model.alpha_)
-
-
-def _lasso_of(model, X, y, alpha, l1_ratio=1.0) -> Structure:
+def _lasso(model, X, y, alpha, l1_ratio=1.0) -> Structure:
     """S(y) of Theorem 1: ridge on the columns with coefficients b, penalty n alpha/|b_j| for each.
 
     The elastic net adds n alpha (1 - l1_ratio) to it.
@@ -220,22 +196,6 @@ def _lasso_of(model, X, y, alpha, l1_ratio=1.0) -> Structure:
         rank=rank + ones,
         refitted=_refit(active, y, ones),
     )
-
-
-def _lasso(model, X, y) -> Structure:
-    return _lasso_of(model, X, y, model.alpha)
-
-
-def _lasso_cv(model, X, y) -> Structure:
-    return _lasso_of(model, X, y, model.alpha_)
-
-
-def _elastic_net(model, X, y) -> Structure:
-    return _lasso_of(model, X, y, model.alpha, model.l1_ratio)
-
-
-def _elastic_net_cv(model, X, y) -> Structure:
-    return _lasso_of(model, X, y, model.alpha_, model.l1_ratio_)
 
 
 def _dummy(model, X, y) -> Structure:
@@ -337,6 +297,11 @@ def _pipeline(model, X, y) -> Structure:
     return structure_of(model.steps[-1][1], transformed, y)
 
 
+def _with(rule: Callable[..., Structure], *names: str) -> Callable[..., Structure]:
+    """A rule that takes attributes of the fitted model, too."""
+    return lambda model, X, y: rule(model, X, y, *(getattr(model, name) for name in names))
+
+
 def _search(model, X, y) -> Structure:
     return structure_of(model.best_estimator_, X, y) if model.refit else UNKNOWN
 
@@ -346,36 +311,32 @@ def _eliminated(model, X, y) -> Structure:
 
 
 _STRUCTURES: dict[str | None, Callable[..., Structure]] = {
-    "BayesianRidge": _bayesian_ridge,
+    "BayesianRidge": lambda model, X, y: _ridge(model, X, y, model.lambda_ / model.alpha_),
     "DecisionTreeRegressor": _tree,
     "DummyRegressor": _dummy,
-    "ElasticNet": _elastic_net,
-    "ElasticNetCV": _elastic_net_cv,
+    "ElasticNet": _with(_lasso, "alpha", "l1_ratio"),
+    "ElasticNetCV": _with(_lasso, "alpha_", "l1_ratio_"),
     "ExtraTreeRegressor": _tree,
     "ExtraTreesRegressor": _forest,
     "GaussianProcessRegressor": _gaussian_process,
     "GradientBoostingRegressor": _boosting,
-    "GridSearchCV": _search,
-    "HalvingGridSearchCV": _search,
-    "HalvingRandomSearchCV": _search,
     "IsotonicRegression": _isotonic,
     "KNeighborsRegressor": _neighbors,
     "KernelRidge": _kernel_ridge,
-    "Lasso": _lasso,
-    "LassoCV": _lasso_cv,
-    "LassoLars": _lasso,
-    "LassoLarsCV": _lasso_cv,
-    "LassoLarsIC": _lasso_cv,
-    "LinearRegression": _linear_regression,
-    "OrthogonalMatchingPursuit": _sparse_least_squares,
-    "OrthogonalMatchingPursuitCV": _sparse_least_squares,
+    "LinearRegression": _least_squares,
+    "OrthogonalMatchingPursuit": _least_squares,
+    "OrthogonalMatchingPursuitCV": _least_squares,
     "Pipeline": _pipeline,
-    "RFE": _eliminated,
-    "RFECV": _eliminated,
     "RandomForestRegressor": _forest,
-    "RandomizedSearchCV": _search,
-    "Ridge": _ridge,
-    "RidgeCV": _ridge_cv,
+    "Ridge": _with(_ridge, "alpha"),
+    "RidgeCV": _with(_ridge, "alpha_"),
+    **dict.fromkeys(("Lasso", "LassoLars"), _with(_lasso, "alpha")),
+    **dict.fromkeys(("LassoCV", "LassoLarsCV", "LassoLarsIC"), _with(_lasso, "alpha_")),
+    **dict.fromkeys(("RFE", "RFECV"), _eliminated),
+    **dict.fromkeys(
+        ("GridSearchCV", "HalvingGridSearchCV", "HalvingRandomSearchCV", "RandomizedSearchCV"),
+        _search,
+    ),
 }
 
 
@@ -411,7 +372,7 @@ def as_procedure(procedure):
 
 
 class _OneByOne(ABC):
-    """A procedure that can fit one response at a time and tells only its fit."""
+    """A procedure that fits one response at a time, and of which only the fit is known."""
 
     is_linear = False
     is_equivariant = False

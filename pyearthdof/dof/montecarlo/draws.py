@@ -1,24 +1,15 @@
-"""The responses of a Monte Carlo run: where the random numbers come from, and y = mu + sigma z.
+"""Random numbers and responses: y = mu + sigma z, from R's or numpy's stream.
 
-Mutually orthogonal responses: frames, and how many of them a run has.
+Noise with a covariance matrix is y = mu + L z, LL' the covariance. The degrees of freedom are then
+tr(Sigma^-1 Cov(muhat, y)), which is the sum of Cov(muhat_i, y_i)/sigma_i^2 for independent observations,
+tr(S) for a linear smoother, and by Stein's lemma the mean divergence of the fit for any Gaussian noise.
 
-For a linear smoother S and an orthonormal basis q_1, ..., q_n the sum of q_j'S q_j is tr(S), whatever the
-basis. So responses that are orthogonal to each other know the linear part of a fit exactly, and what varies
-from one basis to the next is the rest. A frame is drawn as the Q of a Gaussian matrix Z = QR, each column
-stretched to the length of that of Z. Q is uniform and independent of R, and the lengths depend on R alone, so
-each response is Gaussian by itself, the lengths are independent, and no estimate is biased.
-
-The gain comes with the last columns of a frame: with m of n columns the variance of the linear part is
-1 - (m - 1)/(n - 1) of that of independent responses. And the responses of a frame depend on each other, so
-frames are what the standard error leaves out; one frame has none. Hence the rule: whole frames, and ten of
-them at least; or, where designs are left out instead, two for each design.
-
-Noise with a covariance matrix: y = mu + L z, LL' the covariance.
-
-The degrees of freedom are tr(Sigma^-1 Cov(muhat, y)), which is the sum of Cov(muhat_i, y_i)/sigma_i^2 for
-independent observations, tr(S) for a linear smoother, and by Stein's lemma the mean divergence of the fit
-for any Gaussian noise. Twice of it is the optimism of the generalised sum of squares, (y - muhat)'
-Sigma^-1 (y - muhat).
+Frames are orthogonal responses. For a linear smoother S and an orthonormal basis q_1, ..., q_n the sum of
+q_j'S q_j is tr(S), so orthogonal responses give the linear part of a fit exactly. A frame is the Q of a
+Gaussian matrix Z = QR, each column stretched to the length of that of Z: each response is Gaussian by itself,
+and no estimate is biased. With m of n columns the variance of the linear part is 1 - (m - 1)/(n - 1) of that
+of independent responses. The responses of a frame depend on each other, so the standard error leaves out
+frames. Hence whole frames are used, at least ten of them, or two for each of several designs.
 """
 
 from __future__ import annotations

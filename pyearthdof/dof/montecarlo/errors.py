@@ -1,10 +1,8 @@
-"""An estimate together with what it would have been without each repetition: its error and interval.
+"""Standard errors: the jackknife, and runs that end where the error is small enough.
 
-Draw until the standard error is small enough: when to look at it, and what is said if it never is.
-
-A look at every repetition would stop by chance, on an error that happens to be small. So the next look is
-where the last one says that the target is reached, if that is at most twice as far. Else it is half of the
-way, at four times the repetitions at most: an error from a few of them is not known well.
+A look at the error after every repetition would stop by chance, on an error that happens to be small. So the
+next look is where the last one predicts that the target is reached, if that is at most twice as far; else it
+is half of the way, at four times the repetitions at most.
 """
 
 from __future__ import annotations

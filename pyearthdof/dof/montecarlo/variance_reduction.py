@@ -1,43 +1,31 @@
-"""Estimators of the degrees of freedom with less variance from as many fits, all of them unbiased.
+"""Estimators of the degrees of freedom: sample covariances, and unbiased estimators with less variance.
 
-"direction" is for a constant mean, "control" for any; "orthogonal" is both, where they hold, with responses
-that are orthogonal to each other (see `direction`, `control` and `frames`). Antithetic pairs (y and 2 mu - y)
-are not among them: the fit of -y is minus the fit of y for most procedures here, so both members of a pair
-say the same, and the variance doubles.
+Algorithm 1 sums the sample covariances of y_i and its fit over the observations. Small runs keep y and the
+fits, and leave out one repetition at a time for the standard error; large runs keep sums only, and leave out
+groups of repetitions. Which of the two depends on the size of the run alone.
 
-The sum over observations of the sample covariance between y and its fit (Algorithm 1).
+Projections on X and on its powers up to 5 have known degrees of freedom, their ranks. They are the controls:
 
-Small runs keep y and the fits, and leave out one repetition at a time for the standard error. Large
-runs keep sums only, and leave out groups of repetitions; memory then does not grow with their
-number. Which of the two depends on the size of the run alone.
+"control", for any mean. With z = (y - mu)/sigma, f = muhat/sigma and linear smoothers S1, S2, ..., which are
+the projections and the rest of the identity,
 
-The control variate: Algorithm 1 on what linear smoothers of known trace leave of the fit.
+    df = Cov(z, f - b1 S1 z - b2 S2 z - ...) + b1 tr(S1) + b2 tr(S2) + ...
 
-With z = (y - mu)/sigma and f = muhat/sigma the degrees of freedom are the covariance of z and f. Those of
-q = P(y - mu)/sigma, P one of the projections of `smoothers`, are rank(P), and those of what all of them leave
-of z are n minus their ranks. So with P1, P2, ... and the last as smoothers S1, S2, ...
+for any b1, b2, ... With the coefficients of the regression of f on the smoothers there is little left to
+vary. For the repetitions of a fold the coefficients and the mean of the rest come from the other folds, so
+the estimate is unbiased for any mu.
 
-    df = Cov(z, f - b1 q1 - b2 q2 - ...) + b1 tr(S1) + b2 tr(S2) + ...
-
-for any b1, b2, ..., and with the coefficients of the regression of f on the smoothers there is little
-left to vary. For the repetitions of a fold the coefficients and the mean of the rest come from the
-other folds: they are independent of z, whose mean is zero, so the estimate is unbiased for any mu.
-
-The length of y integrated out, for a constant mean and a fit that shifts and scales with y.
-
-With u = (y - ybar)/|y - ybar| and d = n - 1 the length of y - ybar is independent of u, so that
+"direction", for a constant mean and a fit that shifts and scales with y. With u = (y - ybar)/|y - ybar| and
+d = n - 1 the length of y - ybar is independent of u, so that
 
     df = 1 + d E[u'(muhat - ybar)/|y - ybar|].
 
-The control: for a projection P of `smoothers`, orthogonal to the constant, d u'P u has the known mean
-rank(P). Of each value b (d u'P u - rank(P)) is subtracted, b the coefficient of the fit on P u less that on
-what all projections leave of u. For the repetitions of a fold b comes from the other folds, which are
-independent: no bias.
+For a projection P orthogonal to the constant, d u'P u has the mean rank(P). Of each value
+b (d u'P u - rank(P)) is subtracted, b the coefficient of the fit on P u less that on the rest of u, from the
+other folds.
 
-Linear smoothers of known trace, the controls of an estimate: projections on X and on its powers up to 5.
-
-Whatever the fit, the degrees of freedom of a projection are its rank. The better the projections explain the
-fit, the less of it is left to vary; curves and hinges of a column are explained by its powers.
+"orthogonal" is both, where their conditions hold, with responses in frames (`draws`). Antithetic pairs y and
+2 mu - y would double the variance: most procedures fit -y by minus the fit of y.
 """
 
 from __future__ import annotations

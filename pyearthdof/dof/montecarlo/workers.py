@@ -1,26 +1,19 @@
-"""Runs the fits of a Monte Carlo study in blocks, on one core, many, or a cluster.
+"""Blocks of fits, and the workers that compute them: one core, many, or a cluster.
 
-The blocks depend on the size of the study alone and the results come back in order. A product with one
-column and with many differ in the last bit, and so do threaded and plain sums; with fixed blocks and one
-BLAS thread the result is the same for any number of workers.
+The blocks depend on the size of the study alone, and the results come back in order. With fixed blocks and
+one BLAS thread the result is the same to the bit for any number of workers. A procedure is bound to each
+design once: in the main process if it has threads of its own, else in each worker.
 
-A procedure is bound to each design once: here where it has threads of its own, else in each worker.
+joblib runs the workers. Beyond that:
 
-Tasks for several workers: a worker may die, and Ctrl-C stops them all.
-
-joblib does the work. What it leaves open, and what is done about it here:
-
-- A worker process that dies ends the whole call. Here its tasks are given out again; it is an error only
-  when workers die twice and nothing was finished in between.
-- A worker that dies while it sends its result leaves the main process waiting for the rest of it, for
-  ever. A thread looks after the workers and cuts the pipe.
-- On a dask cluster, a task that killed every worker that took it is never reported. So the cluster's
-  client is asked directly; dask itself gives the tasks of a dead worker to another one. A cluster
-  without this version of the package is refused before it gets a task.
-- Ctrl-C reaches the worker processes of a terminal too, each of which would print a traceback, or stop in
-  the middle of a result. They do not listen; the main process ends them.
-- Workers outlive a main process that was killed, also when they have not begun to work yet. They watch it
-  from their start and end themselves.
+- When a worker process dies, joblib ends the whole call. Its tasks are submitted again; it is an error only
+  if workers die twice and no task was finished in between.
+- When a worker dies while it sends its result, the main process would wait forever for the rest of it. A
+  thread watches the workers and closes the pipe.
+- dask never reports a task that killed every worker that took it, so its client is asked directly. A
+  cluster without this version of the package is refused before it gets a task.
+- Workers ignore Ctrl-C, which a terminal sends to them too; the main process ends them. They watch a main
+  process that was killed, and end themselves.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""What an estimator or a pipeline really uses: `df_report`, degrees of freedom and what follows from them.
-
-The numbers of a report, as they are usually computed and with the degrees of freedom that were measured.
+"""`df_report`: the degrees of freedom of an estimator at its fit to the data.
 
 With the residual sum of squares RSS, the total one TSS about the mean, and sigma^2 the variance of the
 noise:
@@ -20,26 +18,24 @@ For classes and counts the deviance D takes the place of the error, and 2 df is 
 
 The naive numbers have no optimism in errors and R2, and the naive count of parameters in AIC, BIC and
 GCV.
-
-A `DfReport` as text and as HTML.
 """
 
 from __future__ import annotations
 
-import html
 import math
 import re
 import textwrap
 import time
 import warnings
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
 from ..._utils.checks import by_position, check_count, check_design, check_vector, is_shape, refusal
+from ..._utils.html import Html, escape, note, table
 from ...contract import bind
 from ...exceptions import MissingClassWarning
 from ..families import FitFamily, classes_of, counts_of, family_of
@@ -52,7 +48,7 @@ from ..montecarlo.adapters import (
 from ..montecarlo.draws import as_draws
 from ..montecarlo.errors import Jackknife
 from ..montecarlo.workers import FitMany
-from ..results import DegreesOfFreedom
+from ..results import DegreesOfFreedom, Estimate, draw_bars
 from .fixed_choices import (
     Price,
     Runs,
@@ -64,17 +60,13 @@ from .fixed_choices import (
     with_all_held,
 )
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 __all__ = [
     "DfReport",
-    "Measure",
-    "Price",
-    "as_html",
-    "as_text",
     "df_report",
-    "family_measures",
-    "gaussian_measures",
     "page_of",
-    "wrong_classes",
 ]
 
 
@@ -182,31 +174,9 @@ def as_text(report) -> str:
         first, second = (max(len(row[k]) for row in rows) for k in (0, 1))
         lines += [f"  {a:<{first}}  {b:<{second}}  {c}" for a, b, c in rows]
     lines += ["", *textwrap.wrap(_basis(report), _WIDTH)]
-    for note in report.notes:
-        lines += textwrap.wrap(note, _WIDTH, initial_indent="- ", subsequent_indent="  ")
+    for text in report.notes:
+        lines += textwrap.wrap(text, _WIDTH, initial_indent="- ", subsequent_indent="  ")
     return "\n".join(lines).replace(_HARD, " ")
-
-
-def as_html(report) -> str:
-    """The report as a piece of HTML; it takes colours and fonts from the page, dark or light."""
-    parts = [
-        '<div class="pyearthdof-df-report" style="max-width:52em;color:inherit">',
-        '<p style="margin:0 0 .6em"><strong>Degrees of freedom of</strong> '
-        f"<code>{_escape(report.title)}</code></p>",
-        _html_table(_HEAD, _rows(report), numbers=(1, 2)),
-    ]
-    if report.prices:
-        rows = _prices(report)
-        parts.append(
-            _html_table(
-                ("What the choices cost", "df", "held: the choice of the data"), rows, numbers=(1,)
-            )
-        )
-    parts.append(f'<p style="margin:.6em 0 0;opacity:.8">{_escape(_basis(report))}</p>')
-    if report.notes:
-        items = "".join(f"<li>{_escape(note)}</li>" for note in report.notes)
-        parts.append(f'<ul style="margin:.4em 0 0;padding-left:1.2em;opacity:.8">{items}</ul>')
-    return "\n".join([*parts, "</div>"])
 
 
 def page_of(report) -> str:
@@ -215,7 +185,7 @@ def page_of(report) -> str:
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Degrees of freedom</title>'
         f'<meta name="viewport" content="width=device-width"><style>{style}</style></head>\n'
-        f"<body>\n{as_html(report)}\n</body></html>\n"
+        f"<body>\n{report.to_html()}\n</body></html>\n"
     )
 
 
@@ -266,35 +236,11 @@ def _table(rows) -> list[str]:
     return [f"{a:<{widths[0]}}  {b:>{widths[1]}}  {c:>{widths[2]}}".rstrip() for a, b, c in rows]
 
 
-_CELL = "padding:.2em .9em .2em 0;border-bottom:1px solid currentColor;border-color:rgba(128,128,128,.35)"
-
-
-def _html_table(head, rows, numbers: tuple[int, ...]) -> str:
-    """A table with the columns of numbers to the right."""
-
-    def cell(tag, text, k):
-        side = "right" if k in numbers else "left"
-        return f'<{tag} style="{_CELL};text-align:{side};background:none">{_escape(text)}</{tag}>'
-
-    lines = [
-        '<tr style="background:none">'
-        + "".join(cell(tag, text, k) for k, text in enumerate(row))
-        + "</tr>"
-        for tag, row in [("th", head), *(("td", row) for row in rows)]
-    ]
-    style = "border-collapse:collapse;margin:.4em 0;font-variant-numeric:tabular-nums;color:inherit"
-    return f'<table style="{style}"><thead>{lines[0]}</thead><tbody>{"".join(lines[1:])}</tbody></table>'
-
-
-def _escape(text: str) -> str:
-    return html.escape(str(text), quote=True)
-
-
 _N_PILOT = 100  # fits of the two pilot runs, at most
 
 
 @dataclass(frozen=True, eq=False)
-class DfReport:
+class DfReport(Estimate):
     """The degrees of freedom of an estimator at its fit to the data, and what follows from them.
 
     Attributes
@@ -365,15 +311,36 @@ class DfReport:
     seconds: float
     found: DegreesOfFreedom = field(repr=False)
 
+    _HIDDEN = ("found",)
+
     def __repr__(self) -> str:
         return as_text(self)
 
-    def _repr_html_(self) -> str:
-        return as_html(self)
+    def _html_title(self) -> Html:
+        return Html(f"Degrees of freedom of <code>{escape(self.title)}</code>")
+
+    def _html_body(self) -> str:
+        prices = [(step, what, price) for step, price, what in _prices(self)]
+        columns = ("what the choices cost", "held: the choice of the data", "df")
+        return "".join([
+            table(_HEAD, _rows(self)), table(columns, prices, left=2) if prices else "",
+            *map(note, (_basis(self), *self.notes)),
+        ])  # fmt: skip
 
     def to_html(self) -> str:
         """The report as a piece of HTML, in the colours of the page around it."""
-        return as_html(self)
+        return self._repr_html_()
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """An interval for the df, as in `DegreesOfFreedom.interval`."""
+        return self.found.interval("df", level)
+
+    def _draw(self, ax: Axes) -> None:
+        """The df with their interval, and the prices with two standard errors."""
+        names = ["degrees of freedom", *(price.step for price in self.prices)]
+        ends = [(price.price - 2 * price.se, price.price + 2 * price.se) for price in self.prices]
+        values = [self.df, *(price.price for price in self.prices)]
+        draw_bars(ax, names, values, [(self.lower, self.upper), *ends])
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each number: as usually computed, as measured, and the error of the latter."""
@@ -383,16 +350,15 @@ class DfReport:
         frame = pd.DataFrame(rows, columns=["quantity", "naive", "honest", "se"])
         return frame.astype(dict.fromkeys(("naive", "honest", "se"), float))
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
         """Everything as plain Python values, ready for JSON."""
-        values = {
-            name: getattr(self, name) for name in self.__dataclass_fields__ if name != "found"
+        return super().to_dict() | {
+            "prices": [vars(price) for price in self.prices],
+            "measures": [vars(measure) for measure in self.measures],
+            "notes": list(self.notes),
+            "settings": self.found.settings,
+            "versions": self.found.versions,
         }
-        values["prices"] = [vars(price) for price in self.prices]
-        values["measures"] = [vars(measure) for measure in self.measures]
-        values["notes"] = list(self.notes)
-        values["settings"], values["versions"] = self.found.settings, self.found.versions
-        return values
 
 
 def df_report(
@@ -430,14 +396,8 @@ def df_report(
         fit takes nearly all n it has to be given.
     prices : bool
         Price the searching steps. Each takes `n_rep` fits more.
-    n_rep : int
-        Number of responses that are drawn.
-    draws : RDraws, optional
-        R's random numbers.
-    random_state : int, RandomState, Generator or None
-        Numpy's random numbers, where `draws` is not given.
-    n_jobs : int, optional
-        Number of workers; the result does not depend on it.
+    n_rep, draws, random_state, n_jobs
+        As in `degrees_of_freedom`.
     progress : bool
         Say how long it will take, and show bars, on standard error.
 

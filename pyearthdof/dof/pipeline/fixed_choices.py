@@ -1,12 +1,8 @@
-"""A pipeline with some of its choices held: what a step chose on the data is kept for all responses.
+"""The costs of the choices of a pipeline: its df less those with the choices on the data held fixed.
 
-A transformer that looks at y, as a selection of columns, is frozen as it was fitted to the data. An
-estimator that searches for a parameter, as by cross-validation, is replaced by one that has the parameter
-found on the data.
-
-What the choices of an estimator cost: the runs of a report, all with the same random numbers.
-
-The degrees of freedom that are usually counted for a fitted model: its parameters.
+A transformer that looks at y, such as a selection of columns, is frozen as it was fitted to the data. An
+estimator that searches for a parameter, for example by cross-validation, is replaced by one with the
+parameter found on the data.
 """
 
 from __future__ import annotations

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import pandas as pd
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 
 __all__ = ["Bound", "BoundMars", "Fits", "PathFits", "Procedure", "SizeFits", "bind", "declares"]
+
+
+Rows: TypeAlias = np.ndarray | pd.DataFrame  # of a design
 
 
 @dataclass(frozen=True)
@@ -91,14 +96,14 @@ class Bound:
     engine: str | None = None
     has_threads: bool = False
 
-    def __init__(self, procedure, X):
+    def __init__(self, procedure: Any, X: Rows) -> None:
         self.procedure, self.X = procedure, X
 
     @property
     def versions(self) -> dict[str, str]:
         return {}
 
-    def fit_many(self, Y, n_threads: int = 1) -> Fits:
+    def fit_many(self, Y: np.ndarray, n_threads: int = 1) -> Fits:
         """Fit every column of Y, which is finite and has the rows of X."""
         return self.procedure.fit_many(self.X, Y)
 
@@ -107,11 +112,11 @@ class BoundMars(Bound, ABC):
     """A MARS on one design, which can also be fitted for a sequence of nk."""
 
     @abstractmethod
-    def fit_path(self, Y, nks, n_threads: int = 1) -> PathFits:
+    def fit_path(self, Y: np.ndarray, nks: Sequence[int], n_threads: int = 1) -> PathFits:
         """Fit every column of Y for every nk."""
 
 
-def bind(procedure, X) -> Bound:
+def bind(procedure: Any, X: Rows) -> Bound:
     """The procedure on a design, whether it knows how to bind itself or has `fit_many` alone.
 
     A class that overrides `fit_many` of one that binds means its own `fit_many`.
@@ -180,7 +185,7 @@ class Procedure(RegressorMixin, BaseEstimator):
         if fits.rank is not None:
             self.rank_ = int(fits.rank[0])
 
-    def bind(self, X) -> Bound:
+    def bind(self, X: Rows) -> Bound:
         """This procedure on a design, for many fits. Subclasses do here what depends on X alone."""
         return Bound(self, X)
 
@@ -192,7 +197,7 @@ class Procedure(RegressorMixin, BaseEstimator):
         """
         return None
 
-    def fit_many(self, X, Y) -> Fits:
+    def fit_many(self, X: Rows, Y: np.ndarray) -> Fits:
         """Fit every column of Y on the same X. Subclasses vectorise this; here is the plain loop."""
         Y = np.asarray(Y, dtype=float)
         fits = [clone(self).fit(X, y) for y in Y.T]
@@ -205,6 +210,8 @@ class Procedure(RegressorMixin, BaseEstimator):
         )
 
 
-def _collect(fits, name, combine=np.array):
+def _collect(
+    fits: Any, name: str, combine: Callable[..., np.ndarray] = np.array
+) -> np.ndarray | None:
     values = [getattr(f, name, None) for f in fits]
     return None if any(v is None for v in values) else combine(values)

@@ -158,7 +158,7 @@ def df(
             run | ({} if n_rep is None else {"n_rep": n_rep}),
         )
         return
-    of_noise = {"sigma": sigma, "target_se": target_se, "method": method}
+    of_noise: dict[str, Any] = {"sigma": sigma, "target_se": target_se, "method": method}
     common: dict[str, Any] = {
         "draws": RDraws(seed), "n_designs": designs, "n_jobs": jobs, "progress": not (as_json or quiet),
     }  # fmt: skip

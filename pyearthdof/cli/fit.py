@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -93,7 +93,11 @@ def fit(
         if corrected or by_df:
             from ..dof import CorrectedEarth
 
-            run = {"n_rep": n_rep, "target_se": target_se, "progress": not (as_json or quiet)}
+            run: dict[str, Any] = {
+                "n_rep": n_rep,
+                "target_se": target_se,
+                "progress": not (as_json or quiet),
+            }
             rule = "by_df" if by_df else "corrected"
             whole = CorrectedEarth(model, rule=rule, **run).fit(X, y, **given)
             model, correction = whole.estimator_, whole.correction_

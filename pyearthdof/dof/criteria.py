@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 
 from .._utils.checks import by_position, check_choice, check_vector, is_number, refusal
 from .._utils.checks import check_design as check_matrix
+from ..contract import Rows
 from ..exceptions import InvalidInputError
 from .degrees_of_freedom import degrees_of_freedom
-from .montecarlo.draws import authors_draws
+from .montecarlo.draws import Draws, RandomState, authors_draws
 from .montecarlo.variance_reduction import has_one_mean, is_equivariant
-from .results import Estimate
+from .results import DegreesOfFreedom, Estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["ProcedureChoice", "aic", "bic", "choose_by_df", "gcv"]
 
 
-def aic(y, fitted, df: float) -> float:
+def aic(y: ArrayLike, fitted: ArrayLike, df: float) -> float:
     """Akaike's criterion as in the paper, n log RSS + 2 df.
 
     Parameters
@@ -44,7 +46,7 @@ def aic(y, fitted, df: float) -> float:
     return n * _log(rss) + 2 * df
 
 
-def bic(y, fitted, df: float) -> float:
+def bic(y: ArrayLike, fitted: ArrayLike, df: float) -> float:
     """The Bayesian criterion as in the paper, n log RSS + df log n; arguments as in `aic`.
 
     Examples
@@ -57,7 +59,7 @@ def bic(y, fitted, df: float) -> float:
     return n * _log(rss) + df * math.log(n)
 
 
-def gcv(y, fitted, df: float, *, per_observation: bool = False) -> float:
+def gcv(y: ArrayLike, fitted: ArrayLike, df: float, *, per_observation: bool = False) -> float:
     """Generalized cross-validation, RSS/(1 - df/n)^2; infinite where df >= n.
 
     Parameters
@@ -82,7 +84,7 @@ def gcv(y, fitted, df: float, *, per_observation: bool = False) -> float:
     return rss / (1 - df / n) ** 2 / (n if per_observation else 1)
 
 
-def _n_and_rss(y, fitted, df) -> tuple[int, float]:
+def _n_and_rss(y: ArrayLike, fitted: ArrayLike, df: Any) -> tuple[int, float]:
     if not is_number(df) or not math.isfinite(df):
         raise refusal("df", df, "a finite number")
     n = np.size(y)
@@ -161,17 +163,17 @@ class ProcedureChoice(Estimate):
 
 
 def choose_by_df(
-    procedures,
-    X,
-    y,
+    procedures: Any,
+    X: Rows,
+    y: ArrayLike,
     *,
-    criterion="aicc",
-    mu="fitted",
-    n_rep=100,
-    draws=None,
-    random_state=None,
-    n_jobs=None,
-    progress=False,
+    criterion: str = "aicc",
+    mu: str | None = "fitted",
+    n_rep: int = 100,
+    draws: Draws | str | None = None,
+    random_state: RandomState = None,
+    n_jobs: int | None = None,
+    progress: bool = False,
 ) -> ProcedureChoice:
     """Measure the degrees of freedom of several procedures, and take the one with the least score.
 
@@ -223,7 +225,7 @@ def choose_by_df(
     rss = sum_of_squares(y - fits, y)
     stream = authors_draws(draws, random_state)
 
-    def measure(mu, sigma) -> tuple[pd.DataFrame, float]:
+    def measure(mu: np.ndarray, sigma: float) -> tuple[pd.DataFrame, float]:
         found = [
             _df(procedure, X, mu, sigma, n_rep, stream.copy(), n_jobs, progress)
             for procedure in members.values()
@@ -255,7 +257,16 @@ def choose_by_df(
     )
 
 
-def _df(procedure, X, mu, sigma, n_rep, draws, n_jobs, progress):
+def _df(
+    procedure: Any,
+    X: Rows,
+    mu: np.ndarray,
+    sigma: float,
+    n_rep: int,
+    draws: Draws | None,
+    n_jobs: int | None,
+    progress: bool,
+) -> DegreesOfFreedom:
     """The degrees of freedom around a mean."""
     direction = has_one_mean(mu, sigma) and is_equivariant(procedure)
     return degrees_of_freedom(
@@ -264,7 +275,7 @@ def _df(procedure, X, mu, sigma, n_rep, draws, n_jobs, progress):
     )  # fmt: skip
 
 
-def _members(procedures) -> dict:
+def _members(procedures: Any) -> dict:
     if not isinstance(procedures, (Mapping, list, tuple)) or len(procedures) == 0:
         raise InvalidInputError(
             f"procedures={procedures!r:.80} but it should be a list or a mapping of procedures, one at least"
@@ -302,7 +313,9 @@ def scores(rss: np.ndarray, df: np.ndarray, n: int) -> tuple[pd.DataFrame, float
 _ROUNDING = (100 * np.finfo(float).eps) ** 2  # of the sum of squares
 
 
-def sum_of_squares(residuals, y, root=1.0) -> np.ndarray:
+def sum_of_squares(
+    residuals: np.ndarray, y: np.ndarray, root: float | np.ndarray = 1.0
+) -> np.ndarray:
     """Sums of squared residuals, each of them times `root`; 0 where they are the rounding of y.
 
     Examples

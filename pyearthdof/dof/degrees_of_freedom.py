@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._utils.checks import (
     by_position,
@@ -12,12 +15,19 @@ from .._utils.checks import (
     check_vector,
     refusal,
 )
-from ..contract import bind
+from ..contract import Rows, bind
 from ..exceptions import InvalidInputError
 from .exact import has_orthogonal_formula, orthogonal_measurement
 from .montecarlo.adapters import as_procedure, takes_missing
 from .montecarlo.designs import Designs, the_designs
-from .montecarlo.draws import CorrelatedResponses, Responses, as_draws, the_responses
+from .montecarlo.draws import (
+    CorrelatedResponses,
+    Draws,
+    RandomState,
+    Responses,
+    as_draws,
+    the_responses,
+)
 from .montecarlo.errors import Jackknife, Target, check_n_rep, check_target, warn_if_missed
 from .montecarlo.measurement import Measurement, measure, over_designs
 from .montecarlo.variance_reduction import PLAIN, Reduction, choose, is_numeric
@@ -33,21 +43,21 @@ _N_ROUNDS = 2
 
 
 def degrees_of_freedom(
-    procedure,
-    X,
+    procedure: Any,
+    X: Rows | tuple[int, int],
     *,
-    y=None,
-    mu=None,
-    sigma=None,
-    n_rep=None,
-    target_se=None,
-    draws=None,
-    random_state=None,
-    n_designs=None,
-    method="auto",
-    variance_reduction="auto",
-    n_jobs=None,
-    progress=False,
+    y: ArrayLike | None = None,
+    mu: ArrayLike | str | None = None,
+    sigma: ArrayLike | None = None,
+    n_rep: int | None = None,
+    target_se: float | None = None,
+    draws: Draws | None = None,
+    random_state: RandomState = None,
+    n_designs: int | None = None,
+    method: str = "auto",
+    variance_reduction: str | None = "auto",
+    n_jobs: int | None = None,
+    progress: bool = False,
 ) -> DegreesOfFreedom:
     """Estimate the degrees of freedom of a fitting procedure on a design, for Gaussian noise.
 
@@ -171,7 +181,7 @@ def degrees_of_freedom(
         "method": method,
         "target_se": target_se,
     }
-    run = {"n_jobs": n_jobs, "progress": progress}
+    run: dict[str, Any] = {"n_jobs": n_jobs, "progress": progress}
     if isinstance(mu, str) and mu == "fitted":
         responses, settings["sigma_df"] = responses_around_fit(
             procedure, designs, y, sigma, stream, **run
@@ -212,7 +222,7 @@ def degrees_of_freedom(
     )
 
 
-def _resolve_method(method, procedure) -> str:
+def _resolve_method(method: str, procedure: Any) -> str:
     check_choice("method", method, METHODS)
     linear = getattr(procedure, "is_linear", False)
     if method == "auto":
@@ -223,17 +233,17 @@ def _resolve_method(method, procedure) -> str:
     return method
 
 
-def _describe(value, default: str) -> str:
+def _describe(value: Any, default: str) -> str:
     return default if value is None else value if isinstance(value, str) else "given"
 
 
-def _sigma_setting(responses):
+def _sigma_setting(responses: Responses) -> float | str:
     if isinstance(responses, CorrelatedResponses):
         return "a covariance matrix"
     return float(responses.sigma[0]) if np.ptp(responses.sigma) == 0 else "given"
 
 
-def _exact(procedure, X, responses) -> Measurement:
+def _exact(procedure: Any, X: Rows, responses: Responses) -> Measurement:
     """tr(S) of a linear smoother, from one fit; y does not choose S, so nothing was searched."""
     [Y] = responses.blocks([0, 1])
     bound = bind(procedure, X)
@@ -252,11 +262,11 @@ def _exact(procedure, X, responses) -> Measurement:
     )
 
 
-def _known(values) -> Jackknife:
+def _known(values: np.ndarray) -> Jackknife:
     return Jackknife(float(values[0]), np.zeros(2))
 
 
-def _smoother_diagonal(bound, n: int) -> np.ndarray | None:
+def _smoother_diagonal(bound: Any, n: int) -> np.ndarray | None:
     """The diagonal of S, from its fits to unit vectors."""
     if n > _MAX_SMOOTHER:
         return None
@@ -264,7 +274,12 @@ def _smoother_diagonal(bound, n: int) -> np.ndarray | None:
 
 
 def responses_around_fit(
-    procedure, designs: Designs, y, sigma, stream, **run
+    procedure: Any,
+    designs: Designs,
+    y: ArrayLike | None,
+    sigma: ArrayLike | None,
+    stream: Draws,
+    **run: Any,
 ) -> tuple[Responses, float | None]:
     """Responses whose mean is the fit to y, and the df by which their sigma was estimated.
 
@@ -303,7 +318,7 @@ def responses_around_fit(
     return Responses(n, mean, sigmas, stream), df
 
 
-def _residual_squares(y, mean) -> float:
+def _residual_squares(y: np.ndarray, mean: np.ndarray) -> float:
     residuals = y - mean
     rss, n = float(residuals @ residuals), len(y)
     # Rounding leaves residuals of a few eps where the fit goes through y.

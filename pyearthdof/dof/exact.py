@@ -15,13 +15,15 @@ an integral in one dimension for each column.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.stats import norm
 from sklearn.base import clone
 
 from .._utils.checks import refusal
-from ..contract import Procedure, declares
-from .montecarlo.draws import CorrelatedResponses
+from ..contract import Procedure, Rows, declares
+from .montecarlo.draws import CorrelatedResponses, Responses
 from .montecarlo.errors import Jackknife
 from .montecarlo.measurement import Measurement
 
@@ -32,7 +34,7 @@ _N_NODES = 400  # of a Gauss-Legendre rule over 12 standard deviations on each s
 _REACH = 12.0
 
 
-def has_orthogonal_formula(procedure, X) -> bool:
+def has_orthogonal_formula(procedure: Any, X: Rows) -> bool:
     """Whether the df of this procedure on this design are one of the formulas above."""
     if not isinstance(X, np.ndarray) or not declares(procedure, "orthogonal_rule"):
         return False
@@ -43,7 +45,7 @@ def has_orthogonal_formula(procedure, X) -> bool:
     return bool(np.abs(gram - np.eye(len(gram))).max() < _TOLERANCE)
 
 
-def orthogonal_measurement(procedure, X, responses) -> Measurement:
+def orthogonal_measurement(procedure: Any, X: Rows, responses: Responses) -> Measurement:
     """The df, and the mean size of the active set, which is trace, rank and number of parameters."""
     if np.ptp(responses.sigma) > 0 or isinstance(responses, CorrelatedResponses):
         raise refusal("sigma", "an array", "a number with method='exact' for this procedure")
@@ -59,23 +61,23 @@ def orthogonal_measurement(procedure, X, responses) -> Measurement:
     return Measurement(total, None, trace=active, n_coef=active, rank=active, df_refitted=total)
 
 
-def _columns(procedure, X) -> np.ndarray:
+def _columns(procedure: Any, X: Rows) -> np.ndarray:
     X = _centred(procedure, X)
     norm_ = np.linalg.norm(X, axis=0)
     return X / np.where(norm_ > 0, norm_, 1.0)
 
 
-def _centred(procedure, X) -> np.ndarray:
+def _centred(procedure: Any, X: Rows) -> np.ndarray:
     return X - X.mean(axis=0) if procedure.fit_intercept else X
 
 
-def _above(m, t) -> tuple[float, float]:
+def _above(m: np.ndarray, t: np.ndarray) -> tuple[float, float]:
     kept = norm.sf(t - m) + norm.cdf(-t - m)
     cost = t * (norm.pdf(t - m) + norm.pdf(t + m))
     return float((kept + cost).sum()), float(kept.sum())
 
 
-def _largest(m, size: int) -> float:
+def _largest(m: np.ndarray, size: int) -> float:
     nodes, weights = np.polynomial.legendre.leggauss(_N_NODES)
     total = 0.0
     for j in range(len(m)):
@@ -92,7 +94,7 @@ def _largest(m, size: int) -> float:
     return total
 
 
-def _fewer_than(probabilities, size: int) -> np.ndarray:
+def _fewer_than(probabilities: np.ndarray, size: int) -> np.ndarray:
     """P(fewer than `size` of independent events happen), for each column of their probabilities."""
     count = np.zeros((size, probabilities.shape[1]))
     count[:1] = 1.0

@@ -14,11 +14,14 @@ them: log p_k - log p_1, (p_k - p_1)/2, or half the difference of the indicators
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from scipy.special import ndtr
 from scipy.stats import poisson
 from sklearn.base import clone, is_classifier
@@ -33,11 +36,11 @@ from .._utils.checks import (
     refusal,
 )
 from .._utils.warnings import warn_user
-from ..contract import Bound
+from ..contract import Bound, Rows
 from ..exceptions import InvalidInputError, MissingClassWarning
 from .montecarlo.adapters import fix_random_state, takes_missing
 from .montecarlo.designs import Designs, the_designs
-from .montecarlo.draws import Draws, as_draws
+from .montecarlo.draws import Draws, RandomState, as_draws
 from .montecarlo.errors import mean_over_designs
 from .montecarlo.variance_reduction import Covariance, covariance_sum, jackknife_groups
 from .montecarlo.workers import run_blocks
@@ -81,13 +84,13 @@ class Classes:
         """Of the indicators, one column of classes after the other."""
         return self.probabilities[:, 1:].T.ravel()
 
-    def blocks(self, edges):
+    def blocks(self, edges: Sequence[int]) -> Iterator[np.ndarray]:
         """Yield the responses between consecutive edges: the quantiles of normal numbers."""
         steps = np.cumsum(self.probabilities, axis=1)[:, :-1]
         for u in _uniforms(self.draws, self.n, edges):
             yield (u[:, :, None] > steps[:, None, :]).sum(axis=2).astype(float)
 
-    def indicators(self, Y) -> np.ndarray:
+    def indicators(self, Y: np.ndarray) -> np.ndarray:
         """(n (K - 1), m) from the numbers of the classes, (n, m)."""
         return np.vstack([k == Y for k in range(1, len(self.labels))]).astype(float)
 
@@ -107,22 +110,22 @@ class Counts:
     def mean(self) -> np.ndarray:
         return self.means
 
-    def blocks(self, edges):
+    def blocks(self, edges: Sequence[int]) -> Iterator[np.ndarray]:
         """Yield the responses between consecutive edges: the quantiles of normal numbers."""
         for u in _uniforms(self.draws, self.n, edges):
             yield np.asarray(poisson.ppf(u, self.means[:, None]), dtype=float)
 
-    def indicators(self, Y) -> np.ndarray:
+    def indicators(self, Y: np.ndarray) -> np.ndarray:
         """A count is its own only indicator."""
         return Y
 
 
-def _uniforms(draws: Draws, n: int, edges):
+def _uniforms(draws: Draws, n: int, edges: Sequence[int]) -> Iterator[np.ndarray]:
     for start, stop in pairwise(edges):
         yield ndtr(draws.normal(n * (stop - start)).reshape(stop - start, n).T)
 
 
-def class_probabilities(mu, n: int) -> np.ndarray:
+def class_probabilities(mu: np.ndarray, n: int) -> np.ndarray:
     """(n, K) from the probability of the second of two classes, or one column for each class."""
     if mu is None:
         mu = 0.5
@@ -140,7 +143,7 @@ def class_probabilities(mu, n: int) -> np.ndarray:
     return table
 
 
-def count_means(mu, n: int) -> np.ndarray:
+def count_means(mu: np.ndarray, n: int) -> np.ndarray:
     """(n,) positive means, all 1 for None."""
     mu = 1.0 if mu is None else mu
     means = check_vector("mu", np.full(n, mu, dtype=float) if is_number(mu) else mu, n)
@@ -173,12 +176,12 @@ class FitFamily:
         """What is bound to a design: this, and not the estimator, which may bind itself for other fits."""
         return self
 
-    def __call__(self, bound: Bound, Y, n_threads: int = 1) -> FamilyFits:
+    def __call__(self, bound: Bound, Y: np.ndarray, n_threads: int = 1) -> FamilyFits:
         columns = [self.lambdas(self.fitted_model(bound.X, y), bound.X) for y in Y.T]
         values = np.column_stack([column for column, _ in columns])
         return FamilyFits(values, np.array([missing for _, missing in columns]))
 
-    def fitted_model(self, X, y):
+    def fitted_model(self, X: Rows, y: np.ndarray) -> Any:
         """A clone fitted to y; certainty where y has a single class, or no count but 0.
 
         Many estimators refuse such a response; those that do not fit it so.
@@ -195,7 +198,7 @@ class FitFamily:
         fix_random_state(model, np.ascontiguousarray(y))
         return model.fit(X, response)
 
-    def lambdas(self, model, X) -> tuple[np.ndarray, bool]:
+    def lambdas(self, model: Any, X: Rows) -> tuple[np.ndarray, bool]:
         """lambda, (n (K - 1),), and whether the model has not seen a class."""
         if self.labels is None:
             means = np.asarray(model.predict(X), dtype=float)
@@ -213,7 +216,7 @@ class FitFamily:
             table = 2 * np.log(np.clip(table, self.clip, 1 - self.clip))
         return ((table[:, 1:] - table[:, :1]) / 2).T.ravel(), missing
 
-    def probabilities(self, model, X) -> np.ndarray:
+    def probabilities(self, model: Any, X: Rows) -> np.ndarray:
         """(n, K) probabilities; 0 for a class that the model has not seen."""
         assert self.labels is not None  # counts have no classes
         table = np.zeros((len(X), len(self.labels)))
@@ -234,17 +237,17 @@ class FamilyFits:
 class _Certain:
     """What is fitted to a response that is everywhere the same: that, with certainty."""
 
-    def __init__(self, label):
+    def __init__(self, label: object) -> None:
         self.classes_ = np.array([label])
 
-    def predict(self, X):
+    def predict(self, X: Rows) -> np.ndarray:
         return np.repeat(self.classes_, len(X))
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: Rows) -> np.ndarray:
         return np.ones((len(X), 1))
 
 
-def _check_fit(values) -> None:
+def _check_fit(values: np.ndarray) -> None:
     if not np.isfinite(values).all():
         raise ValueError(f"the fit contains {values[~np.isfinite(values)][0]}")
 
@@ -290,16 +293,16 @@ class FamilyDegreesOfFreedom(DegreesOfFreedom):
 
 
 def family_df(
-    procedure,
-    X,
+    procedure: Any,
+    X: Rows | tuple[int, int],
     *,
     family: str | None = None,
     loss: str = "deviance",
-    y=None,
-    mu=None,
+    y: ArrayLike | None = None,
+    mu: ArrayLike | str | None = None,
     n_rep: int = 100,
-    draws=None,
-    random_state=None,
+    draws: Draws | None = None,
+    random_state: RandomState = None,
     n_designs: int | None = None,
     n_jobs: int | None = None,
     progress: bool = False,
@@ -384,7 +387,7 @@ def family_df(
     )
 
 
-def family_of(estimator, family) -> str:
+def family_of(estimator: Any, family: str | None) -> str:
     """The family of a fit: the one that is given, or else "bernoulli" for classifiers and "gaussian"."""
     check_choice("family", family, (None, "gaussian", *FAMILIES))
     classifies = (
@@ -401,7 +404,16 @@ def family_of(estimator, family) -> str:
     return "bernoulli" if classifies else family or "gaussian"
 
 
-def _work_and_responses(estimator, designs: Designs, family, y, mu, loss, clip, stream):
+def _work_and_responses(
+    estimator: Any,
+    designs: Designs,
+    family: str | None,
+    y: ArrayLike | None,
+    mu: Any,
+    loss: str,
+    clip: float,
+    stream: Draws,
+) -> tuple[FitFamily, Classes | Counts]:
     fitted = isinstance(mu, str)
     if fitted and mu != "fitted":
         raise refusal("mu", mu, "None, 'fitted', a number or an array")
@@ -426,7 +438,7 @@ def _work_and_responses(estimator, designs: Designs, family, y, mu, loss, clip, 
     return FitFamily(estimator, labels, loss, clip), Classes(table, labels, stream)
 
 
-def classes_of(y, n: int) -> tuple[np.ndarray, np.ndarray]:
+def classes_of(y: ArrayLike | None, n: int) -> tuple[np.ndarray, np.ndarray]:
     """The classes of a response, sorted, and the number of each row's."""
     y = np.asarray(y)
     if y.shape != (n,):
@@ -441,7 +453,7 @@ def classes_of(y, n: int) -> tuple[np.ndarray, np.ndarray]:
     return labels, codes.astype(float)
 
 
-def counts_of(y, n: int) -> np.ndarray:
+def counts_of(y: ArrayLike | None, n: int) -> np.ndarray:
     """A response of whole numbers, 0 or more."""
     y = check_vector("y", y, n)
     if (y < 0).any() or (y != np.round(y)).any():
@@ -450,7 +462,13 @@ def counts_of(y, n: int) -> np.ndarray:
     return y
 
 
-def _run(work: FitFamily, designs: Designs, responses, n_jobs, progress):
+def _run(
+    work: FitFamily,
+    designs: Designs,
+    responses: Classes | Counts,
+    n_jobs: int | None,
+    progress: bool,
+) -> tuple[Covariance, int, dict[str, str]]:
     """The covariance over all designs, the number of responses without a class, and versions."""
     each, n_missing, versions = [], 0, {}
     blocks = run_blocks(work, designs, responses, n_jobs=n_jobs, progress=progress)
@@ -462,12 +480,14 @@ def _run(work: FitFamily, designs: Designs, responses, n_jobs, progress):
             total.add(responses.indicators(block.Y), block.result.values)
             n_missing += int(block.result.missing.sum())
             versions = block.versions
-        each.append(total.result())
-    by_row = [found.per_observation.reshape(-1, responses.n).sum(axis=0) for found in each]
+        found = total.result()
+        assert found.per_observation is not None
+        each.append((found.per_observation.reshape(-1, responses.n).sum(axis=0), found.total))
+    by_row = [rows for rows, _ in each]
     return (
         Covariance(
             np.average(by_row, axis=0, weights=designs.counts),
-            mean_over_designs([found.total for found in each], designs.counts),
+            mean_over_designs([found for _, found in each], designs.counts),
         ),
         n_missing,
         versions,

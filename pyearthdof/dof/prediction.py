@@ -21,12 +21,13 @@ emergent and intrinsic ones are p in the first case.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from .._utils.checks import (
@@ -40,12 +41,12 @@ from .._utils.checks import (
     is_shape,
     refusal,
 )
-from ..contract import Bound
+from ..contract import Bound, Rows
 from ..exceptions import InvalidInputError
 from .degrees_of_freedom import METHODS, responses_around_fit
 from .montecarlo.adapters import RegressorProcedure, as_procedure, fix_random_state, takes_missing
 from .montecarlo.designs import Designs, in_words, the_designs
-from .montecarlo.draws import Responses, as_draws
+from .montecarlo.draws import Draws, RandomState, Responses, as_draws
 from .montecarlo.errors import Jackknife, mean_of, mean_over_designs
 from .montecarlo.variance_reduction import covariance_sum, jackknife_groups
 from .montecarlo.workers import check_finite, check_result_shape, run_blocks
@@ -71,7 +72,16 @@ class Split:
         return len(self.X)
 
 
-def draw_splits(check, source, X_new, mu, mu_new, stream, n_rep, n_designs) -> Iterator[Split]:
+def draw_splits(
+    check: Callable[..., Any],
+    source: Any,
+    X_new: Any,
+    mu: Any,
+    mu_new: Any,
+    stream: Draws,
+    n_rep: int,
+    n_designs: int,
+) -> Iterator[Split]:
     """The designs and their new rows, drawn from numbers that come after all responses.
 
     `check` is what rows are checked by.
@@ -88,7 +98,9 @@ def draw_splits(check, source, X_new, mu, mu_new, stream, n_rep, n_designs) -> I
         yield Split(X, rows, _mean(mu, X), _mean(mu, rows, mu_new))
 
 
-def _new_rows(check, X_new, X, source, rng):
+def _new_rows(
+    check: Callable[..., Any], X_new: Any, X: Rows, source: Any, rng: np.random.Generator
+) -> Any:
     if callable(X_new):
         rows = check(X_new(rng), "X_new")
     elif is_integer(X_new):
@@ -104,7 +116,7 @@ def _new_rows(check, X_new, X, source, rng):
     return rows
 
 
-def _mean(mu, X, mu_new=None) -> np.ndarray:
+def _mean(mu: np.ndarray, X: Rows, mu_new: Any = None) -> np.ndarray:
     """The true mean at some rows: of a function, a number, or the vector that was given for them."""
     if mu_new is not None:
         return check_mean(mu_new, len(X))
@@ -129,16 +141,16 @@ class FitAndPredict:
     at_once: bool = False
 
     @property
-    def procedure(self):
+    def procedure(self) -> Any:
         """What is bound to a design: this, and not the estimator, which may bind itself for other fits."""
         return self
 
-    def fitted_model(self, X, y):
+    def fitted_model(self, X: Rows, y: np.ndarray) -> Any:
         model = clone(self.estimator, safe=False)
         fix_random_state(model, y)
         return model.fit(X, y)
 
-    def __call__(self, bound: Bound, Y, n_threads: int = 1):
+    def __call__(self, bound: Any, Y: np.ndarray, n_threads: int = 1) -> Any:
         split = bound.X
         if self.at_once:
             model = self.fitted_model(split.X, Y)
@@ -167,7 +179,7 @@ class Parts:
     variance_fit: Jackknife
     variance_new: Jackknife
 
-    def combined(self, function) -> Jackknife:
+    def combined(self, function: Callable[..., Any]) -> Jackknife:
         """A function of the five, of the estimates and of each that leaves something out."""
         parts = list(vars(self).values())
         return Jackknife(
@@ -177,7 +189,16 @@ class Parts:
 
 
 def measure_parts(
-    work, splits, sigma, counts, linear, n_jobs, progress, stream, *, pure=False
+    work: Any,
+    splits: list[Split],
+    sigma: float,
+    counts: Sequence[int],
+    linear: bool,
+    n_jobs: int | None,
+    progress: bool,
+    stream: Draws,
+    *,
+    pure: bool = False,
 ) -> Parts:
     """The parts over all designs."""
     each = []
@@ -193,7 +214,15 @@ def measure_parts(
     return Parts(*(mean_over_designs([getattr(e, name) for e in each], counts) for name in names))
 
 
-def _by_draws(work, split: Split, sigma, n_rep, stream, n_jobs, progress) -> Parts:
+def _by_draws(
+    work: Any,
+    split: Split,
+    sigma: float,
+    n_rep: int,
+    stream: Draws,
+    n_jobs: int | None,
+    progress: bool,
+) -> Parts:
     n, n_new = len(split.X), len(split.X_new)
     responses = Responses(n, split.mu, np.full(n, sigma), stream)
     groups = jackknife_groups(max(n, n_new), n_rep, 2)
@@ -221,7 +250,7 @@ def _by_draws(work, split: Split, sigma, n_rep, stream, n_jobs, progress) -> Par
     return Parts(df.result().total, error_fit, error_new, *variances)
 
 
-def _exactly(work, split: Split, sigma) -> Parts:
+def _exactly(work: Any, split: Split, sigma: float) -> Parts:
     """For a linear smoother: the rows of H and of H* are its fits to unit vectors."""
     H, H_new = work(Bound(None, split), np.eye(len(split.X)))
     variances = [(matrix**2).sum() / len(matrix) for matrix in (H, H_new)]
@@ -283,7 +312,7 @@ class RandomXDegreesOfFreedom(DegreesOfFreedom):
         return f"RandomXDegreesOfFreedom({known}{end}{in_words(self.n_designs)})"
 
 
-def equivalent_predictors(ratio, n: int):
+def equivalent_predictors(ratio: Any, n: int) -> np.ndarray:
     """The k at which k/n + k/(n - k - 1) is the given OptR/sigma^2; it stays below n - 1.
 
     Examples
@@ -300,17 +329,17 @@ def equivalent_predictors(ratio, n: int):
 
 
 def prediction_df(
-    procedure,
-    X,
-    X_new,
+    procedure: Any,
+    X: Rows | tuple[int, int] | Callable[[np.random.Generator], Rows],
+    X_new: Rows | int | Callable[[np.random.Generator], Rows],
     *,
-    y=None,
-    mu=None,
-    mu_new=None,
+    y: ArrayLike | None = None,
+    mu: ArrayLike | str | Callable[[Rows], np.ndarray] | None = None,
+    mu_new: ArrayLike | None = None,
     sigma: float | None = None,
     n_rep: int = 100,
-    draws=None,
-    random_state=None,
+    draws: Draws | None = None,
+    random_state: RandomState = None,
     n_designs: int | None = None,
     method: str = "auto",
     n_jobs: int | None = None,
@@ -404,7 +433,7 @@ def prediction_df(
     )  # fmt: skip
 
 
-def _estimator_of(procedure):
+def _estimator_of(procedure: Any) -> Any:
     if isinstance(procedure, RegressorProcedure):
         return procedure.regressor
     if hasattr(procedure, "fit") and hasattr(procedure, "predict"):
@@ -413,14 +442,21 @@ def _estimator_of(procedure):
 
 
 def _result(
-    parts, pure, splits, designs, drawn, linear, sigma, settings
+    parts: Parts,
+    pure: Parts,
+    splits: list[Split],
+    designs: Designs,
+    drawn: bool,
+    linear: bool,
+    sigma: float,
+    settings: dict[str, Any],
 ) -> RandomXDegreesOfFreedom:
     n = len(splits[0].X)
 
-    def ratio(df, error_fit, error_new, *_):
+    def ratio(df: Any, error_fit: Any, error_new: Any, *_: Any) -> Any:
         return error_new - error_fit + 2 * df / n
 
-    def predictive(df, _fit, _new, variance_fit, variance_new):
+    def predictive(df: Any, _fit: Any, _new: Any, variance_fit: Any, variance_new: Any) -> Any:
         return df + n / 2 * (variance_new - variance_fit)
 
     found = {

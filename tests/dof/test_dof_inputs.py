@@ -167,7 +167,7 @@ def test_nominal_df_needs_a_fitted_model():
     ("call", "message"),
     [
         (lambda: correct_penalty((100, 0)), r"X=\(100, 0\) but it should be \(n, p\)"),
-        (lambda: correct_penalty(GAP), r"X has missing or infinite values in column 0"),
+        (lambda: correct_penalty(GAP), r"X contains NaN: column 'x1', row 3"),
         (lambda: correct_penalty((20, 2), degree=0), r"degree=0"),
         (lambda: correct_penalty((20, 2), nk=0), r"nk=0"),
         (lambda: correct_penalty((20, 2), n_rep=1), r"n_rep=1"),

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from ..._utils.checks import check_choice, check_count, check_design
 from ..._utils.html import ACCENT, Html, few_rows, number, plus_minus, table
-from ...contract import BoundMars, PathFits
+from ...contract import BoundMars, PathFits, Rows
 from ...exceptions import InvalidInputError
 from ..mars.correction import PACKAGES, corrected_penalty, default_penalty, unpruned_mars
 from ..mars.correction import nominal as count_nominal
-from ..montecarlo.designs import in_words, the_designs
-from ..montecarlo.draws import Responses, authors_draws, merged_groups
+from ..montecarlo.designs import Designs, in_words, the_designs
+from ..montecarlo.draws import Draws, RandomState, Responses, authors_draws, merged_groups
 from ..montecarlo.errors import mean_of, mean_over_designs
 from ..montecarlo.measurement import run_groups
-from ..montecarlo.variance_reduction import Estimator, choose, estimator
+from ..montecarlo.variance_reduction import Estimator, Reduction, choose, estimator
 from ..montecarlo.workers import check_finite, check_result_shape, run_blocks
 from ..results import Curve, coverage_note, package_versions
 
@@ -39,7 +40,7 @@ class _FitPath:
     procedure: object
     nk: tuple[int, ...]
 
-    def __call__(self, bound: BoundMars, Y, n_threads: int = 1) -> PathFits:
+    def __call__(self, bound: BoundMars, Y: np.ndarray, n_threads: int = 1) -> PathFits:
         path = bound.fit_path(Y, self.nk, n_threads)
         check_result_shape("fitted values", path.fitted, (len(self.nk), *Y.shape))
         check_finite(path.fitted)
@@ -137,7 +138,7 @@ def _drawing(found: pd.DataFrame) -> Html:
     """Nominal against actual df, and the line where they are equal."""
     top = float(max(found["df"].max(), found["nominal_df"].max(), 1.0))
 
-    def place(x, y):
+    def place(x: float, y: float) -> str:
         inner = _SIZE - 2 * _EDGE
         return f"{_EDGE + inner * x / top:.1f},{_SIZE - _EDGE - inner * y / top:.1f}"
 
@@ -155,18 +156,18 @@ def _drawing(found: pd.DataFrame) -> Html:
 
 
 def self_consistency(
-    X,
+    X: Rows | tuple[int, int],
     *,
-    degree=1,
-    nk=range(1, 101),
-    n_rep=100,
-    draws=None,
-    random_state=None,
-    n_designs=None,
-    engine="auto",
-    n_jobs=None,
-    progress=False,
-    package="earth",
+    degree: int = 1,
+    nk: Iterable[int] = range(1, 101),
+    n_rep: int = 100,
+    draws: Draws | str | None = None,
+    random_state: RandomState = None,
+    n_designs: int | None = None,
+    engine: str = "auto",
+    n_jobs: int | None = None,
+    progress: bool = False,
+    package: str = "earth",
 ) -> SelfConsistency:
     """Compare the nominal with the actual degrees of freedom of MARS for many nk.
 
@@ -252,7 +253,14 @@ def self_consistency(
     )
 
 
-def _run_path(work, designs, responses, reduction, n_jobs, progress):
+def _run_path(
+    work: Any,
+    designs: Designs,
+    responses: Responses,
+    reduction: Reduction,
+    n_jobs: int | None,
+    progress: bool,
+) -> tuple[Any, ...]:
     """The df and the number of terms at each nk, the engine, and its versions."""
     width = 1 + len(work.nk)
     blocks = run_blocks(work, designs, responses, width=width, n_jobs=n_jobs, progress=progress)

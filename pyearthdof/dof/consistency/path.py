@@ -13,14 +13,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq, minimize_scalar
 from sklearn.base import clone
 
 from ..._utils.checks import check_count, refusal
+from ...contract import Rows
 from ...exceptions import InvalidInputError
 from ..degrees_of_freedom import degrees_of_freedom
 from ..montecarlo.designs import in_words
-from ..montecarlo.draws import as_draws
+from ..montecarlo.draws import Draws, RandomState, as_draws
 from ..montecarlo.errors import Jackknife
 from ..results import Curve, DegreesOfFreedom
 
@@ -41,7 +43,7 @@ __all__ = [
 ]
 
 
-def candidates(procedure, grid) -> tuple[str, list, list]:
+def candidates(procedure: Any, grid: Any) -> tuple[str, list, list]:
     """The name of the parameter, its values, and the procedure at each."""
     if isinstance(grid, Mapping):
         if len(grid) != 1:
@@ -143,7 +145,14 @@ class NominalRule:
     pooled_se: float
 
 
-def solve_rule(rule, n, points, values, low: float, high: float) -> NominalRule:
+def solve_rule(
+    rule: Any,
+    n: int,
+    points: Sequence[DegreesOfFreedom],
+    values: Sequence[Any],
+    low: float,
+    high: float,
+) -> NominalRule:
     """The parameter of a rule at each point, and one for all."""
     rules = [
         partial(_at, rule, n, point, value) for point, value in zip(points, values, strict=True)
@@ -154,7 +163,7 @@ def solve_rule(rule, n, points, values, low: float, high: float) -> NominalRule:
     ]
     sizes = {len(point.left_out["df"]) for point in points}
 
-    def pooled(k):
+    def pooled(k: int | None) -> float:
         return _solve_all([rule(k) for rule in rules], low, high)
 
     whole = (
@@ -187,7 +196,7 @@ def difference(a: Jackknife, b: Jackknife) -> Jackknife:
     return Jackknife(a.value - b.value, a.left_out - b.left_out)
 
 
-def _at(rule, n, point: DegreesOfFreedom, value, k):
+def _at(rule: Any, n: int, point: DegreesOfFreedom, value: Any, k: int | None) -> Any:
     """The rule as a function of its parameter, and the df; of all draws, or without the k-th."""
     df = point.df if k is None else _left(point, "df", k)
     at = GridPoint(
@@ -198,23 +207,23 @@ def _at(rule, n, point: DegreesOfFreedom, value, k):
     return partial(rule, at), df
 
 
-def _of(point, name: str, k):
+def _of(point: DegreesOfFreedom, name: str, k: int | None) -> float | None:
     value = getattr(point, name)
     return value if k is None or value is None else _left(point, name, k)
 
 
-def _left(point, name: str, k: int) -> float:
+def _left(point: DegreesOfFreedom, name: str, k: int) -> float:
     left_out = point.left_out[name]
     exact = getattr(point, "se" if name == "df" else f"{name}_se") == 0.0
     return getattr(point, name) if exact or k >= len(left_out) else float(left_out[k])
 
 
-def _over_left_out(point: DegreesOfFreedom, function) -> Jackknife:
+def _over_left_out(point: DegreesOfFreedom, function: Callable[..., Any]) -> Jackknife:
     size = len(point.left_out["df"])
     return Jackknife(float(function(None)), np.array([function(k) for k in range(size)]))
 
 
-def nominal_at(nominal, n, point: DegreesOfFreedom, value) -> Jackknife:
+def nominal_at(nominal: Any, n: int, point: DegreesOfFreedom, value: Any) -> Jackknife:
     """What a rule, or a statistic of that name, counts at a point."""
     if not callable(nominal):
         if getattr(point, nominal) is None:
@@ -223,33 +232,33 @@ def nominal_at(nominal, n, point: DegreesOfFreedom, value) -> Jackknife:
     return _over_left_out(point, lambda k: float(_at(nominal, n, point, value, k)[0]()))
 
 
-def _is_linear(rule) -> tuple[float, float] | None:
+def _is_linear(rule: Any) -> tuple[float, float] | None:
     """Intercept and slope of a rule in its parameter; None where it is not linear."""
     zero, one, two = (float(rule(c)) for c in (0.0, 1.0, 2.0))
     straight = np.isclose(two - one, one - zero, rtol=1e-9, atol=1e-12)
     return (zero, one - zero) if straight else None
 
 
-def _solve_one(pair, low, high) -> float:
+def _solve_one(pair: Any, low: float, high: float) -> float:
     rule, df = pair
     line = _is_linear(rule)
     if line is not None:
         return (df - line[0]) / line[1] if line[1] else np.nan
 
-    def gap(c):
+    def gap(c: float) -> float:
         return float(rule(c)) - df
 
     return float(brentq(gap, low, high)) if gap(low) * gap(high) <= 0 else np.nan
 
 
-def _solve_all(pairs, low, high) -> float:
+def _solve_all(pairs: Any, low: float, high: float) -> float:
     lines = [_is_linear(rule) for rule, _ in pairs]
     if all(line is not None for line in lines):
         a, b = np.array(lines).T
         df = np.array([found for _, found in pairs])
         return float(b @ (df - a) / (b @ b)) if b.any() else np.nan
 
-    def squares(c):
+    def squares(c: float) -> float:
         return sum((float(rule(c)) - df) ** 2 for rule, df in pairs)
 
     return float(minimize_scalar(squares, bounds=(low, high), method="bounded").x)
@@ -378,19 +387,19 @@ class ConsistencyPath(Curve):
 
 
 def consistency_path(
-    procedure,
-    grid,
-    X,
+    procedure: Any,
+    grid: Any,
+    X: Rows | tuple[int, int],
     *,
-    nominal=None,
-    mu=None,
-    sigma=None,
-    n_rep=100,
-    draws=None,
-    random_state=None,
-    n_designs=None,
-    n_jobs=None,
-    progress=False,
+    nominal: Any = None,
+    mu: ArrayLike | None = None,
+    sigma: ArrayLike | None = None,
+    n_rep: int = 100,
+    draws: Draws | None = None,
+    random_state: RandomState = None,
+    n_designs: int | None = None,
+    n_jobs: int | None = None,
+    progress: bool = False,
 ) -> ConsistencyPath:
     """Compare the nominal with the actual degrees of freedom of a procedure along a grid of parameters.
 
@@ -421,7 +430,7 @@ def consistency_path(
         )
     n_rep = check_count("n_rep", n_rep, 2)
     parameter, values, procedures = candidates(procedure, grid)
-    numbers = _numbers(draws, random_state)
+    stream = as_draws(draws, random_state)
     points = tuple(
         degrees_of_freedom(
             candidate,
@@ -432,7 +441,7 @@ def consistency_path(
             n_designs=n_designs,
             n_jobs=n_jobs,
             progress=progress,
-            **numbers(),
+            draws=stream,
         )
         for candidate in procedures
     )
@@ -467,12 +476,3 @@ def consistency_path(
         n=n,
         settings={"procedure": repr(procedure), "draws": points[0].settings.get("draws")},
     )
-
-
-def _numbers(draws, random_state) -> Callable[[], dict]:
-    """Each call gives the arguments for the same random numbers again."""
-    if draws is not None:
-        stream = as_draws(draws, random_state)
-        return lambda: {"draws": stream.copy()}
-    seed = as_draws(None, random_state).seed
-    return lambda: {"random_state": seed}

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import check_consistent_length
 
 from ..._utils.checks import by_position, check_choice, refusal
-from ...contract import Bound, Fits
+from ...contract import Bound, Fits, Rows
 from ...exceptions import InvalidInputError
 from ...mars.base import EarthFit
 from ...mars.data.design import Design, check_design, check_responses, check_weights
@@ -18,6 +20,7 @@ from ...mars.mda import Mars
 from ...mars.regressor import check_many
 from ...mars.wrapper import EarthWrapper
 from ..criteria import CRITERIA
+from ..montecarlo.draws import Draws, RandomState
 from .correction import PenaltyCorrection, mars_search, measure_penalty
 from .fitted_mean import AroundFit, penalty_around_fit, size_around_fit
 from .sizes import (
@@ -113,20 +116,20 @@ class CorrectedEarth(EarthWrapper):
 
     def __init__(
         self,
-        estimator=None,
+        estimator: Any = None,
         *,
-        rule="auto",
-        design=None,
-        criterion="aicc",
-        mu=None,
-        n_rep=None,
-        target_se=None,
-        draws=None,
-        random_state=None,
-        n_designs=None,
-        n_jobs=None,
-        progress=False,
-    ):
+        rule: str = "auto",
+        design: str | None = None,
+        criterion: str = "aicc",
+        mu: str | None = None,
+        n_rep: int | None = None,
+        target_se: float | None = None,
+        draws: Draws | str | None = None,
+        random_state: RandomState = None,
+        n_designs: int | None = None,
+        n_jobs: int | None = None,
+        progress: bool = False,
+    ) -> None:
         self.estimator = estimator
         self.rule = rule
         self.design = design
@@ -140,7 +143,7 @@ class CorrectedEarth(EarthWrapper):
         self.n_jobs = n_jobs
         self.progress = progress
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Rows, y: np.ndarray, sample_weight: ArrayLike | None = None) -> Self:
         """Measure, and fit with the penalty or the size that was found.
 
         Parameters
@@ -167,7 +170,16 @@ class CorrectedEarth(EarthWrapper):
         self.estimator_ = self._with(found.penalty).fit(X, y, **weights)
         return self
 
-    def report(self, path, X=None, y=None, *, df=None, level=0.95, title=None) -> None:
+    def report(
+        self,
+        path: Any,
+        X: Rows | None = None,
+        y: np.ndarray | None = None,
+        *,
+        df: Any = None,
+        level: float = 0.95,
+        title: str | None = None,
+    ) -> None:
         """Write the fitted model as one HTML page, with the df that were measured for its correction.
 
         path, X, y, df, level and title as in `Earth.report`.
@@ -175,7 +187,7 @@ class CorrectedEarth(EarthWrapper):
         df = self.correction_ if df is None and self.__sklearn_is_fitted__() else df
         self._chosen().report(path, X, y, df=df, level=level, title=title)
 
-    def bind(self, X) -> Bound:
+    def bind(self, X: Rows) -> Bound:
         """This estimator on a design, for many fits: what depends on X alone is measured once."""
         rule = self._rule()
         self._check_arguments(rule)
@@ -187,7 +199,7 @@ class CorrectedEarth(EarthWrapper):
         curve = self._curve(design, None)
         return _OneByOne(X, lambda y: self._fit_size(X, y, None, design, curve)[1])
 
-    def fit_many(self, X, Y) -> Fits:
+    def fit_many(self, X: Rows, Y: np.ndarray) -> Fits:
         """Fit every column of Y on the same X; what depends on X alone is measured once."""
         bound = self.bind(X)
         return bound.fit_many(check_many(Y, len(bound.X)))
@@ -199,7 +211,9 @@ class CorrectedEarth(EarthWrapper):
         one = n_responses == 1 and self.target_se is None
         return "by_df" if one and has_sequence(self._inner) else "corrected"
 
-    def _checked(self, X, y, sample_weight) -> tuple[str, Design]:
+    def _checked(
+        self, X: Rows, y: np.ndarray, sample_weight: ArrayLike | None
+    ) -> tuple[str, Design]:
         """The rule and the checked design; bad data are refused before anything is measured."""
         rule = self._rule()
         self._check_arguments(rule)
@@ -267,13 +281,13 @@ class CorrectedEarth(EarthWrapper):
         search = mars_search(design, self._inner, self.design or "gaussian", {})
         return measure_penalty(search, **given)
 
-    def _penalty_around_fit(self, X, y, design: Design) -> AroundFit:
+    def _penalty_around_fit(self, X: Rows, y: np.ndarray, design: Design) -> AroundFit:
         search = mars_search(design, self._inner, "data", {"engine": "native"})
         return penalty_around_fit(
             search.design, lambda c: self._with(c).fit(X, y), search.procedure, **self._run
         )
 
-    def _curve(self, design: Design, weights) -> SizeCurve:
+    def _curve(self, design: Design, weights: ArrayLike | None) -> SizeCurve:
         """The degrees of freedom of all sizes."""
         run = {"n_designs": self.n_designs} | self._run
         if self.design in (None, "data"):
@@ -289,7 +303,12 @@ class CorrectedEarth(EarthWrapper):
         return measure_sizes((n, p), self._inner, None, None, **run)
 
     def _fit_size(
-        self, X, y, sample_weight, design: Design, curve: SizeCurve | None = None
+        self,
+        X: Rows,
+        y: np.ndarray,
+        sample_weight: ArrayLike | None,
+        design: Design,
+        curve: SizeCurve | None = None,
     ) -> tuple[SizeChoice, Earth]:
         """The choice, and the fit of that size."""
         inner = self._inner
@@ -306,10 +325,10 @@ class CorrectedEarth(EarthWrapper):
         pmethod = "backward" if choice.size == 1 else None
         return choice, long.reprune(nprune=choice.size, pmethod=pmethod)
 
-    def _with(self, penalty: float):
+    def _with(self, penalty: float) -> Any:
         return clone(self._inner).set_params(penalty=penalty)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         if self._rule(2) == "by_df" or self.mu == "fitted":
             tags.target_tags.multi_output = False
@@ -319,10 +338,10 @@ class CorrectedEarth(EarthWrapper):
 class _OneByOne(Bound):
     """A choice that depends on y: every response is fitted by itself."""
 
-    def __init__(self, X, fit):
+    def __init__(self, X: Rows, fit: Callable[..., Any]) -> None:
         self.X, self.fit = X, fit
 
-    def fit_many(self, Y, n_threads: int = 1) -> Fits:
+    def fit_many(self, Y: np.ndarray, n_threads: int = 1) -> Fits:
         models = [self.fit(y) for y in Y.T]
         terms = np.array([model.n_terms_ for model in models])
         return Fits(np.column_stack([model.fitted_values_ for model in models]), terms, terms)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -29,7 +29,7 @@ from ...mars.mda import Mars
 from ...mars.model.mars_model import MarsModel
 from ...mars.options import OPTIONS, default_nk, default_penalty
 from ..montecarlo.designs import in_words, the_designs
-from ..montecarlo.draws import Responses, authors_draws
+from ..montecarlo.draws import Draws, RandomState, Responses, authors_draws
 from ..montecarlo.errors import Jackknife, Target, check_n_rep, check_target, warn_if_missed
 from ..montecarlo.measurement import measure
 from ..montecarlo.variance_reduction import choose
@@ -56,7 +56,7 @@ __all__ = [
 ]
 
 
-def corrected_penalty(df, r):
+def corrected_penalty(df: Any, r: Any) -> np.ndarray:
     """The penalty at which r terms have df nominal degrees of freedom, never below 0 (Algorithm 2).
 
     Examples
@@ -68,7 +68,7 @@ def corrected_penalty(df, r):
     return np.maximum(penalty_before_zero(df, r), 0.0)
 
 
-def penalty_before_zero(df, r):
+def penalty_before_zero(df: Any, r: Any) -> Any:
     """2 (df - r)/(r - 1), which is smooth in df and r also where the penalty itself is 0."""
     return 2 * (df - r) / (r - 1)
 
@@ -109,7 +109,7 @@ class _Predictors:
     columns: Columns | None = None
 
 
-def mars_search(X, estimator, design: str, given: dict) -> MarsSearch:
+def mars_search(X: Any, estimator: Any, design: str, given: dict) -> MarsSearch:
     """Put together what is measured; `given` may have degree, nk, engine and package."""
     model = getattr(X, "model_", X)
     if isinstance(model, MarsModel):
@@ -149,7 +149,7 @@ def _of_model(model: MarsModel) -> _Predictors:
     return _Predictors((model.n_samples, len(names)), len(names), names, model.columns)
 
 
-def _of_data(X, design: str) -> _Predictors:
+def _of_data(X: Any, design: str) -> _Predictors:
     if not isinstance(X, Design):
         if is_shape(X):
             n, p = check_shape(X)
@@ -165,7 +165,7 @@ def _of_data(X, design: str) -> _Predictors:
     return _Predictors(measured, p, found.names, found.columns)
 
 
-def _package(estimator, package) -> str:
+def _package(estimator: Any, package: str | None) -> str:
     if estimator is None:
         return check_choice("package", package or "earth", PACKAGES)
     if not isinstance(estimator, (EarthFit, Mars)):
@@ -180,17 +180,17 @@ def _default_nk(package: str, p: int) -> int:
     return max(21, 2 * p + 1) if package == "mda" else default_nk(p)
 
 
-def _first(given, estimator, model, name, default):
+def _first(given: Any, estimator: Any, model: Any, name: str, default: Any) -> Any:
     """The first that is not None: what was asked for, the estimator's, the model's, the default."""
     values = (given, getattr(estimator, name, None), getattr(model, name, None), default)
     return next(value for value in values if value is not None)
 
 
-def _counts(name: str, value) -> bool:
+def _counts(name: str, value: Any) -> bool:
     return name not in ("degree", "nk") and value != _DEFAULTS[name]
 
 
-def _plain(value):
+def _plain(value: Any) -> Any:
     """A value that JSON can hold."""
     if isinstance(value, tuple):
         return list(value)
@@ -321,21 +321,21 @@ class PenaltyCorrection(Estimate):
 
 
 def correct_penalty(
-    X,
+    X: Any,
     *,
-    estimator=None,
-    design="data",
-    degree=None,
-    nk=None,
-    n_rep=None,
-    target_se=None,
-    draws=None,
-    random_state=None,
-    n_designs=None,
-    engine=None,
-    n_jobs=None,
-    progress=False,
-    package=None,
+    estimator: Any = None,
+    design: str = "data",
+    degree: int | None = None,
+    nk: int | None = None,
+    n_rep: int | None = None,
+    target_se: float | None = None,
+    draws: Draws | str | None = None,
+    random_state: RandomState = None,
+    n_designs: int | None = None,
+    engine: str | None = None,
+    n_jobs: int | None = None,
+    progress: bool = False,
+    package: str | None = None,
 ) -> PenaltyCorrection:
     """Correct the penalty of MARS so that its nominal degrees of freedom are the actual ones.
 
@@ -411,7 +411,14 @@ over 20 designs)
 
 
 def measure_penalty(
-    search: MarsSearch, n_rep, draws, random_state, n_designs, target_se, n_jobs, progress
+    search: MarsSearch,
+    n_rep: int | None,
+    draws: Draws | str | None,
+    random_state: RandomState,
+    n_designs: int | None,
+    target_se: float | None,
+    n_jobs: int | None,
+    progress: bool,
 ) -> PenaltyCorrection:
     """`correct_penalty` for a search that was put together."""
     target_se = check_target(target_se)
@@ -472,7 +479,7 @@ def measure_penalty(
     )
 
 
-def _penalty_error(run) -> float:
+def _penalty_error(run: Any) -> float:
     """The error that a run without a fixed end looks at; nan while no term was added."""
     return float("nan") if run.n_coef.value == 1.0 else _penalty(run.df, run.n_coef, 0.0).se
 
@@ -500,7 +507,7 @@ def _penalty(df: Jackknife, r: Jackknife, default: float) -> Jackknife:
 PACKAGES = ("earth", "mda")
 
 
-def unpruned_mars(package: str, degree: int, nk: int, engine: str, **search):
+def unpruned_mars(package: str, degree: int, nk: int, engine: str, **search: Any) -> Earth | Mars:
     """The fit that Algorithm 2 measures: a forward pass without threshold and without pruning.
 
     `search` are further options of earth's forward pass.
@@ -514,7 +521,7 @@ def unpruned_mars(package: str, degree: int, nk: int, engine: str, **search):
     return Mars(degree=degree, penalty=penalty, nk=nk, thresh=0.0, prune=False)
 
 
-def nominal_df(model) -> float:
+def nominal_df(model: Any) -> float:
     """The degrees of freedom that a MARS model counts for itself, r + c (r - 1)/2.
 
     r is the number of terms with the intercept, c the penalty; a negative penalty makes it 0, as

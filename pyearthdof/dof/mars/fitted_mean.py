@@ -10,15 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
+from ...contract import Rows
 from ...exceptions import InvalidInputError
+from ...mars.data.design import Design
+from ...mars.earth import Earth
 from ..criteria import AGREES, FULL, MOST, PERFECT, SWINGS, TIRED, settle
 from ..degrees_of_freedom import degrees_of_freedom
-from ..montecarlo.draws import authors_draws
+from ..montecarlo.draws import Draws, RandomState, authors_draws
 from ..montecarlo.errors import check_n_rep
 from ..results import DegreesOfFreedom, Estimate
 from .correction import corrected_penalty, default_penalty, nominal
@@ -108,7 +112,16 @@ class AroundFit(Estimate):
         ax.legend()
 
 
-def penalty_around_fit(X, fit: Callable, unpruned, n_rep, draws, random_state, n_jobs, progress):
+def penalty_around_fit(
+    X: Rows,
+    fit: Callable,
+    unpruned: Any,
+    n_rep: int | None,
+    draws: Draws | str | None,
+    random_state: RandomState,
+    n_jobs: int | None,
+    progress: bool,
+) -> AroundFit:
     """Iterate Algorithm 2 around its own fit.
 
     Parameters
@@ -180,7 +193,14 @@ def _corrected(found: DegreesOfFreedom, default: float) -> float:
 
 
 def size_around_fit(
-    X, design, long, first: SizeChoice, estimator, weights, nprune, **run
+    X: Rows,
+    design: Design,
+    long: Earth,
+    first: SizeChoice,
+    estimator: Any,
+    weights: ArrayLike | None,
+    nprune: int | None,
+    **run: Any,
 ) -> SizeChoice:
     """Iterate the choice of a size around its own fit.
 

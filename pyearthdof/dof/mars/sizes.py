@@ -17,14 +17,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from scipy.stats import norm
 
 from ..._utils.checks import by_position, check_choice, check_level, refusal
-from ...contract import SizeFits
+from ...contract import Rows, SizeFits
 from ...exceptions import InvalidInputError
 from ...mars.components.terms import evaluate_terms
 from ...mars.data.design import check_weights
@@ -32,8 +33,8 @@ from ...mars.earth import Earth
 from ...mars.engines.native import BoundNative
 from ...mars.engines.native.weights import differ
 from ..criteria import CRITERIA, scores, sum_of_squares
-from ..montecarlo.designs import in_words, the_designs
-from ..montecarlo.draws import Responses, authors_draws
+from ..montecarlo.designs import Designs, in_words, the_designs
+from ..montecarlo.draws import Draws, RandomState, Responses, authors_draws
 from ..montecarlo.errors import check_n_rep, mean_of, mean_over_designs
 from ..montecarlo.variance_reduction import df_of_projections
 from ..montecarlo.workers import run_blocks
@@ -55,7 +56,7 @@ __all__ = [
 ]
 
 
-def fits_of_sizes(long, X) -> Callable:
+def fits_of_sizes(long: Earth, X: Rows) -> Callable:
     """A function of y that fits it by the best terms of each size, (sizes, n).
 
     Parameters
@@ -75,12 +76,12 @@ def fits_of_sizes(long, X) -> Callable:
     return lambda y: np.array([columns @ (inverse @ (root * y)) for columns, inverse in bases])
 
 
-def n_weighted(model) -> int:
+def n_weighted(model: Any) -> int:
     """Number of rows that count in a fitted Earth: those with a weight above 0."""
     return int((_root(model) > 0).sum())
 
 
-def rss_of_sizes(long, X) -> np.ndarray:
+def rss_of_sizes(long: Earth, X: Rows) -> np.ndarray:
     """Residual sums of squares of the best terms of each size.
 
     Parameters
@@ -95,7 +96,7 @@ def rss_of_sizes(long, X) -> np.ndarray:
     return sum_of_squares(y - fits_of_sizes(long, X)(y), y, _root(long))
 
 
-def rss_of_fit(model) -> float:
+def rss_of_fit(model: Any) -> float:
     """The residual sum of squares of a fitted Earth."""
     if model.rss_ > 0:
         return float(model.rss_)
@@ -103,7 +104,7 @@ def rss_of_fit(model) -> float:
     return float(sum_of_squares(model.residuals_, y, _root(model)))
 
 
-def _root(model) -> np.ndarray:
+def _root(model: Any) -> np.ndarray:
     """Roots of the case weights, 1 without."""
     n = len(model.fitted_values_)
     return np.ones(n) if model.weights_ is None else np.sqrt(model.weights_)
@@ -186,7 +187,7 @@ class SizeCurve(Curve):
 
         plot_sizes(self, ax)
 
-    def df_at(self, sizes) -> np.ndarray:
+    def df_at(self, sizes: Any) -> np.ndarray:
         """Degrees of freedom of models with these numbers of terms; beyond the curve by its last slope.
 
         At the end of the runs the slope may be next to nothing, and then longer models would win for free:
@@ -235,7 +236,7 @@ class _FitSizes:
     weights: np.ndarray | None
     mean: Mean | None
 
-    def __call__(self, bound: BoundNative, Y, n_threads: int = 1) -> SizeFits:
+    def __call__(self, bound: BoundNative, Y: np.ndarray, n_threads: int = 1) -> SizeFits:
         Z = None if self.mean is None else noise_of(Y, self.mean, self.weights)
         fits = bound.fit_sizes(Y, Z, self.weights, n_threads)
         if self.mean is None or Z is None:
@@ -248,25 +249,25 @@ class _FitSizes:
         return replace(fits, products=fits.products - Z.T @ (root * guesses).T)
 
 
-def noise_of(Y, mean: Mean, weights) -> np.ndarray:
+def noise_of(Y: np.ndarray, mean: Mean, weights: np.ndarray | None) -> np.ndarray:
     """Standard normal noise that made the responses."""
     root = 1.0 if weights is None else np.sqrt(weights)[:, None]
     return root * (Y - mean.mu[:, None]) / mean.sigma
 
 
 def df_of_sizes(
-    X,
+    X: Rows | tuple[int, int],
     *,
-    estimator=None,
-    sample_weight=None,
-    degree=None,
-    nk=None,
-    n_rep=100,
-    draws=None,
-    random_state=None,
-    n_designs=None,
-    n_jobs=None,
-    progress=False,
+    estimator: Any = None,
+    sample_weight: ArrayLike | None = None,
+    degree: int | None = None,
+    nk: int | None = None,
+    n_rep: int = 100,
+    draws: Draws | str | None = None,
+    random_state: RandomState = None,
+    n_designs: int | None = None,
+    n_jobs: int | None = None,
+    progress: bool = False,
 ) -> SizeCurve:
     """Measure the actual degrees of freedom of every size of the pruning sequence of MARS.
 
@@ -307,9 +308,19 @@ def df_of_sizes(
 
 
 def measure_sizes(
-    X, estimator, sample_weight, mean: Mean | None, degree=None, nk=None, n_rep=100, draws=None,
-    random_state=None, n_designs=None, n_jobs=None, progress=False,
-) -> SizeCurve:  # fmt: skip
+    X: Any,
+    estimator: Any,
+    sample_weight: ArrayLike | None,
+    mean: Mean | None,
+    degree: int | None = None,
+    nk: int | None = None,
+    n_rep: int | None = None,
+    draws: Draws | str | None = None,
+    random_state: RandomState = None,
+    n_designs: int | None = None,
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> SizeCurve:
     """As `df_of_sizes`, with noise around a mean."""
     n_rep = check_n_rep(n_rep, None)
     check_sequence(estimator)
@@ -369,7 +380,7 @@ def measure_sizes(
     )
 
 
-def check_sequence(estimator) -> None:
+def check_sequence(estimator: Any) -> None:
     """Refuse what has no pruning sequence of one response to choose from."""
     if not isinstance(estimator, Earth):
         raise refusal(
@@ -389,7 +400,7 @@ def check_sequence(estimator) -> None:
             )
 
 
-def has_sequence(estimator) -> bool:
+def has_sequence(estimator: Any) -> bool:
     """Whether `check_sequence` takes it."""
     try:
         check_sequence(estimator)
@@ -398,7 +409,9 @@ def has_sequence(estimator) -> bool:
     return True
 
 
-def _run(work: _FitSizes, designs, responses, n_jobs, progress):
+def _run(
+    work: _FitSizes, designs: Designs, responses: Responses, n_jobs: int | None, progress: bool
+) -> Any:
     """What each run says of the df of each size, a table for each design; the runs' lengths; versions."""
     blocks = run_blocks(work, designs, responses, n_jobs=n_jobs, progress=progress)
     values, lengths, versions = [], [], {}
@@ -485,7 +498,14 @@ class SizeChoice(Estimate):
         plot_sizes(self, ax)
 
 
-def choose_size(curve: SizeCurve, rss, *, criterion="aicc", n=None, nprune=None) -> SizeChoice:
+def choose_size(
+    curve: SizeCurve,
+    rss: Any,
+    *,
+    criterion: str = "aicc",
+    n: int | None = None,
+    nprune: int | None = None,
+) -> SizeChoice:
     """The size with the least score, from the RSS of models of 1, 2, ... terms.
 
     With the actual df of the curve, the scores are

@@ -13,7 +13,7 @@ import io
 import json
 from dataclasses import dataclass, field
 from importlib import resources
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -21,6 +21,7 @@ from scipy.interpolate import CubicSpline
 from scipy.stats import t as student
 
 from ..._utils.checks import check_count, check_level, check_shape, is_shape
+from ...contract import Rows
 from ...exceptions import InvalidInputError
 from ...mars.earth import Earth
 from ...mars.options import default_nk
@@ -59,7 +60,7 @@ class GridTable:
     _FILE: ClassVar[str]
     _EXACT: ClassVar[str]  # the function for what the table does not have, and what it does
 
-    def __init__(self, frame: pd.DataFrame, made: dict):
+    def __init__(self, frame: pd.DataFrame, made: dict) -> None:
         self.frame = frame
         self.made = made
         self._axes = {name: np.unique(frame[name].to_numpy()) for name in self._AXES}
@@ -77,7 +78,7 @@ class GridTable:
         frame.attrs = json.loads(json.dumps(self.made))
         return frame
 
-    def _check_shape(self, X) -> tuple[int, int]:
+    def _check_shape(self, X: Rows) -> tuple[int, int]:
         """The numbers of observations and predictors of a Gaussian design."""
         if not is_shape(X):
             raise InvalidInputError(
@@ -86,7 +87,7 @@ class GridTable:
             )
         return check_shape(X)
 
-    def _check_place(self, **place) -> list[int]:
+    def _check_place(self, **place: Any) -> list[int]:
         """Whole numbers inside the grid, in the order that they are given in."""
         found = {name: check_count(name, value, 1) for name, value in place.items()}
         for name in self._AXES:
@@ -103,12 +104,12 @@ class GridTable:
             )
 
 
-def spline_weights(grid, x) -> np.ndarray:
+def spline_weights(grid: Any, x: float) -> np.ndarray:
     """Weights of the values at the grid in a cubic spline in log x."""
     return CubicSpline(np.log(grid), np.eye(len(grid)))(np.log(x))
 
 
-def line_weights(grid, x) -> np.ndarray:
+def line_weights(grid: Any, x: float) -> np.ndarray:
     """Weights of the values at the grid in straight lines in log x."""
     return np.array([np.interp(np.log(x), np.log(grid), row) for row in np.eye(len(grid))])
 
@@ -197,7 +198,7 @@ class PenaltyEstimate(Estimate):
         ends = [self.interval(), (default, default)]
         draw_bars(ax, ["corrected", "default"], [self.penalty, default], ends, "penalty")
 
-    def exact(self, **options) -> PenaltyCorrection:
+    def exact(self, **options: Any) -> PenaltyCorrection:
         """Run Algorithm 2 for the same n, p, nk and degree; `options` as in `correct_penalty`."""
         return correct_penalty((self.n, self.p), nk=self.nk, degree=self.degree, **options)
 
@@ -225,7 +226,7 @@ class PenaltyTable(GridTable):
     _FILE = "penalties.csv"
     _EXACT = "correct_penalty computes the exact penalty"
 
-    def __init__(self, frame: pd.DataFrame, made: dict):
+    def __init__(self, frame: pd.DataFrame, made: dict) -> None:
         super().__init__(frame.sort_values(list(self._AXES), ignore_index=True), made)
         r = self.frame["n_terms"]
         self._raw = self._on_grid(penalty_before_zero(self.frame["df"], r))
@@ -238,7 +239,7 @@ class PenaltyTable(GridTable):
         grid[tuple(where)] = values
         return grid
 
-    def lookup(self, n, p, nk=None, degree=1) -> PenaltyEstimate:
+    def lookup(self, n: int, p: int, nk: int | None = None, degree: int = 1) -> PenaltyEstimate:
         """The penalty for n observations of p predictors and a degree; `nk` by default as in earth."""
         nk = default_nk(check_count("p", p, 1)) if nk is None else nk
         n, p, nk, degree = self._check_place(n=n, p=p, nk=nk, degree=degree)
@@ -259,7 +260,7 @@ class PenaltyTable(GridTable):
             **self.made,
         )
 
-    def _interpolate(self, n, p, nk, degree) -> tuple[float, float, float]:
+    def _interpolate(self, n: int, p: int, nk: int, degree: int) -> tuple[float, float, float]:
         """The value, how far straight lines between the cells are from it, and its noise."""
         on_nk = line_weights(self._axes["nk"], _odd(nk))
         near = on_nk > 0
@@ -315,7 +316,7 @@ def penalty_table() -> pd.DataFrame:
     return shipped_table().to_frame()
 
 
-def quick_penalty(X, *, degree=1, nk=None) -> PenaltyEstimate:
+def quick_penalty(X: Rows, *, degree: int = 1, nk: int | None = None) -> PenaltyEstimate:
     """Look up the corrected penalty of MARS in the table that comes with the package.
 
     It is there at once and has no Monte Carlo run of its own. Outside of the table it refuses:
@@ -363,14 +364,14 @@ class SizeTable(GridTable):
     _FILE = "sizes.csv"
     _EXACT = "df_of_sizes measures any case"
 
-    def __init__(self, frame: pd.DataFrame, made: dict):
+    def __init__(self, frame: pd.DataFrame, made: dict) -> None:
         super().__init__(frame.sort_values([*self._AXES, "size"], ignore_index=True), made)
         self._cells = {
             key: (of_one["df"].to_numpy(), of_one["se"].to_numpy())
             for key, of_one in self.frame.groupby(list(self._AXES))
         }
 
-    def lookup(self, n, p, degree=1) -> SizeCurve:
+    def lookup(self, n: int, p: int, degree: int = 1) -> SizeCurve:
         """The curve for n observations of p predictors and a degree."""
         n, p, degree = self._check_place(n=n, p=p, degree=degree)
         n_axis, p_axis = self._axes["n"], self._axes["p"]
@@ -443,7 +444,7 @@ def size_table() -> pd.DataFrame:
     return shipped_sizes().to_frame()
 
 
-def quick_df_of_sizes(X, *, degree=1) -> SizeCurve:
+def quick_df_of_sizes(X: Rows, *, degree: int = 1) -> SizeCurve:
     """Look up the degrees of freedom of every size in the table that comes with the package.
 
     It is for Gaussian designs and for earth's default options. Outside of the table it refuses:

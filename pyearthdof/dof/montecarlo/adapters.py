@@ -13,6 +13,7 @@ import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -21,7 +22,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils import get_tags
 
 from ..._utils.checks import refusal
-from ...contract import Fits
+from ...contract import Fits, Rows
 from ...exceptions import InvalidInputError
 
 __all__ = [
@@ -52,7 +53,7 @@ class Structure:
 UNKNOWN = Structure()
 
 
-def structure_of(model, X, y) -> Structure:
+def structure_of(model: Any, X: Rows, y: np.ndarray) -> Structure:
     """The structure of a fitted regressor at the data that it was fitted to.
 
     A linear smoother may have been fitted to several responses at once.
@@ -70,7 +71,7 @@ def structure_of(model, X, y) -> Structure:
     return UNKNOWN if rule is None else rule(model, X, y)
 
 
-def is_linear_smoother(model) -> bool:
+def is_linear_smoother(model: Any) -> bool:
     """Whether the fit of a regressor is S y with an S that does not depend on y, and known."""
     name = _name(model)
     if name == "Pipeline":
@@ -82,7 +83,7 @@ def is_linear_smoother(model) -> bool:
     return name in ("KernelRidge", "KNeighborsRegressor")
 
 
-def df_statistic_of(model) -> str | None:
+def df_statistic_of(model: Any) -> str | None:
     """The field whose mean is the df: the lasso's nonzeros, the levels of an isotonic fit."""
     name = _name(model)
     if name == "Pipeline":
@@ -95,11 +96,11 @@ def df_statistic_of(model) -> str | None:
     return None
 
 
-def _is_unbounded(model) -> bool:
+def _is_unbounded(model: Any) -> bool:
     return getattr(model, "y_min", None) is None and getattr(model, "y_max", None) is None
 
 
-def _name(model) -> str | None:
+def _name(model: Any) -> str | None:
     kind = type(model)
     return kind.__name__ if kind.__module__.startswith("sklearn.") else None
 
@@ -114,7 +115,7 @@ _BLIND = {
 }  # fmt: skip
 
 
-def is_blind(step) -> bool:
+def is_blind(step: Any) -> bool:
     """Whether a transformer learns nothing from y, so that it has nothing to choose by it."""
     if step is None or isinstance(step, str):  # "passthrough", "drop"
         return True
@@ -130,26 +131,26 @@ def is_blind(step) -> bool:
     return name in _BLIND
 
 
-def _transforms_blindly(pipeline) -> bool:
+def _transforms_blindly(pipeline: Any) -> bool:
     """Whether all steps before the last are."""
     return all(is_blind(step) for _, step in pipeline.steps[:-1])
 
 
-def _dense(X) -> np.ndarray:
+def _dense(X: Rows) -> np.ndarray:
     X = X.toarray() if hasattr(X, "toarray") else X
     return np.asarray(X, dtype=float)
 
 
-def _centred(model, X) -> np.ndarray:
+def _centred(model: Any, X: Rows) -> np.ndarray:
     X = _dense(X)
     return X - X.mean(axis=0) if model.fit_intercept else X
 
 
-def _rank(X) -> int:
+def _rank(X: Rows) -> int:
     return int(np.linalg.matrix_rank(X)) if X.size else 0
 
 
-def _least_squares(model, X, y) -> Structure:
+def _least_squares(model: Any, X: Rows, y: np.ndarray) -> Structure:
     """Least squares on all columns, or on the selected ones: a projection, whose trace is its rank."""
     ones, columns = int(model.fit_intercept), _centred(model, X)
     if getattr(model, "positive", True):  # an OrthogonalMatchingPursuit selects columns, too
@@ -158,14 +159,14 @@ def _least_squares(model, X, y) -> Structure:
     return Structure(float(rank), columns.shape[1] + ones, rank, _refit(columns, y, ones))
 
 
-def _refit(columns, y, ones) -> np.ndarray:
+def _refit(columns: np.ndarray, y: np.ndarray, ones: int) -> np.ndarray:
     centre = y.mean(axis=0) if ones else 0.0
     if columns.shape[1] == 0:
         return np.zeros_like(y) + centre
     return columns @ np.linalg.lstsq(columns, y - centre, rcond=None)[0] + centre
 
 
-def _ridge(model, X, y, alpha) -> Structure:
+def _ridge(model: Any, X: Rows, y: np.ndarray, alpha: float) -> Structure:
     """tr S is the sum of d^2/(d^2 + alpha); an intercept adds one."""
     if getattr(model, "positive", False) or np.ndim(alpha):
         return UNKNOWN
@@ -175,12 +176,12 @@ def _ridge(model, X, y, alpha) -> Structure:
     return Structure(trace, columns.shape[1] + ones, rank, _refit(columns, y, ones))
 
 
-def _ridge_trace(columns, penalty: float) -> float:
+def _ridge_trace(columns: np.ndarray, penalty: float) -> float:
     d2 = np.linalg.svd(columns, compute_uv=False) ** 2 if columns.size else np.zeros(0)
     return float((d2 / (d2 + penalty)).sum())
 
 
-def _lasso(model, X, y, alpha, l1_ratio=1.0) -> Structure:
+def _lasso(model: Any, X: Rows, y: np.ndarray, alpha: float, l1_ratio: float = 1.0) -> Structure:
     """S(y) of Theorem 1: ridge on the columns with coefficients b, penalty n alpha/|b_j| for each.
 
     The elastic net adds n alpha (1 - l1_ratio) to it.
@@ -198,11 +199,11 @@ def _lasso(model, X, y, alpha, l1_ratio=1.0) -> Structure:
     )
 
 
-def _dummy(model, X, y) -> Structure:
+def _dummy(model: Any, X: Rows, y: np.ndarray) -> Structure:
     return Structure(1.0, 1) if model.strategy == "mean" else UNKNOWN
 
 
-def _neighbors(model, X, y) -> Structure:
+def _neighbors(model: Any, X: Rows, y: np.ndarray) -> Structure:
     """A row's own weight among its neighbours; n/k neighbourhoods would not overlap."""
     n, k = len(y), model.n_neighbors
     distance, neighbour = model.kneighbors(X)
@@ -217,7 +218,7 @@ def _neighbors(model, X, y) -> Structure:
     return Structure(float(share[neighbour == np.arange(n)[:, None]].sum()), n / k)
 
 
-def _kernel_ridge(model, X, y) -> Structure:
+def _kernel_ridge(model: Any, X: Rows, y: np.ndarray) -> Structure:
     """tr K (K + alpha I)^-1."""
     if np.ndim(model.alpha) or len(y) > _MAX_MATRIX or model.kernel == "precomputed":
         return UNKNOWN
@@ -231,7 +232,7 @@ def _kernel_ridge(model, X, y) -> Structure:
     return Structure(trace, trace)
 
 
-def _gaussian_process(model, X, y) -> Structure:
+def _gaussian_process(model: Any, X: Rows, y: np.ndarray) -> Structure:
     """tr K* (K + alpha I)^-1 with the kernel that the fit chose; centring y adds its mean."""
     if len(y) > _MAX_MATRIX:
         return UNKNOWN
@@ -244,7 +245,7 @@ def _gaussian_process(model, X, y) -> Structure:
     return Structure(trace, trace)
 
 
-def _isotonic(model, X, y) -> Structure:
+def _isotonic(model: Any, X: Rows, y: np.ndarray) -> Structure:
     """The mean of each level: a projection on as many columns as there are levels."""
     if not _is_unbounded(model):
         return UNKNOWN
@@ -252,14 +253,14 @@ def _isotonic(model, X, y) -> Structure:
     return Structure(float(levels), levels)
 
 
-def _tree(model, X, y) -> Structure:
+def _tree(model: Any, X: Rows, y: np.ndarray) -> Structure:
     """Means of the leaves: tr S(y) is their number."""
     if model.criterion == "absolute_error" or model.monotonic_cst is not None:
         return UNKNOWN
     return Structure(float(model.get_n_leaves()), int(model.get_n_leaves()))
 
 
-def _forest(model, X, y) -> Structure:
+def _forest(model: Any, X: Rows, y: np.ndarray) -> Structure:
     """The mean over trees of a row's own weight in its leaf, by how often the tree has drawn it."""
     if model.criterion == "absolute_error" or model.monotonic_cst is not None:
         return UNKNOWN
@@ -272,7 +273,7 @@ def _forest(model, X, y) -> Structure:
     return Structure(trace / len(model.estimators_), leaves)
 
 
-def _boosting(model, X, y) -> Structure:
+def _boosting(model: Any, X: Rows, y: np.ndarray) -> Structure:
     """S_m = S_{m-1} + rate P_m (I - S_{m-1}) from S_0 = 11'/n, P_m the means of tree m's leaves."""
     n = len(y)
     whole = model.subsample == 1.0 and model.n_iter_no_change is None
@@ -289,7 +290,7 @@ def _boosting(model, X, y) -> Structure:
     return Structure(n - float(np.trace(rest)), n_coef)
 
 
-def _pipeline(model, X, y) -> Structure:
+def _pipeline(model: Any, X: Rows, y: np.ndarray) -> Structure:
     transformed = X
     for _, step in model.steps[:-1]:
         if step is not None and not isinstance(step, str):
@@ -302,11 +303,11 @@ def _with(rule: Callable[..., Structure], *names: str) -> Callable[..., Structur
     return lambda model, X, y: rule(model, X, y, *(getattr(model, name) for name in names))
 
 
-def _search(model, X, y) -> Structure:
+def _search(model: Any, X: Rows, y: np.ndarray) -> Structure:
     return structure_of(model.best_estimator_, X, y) if model.refit else UNKNOWN
 
 
-def _eliminated(model, X, y) -> Structure:
+def _eliminated(model: Any, X: Rows, y: np.ndarray) -> Structure:
     return structure_of(model.estimator_, model.transform(X), y)
 
 
@@ -340,7 +341,7 @@ _STRUCTURES: dict[str | None, Callable[..., Structure]] = {
 }
 
 
-def as_procedure(procedure):
+def as_procedure(procedure: Any) -> Any:
     """Return an object with `fit_many`: the procedure itself, or a wrapper around it.
 
     Parameters
@@ -379,15 +380,15 @@ class _OneByOne(ABC):
     df_statistic: str | None = None
 
     @abstractmethod
-    def fit_one(self, X, y) -> np.ndarray:
+    def fit_one(self, X: Rows, y: np.ndarray) -> np.ndarray:
         """Fitted values of one response."""
 
-    def fit_many(self, X, Y) -> Fits:
+    def fit_many(self, X: Rows, Y: np.ndarray) -> Fits:
         columns = [self.fit_one(X, np.ascontiguousarray(y)) for y in Y.T]
         return Fits(fitted=_columns(columns, len(Y)))
 
 
-def _columns(columns, n: int) -> np.ndarray:
+def _columns(columns: list[np.ndarray], n: int) -> np.ndarray:
     """The fits side by side, each of length n."""
     lengths = {len(c) if c.ndim == 1 else c.shape for c in columns}
     if lengths != {n}:
@@ -399,13 +400,13 @@ def _columns(columns, n: int) -> np.ndarray:
 class FunctionProcedure(_OneByOne):
     """A plain function (X, y) -> fitted."""
 
-    def __init__(self, function):
+    def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return getattr(self.function, "__name__", repr(self.function))
 
-    def fit_one(self, X, y):
+    def fit_one(self, X: Rows, y: np.ndarray) -> np.ndarray:
         return np.asarray(self.function(X, y), dtype=float)
 
 
@@ -416,25 +417,25 @@ class RegressorProcedure(_OneByOne):
     regressors more is known, see `structure`.
     """
 
-    def __init__(self, regressor):
+    def __init__(self, regressor: Any) -> None:
         self.regressor = regressor
         self.is_equivariant = bool(getattr(regressor, "is_equivariant", False))
         self.is_linear = is_linear_smoother(regressor)
         self.df_statistic = df_statistic_of(regressor)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return repr(self.regressor)
 
-    def fitted_model(self, X, y):
+    def fitted_model(self, X: Rows, y: np.ndarray) -> Any:
         """A clone of the regressor, fitted to y."""
         regressor = clone(self.regressor, safe=False)
         fix_random_state(regressor, y)
         return regressor.fit(X, y)
 
-    def fit_one(self, X, y):
+    def fit_one(self, X: Rows, y: np.ndarray) -> np.ndarray:
         return np.asarray(self.fitted_model(X, y).predict(X), dtype=float)
 
-    def fit_many(self, X, Y) -> Fits:
+    def fit_many(self, X: Rows, Y: np.ndarray) -> Fits:
         if self.is_linear:  # these take many responses at once
             model = self.fitted_model(X, Y)
             known, fitted = structure_of(model, X, Y), np.reshape(model.predict(X), Y.shape)
@@ -450,16 +451,16 @@ class RegressorProcedure(_OneByOne):
 _COUNTS = ("trace", "n_coef", "rank")
 
 
-def _repeat(value, m: int):
+def _repeat(value: Any, m: int) -> Any:
     return None if value is None else np.full(m, value)
 
 
-def _collect(known, name: str, combine):
+def _collect(known: Any, name: str, combine: Callable[..., np.ndarray]) -> np.ndarray | None:
     values = [getattr(one, name) for one in known]
     return None if any(value is None for value in values) else combine(values)
 
 
-def takes_missing(estimator) -> bool:
+def takes_missing(estimator: Any) -> bool:
     """Whether missing values in X are the estimator's own concern, as where a pipeline fills them."""
     if hasattr(estimator, "steps"):
         return True
@@ -470,7 +471,7 @@ def takes_missing(estimator) -> bool:
     return bool(get_tags(estimator).input_tags.allow_nan)
 
 
-def fix_random_state(regressor, y) -> None:
+def fix_random_state(regressor: Any, y: np.ndarray) -> None:
     """Give every open `random_state` a seed made of y.
 
     An open one would take numpy's global numbers, and the result would depend on which worker

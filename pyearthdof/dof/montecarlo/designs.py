@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -68,7 +69,7 @@ class Designs:
 
     def __iter__(self) -> Iterator:
         """The designs, one after the other: all of them are large together."""
-        if not self.drawn:
+        if not isinstance(self.source, tuple):
             yield self.source
             return
         n_skipped = self.n_rep if self.n_skipped is None else self.n_skipped
@@ -87,7 +88,7 @@ class Designs:
         return replace(self, counts=counts)
 
     @property
-    def setting(self):
+    def setting(self) -> Any:
         """What a result tells about its design."""
         return list(self.source) if self.drawn else "given"
 
@@ -100,7 +101,14 @@ class Designs:
 
 
 def the_designs(
-    source, draws, n_rep, n_designs, *, exact=False, names=None, target_se=None
+    source: Any,
+    draws: Draws,
+    n_rep: int,
+    n_designs: int | None,
+    *,
+    exact: bool = False,
+    names: Any = None,
+    target_se: float | None = None,
 ) -> Designs:
     """Spread the repetitions over the designs.
 

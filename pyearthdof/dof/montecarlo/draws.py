@@ -14,19 +14,23 @@ frames. Hence whole frames are used, at least ten of them, or two for each of se
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from numbers import Integral
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
 from sklearn.utils import check_random_state
 
 from ..._utils.checks import as_numbers, check_choice, check_count, check_sigma, refusal
 from ...exceptions import InvalidInputError
 from ...random import RDraws
+
+if TYPE_CHECKING:
+    from .variance_reduction import Covariance, Reduction
 
 __all__ = [
     "CorrelatedResponses",
@@ -70,7 +74,7 @@ def orthogonal(Z: np.ndarray, centred: bool) -> np.ndarray:
     return mean + Q * length
 
 
-def frame_size(dimension: int, counts, *, partial: bool = False) -> int | None:
+def frame_size(dimension: int, counts: Sequence[int], *, partial: bool = False) -> int | None:
     """Number of responses in a frame, None where there are too few repetitions.
 
     Parameters
@@ -107,6 +111,9 @@ def merged_groups(groups: np.ndarray) -> np.ndarray:
 _CHUNK = 1 << 20
 
 
+RandomState: TypeAlias = int | np.integer | np.random.RandomState | np.random.Generator | None
+
+
 @runtime_checkable
 class Draws(Protocol):
     """A stream of standard normal numbers."""
@@ -121,7 +128,7 @@ class Draws(Protocol):
 class NumpyDraws:
     """Numpy's normals with the face of `RDraws`."""
 
-    def __init__(self, seed: int):
+    def __init__(self, seed: int) -> None:
         self.seed = int(seed)
         self._generator = np.random.default_rng(self.seed)
 
@@ -141,7 +148,7 @@ class NumpyDraws:
             n -= len(self._generator.standard_normal(min(n, _CHUNK)))
 
 
-def as_draws(draws, random_state):
+def as_draws(draws: object, random_state: RandomState) -> Draws:
     """The stream of a run: a copy of `draws`, or numpy's seeded from `random_state`."""
     if draws is not None and random_state is not None:
         raise InvalidInputError(
@@ -159,7 +166,9 @@ def as_draws(draws, random_state):
     return NumpyDraws(check_random_state(random_state).randint(2**31 - 1))
 
 
-def drawn_designs(shape, draws, n_rep: int, n_designs: int):
+def drawn_designs(
+    shape: tuple[int, int], draws: Draws, n_rep: int, n_designs: int
+) -> Iterator[np.ndarray]:
     """Yield Gaussian designs, column by column, from the numbers that come after all responses.
 
     The authors draw y before X. The responses are drawn block by block later, so the designs are
@@ -172,7 +181,7 @@ def drawn_designs(shape, draws, n_rep: int, n_designs: int):
         yield np.ascontiguousarray(after.normal(n * p).reshape(p, n).T)
 
 
-def drawn_design(shape, draws, n_rep: int) -> np.ndarray:
+def drawn_design(shape: tuple[int, int], draws: Draws, n_rep: int) -> np.ndarray:
     """The first of the drawn designs: the authors'."""
     return next(drawn_designs(shape, draws, n_rep, 1))
 
@@ -192,7 +201,7 @@ class Responses:
     frame: int | None = None
     centred: bool = False
 
-    def in_frames(self, reduction) -> Responses:
+    def in_frames(self, reduction: Reduction) -> Responses:
         """The same in the frames of a `Reduction`."""
         return replace(self, frame=reduction.frame, centred=reduction.direction)
 
@@ -232,22 +241,22 @@ class CorrelatedResponses(Responses):
         """The responses in coordinates where they are independent, with mean 0 and variance 1."""
         return Responses(self.n, np.zeros(self.n), np.ones(self.n), self.draws)
 
-    def white(self, values):
+    def white(self, values: np.ndarray) -> np.ndarray:
         """root^-1 values."""
         return solve_triangular(self.root, values, lower=True)
 
-    def white_noise(self, Y):
+    def white_noise(self, Y: np.ndarray) -> np.ndarray:
         """root^-1 (Y - mu)."""
         return self.white(Y - self.mu[:, None])
 
-    def weighed(self, Y):
+    def weighed(self, Y: np.ndarray) -> np.ndarray:
         """Sigma^-1 (Y - mu)."""
         return solve_triangular(self.root, self.white_noise(Y), lower=True, trans="T")
 
 
-def the_responses(n: int, mu: np.ndarray, sigma, stream) -> Responses:
+def the_responses(n: int, mu: np.ndarray, sigma: ArrayLike | None, stream: Draws) -> Responses:
     """Responses with a standard deviation, one for each row, or a covariance matrix."""
-    if np.ndim(sigma) != 2:
+    if sigma is None or np.ndim(sigma) != 2:
         return Responses(n, mu, check_sigma(sigma, n), stream)
     covariance = as_numbers("sigma", sigma, "be a covariance matrix of numbers")
     root = _root(_checked(covariance, n))
@@ -278,14 +287,16 @@ def _root(covariance: np.ndarray) -> np.ndarray:
 class Seen:
     """An estimator that sees responses and fits in other coordinates; rows may be no observations then."""
 
-    def __init__(self, estimator, of_y, of_fit, keeps_rows: bool):
+    def __init__(
+        self, estimator: Any, of_y: Callable[..., Any], of_fit: Callable[..., Any], keeps_rows: bool
+    ) -> None:
         self.estimator, self.of_y, self.of_fit = estimator, of_y, of_fit
         self.keeps_rows = keeps_rows
 
-    def add(self, Y, fitted) -> None:
+    def add(self, Y: np.ndarray, fitted: np.ndarray) -> None:
         self.estimator.add(self.of_y(Y), self.of_fit(fitted))
 
-    def result(self):
+    def result(self) -> Covariance:
         found = self.estimator.result()
         return found if self.keeps_rows else replace(found, per_observation=None)
 
@@ -293,7 +304,7 @@ class Seen:
 AUTHORS_SEED = 1234
 
 
-def authors_draws(draws, random_state):
+def authors_draws(draws: Draws | str | None, random_state: RandomState) -> Draws:
     """The stream of a run: the authors' seed of R's numbers where nothing else is asked for.
 
     `draws="best"` asks for numpy's numbers, with which the best estimator goes.

@@ -8,7 +8,7 @@ is half of the way, at four times the repetitions at most.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -109,7 +109,9 @@ def mean_of(values: np.ndarray, groups: np.ndarray | None = None) -> Jackknife:
     return Jackknife(float(total / m), (total - np.bincount(groups, weights=values)) / left)
 
 
-def mean_over_designs(estimates: list[Jackknife], counts) -> Jackknife:
+def mean_over_designs(
+    estimates: list[Jackknife], counts: Sequence[float] | np.ndarray
+) -> Jackknife:
     """The mean of what was found on each design, by its number of repetitions; a single one as it is.
 
     Designs are left out, not repetitions: their differences are part of the error.
@@ -124,7 +126,7 @@ def mean_over_designs(estimates: list[Jackknife], counts) -> Jackknife:
     return Jackknife(float(sums / total), (sums - weights * values) / (total - weights))
 
 
-def _n_groups(values, groups) -> int:
+def _n_groups(values: np.ndarray, groups: np.ndarray | None) -> int:
     return len(values) if groups is None else int(groups.max()) + 1
 
 
@@ -148,7 +150,7 @@ class Target:
 class Looks:
     """Says when the error is looked at; it counts in repetitions or designs, at multiples of `step`."""
 
-    def __init__(self, target: Target, first: int, step: int = 1):
+    def __init__(self, target: Target, first: int, step: int = 1) -> None:
         self.target, self.step = target, step
         self.next = self._place(first)
         self.se = math.nan
@@ -156,7 +158,7 @@ class Looks:
     def due(self, done: int) -> bool:
         return done >= self.next
 
-    def reached(self, done: int, found) -> bool:
+    def reached(self, done: int, found: Any) -> bool:
         """Look at what was found; if it is not enough, decide when to look again."""
         self.se = self.target.error(found)
         if self.se <= self.target.se:
@@ -179,12 +181,12 @@ class Looks:
         return f"se {self.se:.3g}, wanted {self.target.se:g}"
 
 
-def check_target(target_se) -> float | None:
+def check_target(target_se: float | None) -> float | None:
     """The error that is asked for, or None."""
     return None if target_se is None else check_positive("target_se", target_se)
 
 
-def check_n_rep(n_rep, target_se) -> int:
+def check_n_rep(n_rep: int | None, target_se: float | None) -> int:
     """The number of repetitions, the largest one where a standard error is asked for.
 
     Examples

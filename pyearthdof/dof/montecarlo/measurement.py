@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 import numpy as np
 
@@ -76,7 +77,7 @@ class _Run:
     n_jobs: int | None
     progress: bool
 
-    def blocks(self, designs: Designs, **options) -> Generator[Block]:
+    def blocks(self, designs: Designs, **options: Any) -> Generator[Block]:
         return run_blocks(
             FitMany(self.procedure), designs, self.responses, n_jobs=self.n_jobs,
             progress=self.progress, **options,
@@ -84,15 +85,15 @@ class _Run:
 
 
 def measure(
-    procedure,
+    procedure: Any,
     designs: Designs,
-    responses,
+    responses: Responses,
     *,
     statistic: str | None = None,
     reduction: Reduction = PLAIN,
     target: Target | None = None,
-    n_jobs=None,
-    progress=False,
+    n_jobs: int | None = None,
+    progress: bool = False,
 ) -> Measurement:
     """Run the fits and reduce them in the order of the repetitions.
 
@@ -118,7 +119,7 @@ def _in_frames(run: _Run, designs: Designs, size: int | None) -> tuple[_Run, Des
     return replace(run, responses=responses, reduction=reduction), designs.in_frames(size)
 
 
-def _each(run: _Run, designs: Designs, blocks) -> Iterator[Measurement]:
+def _each(run: _Run, designs: Designs, blocks: Any) -> Iterator[Measurement]:
     """What is found on each design."""
     for k, of_one in itertools.groupby(blocks, key=lambda block: block.design):
         groups = run_groups(designs.n, designs.counts[k], _WIDTH, run.reduction.frame)
@@ -209,7 +210,7 @@ def run_groups(n: int, n_rep: int, width: int, frame: int | None) -> np.ndarray 
 class _Tally:
     """What the blocks of one design say."""
 
-    def __init__(self, run: _Run, groups):
+    def __init__(self, run: _Run, groups: np.ndarray | None) -> None:
         self.run, self.groups = run, groups
         self.done = 0
         self.statistics: dict[str, list] = {name: [] for name in _STATISTICS}
@@ -227,7 +228,7 @@ class _Tally:
         self.done += block.Y.shape[1]
         self.engine, self.versions = block.engine, block.versions
 
-    def _added(self, total: Estimator | None, block: Block, fitted) -> Estimator:
+    def _added(self, total: Estimator | None, block: Block, fitted: np.ndarray) -> Estimator:
         run = self.run
         if total is None:
             total = estimator(run.reduction, block.X, run.responses, self.groups)
@@ -265,7 +266,7 @@ def _stated(statistic: str, mean: Jackknife | None) -> Covariance:
     return Covariance(None, mean)
 
 
-def over_designs(each: list[Measurement], counts) -> Measurement:
+def over_designs(each: list[Measurement], counts: Sequence[float] | np.ndarray) -> Measurement:
     """The means over the designs; a single measurement as it is."""
     if len(each) == 1:
         return each[0]
@@ -286,12 +287,12 @@ def over_designs(each: list[Measurement], counts) -> Measurement:
         df_refitted=mean("df_refitted"),
         engine=each[-1].engine,
         versions=each[-1].versions,
-        counts=tuple(counts),
+        counts=tuple(int(count) for count in counts),
         reduction=each[-1].reduction,
     )
 
 
-def _mean(blocks, groups) -> Jackknife | None:
+def _mean(blocks: Any, groups: np.ndarray | None) -> Jackknife | None:
     if any(values is None for values in blocks):
         return None
     return mean_of(np.concatenate([np.atleast_1d(values) for values in blocks]), groups)

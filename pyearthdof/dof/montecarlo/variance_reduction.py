@@ -31,15 +31,17 @@ other folds.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
 
 from ..._utils.checks import check_choice, refusal
+from ...contract import Rows
 from ...random import RDraws
-from .draws import CorrelatedResponses, Seen, frame_size, merged_groups
+from .draws import CorrelatedResponses, Responses, Seen, frame_size, merged_groups
 from .errors import Jackknife, mean_of
 
 __all__ = [
@@ -81,7 +83,9 @@ def jackknife_groups(n: int, n_rep: int, width: int = 1) -> np.ndarray | None:
     return np.arange(n_rep) * min(_N_GROUPS, n_rep) // n_rep
 
 
-def covariance_sum(mu, sigma, groups=None):
+def covariance_sum(
+    mu: np.ndarray, sigma: np.ndarray, groups: np.ndarray | None = None
+) -> Estimator:
     """Return an empty sum; `add(Y, fitted)` the blocks in order, then ask for its `result()`."""
     if groups is None:
         return _KeptCovariance(sigma)
@@ -91,17 +95,17 @@ def covariance_sum(mu, sigma, groups=None):
 class Kept:
     """Blocks of responses and of their fits, kept for the end."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.y: list[np.ndarray] = []
         self.fitted: list[np.ndarray] = []
 
-    def add(self, Y, fitted) -> None:
+    def add(self, Y: np.ndarray, fitted: np.ndarray) -> None:
         self.y.append(Y)
         self.fitted.append(fitted)
 
 
 class _KeptCovariance(Kept):
-    def __init__(self, sigma):
+    def __init__(self, sigma: np.ndarray) -> None:
         super().__init__()
         self.weight = 1.0 / sigma**2
 
@@ -115,11 +119,11 @@ class _KeptCovariance(Kept):
         return Covariance(per_observation, _leave_one_out(per_observation, per_repetition))
 
 
-def _centred(values):
+def _centred(values: np.ndarray) -> np.ndarray:
     return values - values.mean(axis=1, keepdims=True)
 
 
-def _leave_one_out(per_observation, per_repetition) -> Jackknife:
+def _leave_one_out(per_observation: np.ndarray, per_repetition: np.ndarray) -> Jackknife:
     """Without repetition j the sum of products loses m/(m - 1) times j's own products."""
     m = len(per_repetition)
     total = per_observation.sum()
@@ -135,11 +139,11 @@ class _StreamedCovariance:
     Both are centred nearly, so that the correction for their means takes few digits away.
     """
 
-    def __init__(self, mu, sigma, groups):
+    def __init__(self, mu: np.ndarray, sigma: np.ndarray, groups: np.ndarray) -> None:
         self.mu = mu
         self.weight = 1.0 / sigma**2
         self.groups = groups
-        self.centre = None
+        self.centre: np.ndarray | None = None
         self.done = 0
         n_groups = int(groups.max()) + 1
         self.count = np.zeros(n_groups)
@@ -147,7 +151,7 @@ class _StreamedCovariance:
         self.v = np.zeros((n_groups, len(mu)))
         self.uv = np.zeros((n_groups, len(mu)))
 
-    def add(self, Y, fitted) -> None:
+    def add(self, Y: np.ndarray, fitted: np.ndarray) -> None:
         if self.centre is None:
             self.centre = fitted.mean(axis=1)
         block_groups = self.groups[self.done : self.done + Y.shape[1]]
@@ -183,7 +187,7 @@ _POWERS = 5
 _MOST_COLUMNS = 256  # of all powers: more cost more time than they save
 
 
-def projections(X, centred: bool) -> list[np.ndarray]:
+def projections(X: Rows, centred: bool) -> list[np.ndarray]:
     """Orthonormal bases of the columns of X, of their squares, and of their third, fourth and fifth powers.
 
     Each is orthogonal to those before it. The constant is in the first one, or, if `centred`, in none; a
@@ -224,12 +228,12 @@ def projections(X, centred: bool) -> list[np.ndarray]:
 _N_FOLDS = 10
 
 
-def has_one_mean(mu, sigma) -> bool:
+def has_one_mean(mu: np.ndarray, sigma: np.ndarray | float) -> bool:
     """Whether the mean is constant and the standard deviation a single number."""
     return np.ptp(mu) == 0 and np.ptp(sigma) == 0
 
 
-def is_equivariant(procedure) -> bool:
+def is_equivariant(procedure: Any) -> bool:
     """Whether a fit is declared to shift and scale with y."""
     return bool(getattr(procedure, "is_equivariant", False))
 
@@ -256,7 +260,9 @@ class Direction:
     the sum over the observations is all that is found.
     """
 
-    def __init__(self, n: int, X=None, groups=None, rows: bool = True):
+    def __init__(
+        self, n: int, X: Rows | None = None, groups: np.ndarray | None = None, rows: bool = True
+    ) -> None:
         self.n, self.groups, self.rows, self.done = n, groups, rows, 0
         self.bases = [] if X is None else projections(X, centred=True)
         self.ranks = np.array([basis.shape[1] for basis in self.bases])
@@ -270,7 +276,7 @@ class Direction:
         # For each fold the sums of u_i f_i, and for each projection of u_i (P u)_i.
         self.shares = np.zeros((n_folds, 1 + len(self.bases), n))
 
-    def add(self, Y, fitted) -> None:
+    def add(self, Y: np.ndarray, fitted: np.ndarray) -> None:
         mean = Y.mean(axis=0)
         u = Y - mean
         length = np.linalg.norm(u, axis=0)
@@ -305,7 +311,7 @@ class Direction:
         groups = None if self.groups is None else merged_groups(folds)
         return Covariance(self._per_observation(folds, b), mean_of(values, groups))
 
-    def _per_observation(self, folds, b) -> np.ndarray | None:
+    def _per_observation(self, folds: np.ndarray, b: np.ndarray) -> np.ndarray | None:
         if not self.rows:
             return None
         sizes = np.bincount(folds)
@@ -316,7 +322,7 @@ class Direction:
             total = total - b[:, k] @ (shares[:, 1 + k] - sizes[:, None] * diagonal)
         return 1.0 / self.n + total / self.done
 
-    def _coefficients(self, folds, scalars) -> np.ndarray:
+    def _coefficients(self, folds: np.ndarray, scalars: np.ndarray) -> np.ndarray:
         """b for each fold, from the others; one row for a fold, one column for a projection."""
         sizes, k = np.bincount(folds), len(self.bases)
         if len(sizes) == 1 or k == 0:
@@ -332,7 +338,9 @@ class Direction:
 _N_FOLDS = 10
 
 
-def control_sum(X, mu, sigma, groups=None):
+def control_sum(
+    X: Rows, mu: np.ndarray, sigma: np.ndarray, groups: np.ndarray | None = None
+) -> Estimator:
     """Return an empty sum; `add(Y, fitted)` the blocks in order, then ask for its `result()`."""
     if groups is None:
         return _KeptControl(X, mu, sigma)
@@ -349,7 +357,7 @@ class _Smoothed(NamedTuple):
 class _Smoothers:
     """The linear smoothers of a design: its projections, and what they leave."""
 
-    def __init__(self, X, mu, sigma):
+    def __init__(self, X: Rows, mu: np.ndarray, sigma: np.ndarray) -> None:
         self.mu, self.sigma = mu[:, None], sigma[:, None]
         self.bases = projections(X, centred=False)
         diagonals = np.array([(basis**2).sum(axis=1) for basis in self.bases]).reshape(-1, len(mu))
@@ -357,7 +365,7 @@ class _Smoothers:
         ranks = [basis.shape[1] for basis in self.bases]
         self.traces = np.array([*ranks, len(mu) - sum(ranks)], dtype=float)
 
-    def apply(self, Y, fitted, centre) -> _Smoothed:
+    def apply(self, Y: np.ndarray, fitted: np.ndarray, centre: np.ndarray) -> _Smoothed:
         """`centre` (n, 1) is near the mean fit; it falls out of the estimate, and saves digits."""
         noise = Y - self.mu
         z = noise / self.sigma
@@ -391,7 +399,7 @@ def _sums(smoothed: _Smoothed) -> _Sums:
     )
 
 
-def _cross_fitted(sums: _Sums, diagonals) -> tuple[np.ndarray, np.ndarray]:
+def _cross_fitted(sums: _Sums, diagonals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The estimate of each observation, and the coefficients that each fold got from the others."""
     whole = [values.sum(axis=0) for values in sums]
     total, coefficients = np.zeros(diagonals.shape[1]), []
@@ -410,7 +418,7 @@ def _cross_fitted(sums: _Sums, diagonals) -> tuple[np.ndarray, np.ndarray]:
 
 
 class _KeptControl(Kept):
-    def __init__(self, X, mu, sigma):
+    def __init__(self, X: Rows, mu: np.ndarray, sigma: np.ndarray) -> None:
         super().__init__()
         self.smoothers = _Smoothers(X, mu, sigma)
 
@@ -438,17 +446,17 @@ class _KeptControl(Kept):
 class _StreamedControl:
     """Sums for each group of repetitions; the groups are the folds, and what is left out."""
 
-    def __init__(self, X, mu, sigma, groups):
+    def __init__(self, X: Rows, mu: np.ndarray, sigma: np.ndarray, groups: np.ndarray) -> None:
         self.smoothers = _Smoothers(X, mu, sigma)
         self.groups = groups
-        self.centre = None
+        self.centre: np.ndarray | None = None
         self.done = 0
         n, n_groups = len(mu), int(groups.max()) + 1
         parts = 1 + len(self.smoothers.traces)
         shapes = ((), (n,), (parts, n), (parts, n), (parts, parts))
         self.sums = _Sums(*(np.zeros((n_groups, *shape)) for shape in shapes))
 
-    def add(self, Y, fitted) -> None:
+    def add(self, Y: np.ndarray, fitted: np.ndarray) -> None:
         if self.centre is None:
             self.centre = _mean(fitted)
         block_groups = self.groups[self.done : self.done + Y.shape[1]]
@@ -474,7 +482,7 @@ class _StreamedControl:
         return Covariance(per_observation, Jackknife(value, np.array(left_out)))
 
 
-def _mean(values) -> np.ndarray:
+def _mean(values: np.ndarray) -> np.ndarray:
     return values.mean(axis=1, keepdims=True)
 
 
@@ -511,7 +519,14 @@ class Reduction:
 PLAIN = Reduction()
 
 
-def choose(name, procedure, X, responses, counts, target_se=None) -> Reduction:
+def choose(
+    name: str | None,
+    procedure: Any,
+    X: Rows,
+    responses: Responses,
+    counts: Sequence[int],
+    target_se: float | None = None,
+) -> Reduction:
     """The estimator of that name for these responses, or the best one that is valid.
 
     `counts` are the repetitions for each design, the most there may be with `target_se`.
@@ -539,7 +554,7 @@ def choose(name, procedure, X, responses, counts, target_se=None) -> Reduction:
     return Reduction(direction, is_numeric(X), frame=size)
 
 
-def _check_direction(procedure, responses) -> None:
+def _check_direction(procedure: Any, responses: Responses) -> None:
     """Refuse an estimator whose conditions do not hold."""
     if not _has_one_mean(responses):
         right = "'best', 'control' or None where mu is not constant or sigma not a single number"
@@ -549,13 +564,13 @@ def _check_direction(procedure, responses) -> None:
         raise refusal("variance_reduction", "direction", right)
 
 
-def _has_one_mean(responses) -> bool:
+def _has_one_mean(responses: Responses) -> bool:
     if isinstance(responses, CorrelatedResponses):
         return False
     return has_one_mean(responses.mu, responses.sigma)
 
 
-def is_numeric(X) -> bool:
+def is_numeric(X: Rows) -> bool:
     """Whether every column of a design holds numbers, none of them missing: the control projects on them."""
     if isinstance(X, pd.DataFrame):
         return X.select_dtypes("number").shape == X.shape and not X.isna().any(axis=None)
@@ -570,7 +585,9 @@ class Estimator(Protocol):
     def result(self) -> Covariance: ...
 
 
-def estimator(reduction: Reduction, X, responses, groups) -> Estimator:
+def estimator(
+    reduction: Reduction, X: Rows, responses: Responses, groups: np.ndarray | None
+) -> Estimator:
     """Return an empty estimator."""
     if isinstance(responses, CorrelatedResponses):
         return _correlated(reduction, X, responses, groups)
@@ -581,7 +598,9 @@ def estimator(reduction: Reduction, X, responses, groups) -> Estimator:
     return covariance_sum(responses.mu, responses.sigma, groups)
 
 
-def _correlated(reduction: Reduction, X, responses: CorrelatedResponses, groups) -> Estimator:
+def _correlated(
+    reduction: Reduction, X: Rows, responses: CorrelatedResponses, groups: np.ndarray | None
+) -> Estimator:
     """Without a control in coordinates that keep the observations apart, else in white ones."""
     if not reduction.control:
         plain = estimator(reduction, X, responses.whitened(), groups)

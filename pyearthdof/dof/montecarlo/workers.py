@@ -54,6 +54,7 @@ from ...exceptions import (
     RForkedError,
     RNotAvailableError,
 )
+from .designs import Designs
 
 __all__ = [
     "Block",
@@ -76,7 +77,7 @@ _NO_WORKERS = 60.0  # seconds that a cluster may be without any worker
 class WorkersDied(Exception):
     """Workers died again and again; `tasks` are those among which the cause is."""
 
-    def __init__(self, reason: str, tasks: list):
+    def __init__(self, reason: str, tasks: list) -> None:
         super().__init__(reason)
         self.tasks = tasks
 
@@ -128,7 +129,7 @@ def run_tasks(
     pending: dict[int, object] = {}  # given out, not yet back
     failed = False
 
-    def give_out(again):
+    def give_out(again: Iterable[tuple]) -> Iterator[tuple]:
         yield from again
         for number, task in unseen:
             pending[number] = task
@@ -153,12 +154,14 @@ def run_tasks(
         warn_user("a worker process died; its work is done again", WorkerDiedWarning)
 
 
-def _work(function, main: int, number: int, task):
+def _work(function: Callable[..., Any], main: int, number: int, task: Any) -> tuple:
     attach_to(main)
     return number, function(task)
 
 
-def _on_joblib(jobs, n_jobs, prefer, ordered) -> Iterator:
+def _on_joblib(
+    jobs: Iterable[Any], n_jobs: int | None, prefer: str | None, ordered: bool
+) -> Iterator:
     return_as = "generator" if ordered else "generator_unordered"
     # No memory maps: a task writes nothing to a disk that may be full. One task a
     # batch: what is lost with a worker is as little as possible.
@@ -193,7 +196,7 @@ def _at_start() -> dict:
 
 
 @contextlib.contextmanager
-def _interrupt_later():
+def _interrupt_later() -> Iterator[None]:
     """Hold Ctrl-C back for a moment; processes and threads started meanwhile never get it."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
@@ -206,7 +209,7 @@ def _interrupt_later():
 
 
 @contextlib.contextmanager
-def _watched(executor):
+def _watched(executor: Any) -> Iterator[None]:
     """Look after the processes of a loky executor while its results are awaited."""
     if not hasattr(executor, "_processes"):
         yield
@@ -220,7 +223,7 @@ def _watched(executor):
         over.set()
 
 
-def _watch(executor, over: threading.Event) -> None:
+def _watch(executor: Any, over: threading.Event) -> None:
     dead_since = None
     while not over.wait(_LOOK):
         processes = list((executor._processes or {}).values())
@@ -233,7 +236,7 @@ def _watch(executor, over: threading.Event) -> None:
             return
 
 
-def _cut(executor, processes) -> None:
+def _cut(executor: Any, processes: Any) -> None:
     """Let the reader of the results find the end of the file: nobody can write any more."""
     deadly = getattr(signal, "SIGKILL", signal.SIGTERM)  # on Windows every signal is deadly
     for process in processes:
@@ -243,11 +246,11 @@ def _cut(executor, processes) -> None:
         executor._result_queue._writer.close()
 
 
-def _on_dask(backend, function, tasks) -> Iterator[tuple]:
+def _on_dask(backend: Any, function: Callable[..., Any], tasks: Any) -> Iterator[tuple]:
     client = backend.client
     out: deque = deque()
 
-    def first():
+    def first() -> Any:
         task, future = out[0]
         pair = task, _result(client, future, [task for task, _ in out])
         out.popleft()
@@ -269,7 +272,7 @@ def _on_dask(backend, function, tasks) -> Iterator[tuple]:
             client.cancel([future for _, future in out])
 
 
-def _result(client, future, tasks: list):
+def _result(client: Any, future: Any, tasks: list) -> Any:
     from distributed import CancelledError, KilledWorker
 
     without_workers = 0.0
@@ -293,7 +296,7 @@ def _result(client, future, tasks: list):
 
 
 @contextlib.contextmanager
-def _connected(client):
+def _connected(client: Any) -> Iterator[None]:
     """Name the scheduler where an error is due to its loss."""
     if client.status != "running":
         raise _lost_scheduler(client)
@@ -305,17 +308,17 @@ def _connected(client):
         raise
 
 
-def _lost_scheduler(client) -> ClusterError:
+def _lost_scheduler(client: Any) -> ClusterError:
     return ClusterError(
         f"the connection to the dask scheduler at {client.scheduler.address} was lost; connect a new "
         "dask.distributed.Client to a running scheduler and run it again"
     )
 
 
-def _check_versions(client) -> None:
+def _check_versions(client: Any) -> None:
     """Refuse a cluster of which a part has not this version of the package: it fails at what it is sent."""
 
-    def version():  # a nested function travels by value: this module need not be there
+    def version() -> str:  # a nested function travels by value: this module need not be there
         try:
             import pyearthdof
         except ImportError as error:
@@ -376,7 +379,7 @@ class FitMany:
 
     procedure: object
 
-    def __call__(self, bound: Bound, Y, n_threads: int = 1) -> Fits:
+    def __call__(self, bound: Bound, Y: np.ndarray, n_threads: int = 1) -> Fits:
         fits = bound.fit_many(Y, n_threads)
         check_result_shape("fitted values", fits.fitted, Y.shape)
         if fits.refitted is not None:
@@ -402,15 +405,15 @@ class Block:
 
 def run_blocks(
     work: Work,
-    designs,
-    responses,
+    designs: Designs,
+    responses: Any,
     *,
-    width=1,
-    step=None,
+    width: int = 1,
+    step: Any = None,
     sure: Callable[[], int] | None = None,
-    n_jobs=None,
-    progress=False,
-    description="fits",
+    n_jobs: int | None = None,
+    progress: bool = False,
+    description: str = "fits",
     note: Callable[[], str] | None = None,
 ) -> Generator[Block]:
     """Yield the blocks in order, each of them done by `work(bound, Y, n_threads)`.
@@ -433,7 +436,9 @@ def run_blocks(
         raise _lost(error) from error
 
 
-def _done(tasks: Iterator[_Task], n_jobs, longest: float, sure) -> Iterator[tuple]:
+def _done(
+    tasks: Iterator[_Task], n_jobs: int | None, longest: float, sure: Callable[[], int] | None
+) -> Iterator[tuple]:
     """Each task with its result: in threads of the procedure's own, or by workers."""
     first = next(tasks)
     tasks = itertools.chain([first], tasks)
@@ -449,7 +454,9 @@ def _done(tasks: Iterator[_Task], n_jobs, longest: float, sure) -> Iterator[tupl
         yield from run_tasks(_do_block, tasks, n_jobs=n_jobs, prefer="processes")
 
 
-def _do_together(tasks: Iterator[_Task], n_threads: int, longest: float, sure) -> Iterator[tuple]:
+def _do_together(
+    tasks: Iterator[_Task], n_threads: int, longest: float, sure: Callable[[], int] | None
+) -> Iterator[tuple]:
     """Blocks of one design in one call, as many as memory, `longest` (in seconds) and `sure` allow.
 
     Small ones leave threads without work and make the memory of a fit anew. What they are reduced to goes
@@ -486,7 +493,9 @@ def _part(fits: Fits, columns: slice) -> Fits:
     return replace(fits, **{k: v[..., columns] for k, v in given.items() if v is not None})
 
 
-def _tasks(work, designs, responses, width, step, run) -> Iterator[_Task]:
+def _tasks(
+    work: Any, designs: Designs, responses: Any, width: int, step: Any, run: str
+) -> Iterator[_Task]:
     """The blocks of all designs, one design after the other."""
     source, first = repr(responses.draws), 0
     least = -(-_MIN_BLOCKS // len(designs))
@@ -503,7 +512,9 @@ def _tasks(work, designs, responses, width, step, run) -> Iterator[_Task]:
 
 
 @contextlib.contextmanager
-def _bar(total: int, description: str, progress: bool, note=None):
+def _bar(
+    total: int, description: str, progress: bool, note: Callable[[], str] | None = None
+) -> Iterator[Callable[[int], Any]]:
     """Show a bar if wanted; yield a function that moves it on.
 
     A hidden bar would do, but it makes locks, and a worker that is ended with locks complains.
@@ -557,7 +568,7 @@ def _do_block(task: _Task, n_threads: int = 1) -> tuple:
             raise _failure(task, error) from error
 
 
-def _failure(task: _Task, error) -> FittingError:
+def _failure(task: _Task, error: Exception) -> FittingError:
     """Find the repetition that failed by fitting the block's columns one by one."""
     start, Y = task.start, task.Y
     for j in range(Y.shape[1]):
@@ -570,7 +581,9 @@ def _failure(task: _Task, error) -> FittingError:
     return _fitting_error(where, error, task, start, Y.copy())
 
 
-def _fitting_error(where, error, task, repetition, y) -> FittingError:
+def _fitting_error(
+    where: str, error: Exception, task: Any, repetition: int, y: np.ndarray
+) -> FittingError:
     message = (
         f"{where} failed with {type(error).__name__}: {error} [random numbers: {task.source}; the "
         "response and its design are the attributes y and X of this error]"
@@ -593,13 +606,13 @@ def _lost(error: WorkersDied) -> FittingError:
     return FittingError(message, repetition=first.start, draws=first.source, X=first.X, y=y)
 
 
-def check_result_shape(what: str, values, shape) -> None:
+def check_result_shape(what: str, values: np.ndarray, shape: tuple[int, ...]) -> None:
     """Refuse what a procedure returned in another shape than it was asked for."""
     if np.shape(values) != tuple(shape):
         raise ValueError(f"the {what} have shape {np.shape(values)} instead of {tuple(shape)}")
 
 
-def check_finite(fitted) -> None:
+def check_finite(fitted: np.ndarray) -> None:
     """Refuse fitted values that are no numbers."""
     if not np.isfinite(fitted).all():
         bad = fitted[~np.isfinite(fitted)][0]
@@ -618,7 +631,7 @@ def _libraries(n_modules: int) -> ThreadpoolController:
 
 
 @contextlib.contextmanager
-def _one_blas_thread():
+def _one_blas_thread() -> Iterator[None]:
     """One BLAS thread while anybody is inside; the limit is the process's, so they are counted."""
     global _limit_users, _limit
     with _limit_lock:

@@ -27,16 +27,18 @@ import re
 import textwrap
 import time
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from ..._utils.checks import by_position, check_count, check_design, check_vector, is_shape, refusal
 from ..._utils.html import Html, escape, note, table
-from ...contract import bind
+from ...contract import Rows, bind
 from ...exceptions import MissingClassWarning
 from ..families import FitFamily, classes_of, counts_of, family_of
 from ..montecarlo.adapters import (
@@ -45,7 +47,7 @@ from ..montecarlo.adapters import (
     is_linear_smoother,
     takes_missing,
 )
-from ..montecarlo.draws import as_draws
+from ..montecarlo.draws import Draws, RandomState, as_draws
 from ..montecarlo.errors import Jackknife
 from ..montecarlo.workers import FitMany
 from ..results import DegreesOfFreedom, Estimate, draw_bars
@@ -80,7 +82,9 @@ class Measure:
     se: float | None
 
 
-def _measure(name: str, naive, honest, df: Jackknife) -> Measure:
+def _measure(
+    name: str, naive: float | None, honest: Callable[[Any], Any], df: Jackknife
+) -> Measure:
     """`honest` is a function of the df; its error comes from the same draws."""
     with np.errstate(divide="ignore", invalid="ignore"):
         value = float(honest(df.value))
@@ -90,7 +94,9 @@ def _measure(name: str, naive, honest, df: Jackknife) -> Measure:
     )
 
 
-def gaussian_measures(y, fitted, naive, df: Jackknife, sigma) -> tuple[Measure, ...]:
+def gaussian_measures(
+    y: np.ndarray, fitted: np.ndarray, naive: Any, df: Jackknife, sigma: float
+) -> tuple[Measure, ...]:
     """Of a regression with the naive count of its parameters, which may be None."""
     n = len(y)
     rss, tss = float(((y - fitted) ** 2).sum()), float(((y - y.mean()) ** 2).sum())
@@ -98,7 +104,7 @@ def gaussian_measures(y, fitted, naive, df: Jackknife, sigma) -> tuple[Measure, 
     null = tss / n + 2 * sigma**2 / n
     known = naive is not None
 
-    def gcv(d):
+    def gcv(d: Any) -> float:
         return rss / n / (1 - d / n) ** 2 if d < n else math.inf
 
     return (
@@ -114,7 +120,14 @@ def gaussian_measures(y, fitted, naive, df: Jackknife, sigma) -> tuple[Measure, 
     )  # fmt: skip
 
 
-def family_measures(codes, mean, clip, labels, naive, df: Jackknife) -> tuple[Measure, ...]:
+def family_measures(
+    codes: np.ndarray,
+    mean: np.ndarray,
+    clip: float,
+    labels: np.ndarray | None,
+    naive: Any,
+    df: Jackknife,
+) -> tuple[Measure, ...]:
     """Of classes, whose numbers are `codes` and probabilities `mean`, or of counts (`labels` None)."""
     n = len(codes)
     if labels is None:
@@ -143,7 +156,7 @@ def family_measures(codes, mean, clip, labels, naive, df: Jackknife) -> tuple[Me
     )
 
 
-def _poisson_deviance(y, mean) -> float:
+def _poisson_deviance(y: np.ndarray, mean: np.ndarray) -> float:
     ratio = np.where(y > 0, y / mean, 1.0)
     return 2 * float((y * np.log(ratio) - (y - mean)).sum())
 
@@ -164,7 +177,7 @@ _HARD = "\N{NO-BREAK SPACE}"
 _HEAD = ("", "naive", "honest")
 
 
-def as_text(report) -> str:
+def as_text(report: DfReport) -> str:
     """The report in lines of at most 78 characters."""
     lines = textwrap.wrap(f"Degrees of freedom of {report.title}", _WIDTH, subsequent_indent="  ")
     lines += ["", *_table([_HEAD, *_rows(report)])]
@@ -179,7 +192,7 @@ def as_text(report) -> str:
     return "\n".join(lines).replace(_HARD, " ")
 
 
-def page_of(report) -> str:
+def page_of(report: DfReport) -> str:
     """The report as a page of its own, dark or light as its reader has it."""
     style = "body{font:16px/1.45 system-ui,sans-serif;margin:2em}:root{color-scheme:light dark}"
     return (
@@ -189,20 +202,20 @@ def page_of(report) -> str:
     )
 
 
-def _rows(report) -> list[tuple[str, str, str]]:
+def _rows(report: DfReport) -> list[tuple[str, str, str]]:
     rows = [("degrees of freedom", _number(report.naive_df), _pm(report.df, report.se))]
     rows += [(m.name, _number(m.naive), _pm(m.honest, m.se)) for m in report.measures]
     return rows
 
 
-def _prices(report) -> list[tuple[str, str, str]]:
+def _prices(report: DfReport) -> list[tuple[str, str, str]]:
     rows = [(price.step, _pm(price.price, price.se), price.what) for price in report.prices]
     if report.fixed_df is not None:
         rows.append(("left", _number(report.fixed_df), "the fit with all of this held"))
     return rows
 
 
-def _basis(report) -> str:
+def _basis(report: DfReport) -> str:
     noise = _BASIS[report.family].format(sigma=report.sigma)
     size = f"{report.n} rows, {report.p} columns; {noise}"
     if not report.n_rep:
@@ -213,7 +226,7 @@ def _basis(report) -> str:
     )
 
 
-def _number(value) -> str:
+def _number(value: Any) -> str:
     if value is None:
         return "-"
     if math.isinf(value):
@@ -221,7 +234,7 @@ def _number(value) -> str:
     return f"{value:.4g}"
 
 
-def _pm(value, se) -> str:
+def _pm(value: Any, se: float | None) -> str:
     """As many digits as the error has; without an error that is rounding alone."""
     if value is None or not math.isfinite(value) or not se or not math.isfinite(se):
         return _number(value)
@@ -231,7 +244,7 @@ def _pm(value, se) -> str:
     return f"{value:.{digits}f} ± {se:.{digits}f}"
 
 
-def _table(rows) -> list[str]:
+def _table(rows: Any) -> list[str]:
     widths = [max(len(row[k]) for row in rows) for k in range(3)]
     return [f"{a:<{widths[0]}}  {b:>{widths[1]}}  {c:>{widths[2]}}".rstrip() for a, b, c in rows]
 
@@ -362,18 +375,18 @@ class DfReport(Estimate):
 
 
 def df_report(
-    estimator,
-    X,
-    y,
+    estimator: Any,
+    X: Rows,
+    y: ArrayLike,
     *,
-    family=None,
-    sigma=None,
-    prices=True,
-    n_rep=100,
-    draws=None,
-    random_state=None,
-    n_jobs=None,
-    progress=False,
+    family: str | None = None,
+    sigma: float | None = None,
+    prices: bool = True,
+    n_rep: int = 100,
+    draws: Draws | None = None,
+    random_state: RandomState = None,
+    n_jobs: int | None = None,
+    progress: bool = False,
 ) -> DfReport:
     """Report what an estimator or a pipeline really uses on your data.
 
@@ -430,7 +443,7 @@ def df_report(
     (y,) = by_position(X, y=y)
     X = check_design(X, missing=takes_missing(estimator))
     n_rep = check_count("n_rep", n_rep, 3)
-    run = Runs(estimator, X, of_family, n_rep, _seed(draws, random_state), n_jobs, progress)
+    run = Runs(estimator, X, of_family, n_rep, as_draws(draws, random_state), n_jobs, progress)
     if of_family == "gaussian":
         return _gaussian(run, check_vector("y", y, len(X)), sigma, prices)
     if sigma is not None:
@@ -438,13 +451,7 @@ def df_report(
     return _of_family(run, y, of_family, prices)
 
 
-def _seed(draws, random_state) -> dict:
-    if draws is not None:
-        return {"draws": as_draws(draws, random_state)}
-    return {"random_state": as_draws(None, random_state).seed}
-
-
-def _gaussian(run: Runs, y, sigma, prices) -> DfReport:
+def _gaussian(run: Runs, y: np.ndarray, sigma: float | None, prices: bool) -> DfReport:
     X, n = run.X, len(run.X)
     if sigma is not None and np.ndim(sigma) > 0:
         raise refusal("sigma", "an array", "a number or None")
@@ -476,7 +483,7 @@ def _gaussian(run: Runs, y, sigma, prices) -> DfReport:
     )  # fmt: skip
 
 
-def _fitted(procedure, estimator, X, y):
+def _fitted(procedure: Any, estimator: Any, X: Rows, y: np.ndarray) -> Any:
     if isinstance(procedure, RegressorProcedure):
         return procedure.fitted_model(X, y)
     return clone(estimator).fit(X, y)
@@ -486,7 +493,7 @@ def _total(found: DegreesOfFreedom) -> Jackknife:
     return Jackknife(found.df, found.left_out["df"])
 
 
-def _gaussian_notes(found, n: int) -> list[str]:
+def _gaussian_notes(found: DegreesOfFreedom, n: int) -> list[str]:
     notes = []
     if found.settings.get("sigma_df") is not None:
         notes.append(
@@ -502,7 +509,7 @@ def _gaussian_notes(found, n: int) -> list[str]:
     return notes
 
 
-def _of_family(run: Runs, y, family: str, prices) -> DfReport:
+def _of_family(run: Runs, y: ArrayLike, family: str, prices: bool) -> DfReport:
     X, n, estimator = run.X, len(run.X), run.estimator
     clip = 1 / (2 * n)
     if family == "poisson":
@@ -542,7 +549,7 @@ def _of_family(run: Runs, y, family: str, prices) -> DfReport:
     )
 
 
-def _around(mean, clip, labels) -> dict:
+def _around(mean: np.ndarray, clip: float, labels: np.ndarray | None) -> dict:
     """The fit as the mean of the runs with held choices."""
     if labels is None:
         return {"mu": np.maximum(mean, clip)}
@@ -550,7 +557,7 @@ def _around(mean, clip, labels) -> dict:
     return {"mu": table / table.sum(axis=1, keepdims=True)}
 
 
-def _family_notes(found, n: int) -> list[str]:
+def _family_notes(found: Any, n: int) -> list[str]:
     notes = []
     if found.n_missing:
         notes.append(
@@ -567,7 +574,7 @@ def _family_notes(found, n: int) -> list[str]:
     return notes
 
 
-def _title(estimator) -> str:
+def _title(estimator: Any) -> str:
     """A pipeline, or a search for the best one, by the classes of its steps."""
     if hasattr(estimator, "steps"):
         return " -> ".join(
@@ -584,12 +591,22 @@ def _title(estimator) -> str:
     return _words(estimator)
 
 
-def _words(estimator) -> str:
+def _words(estimator: Any) -> str:
     """As it prints itself, in one line; a function by its name, and not where it is in memory."""
     return re.sub(r"<function (\S+) at 0x\w+>", r"\1", " ".join(repr(estimator).split()))
 
 
-def _report(run: Runs, found, family, sigma, naive, fixed, prices, measures, notes) -> DfReport:
+def _report(
+    run: Runs,
+    found: Any,
+    family: str,
+    sigma: float | None,
+    naive: float | None,
+    fixed: float | None,
+    prices: list[Price],
+    measures: tuple[Measure, ...],
+    notes: list[str],
+) -> DfReport:
     lower, upper = found.interval()
     return DfReport(
         title=_title(run.estimator), estimator=_words(run.estimator),

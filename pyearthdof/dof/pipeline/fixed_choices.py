@@ -28,10 +28,12 @@ from sklearn.linear_model import (
 )
 from threadpoolctl import threadpool_limits
 
+from ...contract import Rows
 from ...exceptions import FittingError, PyEarthDofError
 from ..degrees_of_freedom import degrees_of_freedom
 from ..families import family_df
 from ..montecarlo.adapters import is_blind, is_linear_smoother
+from ..montecarlo.draws import Draws
 from ..montecarlo.errors import Jackknife
 from ..results import DegreesOfFreedom
 
@@ -50,7 +52,7 @@ __all__ = [
 _ENSEMBLES = ("Forest", "ExtraTrees", "Boosting", "Bagging", "AdaBoost")
 
 
-def naive_df(model, fits=None):
+def naive_df(model: Any, fits: Any = None) -> float | None:
     """Parameters as they are usually counted; None where nobody counts.
 
     MARS counts its own nominal degrees of freedom; a tree has its leaves, a linear model its nonzero
@@ -77,13 +79,13 @@ def naive_df(model, fits=None):
     return None
 
 
-def _free(coefficients) -> int:
+def _free(coefficients: np.ndarray) -> int:
     """Nonzero coefficients; of K > 2 rows, one for each class, K - 1 at most in each column."""
     table = np.atleast_2d(coefficients)
     return int(np.minimum((table != 0).sum(axis=0), max(1, len(table) - 1)).sum())
 
 
-def last_step(model):
+def last_step(model: Any) -> Any:
     """The last step of a pipeline, the best of a search, the regressor of a transformed response."""
     while True:
         if hasattr(model, "steps"):
@@ -115,7 +117,7 @@ class Choice:
     held: Any
 
 
-def choices_of(estimator, model) -> list[Choice]:
+def choices_of(estimator: Any, model: Any) -> list[Choice]:
     """The choices of an estimator, each held alone.
 
     Parameters
@@ -140,11 +142,11 @@ def choices_of(estimator, model) -> list[Choice]:
 _WRAPPERS = ("Pipeline", "TransformedTargetRegressor")
 
 
-def _inside(estimator, name: str, choice: Choice) -> Choice:
+def _inside(estimator: Any, name: str, choice: Choice) -> Choice:
     return Choice(choice.step, choice.what, _replaced(estimator, name, choice.held))
 
 
-def _frozen_steps(pipeline, model) -> list[Choice]:
+def _frozen_steps(pipeline: Any, model: Any) -> list[Choice]:
     """The steps before the last that look at y, each frozen."""
     return [
         Choice(name, _what_it_made(fitted), _replaced(pipeline, name, FrozenEstimator(fitted)))
@@ -153,7 +155,7 @@ def _frozen_steps(pipeline, model) -> list[Choice]:
     ]
 
 
-def with_all_held(estimator, model) -> tuple[object, int]:
+def with_all_held(estimator: Any, model: Any) -> tuple[object, int]:
     """The estimator with all its choices held, those of a searched pipeline, too; their number."""
     kind = type(estimator).__name__
     if kind == "Pipeline":
@@ -174,11 +176,11 @@ def with_all_held(estimator, model) -> tuple[object, int]:
     return inner, 1 + more
 
 
-def _replaced(pipeline, name: str, step):
+def _replaced(pipeline: Any, name: str, step: Any) -> Any:
     return clone(pipeline).set_params(**{name: step})
 
 
-def _what_it_made(step) -> str:
+def _what_it_made(step: Any) -> str:
     """What a fitted transformer chose: columns, by number, or something else."""
     kind = type(step).__name__
     if kind == "Pipeline":
@@ -189,7 +191,7 @@ def _what_it_made(step) -> str:
     return f"{int(chosen.sum())} of {len(chosen)} columns, by {kind}"
 
 
-def _parameter_held(model) -> tuple[str, object] | None:
+def _parameter_held(model: Any) -> tuple[str, object] | None:
     """What a fitted search chose, in words, and an estimator that has it; None without a search."""
     rule = _SEARCHES.get(type(model).__name__)
     if rule is None or not type(model).__module__.startswith("sklearn."):
@@ -197,7 +199,7 @@ def _parameter_held(model) -> tuple[str, object] | None:
     return rule(model)
 
 
-def _same(model, kind, **found) -> object:
+def _same(model: Any, kind: type, **found: Any) -> object:
     """An estimator of another kind with the parameters that both have, and those that were found.
 
     `precompute` may be "auto" for a search alone, and changes no fit.
@@ -207,12 +209,12 @@ def _same(model, kind, **found) -> object:
     return kind(**(shared | found))
 
 
-def _number(value) -> str:
+def _number(value: Any) -> str:
     return f"{float(value):.4g}"
 
 
-def _alpha(kind) -> Callable:
-    def rule(model):
+def _alpha(kind: type) -> Callable:
+    def rule(model: Any) -> Any:
         return f"alpha = {_number(model.alpha_)}, by {type(model).__name__}", _same(
             model, kind, alpha=float(model.alpha_)
         )
@@ -220,7 +222,7 @@ def _alpha(kind) -> Callable:
     return rule
 
 
-def _elastic_net(model):
+def _elastic_net(model: Any) -> Any:
     words = (
         f"alpha = {_number(model.alpha_)}, l1_ratio = {_number(model.l1_ratio_)}, by ElasticNetCV"
     )
@@ -228,14 +230,14 @@ def _elastic_net(model):
     return words, _same(model, ElasticNet, **found)
 
 
-def _pursuit(model):
+def _pursuit(model: Any) -> Any:
     size = int(model.n_nonzero_coefs_)
     return f"{size} columns, by {type(model).__name__}", _same(
         model, OrthogonalMatchingPursuit, n_nonzero_coefs=size
     )
 
 
-def _logistic(model):
+def _logistic(model: Any) -> Any:
     found = {"C": float(np.ravel(model.C_)[0])}
     ratio = np.ravel(model.l1_ratio_)[0]
     if ratio is not None:
@@ -244,7 +246,7 @@ def _logistic(model):
     return f"{words}, by LogisticRegressionCV", _same(model, LogisticRegression, **found)
 
 
-def _best(model):
+def _best(model: Any) -> Any:
     words = ", ".join(f"{name} = {value}" for name, value in model.best_params_.items())
     return f"{words}, by {type(model).__name__}", clone(model.best_estimator_)
 
@@ -300,14 +302,23 @@ class Price:
 class Runs:
     """The fit to the data, how long it took, and runs with the same random numbers."""
 
-    def __init__(self, estimator, X, family, n_rep, seed, n_jobs, progress):
+    def __init__(
+        self,
+        estimator: Any,
+        X: Rows,
+        family: str | None,
+        n_rep: int,
+        draws: Draws,
+        n_jobs: int | None,
+        progress: bool,
+    ) -> None:
         self.estimator, self.X, self.n_rep = estimator, X, n_rep
-        self.seed, self.n_jobs, self.progress = seed, n_jobs, progress
+        self.draws, self.n_jobs, self.progress = draws, n_jobs, progress
         gaussian = family == "gaussian"
         self.df = degrees_of_freedom if gaussian else partial(family_df, family=family)
         self.n_fits, self.start = 0, time.perf_counter()
 
-    def fit(self, fit):
+    def fit(self, fit: Callable[..., Any]) -> Any:
         """The fit to the data, as those of the runs with one thread; the first of a process takes longer."""
         with threadpool_limits(1):
             start = time.perf_counter()
@@ -338,11 +349,13 @@ class Runs:
         if self.progress:
             print(words, file=sys.stderr, flush=True)
 
-    def measure(self, words: str, estimator, n_pilot: int = 0, **options) -> DegreesOfFreedom:
+    def measure(
+        self, words: str, estimator: Any, n_pilot: int = 0, **options: Any
+    ) -> DegreesOfFreedom:
         self.say(words)
         found = self.df(
             estimator, self.X, n_rep=self.n_rep, n_jobs=self.n_jobs, progress=self.progress,
-            **self.seed, **options,
+            draws=self.draws, **options,
         )  # fmt: skip
         self.n_fits += n_pilot + found.n_rep
         return found
@@ -356,7 +369,14 @@ def _duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
-def priced(run: Runs, found, choices: list[Choice], all_held, n_held, around):
+def priced(
+    run: Runs,
+    found: DegreesOfFreedom,
+    choices: list[Choice],
+    all_held: Any,
+    n_held: int,
+    around: dict[str, Any],
+) -> Any:
     """The price of each choice, and of all of them together where there are several."""
     prices = []
     for choice in choices:
@@ -369,14 +389,14 @@ def priced(run: Runs, found, choices: list[Choice], all_held, n_held, around):
     return prices, held
 
 
-def _exact(run: Runs, held) -> float | None:
+def _exact(run: Runs, held: Any) -> float | None:
     """The df of what is linear in y once its choice is held."""
     if is_linear_smoother(held):
         return degrees_of_freedom(held, run.X, method="exact").df
     return None
 
 
-def _price(step, what, found, held, known: float | None) -> Price:
+def _price(step: Any, what: str, found: DegreesOfFreedom, held: Any, known: float | None) -> Price:
     """The difference from the same draws, or from the df that is known, whichever has the smaller error."""
     total, same = (Jackknife(run.df, run.left_out["df"]) for run in (found, held))
     if known is None:
@@ -396,7 +416,7 @@ _OWN = {
 }
 
 
-def own_search(model, all_held, fixed: float) -> Price:
+def own_search(model: Any, all_held: Any, fixed: float) -> Price:
     """What the last step finds while it fits: splits, terms, columns; S(y) of the data held."""
     last = last_step(model)
     kind = type(last).__name__

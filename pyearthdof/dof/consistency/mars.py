@@ -100,7 +100,7 @@ class SelfConsistency(Curve):
     settings: dict = field(default_factory=dict)
     versions: dict = field(default_factory=dict)
 
-    _COLUMNS = ("nk", "n_terms", "df", "se", "penalty", "corrected_nominal_df")
+    _COLUMNS = ("nk", "n_terms", "nominal_df", "df", "se", "penalty", "corrected_nominal_df")
     _REST = ("default_penalty", "n_rep", "n_designs", "se_covers", "settings", "versions")
 
     def __repr__(self) -> str:

@@ -165,7 +165,7 @@ def test_weights_and_subsets_of_a_formula():
 
 def test_weights_of_sizes():
     caught = warned(lambda w: df_of_sizes(X, sample_weight=w, **QUICK), WEIGHTS.iloc[::-1])
-    assert len(caught) == 1 and "sample_weight.loc[design.index]" in str(caught[0].message)
+    assert len(caught) == 1 and "sample_weight.loc[X.index]" in str(caught[0].message)
 
 
 @pytest.mark.needs_r

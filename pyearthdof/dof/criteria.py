@@ -345,7 +345,7 @@ def settle(choice: int, around: Callable[[int], int | str]) -> tuple[int, str]:
 
     Examples
     --------
-    >>> from pyearthdof.dof.mars.fitted_mean import settle
+    >>> from pyearthdof.dof.criteria import settle
     >>> settle(5, {5: 3, 3: 4, 4: 4}.get)
     (4, 'agrees with itself')
     >>> settle(5, {5: 3, 3: 4, 4: 3}.get)

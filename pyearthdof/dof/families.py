@@ -269,6 +269,15 @@ class FamilyDegreesOfFreedom(DegreesOfFreedom):
     others
         As in `DegreesOfFreedom`.
 
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from pyearthdof import family_df
+    >>> tree = DecisionTreeClassifier(max_depth=1)
+    >>> found = family_df(tree, np.arange(30.0)[:, None], n_rep=20, random_state=0)
+    >>> found.family, found.loss, found.clip == 1 / 60
+    ('bernoulli', 'deviance', True)
     """
 
     family: str = "bernoulli"

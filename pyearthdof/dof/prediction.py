@@ -287,6 +287,14 @@ class RandomXDegreesOfFreedom(DegreesOfFreedom):
         Number of new rows, for each design.
     others
         As in `DegreesOfFreedom`.
+
+    Examples
+    --------
+    >>> from pyearthdof import prediction_df
+    >>> from pyearthdof.procedures import Ridge
+    >>> found = prediction_df(Ridge(lam=1.0), (30, 3), 50, random_state=0)
+    >>> found.n_new, found.predictive > found.df
+    (50, True)
     """
 
     predictive: float = np.nan

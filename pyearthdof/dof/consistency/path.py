@@ -421,6 +421,16 @@ def consistency_path(
     Returns
     -------
     ConsistencyPath
+
+    Examples
+    --------
+    >>> from pyearthdof import consistency_path
+    >>> from pyearthdof.procedures import RegressionTree
+    >>> path = consistency_path(
+    ...     RegressionTree(0), {"depth": [0, 1]}, (60, 3), nominal="n_coef", random_state=0
+    ... )
+    >>> path.to_frame()["nominal_df"].tolist()
+    [1.0, 2.0]
     """
     if isinstance(mu, str):
         raise refusal("mu", mu, "None, a number or an array: one mean for the whole grid")

@@ -1,4 +1,4 @@
-"""The contract between fitting procedures and `pyearthdof.dof`: what they tell of themselves and of a fit."""
+"""The contract between fitting procedures and `pyearthdof.dof`: what they declare, and what a fit returns."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def declares(procedure: object, name: str) -> bool:
 
 
 class Procedure(RegressorMixin, BaseEstimator):
-    """A scikit-learn regressor that also tells the paper's quantities of a fit.
+    """A scikit-learn regressor that also has the paper's quantities of a fit.
 
     After `fit`, `trace_` is tr S(y), `n_coef_` the number of free parameters, `rank_` the rank of the
     active set where there is one, and `fitted_values_` the fit at the rows of X.

@@ -68,9 +68,9 @@ def degrees_of_freedom(
     ----------
     procedure : procedure, scikit-learn estimator, or function (X, y) -> fitted
         A regressor is cloned for every fit. scikit-learn's linear models, trees, forests, boosting, nearest
-        neighbours, kernel and isotonic regression, and pipelines and searches of them, tell their trace and
-        parameters. Of a function and of other regressors only the fit is known, so `trace`, `n_coef`,
-        `rank`, `msdf` and `sdf` are then None.
+        neighbours, kernel and isotonic regression, and pipelines and searches of them, have a known trace
+        and number of parameters. Of a function and of other regressors only the fit is known, so `trace`,
+        `n_coef`, `rank`, `msdf` and `sdf` are then None.
     X : (n, p) array, DataFrame, or tuple (n, p)
         The design; a tuple asks for standard Gaussian numbers, drawn after the responses. See
         `n_designs`.

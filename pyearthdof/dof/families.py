@@ -154,7 +154,7 @@ def count_means(mu: np.ndarray, n: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class FitFamily:
-    """The work on one block: fit every response, and tell lambda.
+    """The work on one block: fit every response, and compute lambda.
 
     Attributes
     ----------

@@ -89,7 +89,7 @@ class Designs:
 
     @property
     def setting(self) -> Any:
-        """What a result tells about its design."""
+        """The design as the settings of a result record it."""
         return list(self.source) if self.drawn else "given"
 
     def covers(self, fits: bool = True) -> str:

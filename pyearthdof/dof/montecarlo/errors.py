@@ -141,7 +141,7 @@ _MOST = 10_000
 
 @dataclass(frozen=True)
 class Target:
-    """The standard error that is wanted; `error` tells that of a Measurement."""
+    """The standard error that is wanted; `error` computes it from a Measurement."""
 
     se: float
     error: Callable[[Any], float]

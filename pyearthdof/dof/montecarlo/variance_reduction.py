@@ -506,7 +506,7 @@ class Reduction:
 
     @property
     def settings(self) -> dict:
-        """What a result tells; a `variance_reduction` of None is the paper's estimator."""
+        """The settings that a result records; a `variance_reduction` of None is the paper's estimator."""
         parts = {
             "orthogonal": self.frame is not None,
             "direction": self.direction,

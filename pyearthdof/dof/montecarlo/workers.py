@@ -419,9 +419,9 @@ def run_blocks(
     """Yield the blocks in order, each of them done by `work(bound, Y, n_threads)`.
 
     With `step`, a block ends after every so many repetitions of a design, so that the run can be ended
-    there; `sure` tells before which of them it will not be, and blocks before it may come as one. `note`
-    gives the text after the bar. The blocks of a worker that died are computed again, and come out the
-    same.
+    there; `sure()` returns the repetition before which the run cannot stop, and blocks before it may come
+    as one. `note` gives the text after the bar. The blocks of a worker that died are computed again, and
+    come out the same.
     """
     tasks = _tasks(work, designs, responses, width, step, uuid.uuid4().hex)
     longest = _LONG_ENOUGH if progress else float("inf")

@@ -63,7 +63,7 @@ def naive_df(model: Any, fits: Any = None) -> float | None:
     ----------
     model : fitted estimator
     fits : Fits, optional
-        Its fit, with what it tells.
+        Its fit.
     """
     last = last_step(model)
     if any(part in type(last).__name__ for part in _ENSEMBLES):
@@ -266,7 +266,7 @@ _SEARCHES: dict[str, Callable] = {
 }
 
 
-_QUICK = 2.0  # seconds of a fit that may be done twice, to tell how long one takes
+_QUICK = 2.0  # seconds of a fit that may be done twice, to measure how long one takes
 
 
 @dataclass(frozen=True)

@@ -198,7 +198,7 @@ def self_consistency(
     --------
     >>> from pyearthdof import self_consistency
     >>> path = self_consistency((50, 2), nk=[1, 5, 9], n_rep=20)
-    >>> path.to_frame()[["nk", "n_terms", "df"]].round(4)
+    >>> path.to_frame()[["nk", "n_terms", "nominal_df", "df"]].round(4)
        nk  n_terms  nominal_df       df
     0   1     1.00         1.0   1.2358
     1   5     4.40         7.8   7.3698

@@ -76,6 +76,14 @@ class Estimate(ShowsTable):
         quantities = self._intervals()
         return values | {"intervals": quantities} if quantities else values
 
+    def _one_row(self, ends: tuple[float, float]) -> pd.DataFrame:
+        """A row with every number; `lower` and `upper` are the ends of the first one's interval."""
+        values = {k: v for k, v in self.to_dict().items() if not isinstance(v, dict | list)}
+        frame = pd.DataFrame([values])
+        for k, end in enumerate(ends):
+            frame.insert(2 + k, ("lower", "upper")[k], end)
+        return frame
+
     def _intervals(self) -> dict[str, list[float]]:
         """Intervals of 95 % by quantity, where there are several quantities."""
         left_out = getattr(self, "left_out", None)

@@ -287,12 +287,7 @@ class PenaltyCorrection(Estimate):
 
     def to_frame(self, level: float = 0.95) -> pd.DataFrame:
         """One row with every number; `lower` and `upper` are the penalty's interval of that level."""
-        values = {k: v for k, v in self.to_dict().items() if not isinstance(v, dict)}
-        lower, upper = self.interval(level=level)
-        frame = pd.DataFrame([values])
-        frame.insert(2, "lower", lower)
-        frame.insert(3, "upper", upper)
-        return frame
+        return self._one_row(self.interval(level=level))
 
     _INCHES = (6.0, 2.2)
 

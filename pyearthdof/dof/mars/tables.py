@@ -184,12 +184,7 @@ class PenaltyEstimate(Estimate):
 
     def to_frame(self) -> pd.DataFrame:
         """One row with every number; `lower` and `upper` are the interval of 95 %."""
-        values = self.to_dict()
-        lower, upper = values.pop("interval")
-        frame = pd.DataFrame([{k: v for k, v in values.items() if not isinstance(v, dict)}])
-        frame.insert(2, "lower", lower)
-        frame.insert(3, "upper", upper)
-        return frame
+        return self._one_row(self.interval())
 
     _INCHES = (6.0, 2.2)
 

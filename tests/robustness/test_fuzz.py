@@ -15,11 +15,13 @@ import pytest
 from case import Case
 from cases_strategy import distinct_cases
 from data_cases import data_cases
+from formula_cases import formula_cases
 from glm_cases import glm_cases
 from judge import AGREED, DIFFERENT, KINDS, REFUSED, TIED, judge
 from minimise import minimise
 from rscript import needs_rscript
 from rserver import Died, Fitted, Refused, RServer
+from several_cases import several_cases
 from soak import Engines
 
 CASES = 200
@@ -82,6 +84,16 @@ class TestAgainstR:
 
     def test_generalised_linear_models(self, server):
         counts = verdicts_of(server, glm_cases(CASES // 2))
+        for engine in ENGINES:
+            assert counts[engine, AGREED] > CASES // 3
+
+    def test_formulas(self, server):
+        counts = verdicts_of(server, formula_cases(CASES // 2, 5))
+        for engine in ENGINES:
+            assert counts[engine, AGREED] > CASES // 3
+
+    def test_several_responses(self, server):
+        counts = verdicts_of(server, several_cases(CASES // 2, 5))
         for engine in ENGINES:
             assert counts[engine, AGREED] > CASES // 3
 

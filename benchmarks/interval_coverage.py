@@ -35,8 +35,8 @@ from pyearthdof import (
     quick_penalty,
     self_consistency,
 )
-from pyearthdof.dof.mars.penalty import corrected_penalty
-from pyearthdof.dof.montecarlo.noise import drawn_design
+from pyearthdof.dof.mars.correction import corrected_penalty
+from pyearthdof.dof.montecarlo.draws import drawn_design
 from pyearthdof.procedures import (
     BestSubset,
     Lasso,

@@ -36,7 +36,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from pyearthdof import EarthClassifier, degrees_of_freedom, df_report
+from pyearthdof import EarthClassifier, degrees_of_freedom, df_report, family_df, prediction_df
 from pyearthdof.procedures import BestSubset, Lasso, RegressionTree, RelaxedLasso, Ridge
 
 N_REP = 50
@@ -75,10 +75,10 @@ def random_x() -> Callable[[int], Iterator[Claim]]:
     n, p = 50, 10
     closed = {"predictive": p / 2 + n * p / (2 * (n - p - 1)), "intrinsic": float(p)}
     shrunken = linear_model.Ridge(alpha=20.0)
-    ridge = degrees_of_freedom(shrunken, X, X_new=X_NEW, mu=hills)
+    ridge = prediction_df(shrunken, X, X_new=X_NEW, mu=hills)
 
     def one(seed: int) -> Iterator[Claim]:
-        squares = degrees_of_freedom(
+        squares = prediction_df(
             LinearRegression(fit_intercept=False),
             (n, p),
             X_new=100,
@@ -87,7 +87,7 @@ def random_x() -> Callable[[int], Iterator[Claim]]:
         )
         for name, truth in closed.items():
             yield of(f"least squares, 20 designs, {name}", squares, name, truth)
-        found = degrees_of_freedom(
+        found = prediction_df(
             shrunken, X, X_new=X_NEW, mu=hills, method="monte-carlo", n_rep=N_REP, random_state=seed
         )
         for name in ("df", "predictive", "emergent", "intrinsic", "optimism", "prediction_error"):
@@ -100,19 +100,19 @@ def random_x_tree() -> Callable[[int], Iterator[Claim]]:
     trees = {"tree": DecisionTreeRegressor(max_depth=2), "RegressionTree": RegressionTree(depth=2)}
     given, drawn = {"X_new": X_NEW, "mu": hills}, {"X_new": 100, "mu": hills}
     far = {
-        name: degrees_of_freedom(tree, X, **given, n_rep=LONG // 2, random_state=FAR)
+        name: prediction_df(tree, X, **given, n_rep=LONG // 2, random_state=FAR)
         for name, tree in trees.items()
     }
-    many = degrees_of_freedom(
+    many = prediction_df(
         trees["tree"], X.shape, **drawn, n_rep=LONG, n_designs=LONG // 4, random_state=FAR
     )
 
     def one(seed: int) -> Iterator[Claim]:
         for tree, fit in trees.items():
-            found = degrees_of_freedom(fit, X, **given, n_rep=N_REP, random_state=seed)
+            found = prediction_df(fit, X, **given, n_rep=N_REP, random_state=seed)
             for name in ("df", "predictive", "emergent", "intrinsic"):
                 yield of(f"{tree}, given rows, {name}", found, name, getattr(far[tree], name))
-        found = degrees_of_freedom(
+        found = prediction_df(
             trees["tree"], X.shape, **drawn, n_rep=4 * DESIGNS, n_designs=DESIGNS, random_state=seed
         )
         for name in ("df", "predictive", "emergent", "intrinsic"):
@@ -172,13 +172,13 @@ def families_many() -> Callable[[int], Iterator[Claim]]:
 
 def _families(cases) -> Callable[[int], Iterator[Claim]]:
     truths = {
-        name: degrees_of_freedom(fit, X, **options, n_rep=LONG, random_state=FAR).df
+        name: family_df(fit, X, **options, n_rep=LONG, random_state=FAR).df
         for name, (fit, options) in cases.items()
     }
 
     def one(seed: int) -> Iterator[Claim]:
         for name, (fit, options) in cases.items():
-            found = degrees_of_freedom(fit, X, **options, n_rep=N_REP, random_state=seed)
+            found = family_df(fit, X, **options, n_rep=N_REP, random_state=seed)
             yield of(name, found, "df", truths[name])
 
     return one

@@ -11,7 +11,7 @@ from compare import Comparison, Rival, timed
 from stopwatch import r_stopwatch
 
 from pyearthdof import Earth, RDraws, correct_penalty, self_consistency
-from pyearthdof.dof.consistency.mars import unpruned_mars
+from pyearthdof.dof.mars.correction import unpruned_mars
 
 __all__ = ["comparisons"]
 

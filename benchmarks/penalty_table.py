@@ -20,9 +20,9 @@ import pandas as pd
 
 from pyearthdof import RDraws, correct_penalty, self_consistency
 from pyearthdof._utils.files import write_whole
-from pyearthdof.dof.mars.penalty import corrected_penalty
-from pyearthdof.dof.mars.penalty_table import PenaltyTable, quick_penalty
-from pyearthdof.dof.versions import package_versions
+from pyearthdof.dof.mars.correction import corrected_penalty
+from pyearthdof.dof.mars.tables import PenaltyTable, quick_penalty
+from pyearthdof.dof.results import package_versions
 from pyearthdof.experiments.store import CellStore
 
 DEGREES = (1, 2)

@@ -33,8 +33,8 @@ from pyearthdof import (
     df_of_sizes,
     quick_df_of_sizes,
 )
+from pyearthdof.dof.mars.correction import mars_search
 from pyearthdof.dof.mars.fitted_mean import penalty_around_fit, size_around_fit
-from pyearthdof.dof.mars.search import mars_search
 from pyearthdof.exceptions import InvalidInputError
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -168,7 +168,7 @@ class Rules:
         found["aicc-fit"], seconds["aicc-fit"] = at(size.size), time.time() - began
         began = time.time()
         given = dict.fromkeys(("degree", "nk", "package")) | {"engine": "native"}
-        search = mars_search(self.X, earth, False, given)
+        search = mars_search(self.X, earth, "data", given)
         fit = lambda c: Earth(**earth.get_params() | {"penalty": c}).fit(self.X, y)  # noqa: E731
         penalty = penalty_around_fit(self.X, fit, search.procedure, **run)
         found["penalty-fit"], seconds["penalty-fit"] = fit(penalty.penalty), time.time() - began

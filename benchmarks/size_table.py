@@ -18,8 +18,8 @@ from penalty_table import asked, stored
 
 from pyearthdof import df_of_sizes, quick_df_of_sizes
 from pyearthdof._utils.files import write_whole
-from pyearthdof.dof.mars.size_table import SizeTable
-from pyearthdof.dof.versions import package_versions
+from pyearthdof.dof.mars.tables import SizeTable
+from pyearthdof.dof.results import package_versions
 from pyearthdof.experiments.store import CellStore
 
 DEGREES = (1, 2)

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from pyearthdof import Earth, correct_penalty
-from pyearthdof.dof.versions import package_versions
+from pyearthdof.dof.results import package_versions
 from pyearthdof.experiments.output import as_markdown
 
 N_TEST, N_FOLDS, N_ACTIVE = 2000, 10, 4
@@ -126,7 +126,7 @@ def fit(degree: int, penalty: float, X, y) -> Earth:
 
 
 def corrected(n: int, p: int, degree: int, n_jobs: int) -> float:
-    """What `CorrectedEarth(Earth(degree=degree), rule="penalty").fit(X, y)` takes for data of that size."""
+    """What `CorrectedEarth(Earth(degree=degree), rule="corrected").fit(X, y)` takes for data of that size."""
     return correct_penalty((n, p), degree=degree, engine="native", n_jobs=n_jobs).penalty
 
 

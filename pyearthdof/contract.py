@@ -1,15 +1,20 @@
-"""The contract between fitting procedures and `pyearthdof.dof`: what they tell of themselves and of a fit."""
+"""The contract between fitting procedures and `pyearthdof.dof`: what they declare, and what a fit returns."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import pandas as pd
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 
-__all__ = ["Bound", "BoundMars", "Fits", "PathFits", "Procedure", "SizeFits", "bind"]
+__all__ = ["Bound", "BoundMars", "Fits", "PathFits", "Procedure", "SizeFits", "bind", "declares"]
+
+
+Rows: TypeAlias = np.ndarray | pd.DataFrame  # of a design
 
 
 @dataclass(frozen=True)
@@ -91,14 +96,14 @@ class Bound:
     engine: str | None = None
     has_threads: bool = False
 
-    def __init__(self, procedure, X):
+    def __init__(self, procedure: Any, X: Rows) -> None:
         self.procedure, self.X = procedure, X
 
     @property
     def versions(self) -> dict[str, str]:
         return {}
 
-    def fit_many(self, Y, n_threads: int = 1) -> Fits:
+    def fit_many(self, Y: np.ndarray, n_threads: int = 1) -> Fits:
         """Fit every column of Y, which is finite and has the rows of X."""
         return self.procedure.fit_many(self.X, Y)
 
@@ -107,27 +112,30 @@ class BoundMars(Bound, ABC):
     """A MARS on one design, which can also be fitted for a sequence of nk."""
 
     @abstractmethod
-    def fit_path(self, Y, nks, n_threads: int = 1) -> PathFits:
+    def fit_path(self, Y: np.ndarray, nks: Sequence[int], n_threads: int = 1) -> PathFits:
         """Fit every column of Y for every nk."""
 
 
-def bind(procedure, X) -> Bound:
+def bind(procedure: Any, X: Rows) -> Bound:
     """The procedure on a design, whether it knows how to bind itself or has `fit_many` alone.
 
     A class that overrides `fit_many` of one that binds means its own `fit_many`.
     """
-    classes = type(procedure).__mro__
-    home = {
-        name: next((k for k, c in enumerate(classes) if name in vars(c)), len(classes))
-        for name in ("bind", "fit_many")
-    }
-    if hasattr(procedure, "bind") and home["bind"] <= home["fit_many"]:
-        return procedure.bind(X)
-    return Bound(procedure, X)
+    return procedure.bind(X) if declares(procedure, "bind") else Bound(procedure, X)
+
+
+def declares(procedure: object, name: str) -> bool:
+    """Whether a procedure has a method that holds for its `fit_many`, which no subclass has replaced."""
+
+    def home(method: str) -> int:
+        classes = type(procedure).__mro__
+        return next((k for k, c in enumerate(classes) if method in vars(c)), len(classes))
+
+    return hasattr(procedure, name) and home(name) <= home("fit_many")
 
 
 class Procedure(RegressorMixin, BaseEstimator):
-    """A scikit-learn regressor that also tells the paper's quantities of a fit.
+    """A scikit-learn regressor that also has the paper's quantities of a fit.
 
     After `fit`, `trace_` is tr S(y), `n_coef_` the number of free parameters, `rank_` the rank of the
     active set where there is one, and `fitted_values_` the fit at the rows of X.
@@ -177,11 +185,19 @@ class Procedure(RegressorMixin, BaseEstimator):
         if fits.rank is not None:
             self.rank_ = int(fits.rank[0])
 
-    def bind(self, X) -> Bound:
+    def bind(self, X: Rows) -> Bound:
         """This procedure on a design, for many fits. Subclasses do here what depends on X alone."""
         return Bound(self, X)
 
-    def fit_many(self, X, Y) -> Fits:
+    def orthogonal_rule(self, X: np.ndarray) -> np.ndarray | int | None:
+        """The rule by which the fit selects columns that are orthogonal, for exact degrees of freedom.
+
+        Of the columns u_j, scaled to length one, it keeps those with the largest |u_j'y|: as many as the
+        number that is returned, or those above the threshold of each column. None for other fits.
+        """
+        return None
+
+    def fit_many(self, X: Rows, Y: np.ndarray) -> Fits:
         """Fit every column of Y on the same X. Subclasses vectorise this; here is the plain loop."""
         Y = np.asarray(Y, dtype=float)
         fits = [clone(self).fit(X, y) for y in Y.T]
@@ -194,6 +210,8 @@ class Procedure(RegressorMixin, BaseEstimator):
         )
 
 
-def _collect(fits, name, combine=np.array):
+def _collect(
+    fits: Any, name: str, combine: Callable[..., np.ndarray] = np.array
+) -> np.ndarray | None:
     values = [getattr(f, name, None) for f in fits]
     return None if any(v is None for v in values) else combine(values)

@@ -16,7 +16,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
 
-from pyearthdof import self_consistency
+from pyearthdof import consistency_path
 
 X = np.random.default_rng(0).normal(size=(100, 10))
 mean = X[:, :5].sum(axis=1)
@@ -24,14 +24,14 @@ around = {"X": X, "mu": mean, "sigma": np.sqrt(mean.var() / 0.05), "n_rep": 40, 
 
 mtry = {"max_features": [1, 2, 4, 7, 10]}
 forests = {
-    leaves: self_consistency(
+    leaves: consistency_path(
         RandomForestRegressor(20, max_leaf_nodes=leaves), mtry, nominal="trace", **around
     )
     for leaves in (5, 20)
 }
 rounds = {"n_estimators": [1, 5, 15, 40, 80]}
 boosting = {
-    depth: self_consistency(
+    depth: consistency_path(
         GradientBoostingRegressor(max_depth=depth), rounds, nominal="trace", **around
     )
     for depth in (1, 3)

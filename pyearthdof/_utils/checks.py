@@ -149,7 +149,7 @@ def check_shape(design) -> tuple[int, int]:
     """(n, p) of a design that is to be drawn."""
     n, p = design
     if n < 2 or p < 1:
-        raise refusal("design", (int(n), int(p)), "(n, p) with n >= 2 and p >= 1")
+        raise refusal("X", (int(n), int(p)), "(n, p) with n >= 2 and p >= 1")
     return int(n), int(p)
 
 

@@ -187,7 +187,7 @@ def correct(
 
 
 def _print_quick(measured, degree, nk, as_json) -> None:
-    from ..dof.mars.penalty_table import quick_penalty
+    from ..dof.mars.tables import quick_penalty
 
     if not isinstance(measured, tuple):
         raise InvalidInputError("--design=data but it should be gaussian with --quick")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
+from .._utils.checks import refusal
 from ..exceptions import InvalidInputError
 from .importable import is_importable, load_estimator, parameters_of
 from .options import (
@@ -129,7 +130,8 @@ def df(
 
     Example: `pyearthdof df mars --n 264 --p 9 --degree 1 --no-prune --json`
     """
-    from ..dof import degrees_of_freedom
+    from ..dof import degrees_of_freedom, family_df
+    from ..dof.families import family_of
     from ..random import RDraws
 
     if quiet:
@@ -156,19 +158,20 @@ def df(
             run | ({} if n_rep is None else {"n_rep": n_rep}),
         )
         return
-    found = degrees_of_freedom(
-        fit,
-        _design(procedure, entry, n, p),
-        n_rep=n_rep,
-        target_se=target_se,
-        draws=RDraws(seed),
-        n_designs=designs,
-        method=method,
-        sigma=sigma,
-        family=family,
-        n_jobs=jobs,
-        progress=not (as_json or quiet),
-    )
+    of_noise: dict[str, Any] = {"sigma": sigma, "target_se": target_se, "method": method}
+    common: dict[str, Any] = {
+        "draws": RDraws(seed), "n_designs": designs, "n_jobs": jobs, "progress": not (as_json or quiet),
+    }  # fmt: skip
+    X = _design(procedure, entry, n, p)
+    distribution = family_of(fit, family)
+    if distribution == "gaussian":
+        found = degrees_of_freedom(fit, X, n_rep=n_rep, **of_noise, **common)
+    else:
+        for name, value in of_noise.items():
+            if value not in (None, "auto"):
+                raise refusal(_flag(name), value, f"left out for the family {distribution!r}")
+        common |= {} if n_rep is None else {"n_rep": n_rep}
+        found = family_df(fit, X, family=distribution, **common)
     if as_json:
         print_json(found)
         return
@@ -182,7 +185,7 @@ def _report(fit, data, target, factors, html, as_json: bool, run: dict) -> None:
     """The report about a table, printed, and as a page where one is wanted."""
     from .._utils.files import write_whole
     from ..dof import df_report
-    from ..dof.pipeline.text import page_of
+    from ..dof.pipeline.df_report import page_of
 
     if data is None or target is None:
         raise InvalidInputError("--data and --target should be given together, also for --html")

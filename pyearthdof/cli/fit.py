@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -93,8 +93,12 @@ def fit(
         if corrected or by_df:
             from ..dof import CorrectedEarth
 
-            run = {"n_rep": n_rep, "target_se": target_se, "progress": not (as_json or quiet)}
-            rule = "size" if by_df else "penalty"
+            run: dict[str, Any] = {
+                "n_rep": n_rep,
+                "target_se": target_se,
+                "progress": not (as_json or quiet),
+            }
+            rule = "by_df" if by_df else "corrected"
             whole = CorrectedEarth(model, rule=rule, **run).fit(X, y, **given)
             model, correction = whole.estimator_, whole.correction_
         else:
@@ -160,8 +164,8 @@ def _tell(model, correction, files: dict, quiet: bool, as_json: bool) -> None:
 
 def _chosen(model, correction) -> list[str]:
     """How the model was chosen."""
-    from ..dof.mars.penalty import default_penalty, nominal
-    from ..dof.mars.size_choice import SizeChoice
+    from ..dof.mars.correction import default_penalty, nominal
+    from ..dof.mars.sizes import SizeChoice
 
     if isinstance(correction, SizeChoice):
         counted = nominal(correction.size, default_penalty(model.degree))

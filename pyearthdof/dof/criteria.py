@@ -1,18 +1,33 @@
-"""Model selection by degrees of freedom: the paper's equations for AIC, BIC and GCV."""
+"""Model selection by degrees of freedom: AIC, BIC and GCV of the paper, and choice among procedures."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, clone
 
-from .._utils.checks import check_vector, is_number, refusal
+from .._utils.checks import by_position, check_choice, check_vector, is_number, refusal
+from .._utils.checks import check_design as check_matrix
+from ..contract import Rows
 from ..exceptions import InvalidInputError
+from .degrees_of_freedom import degrees_of_freedom
+from .montecarlo.draws import Draws, RandomState, authors_draws
+from .montecarlo.variance_reduction import has_one_mean, is_equivariant
+from .results import DegreesOfFreedom, Estimate
 
-__all__ = ["aic", "bic", "gcv"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["ProcedureChoice", "aic", "bic", "choose_by_df", "gcv"]
 
 
-def aic(y, fitted, df: float) -> float:
+def aic(y: ArrayLike, fitted: ArrayLike, df: float) -> float:
     """Akaike's criterion as in the paper, n log RSS + 2 df.
 
     Parameters
@@ -31,7 +46,7 @@ def aic(y, fitted, df: float) -> float:
     return n * _log(rss) + 2 * df
 
 
-def bic(y, fitted, df: float) -> float:
+def bic(y: ArrayLike, fitted: ArrayLike, df: float) -> float:
     """The Bayesian criterion as in the paper, n log RSS + df log n; arguments as in `aic`.
 
     Examples
@@ -44,7 +59,7 @@ def bic(y, fitted, df: float) -> float:
     return n * _log(rss) + df * math.log(n)
 
 
-def gcv(y, fitted, df: float, *, per_observation: bool = False) -> float:
+def gcv(y: ArrayLike, fitted: ArrayLike, df: float, *, per_observation: bool = False) -> float:
     """Generalized cross-validation, RSS/(1 - df/n)^2; infinite where df >= n.
 
     Parameters
@@ -69,7 +84,7 @@ def gcv(y, fitted, df: float, *, per_observation: bool = False) -> float:
     return rss / (1 - df / n) ** 2 / (n if per_observation else 1)
 
 
-def _n_and_rss(y, fitted, df) -> tuple[int, float]:
+def _n_and_rss(y: ArrayLike, fitted: ArrayLike, df: Any) -> tuple[int, float]:
     if not is_number(df) or not math.isfinite(df):
         raise refusal("df", df, "a finite number")
     n = np.size(y)
@@ -81,3 +96,268 @@ def _n_and_rss(y, fitted, df) -> tuple[int, float]:
 
 def _log(rss: float) -> float:
     return math.log(rss) if rss > 0 else -math.inf
+
+
+@dataclass(frozen=True, eq=False)
+class ProcedureChoice(Estimate):
+    """The procedure with the least score.
+
+    Attributes
+    ----------
+    label
+        Its label: the key in a mapping, the place in a list.
+    procedure : the member itself, fitted
+    df : float
+        Its actual degrees of freedom.
+    sigma2 : float
+        Variance of the noise: the RSS over n - df of the member with the least AICc.
+    criterion : {"aicc", "covariance", "gcv"}
+    table : DataFrame
+        A row for each member: label, n_coef (the mean number of parameters), df, se, rss, and the criteria.
+    n_rep : int
+    ended : str
+        With noise around the fit: how the iteration ended.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof import choose_by_df
+    >>> from pyearthdof.procedures import BestSubset
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 8))
+    >>> y = X[:, 2] - X[:, 5] + rng.normal(size=60)
+    >>> found = choose_by_df([BestSubset(size=k) for k in range(9)], X, y)
+    >>> found.label, found.procedure.active_.tolist()
+    (3, [2, 4, 5])
+    """
+
+    _HIDDEN = ("procedure",)
+
+    label: object
+    procedure: Any
+    df: float
+    sigma2: float
+    criterion: str
+    table: pd.DataFrame
+    n_rep: int
+    ended: str = "measured once"
+
+    def __repr__(self) -> str:
+        return (
+            f"ProcedureChoice({self.label!r}, one of {len(self.table)}, df={self.df:.4g}, "
+            f"criterion={self.criterion!r}, sigma2={self.sigma2:.4g}, n_rep={self.n_rep})"
+        )
+
+    def _draw(self, ax: Axes) -> None:
+        """The df of every member, and the one that was chosen."""
+        at, labels = range(len(self.table)), self.table["label"].tolist()
+        ax.errorbar(at, self.table["df"], yerr=1.96 * self.table["se"], fmt="o-", capsize=2)
+        ax.plot([labels.index(self.label)], [self.df], "ko", zorder=3, label="chosen")
+        ax.set_xticks(list(at), [str(label) for label in labels])
+        ax.set(xlabel="procedure", ylabel="actual df")
+        ax.legend()
+
+    def to_dict(self) -> dict:
+        """Everything but the procedure as plain Python values, ready for JSON."""
+        return super().to_dict() | {"procedure": repr(self.procedure)}
+
+
+def choose_by_df(
+    procedures: Any,
+    X: Rows,
+    y: ArrayLike,
+    *,
+    criterion: str = "aicc",
+    mu: str | None = "fitted",
+    n_rep: int = 100,
+    draws: Draws | str | None = None,
+    random_state: RandomState = None,
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> ProcedureChoice:
+    """Measure the degrees of freedom of several procedures, and take the one with the least score.
+
+    The df are those of `degrees_of_freedom`; one draw of responses serves all members. The scores are those
+    of `choose_size`. At noise of mean zero a long member costs hardly more than a middling one: the best 7 of
+    8 columns use about as much as all 8. So the noise is put around the fit that was chosen, until it is
+    chosen again.
+
+    Parameters
+    ----------
+    procedures : list or mapping of procedures or scikit-learn regressors
+        From the smallest to the largest: `[RegressionTree(depth=d) for d in range(6)]`,
+        `[BestSubset(size=k) for k in range(p + 1)]`, or any other. The keys of a mapping are labels.
+    X : (n, p) array or DataFrame
+    y : (n,) array
+    criterion : {"aicc", "covariance", "gcv"}
+    mu : {"fitted", None}
+        The mean of the noise. None is zero: one measurement, with the standard deviation of y. "fitted"
+        starts from there and takes ten more at most, around the fit that was chosen.
+    n_rep, draws, random_state, n_jobs, progress
+        As in `correct_penalty`.
+
+    Returns
+    -------
+    ProcedureChoice
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof import choose_by_df
+    >>> from pyearthdof.procedures import RegressionTree
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 5))
+    >>> y = 2 * (X[:, 0] > 0) + rng.normal(size=100)
+    >>> found = choose_by_df([RegressionTree(depth=d) for d in range(5)], X, y)
+    >>> found
+    ProcedureChoice(1, one of 5, df=3.432, criterion='aicc', sigma2=0.8535, n_rep=100)
+    >>> found.table["df"].round(1).tolist()
+    [0.9, 3.4, 17.0, 32.8, 49.2]
+    """
+    check_choice("criterion", criterion, CRITERIA)
+    check_choice("mu", mu, ("fitted", None))
+    members = _members(procedures)
+    by_position(X, y=y)
+    X = check_matrix(X)
+    y = check_vector("y", y, len(X))
+    fitted = {label: clone(procedure).fit(X, y) for label, procedure in members.items()}
+    fits = np.array([model.predict(X) for model in fitted.values()])
+    rss = sum_of_squares(y - fits, y)
+    stream = authors_draws(draws, random_state)
+
+    def measure(mu: np.ndarray, sigma: float) -> tuple[pd.DataFrame, float]:
+        found = [
+            _df(procedure, X, mu, sigma, n_rep, stream.copy(), n_jobs, progress)
+            for procedure in members.values()
+        ]
+        df = np.maximum.accumulate([each.df for each in found])
+        score, sigma2 = scores(rss, df, len(y))
+        told = {
+            "label": list(members), "n_coef": [each.n_coef for each in found], "df": df,
+            "se": [each.se for each in found], "rss": rss,
+        }  # fmt: skip
+        return pd.DataFrame(told).assign(**{name: score[name] for name in CRITERIA}), sigma2
+
+    table, sigma2 = measure(np.zeros(len(y)), float(np.std(y)) or 1.0)
+    best, ended = int(np.argmin(table[criterion])), "measured once"
+
+    def around(best: int) -> int | str:
+        nonlocal table, sigma2
+        left = len(y) - table["df"][best]
+        if left <= 0 or rss[best] == 0:
+            return FULL if left <= 0 else PERFECT
+        table, sigma2 = measure(fits[best], float(np.sqrt(rss[best] / left)))
+        return int(np.argmin(table[criterion]))
+
+    if mu == "fitted":
+        best, ended = settle(best, around)
+    label = list(members)[best]
+    return ProcedureChoice(
+        label, fitted[label], float(table["df"][best]), sigma2, criterion, table, n_rep, ended
+    )
+
+
+def _df(
+    procedure: Any,
+    X: Rows,
+    mu: np.ndarray,
+    sigma: float,
+    n_rep: int,
+    draws: Draws | None,
+    n_jobs: int | None,
+    progress: bool,
+) -> DegreesOfFreedom:
+    """The degrees of freedom around a mean."""
+    direction = has_one_mean(mu, sigma) and is_equivariant(procedure)
+    return degrees_of_freedom(
+        procedure, X, mu=mu, sigma=sigma, n_rep=n_rep, draws=draws, n_jobs=n_jobs, progress=progress,
+        variance_reduction="direction" if direction else None,
+    )  # fmt: skip
+
+
+def _members(procedures: Any) -> dict:
+    if not isinstance(procedures, (Mapping, list, tuple)) or len(procedures) == 0:
+        raise InvalidInputError(
+            f"procedures={procedures!r:.80} but it should be a list or a mapping of procedures, one at least"
+        )
+    members = dict(procedures) if isinstance(procedures, Mapping) else dict(enumerate(procedures))
+    for label, procedure in members.items():
+        if not isinstance(procedure, BaseEstimator):
+            raise InvalidInputError(
+                f"procedures[{label!r}]={procedure!r:.80} but it should be a procedure or a regressor"
+            )
+    return members
+
+
+CRITERIA = ("aicc", "covariance", "gcv")
+LARGEST = 0.75  # part of n: near n GCV breaks down, and the curve is extrapolated
+
+
+def scores(rss: np.ndarray, df: np.ndarray, n: int) -> tuple[pd.DataFrame, float]:
+    """The three criteria of models with these RSS and df, the smallest first; and the noise's variance."""
+    allowed = df <= LARGEST * n
+    allowed[0] = True
+    with np.errstate(divide="ignore", invalid="ignore"):
+        left = n - df - 2
+        aicc = np.where(left > 0, np.log(rss / n) + 2 * (df + 1) / left, math.inf)
+        gcv = rss / (1 - df / n) ** 2
+    aicc = np.where(allowed, aicc, math.inf)
+    # The noise of a long model, which has less bias, made worse choices (docs/let-df-choose.md).
+    best = int(np.argmin(aicc))
+    sigma2 = float(rss[best] / max(n - df[best], 1.0))
+    others = {"covariance": rss + 2 * sigma2 * df, "gcv": gcv}
+    others = {name: np.where(allowed, values, math.inf) for name, values in others.items()}
+    return pd.DataFrame({"df": df, "rss": rss, "aicc": aicc, **others}), sigma2
+
+
+_ROUNDING = (100 * np.finfo(float).eps) ** 2  # of the sum of squares
+
+
+def sum_of_squares(
+    residuals: np.ndarray, y: np.ndarray, root: float | np.ndarray = 1.0
+) -> np.ndarray:
+    """Sums of squared residuals, each of them times `root`; 0 where they are the rounding of y.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof.dof.mars.sizes import sum_of_squares
+    >>> sum_of_squares(np.array([[1e-17, 0.0], [1.0, 2.0]]), y=np.array([3.0, 4.0]))
+    array([0., 5.])
+    """
+    rss = ((root * residuals) ** 2).sum(axis=-1)
+    return np.where(rss > _ROUNDING * ((root * y) ** 2).sum(), rss, 0.0)
+
+
+MOST = 10  # measurements
+AGREES = "agrees with itself"
+SWINGS = "swings, and takes the smaller model"
+FULL = "stops where the degrees of freedom reach n"
+PERFECT = "stops at a perfect fit"
+TIRED = f"does not settle in {MOST} measurements"
+
+
+def settle(choice: int, around: Callable[[int], int | str]) -> tuple[int, str]:
+    """Choose around the choice until it is chosen again; how it ended.
+
+    `around(choice)` is the next one, or the reason why there is none. Of those that it swings between, the
+    smallest is taken.
+
+    Examples
+    --------
+    >>> from pyearthdof.dof.criteria import settle
+    >>> settle(5, {5: 3, 3: 4, 4: 4}.get)
+    (4, 'agrees with itself')
+    >>> settle(5, {5: 3, 3: 4, 4: 3}.get)
+    (3, 'swings, and takes the smaller model')
+    """
+    seen = [choice]
+    for _ in range(MOST):
+        found = around(choice)
+        if isinstance(found, str) or found == choice:
+            return choice, found if isinstance(found, str) else AGREES
+        if found in seen:
+            return min(seen[seen.index(found) :]), SWINGS
+        choice = found
+        seen.append(choice)
+    return choice, TIRED

@@ -1,35 +1,59 @@
-"""Responses that are classes or counts: how they are drawn, and what a fit is compared with them by.
+"""The degrees of freedom of classifiers and of fits to counts: Efron's (2004) covariance penalties.
 
-Efron (2004) writes a loss Q(y, muhat) by a concave function q of the mean. The loss of a new response at
-the same rows is on average that of the data plus 2 cov(lambda_i, y_i) for each row, lambda =
--q'(muhat)/2:
+Efron writes a loss Q(y, muhat) by a concave function q of the mean. The loss of a new response at the same
+rows is on average that of the data plus 2 cov(lambda_i, y_i) for each row, lambda = -q'(muhat)/2:
 
     deviance   lambda is the natural parameter: log odds of a class, log mean of a count
     squared    lambda is the mean
-    counting   lambda is 1/2 for the class that is predicted and -1/2 for the other: wrong ones are counted
+    counting   lambda is 1/2 for the predicted class and -1/2 for the other: wrong classes are counted
 
 With K classes y is K - 1 indicators, of all classes but the first, and lambda one number for each of
 them: log p_k - log p_1, (p_k - p_1)/2, or half the difference of the indicators of the predicted class.
-For two classes these are the log odds, the probability (less 1/2) and the sign above.
 """
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
 from scipy.special import ndtr
 from scipy.stats import poisson
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 
-from .._utils.checks import check_vector, is_number, refusal
-from ..contract import Bound
-from ..exceptions import InvalidInputError
-from .montecarlo.adapters import fix_random_state
-from .montecarlo.noise import Draws
+from .._utils.checks import (
+    by_position,
+    check_choice,
+    check_count,
+    check_design,
+    check_vector,
+    is_number,
+    refusal,
+)
+from .._utils.warnings import warn_user
+from ..contract import Bound, Rows
+from ..exceptions import InvalidInputError, MissingClassWarning
+from .montecarlo.adapters import fix_random_state, takes_missing
+from .montecarlo.designs import Designs, the_designs
+from .montecarlo.draws import Draws, RandomState, as_draws
+from .montecarlo.errors import mean_over_designs
+from .montecarlo.variance_reduction import Covariance, covariance_sum, jackknife_groups
+from .montecarlo.workers import run_blocks
+from .results import DegreesOfFreedom, as_fields, package_versions
 
-__all__ = ["FAMILIES", "LOSSES", "Classes", "Counts", "FamilyFits", "FitFamily"]
+__all__ = [
+    "FAMILIES",
+    "LOSSES",
+    "FamilyDegreesOfFreedom",
+    "FitFamily",
+    "family_df",
+    "family_of",
+]
 
 FAMILIES = ("bernoulli", "poisson")
 LOSSES = ("deviance", "squared", "counting")
@@ -60,13 +84,13 @@ class Classes:
         """Of the indicators, one column of classes after the other."""
         return self.probabilities[:, 1:].T.ravel()
 
-    def blocks(self, edges):
+    def blocks(self, edges: Sequence[int]) -> Iterator[np.ndarray]:
         """Yield the responses between consecutive edges: the quantiles of normal numbers."""
         steps = np.cumsum(self.probabilities, axis=1)[:, :-1]
         for u in _uniforms(self.draws, self.n, edges):
             yield (u[:, :, None] > steps[:, None, :]).sum(axis=2).astype(float)
 
-    def indicators(self, Y) -> np.ndarray:
+    def indicators(self, Y: np.ndarray) -> np.ndarray:
         """(n (K - 1), m) from the numbers of the classes, (n, m)."""
         return np.vstack([k == Y for k in range(1, len(self.labels))]).astype(float)
 
@@ -86,22 +110,22 @@ class Counts:
     def mean(self) -> np.ndarray:
         return self.means
 
-    def blocks(self, edges):
+    def blocks(self, edges: Sequence[int]) -> Iterator[np.ndarray]:
         """Yield the responses between consecutive edges: the quantiles of normal numbers."""
         for u in _uniforms(self.draws, self.n, edges):
             yield np.asarray(poisson.ppf(u, self.means[:, None]), dtype=float)
 
-    def indicators(self, Y) -> np.ndarray:
+    def indicators(self, Y: np.ndarray) -> np.ndarray:
         """A count is its own only indicator."""
         return Y
 
 
-def _uniforms(draws: Draws, n: int, edges):
+def _uniforms(draws: Draws, n: int, edges: Sequence[int]) -> Iterator[np.ndarray]:
     for start, stop in pairwise(edges):
         yield ndtr(draws.normal(n * (stop - start)).reshape(stop - start, n).T)
 
 
-def class_probabilities(mu, n: int) -> np.ndarray:
+def class_probabilities(mu: np.ndarray, n: int) -> np.ndarray:
     """(n, K) from the probability of the second of two classes, or one column for each class."""
     if mu is None:
         mu = 0.5
@@ -119,7 +143,7 @@ def class_probabilities(mu, n: int) -> np.ndarray:
     return table
 
 
-def count_means(mu, n: int) -> np.ndarray:
+def count_means(mu: np.ndarray, n: int) -> np.ndarray:
     """(n,) positive means, all 1 for None."""
     mu = 1.0 if mu is None else mu
     means = check_vector("mu", np.full(n, mu, dtype=float) if is_number(mu) else mu, n)
@@ -130,7 +154,7 @@ def count_means(mu, n: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class FitFamily:
-    """The work on one block: fit every response, and tell lambda.
+    """The work on one block: fit every response, and compute lambda.
 
     Attributes
     ----------
@@ -152,12 +176,12 @@ class FitFamily:
         """What is bound to a design: this, and not the estimator, which may bind itself for other fits."""
         return self
 
-    def __call__(self, bound: Bound, Y, n_threads: int = 1) -> FamilyFits:
+    def __call__(self, bound: Bound, Y: np.ndarray, n_threads: int = 1) -> FamilyFits:
         columns = [self.lambdas(self.fitted_model(bound.X, y), bound.X) for y in Y.T]
         values = np.column_stack([column for column, _ in columns])
         return FamilyFits(values, np.array([missing for _, missing in columns]))
 
-    def fitted_model(self, X, y):
+    def fitted_model(self, X: Rows, y: np.ndarray) -> Any:
         """A clone fitted to y; certainty where y has a single class, or no count but 0.
 
         Many estimators refuse such a response; those that do not fit it so.
@@ -174,7 +198,7 @@ class FitFamily:
         fix_random_state(model, np.ascontiguousarray(y))
         return model.fit(X, response)
 
-    def lambdas(self, model, X) -> tuple[np.ndarray, bool]:
+    def lambdas(self, model: Any, X: Rows) -> tuple[np.ndarray, bool]:
         """lambda, (n (K - 1),), and whether the model has not seen a class."""
         if self.labels is None:
             means = np.asarray(model.predict(X), dtype=float)
@@ -192,7 +216,7 @@ class FitFamily:
             table = 2 * np.log(np.clip(table, self.clip, 1 - self.clip))
         return ((table[:, 1:] - table[:, :1]) / 2).T.ravel(), missing
 
-    def probabilities(self, model, X) -> np.ndarray:
+    def probabilities(self, model: Any, X: Rows) -> np.ndarray:
         """(n, K) probabilities; 0 for a class that the model has not seen."""
         assert self.labels is not None  # counts have no classes
         table = np.zeros((len(X), len(self.labels)))
@@ -213,16 +237,275 @@ class FamilyFits:
 class _Certain:
     """What is fitted to a response that is everywhere the same: that, with certainty."""
 
-    def __init__(self, label):
+    def __init__(self, label: object) -> None:
         self.classes_ = np.array([label])
 
-    def predict(self, X):
+    def predict(self, X: Rows) -> np.ndarray:
         return np.repeat(self.classes_, len(X))
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: Rows) -> np.ndarray:
         return np.ones((len(X), 1))
 
 
-def _check_fit(values) -> None:
+def _check_fit(values: np.ndarray) -> None:
     if not np.isfinite(values).all():
         raise ValueError(f"the fit contains {values[~np.isfinite(values)][0]}")
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyDegreesOfFreedom(DegreesOfFreedom):
+    """The degrees of freedom of a classifier, or of a fit to counts.
+
+    Attributes
+    ----------
+    df, se : float
+        The sum of cov(lambda_i, y_i), lambda the natural parameter for the deviance. For large n and a model
+        with p parameters that is fitted by maximum likelihood and true, it is p.
+    family, loss : str
+    clip : float
+        Least probability, or mean count, that the deviance was computed with.
+    n_missing : int
+        How many of the responses that were drawn lacked a class.
+    others
+        As in `DegreesOfFreedom`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from pyearthdof import family_df
+    >>> tree = DecisionTreeClassifier(max_depth=1)
+    >>> found = family_df(tree, np.arange(30.0)[:, None], n_rep=20, random_state=0)
+    >>> found.family, found.loss, found.clip == 1 / 60
+    ('bernoulli', 'deviance', True)
+    """
+
+    family: str = "bernoulli"
+    loss: str = "deviance"
+    clip: float = 0.0
+    n_missing: int = 0
+
+    @property
+    def optimism(self) -> float:
+        """How much more the loss of new responses at the same rows is than that of the data, on average."""
+        return 2 * self.df
+
+    @property
+    def optimism_se(self) -> float:
+        return 2 * self.se
+
+    def __repr__(self) -> str:
+        return (
+            f"FamilyDegreesOfFreedom(df={self._text('df')}, {self.family}, {self.loss}, "
+            f"n_rep={self.n_rep})"
+        )
+
+
+def family_df(
+    procedure: Any,
+    X: Rows | tuple[int, int],
+    *,
+    family: str | None = None,
+    loss: str = "deviance",
+    y: ArrayLike | None = None,
+    mu: ArrayLike | str | None = None,
+    n_rep: int = 100,
+    draws: Draws | None = None,
+    random_state: RandomState = None,
+    n_designs: int | None = None,
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> FamilyDegreesOfFreedom:
+    """Estimate the degrees of freedom of a classifier, or of a fit to counts, by covariance penalties.
+
+    Parameters
+    ----------
+    procedure : scikit-learn classifier, or regressor for counts
+    X : (n, p) array, DataFrame, or tuple (n, p)
+        The design; a tuple asks for standard Gaussian numbers, drawn after the responses.
+    family : {None, "bernoulli", "poisson"}
+        The distribution of y: classes, the default of a classifier, or counts.
+    loss : {"deviance", "squared", "counting"}
+        The loss whose optimism is estimated: the deviance, the squared error, or the number of wrong
+        classes.
+    y : (n,) array, optional
+        The response that `mu="fitted"` is about.
+    mu : None, "fitted", float or array
+        Of classes the probability of the second one, 0.5 by default, or an (n, K) array with those of all
+        classes; of counts the mean, 1 by default. "fitted" is the fit to `y`.
+    n_rep, draws, random_state, n_designs, n_jobs, progress
+        As in `degrees_of_freedom`.
+
+    Returns
+    -------
+    FamilyDegreesOfFreedom
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from pyearthdof import family_df
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> found = family_df(LogisticRegression(C=np.inf), X, n_rep=200, random_state=0)
+    >>> found
+    FamilyDegreesOfFreedom(df=..., bernoulli, deviance, n_rep=200)
+    >>> found.optimism == 2 * found.df
+    True
+    """
+    found = family_of(procedure, family)
+    if found == "gaussian":
+        right = f"'poisson', or degrees_of_freedom for {procedure!r} and Gaussian noise"
+        raise refusal("family", family, right)
+    check_choice("loss", loss, LOSSES)
+    if found == "poisson" and loss == "counting":
+        raise refusal("loss", loss, "'deviance' or 'squared' for counts")
+    if found == "bernoulli" and loss != "counting" and not hasattr(procedure, "predict_proba"):
+        raise refusal("loss", loss, f"'counting': {procedure!r} has no predict_proba")
+    if y is not None and not isinstance(mu, str):
+        raise InvalidInputError(
+            "y is given but it should be None unless mu='fitted', which alone uses it"
+        )
+    y, mu = by_position(X, y=y, mu=mu)
+    X = check_design(X, missing=takes_missing(procedure))
+    stream = as_draws(draws, random_state)
+    designs = the_designs(X, stream, check_count("n_rep", n_rep, 2), n_designs)
+    # Half an observation's share: a class that no row has is not thought impossible.
+    clip = 1 / (2 * designs.n)
+    work, responses = _work_and_responses(procedure, designs, found, y, mu, loss, clip, stream)
+    total, n_missing, versions = _run(work, designs, responses, n_jobs, progress)
+    if n_missing:
+        _warn_missing(n_missing, designs.n_rep)
+    return FamilyDegreesOfFreedom(
+        **as_fields({"df": total.total}),
+        per_observation=total.per_observation,
+        n_rep=designs.n_rep,
+        n_designs=designs.n_drawn,
+        se_covers=designs.covers(),
+        settings={
+            "procedure": repr(procedure),
+            "design": designs.setting,
+            "mu": mu if isinstance(mu, str) else "default" if mu is None else "given",
+            "draws": repr(stream),
+            "method": "monte-carlo",
+        },
+        versions=package_versions() | versions,
+        family=found,
+        loss=loss,
+        clip=clip,
+        n_missing=n_missing,
+    )
+
+
+def family_of(estimator: Any, family: str | None) -> str:
+    """The family of a fit: the one that is given, or else "bernoulli" for classifiers and "gaussian"."""
+    check_choice("family", family, (None, "gaussian", *FAMILIES))
+    classifies = (
+        not isinstance(estimator, type) and hasattr(estimator, "fit") and is_classifier(estimator)
+    )
+    if classifies and family not in (None, "bernoulli"):
+        raise refusal("family", family, f"None or 'bernoulli' for the classifier {estimator!r}")
+    if not classifies and family == "bernoulli":
+        raise refusal(
+            "family", family, f"None, 'gaussian' or 'poisson': {estimator!r} is no classifier"
+        )
+    if family == "poisson" and not hasattr(estimator, "predict"):
+        raise refusal("family", family, f"None: {estimator!r} cannot predict")
+    return "bernoulli" if classifies else family or "gaussian"
+
+
+def _work_and_responses(
+    estimator: Any,
+    designs: Designs,
+    family: str | None,
+    y: ArrayLike | None,
+    mu: Any,
+    loss: str,
+    clip: float,
+    stream: Draws,
+) -> tuple[FitFamily, Classes | Counts]:
+    fitted = isinstance(mu, str)
+    if fitted and mu != "fitted":
+        raise refusal("mu", mu, "None, 'fitted', a number or an array")
+    if fitted and (y is None or designs.drawn):
+        raise InvalidInputError(
+            "mu='fitted' but it should be given with y, and X that y belongs to"
+        )
+    X, n = designs.source, designs.n
+    if family == "poisson":
+        work = FitFamily(estimator, None, loss, clip)
+        if fitted:
+            model = work.fitted_model(X, counts_of(y, n))
+            mu = np.maximum(np.asarray(model.predict(X), dtype=float), clip)
+        return work, Counts(count_means(mu, n), stream)
+    if fitted:
+        labels, codes = classes_of(y, n)
+        work = FitFamily(estimator, labels, loss, clip)
+        table = np.clip(work.probabilities(work.fitted_model(X, codes), X), clip, None)
+        return work, Classes(table / table.sum(axis=1, keepdims=True), labels, stream)
+    table = class_probabilities(mu, n)
+    labels = np.arange(table.shape[1])
+    return FitFamily(estimator, labels, loss, clip), Classes(table, labels, stream)
+
+
+def classes_of(y: ArrayLike | None, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """The classes of a response, sorted, and the number of each row's."""
+    y = np.asarray(y)
+    if y.shape != (n,):
+        raise InvalidInputError(
+            f"y has shape {y.shape} but it should be ({n},), a class for each row"
+        )
+    if pd.isna(y).any():
+        raise InvalidInputError("y has missing values but every row should have a class")
+    labels, codes = np.unique(y, return_inverse=True)
+    if len(labels) < 2:
+        raise refusal("y", labels[0], "of two classes or more")
+    return labels, codes.astype(float)
+
+
+def counts_of(y: ArrayLike | None, n: int) -> np.ndarray:
+    """A response of whole numbers, 0 or more."""
+    y = check_vector("y", y, n)
+    if (y < 0).any() or (y != np.round(y)).any():
+        wrong = float(y[(y < 0) | (y != np.round(y))][0])
+        raise refusal("y", wrong, "whole numbers, 0 or more, with family='poisson'")
+    return y
+
+
+def _run(
+    work: FitFamily,
+    designs: Designs,
+    responses: Classes | Counts,
+    n_jobs: int | None,
+    progress: bool,
+) -> tuple[Covariance, int, dict[str, str]]:
+    """The covariance over all designs, the number of responses without a class, and versions."""
+    each, n_missing, versions = [], 0, {}
+    blocks = run_blocks(work, designs, responses, n_jobs=n_jobs, progress=progress)
+    for k, of_one in itertools.groupby(blocks, key=lambda block: block.design):
+        mean = responses.mean
+        groups = jackknife_groups(len(mean), designs.counts[k])
+        total = covariance_sum(mean, np.ones(len(mean)), groups)
+        for block in of_one:
+            total.add(responses.indicators(block.Y), block.result.values)
+            n_missing += int(block.result.missing.sum())
+            versions = block.versions
+        found = total.result()
+        assert found.per_observation is not None
+        each.append((found.per_observation.reshape(-1, responses.n).sum(axis=0), found.total))
+    by_row = [rows for rows, _ in each]
+    return (
+        Covariance(
+            np.average(by_row, axis=0, weights=designs.counts),
+            mean_over_designs([found for _, found in each], designs.counts),
+        ),
+        n_missing,
+        versions,
+    )
+
+
+def _warn_missing(n_missing: int, n_rep: int) -> None:
+    warn_user(
+        f"{n_missing} of {n_rep} responses that were drawn lack a class; their fits give that class the "
+        "least probability. Many of them make the df uncertain: rare classes need more rows",
+        MissingClassWarning,
+    )

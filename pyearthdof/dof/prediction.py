@@ -1,12 +1,10 @@
-"""Degrees of freedom where the rows to be predicted are new: random-X.
+"""Degrees of freedom where the rows to be predicted are new (random X).
 
-The classical degrees of freedom measure the optimism of the training error ErrT as an estimate of the
-error at the same rows, OptF = 2 sigma^2 df/n. At new rows x* the error is ErrR = sigma^2 + E(muhat(x*) -
-mu(x*))^2, and
+At new rows x* the error is ErrR = sigma^2 + E(muhat(x*) - mu(x*))^2, and with ErrT the training error
 
     OptR = ErrR - ErrT = E(muhat* - mu*)^2 - E|muhat - mu|^2/n + 2 sigma^2 df/n .
 
-Three measures are made of it:
+There are three measures of it:
 
 predictive (Luan, Lee and Zhu 2021)
     df + n/2 (E Var(muhat*) - sum_i Var(muhat_i)/n)/sigma^2. With muhat* = h*'y, as they define it, this is
@@ -23,22 +21,246 @@ emergent and intrinsic ones are p in the first case.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
 
-from .._utils.checks import check_design, check_sigma, is_shape, refusal
-from .montecarlo.adapters import RegressorProcedure, as_procedure, takes_missing
-from .montecarlo.designs import in_words, the_designs
-from .montecarlo.noise import as_draws
-from .montecarlo.pilot import responses_around_fit
-from .new_rows import draw_splits
-from .optimism_parts import FitAndPredict, measure_parts
-from .results import DegreesOfFreedom, as_fields
-from .versions import package_versions
+from .._utils.checks import (
+    by_position,
+    check_choice,
+    check_count,
+    check_design,
+    check_mean,
+    check_sigma,
+    is_integer,
+    is_shape,
+    refusal,
+)
+from ..contract import Bound, Rows
+from ..exceptions import InvalidInputError
+from .degrees_of_freedom import METHODS, responses_around_fit
+from .montecarlo.adapters import RegressorProcedure, as_procedure, fix_random_state, takes_missing
+from .montecarlo.designs import Designs, in_words, the_designs
+from .montecarlo.draws import Draws, RandomState, Responses, as_draws
+from .montecarlo.errors import Jackknife, mean_of, mean_over_designs
+from .montecarlo.variance_reduction import covariance_sum, jackknife_groups
+from .montecarlo.workers import check_finite, check_result_shape, run_blocks
+from .results import DegreesOfFreedom, as_fields, package_versions
 
-__all__ = ["RandomXDegreesOfFreedom", "equivalent_predictors", "random_x_degrees_of_freedom"]
+__all__ = [
+    "RandomXDegreesOfFreedom",
+    "equivalent_predictors",
+    "prediction_df",
+]
+
+
+@dataclass(frozen=True)
+class Split:
+    """A design, the rows that are to be predicted, and the true mean at both."""
+
+    X: Any
+    X_new: Any
+    mu: np.ndarray
+    mu_new: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+
+def draw_splits(
+    check: Callable[..., Any],
+    source: Any,
+    X_new: Any,
+    mu: Any,
+    mu_new: Any,
+    stream: Draws,
+    n_rep: int,
+    n_designs: int,
+) -> Iterator[Split]:
+    """The designs and their new rows, drawn from numbers that come after all responses.
+
+    `check` is what rows are checked by.
+    """
+    after = stream.copy()
+    after.skip_normals((source[0] if is_shape(source) else 1) * n_rep)
+    rng = np.random.default_rng(np.frombuffer(after.normal(8).tobytes(), dtype=np.uint32))
+    for _ in range(n_designs):
+        if is_shape(source):
+            X = np.ascontiguousarray(after.normal(source[0] * source[1]).reshape(source[::-1]).T)
+        else:
+            X = check(source(rng)) if callable(source) else source
+        rows = _new_rows(check, X_new, X, source, rng)
+        yield Split(X, rows, _mean(mu, X), _mean(mu, rows, mu_new))
+
+
+def _new_rows(
+    check: Callable[..., Any], X_new: Any, X: Rows, source: Any, rng: np.random.Generator
+) -> Any:
+    if callable(X_new):
+        rows = check(X_new(rng), "X_new")
+    elif is_integer(X_new):
+        if not is_shape(source):
+            raise refusal("X_new", X_new, "rows, or a function that draws them, for this X")
+        rows = rng.standard_normal((check_count("X_new", X_new, 1), source[1]))
+    else:
+        rows = check(X_new, "X_new")
+    if is_shape(rows) or np.shape(rows)[1] != np.shape(X)[1]:
+        raise InvalidInputError(
+            f"X_new has shape {np.shape(rows)} but it should have the {np.shape(X)[1]} columns of X"
+        )
+    return rows
+
+
+def _mean(mu: np.ndarray, X: Rows, mu_new: Any = None) -> np.ndarray:
+    """The true mean at some rows: of a function, a number, or the vector that was given for them."""
+    if mu_new is not None:
+        return check_mean(mu_new, len(X))
+    if callable(mu):
+        return check_mean(np.asarray(mu(X), dtype=float), len(X))
+    if np.ndim(mu) == 1 and len(mu) != len(X):
+        raise InvalidInputError(
+            f"mu has {len(mu)} values but it should be a number or a function (X -> mean), or mu_new should "
+            f"be given for the {len(X)} new rows"
+        )
+    return check_mean(mu, len(X))
+
+
+@dataclass(frozen=True)
+class FitAndPredict:
+    """The work on one block: fit every response, predict at the rows of X and at the new ones.
+
+    scikit-learn's linear smoothers take many responses `at_once`.
+    """
+
+    estimator: object
+    at_once: bool = False
+
+    @property
+    def procedure(self) -> Any:
+        """What is bound to a design: this, and not the estimator, which may bind itself for other fits."""
+        return self
+
+    def fitted_model(self, X: Rows, y: np.ndarray) -> Any:
+        model = clone(self.estimator, safe=False)
+        fix_random_state(model, y)
+        return model.fit(X, y)
+
+    def __call__(self, bound: Any, Y: np.ndarray, n_threads: int = 1) -> Any:
+        split = bound.X
+        if self.at_once:
+            model = self.fitted_model(split.X, Y)
+            return tuple(
+                np.reshape(model.predict(rows), (len(rows), Y.shape[1]))
+                for rows in (split.X, split.X_new)
+            )
+        fitted, predicted = np.empty(Y.shape), np.empty((len(split.X_new), Y.shape[1]))
+        for j, y in enumerate(Y.T):
+            model = self.fitted_model(split.X, np.ascontiguousarray(y))
+            for values, rows in ((fitted, split.X), (predicted, split.X_new)):
+                found = np.asarray(model.predict(rows), dtype=float)
+                check_result_shape("predictions", found, (len(rows),))
+                check_finite(found)
+                values[:, j] = found
+        return fitted, predicted
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What OptR is made of, in units of sigma^2 and per row: Jackknife estimates from the same draws."""
+
+    df: Jackknife
+    error_fit: Jackknife
+    error_new: Jackknife
+    variance_fit: Jackknife
+    variance_new: Jackknife
+
+    def combined(self, function: Callable[..., Any]) -> Jackknife:
+        """A function of the five, of the estimates and of each that leaves something out."""
+        parts = list(vars(self).values())
+        return Jackknife(
+            float(function(*(part.value for part in parts))),
+            np.asarray(function(*(part.left_out for part in parts))),
+        )
+
+
+def measure_parts(
+    work: Any,
+    splits: list[Split],
+    sigma: float,
+    counts: Sequence[int],
+    linear: bool,
+    n_jobs: int | None,
+    progress: bool,
+    stream: Draws,
+    *,
+    pure: bool = False,
+) -> Parts:
+    """The parts over all designs."""
+    each = []
+    for split, count in zip(splits, counts, strict=True):
+        if pure:
+            zero = np.zeros(len(split.mu)), np.zeros(len(split.mu_new))
+            split = Split(split.X, split.X_new, *zero)
+        if linear:
+            each.append(_exactly(work, split, sigma))
+        else:
+            each.append(_by_draws(work, split, sigma, count, stream, n_jobs, progress))
+    names = Parts.__dataclass_fields__
+    return Parts(*(mean_over_designs([getattr(e, name) for e in each], counts) for name in names))
+
+
+def _by_draws(
+    work: Any,
+    split: Split,
+    sigma: float,
+    n_rep: int,
+    stream: Draws,
+    n_jobs: int | None,
+    progress: bool,
+) -> Parts:
+    n, n_new = len(split.X), len(split.X_new)
+    responses = Responses(n, split.mu, np.full(n, sigma), stream)
+    groups = jackknife_groups(max(n, n_new), n_rep, 2)
+    df = covariance_sum(split.mu, responses.sigma, groups)
+    spread = [
+        covariance_sum(mean, np.full(len(mean), sigma), groups) for mean in (split.mu, split.mu_new)
+    ]
+    errors: tuple[list, list] = ([], [])
+    designs = Designs(split, (n_rep,), stream)
+    blocks = run_blocks(
+        work, designs, responses, width=2 + n_new // n, n_jobs=n_jobs, progress=progress
+    )
+    for block in blocks:
+        df.add(block.Y, block.result[0])
+        for k, (values, mean) in enumerate(
+            zip(block.result, (split.mu, split.mu_new), strict=True)
+        ):
+            spread[k].add(values, values)
+            errors[k].append(((values - mean[:, None]) ** 2).mean(axis=0) / sigma**2)
+    error_fit, error_new = (mean_of(np.concatenate(values), groups) for values in errors)
+    variances = [
+        Jackknife(total.value / size, total.left_out / size)
+        for total, size in zip((s.result().total for s in spread), (n, n_new), strict=True)
+    ]
+    return Parts(df.result().total, error_fit, error_new, *variances)
+
+
+def _exactly(work: Any, split: Split, sigma: float) -> Parts:
+    """For a linear smoother: the rows of H and of H* are its fits to unit vectors."""
+    H, H_new = work(Bound(None, split), np.eye(len(split.X)))
+    variances = [(matrix**2).sum() / len(matrix) for matrix in (H, H_new)]
+    biases = [
+        (((matrix @ split.mu - mean) / sigma) ** 2).mean()
+        for matrix, mean in ((H, split.mu), (H_new, split.mu_new))
+    ]
+    values = [np.trace(H), *np.add(variances, biases), *variances]
+    return Parts(*(Jackknife(float(value), np.zeros(2) + float(value)) for value in values))
+
 
 _RANDOM_X = ("predictive", "emergent", "intrinsic", "optimism", "prediction_error")
 
@@ -68,13 +290,11 @@ class RandomXDegreesOfFreedom(DegreesOfFreedom):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from sklearn.linear_model import LinearRegression
-    >>> from pyearthdof import degrees_of_freedom
-    >>> fit = LinearRegression(fit_intercept=False)
-    >>> found = degrees_of_freedom(fit, (50, 10), X_new=200, random_state=0)
-    >>> found
-    RandomXDegreesOfFreedom(df=10, predictive=... ± ..., intrinsic=... ± ..., over 20 designs)
+    >>> from pyearthdof import prediction_df
+    >>> from pyearthdof.procedures import Ridge
+    >>> found = prediction_df(Ridge(lam=1.0), (30, 3), 50, random_state=0)
+    >>> found.n_new, found.predictive > found.df
+    (50, True)
     """
 
     predictive: float = np.nan
@@ -100,7 +320,7 @@ class RandomXDegreesOfFreedom(DegreesOfFreedom):
         return f"RandomXDegreesOfFreedom({known}{end}{in_words(self.n_designs)})"
 
 
-def equivalent_predictors(ratio, n: int):
+def equivalent_predictors(ratio: Any, n: int) -> np.ndarray:
     """The k at which k/n + k/(n - k - 1) is the given OptR/sigma^2; it stays below n - 1.
 
     Examples
@@ -116,11 +336,68 @@ def equivalent_predictors(ratio, n: int):
     return 2 * n * (n - 1) * ratio / (b + root)
 
 
-def random_x_degrees_of_freedom(
-    procedure, X, X_new, *, y, mu, mu_new, sigma, n_rep, draws, random_state, n_designs, method, n_jobs,
-    progress,
-) -> RandomXDegreesOfFreedom:  # fmt: skip
-    """`degrees_of_freedom` with predictions at new rows; arguments as there."""
+def prediction_df(
+    procedure: Any,
+    X: Rows | tuple[int, int] | Callable[[np.random.Generator], Rows],
+    X_new: Rows | int | Callable[[np.random.Generator], Rows],
+    *,
+    y: ArrayLike | None = None,
+    mu: ArrayLike | str | Callable[[Rows], np.ndarray] | None = None,
+    mu_new: ArrayLike | None = None,
+    sigma: float | None = None,
+    n_rep: int = 100,
+    draws: Draws | None = None,
+    random_state: RandomState = None,
+    n_designs: int | None = None,
+    method: str = "auto",
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> RandomXDegreesOfFreedom:
+    """Estimate the degrees of freedom of predictions at new rows, for Gaussian noise.
+
+    Three measures say how much larger the error at new rows is than at those of X.
+
+    Parameters
+    ----------
+    procedure : procedure or scikit-learn regressor
+        It has to predict.
+    X : (n, p) array, DataFrame, tuple (n, p), or function
+        The design. A tuple asks for standard Gaussian numbers; a function `rng -> rows` draws the rows
+        anew for each of `n_designs`.
+    X_new : (m, p) array, DataFrame, function or int
+        The new rows, or a function `rng -> rows` that draws them; for a tuple X their number.
+    y : (n,) array, optional
+        The response that `mu="fitted"` is about.
+    mu : None, "fitted", float, (n,) array or function
+        The true mean: zero, the fit to `y`, or given; a function `X -> mean` is for both kinds of rows.
+    mu_new : (m,) array, optional
+        The true mean at the new rows, where `mu` is an array.
+    sigma : float, optional
+        Standard deviation of y, 1 by default. With `mu="fitted"` it is estimated as in
+        `degrees_of_freedom`.
+    n_rep, draws, random_state, n_designs, n_jobs, progress
+        As in `degrees_of_freedom`.
+    method : {"auto", "monte-carlo", "exact"}
+        "exact" is for linear smoothers, and "auto" is "exact" for them.
+
+    Returns
+    -------
+    RandomXDegreesOfFreedom
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from pyearthdof import prediction_df
+    >>> prediction_df(LinearRegression(fit_intercept=False), (50, 10), 200, random_state=0)
+    RandomXDegreesOfFreedom(df=10, predictive=... ± ..., intrinsic=... ± ..., over 20 designs)
+    """
+    check_choice("method", method, METHODS)
+    if y is not None and not isinstance(mu, str):
+        raise InvalidInputError(
+            "y is given but it should be None unless mu='fitted', which alone uses it"
+        )
+    y, mu, sigma = by_position(X, y=y, mu=mu, sigma=sigma)
+    n_rep = check_count("n_rep", n_rep, 2)
     procedure = as_procedure(procedure)
     at_once = isinstance(procedure, RegressorProcedure) and procedure.is_linear
     work = FitAndPredict(_estimator_of(procedure), at_once)
@@ -164,7 +441,7 @@ def random_x_degrees_of_freedom(
     )  # fmt: skip
 
 
-def _estimator_of(procedure):
+def _estimator_of(procedure: Any) -> Any:
     if isinstance(procedure, RegressorProcedure):
         return procedure.regressor
     if hasattr(procedure, "fit") and hasattr(procedure, "predict"):
@@ -173,14 +450,21 @@ def _estimator_of(procedure):
 
 
 def _result(
-    parts, pure, splits, designs, drawn, linear, sigma, settings
+    parts: Parts,
+    pure: Parts,
+    splits: list[Split],
+    designs: Designs,
+    drawn: bool,
+    linear: bool,
+    sigma: float,
+    settings: dict[str, Any],
 ) -> RandomXDegreesOfFreedom:
     n = len(splits[0].X)
 
-    def ratio(df, error_fit, error_new, *_):
+    def ratio(df: Any, error_fit: Any, error_new: Any, *_: Any) -> Any:
         return error_new - error_fit + 2 * df / n
 
-    def predictive(df, _fit, _new, variance_fit, variance_new):
+    def predictive(df: Any, _fit: Any, _new: Any, variance_fit: Any, variance_new: Any) -> Any:
         return df + n / 2 * (variance_new - variance_fit)
 
     found = {

@@ -1,30 +1,208 @@
-"""What an estimate of degrees of freedom is: the numbers, their errors, and what made them."""
+"""Results: estimates with their errors, the settings and versions behind them, tables and pictures."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import functools
+import importlib.metadata
+import platform
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
 from .._utils.checks import check_choice, check_level, refusal
-from .drawn import plain_fields
+from .._utils.html import ACCENT, ShowsTable, note, number, plus_minus, table
+from .._version import __version__
 from .montecarlo.designs import in_words
-from .montecarlo.jackknife import Jackknife
-from .shown import ShownDegreesOfFreedom
+from .montecarlo.errors import Jackknife
 
-__all__ = ["QUANTITIES", "DegreesOfFreedom", "as_fields"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = [
+    "QUANTITIES",
+    "Curve",
+    "DegreesOfFreedom",
+    "Estimate",
+    "as_fields",
+    "coverage_note",
+    "draw_bars",
+    "interval_text",
+    "package_versions",
+]
 
 QUANTITIES = ("df", "trace", "n_coef", "rank", "msdf", "sdf")
+_LABELS = {
+    "df": "degrees of freedom",
+    "trace": "trace of the fit's matrix",
+    "n_coef": "number of coefficients",
+    "rank": "rank of the active columns",
+    "msdf": "cost of the search (msdf)",
+    "sdf": "search df (sdf)",
+}
+
+
+@functools.cache
+def package_versions() -> dict[str, str]:
+    """Versions of Python and of the packages behind the numbers."""
+    names = ("numpy", "scipy", "scikit-learn")
+    versions = {"pyearthdof": __version__, "python": platform.python_version()}
+    return versions | {name: importlib.metadata.version(name) for name in names}
 
 
 @dataclass(frozen=True, eq=False)
-class DegreesOfFreedom(ShownDegreesOfFreedom):
-    """The degrees of freedom of a procedure and what they are made of.
+class Estimate(ShowsTable):
+    """Base class of the results: tables, plain values and a picture.
+
+    A subclass implements `_draw`, and has its rows in the field `_TABLE` or overrides `to_frame`.
+    """
+
+    _TABLE: ClassVar[str] = "table"
+    _HIDDEN: ClassVar[tuple[str, ...]] = ()  # fields that `to_dict` leaves out
+    _INCHES: ClassVar[tuple[float, float]] = (6.4, 4.8)
+
+    def to_frame(self) -> pd.DataFrame:
+        """The table: a row for each candidate, or each step on the way."""
+        return getattr(self, self._TABLE).copy()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain Python values, ready for JSON; intervals of 95 % in place of `left_out`."""
+        hidden = {*self._HIDDEN, "left_out"}
+        values = {
+            f.name: _plain(getattr(self, f.name)) for f in fields(self) if f.name not in hidden
+        }
+        quantities = self._intervals()
+        return values | {"intervals": quantities} if quantities else values
+
+    def _one_row(self, ends: tuple[float, float]) -> pd.DataFrame:
+        """A row with every number; `lower` and `upper` are the ends of the first one's interval."""
+        values = {k: v for k, v in self.to_dict().items() if not isinstance(v, dict | list)}
+        frame = pd.DataFrame([values])
+        for k, end in enumerate(ends):
+            frame.insert(2 + k, ("lower", "upper")[k], end)
+        return frame
+
+    def _intervals(self) -> dict[str, list[float]]:
+        """Intervals of 95 % by quantity, where there are several quantities."""
+        left_out = getattr(self, "left_out", None)
+        if not isinstance(left_out, Mapping):
+            return {}
+        return {name: list(self._interval(name, 0.95)) for name in left_out}
+
+    def _interval(self, quantity: str, level: float) -> tuple[float, float]:
+        """The interval of a quantity from its values in `left_out`."""
+        left_out: Mapping[str, np.ndarray] = getattr(self, "left_out")  # noqa: B009
+        return Jackknife(getattr(self, quantity), left_out[quantity]).interval(check_level(level))
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the result; the class documents its picture.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        Axes
+        """
+        from ..plots.axes import one_axis
+
+        ax = one_axis(ax, *self._inches())
+        self._draw(ax)
+        return ax
+
+    def _inches(self) -> tuple[float, float]:
+        return self._INCHES
+
+    def _draw(self, ax: Axes) -> None:
+        """Draw into the axes."""
+        raise NotImplementedError
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, pd.DataFrame):
+        return value.to_dict("list")
+    return value.to_dict() if hasattr(value, "to_dict") else value
+
+
+@dataclass(frozen=True, eq=False)
+class Curve(Estimate):
+    """The df at several points: `_COLUMNS` have a value for each point, `_REST` one for all."""
+
+    _COLUMNS: ClassVar[tuple[str, ...]]
+    _REST: ClassVar[tuple[str, ...]]
+
+    if TYPE_CHECKING:  # fields or properties of the subclasses
+
+        @property
+        def df(self) -> np.ndarray: ...
+
+        @property
+        def nominal_df(self) -> np.ndarray | None: ...
+
+        @property
+        def left_out(self) -> Sequence[np.ndarray] | np.ndarray: ...
+
+    def interval(self, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper ends of intervals for the df at each point, each with this probability.
+
+        As in `DegreesOfFreedom.interval`. One draw serves all points, so neighbours err together.
+
+        Parameters
+        ----------
+        level : float
+            Between 0 and 1.
+        """
+        level = check_level(level)
+        pairs = [
+            Jackknife(float(df), left).interval(level)
+            for df, left in zip(self.df, self.left_out, strict=True)
+        ]
+        lower, upper = np.array(pairs).T
+        return lower, upper
+
+    def to_frame(self, level: float = 0.95) -> pd.DataFrame:
+        """One row for each point; `lower` and `upper` are intervals of that level for the df."""
+        frame = pd.DataFrame(self._columns())
+        after_se = frame.columns.get_loc("se") + 1
+        for k, ends in enumerate(self.interval(level)):
+            frame.insert(after_se + k, ("lower", "upper")[k], ends)
+        return frame
+
+    def _columns(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self._COLUMNS}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain Python values, ready for JSON; intervals of 95 % in place of `left_out`."""
+        columns = {name: values.tolist() for name, values in self.to_frame().items()}
+        return columns | {name: getattr(self, name) for name in self._REST}
+
+    def _spread(self) -> list[np.ndarray]:
+        """The distances of the ends of the intervals from the df."""
+        lower, upper = self.interval()
+        return [np.maximum(self.df - lower, 0), np.maximum(upper - self.df, 0)]
+
+    def _draw_nominal(self, ax: Axes, label: str, **style: Any) -> None:
+        """Nominal against actual df, and the line where they are equal."""
+        assert self.nominal_df is not None
+        top = 1.05 * max(self.df.max(), self.nominal_df.max())
+        ax.plot([0, top], [0, top], "--", color="grey", label="self-consistent")
+        label = f"{label}, 95 % intervals"
+        ax.errorbar(self.df, self.nominal_df, xerr=self._spread(), label=label, **style)
+        ax.set(xlabel="actual df", ylabel="nominal df", xlim=(0, top), ylim=(0, top))
+
+
+@dataclass(frozen=True, eq=False)
+class DegreesOfFreedom(Estimate):
+    """The degrees of freedom of a procedure and their parts.
 
     Each estimate has its standard error beside it, the number after ± where it is printed; it is 0.0
-    where the estimate is exact. None stands for what the procedure cannot tell.
+    where the estimate is exact. None stands for a quantity that is not known of the procedure.
 
     Attributes
     ----------
@@ -84,20 +262,20 @@ class DegreesOfFreedom(ShownDegreesOfFreedom):
     settings: dict = field(default_factory=dict)
     versions: dict = field(default_factory=dict)
 
-    _QUANTITIES = QUANTITIES  # what is estimated; a subclass may have others
+    _QUANTITIES: ClassVar[tuple[str, ...]] = QUANTITIES
 
     def __repr__(self) -> str:
         known = [f"{name}={self._text(name)}" for name in self._QUANTITIES if self._known(name)]
         end = f"n_rep={self.n_rep}{in_words(self.n_designs)}"
         return f"DegreesOfFreedom({', '.join(known)}, {end})"
 
-    def _known(self, name) -> bool:
-        return getattr(self, name) is not None
+    def _known(self, name: str) -> bool:
+        return name in self._QUANTITIES and getattr(self, name) is not None
 
-    def _se(self, name) -> float | None:
+    def _se(self, name: str) -> float | None:
         return getattr(self, _se_name(name))
 
-    def _text(self, name) -> str:
+    def _text(self, name: str) -> str:
         se = self._se(name)
         return f"{getattr(self, name):.6g}" + (f" ± {se:.2g}" if se else "")
 
@@ -128,37 +306,74 @@ class DegreesOfFreedom(ShownDegreesOfFreedom):
         >>> "{:.2f} to {:.2f}".format(*found.interval())
         '2.68 to 5.19'
         """
-        level = check_level(level)
-        check_choice("quantity", quantity, self._QUANTITIES)
         if not self._known(quantity):
+            check_choice("quantity", quantity, self._QUANTITIES)
             raise refusal("quantity", quantity, f"one of {', '.join(self.left_out)} here")
-        return Jackknife(getattr(self, quantity), self.left_out[quantity]).interval(level)
+        return self._interval(quantity, level)
 
     def to_frame(self, level: float = 0.95) -> pd.DataFrame:
         """One row for each known quantity: estimate, standard error, and interval of that level."""
         rows = []
         for name in filter(self._known, self._QUANTITIES):
             lower, upper = self.interval(name, level)
-            rows.append(
-                {
-                    "quantity": name,
-                    "estimate": getattr(self, name),
-                    "se": self._se(name),
-                    "lower": lower,
-                    "upper": upper,
-                }
-            )
-        return pd.DataFrame(rows)
+            rows.append((name, getattr(self, name), self._se(name), lower, upper))
+        return pd.DataFrame(rows, columns=["quantity", "estimate", "se", "lower", "upper"])
 
-    def to_dict(self) -> dict:
-        """Everything as plain Python values, ready for JSON; intervals of 95 % in place of `left_out`."""
-        known = filter(self._known, self._QUANTITIES)
-        intervals = {name: list(self.interval(name)) for name in known}
-        return plain_fields(self, "left_out") | {"intervals": intervals}
+    def _inches(self) -> tuple[float, float]:
+        return 6.0, 1.2 + 0.5 * len(self.left_out)
+
+    def _draw(self, ax: Axes) -> None:
+        rows = self.to_frame()
+        names = [_LABELS.get(name, name) for name in rows["quantity"]]
+        draw_bars(ax, names, rows["estimate"], zip(rows["lower"], rows["upper"], strict=True))
+
+    def _html_title(self) -> str:
+        return "Degrees of freedom"
+
+    def _html_body(self) -> str:
+        rows = [
+            [
+                _LABELS.get(row.quantity, row.quantity), plus_minus(row.estimate, row.se),
+                interval_text((row.lower, row.upper)),
+            ]
+            for row in self.to_frame().itertuples()
+        ]  # fmt: skip
+        return table(["", "estimate ± error", "95 % interval"], rows) + coverage_note(self)
 
 
-def as_fields(estimates: Mapping[str, Jackknife | None]) -> dict:
-    """The fields of a result: values and errors, None for what is not known, and `left_out`."""
+def draw_bars(
+    ax: Axes,
+    names: Sequence[str],
+    values: Iterable[float],
+    ends: Iterable[Sequence[float]],
+    label: str = "degrees of freedom",
+) -> None:
+    """Horizontal bars with intervals, the first on top."""
+    places, values = np.arange(len(names)), list(values)
+    errors = [
+        [max(0.0, v - low), max(0.0, high - v)] for v, (low, high) in zip(values, ends, strict=True)
+    ]
+    ax.barh(places, values, 0.55, color=ACCENT, alpha=0.8)
+    ax.errorbar(values, places, xerr=np.transpose(errors), fmt="none", color="black", capsize=3)
+    ax.set_yticks(places, names)
+    ax.invert_yaxis()
+    ax.set_xlabel(f"{label}, 95 % intervals")
+    ax.grid(axis="x", alpha=0.25)
+    ax.set_axisbelow(True)
+
+
+def coverage_note(result: Any) -> str:
+    """The number of repetitions and the coverage of the errors, below a table."""
+    return note(f"{result.n_rep} repetitions; the error covers {result.se_covers}")
+
+
+def interval_text(ends: Sequence[float]) -> str:
+    """An interval in words."""
+    return f"{number(ends[0], 4)} to {number(ends[1], 4)}"
+
+
+def as_fields(estimates: Mapping[str, Jackknife | None]) -> dict[str, Any]:
+    """The fields of a result: values and errors, None for unknown quantities, and `left_out`."""
     values: dict = {}
     for name in dict.fromkeys((*QUANTITIES, *estimates)):
         found = estimates.get(name)

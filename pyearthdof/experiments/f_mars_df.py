@@ -43,8 +43,8 @@ class MarsDf(Experiment):
 
     def compute(self, cell, engine):
         from ..dof import self_consistency
-        from ..dof.mars.penalty import nominal
-        from ..dof.montecarlo.noise import drawn_design
+        from ..dof.mars.correction import nominal
+        from ..dof.montecarlo.draws import drawn_design
 
         X = drawn_design((N, cell["p"]), RDraws(cell["seed"]), cell["n_rep"])
         options = {k: cell[k] for k in ("degree", "nk", "n_rep")} | {"engine": engine}

@@ -162,7 +162,7 @@ def _compute(cell: _Cell) -> dict:
 
 def _versions(experiment: Experiment, engine: str) -> dict[str, str]:
     """Versions of everything that has a part in the numbers."""
-    from ..dof.versions import package_versions
+    from ..dof.results import package_versions
 
     versions = dict(package_versions())
     if experiment.r_packages and engine != "native":

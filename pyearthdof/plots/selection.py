@@ -247,7 +247,7 @@ def plot_sizes(found, ax=None):
     if not hasattr(curve, "df_at"):
         raise InvalidInputError(
             f"found={found!r:.80} but it should be a SizeCurve, a SizeChoice or a fitted "
-            "CorrectedEarth(rule='size')"
+            "CorrectedEarth(rule='by_df')"
         )
     ax = one_axis(ax)
     last = max(len(curve.sizes), len(found.table)) if hasattr(found, "table") else len(curve.sizes)

@@ -122,6 +122,9 @@ class RelaxedLasso(ActiveSetRegression):
         self.lam = lam
         self.fit_intercept = fit_intercept
 
+    def orthogonal_rule(self, X):
+        return self.lam / 2 / np.linalg.norm(X, axis=0)
+
     def _select(self, design, *, single):
         return _solve(design, _check_lam(self.lam)) != 0, None
 

@@ -144,6 +144,9 @@ class BestSubset(ActiveSetRegression):
             size: self._fits(X, design, active[size], None)[0] for size in range(1, len(active))
         }
 
+    def orthogonal_rule(self, X):
+        return np.full(X.shape[1], np.sqrt(self.lam)) if self.size is None else self.size
+
     def _select(self, design, *, single):
         self._check_penalty()
         largest = _largest_size("size", self.size, design)

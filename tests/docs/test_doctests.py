@@ -16,7 +16,7 @@ MODULES = [
 ]
 # What users import. Each class and function of these has an example, except those below.
 PUBLIC = (
-    "pyearthdof", "pyearthdof.procedures", "pyearthdof.dof", "pyearthdof.datasets",
+    "pyearthdof", "pyearthdof.results", "pyearthdof.procedures", "pyearthdof.dof", "pyearthdof.datasets",
     "pyearthdof.plots", "pyearthdof.random",
 )  # fmt: skip
 WITHOUT = {

@@ -18,7 +18,7 @@ WEIGHTS = "earth's case weights are not repetitions of rows"
 
 
 @parametrize_with_checks(
-    [CorrectedEarth(Earth(engine="native"), rule="penalty", n_rep=2)],
+    [CorrectedEarth(Earth(engine="native"), rule="corrected", n_rep=2)],
     expected_failed_checks=lambda _: {"check_sample_weight_equivalence_on_dense_data": WEIGHTS},
 )
 @pytest.mark.filterwarnings("ignore:no fit added a term")
@@ -27,7 +27,7 @@ def test_scikit_learn_checks(estimator, check):
 
 
 def native(**options):
-    return CorrectedEarth(Earth(engine="native", **options), rule="penalty", n_rep=10)
+    return CorrectedEarth(Earth(engine="native", **options), rule="corrected", n_rep=10)
 
 
 def test_is_the_fit_with_the_measured_penalty():
@@ -101,14 +101,14 @@ def test_an_error_to_reach():
         (lambda: CorrectedEarth(target_se=-1).fit(X, y), "target_se=-1 but it should be a finite"),
         (lambda: CorrectedEarth(target_se=1, n_rep=9).fit(X, y), "n_rep=9 .* 30 or more with"),
         (
-            lambda: CorrectedEarth(rule="size", target_se=1).fit(X, y),
-            "target_se=1 .* rule='penalty'",
+            lambda: CorrectedEarth(rule="by_df", target_se=1).fit(X, y),
+            "target_se=1 .* rule='corrected'",
         ),
-        (lambda: CorrectedEarth(mean="fit", target_se=1).fit(X, y), "target_se=1 .* mean='zero'"),
+        (lambda: CorrectedEarth(mu="fitted", target_se=1).fit(X, y), "target_se=1 .* mu=None"),
         (lambda: CorrectedEarth(design="table").fit(X, SEVERAL), "design='table' but it should be"),
         (
-            lambda: CorrectedEarth(mean="fit").fit(X, SEVERAL),
-            "y has 2 responses but mean='fit' takes",
+            lambda: CorrectedEarth(mu="fitted").fit(X, SEVERAL),
+            "y has 2 responses but mu='fitted' takes",
         ),
         (lambda: native().fit(X, np.where(y > 0, np.nan, y)), "y contains NaN"),
         (lambda: native().fit(X, y[:50]), "inconsistent numbers of samples"),
@@ -125,14 +125,14 @@ SEVERAL = np.column_stack([y, -y])
 @pytest.mark.parametrize(
     ("estimator", "response", "options", "rule"),
     [
-        (Earth(engine="native"), y, {}, "size"),
-        (None, y, {"mean": "fit"}, "size"),
-        (Earth(engine="native", degree=2), y, {"design": "table"}, "size"),
-        (Earth(engine="native"), SEVERAL, {}, "penalty"),
-        (Earth(engine="native", glm_family="gaussian"), y, {}, "penalty"),
-        (Earth(engine="native", pmethod="none"), y, {}, "penalty"),
-        (Earth(engine="native"), y, {"target_se": 1.0}, "penalty"),
-        (EarthClassifier(engine="native"), y > 0, {}, "penalty"),
+        (Earth(engine="native"), y, {}, "by_df"),
+        (None, y, {"mu": "fitted"}, "by_df"),
+        (Earth(engine="native", degree=2), y, {"design": "table"}, "by_df"),
+        (Earth(engine="native"), SEVERAL, {}, "corrected"),
+        (Earth(engine="native", glm_family="gaussian"), y, {}, "corrected"),
+        (Earth(engine="native", pmethod="none"), y, {}, "corrected"),
+        (Earth(engine="native"), y, {"target_se": 1.0}, "corrected"),
+        (EarthClassifier(engine="native"), y > 0, {}, "corrected"),
     ],
 )
 def test_the_size_is_chosen_wherever_it_can_be(estimator, response, options, rule):
@@ -148,7 +148,7 @@ def test_many_responses_are_chosen_one_by_one():
     fits = model.fit_many(X, SEVERAL)
     for k in range(2):
         assert np.array_equal(fits.fitted[:, k], model.fit(X, SEVERAL[:, k]).fitted_values_)
-    assert model.rule_ == "size"
+    assert model.rule_ == "by_df"
 
 
 def test_before_fitting():

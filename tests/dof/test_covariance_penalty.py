@@ -17,8 +17,9 @@ from sklearn.linear_model import LogisticRegression, PoissonRegressor, RidgeClas
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from pyearthdof import EarthClassifier, FamilyDegreesOfFreedom, degrees_of_freedom, df_report
+from pyearthdof import EarthClassifier, df_report, family_df
 from pyearthdof.exceptions import InvalidInputError, MissingClassWarning
+from pyearthdof.results import FamilyDegreesOfFreedom
 
 RNG = np.random.default_rng(1)
 X = RNG.normal(size=(50, 3))
@@ -98,7 +99,7 @@ every_response = pytest.mark.filterwarnings("ignore::pyearthdof.exceptions.Missi
 @pytest.mark.parametrize("fit", LEARNERS, ids=lambda fit: type(fit).__name__)
 def test_learners_against_all_responses(fit):
     truth = by_enumeration(fit, FEW, CHANCE)
-    found = degrees_of_freedom(fit, FEW, mu=CHANCE[:, 1], n_rep=400, random_state=3)
+    found = family_df(fit, FEW, mu=CHANCE[:, 1], n_rep=400, random_state=3)
     assert abs(found.df - truth) < 3 * found.se < 0.25 * truth
     assert isinstance(found, FamilyDegreesOfFreedom) and found.optimism == 2 * found.df
 
@@ -108,7 +109,7 @@ def test_learners_against_all_responses(fit):
 @pytest.mark.parametrize("fit", LEARNERS[:2], ids=lambda fit: type(fit).__name__)
 def test_other_losses_against_all_responses(fit, loss):
     truth = by_enumeration(fit, FEW, CHANCE, loss)
-    found = degrees_of_freedom(fit, FEW, mu=CHANCE[:, 1], loss=loss, n_rep=1000, random_state=3)
+    found = family_df(fit, FEW, mu=CHANCE[:, 1], loss=loss, n_rep=1000, random_state=3)
     assert abs(found.df - truth) < 3 * found.se < 0.25 * truth
 
 
@@ -117,7 +118,7 @@ def test_other_losses_against_all_responses(fit, loss):
 def test_three_classes_against_all_responses(loss):
     tree, mu = LEARNERS[1], np.tile([0.5, 0.3, 0.2], (5, 1))
     truth = by_enumeration(tree, FEW[:5], mu, loss)
-    found = degrees_of_freedom(tree, FEW[:5], mu=mu, loss=loss, n_rep=1000, random_state=3)
+    found = family_df(tree, FEW[:5], mu=mu, loss=loss, n_rep=1000, random_state=3)
     assert abs(found.df - truth) < 3 * found.se < 0.25 * truth
 
 
@@ -127,8 +128,8 @@ def test_at_the_fit_against_all_responses():
     tree, y = DecisionTreeClassifier(max_leaf_nodes=3, random_state=0), [0, 1, 0, 0, 1, 1, 0, 1]
     mean = np.clip(tree.fit(FEW, y).predict_proba(FEW), 1 / 16, 1 - 1 / 16)
     truth = by_enumeration(tree, FEW, mean)
-    found = degrees_of_freedom(tree, FEW, y=y, mu="fitted", n_rep=600, random_state=3)
-    report = df_report(tree, FEW, y, n_rep=600, random_state=3, progress=False)
+    found = family_df(tree, FEW, y=y, mu="fitted", n_rep=600, random_state=3)
+    report = df_report(tree, FEW, y, n_rep=600, random_state=3)
     assert abs(found.df - truth) < 3 * found.se < 0.25 * truth and report.df == found.df
 
 
@@ -143,7 +144,7 @@ def test_at_the_fit_against_all_responses():
 def test_counts_against_all_responses(fit):
     mu = np.array([0.5, 1.0, 2.0])
     truth = counts_by_enumeration(fit, FEW[:3], mu)
-    found = degrees_of_freedom(fit, FEW[:3], mu=mu, family="poisson", n_rep=1000, random_state=3)
+    found = family_df(fit, FEW[:3], mu=mu, family="poisson", n_rep=1000, random_state=3)
     assert abs(found.df - truth) < 3 * found.se < 0.25 * truth
 
 
@@ -155,7 +156,7 @@ def test_a_share_has_its_closed_form():
     w = binom.pmf(k, n, p)
     logit = np.log(share / (1 - share))
     truth = float((w * logit * k).sum() - (w * logit).sum() * (w * k).sum())
-    found = degrees_of_freedom(DummyClassifier(), X, mu=p, n_rep=400, random_state=0)
+    found = family_df(DummyClassifier(), X, mu=p, n_rep=400, random_state=0)
     assert abs(found.df - truth) < 3 * found.se
     assert truth == pytest.approx(1, abs=0.1)  # one parameter
 
@@ -165,11 +166,9 @@ def test_a_mean_count_has_its_closed_form():
     k = np.arange(400)
     w, logs = poisson.pmf(k, n * m), np.log(np.maximum(k / n, 1 / (2 * n)))
     truth = float((w * logs * k).sum() - (w * logs).sum() * (w * k).sum())
-    found = degrees_of_freedom(
-        DummyRegressor(), X, mu=m, family="poisson", n_rep=400, random_state=0
-    )
+    found = family_df(DummyRegressor(), X, mu=m, family="poisson", n_rep=400, random_state=0)
     assert abs(found.df - truth) < 3 * found.se and truth == pytest.approx(1, abs=0.05)
-    squared = degrees_of_freedom(
+    squared = family_df(
         DummyRegressor(), X, mu=m, family="poisson", loss="squared", n_rep=400, random_state=0
     )
     assert abs(squared.df - m) < 3 * squared.se  # n cov(ybar, y_i) = m
@@ -194,7 +193,7 @@ def test_logistic_regression_against_rs_bootstrap():
         X=rows,
         mu=mu,
     )
-    ours = degrees_of_freedom(
+    ours = family_df(
         LogisticRegression(C=np.inf, tol=1e-8, max_iter=1000),
         rows,
         mu=mu,
@@ -206,7 +205,7 @@ def test_logistic_regression_against_rs_bootstrap():
 
 def test_three_classes_are_two_log_odds():
     table = np.tile([0.5, 0.3, 0.2], (50, 1))
-    found = degrees_of_freedom(DummyClassifier(), X, mu=table, n_rep=400, random_state=0)
+    found = family_df(DummyClassifier(), X, mu=table, n_rep=400, random_state=0)
     assert abs(found.df - 2) < 3 * found.se + 0.1
     assert found.per_observation.shape == (50,)
 
@@ -214,8 +213,8 @@ def test_three_classes_are_two_log_odds():
 def test_two_classes_are_the_same_by_columns():
     half = {"n_rep": 30, "random_state": 0}
     tree = DecisionTreeClassifier(max_depth=2)
-    one = degrees_of_freedom(tree, X, mu=0.4, **half)
-    two = degrees_of_freedom(tree, X, mu=np.tile([0.6, 0.4], (50, 1)), **half)
+    one = family_df(tree, X, mu=0.4, **half)
+    two = family_df(tree, X, mu=np.tile([0.6, 0.4], (50, 1)), **half)
     assert one.df == two.df
 
 
@@ -227,15 +226,15 @@ def test_two_classes_are_the_same_by_columns():
 )  # fmt: skip
 def test_at_the_fit_with_any_labels(fit):
     y = np.where(X[:, 0] + RNG.normal(size=50) > 0, "yes", "no")
-    found = degrees_of_freedom(fit, X, y=y, mu="fitted", n_rep=15, random_state=0)
+    found = family_df(fit, X, y=y, mu="fitted", n_rep=15, random_state=0)
     assert found.df > 1 and found.family == "bernoulli" and found.se > 0
-    again = degrees_of_freedom(fit, X, y=y, mu="fitted", n_rep=15, random_state=0)
+    again = family_df(fit, X, y=y, mu="fitted", n_rep=15, random_state=0)
     assert again.df == found.df
 
 
 def test_counts_at_the_fit():
     y = RNG.poisson(np.exp(X[:, 0] / 2))
-    found = degrees_of_freedom(
+    found = family_df(
         PoissonRegressor(alpha=0.0),
         X,
         y=y,
@@ -249,27 +248,26 @@ def test_counts_at_the_fit():
 
 def test_a_missing_class_is_said():
     with pytest.warns(MissingClassWarning, match=r"of 40 responses that were drawn lack a class"):
-        found = degrees_of_freedom(LogisticRegression(), X[:6], mu=0.05, n_rep=40, random_state=0)
+        found = family_df(LogisticRegression(), X[:6], mu=0.05, n_rep=40, random_state=0)
     assert 0 < found.n_missing < 40 and np.isfinite(found.df)
 
 
 def test_a_drawn_design():
-    found = degrees_of_freedom(DummyClassifier(), (30, 2), n_rep=60, random_state=0)
+    found = family_df(DummyClassifier(), (30, 2), n_rep=60, random_state=0)
     assert found.n_designs == 20 and abs(found.df - 1) < 3 * found.se + 0.1
 
 
 @pytest.mark.parametrize(
     ("fit", "arguments", "message"),
     [
-        (DummyClassifier(), {"sigma": 1.0}, "left out for the family 'bernoulli'"),
         (DummyClassifier(), {"family": "poisson"}, "None or 'bernoulli' for the classifier"),
         (DummyRegressor(), {"family": "bernoulli"}, "is no classifier"),
-        (DummyRegressor(), {"loss": "deviance"}, "left out for Gaussian noise"),
+        (DummyRegressor(), {"loss": "deviance"}, "'poisson', or degrees_of_freedom for"),
+        (DummyClassifier(), {"y": np.zeros(50)}, "unless mu='fitted'"),
         (RidgeClassifier(), {}, "has no predict_proba"),
         (DummyClassifier(), {"mu": 1.5}, "probabilities"),
         (DummyClassifier(), {"mu": "fitted"}, "given with y"),
         (DummyClassifier(), {"mu": "fitted", "y": np.zeros(50)}, "of two classes or more"),
-        (DummyClassifier(), {"method": "exact"}, "'monte-carlo' for the family"),
         (DummyRegressor(), {"family": "poisson", "mu": -1.0}, "a positive mean"),
         (DummyRegressor(), {"family": "poisson", "loss": "counting"}, "'deviance' or 'squared'"),
         (DummyRegressor(), {"family": "poisson", "mu": "fitted", "y": X[:, 0]}, "whole numbers"),
@@ -277,9 +275,9 @@ def test_a_drawn_design():
 )
 def test_what_is_refused(fit, arguments, message):
     with pytest.raises(InvalidInputError, match=message):
-        degrees_of_freedom(fit, X, **arguments)
+        family_df(fit, X, **arguments)
 
 
 def test_wrong_classes_without_probabilities():
-    found = degrees_of_freedom(RidgeClassifier(), X, loss="counting", n_rep=20, random_state=0)
+    found = family_df(RidgeClassifier(), X, loss="counting", n_rep=20, random_state=0)
     assert found.df > 0

@@ -31,15 +31,15 @@ from sklearn.tree import DecisionTreeRegressor
 
 from pyearthdof import Earth, aic, bic, degrees_of_freedom, df_report, gcv
 from pyearthdof.datasets import load_airquality
-from pyearthdof.dof.pipeline.held import choices_of, with_all_held
-from pyearthdof.dof.pipeline.text import page_of
+from pyearthdof.dof.pipeline.df_report import page_of
+from pyearthdof.dof.pipeline.fixed_choices import choices_of, with_all_held
 from pyearthdof.exceptions import FittingError, InvalidInputError
 
 RNG = np.random.default_rng(4)
 X = RNG.normal(size=(50, 8))
 y = X[:, 0] + RNG.normal(size=50)
 SELECT = make_pipeline(SelectKBest(f_regression, k=2), LinearRegression())
-QUIET = {"n_rep": 15, "random_state": 3, "progress": False}
+QUIET = {"n_rep": 15, "random_state": 3}
 
 
 def named(report) -> dict:
@@ -75,7 +75,7 @@ def test_the_df_are_those_of_degrees_of_freedom():
 
 def test_a_price_is_what_holding_the_choice_saves():
     """Least squares on the two columns that were chosen has exactly three degrees of freedom."""
-    report = df_report(SELECT, X, y, sigma=1.0, n_rep=200, random_state=1, progress=False)
+    report = df_report(SELECT, X, y, sigma=1.0, n_rep=200, random_state=1)
     price = report.prices[0]
     assert price.step == "selectkbest" and price.what == "2 of 8 columns, by SelectKBest"
     assert abs(price.price - (report.df - 3)) < 3 * report.se
@@ -96,7 +96,7 @@ def test_prices_add_up_for_all_together():
 
 
 def test_a_linear_fit_is_exact():
-    report = df_report(KNeighborsRegressor(5), X, y, progress=False)
+    report = df_report(KNeighborsRegressor(5), X, y)
     assert (
         report.df == pytest.approx(report.naive_df) == 10.0
         and report.se == 0.0
@@ -116,7 +116,7 @@ def test_mars_pays_for_its_terms():
 def test_a_search_over_a_pipeline():
     grid = GridSearchCV(make_pipeline(SelectKBest(f_regression), DecisionTreeRegressor(max_depth=1)),
                         {"selectkbest__k": [1, 3]}, cv=2)  # fmt: skip
-    report = df_report(grid, X, y, n_rep=5, random_state=0, progress=False)
+    report = df_report(grid, X, y, n_rep=5, random_state=0)
     assert [price.step for price in report.prices] == [
         "GridSearchCV",
         "all of these",
@@ -203,7 +203,7 @@ def test_one_of_three_classes_has_no_parameters_of_its_own():
 def test_classes():
     classes = np.where(y > 0, "high", "low")
     logistic = LogisticRegression(C=1.0)
-    report = df_report(logistic, X, classes, n_rep=40, random_state=0, progress=False)
+    report = df_report(logistic, X, classes, n_rep=40, random_state=0)
     model = logistic.fit(X, classes)
     chosen = model.predict_proba(X)[np.arange(50), (classes == "low").astype(int)]
     found = named(report)
@@ -225,7 +225,7 @@ def test_counts():
 
 def test_a_missing_class_is_a_note():
     rare = np.array(["common"] * 14 + ["rare"])
-    report = df_report(LogisticRegression(), X[:15], rare, n_rep=30, random_state=0, progress=False)
+    report = df_report(LogisticRegression(), X[:15], rare, n_rep=30, random_state=0)
     assert any(
         re.search(r"A class is missing in \d+ of 30 responses", note) for note in report.notes
     )
@@ -235,10 +235,10 @@ def test_a_fit_that_takes_everything_is_a_note():
     tree = DecisionTreeRegressor()
     with pytest.raises(InvalidInputError, match="sigma=None but it should be given"):
         df_report(tree, X, y, **QUIET)
-    report = df_report(tree, X, y, sigma=1.0, n_rep=100, random_state=0, progress=False)
+    report = df_report(tree, X, y, sigma=1.0, n_rep=100, random_state=0)
     if report.df >= 49:
         assert any("goes through the data" in note for note in report.notes)
-    exact = df_report(KNeighborsRegressor(1), X, y, sigma=1.0, progress=False)
+    exact = df_report(KNeighborsRegressor(1), X, y, sigma=1.0)
     assert exact.df == 50 and any("goes through the data" in note for note in exact.notes)
     assert " -infinite" in repr(exact)
     assert (
@@ -257,7 +257,7 @@ def test_what_the_estimator_itself_refuses_is_one_sentence():
     with pytest.raises(
         FittingError, match=r"^the fit to the data failed with ValueError: could not"
     ):
-        df_report(LinearRegression(), words, y, progress=False)
+        df_report(LinearRegression(), words, y)
 
 
 def test_a_real_pipeline_with_holes_and_classes():
@@ -300,7 +300,7 @@ def test_html_is_escaped():
 
 
 def test_it_says_before_it_starts_how_long_it_takes(capsys):
-    df_report(SELECT, X, y, n_rep=5, random_state=0)
+    df_report(SELECT, X, y, n_rep=5, random_state=0, progress=True)
     said = capsys.readouterr()
     assert said.out == "" and re.match(r"df_report: about \d+ fits of up to \d+ ", said.err)
     assert "with selectkbest held" in said.err
@@ -325,6 +325,6 @@ def test_it_says_before_it_starts_how_long_it_takes(capsys):
     ],
 )
 def test_what_is_refused(estimator, arguments, message):
-    arguments = {"X": X, "y": y, "progress": False} | arguments
+    arguments = {"X": X, "y": y} | arguments
     with pytest.raises(InvalidInputError, match=message):
         df_report(estimator, **arguments)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pyearthdof.dof import degrees_of_freedom
-from pyearthdof.dof.montecarlo.covariance import covariance_sum
+from pyearthdof.dof.montecarlo.variance_reduction import covariance_sum
 from pyearthdof.procedures.linear import LeastSquares, NearestNeighbors, Ridge
 from pyearthdof.procedures.subset import BestSubset
 from pyearthdof.procedures.tree import RegressionTree

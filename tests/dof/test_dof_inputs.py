@@ -43,7 +43,7 @@ def never(X, y):
         ({"X": [["a"], ["b"]]}, r"X is a list but it should be a matrix of numbers"),
         ({"X": np.zeros((2, 2, 2))}, r"X has shape \(2, 2, 2\)"),
         ({"X": np.zeros((1, 2))}, r"X has 1 rows"),
-        ({"X": (1, 2)}, r"design=\(1, 2\) but it should be \(n, p\) with n >= 2"),
+        ({"X": (1, 2)}, r"X=\(1, 2\) but it should be \(n, p\) with n >= 2"),
         (
             {"draws": RDraws(1), "random_state": 1},
             r"draws=RDraws\(1\) and random_state=1 but one of them should be None",
@@ -166,8 +166,8 @@ def test_nominal_df_needs_a_fitted_model():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: correct_penalty((100, 0)), r"design=\(100, 0\) but it should be \(n, p\)"),
-        (lambda: correct_penalty(GAP), r"design has missing or infinite values in column 0"),
+        (lambda: correct_penalty((100, 0)), r"X=\(100, 0\) but it should be \(n, p\)"),
+        (lambda: correct_penalty(GAP), r"X contains NaN: column 'x1', row 3"),
         (lambda: correct_penalty((20, 2), degree=0), r"degree=0"),
         (lambda: correct_penalty((20, 2), nk=0), r"nk=0"),
         (lambda: correct_penalty((20, 2), n_rep=1), r"n_rep=1"),

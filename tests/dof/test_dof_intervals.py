@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from pyearthdof.dof import correct_penalty, degrees_of_freedom, self_consistency
-from pyearthdof.dof.montecarlo.jackknife import Jackknife, mean_of
+from pyearthdof.dof.montecarlo.errors import Jackknife, mean_of
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.mars.earth import Earth
 from pyearthdof.procedures import BestSubset, Lasso, RegressionTree, Ridge

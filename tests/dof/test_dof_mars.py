@@ -13,7 +13,7 @@ from versions import EARTH_SEEN, golden
 from pyearthdof import bridge
 from pyearthdof.dof import correct_penalty, degrees_of_freedom, nominal_df, self_consistency
 from pyearthdof.dof.mars.correction import _correct
-from pyearthdof.dof.montecarlo.jackknife import Jackknife
+from pyearthdof.dof.montecarlo.errors import Jackknife
 from pyearthdof.mars.earth import Earth
 from pyearthdof.mars.mda import Mars
 from pyearthdof.mars.options import default_nk

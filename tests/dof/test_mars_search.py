@@ -35,7 +35,7 @@ def no_wind_in_products(degree, pred, parents, namesx, first):
     ids=str,
 )
 def test_options_count(options, penalty):
-    model = CorrectedEarth(Earth(engine="native", **options), rule="penalty").fit(X, y)
+    model = CorrectedEarth(Earth(engine="native", **options), rule="corrected").fit(X, y)
     assert model.penalty_ == pytest.approx(penalty, abs=5e-4)
     assert model.correction_.settings["options"].keys() == options.keys()
 
@@ -49,9 +49,9 @@ OTHERS = {
 SAME = {"scale_y"}  # changes rounding only, for a single response
 
 
-def measure(estimator, design=(80, 5), **options):
+def measure(estimator, X=(80, 5), **options):
     options = {"n_rep": 20, "engine": "native"} | options
-    return correct_penalty(design, estimator=estimator, **options)
+    return correct_penalty(X, estimator=estimator, **options)
 
 
 def test_every_option_of_the_search_is_in_this_table():
@@ -75,8 +75,8 @@ def test_every_option_of_the_search_is_in_this_table():
 def test_each_option_counts(name):
     design = FRAME.iloc[:80]
     estimator = Earth(degree=2, fast_k=5)
-    plain = measure(estimator, design, gaussian=True)
-    other = measure(estimator.set_params(**{name: OTHERS[name]}), design, gaussian=True)
+    plain = measure(estimator, design, design="gaussian")
+    other = measure(estimator.set_params(**{name: OTHERS[name]}), design, design="gaussian")
     assert other.df != plain.df
 
 
@@ -129,7 +129,7 @@ def test_same_as_the_loop_in_r(degree, options, in_r):
 
 
 def corrected(design, **options):
-    return CorrectedEarth(Earth(engine="native", **options), rule="penalty", n_rep=20).fit(
+    return CorrectedEarth(Earth(engine="native", **options), rule="corrected", n_rep=20).fit(
         design, y
     )
 
@@ -154,7 +154,7 @@ class TestNames:
             return no_wind_in_products(degree, pred, parents, namesx, first)
 
         model = Earth(degree=2, nk=7, allowed=allowed, engine=engine)
-        found = CorrectedEarth(model, rule="penalty", design=design, n_rep=4).fit(FRAME, y)
+        found = CorrectedEarth(model, rule="corrected", design=design, n_rep=4).fit(FRAME, y)
         assert seen == {tuple(FRAME.columns)}
         assert found.correction_.settings["options"] == {"allowed": "allowed"}
 
@@ -163,7 +163,7 @@ class TestNames:
         for design in ("gaussian", "data"):
             model = Earth(engine="native", linpreds=["kind", "sun"])
             found = (
-                CorrectedEarth(model, rule="penalty", design=design, n_rep=10)
+                CorrectedEarth(model, rule="corrected", design=design, n_rep=10)
                 .fit(frame, y)
                 .correction_
             )
@@ -178,7 +178,7 @@ class TestNames:
 
     def test_names_do_not_change_the_numbers(self):
         with_names, without = (
-            correct_penalty(design, gaussian=True, n_rep=20, engine="native")
+            correct_penalty(design, design="gaussian", n_rep=20, engine="native")
             for design in (FRAME, X)
         )
         assert (with_names.df, with_names.se) == (without.df, without.se)
@@ -221,7 +221,7 @@ class TestWhoseSearch:
             (functools.partial(correct_penalty, (50, 2), estimator=Earth), "but it should be an Earth"),
             (functools.partial(correct_penalty, (50, 2), estimator=Earth(), package="mda"),
              "package='mda' but it should be None or 'earth', that of the estimator"),
-            (functools.partial(correct_penalty, Earth()), r"design=Earth\(\) but it should be fitted first"),
+            (functools.partial(correct_penalty, Earth()), r"X=Earth\(\) but it should be fitted first"),
             (functools.partial(correct_penalty, (50, 2), estimator=Earth(minspan=51)), "minspan=51"),
             (functools.partial(correct_penalty, (50, 2), estimator=Earth(degree=0)), "degree=0"),
         ],
@@ -234,7 +234,7 @@ class TestWhoseSearch:
 def test_weights_are_for_the_fit_not_for_the_measurement():
     weights = np.linspace(0.1, 3, 150)
     plain, weighted = (
-        CorrectedEarth(Earth(engine="native"), rule="penalty", n_rep=10).fit(X, y, w)
+        CorrectedEarth(Earth(engine="native"), rule="corrected", n_rep=10).fit(X, y, w)
         for w in (None, weights)
     )
     assert plain.correction_.penalty == weighted.correction_.penalty

@@ -11,8 +11,8 @@ import pytest
 from scipy import stats
 
 from pyearthdof import RDraws, correct_penalty
-from pyearthdof.dof.mars.penalty import corrected_penalty
-from pyearthdof.dof.mars.penalty_table import penalty_table, quick_penalty
+from pyearthdof.dof.mars.correction import corrected_penalty
+from pyearthdof.dof.mars.tables import penalty_table, quick_penalty
 from pyearthdof.exceptions import InvalidInputError
 
 TABLE = penalty_table()
@@ -171,8 +171,8 @@ def test_error_has_two_parts():
         ((500, 5), {"nk": 122}, "nk=122 but it should be from"),
         ((500, 5), {"degree": 3}, "degree=3 but it should be from 1 to 2, which the table has"),
         ((100, 60), {}, "n=100 but it should be from 141 to 3200 for nk=121"),
-        (np.zeros((100, 3)), {}, "shape is a ndarray but it should be a tuple"),
-        ((100.0, 3), {}, r"shape is a tuple but it should be a tuple \(n, p\) of integers"),
+        (np.zeros((100, 3)), {}, "X is a ndarray but it should be a tuple"),
+        ((100.0, 3), {}, r"X is a tuple but it should be a tuple \(n, p\) of integers"),
     ],
 )
 def test_it_refuses_and_names_the_exact_way(shape, options, sentence):
@@ -226,9 +226,3 @@ def test_between_cells_against_exact_runs():
         distances.append(abs(found.penalty - penalty) / np.hypot(found.se, se))
     assert max(distances) < 3.5
     assert np.mean(np.array(distances) < 2) >= 0.8
-
-
-@pytest.mark.parametrize("old, new", [("error", "se"), ("interpolation_error", "interpolation_se")])
-def test_the_old_name_names_the_new_one(old, new):
-    with pytest.raises(AttributeError, match=f"{old} is now {new}"):
-        getattr(quick_penalty((200, 8)), old)

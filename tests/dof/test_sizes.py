@@ -22,7 +22,7 @@ from pyearthdof import (
     quick_df_of_sizes,
     size_table,
 )
-from pyearthdof.dof.mars.size_choice import scores
+from pyearthdof.dof.criteria import scores
 from pyearthdof.dof.mars.sizes import Mean, measure_sizes
 from pyearthdof.exceptions import InvalidInputError, RWarning
 from pyearthdof.procedures import BestSubset, LeastSquares, RegressionTree
@@ -113,7 +113,7 @@ def test_drawn_designs_and_factors():
     assert drawn.n_designs == 20 and drawn.left_out.shape[1] == 20
     frame = pd.DataFrame({"x": X[:, 0], "kind": pd.Categorical(["a", "b", "c", "d"] * 25)})
     assert df_of_sizes(frame, n_rep=10).p == 4
-    model = CorrectedEarth(native(), rule="size", n_rep=20).fit(
+    model = CorrectedEarth(native(), rule="by_df", n_rep=20).fit(
         frame, frame["x"] + 3 * (frame["kind"] == "b")
     )
     assert "kindb" in model.terms_
@@ -151,7 +151,7 @@ def test_bad_rss_is_refused(bad):
 
 
 def test_rule_size_is_the_reprune_to_the_chosen_size():
-    model = CorrectedEarth(native(degree=2), rule="size", n_rep=50).fit(X, Y)
+    model = CorrectedEarth(native(degree=2), rule="by_df", n_rep=50).fit(X, Y)
     choice = model.correction_
     by_hand = native(degree=2, penalty=-1, nprune=choice.size).fit(X, Y)
     assert model.terms_ == by_hand.terms_ and model.n_terms_ == choice.size
@@ -163,7 +163,7 @@ def test_rule_size_is_the_reprune_to_the_chosen_size():
 @pytest.mark.needs_r
 def test_rule_size_with_either_engine_is_the_same_model():
     by_r, by_us = (
-        CorrectedEarth(Earth(engine=engine), rule="size", n_rep=20).fit(X, Y, WEIGHTS)
+        CorrectedEarth(Earth(engine=engine), rule="by_df", n_rep=20).fit(X, Y, WEIGHTS)
         for engine in ("r", "native")
     )
     assert by_r.engine_ == "r" and by_r.terms_ == by_us.terms_
@@ -172,41 +172,41 @@ def test_rule_size_with_either_engine_is_the_same_model():
 
 @pytest.mark.parametrize("pmethod", ["forward", "seqrep", "exhaustive"])
 def test_other_pruning_methods(pmethod):
-    model = CorrectedEarth(native(pmethod=pmethod, nk=9), rule="size", n_rep=10).fit(X, Y)
+    model = CorrectedEarth(native(pmethod=pmethod, nk=9), rule="by_df", n_rep=10).fit(X, Y)
     assert model.n_terms_ == model.correction_.size > 1
     noise = np.random.default_rng(5).normal(size=100)
     assert (
-        CorrectedEarth(native(pmethod=pmethod, nk=9), rule="size", n_rep=10).fit(X, noise).n_terms_
+        CorrectedEarth(native(pmethod=pmethod, nk=9), rule="by_df", n_rep=10).fit(X, noise).n_terms_
         == 1
     )
 
 
 def test_noise_gets_no_terms():
     noise = np.random.default_rng(8).normal(size=(100, 12))
-    bound = CorrectedEarth(native(), rule="size", n_rep=50).bind(X)
+    bound = CorrectedEarth(native(), rule="by_df", n_rep=50).bind(X)
     terms = bound.fit_many(noise).n_coef
     assert (terms == 1).mean() > 0.7
     found = degrees_of_freedom(
-        CorrectedEarth(native(), rule="size", n_rep=20), X, n_rep=4, random_state=0
+        CorrectedEarth(native(), rule="by_df", n_rep=20), X, n_rep=4, random_state=0
     )
     assert np.isfinite(found.df)
 
 
 def test_few_rows():
     for n in (10, 20):
-        model = CorrectedEarth(native(), rule="size", n_rep=20).fit(X[:n, :2], Y[:n])
+        model = CorrectedEarth(native(), rule="by_df", n_rep=20).fit(X[:n, :2], Y[:n])
         assert model.correction_.df <= 0.75 * n
 
 
 def test_a_perfect_fit():
     exact = np.maximum(X[:, 0], 0)
-    for mean in ("zero", "fit"):
-        model = CorrectedEarth(native(minspan=1, endspan=1), rule="size", mean=mean, n_rep=10).fit(
+    for mu in (None, "fitted"):
+        model = CorrectedEarth(native(minspan=1, endspan=1), rule="by_df", mu=mu, n_rep=10).fit(
             X, exact
         )
         assert np.isfinite(model.predict(X)).all()
     with pytest.warns(RWarning, match="Cannot scale y"):
-        flat = CorrectedEarth(native(), rule="size", n_rep=10).fit(X, np.ones(100))
+        flat = CorrectedEarth(native(), rule="by_df", n_rep=10).fit(X, np.ones(100))
     assert flat.n_terms_ == 1
 
 
@@ -214,26 +214,26 @@ def test_a_perfect_fit():
     ("arguments", "message"),
     [
         ({"rule": "best"}, "rule='best' but it should be"),
-        ({"rule": "size", "criterion": "bic"}, "criterion='bic' but it should be"),
-        ({"rule": "size", "mean": 0}, "mean=0 but it should be"),
-        ({"rule": "penalty", "design": "table"}, "design='table' but it should be"),
-        ({"rule": "size", "mean": "fit", "design": "table"}, "should be 'data' with mean='fit'"),
+        ({"rule": "by_df", "criterion": "bic"}, "criterion='bic' but it should be"),
+        ({"rule": "by_df", "mu": 0}, "mu=0 but it should be"),
+        ({"rule": "corrected", "design": "table"}, "design='table' but it should be"),
+        ({"rule": "by_df", "mu": "fitted", "design": "table"}, "should be 'data' with mu='fitted'"),
         (
-            {"rule": "size", "n_designs": 5},
+            {"rule": "by_df", "n_designs": 5},
             "n_designs=5 but it should be None unless they are drawn",
         ),
         ({"design": "table", "n_designs": 5}, "n_designs=5 but it should be None unless"),
-        ({"rule": "size", "estimator": EarthClassifier()}, "it should be an Earth"),
-        ({"rule": "size", "estimator": Mars()}, "it should be an Earth"),
+        ({"rule": "by_df", "estimator": EarthClassifier()}, "it should be an Earth"),
+        ({"rule": "by_df", "estimator": Mars()}, "it should be an Earth"),
         (
-            {"rule": "size", "estimator": Earth(pmethod="none")},
+            {"rule": "by_df", "estimator": Earth(pmethod="none")},
             "pmethod='none' but it should be one of",
         ),
-        ({"rule": "size", "estimator": Earth(nfold=3)}, "nfold=3 but it should be 0"),
-        ({"rule": "size", "estimator": Earth(glm_family="poisson")}, "glm_family='poisson' but"),
-        ({"rule": "penalty", "mean": "fit", "estimator": EarthClassifier()}, "mean='fit' but"),
+        ({"rule": "by_df", "estimator": Earth(nfold=3)}, "nfold=3 but it should be 0"),
+        ({"rule": "by_df", "estimator": Earth(glm_family="poisson")}, "glm_family='poisson' but"),
+        ({"rule": "corrected", "mu": "fitted", "estimator": EarthClassifier()}, "mu='fitted' but"),
         (
-            {"rule": "size", "design": "table", "estimator": Earth(minspan=4)},
+            {"rule": "by_df", "design": "table", "estimator": Earth(minspan=4)},
             "minspan=4 but it should be 0",
         ),
     ],
@@ -244,17 +244,17 @@ def test_refusals(arguments, message):
 
 
 def test_several_responses_and_weights_are_refused_where_they_mean_nothing():
-    with pytest.raises(InvalidInputError, match="y has 2 responses but rule='size' takes one"):
-        CorrectedEarth(rule="size").fit(X, np.column_stack([Y, Y]))
-    with pytest.raises(InvalidInputError, match="knows no weights: rule='size' does"):
-        CorrectedEarth(rule="penalty", mean="fit").fit(X, Y, WEIGHTS)
+    with pytest.raises(InvalidInputError, match="y has 2 responses but rule='by_df' takes one"):
+        CorrectedEarth(rule="by_df").fit(X, np.column_stack([Y, Y]))
+    with pytest.raises(InvalidInputError, match="knows no weights: rule='by_df' does"):
+        CorrectedEarth(rule="corrected", mu="fitted").fit(X, Y, WEIGHTS)
     with pytest.raises(InvalidInputError, match="knows no weights: design='data' does"):
-        CorrectedEarth(rule="size", design="table").fit(X, Y, WEIGHTS)
+        CorrectedEarth(rule="by_df", design="table").fit(X, Y, WEIGHTS)
 
 
 @pytest.mark.parametrize("weights", [None, WEIGHTS])
 def test_size_around_the_fit(weights):
-    model = CorrectedEarth(native(), rule="size", mean="fit", n_rep=30).fit(X, Y, weights)
+    model = CorrectedEarth(native(), rule="by_df", mu="fitted", n_rep=30).fit(X, Y, weights)
     choice = model.correction_
     assert choice.ended in ("agrees with itself", "swings, and takes the smaller model")
     assert model.n_terms_ == choice.size and 1 <= len(choice.steps) <= 10
@@ -266,10 +266,10 @@ def test_size_around_the_fit(weights):
 
 
 def test_penalty_around_the_fit():
-    model = CorrectedEarth(native(degree=2), rule="penalty", mean="fit", n_rep=50).fit(X, Y)
+    model = CorrectedEarth(native(degree=2), rule="corrected", mu="fitted", n_rep=50).fit(X, Y)
     found = model.correction_
     null = (
-        CorrectedEarth(native(degree=2), rule="penalty", design="data", n_rep=50)
+        CorrectedEarth(native(degree=2), rule="corrected", design="data", n_rep=50)
         .fit(X, Y)
         .correction_
     )
@@ -285,8 +285,8 @@ def test_penalty_around_the_fit():
     [
         ({}, None),
         ({}, WEIGHTS),
-        ({"mean": "fit"}, None),
-        ({"mean": "fit", "rule": "penalty"}, None),
+        ({"mu": "fitted"}, None),
+        ({"mu": "fitted", "rule": "corrected"}, None),
     ],
 )
 def test_the_scale_of_y_does_not_matter(engine, options, weights):
@@ -306,22 +306,22 @@ def test_the_scale_of_y_does_not_matter(engine, options, weights):
             assert_allclose(same.to_frame()[name], scale * found.to_frame()[name], rtol=1e-9)
 
 
-@pytest.mark.parametrize("mean", ["zero", "fit"])
-def test_rows_without_weight_are_not_counted(mean):
+@pytest.mark.parametrize("mu", [None, "fitted"])
+def test_rows_without_weight_are_not_counted(mu):
     weights = np.where(np.arange(100) % 2, 1.0, 0.0)
-    model = CorrectedEarth(native(), mean=mean, n_rep=20).fit(X, Y, weights)
+    model = CorrectedEarth(native(), mu=mu, n_rep=20).fit(X, Y, weights)
     choice = model.correction_
     best = choice.table.iloc[choice.table["aicc"].argmin()]
     assert_allclose(choice.sigma2, best["rss"] / (50 - best["df"]))
     left = weights * (Y - model.predict(X)) ** 2
     assert_allclose(choice.table["rss"][choice.size - 1], left.sum())
-    if mean == "fit":
+    if mu == "fitted":
         assert np.isfinite(choice.steps["sigma"]).all() and len(choice.steps) > 0
 
 
-@pytest.mark.parametrize("rule", ["size", "penalty"])
+@pytest.mark.parametrize("rule", ["by_df", "corrected"])
 def test_nothing_is_measured_around_a_perfect_fit(rule):
-    found = CorrectedEarth(native(), rule=rule, mean="fit", n_rep=20).fit(X, X[:, 0]).correction_
+    found = CorrectedEarth(native(), rule=rule, mu="fitted", n_rep=20).fit(X, X[:, 0]).correction_
     assert found.ended == "stops at a perfect fit" and len(found.steps) == 0
     if rule == "penalty":
         with pytest.raises(InvalidInputError, match="nothing to draw"):
@@ -343,7 +343,7 @@ def test_the_table_is_near_what_is_measured():
         assert abs(len(measured.df) - len(found.df)) <= 2
         error = np.hypot(measured.se, 0)[:k] + found.se[:k]
         assert (np.abs(measured.df[:k] - found.df[:k]) <= 4 * error + 0.2).all()
-    model = CorrectedEarth(native(), rule="size", design="table").fit(X, Y)
+    model = CorrectedEarth(native(), rule="by_df", design="table").fit(X, Y)
     assert model.correction_.curve.settings["source"] == "table"
     lower, upper = found.interval()
     assert (lower <= found.df).all() and (upper >= found.df).all()
@@ -355,7 +355,7 @@ def test_the_table_is_near_what_is_measured():
         ((20, 5), 1, "n=20 but"),
         ((100, 500), 1, "p=500 but"),
         ((100, 5), 3, "degree=3 but"),
-        (X, 1, "shape is a"),
+        (X, 1, "X is a"),
     ],
 )
 def test_outside_of_the_table_is_refused(shape, degree, message):
@@ -372,7 +372,7 @@ def test_families():
     trees = {f"depth {d}": RegressionTree(depth=d) for d in range(4)}
     found = choose_by_df(trees, X, steps, n_rep=40)
     assert found.label == "depth 1" and found.procedure.n_leaves_ == 2
-    null = choose_by_df(trees, X, steps, n_rep=40, mean="zero")
+    null = choose_by_df(trees, X, steps, n_rep=40, mu=None)
     for label, tree in trees.items():
         df = degrees_of_freedom(
             tree, X, n_rep=40, draws=RDraws(1234), variance_reduction="direction"
@@ -382,17 +382,17 @@ def test_families():
     assert exact.table["df"][0] == pytest.approx(6)
 
 
-@pytest.mark.parametrize("family", [[], "trees", [len]])
-def test_bad_families_are_refused(family):
-    with pytest.raises(InvalidInputError, match="family"):
-        choose_by_df(family, X, Y)
+@pytest.mark.parametrize("procedures", [[], "trees", [len]])
+def test_bad_procedures_are_refused(procedures):
+    with pytest.raises(InvalidInputError, match="procedures"):
+        choose_by_df(procedures, X, Y)
 
 
 WEIGHTED = "earth's case weights are not repetitions of rows"
 
 
 @parametrize_with_checks(
-    [CorrectedEarth(Earth(engine="native"), rule="size", n_rep=2)],
+    [CorrectedEarth(Earth(engine="native"), rule="by_df", n_rep=2)],
     expected_failed_checks=lambda _: {"check_sample_weight_equivalence_on_dense_data": WEIGHTED},
 )
 def test_scikit_learn_checks(estimator, check):

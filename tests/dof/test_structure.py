@@ -32,7 +32,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import pyearthdof.procedures as ours
 from pyearthdof import degrees_of_freedom
-from pyearthdof.dof.pipeline.structure import (
+from pyearthdof.dof.montecarlo.adapters import (
     df_statistic_of,
     is_blind,
     is_linear_smoother,

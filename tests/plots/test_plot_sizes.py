@@ -22,7 +22,7 @@ def closed_figures():
 
 
 def test_lines_are_the_numbers():
-    model = CorrectedEarth(Earth(engine="native"), rule="size", n_rep=20).fit(X, Y)
+    model = CorrectedEarth(Earth(engine="native"), rule="by_df", n_rep=20).fit(X, Y)
     choice = model.correction_
     ax = plots.plot_sizes(model)
     lines = {line.get_label(): line for line in ax.lines}

@@ -3,88 +3,34 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
-from ..._utils.checks import check_choice, check_count, check_design, refusal
-from ...contract import BoundMars, PathFits
+from ..._utils.checks import check_choice, check_count, check_design
+from ..._utils.html import ACCENT, Html, few_rows, number, plus_minus, table
+from ...contract import BoundMars, PathFits, Rows
 from ...exceptions import InvalidInputError
-from ...random import RDraws
-from ..mars.penalty import corrected_penalty, default_penalty
-from ..mars.penalty import nominal as count_nominal
-from ..montecarlo.blocks import check_finite, check_result_shape, run_blocks
-from ..montecarlo.designs import in_words, the_designs
-from ..montecarlo.frames import merged_groups
-from ..montecarlo.jackknife import mean_of, mean_over_designs
+from ..mars.correction import PACKAGES, corrected_penalty, default_penalty, unpruned_mars
+from ..mars.correction import nominal as count_nominal
+from ..montecarlo.designs import Designs, in_words, the_designs
+from ..montecarlo.draws import Draws, RandomState, Responses, authors_draws, merged_groups
+from ..montecarlo.errors import mean_of, mean_over_designs
 from ..montecarlo.measurement import run_groups
-from ..montecarlo.noise import Responses, as_draws
-from ..montecarlo.variance import Estimator, choose, estimator
-from ..shown import ShownConsistency
-from ..versions import package_versions
-from .path import consistency_path
+from ..montecarlo.variance_reduction import Estimator, Reduction, choose, estimator
+from ..montecarlo.workers import check_finite, check_result_shape, run_blocks
+from ..results import Curve, coverage_note, package_versions
 
-__all__ = ["SelfConsistency", "nominal_df", "self_consistency", "unpruned_mars"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
-PACKAGES = ("earth", "mda")
-AUTHORS_SEED = 1234
+__all__ = ["SelfConsistency", "self_consistency"]
 
 
-def nominal_df(model) -> float:
-    """The degrees of freedom that a MARS model counts for itself, r + c (r - 1)/2.
-
-    r is the number of terms with the intercept, c the penalty; a negative penalty makes it 0, as
-    in R's earth (equation "mars_cmr" of the paper).
-
-    Parameters
-    ----------
-    model : fitted Earth or Mars
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> from pyearthdof import nominal_df
-    >>> nominal_df(SimpleNamespace(n_terms_=12, penalty_=2.0))
-    23.0
-    """
-    if hasattr(model, "nominal_df_"):
-        return float(model.nominal_df_)
-    if hasattr(model, "n_terms_") and hasattr(model, "penalty_"):
-        return 0.0 if model.penalty_ < 0 else float(count_nominal(model.n_terms_, model.penalty_))
-    raise refusal("model", model, "a fitted MARS model")
-
-
-def authors_draws(draws, random_state):
-    """The stream of a run: the authors' seed of R's numbers where nothing else is asked for.
-
-    `draws="best"` asks for numpy's numbers, with which the best estimator goes.
-    """
-    if draws is None and random_state is None:
-        return RDraws(AUTHORS_SEED)
-    if isinstance(draws, str):
-        check_choice("draws", draws, ("best",))
-        return as_draws(None, AUTHORS_SEED if random_state is None else random_state)
-    return as_draws(draws, random_state)
-
-
-def unpruned_mars(package: str, degree: int, nk: int, engine: str, **search):
-    """The fit that Algorithm 2 measures: a forward pass without threshold and without pruning.
-
-    `search` are further options of earth's forward pass.
-    """
-    check_choice("package", package, PACKAGES)
-    penalty = default_penalty(degree)
-    if package == "earth":
-        from ...mars.earth import Earth
-
-        options = search | {"degree": degree, "nk": nk, "engine": engine}
-        return Earth(penalty=penalty, thresh=0.0, pmethod="none", **options)
-    if engine not in ("auto", "r"):
-        raise refusal("engine", engine, "'auto' or 'r' for mda")
-    from ...mars.mda import Mars
-
-    return Mars(degree=degree, penalty=penalty, nk=nk, thresh=0.0, prune=False)
+_SIZE, _EDGE = 180, 14  # of the drawing in a notebook, in pixels
 
 
 @dataclass(frozen=True)
@@ -94,7 +40,7 @@ class _FitPath:
     procedure: object
     nk: tuple[int, ...]
 
-    def __call__(self, bound: BoundMars, Y, n_threads: int = 1) -> PathFits:
+    def __call__(self, bound: BoundMars, Y: np.ndarray, n_threads: int = 1) -> PathFits:
         path = bound.fit_path(Y, self.nk, n_threads)
         check_result_shape("fitted values", path.fitted, (len(self.nk), *Y.shape))
         check_finite(path.fitted)
@@ -102,7 +48,7 @@ class _FitPath:
 
 
 @dataclass(frozen=True, eq=False)
-class SelfConsistency(ShownConsistency):
+class SelfConsistency(Curve):
     """Nominal and actual degrees of freedom of MARS for a sequence of nk.
 
     `plot` draws one against the other, as in the paper's figure.
@@ -123,11 +69,8 @@ class SelfConsistency(ShownConsistency):
         r + c (r - 1)/2 with the corrected penalty: df again by algebra, unless df < r.
     default_penalty : float
     n_rep : int
-    n_designs : int or None
-        Number of designs that were drawn; None where the design was given.
-    se_covers : str
-        What the standard errors and intervals cover: the draws of y for one design, or those of y and
-        of the design.
+    n_designs, se_covers
+        As in `DegreesOfFreedom`.
     left_out : (k, m) array
         The df without one repetition (group of them, design).
     settings, versions : dict
@@ -168,84 +111,88 @@ class SelfConsistency(ShownConsistency):
             f"{in_words(self.n_designs)})"
         )
 
-    def _draw(self, ax) -> None:
+    def _draw(self, ax: Axes) -> None:
         label = f"default penalty {self.default_penalty:g}"
         self._draw_nominal(ax, label, fmt="^-", markersize=3, linewidth=0.8)
         ax.plot(self.df, self.corrected_nominal_df, "o", markersize=3, label="corrected penalty")
         ax.legend()
 
+    def _html_title(self) -> str:
+        return "Nominal and actual degrees of freedom"
+
+    def _html_body(self) -> str:
+        found = self.to_frame()
+        rows = [
+            [
+                f"{at.nk:g}", number(at.n_terms, 4), plus_minus(at.df, at.se, 4),
+                number(at.nominal_df, 4), number(at.penalty, 3),
+            ]
+            for at in few_rows(found).itertuples()
+        ]  # fmt: skip
+        columns = ["nk", "terms", "actual df ± error", "nominal df", "corrected penalty"]
+        style = "display:flex;gap:24px;flex-wrap:wrap;align-items:flex-start"
+        return f'<div style="{style}">{table(columns, rows)}{_drawing(found)}</div>{coverage_note(self)}'
+
+
+def _drawing(found: pd.DataFrame) -> Html:
+    """Nominal against actual df, and the line where they are equal."""
+    top = float(max(found["df"].max(), found["nominal_df"].max(), 1.0))
+
+    def place(x: float, y: float) -> str:
+        inner = _SIZE - 2 * _EDGE
+        return f"{_EDGE + inner * x / top:.1f},{_SIZE - _EDGE - inner * y / top:.1f}"
+
+    path = " ".join(place(x, y) for x, y in zip(found["df"], found["nominal_df"], strict=True))
+    said = "nominal against actual degrees of freedom; the thin line is where they are equal"
+    return Html(
+        f'<svg width="{_SIZE}" height="{_SIZE}" viewBox="0 0 {_SIZE} {_SIZE}" role="img" aria-label="{said}">'
+        f'<title>{said}</title><polyline points="{place(0, 0)} {place(top, top)}" stroke="currentColor" '
+        f'stroke-opacity=".4" fill="none"/><polyline points="{path}" stroke="{ACCENT}" stroke-width="2" '
+        f'fill="none"/><text x="{_SIZE / 2}" y="{_SIZE - 1}" font-size="10" text-anchor="middle" '
+        f'fill="currentColor">actual df</text><text x="9" y="{_SIZE / 2}" font-size="10" '
+        f'text-anchor="middle" fill="currentColor" transform="rotate(-90 9 {_SIZE / 2})">nominal df</text>'
+        "</svg>"
+    )
+
 
 def self_consistency(
-    design,
-    grid=None,
+    X: Rows | tuple[int, int],
     *,
-    X=None,
-    nominal=None,
-    mu=None,
-    sigma=None,
-    degree=1,
-    nk=range(1, 101),
-    n_rep=100,
-    draws=None,
-    random_state=None,
-    n_designs=None,
-    engine="auto",
-    n_jobs=None,
-    progress=False,
-    package="earth",
-) -> Any:
-    """Compare the nominal with the actual degrees of freedom: of MARS for many nk, or of any procedure.
+    degree: int = 1,
+    nk: Iterable[int] = range(1, 101),
+    n_rep: int = 100,
+    draws: Draws | str | None = None,
+    random_state: RandomState = None,
+    n_designs: int | None = None,
+    engine: str = "auto",
+    n_jobs: int | None = None,
+    progress: bool = False,
+    package: str = "earth",
+) -> SelfConsistency:
+    """Compare the nominal with the actual degrees of freedom of MARS for many nk.
 
-    `self_consistency(design)` is about MARS. The true mean is zero. One draw of responses serves all nk, and
-    with R's earth one forward pass serves the whole path: without threshold and pruning, the fit at nk = k
-    is the beginning of the pass at any larger nk.
-
-    `self_consistency(procedure, grid, X=X)` is about a procedure, scikit-learn's included, along a grid of
-    its parameters. One draw serves all points. `degree`, `nk`, `engine` and `package` are MARS's.
+    The true mean is zero. One draw of responses serves all nk, and with R's earth one forward pass serves
+    the whole path: without threshold and pruning, the fit at nk = k is the beginning of the pass at any
+    larger nk. `consistency_path` does the same for any procedure along a grid.
 
     Parameters
     ----------
-    design : tuple (n, p), (n, p) array or DataFrame; or a procedure
-        A tuple asks for a Gaussian design, drawn after the responses as the authors do. A procedure, an
-        estimator, or a function `value -> procedure` is what the grid is for.
-    grid : {parameter: values}, or list of {parameter: value, ...}
-        The points; plain values where `design` is a function of them.
     X : tuple (n, p), (n, p) array or DataFrame
-        The design of a procedure.
-    nominal : function, "n_coef", "trace", "rank" or None
-        The nominal degrees of freedom at a point: a function of a `GridPoint` and perhaps of a parameter c,
-        `lambda at, c=2.0: at.n_coef + c * (at.n_coef - 1) / 2`, which `ConsistencyPath.solve` finds; or the
-        mean of what the fits tell. None compares with nothing.
-    mu, sigma
-        The true mean and the standard deviation for a procedure, as in `degrees_of_freedom`.
+        A tuple asks for a Gaussian design, drawn after the responses as the authors do.
     degree : int
         Largest degree of interaction.
     nk : sequence of int
         Most terms in the forward pass.
-    n_rep : int
-        Number of responses drawn and fitted.
-    draws : RDraws or "best", optional
-        R's random numbers and the paper's estimator; `RDraws(1234)`, the authors' seed, by default for MARS.
-        "best" is the best estimator of `degrees_of_freedom` instead, with numpy's numbers.
-    random_state : int, RandomState, Generator or None
-        Numpy's random numbers and the best estimator. `settings["variance_reduction"]` says what it was.
-    n_designs : int, optional
-        How many designs are drawn for a tuple; by default 1 with R's numbers, as the authors do, and 20
-        with numpy's. With 1 the result and its errors hold for that design; with several it is a mean
-        over designs, and its errors cover the draws of y and of the design.
+    n_rep, draws, random_state, n_designs, n_jobs, progress
+        As in `correct_penalty`.
     engine : {"auto", "r", "native"}
         As in `Earth`.
-    n_jobs : int, optional
-        Number of workers; the result does not depend on it.
-    progress : bool
-        Show a progress bar.
     package : {"earth", "mda"}
         Whose MARS. mda has no path, so every nk is fitted by itself.
 
     Returns
     -------
     SelfConsistency
-        Of a procedure a `ConsistencyPath`.
 
     Examples
     --------
@@ -257,25 +204,16 @@ def self_consistency(
     1   5     4.40         7.8   7.3698
     2   9     6.85        12.7  10.9486
     """
-    if _is_procedure(design):
-        return consistency_path(
-            design, grid, X, nominal=nominal, mu=mu, sigma=sigma, n_rep=n_rep, draws=draws,
-            random_state=random_state, n_designs=n_designs, n_jobs=n_jobs, progress=progress,
-        )  # fmt: skip
-    for name, value in {"grid": grid, "X": X, "nominal": nominal, "mu": mu, "sigma": sigma}.items():
-        if value is not None:
-            raise refusal(
-                name, value, "None for MARS on a design; a procedure has a grid, its X and mean"
-            )
     nk = tuple(check_count("nk", k, 1) for k in nk)
     if not nk:
         raise InvalidInputError("nk is empty but it should have one number of terms or more")
     degree = check_count("degree", degree, 1)
     n_rep = check_count("n_rep", n_rep, 2)
-    design = check_design(design, "design")
+    X = check_design(X)
+    check_choice("package", package, PACKAGES)
     procedure = unpruned_mars(package, degree, max(nk), engine)
     stream = authors_draws(draws, random_state)
-    designs = the_designs(design, stream, n_rep, n_designs)
+    designs = the_designs(X, stream, n_rep, n_designs)
     responses = Responses(designs.n, np.zeros(designs.n), np.ones(designs.n), stream)
     reduction = choose("auto", procedure, designs.source, responses, designs.counts)
     designs = designs.in_frames(reduction.frame)
@@ -315,11 +253,14 @@ def self_consistency(
     )
 
 
-def _is_procedure(first) -> bool:
-    return any(hasattr(first, name) for name in ("fit", "fit_many")) or callable(first)
-
-
-def _run_path(work, designs, responses, reduction, n_jobs, progress):
+def _run_path(
+    work: Any,
+    designs: Designs,
+    responses: Responses,
+    reduction: Reduction,
+    n_jobs: int | None,
+    progress: bool,
+) -> tuple[Any, ...]:
     """The df and the number of terms at each nk, the engine, and its versions."""
     width = 1 + len(work.nk)
     blocks = run_blocks(work, designs, responses, width=width, n_jobs=n_jobs, progress=progress)

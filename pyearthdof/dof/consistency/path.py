@@ -1,40 +1,271 @@
 """Self-consistency of any procedure along any grid: Definition 2 of the paper.
 
-A procedure with a parameter is self-consistent where its actual degrees of freedom are the nominal ones that
-it, or the one who uses it, counts with. All points of a grid are fitted to the same responses, so that the
-steps between them have much smaller errors than the points themselves.
+A procedure with a parameter is self-consistent where its actual degrees of freedom are its nominal ones. All
+points of a grid are fitted to the same responses, so that the steps between them have much smaller errors
+than the points themselves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import brentq, minimize_scalar
+from sklearn.base import clone
 
 from ..._utils.checks import check_count, refusal
+from ...contract import Rows
 from ...exceptions import InvalidInputError
 from ..degrees_of_freedom import degrees_of_freedom
-from ..drawn import DrawnCurve
 from ..montecarlo.designs import in_words
-from ..montecarlo.noise import as_draws
-from ..results import DegreesOfFreedom
-from .grid import candidates
-from .nominal_rule import (
-    STATISTICS,
-    GridPoint,
-    NominalRule,
-    difference,
-    jackknife,
-    nominal_at,
-    solve_rule,
-)
+from ..montecarlo.draws import Draws, RandomState, as_draws
+from ..montecarlo.errors import Jackknife
+from ..results import Curve, DegreesOfFreedom
 
-__all__ = ["ConsistencyPath", "GridPoint", "NominalRule", "consistency_path"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = [
+    "STATISTICS",
+    "ConsistencyPath",
+    "GridPoint",
+    "NominalRule",
+    "candidates",
+    "consistency_path",
+    "difference",
+    "jackknife",
+    "nominal_at",
+    "solve_rule",
+]
+
+
+def candidates(procedure: Any, grid: Any) -> tuple[str, list, list]:
+    """The name of the parameter, its values, and the procedure at each."""
+    if isinstance(grid, Mapping):
+        if len(grid) != 1:
+            raise refusal(
+                "grid", dict(grid), "{parameter: values}, or a list of {parameter: value, ...}"
+            )
+        [(name, values)] = grid.items()
+        if not isinstance(values, Iterable) or isinstance(values, str):
+            raise refusal("grid", dict(grid), "{parameter: values}, with several values")
+        values = list(values)
+        settings = [{name: value} for value in values]
+    elif isinstance(grid, Sequence | np.ndarray | range) and not isinstance(grid, str):
+        values = list(grid)
+        if values and all(isinstance(value, Mapping) for value in values):
+            name, settings = "setting", [dict(value) for value in values]
+        elif callable(procedure) and not hasattr(procedure, "fit"):
+            return "value", _some(values), [procedure(value) for value in values]
+        else:
+            raise refusal(
+                "grid",
+                grid,
+                "{parameter: values}; values alone are for a function value -> procedure",
+            )
+    else:
+        raise refusal("grid", grid, "{parameter: values}, or a list of {parameter: value, ...}")
+    if not hasattr(procedure, "get_params"):
+        raise refusal("procedure", procedure, "an estimator with the parameters of the grid")
+    known = procedure.get_params(deep=True)
+    for setting in settings:
+        for key in setting:
+            if key not in known:
+                raise refusal("grid", key, f"one of the parameters {', '.join(sorted(known))}")
+    return name, _some(values), [clone(procedure).set_params(**setting) for setting in settings]
+
+
+def _some(values: list) -> list:
+    if not values:
+        raise InvalidInputError("grid is empty but it should have one value or more")
+    return values
+
+
+STATISTICS = ("n_coef", "trace", "rank")
+
+
+@dataclass(frozen=True)
+class GridPoint:
+    """What a nominal rule may count with at one point of a grid.
+
+    Attributes
+    ----------
+    value
+        The parameter; a dict where there are several.
+    n : int
+        Number of observations.
+    n_coef, trace, rank : float or None
+        Means of the fits, None for what the procedure cannot tell.
+
+    Examples
+    --------
+    >>> from pyearthdof.results import GridPoint
+    >>> GridPoint(value=3, n=100, n_coef=4.0).n_coef
+    4.0
+    """
+
+    value: object
+    n: int
+    n_coef: float | None = None
+    trace: float | None = None
+    rank: float | None = None
+
+
+@dataclass(frozen=True)
+class NominalRule:
+    """The parameter of a nominal rule that makes it self-consistent.
+
+    Attributes
+    ----------
+    parameter, se : (k,) array
+        At each point of the grid; nan where no parameter does.
+    pooled, pooled_se : float
+        One for all points: that with the least sum of squared gaps.
+
+    Examples
+    --------
+    >>> from pyearthdof import consistency_path
+    >>> from pyearthdof.procedures import RegressionTree
+    >>> rule = lambda at, c=1.0: c * at.n_coef
+    >>> path = consistency_path(
+    ...     RegressionTree(0), {"depth": [1, 2]}, X=(60, 3), nominal=rule, random_state=0
+    ... )
+    >>> solved = path.solve()
+    >>> (path.df / path.nominal_df).round(6).tolist() == solved.parameter.round(6).tolist()
+    True
+    """
+
+    parameter: np.ndarray
+    se: np.ndarray
+    pooled: float
+    pooled_se: float
+
+
+def solve_rule(
+    rule: Any,
+    n: int,
+    points: Sequence[DegreesOfFreedom],
+    values: Sequence[Any],
+    low: float,
+    high: float,
+) -> NominalRule:
+    """The parameter of a rule at each point, and one for all."""
+    rules = [
+        partial(_at, rule, n, point, value) for point, value in zip(points, values, strict=True)
+    ]
+    each = [
+        _over_left_out(point, lambda k, rule=rule: _solve_one(rule(k), low, high))
+        for point, rule in zip(points, rules, strict=True)
+    ]
+    sizes = {len(point.left_out["df"]) for point in points}
+
+    def pooled(k: int | None) -> float:
+        return _solve_all([rule(k) for rule in rules], low, high)
+
+    whole = (
+        _over_left_out(points[0], pooled)
+        if len(sizes) == 1
+        else Jackknife(pooled(None), np.full(2, np.nan))
+    )
+    return NominalRule(
+        parameter=np.array([found.value for found in each]),
+        se=np.array([found.se for found in each]),
+        pooled=whole.value,
+        pooled_se=whole.se,
+    )
+
+
+def jackknife(point: DegreesOfFreedom, name: str) -> Jackknife:
+    """One quantity at a point, with its values without one repetition."""
+    return Jackknife(getattr(point, name), point.left_out[name])
+
+
+def difference(a: Jackknife, b: Jackknife) -> Jackknife:
+    """Of two estimates; one that is exact has fewer that leave something out, all the same."""
+    sizes = len(a.left_out), len(b.left_out)
+    if sizes[0] != sizes[1]:
+        longest = max(sizes)
+        a, b = (
+            j if len(j.left_out) == longest else Jackknife(j.value, np.full(longest, j.value))
+            for j in (a, b)
+        )
+    return Jackknife(a.value - b.value, a.left_out - b.left_out)
+
+
+def _at(rule: Any, n: int, point: DegreesOfFreedom, value: Any, k: int | None) -> Any:
+    """The rule as a function of its parameter, and the df; of all draws, or without the k-th."""
+    df = point.df if k is None else _left(point, "df", k)
+    at = GridPoint(
+        value,
+        n,
+        *(_of(point, name, k) for name in STATISTICS),
+    )
+    return partial(rule, at), df
+
+
+def _of(point: DegreesOfFreedom, name: str, k: int | None) -> float | None:
+    value = getattr(point, name)
+    return value if k is None or value is None else _left(point, name, k)
+
+
+def _left(point: DegreesOfFreedom, name: str, k: int) -> float:
+    left_out = point.left_out[name]
+    exact = getattr(point, "se" if name == "df" else f"{name}_se") == 0.0
+    return getattr(point, name) if exact or k >= len(left_out) else float(left_out[k])
+
+
+def _over_left_out(point: DegreesOfFreedom, function: Callable[..., Any]) -> Jackknife:
+    size = len(point.left_out["df"])
+    return Jackknife(float(function(None)), np.array([function(k) for k in range(size)]))
+
+
+def nominal_at(nominal: Any, n: int, point: DegreesOfFreedom, value: Any) -> Jackknife:
+    """What a rule, or a statistic of that name, counts at a point."""
+    if not callable(nominal):
+        if getattr(point, nominal) is None:
+            raise refusal("nominal", nominal, "a function: the fits do not tell it")
+        return jackknife(point, nominal)
+    return _over_left_out(point, lambda k: float(_at(nominal, n, point, value, k)[0]()))
+
+
+def _is_linear(rule: Any) -> tuple[float, float] | None:
+    """Intercept and slope of a rule in its parameter; None where it is not linear."""
+    zero, one, two = (float(rule(c)) for c in (0.0, 1.0, 2.0))
+    straight = np.isclose(two - one, one - zero, rtol=1e-9, atol=1e-12)
+    return (zero, one - zero) if straight else None
+
+
+def _solve_one(pair: Any, low: float, high: float) -> float:
+    rule, df = pair
+    line = _is_linear(rule)
+    if line is not None:
+        return (df - line[0]) / line[1] if line[1] else np.nan
+
+    def gap(c: float) -> float:
+        return float(rule(c)) - df
+
+    return float(brentq(gap, low, high)) if gap(low) * gap(high) <= 0 else np.nan
+
+
+def _solve_all(pairs: Any, low: float, high: float) -> float:
+    lines = [_is_linear(rule) for rule, _ in pairs]
+    if all(line is not None for line in lines):
+        a, b = np.array(lines).T
+        df = np.array([found for _, found in pairs])
+        return float(b @ (df - a) / (b @ b)) if b.any() else np.nan
+
+    def squares(c: float) -> float:
+        return sum((float(rule(c)) - df) ** 2 for rule, df in pairs)
+
+    return float(minimize_scalar(squares, bounds=(low, high), method="bounded").x)
 
 
 @dataclass(frozen=True, eq=False)
-class ConsistencyPath(DrawnCurve):
+class ConsistencyPath(Curve):
     """Nominal and actual degrees of freedom of a procedure along a grid.
 
     `plot` draws one against the other; without a nominal rule, the df along the grid.
@@ -52,10 +283,8 @@ class ConsistencyPath(DrawnCurve):
     gap, gap_se : (k,) array or None
         df - nominal_df, from the same draws; 0 is self-consistency.
     n_rep : int
-    n_designs : int or None
-        Number of designs that were drawn; None where the design was given.
-    se_covers : str
-        What the standard errors and intervals cover.
+    n_designs, se_covers
+        As in `DegreesOfFreedom`.
     points : tuple of DegreesOfFreedom
         All quantities at each point.
     rule : function, str or None
@@ -66,9 +295,9 @@ class ConsistencyPath(DrawnCurve):
 
     Examples
     --------
-    >>> from pyearthdof import self_consistency
+    >>> from pyearthdof import consistency_path
     >>> from sklearn.tree import DecisionTreeRegressor
-    >>> path = self_consistency(
+    >>> path = consistency_path(
     ...     DecisionTreeRegressor(), {"max_leaf_nodes": [2, 4, 8]}, X=(60, 3), nominal="n_coef",
     ...     random_state=0,
     ... )
@@ -125,8 +354,8 @@ class ConsistencyPath(DrawnCurve):
         known = [name for name in self._COLUMNS if getattr(self, name) is not None]
         return columns | {name: getattr(self, name) for name in known}
 
-    def _draw(self, ax) -> None:
-        style = {"fmt": "o-", "markersize": 4, "linewidth": 0.9, "capsize": 2}
+    def _draw(self, ax: Axes) -> None:
+        style: dict[str, Any] = {"fmt": "o-", "markersize": 4, "linewidth": 0.9, "capsize": 2}
         if self.nominal_df is None:
             numbers = all(isinstance(value, (int, float, np.number)) for value in self.values)
             x = self.values if numbers else range(len(self.values))
@@ -158,13 +387,51 @@ class ConsistencyPath(DrawnCurve):
 
 
 def consistency_path(
-    procedure, grid, X, *, nominal, mu, n_rep, draws, random_state, **options
+    procedure: Any,
+    grid: Any,
+    X: Rows | tuple[int, int],
+    *,
+    nominal: Any = None,
+    mu: ArrayLike | None = None,
+    sigma: ArrayLike | None = None,
+    n_rep: int = 100,
+    draws: Draws | None = None,
+    random_state: RandomState = None,
+    n_designs: int | None = None,
+    n_jobs: int | None = None,
+    progress: bool = False,
 ) -> ConsistencyPath:
-    """`self_consistency` of a procedure; arguments as there, `options` go to `degrees_of_freedom`."""
-    if X is None:
-        raise InvalidInputError(
-            "X=None but it should be a design, or a tuple (n, p), for a procedure"
-        )
+    """Compare the nominal with the actual degrees of freedom of a procedure along a grid of parameters.
+
+    One draw of responses serves all points.
+
+    Parameters
+    ----------
+    procedure : procedure, scikit-learn regressor, or function value -> procedure
+    grid : {parameter: values}, or list of {parameter: value, ...}
+        The points; plain values where `procedure` is a function of them.
+    X : tuple (n, p), (n, p) array or DataFrame
+    nominal : function, "n_coef", "trace", "rank" or None
+        The nominal degrees of freedom at a point: a function of a `GridPoint` and perhaps of a parameter c,
+        `lambda at, c=2.0: at.n_coef + c * (at.n_coef - 1) / 2`, which `ConsistencyPath.solve` finds; or the
+        mean of that quantity over the fits. None compares with nothing.
+    mu, sigma, n_rep, draws, random_state, n_designs, n_jobs, progress
+        As in `degrees_of_freedom`.
+
+    Returns
+    -------
+    ConsistencyPath
+
+    Examples
+    --------
+    >>> from pyearthdof import consistency_path
+    >>> from pyearthdof.procedures import RegressionTree
+    >>> path = consistency_path(
+    ...     RegressionTree(0), {"depth": [0, 1]}, (60, 3), nominal="n_coef", random_state=0
+    ... )
+    >>> path.to_frame()["nominal_df"].tolist()
+    [1.0, 2.0]
+    """
     if isinstance(mu, str):
         raise refusal("mu", mu, "None, a number or an array: one mean for the whole grid")
     if nominal is not None and not callable(nominal) and nominal not in STATISTICS:
@@ -173,9 +440,19 @@ def consistency_path(
         )
     n_rep = check_count("n_rep", n_rep, 2)
     parameter, values, procedures = candidates(procedure, grid)
-    numbers = _numbers(draws, random_state)
+    stream = as_draws(draws, random_state)
     points = tuple(
-        degrees_of_freedom(candidate, X, mu=mu, n_rep=n_rep, **numbers(), **options)
+        degrees_of_freedom(
+            candidate,
+            X,
+            mu=mu,
+            sigma=sigma,
+            n_rep=n_rep,
+            n_designs=n_designs,
+            n_jobs=n_jobs,
+            progress=progress,
+            draws=stream,
+        )
         for candidate in procedures
     )
     n = X[0] if isinstance(X, tuple) else len(X)
@@ -209,12 +486,3 @@ def consistency_path(
         n=n,
         settings={"procedure": repr(procedure), "draws": points[0].settings.get("draws")},
     )
-
-
-def _numbers(draws, random_state) -> Callable[[], dict]:
-    """Each call gives the arguments for the same random numbers again."""
-    if draws is not None:
-        stream = as_draws(draws, random_state)
-        return lambda: {"draws": stream.copy()}
-    seed = as_draws(None, random_state).seed
-    return lambda: {"random_state": seed}

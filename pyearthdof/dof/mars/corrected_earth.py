@@ -2,41 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import check_consistent_length
 
 from ..._utils.checks import by_position, check_choice, refusal
-from ...contract import Bound, Fits
+from ...contract import Bound, Fits, Rows
 from ...exceptions import InvalidInputError
 from ...mars.base import EarthFit
-from ...mars.data.design import check_design, check_responses, check_weights
+from ...mars.data.design import Design, check_design, check_responses, check_weights
 from ...mars.earth import Earth
 from ...mars.mda import Mars
 from ...mars.regressor import check_many
 from ...mars.wrapper import EarthWrapper
-from ..montecarlo.target import check_n_rep, check_target
-from .correction import PenaltyCorrection, correct_penalty
+from ..criteria import CRITERIA
+from ..montecarlo.draws import Draws, RandomState
+from .correction import PenaltyCorrection, mars_search, measure_penalty
 from .fitted_mean import AroundFit, penalty_around_fit, size_around_fit
-from .rss import n_weighted, rss_of_sizes
-from .search import mars_search
-from .size_choice import CRITERIA, SizeChoice, choose_size
-from .size_table import quick_df_of_sizes, refuse_options
-from .sizes import SizeCurve, check_sequence, df_of_sizes, has_sequence
+from .sizes import (
+    SizeChoice,
+    SizeCurve,
+    check_sequence,
+    choose_size,
+    has_sequence,
+    measure_sizes,
+    n_weighted,
+    rss_of_sizes,
+)
+from .tables import quick_df_of_sizes, refuse_options
 
 __all__ = ["CorrectedEarth"]
 
-_RUN = ("draws", "random_state", "n_jobs", "progress")
-RULES = ("auto", "size", "penalty")
-DESIGNS = {"penalty": ("gaussian", "data"), "size": ("data", "gaussian", "table")}
-MEANS = ("zero", "fit")
+_RUN = ("n_rep", "draws", "random_state", "n_jobs", "progress")
+RULES = ("auto", "by_df", "corrected")
+DESIGNS = {"corrected": ("gaussian", "data"), "by_df": ("data", "gaussian", "table")}
 
 
 class CorrectedEarth(EarthWrapper):
     """MARS that is chosen by its actual degrees of freedom: what they are is measured, then it is fitted.
 
-    There are two rules. "size" measures the degrees of freedom of every size of the pruning sequence
-    (`df_of_sizes`) and takes the size with the least score (`choose_size`). "penalty" is the authors':
+    There are two rules. "by_df" measures the degrees of freedom of every size of the pruning sequence
+    (`df_of_sizes`) and takes the size with the least score (`choose_size`). "corrected" is the authors':
     `correct_penalty` for the data at hand, then the fit with that penalty. What is measured is the search
     of the estimator, with all its options except penalty and nprune, and for the second rule thresh and
     pmethod, for which Algorithm 2 has values of its own.
@@ -44,26 +54,26 @@ class CorrectedEarth(EarthWrapper):
     Parameters
     ----------
     estimator : Earth, EarthClassifier or Mars, optional
-        What is corrected; `Earth()` by default. Its own penalty does not count. The rule "size" takes an
+        What is corrected; `Earth()` by default. Its own penalty does not count. The rule "by_df" takes an
         Earth without a generalised linear model, folds and variance model.
-    rule : {"auto", "size", "penalty"}
-        What is chosen. "auto" is "size", which was the better one on 108 simulations and 47 data sets,
+    rule : {"auto", "by_df", "corrected"}
+        What is chosen. "auto" is "by_df", which was the better one on 108 simulations and 47 data sets,
         wherever it can choose: one response of an Earth that takes it, and no `target_se`. Else it is
-        "penalty". `rule_` says which it was.
+        "corrected". `rule_` says which it was.
     design : {"gaussian", "data", "table"}, optional
         Measure the search on Gaussian noise of X's shape, as the authors do, which is the default of
-        "penalty"; on X itself, the default of "size"; or, for "size", look it up in the table that comes
+        "corrected"; on X itself, the default of "by_df"; or, for "by_df", look it up in the table that comes
         with the package.
     criterion : {"aicc", "covariance", "gcv"}
-        By which "size" compares sizes, see `choose_size`.
-    mean : {"zero", "fit"}
-        Where the noise is: around zero, or around the fit. "fit" measures on X until the choice agrees
+        By which "by_df" compares sizes, see `choose_size`.
+    mu : {None, "fitted"}
+        The mean of the noise: zero, or the fit. "fitted" measures on X until the choice agrees
         with itself, ten times at most.
     n_rep : int, optional
         Number of responses drawn and fitted; 100 by default. With `target_se` the largest number, 10,000
         by default.
     target_se : float, optional
-        For "penalty" with noise around zero: draw until the standard error of the penalty is this small.
+        For "corrected" with noise around zero: draw until the standard error of the penalty is this small.
     draws, random_state, n_designs
         Whose random numbers, and on how many drawn designs, as in `correct_penalty`.
     n_jobs : int, optional
@@ -73,7 +83,7 @@ class CorrectedEarth(EarthWrapper):
 
     Attributes
     ----------
-    rule_ : {"size", "penalty"}
+    rule_ : {"by_df", "corrected"}
         What was chosen.
     correction_ : SizeChoice, PenaltyCorrection or AroundFit
         What was measured.
@@ -94,37 +104,37 @@ class CorrectedEarth(EarthWrapper):
     SizeChoice(3 terms, df=7.053, criterion='aicc', sigma2=0.7329)
     >>> model.predict([[-1.0, 0.0]]).round(1)
     array([2.])
-    >>> by_penalty = CorrectedEarth(Earth(minspan=5), rule="penalty", n_rep=20).fit(x, y)
+    >>> by_penalty = CorrectedEarth(Earth(minspan=5), rule="corrected", n_rep=20).fit(x, y)
     >>> by_penalty.penalty_ == by_penalty.correction_.penalty
     True
     >>> known = CorrectedEarth(design="data", target_se=0.1, random_state=0).fit(x, y)
     >>> known.rule_, known.correction_.se < 0.1, known.correction_.n_rep < 1000
-    ('penalty', True, True)
+    ('corrected', True, True)
     """
 
     correction_: PenaltyCorrection | AroundFit | SizeChoice
 
     def __init__(
         self,
-        estimator=None,
+        estimator: Any = None,
         *,
-        rule="auto",
-        design=None,
-        criterion="aicc",
-        mean="zero",
-        n_rep=None,
-        target_se=None,
-        draws=None,
-        random_state=None,
-        n_designs=None,
-        n_jobs=None,
-        progress=False,
-    ):
+        rule: str = "auto",
+        design: str | None = None,
+        criterion: str = "aicc",
+        mu: str | None = None,
+        n_rep: int | None = None,
+        target_se: float | None = None,
+        draws: Draws | str | None = None,
+        random_state: RandomState = None,
+        n_designs: int | None = None,
+        n_jobs: int | None = None,
+        progress: bool = False,
+    ) -> None:
         self.estimator = estimator
         self.rule = rule
         self.design = design
         self.criterion = criterion
-        self.mean = mean
+        self.mu = mu
         self.n_rep = n_rep
         self.target_se = target_se
         self.draws = draws
@@ -133,31 +143,43 @@ class CorrectedEarth(EarthWrapper):
         self.n_jobs = n_jobs
         self.progress = progress
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Rows, y: np.ndarray, sample_weight: ArrayLike | None = None) -> Self:
         """Measure, and fit with the penalty or the size that was found.
 
         Parameters
         ----------
         X, y
-            The data, as the estimator takes them; one response for "size" and for a mean around the fit.
+            The data, as the estimator takes them; one response for "by_df" and for a mean around the fit.
         sample_weight : array, (n,), optional
-            Weights of the fit. "penalty" does not count them in the measurement, because Algorithm 2 knows
-            no weights; "size" does, with noise whose variances are one over the weights, and without the
+            Weights of the fit. "corrected" does not count them in the measurement, because Algorithm 2 knows
+            no weights; "by_df" does, with noise whose variances are one over the weights, and without the
             rows whose weight is 0.
         """
         y, sample_weight = by_position(X, y=y, sample_weight=sample_weight)
-        self.rule_ = rule = self._checked_rule(X, y, sample_weight)
-        if rule == "size":
-            self.correction_, self.estimator_ = self._fit_size(X, y, sample_weight)
+        self.rule_, design = self._checked(X, y, sample_weight)
+        found: PenaltyCorrection | AroundFit
+        if self.rule_ == "by_df":
+            self.correction_, self.estimator_ = self._fit_size(X, y, sample_weight, design)
             return self
-        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        around = self.mean == "fit"
-        found = self._penalty_around_fit(X, y) if around else self._measure_penalty(X)
+        if self.mu == "fitted":
+            found = self._penalty_around_fit(X, y, design)
+        else:
+            found = self._measure_penalty(design)
         self.correction_ = found
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
         self.estimator_ = self._with(found.penalty).fit(X, y, **weights)
         return self
 
-    def report(self, path, X=None, y=None, *, df=None, level=0.95, title=None) -> None:
+    def report(
+        self,
+        path: Any,
+        X: Rows | None = None,
+        y: np.ndarray | None = None,
+        *,
+        df: Any = None,
+        level: float = 0.95,
+        title: str | None = None,
+    ) -> None:
         """Write the fitted model as one HTML page, with the df that were measured for its correction.
 
         path, X, y, df, level and title as in `Earth.report`.
@@ -165,140 +187,150 @@ class CorrectedEarth(EarthWrapper):
         df = self.correction_ if df is None and self.__sklearn_is_fitted__() else df
         self._chosen().report(path, X, y, df=df, level=level, title=title)
 
-    def bind(self, X) -> Bound:
+    def bind(self, X: Rows) -> Bound:
         """This estimator on a design, for many fits: what depends on X alone is measured once."""
         rule = self._rule()
         self._check_arguments(rule)
-        if self.mean == "fit":
+        if self.mu == "fitted":
             return _OneByOne(X, lambda y: clone(self).fit(X, y).estimator_)
-        if rule == "penalty":
-            return self._with(self._measure_penalty(X).penalty).bind(X)
-        curve = self._curve(X, None)
-        return _OneByOne(X, lambda y: self._fit_size(X, y, None, curve)[1])
+        design = check_design(clone(self._inner), X)
+        if rule == "corrected":
+            return self._with(self._measure_penalty(design).penalty).bind(X)
+        curve = self._curve(design, None)
+        return _OneByOne(X, lambda y: self._fit_size(X, y, None, design, curve)[1])
 
-    def fit_many(self, X, Y) -> Fits:
+    def fit_many(self, X: Rows, Y: np.ndarray) -> Fits:
         """Fit every column of Y on the same X; what depends on X alone is measured once."""
         bound = self.bind(X)
         return bound.fit_many(check_many(Y, len(bound.X)))
 
     def _rule(self, n_responses: int = 1) -> str:
         """What is chosen for so many responses."""
-        if self.rule != "auto":
+        if check_choice("rule", self.rule, RULES) != "auto":
             return self.rule
         one = n_responses == 1 and self.target_se is None
-        return "size" if one and has_sequence(self._inner) else "penalty"
+        return "by_df" if one and has_sequence(self._inner) else "corrected"
 
-    def _checked_rule(self, X, y, sample_weight) -> str:
-        """What is chosen; bad data are refused before anything is measured."""
-        self._check_arguments(self._rule())
+    def _checked(
+        self, X: Rows, y: np.ndarray, sample_weight: ArrayLike | None
+    ) -> tuple[str, Design]:
+        """The rule and the checked design; bad data are refused before anything is measured."""
+        rule = self._rule()
+        self._check_arguments(rule)
         estimator = clone(self._inner)
         check_consistent_length(X, y)
         design = check_design(estimator, X)
         if is_classifier(estimator):
-            return self._rule()
+            return rule, design
         n_responses = check_responses(estimator, y, len(design.values)).matrix.shape[1]
         check_weights(sample_weight, len(design.values))
-        rule = self._rule(n_responses)
-        self._check_arguments(rule)
-        one = "rule='size'" if rule == "size" else "mean='fit'" if self.mean == "fit" else None
-        if one and n_responses > 1:
-            raise InvalidInputError(
-                f"y has {n_responses} responses but {one} takes one: its degrees of freedom are those of a "
-                "fit of one response"
+        if n_responses > 1:
+            rule = self._rule(n_responses)
+            self._check_arguments(rule)
+            one = (
+                "rule='by_df'"
+                if rule == "by_df"
+                else "mu='fitted'"
+                if self.mu == "fitted"
+                else None
             )
-        if self.mean == "fit" and rule == "penalty" and sample_weight is not None:
+            if one:
+                raise InvalidInputError(
+                    f"y has {n_responses} responses but {one} takes one: its degrees of freedom are those of "
+                    "a fit of one response"
+                )
+        if self.mu == "fitted" and rule == "corrected" and sample_weight is not None:
             raise InvalidInputError(
-                "sample_weight is given but Algorithm 2 around the fit knows no weights: rule='size' does"
+                "sample_weight is given but Algorithm 2 around the fit knows no weights: rule='by_df' does"
             )
-        return rule
+        return rule, design
 
     def _check_arguments(self, rule: str) -> None:
-        check_choice("rule", self.rule, RULES)
+        inner, known = self._inner, DESIGNS[rule]
         check_choice("criterion", self.criterion, CRITERIA)
-        check_choice("mean", self.mean, MEANS)
-        if not isinstance(self._inner, (EarthFit, Mars)):
+        check_choice("mu", self.mu, (None, "fitted"))
+        check_choice("design", known[0] if self.design is None else self.design, known)
+        if not isinstance(inner, (EarthFit, Mars)):
             raise InvalidInputError(
                 f"estimator={self.estimator!r} but it should be an Earth, an EarthClassifier or a Mars"
             )
-        if rule == "size":
-            check_sequence(self._inner)
-        elif self.mean == "fit" and not isinstance(self._inner, Earth):
+        if rule == "by_df":
+            check_sequence(inner)
+        elif self.mu == "fitted" and not isinstance(inner, Earth):
             raise InvalidInputError(
-                f"mean='fit' but it should be 'zero' for {type(self._inner).__name__}: noise around a fit is "
+                f"mu='fitted' but it should be None for {type(inner).__name__}: noise around a fit is "
                 "for an Earth"
             )
-        if self.target_se is not None and (rule, self.mean) != ("penalty", "zero"):
-            right = "None: an error to reach is for rule='penalty' with mean='zero'"
+        if self.target_se is not None and (rule, self.mu) != ("corrected", None):
+            right = "None: an error to reach is for rule='corrected' with mu=None"
             raise refusal("target_se", self.target_se, right)
-        known = DESIGNS[rule]
-        check_choice("design", known[0] if self.design is None else self.design, known)
-        if self.n_designs is not None and rule == "size" and self.design != "gaussian":
-            right = "None unless they are drawn, by design='gaussian' or rule='penalty'"
+        if self.n_designs is not None and rule == "by_df" and self.design != "gaussian":
+            right = "None unless they are drawn, by design='gaussian' or rule='corrected'"
             raise refusal("n_designs", self.n_designs, right)
-        if self.mean == "fit" and self.design not in (None, "data"):
+        if self.mu == "fitted" and self.design not in (None, "data"):
             raise InvalidInputError(
-                f"design={self.design!r} but it should be 'data' with mean='fit', which has a fit on X"
+                f"design={self.design!r} but it should be 'data' with mu='fitted', which has a fit on X"
             )
 
     @property
-    def _run(self) -> dict:
-        n_rep = check_n_rep(self.n_rep, check_target(self.target_se))
-        return {name: getattr(self, name) for name in _RUN} | {"n_rep": n_rep}
+    def _run(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in _RUN}
 
-    def _measure_penalty(self, X) -> PenaltyCorrection:
-        return correct_penalty(
-            X,
-            estimator=self._inner,
-            gaussian=self.design != "data",
-            n_designs=self.n_designs,
-            target_se=self.target_se,
-            **self._run,
-        )
+    def _measure_penalty(self, design: Design) -> PenaltyCorrection:
+        given = {"n_designs": self.n_designs, "target_se": self.target_se} | self._run
+        search = mars_search(design, self._inner, self.design or "gaussian", {})
+        return measure_penalty(search, **given)
 
-    def _penalty_around_fit(self, X, y) -> AroundFit:
-        given = dict.fromkeys(("degree", "nk", "package")) | {"engine": "native"}
-        search = mars_search(X, self._inner, False, given)
+    def _penalty_around_fit(self, X: Rows, y: np.ndarray, design: Design) -> AroundFit:
+        search = mars_search(design, self._inner, "data", {"engine": "native"})
         return penalty_around_fit(
             search.design, lambda c: self._with(c).fit(X, y), search.procedure, **self._run
         )
 
-    def _curve(self, X, weights) -> SizeCurve:
+    def _curve(self, design: Design, weights: ArrayLike | None) -> SizeCurve:
         """The degrees of freedom of all sizes."""
-        measured = {"estimator": self._inner, "n_designs": self.n_designs} | self._run
+        run = {"n_designs": self.n_designs} | self._run
         if self.design in (None, "data"):
-            return df_of_sizes(X, sample_weight=weights, **measured)
+            return measure_sizes(design, self._inner, weights, None, **run)
         if weights is not None:
             raise InvalidInputError(
                 f"sample_weight is given but design={self.design!r} knows no weights: design='data' does"
             )
-        shape = check_design(Earth(), X).values.shape
+        n, p = design.values.shape
         if self.design == "table":
-            refuse_options(self._inner, shape[1])
-            return quick_df_of_sizes(shape, degree=self._inner.degree)
-        return df_of_sizes(shape, **measured)
+            refuse_options(self._inner, p)
+            return quick_df_of_sizes((n, p), degree=self._inner.degree)
+        return measure_sizes((n, p), self._inner, None, None, **run)
 
-    def _fit_size(self, X, y, sample_weight, curve=None) -> tuple[SizeChoice, Earth]:
+    def _fit_size(
+        self,
+        X: Rows,
+        y: np.ndarray,
+        sample_weight: ArrayLike | None,
+        design: Design,
+        curve: SizeCurve | None = None,
+    ) -> tuple[SizeChoice, Earth]:
         """The choice, and the fit of that size."""
         inner = self._inner
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
         long = clone(inner).set_params(penalty=-1, nprune=None).fit(X, y, **weights)
-        curve = self._curve(X, sample_weight) if curve is None else curve
+        curve = self._curve(design, sample_weight) if curve is None else curve
         given = {"criterion": self.criterion, "n": n_weighted(long), "nprune": inner.nprune}
         choice = choose_size(curve, rss_of_sizes(long, X), **given)
-        if self.mean == "fit":
+        if self.mu == "fitted":
             choice = size_around_fit(
-                X, long, choice, inner, sample_weight, inner.nprune, **self._run
+                X, design, long, choice, inner, sample_weight, inner.nprune, **self._run
             )
         # one term leaves an exhaustive search no choice
         pmethod = "backward" if choice.size == 1 else None
         return choice, long.reprune(nprune=choice.size, pmethod=pmethod)
 
-    def _with(self, penalty: float):
+    def _with(self, penalty: float) -> Any:
         return clone(self._inner).set_params(penalty=penalty)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        if self._rule(2) == "size" or self.mean == "fit":
+        if self._rule(2) == "by_df" or self.mu == "fitted":
             tags.target_tags.multi_output = False
         return tags
 
@@ -306,10 +338,10 @@ class CorrectedEarth(EarthWrapper):
 class _OneByOne(Bound):
     """A choice that depends on y: every response is fitted by itself."""
 
-    def __init__(self, X, fit):
+    def __init__(self, X: Rows, fit: Callable[..., Any]) -> None:
         self.X, self.fit = X, fit
 
-    def fit_many(self, Y, n_threads: int = 1) -> Fits:
+    def fit_many(self, Y: np.ndarray, n_threads: int = 1) -> Fits:
         models = [self.fit(y) for y in Y.T]
         terms = np.array([model.n_terms_ for model in models])
         return Fits(np.column_stack([model.fitted_values_ for model in models]), terms, terms)

@@ -1,32 +1,207 @@
-"""The paper's Algorithm 2: the penalty at which MARS counts its degrees of freedom right."""
+"""Algorithm 2: the penalty at which the nominal degrees of freedom of MARS are the actual ones."""
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from sklearn.base import BaseEstimator
 
-from ..._utils.checks import check_choice, check_level
-from ..consistency.mars import authors_draws
+from ..._utils.checks import (
+    check_choice,
+    check_count,
+    check_level,
+    check_shape,
+    is_shape,
+    refusal,
+)
+from ..._utils.html import number, plus_minus, table
+from ..._utils.warnings import warn_user
+from ...mars.base import EarthFit, search_options
+from ...mars.components.gcv import nominal_df as nominal
+from ...mars.data.columns import Columns
+from ...mars.data.design import Design, default_names
+from ...mars.data.design import check_design as check_predictors
+from ...mars.earth import Earth
+from ...mars.mda import Mars
+from ...mars.model.mars_model import MarsModel
+from ...mars.options import OPTIONS, default_nk, default_penalty
 from ..montecarlo.designs import in_words, the_designs
-from ..montecarlo.jackknife import Jackknife
+from ..montecarlo.draws import Draws, RandomState, Responses, authors_draws
+from ..montecarlo.errors import Jackknife, Target, check_n_rep, check_target, warn_if_missed
 from ..montecarlo.measurement import measure
-from ..montecarlo.noise import Responses
-from ..montecarlo.target import Target, check_n_rep, check_target, warn_if_missed
-from ..montecarlo.variance import choose
-from ..shown import ShownCorrection
-from ..versions import package_versions
-from .penalty import nominal, penalty_before_zero
-from .search import mars_search
+from ..montecarlo.variance_reduction import choose
+from ..results import (
+    Estimate,
+    coverage_note,
+    draw_bars,
+    interval_text,
+    package_versions,
+)
 
-__all__ = ["PenaltyCorrection", "correct_penalty"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = [
+    "MarsSearch",
+    "PenaltyCorrection",
+    "correct_penalty",
+    "corrected_penalty",
+    "default_penalty",
+    "mars_search",
+    "nominal",
+    "penalty_before_zero",
+]
+
+
+def corrected_penalty(df: Any, r: Any) -> np.ndarray:
+    """The penalty at which r terms have df nominal degrees of freedom, never below 0 (Algorithm 2).
+
+    Examples
+    --------
+    >>> from pyearthdof.dof.mars.correction import corrected_penalty
+    >>> float(corrected_penalty(51.0, 21))
+    3.0
+    """
+    return np.maximum(penalty_before_zero(df, r), 0.0)
+
+
+def penalty_before_zero(df: Any, r: Any) -> Any:
+    """2 (df - r)/(r - 1), which is smooth in df and r also where the penalty itself is 0."""
+    return 2 * (df - r) / (r - 1)
+
+
+_DEFAULTS = {option.name: option.default for option in OPTIONS} | {"linpreds": ()}
+
+
+@dataclass(frozen=True)
+class MarsSearch:
+    """A forward pass and the design that it is measured on.
+
+    Attributes
+    ----------
+    procedure : Earth or Mars
+        Without threshold and without pruning.
+    design : (n, p) array, DataFrame of numbers, or tuple (n, p)
+    names : column names for a design that is drawn, or None
+    p : number of predictors, factors expanded
+    package : "earth" or "mda"
+    options : what differs from the package's defaults, apart from degree and nk, as plain values
+    """
+
+    procedure: Earth | Mars
+    design: tuple[int, int] | np.ndarray | pd.DataFrame
+    names: tuple[str, ...] | None
+    p: int
+    package: str
+    options: dict
+
+
+@dataclass(frozen=True)
+class _Predictors:
+    """What is known of the predictors: the design, names with factors expanded, where they come from."""
+
+    design: tuple[int, int] | np.ndarray | pd.DataFrame
+    p: int
+    names: tuple[str, ...]
+    columns: Columns | None = None
+
+
+def mars_search(X: Any, estimator: Any, design: str, given: dict) -> MarsSearch:
+    """Put together what is measured; `given` may have degree, nk, engine and package."""
+    model = getattr(X, "model_", X)
+    if isinstance(model, MarsModel):
+        predictors = _of_model(model)
+        if estimator is None and isinstance(X, BaseEstimator):
+            estimator = X
+    elif isinstance(X, BaseEstimator):
+        raise refusal("X", X, "fitted first")
+    else:
+        model, predictors = None, _of_data(X, design)
+    package = _package(estimator, given.get("package"))
+    degree = _first(given.get("degree"), estimator, model, "degree", 1)
+    nk = _first(given.get("nk"), estimator, model, "nk", _default_nk(package, predictors.p))
+    engine = _first(given.get("engine"), estimator, None, "engine", "auto")
+    options = {}
+    if isinstance(estimator, EarthFit):
+        options = search_options(estimator, predictors.names, predictors.columns)
+    procedure = unpruned_mars(
+        package,
+        check_count("degree", degree, 1),
+        check_count("nk", nk, 1),
+        engine,
+        **{name: value for name, value in options.items() if name not in ("degree", "nk")},
+    )
+    return MarsSearch(
+        procedure,
+        predictors.design,
+        None if predictors.names == default_names(predictors.p) else predictors.names,
+        predictors.p,
+        package,
+        {name: _plain(value) for name, value in options.items() if _counts(name, value)},
+    )
+
+
+def _of_model(model: MarsModel) -> _Predictors:
+    names = tuple(model.feature_names)
+    return _Predictors((model.n_samples, len(names)), len(names), names, model.columns)
+
+
+def _of_data(X: Any, design: str) -> _Predictors:
+    if not isinstance(X, Design):
+        if is_shape(X):
+            n, p = check_shape(X)
+            return _Predictors((n, p), p, default_names(p))
+        X = check_predictors(Earth(), X)
+    found: Design = X
+    n, p = found.values.shape
+    measured: tuple[int, int] | np.ndarray | pd.DataFrame = found.values
+    if design == "gaussian":
+        measured = (n, p)
+    elif found.names != default_names(p):
+        measured = pd.DataFrame(found.values, columns=list(found.names))
+    return _Predictors(measured, p, found.names, found.columns)
+
+
+def _package(estimator: Any, package: str | None) -> str:
+    if estimator is None:
+        return check_choice("package", package or "earth", PACKAGES)
+    if not isinstance(estimator, (EarthFit, Mars)):
+        raise refusal("estimator", estimator, "an Earth, an EarthClassifier or a Mars")
+    own = "mda" if isinstance(estimator, Mars) else "earth"
+    if package not in (None, own):
+        raise refusal("package", package, f"None or {own!r}, that of the estimator")
+    return own
+
+
+def _default_nk(package: str, p: int) -> int:
+    return max(21, 2 * p + 1) if package == "mda" else default_nk(p)
+
+
+def _first(given: Any, estimator: Any, model: Any, name: str, default: Any) -> Any:
+    """The first that is not None: what was asked for, the estimator's, the model's, the default."""
+    values = (given, getattr(estimator, name, None), getattr(model, name, None), default)
+    return next(value for value in values if value is not None)
+
+
+def _counts(name: str, value: Any) -> bool:
+    return name not in ("degree", "nk") and value != _DEFAULTS[name]
+
+
+def _plain(value: Any) -> Any:
+    """A value that JSON can hold."""
+    if isinstance(value, tuple):
+        return list(value)
+    return getattr(value, "__name__", repr(value)) if callable(value) else value
 
 
 @dataclass(frozen=True, eq=False)
-class PenaltyCorrection(ShownCorrection):
-    """A corrected penalty and what it was computed from.
+class PenaltyCorrection(Estimate):
+    """A corrected penalty, and the df and numbers of terms that it was computed from.
+
+    The picture has nominal and actual df of the search, the latter with its 95 % interval.
 
     Attributes
     ----------
@@ -42,11 +217,8 @@ class PenaltyCorrection(ShownCorrection):
     n_terms, n_terms_se : float
         Mean number of terms r.
     n, p, nk, degree, n_rep : int
-    n_designs : int or None
-        Number of designs that were drawn; None where the design was given.
-    se_covers : str
-        What the standard errors and intervals cover: the draws of y for one design, or those of y and
-        of the design.
+    n_designs, se_covers
+        As in `DegreesOfFreedom`.
     left_out : dict
         The penalty (before negative values are set to 0), the df and the number of terms without one
         repetition (group of them, design).
@@ -62,6 +234,8 @@ class PenaltyCorrection(ShownCorrection):
     'the draws of y, for one drawn design'
     >>> "{:.2f} to {:.2f}".format(*found.interval())
     '0.29 to 1.37'
+    >>> found.plot().get_title()
+    'penalty 2 → 0.7969 ± 0.26'
     """
 
     penalty: float
@@ -101,46 +275,62 @@ class PenaltyCorrection(ShownCorrection):
         level : float
             Between 0 and 1.
         """
-        level = check_level(level)
         check_choice("quantity", quantity, tuple(self.left_out))
-        left_out = self.left_out[quantity]
-        if quantity != "penalty":
-            return Jackknife(getattr(self, quantity), left_out).interval(level)
-        raw = penalty_before_zero(self.df, self.n_terms) if self.n_terms > 1 else self.penalty
-        lower, upper = Jackknife(raw, left_out).interval(level)
-        return max(lower, 0.0), max(upper, 0.0)
+        return self._interval(quantity, level)
 
-    def to_dict(self) -> dict:
-        """Everything as plain Python values, ready for JSON; intervals of 95 % in place of `left_out`."""
-        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "left_out"}
-        return values | {"intervals": {name: list(self.interval(name)) for name in self.left_out}}
+    def _interval(self, quantity: str, level: float) -> tuple[float, float]:
+        if quantity != "penalty" or self.n_terms <= 1:
+            return super()._interval(quantity, level)
+        raw = penalty_before_zero(self.df, self.n_terms)
+        lower, upper = Jackknife(raw, self.left_out["penalty"]).interval(check_level(level))
+        return max(lower, 0.0), max(upper, 0.0)
 
     def to_frame(self, level: float = 0.95) -> pd.DataFrame:
         """One row with every number; `lower` and `upper` are the penalty's interval of that level."""
-        values = {k: v for k, v in self.to_dict().items() if not isinstance(v, dict)}
-        lower, upper = self.interval(level=level)
-        frame = pd.DataFrame([values])
-        frame.insert(2, "lower", lower)
-        frame.insert(3, "upper", upper)
-        return frame
+        return self._one_row(self.interval(level=level))
+
+    _INCHES = (6.0, 2.2)
+
+    def _draw(self, ax: Axes) -> None:
+        names = ["actual df", f"nominal df, penalty {self.default_penalty:g}"]
+        nominal = self.nominal_df
+        draw_bars(ax, names, [self.df, nominal], [self.interval("df"), (nominal, nominal)])
+        ax.set_title(self._change("penalty"), fontsize=11)
+
+    def _change(self, word: str) -> str:
+        after = plus_minus(self.penalty, self.se, 4)
+        return f"{word} {self.default_penalty:g} → {after}"
+
+    def _html_title(self) -> str:
+        return self._change("Penalty")
+
+    def _html_body(self) -> str:
+        ends = {name: interval_text(self.interval(name)) for name in self.left_out}
+        rows = [
+            ["corrected penalty", plus_minus(self.penalty, self.se), ends["penalty"]],
+            ["actual df", plus_minus(self.df, self.df_se), ends["df"]],
+            ["nominal df", number(self.nominal_df), ""],
+            ["terms", plus_minus(self.n_terms, self.n_terms_se), ends["n_terms"]],
+        ]
+        return table(["", "estimate ± error", "95 % interval"], rows) + coverage_note(self)
 
 
 def correct_penalty(
-    design,
+    X: Any,
     *,
-    estimator=None,
-    gaussian=False,
-    degree=None,
-    nk=None,
-    n_rep=None,
-    target_se=None,
-    draws=None,
-    random_state=None,
-    n_designs=None,
-    engine=None,
-    n_jobs=None,
-    progress=False,
-    package=None,
+    estimator: Any = None,
+    design: str = "data",
+    degree: int | None = None,
+    nk: int | None = None,
+    n_rep: int | None = None,
+    target_se: float | None = None,
+    draws: Draws | str | None = None,
+    random_state: RandomState = None,
+    n_designs: int | None = None,
+    engine: str | None = None,
+    n_jobs: int | None = None,
+    progress: bool = False,
+    package: str | None = None,
 ) -> PenaltyCorrection:
     """Correct the penalty of MARS so that its nominal degrees of freedom are the actual ones.
 
@@ -151,7 +341,7 @@ def correct_penalty(
 
     Parameters
     ----------
-    design : tuple (n, p), (n, p) array, DataFrame, or fitted MARS model
+    X : tuple (n, p), (n, p) array, DataFrame, or fitted MARS model
         A tuple asks for a Gaussian design, drawn after the responses as the authors do. A matrix
         measures the search on these predictors instead. A model stands for its (n, p), factors
         expanded, its degree and its nk, as in the authors' `correct_df(fit)`; a fitted estimator also
@@ -161,9 +351,9 @@ def correct_penalty(
         minspan, endspan, newvar_penalty, fast_k, fast_beta, adjust_endspan, auto_linpreds, scale_y,
         allowed and linpreds. thresh = 0, pmethod = "none", no nprune and the default penalty are
         Algorithm 2's own. It need not be fitted.
-    gaussian : bool
-        Of a matrix or a frame take its shape and its column names only, for linpreds and allowed that
-        go by name, and draw a Gaussian design.
+    design : {"data", "gaussian"}
+        "gaussian" draws a Gaussian design of the shape of X, with its column names for linpreds and
+        allowed; "data" is X itself.
     degree : int, optional
         Largest degree of interaction; by default the estimator's, the model's, or 1.
     nk : int, optional
@@ -186,10 +376,8 @@ def correct_penalty(
         the design.
     engine : {"auto", "r", "native"}, optional
         As in `Earth`; by default the estimator's, or "auto".
-    n_jobs : int, optional
-        Number of workers; the result does not depend on it.
-    progress : bool
-        Show a progress bar.
+    n_jobs, progress
+        As in `degrees_of_freedom`.
     package : {"earth", "mda"}, optional
         Whose MARS; by default the estimator's, or "earth".
 
@@ -209,10 +397,27 @@ over 20 designs)
     >>> round(correct_penalty((264, 9), estimator=Earth(minspan=20)).penalty, 5)
     2.64449
     """
+    check_choice("design", design, ("data", "gaussian"))
+    given = {"degree": degree, "nk": nk, "engine": engine, "package": package}
+    return measure_penalty(
+        mars_search(X, estimator, design, given), n_rep, draws, random_state, n_designs, target_se, n_jobs,
+        progress,
+    )  # fmt: skip
+
+
+def measure_penalty(
+    search: MarsSearch,
+    n_rep: int | None,
+    draws: Draws | str | None,
+    random_state: RandomState,
+    n_designs: int | None,
+    target_se: float | None,
+    n_jobs: int | None,
+    progress: bool,
+) -> PenaltyCorrection:
+    """`correct_penalty` for a search that was put together."""
     target_se = check_target(target_se)
     n_rep = check_n_rep(n_rep, target_se)
-    given = {"degree": degree, "nk": nk, "engine": engine, "package": package}
-    search = mars_search(design, estimator, gaussian, given)
     stream = authors_draws(draws, random_state)
     designs = the_designs(
         search.design, stream, n_rep, n_designs, names=search.names, target_se=target_se
@@ -269,7 +474,7 @@ over 20 designs)
     )
 
 
-def _penalty_error(run) -> float:
+def _penalty_error(run: Any) -> float:
     """The error that a run without a fixed end looks at; nan while no term was added."""
     return float("nan") if run.n_coef.value == 1.0 else _penalty(run.df, run.n_coef, 0.0).se
 
@@ -277,11 +482,9 @@ def _penalty_error(run) -> float:
 def _correct(df: Jackknife, r: Jackknife, default: float) -> Jackknife:
     """The penalty before negative values are set to 0."""
     if r.value == 1.0:
-        warnings.warn(
+        warn_user(
             "no fit added a term to the intercept, so the penalty cannot be corrected; the default "
-            f"penalty {default:g} is kept",
-            UserWarning,
-            stacklevel=3,
+            f"penalty {default:g} is kept"
         )
         return Jackknife(default, np.full(len(df.left_out), default))
     return _penalty(df, r, default)
@@ -294,3 +497,44 @@ def _penalty(df: Jackknife, r: Jackknife, default: float) -> Jackknife:
         some, penalty_before_zero(df.left_out, np.where(some, r.left_out, 2.0)), default
     )
     return Jackknife(float(penalty_before_zero(df.value, r.value)), left_out)
+
+
+PACKAGES = ("earth", "mda")
+
+
+def unpruned_mars(package: str, degree: int, nk: int, engine: str, **search: Any) -> Earth | Mars:
+    """The fit that Algorithm 2 measures: a forward pass without threshold and without pruning.
+
+    `search` are further options of earth's forward pass.
+    """
+    penalty = default_penalty(degree)
+    if package == "earth":
+        options = search | {"degree": degree, "nk": nk, "engine": engine}
+        return Earth(penalty=penalty, thresh=0.0, pmethod="none", **options)
+    if engine not in ("auto", "r"):
+        raise refusal("engine", engine, "'auto' or 'r' for mda")
+    return Mars(degree=degree, penalty=penalty, nk=nk, thresh=0.0, prune=False)
+
+
+def nominal_df(model: Any) -> float:
+    """The degrees of freedom that a MARS model counts for itself, r + c (r - 1)/2.
+
+    r is the number of terms with the intercept, c the penalty; a negative penalty makes it 0, as
+    in R's earth (equation "mars_cmr" of the paper).
+
+    Parameters
+    ----------
+    model : fitted Earth or Mars
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> from pyearthdof import nominal_df
+    >>> nominal_df(SimpleNamespace(n_terms_=12, penalty_=2.0))
+    23.0
+    """
+    if hasattr(model, "nominal_df_"):
+        return float(model.nominal_df_)
+    if hasattr(model, "n_terms_") and hasattr(model, "penalty_"):
+        return 0.0 if model.penalty_ < 0 else float(nominal(model.n_terms_, model.penalty_))
+    raise refusal("model", model, "a fitted MARS model")

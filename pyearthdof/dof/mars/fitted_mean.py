@@ -1,43 +1,51 @@
-"""The two rules with noise around the fit instead of around zero.
+"""Both rules of `CorrectedEarth` with noise around the fit instead of around zero.
 
-A search that has a signal to find spends less on noise than one that has none, so the degrees of freedom
-at the null are on the safe side. Here they are measured around a fit, by noise of the variance RSS/(n - df)
-that it leaves; the fit that they choose is the next mean, until it is chosen again. The responses have the
-same random numbers every time, so that nothing but the mean changes.
+A search that has a signal to find spends less on noise than one that has none. So the degrees of freedom are
+measured around a fit, by noise of the variance RSS/(n - df) that it leaves; the fit that they choose is the
+next mean, until it is chosen again. The random numbers are the same every time, so that nothing but the mean
+changes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
+from ...contract import Rows
 from ...exceptions import InvalidInputError
-from ..consistency.mars import authors_draws
+from ...mars.data.design import Design
+from ...mars.earth import Earth
+from ..criteria import AGREES, FULL, MOST, PERFECT, SWINGS, TIRED, settle
 from ..degrees_of_freedom import degrees_of_freedom
-from ..drawn import Drawn, FromTable
-from ..results import DegreesOfFreedom
-from .penalty import corrected_penalty, default_penalty, nominal
-from .rss import fits_of_sizes, n_weighted, rss_of_fit
-from .size_choice import SizeChoice, choose_size
-from .sizes import Mean, measure_sizes
+from ..montecarlo.draws import Draws, RandomState, authors_draws
+from ..montecarlo.errors import check_n_rep
+from ..results import DegreesOfFreedom, Estimate
+from .correction import corrected_penalty, default_penalty, nominal
+from .sizes import (
+    Mean,
+    SizeChoice,
+    choose_size,
+    fits_of_sizes,
+    measure_sizes,
+    n_weighted,
+    rss_of_fit,
+)
 
-__all__ = ["AroundFit", "penalty_around_fit", "settle", "size_around_fit"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
-MOST = 10  # measurements
+__all__ = ["AroundFit", "penalty_around_fit", "size_around_fit"]
+
 CLOSE = 0.01  # of two penalties
-
-AGREES = "agrees with itself"
-SWINGS = "swings, and takes the smaller model"
-FULL = "stops where the degrees of freedom reach n"
-PERFECT = "stops at a perfect fit"
-TIRED = f"does not settle in {MOST} measurements"
 
 
 @dataclass(frozen=True, eq=False)
-class AroundFit(FromTable, Drawn):
+class AroundFit(Estimate):
     """A penalty for which the nominal df are the actual ones, with noise around the fit.
 
     Attributes
@@ -67,7 +75,7 @@ class AroundFit(FromTable, Drawn):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(100, 5))
     >>> y = 5 * np.abs(X[:, 0]) + rng.normal(size=100)
-    >>> model = CorrectedEarth(Earth(engine="native"), rule="penalty", mean="fit", n_rep=50).fit(X, y)
+    >>> model = CorrectedEarth(Earth(engine="native"), rule="corrected", mu="fitted", n_rep=50).fit(X, y)
     >>> model.correction_.ended
     'agrees with itself'
     """
@@ -90,7 +98,7 @@ class AroundFit(FromTable, Drawn):
             f"n_terms={self.n_terms:.6g}, sigma={self.sigma:.4g}, {self.ended}, n_rep={self.n_rep})"
         )
 
-    def _draw(self, ax) -> None:
+    def _draw(self, ax: Axes) -> None:
         """The penalty of each fit, and what was measured around it."""
         at = range(1, len(self.steps) + 1)
         if not at:
@@ -104,7 +112,16 @@ class AroundFit(FromTable, Drawn):
         ax.legend()
 
 
-def penalty_around_fit(X, fit: Callable, unpruned, n_rep, draws, random_state, n_jobs, progress):
+def penalty_around_fit(
+    X: Rows,
+    fit: Callable,
+    unpruned: Any,
+    n_rep: int | None,
+    draws: Draws | str | None,
+    random_state: RandomState,
+    n_jobs: int | None,
+    progress: bool,
+) -> AroundFit:
     """Iterate Algorithm 2 around its own fit.
 
     Parameters
@@ -117,6 +134,7 @@ def penalty_around_fit(X, fit: Callable, unpruned, n_rep, draws, random_state, n
     n_rep, draws, random_state, n_jobs, progress
         As in `correct_penalty`.
     """
+    n_rep = check_n_rep(n_rep, None)
     stream = authors_draws(draws, random_state)
     penalty = default = default_penalty(unpruned.degree)
     rows, ended, found = [], TIRED, None
@@ -174,12 +192,23 @@ def _corrected(found: DegreesOfFreedom, default: float) -> float:
     return float(corrected_penalty(found.df, r)) if r > 1 else default
 
 
-def size_around_fit(X, long, first: SizeChoice, estimator, weights, nprune, **run) -> SizeChoice:
+def size_around_fit(
+    X: Rows,
+    design: Design,
+    long: Earth,
+    first: SizeChoice,
+    estimator: Any,
+    weights: ArrayLike | None,
+    nprune: int | None,
+    **run: Any,
+) -> SizeChoice:
     """Iterate the choice of a size around its own fit.
 
     Parameters
     ----------
-    X : the design
+    X : the data
+    design : Design
+        X, checked.
     long : Earth
         Fitted with penalty -1 and without nprune: all sizes come from it.
     first : SizeChoice
@@ -203,7 +232,7 @@ def size_around_fit(X, long, first: SizeChoice, estimator, weights, nprune, **ru
         if sigma == 0:
             return FULL if n <= df else PERFECT
         mean = Mean(fits[size - 1], sigma, projections(fits[size - 1]))
-        curve = measure_sizes(X, estimator, weights, mean, draws=stream.copy(), **run)
+        curve = measure_sizes(design, estimator, weights, mean, draws=stream.copy(), **run)
         choice = choose_size(curve, rss, criterion=first.criterion, n=n, nprune=nprune)
         rows.append((size, df, sigma, choice.size))
         return choice.size
@@ -212,29 +241,3 @@ def size_around_fit(X, long, first: SizeChoice, estimator, weights, nprune, **ru
     steps = pd.DataFrame(rows, columns=["size", "df", "sigma", "measured"])
     df = float(choice.table["df"][size - 1])
     return replace(choice, size=size, df=df, ended=ended, steps=steps)
-
-
-def settle(choice: int, around: Callable[[int], int | str]) -> tuple[int, str]:
-    """Choose around the choice until it is chosen again; how it ended.
-
-    `around(choice)` is the next one, or the reason why there is none. Of those that it swings between, the
-    smallest is taken.
-
-    Examples
-    --------
-    >>> from pyearthdof.dof.mars.fitted_mean import settle
-    >>> settle(5, {5: 3, 3: 4, 4: 4}.get)
-    (4, 'agrees with itself')
-    >>> settle(5, {5: 3, 3: 4, 4: 3}.get)
-    (3, 'swings, and takes the smaller model')
-    """
-    seen = [choice]
-    for _ in range(MOST):
-        found = around(choice)
-        if isinstance(found, str) or found == choice:
-            return choice, found if isinstance(found, str) else AGREES
-        if found in seen:
-            return min(seen[seen.index(found) :]), SWINGS
-        choice = found
-        seen.append(choice)
-    return choice, TIRED

@@ -1,48 +1,120 @@
-"""The actual degrees of freedom of every size of a MARS pruning sequence.
+"""The actual degrees of freedom of every size of a MARS pruning sequence, and the choice of a size by them.
 
-MARS counts r + c (r - 1)/2 for a model of r terms, a straight line. What its search uses is a curve: the
-first terms are the best of many, and dear; later ones are cheaper. The curve is measured as Algorithm 1
-does it: responses of noise go through the forward pass and the pruning, and the df of size r are the
-covariances of its fit with the noise.
+MARS counts r + c (r - 1)/2 for a model of r terms, a straight line. The actual degrees of freedom are a
+curve: the first terms are the best of many, and expensive; later ones are cheaper. The curve is measured as
+Algorithm 1 does it, by responses of noise that go through the forward pass and the pruning.
 
 A fit of size r is a projection, so for a constant mean the sum of the covariances is 1 + (n - 1) E[RSq of
-size r], one number a run (`run.direction`). For another mean it is E[z'(fit - f)]/sigma, where z is the
-noise, and f any fixed vector: the less the fit differs from it, the less it varies.
+size r], one number a run. For another mean it is E[z'(fit - f)]/sigma, where z is the noise, and f any fixed
+vector: the less the fit differs from it, the less it varies.
+
+earth reports 0 for an RSS below 1e-10, though y may be as small as that. Such an RSS is computed again, and
+is 0 only if it is rounding.
 """
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
 from scipy.stats import norm
 
-from ..._utils.checks import by_position, check_count, check_level, refusal
-from ...contract import SizeFits
+from ..._utils.checks import by_position, check_choice, check_level, refusal
+from ...contract import Rows, SizeFits
 from ...exceptions import InvalidInputError
+from ...mars.components.terms import evaluate_terms
 from ...mars.data.design import check_weights
 from ...mars.earth import Earth
 from ...mars.engines.native import BoundNative
 from ...mars.engines.native.weights import differ
-from ..consistency.mars import authors_draws
-from ..drawn import DrawnCurve, DrawnSizes
-from ..montecarlo.blocks import run_blocks
-from ..montecarlo.designs import in_words, the_designs
-from ..montecarlo.direction import df_of_projections
-from ..montecarlo.jackknife import mean_of, mean_over_designs
-from ..montecarlo.noise import Responses
-from ..versions import package_versions
-from .penalty import default_penalty, nominal
-from .search import mars_search
+from ..criteria import CRITERIA, scores, sum_of_squares
+from ..montecarlo.designs import Designs, in_words, the_designs
+from ..montecarlo.draws import Draws, RandomState, Responses, authors_draws
+from ..montecarlo.errors import check_n_rep, mean_of, mean_over_designs
+from ..montecarlo.variance_reduction import df_of_projections
+from ..montecarlo.workers import run_blocks
+from ..results import Curve, Estimate, package_versions
+from .correction import default_penalty, mars_search, nominal
 
-__all__ = ["SizeCurve", "df_of_sizes"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = [
+    "SizeChoice",
+    "SizeCurve",
+    "choose_size",
+    "df_of_sizes",
+    "fits_of_sizes",
+    "n_weighted",
+    "rss_of_fit",
+    "rss_of_sizes",
+]
+
+
+def fits_of_sizes(long: Earth, X: Rows) -> Callable:
+    """A function of y that fits it by the best terms of each size, (sizes, n).
+
+    Parameters
+    ----------
+    long : Earth
+        Fitted to X without nprune.
+    X : the design
+    """
+    model, root = long.model_, _root(long)
+    bx = evaluate_terms(model.design(X), model.dirs, model.cuts)
+    length = np.linalg.norm(root[:, None] * bx, axis=0)
+    bx = bx / np.where(length > 0, length, 1.0)
+    bases = []
+    for k, row in enumerate(long.prune_terms_):
+        columns = bx[:, row[: k + 1].astype(int) - 1]
+        bases.append((columns, np.linalg.pinv(root[:, None] * columns)))
+    return lambda y: np.array([columns @ (inverse @ (root * y)) for columns, inverse in bases])
+
+
+def n_weighted(model: Any) -> int:
+    """Number of rows that count in a fitted Earth: those with a weight above 0."""
+    return int((_root(model) > 0).sum())
+
+
+def rss_of_sizes(long: Earth, X: Rows) -> np.ndarray:
+    """Residual sums of squares of the best terms of each size.
+
+    Parameters
+    ----------
+    long : Earth
+        Fitted to X without nprune.
+    X : the design
+    """
+    if (long.rss_per_subset_ > 0).all():
+        return long.rss_per_subset_
+    y = long.fitted_values_ + long.residuals_
+    return sum_of_squares(y - fits_of_sizes(long, X)(y), y, _root(long))
+
+
+def rss_of_fit(model: Any) -> float:
+    """The residual sum of squares of a fitted Earth."""
+    if model.rss_ > 0:
+        return float(model.rss_)
+    y = model.fitted_values_ + model.residuals_
+    return float(sum_of_squares(model.residuals_, y, _root(model)))
+
+
+def _root(model: Any) -> np.ndarray:
+    """Roots of the case weights, 1 without."""
+    n = len(model.fitted_values_)
+    return np.ones(n) if model.weights_ is None else np.sqrt(model.weights_)
+
 
 SEQUENCES = ("backward", "forward", "seqrep", "exhaustive")
 
 
 @dataclass(frozen=True, eq=False)
-class SizeCurve(DrawnSizes, DrawnCurve):
+class SizeCurve(Curve):
     """Actual degrees of freedom of MARS models by their number of terms.
 
     Attributes
@@ -58,10 +130,8 @@ class SizeCurve(DrawnSizes, DrawnCurve):
         from the table.
     default_penalty : float
     n, p, nk, degree, n_rep : int
-    n_designs : int or None
-        Number of designs that were drawn; None where the design was given.
-    se_covers : str
-        What the standard errors and intervals cover.
+    n_designs, se_covers
+        As in `DegreesOfFreedom`.
     left_out : (k, m) array
         The df without one repetition (design); without columns in a curve from the table.
     settings, versions : dict
@@ -110,7 +180,14 @@ class SizeCurve(DrawnSizes, DrawnCurve):
             f"n_rep={self.n_rep}{in_words(self.n_designs)})"
         )
 
-    def df_at(self, sizes) -> np.ndarray:
+    _INCHES = (6.0, 4.0)
+
+    def _draw(self, ax: Axes) -> None:
+        from ...plots import plot_sizes
+
+        plot_sizes(self, ax)
+
+    def df_at(self, sizes: Any) -> np.ndarray:
         """Degrees of freedom of models with these numbers of terms; beyond the curve by its last slope.
 
         At the end of the runs the slope may be next to nothing, and then longer models would win for free:
@@ -159,7 +236,7 @@ class _FitSizes:
     weights: np.ndarray | None
     mean: Mean | None
 
-    def __call__(self, bound: BoundNative, Y, n_threads: int = 1) -> SizeFits:
+    def __call__(self, bound: BoundNative, Y: np.ndarray, n_threads: int = 1) -> SizeFits:
         Z = None if self.mean is None else noise_of(Y, self.mean, self.weights)
         fits = bound.fit_sizes(Y, Z, self.weights, n_threads)
         if self.mean is None or Z is None:
@@ -172,25 +249,25 @@ class _FitSizes:
         return replace(fits, products=fits.products - Z.T @ (root * guesses).T)
 
 
-def noise_of(Y, mean: Mean, weights) -> np.ndarray:
+def noise_of(Y: np.ndarray, mean: Mean, weights: np.ndarray | None) -> np.ndarray:
     """Standard normal noise that made the responses."""
     root = 1.0 if weights is None else np.sqrt(weights)[:, None]
     return root * (Y - mean.mu[:, None]) / mean.sigma
 
 
 def df_of_sizes(
-    design,
+    X: Rows | tuple[int, int],
     *,
-    estimator=None,
-    sample_weight=None,
-    degree=None,
-    nk=None,
-    n_rep=100,
-    draws=None,
-    random_state=None,
-    n_designs=None,
-    n_jobs=None,
-    progress=False,
+    estimator: Any = None,
+    sample_weight: ArrayLike | None = None,
+    degree: int | None = None,
+    nk: int | None = None,
+    n_rep: int = 100,
+    draws: Draws | str | None = None,
+    random_state: RandomState = None,
+    n_designs: int | None = None,
+    n_jobs: int | None = None,
+    progress: bool = False,
 ) -> SizeCurve:
     """Measure the actual degrees of freedom of every size of the pruning sequence of MARS.
 
@@ -200,7 +277,7 @@ def df_of_sizes(
 
     Parameters
     ----------
-    design : (n, p) array, DataFrame, or tuple (n, p)
+    X : (n, p) array, DataFrame, or tuple (n, p)
         The predictors; a tuple asks for Gaussian ones.
     estimator : Earth, optional
         Whose search is measured, with all its options except penalty and nprune; `Earth()` by default. The
@@ -210,18 +287,8 @@ def df_of_sizes(
         response at a time, ten times longer or more.
     degree, nk : int, optional
         Instead of the estimator's.
-    n_rep : int
-        Number of responses drawn and fitted.
-    draws : RDraws, optional
-        R's random numbers; `RDraws(1234)` by default.
-    random_state : int, RandomState, Generator or None
-        Numpy's random numbers instead.
-    n_designs : int, optional
-        How many designs are drawn for a tuple, as in `correct_penalty`.
-    n_jobs : int, optional
-        Number of threads; the result does not depend on it.
-    progress : bool
-        Show a progress bar.
+    n_rep, draws, random_state, n_designs, n_jobs, progress
+        As in `correct_penalty`.
 
     Returns
     -------
@@ -233,22 +300,32 @@ def df_of_sizes(
     >>> df_of_sizes((100, 10), degree=2, random_state=1)
     SizeCurve(1..19 terms, df=1..48.67 ± 0.44, nominal_df=1..46, n_rep=100, over 20 designs)
     """
+    (sample_weight,) = by_position(X, sample_weight=sample_weight)
     return measure_sizes(
-        design, estimator, sample_weight, None, degree, nk, n_rep, draws, random_state, n_designs, n_jobs,
-        progress,
+        X, Earth() if estimator is None else estimator, sample_weight, None, degree, nk, n_rep, draws,
+        random_state, n_designs, n_jobs, progress,
     )  # fmt: skip
 
 
 def measure_sizes(
-    design, estimator, sample_weight, mean: Mean | None, degree=None, nk=None, n_rep=100, draws=None,
-    random_state=None, n_designs=None, n_jobs=None, progress=False,
-) -> SizeCurve:  # fmt: skip
+    X: Any,
+    estimator: Any,
+    sample_weight: ArrayLike | None,
+    mean: Mean | None,
+    degree: int | None = None,
+    nk: int | None = None,
+    n_rep: int | None = None,
+    draws: Draws | str | None = None,
+    random_state: RandomState = None,
+    n_designs: int | None = None,
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> SizeCurve:
     """As `df_of_sizes`, with noise around a mean."""
-    n_rep = check_count("n_rep", n_rep, 2)
-    estimator = Earth() if estimator is None else estimator
+    n_rep = check_n_rep(n_rep, None)
     check_sequence(estimator)
-    given = {"degree": degree, "nk": nk, "engine": "native", "package": None}
-    search = mars_search(design, estimator, False, given)
+    given = {"degree": degree, "nk": nk, "engine": "native"}
+    search = mars_search(X, estimator, "data", given)
     procedure = search.procedure.set_params(
         thresh=estimator.thresh,
         penalty=-1.0,
@@ -257,7 +334,6 @@ def measure_sizes(
     )
     stream = authors_draws(draws, random_state)
     designs = the_designs(search.design, stream, n_rep, n_designs, names=search.names)
-    by_position(design, "design", sample_weight=sample_weight)
     weights = check_weights(sample_weight, designs.n)
     if weights is not None:  # to earth equal ones are none, and none is zero
         weights = np.maximum(weights, weights.mean() / 1e8) if differ(weights) else None
@@ -304,7 +380,7 @@ def measure_sizes(
     )
 
 
-def check_sequence(estimator) -> None:
+def check_sequence(estimator: Any) -> None:
     """Refuse what has no pruning sequence of one response to choose from."""
     if not isinstance(estimator, Earth):
         raise refusal(
@@ -324,7 +400,7 @@ def check_sequence(estimator) -> None:
             )
 
 
-def has_sequence(estimator) -> bool:
+def has_sequence(estimator: Any) -> bool:
     """Whether `check_sequence` takes it."""
     try:
         check_sequence(estimator)
@@ -333,7 +409,9 @@ def has_sequence(estimator) -> bool:
     return True
 
 
-def _run(work: _FitSizes, designs, responses, n_jobs, progress):
+def _run(
+    work: _FitSizes, designs: Designs, responses: Responses, n_jobs: int | None, progress: bool
+) -> Any:
     """What each run says of the df of each size, a table for each design; the runs' lengths; versions."""
     blocks = run_blocks(work, designs, responses, n_jobs=n_jobs, progress=progress)
     values, lengths, versions = [], [], {}
@@ -359,3 +437,125 @@ def _says(fits: SizeFits, n: int, mean: Mean | None) -> np.ndarray:
 def _widened(table: np.ndarray, width: int) -> np.ndarray:
     """Sizes beyond a table repeat its last column."""
     return table[:, np.minimum(np.arange(width), table.shape[1] - 1)]
+
+
+@dataclass(frozen=True, eq=False)
+class SizeChoice(Estimate):
+    """A size, and why it was chosen; `plot` is that of the curve, with the size.
+
+    Attributes
+    ----------
+    size : int
+        Number of terms with the least score.
+    df : float
+        Actual degrees of freedom of a model of that size.
+    sigma2 : float
+        Variance of the noise: the RSS over n - df of the size with the least AICc.
+    criterion : {"aicc", "covariance", "gcv"}
+    curve : SizeCurve
+        The degrees of freedom of all sizes.
+    table : DataFrame
+        For each size of the pruning sequence: df, rss, and the three criteria, infinite where the df are
+        above 0.75 n.
+    ended : str
+        With noise around the fit: how the iteration ended. Otherwise "measured once".
+    steps : DataFrame or None
+        With noise around the fit: the sizes and standard deviations of the noise on the way.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof import choose_size, df_of_sizes
+    >>> X = np.random.default_rng(0).normal(size=(100, 10))
+    >>> choose_size(df_of_sizes(X), rss=[120.0, 80.0, 72.0, 68.0, 66.0])
+    SizeChoice(3 terms, df=10.12, criterion='aicc', sigma2=0.801)
+    """
+
+    size: int
+    df: float
+    sigma2: float
+    criterion: str
+    curve: SizeCurve
+    table: pd.DataFrame
+    ended: str = "measured once"
+    steps: pd.DataFrame | None = None
+
+    def __repr__(self) -> str:
+        count = 0 if self.steps is None else len(self.steps)
+        times = "1 measurement" if count == 1 else f"{count} measurements"
+        how = "" if self.steps is None else f", {self.ended}, {times} around the fit"
+        terms = "1 term" if self.size == 1 else f"{self.size} terms"
+        return (
+            f"SizeChoice({terms}, df={self.df:.4g}, criterion={self.criterion!r}, "
+            f"sigma2={self.sigma2:.4g}{how})"
+        )
+
+    _INCHES = (6.0, 4.0)
+
+    def _draw(self, ax: Axes) -> None:
+        from ...plots import plot_sizes
+
+        plot_sizes(self, ax)
+
+
+def choose_size(
+    curve: SizeCurve,
+    rss: Any,
+    *,
+    criterion: str = "aicc",
+    n: int | None = None,
+    nprune: int | None = None,
+) -> SizeChoice:
+    """The size with the least score, from the RSS of models of 1, 2, ... terms.
+
+    With the actual df of the curve, the scores are
+
+    - "aicc": log(RSS/n) + 2 (df + 1)/(n - df - 2),
+    - "covariance": RSS + 2 sigma2 df, with sigma2 = RSS/(n - df) at the size with the least AICc,
+    - "gcv": RSS/(1 - df/n)^2.
+
+    Sizes with df above 0.75 n are left out.
+
+    Parameters
+    ----------
+    curve : SizeCurve
+        From `df_of_sizes` or `quick_df_of_sizes`.
+    rss : sequence of float
+        Residual sums of squares along the pruning sequence, `Earth.rss_per_subset_`. They belong to a
+        fit with penalty -1, as the curve does.
+    criterion : {"aicc", "covariance", "gcv"}
+    n : int, optional
+        Number of observations; the curve's by default.
+    nprune : int, optional
+        Most terms.
+
+    Returns
+    -------
+    SizeChoice
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof import Earth, choose_size, df_of_sizes
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 10))
+    >>> y = 2 * np.maximum(X[:, 0], 0) + rng.normal(size=100)
+    >>> long = Earth(penalty=-1, engine="native").fit(X, y)
+    >>> choice = choose_size(df_of_sizes(X), long.rss_per_subset_)
+    >>> long.reprune(nprune=choice.size).terms_
+    ('(Intercept)', 'h(x1-0.261351)', 'h(0.261351-x1)')
+    """
+    check_choice("criterion", criterion, CRITERIA)
+    if not isinstance(curve, SizeCurve):
+        raise refusal("curve", curve, "a SizeCurve, as df_of_sizes returns it")
+    rss = np.asarray(rss, dtype=float)
+    if rss.ndim != 1 or len(rss) == 0 or not np.isfinite(rss).all() or (rss < 0).any():
+        raise InvalidInputError(
+            "rss should be residual sums of squares, 0 or more, of models of 1, 2, ... terms"
+        )
+    sizes = np.arange(1, len(rss) + 1 if nprune is None else min(len(rss), nprune) + 1)
+    df = curve.df_at(sizes)
+    table, sigma2 = scores(rss[: len(sizes)], df, curve.n if n is None else n)
+    table.insert(0, "size", sizes)
+    best = int(np.argmin(table[criterion]))
+    return SizeChoice(int(sizes[best]), float(df[best]), sigma2, criterion, curve, table)

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from ..._utils.checks import check_count, is_shape, refusal
 from ...random import RDraws
-from .noise import Draws, drawn_designs
+from .draws import Draws, drawn_designs
 
 __all__ = ["Designs", "in_words", "the_designs"]
 
@@ -48,11 +49,11 @@ class Designs:
 
     @property
     def drawn(self) -> bool:
-        return is_shape(self.source)
+        return isinstance(self.source, tuple)
 
     @property
     def n(self) -> int:
-        return self.source[0] if is_shape(self.source) else len(self.source)
+        return self.source[0] if isinstance(self.source, tuple) else len(self.source)
 
     @property
     def n_drawn(self) -> int | None:
@@ -68,7 +69,7 @@ class Designs:
 
     def __iter__(self) -> Iterator:
         """The designs, one after the other: all of them are large together."""
-        if not self.drawn:
+        if not isinstance(self.source, tuple):
             yield self.source
             return
         n_skipped = self.n_rep if self.n_skipped is None else self.n_skipped
@@ -87,8 +88,8 @@ class Designs:
         return replace(self, counts=counts)
 
     @property
-    def setting(self):
-        """What a result tells about its design."""
+    def setting(self) -> Any:
+        """The design as the settings of a result record it."""
         return list(self.source) if self.drawn else "given"
 
     def covers(self, fits: bool = True) -> str:
@@ -100,7 +101,14 @@ class Designs:
 
 
 def the_designs(
-    source, draws, n_rep, n_designs, *, exact=False, names=None, target_se=None
+    source: Any,
+    draws: Draws,
+    n_rep: int,
+    n_designs: int | None,
+    *,
+    exact: bool = False,
+    names: Any = None,
+    target_se: float | None = None,
 ) -> Designs:
     """Spread the repetitions over the designs.
 

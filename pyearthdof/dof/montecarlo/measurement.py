@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 import numpy as np
 
 from ...contract import Fits
 from ...exceptions import InvalidInputError
-from ..search import modified_search_cost, search_cost
-from .blocks import Block, FitMany, run_blocks
-from .covariance import Covariance, jackknife_groups
 from .designs import Designs
-from .frames import frame_groups, merged_groups
-from .jackknife import Jackknife, mean_of, mean_over_designs
-from .noise import Responses
-from .target import DESIGNS, FRAMES, LEAST, STEP, Looks, Target
-from .variance import PLAIN, Estimator, Reduction, estimator
+from .draws import Responses, frame_groups, merged_groups
+from .errors import (
+    DESIGNS,
+    FRAMES,
+    LEAST,
+    STEP,
+    Jackknife,
+    Looks,
+    Target,
+    mean_of,
+    mean_over_designs,
+)
+from .variance_reduction import PLAIN, Covariance, Estimator, Reduction, estimator, jackknife_groups
+from .workers import Block, FitMany, run_blocks
 
 __all__ = ["Measurement", "measure", "over_designs", "run_groups"]
 
@@ -48,11 +55,15 @@ class Measurement:
 
     @property
     def msdf(self) -> Jackknife | None:
-        return modified_search_cost(self.df, self.trace)
+        """The paper's search cost, df - E[tr S(y)], of the fit S(y) y; it needs no active set."""
+        return None if self.trace is None else self.df - self.trace
 
     @property
     def sdf(self) -> Jackknife | None:
-        return search_cost(self.df_refitted, self.rank)
+        """Tibshirani's search cost, df(refitted) - E[rank X_A], by refits on the active set."""
+        if self.df_refitted is None or self.rank is None:
+            return None
+        return self.df_refitted - self.rank
 
 
 @dataclass(frozen=True)
@@ -66,7 +77,7 @@ class _Run:
     n_jobs: int | None
     progress: bool
 
-    def blocks(self, designs: Designs, **options) -> Generator[Block]:
+    def blocks(self, designs: Designs, **options: Any) -> Generator[Block]:
         return run_blocks(
             FitMany(self.procedure), designs, self.responses, n_jobs=self.n_jobs,
             progress=self.progress, **options,
@@ -74,15 +85,15 @@ class _Run:
 
 
 def measure(
-    procedure,
+    procedure: Any,
     designs: Designs,
-    responses,
+    responses: Responses,
     *,
     statistic: str | None = None,
     reduction: Reduction = PLAIN,
     target: Target | None = None,
-    n_jobs=None,
-    progress=False,
+    n_jobs: int | None = None,
+    progress: bool = False,
 ) -> Measurement:
     """Run the fits and reduce them in the order of the repetitions.
 
@@ -108,7 +119,7 @@ def _in_frames(run: _Run, designs: Designs, size: int | None) -> tuple[_Run, Des
     return replace(run, responses=responses, reduction=reduction), designs.in_frames(size)
 
 
-def _each(run: _Run, designs: Designs, blocks) -> Iterator[Measurement]:
+def _each(run: _Run, designs: Designs, blocks: Any) -> Iterator[Measurement]:
     """What is found on each design."""
     for k, of_one in itertools.groupby(blocks, key=lambda block: block.design):
         groups = run_groups(designs.n, designs.counts[k], _WIDTH, run.reduction.frame)
@@ -199,7 +210,7 @@ def run_groups(n: int, n_rep: int, width: int, frame: int | None) -> np.ndarray 
 class _Tally:
     """What the blocks of one design say."""
 
-    def __init__(self, run: _Run, groups):
+    def __init__(self, run: _Run, groups: np.ndarray | None) -> None:
         self.run, self.groups = run, groups
         self.done = 0
         self.statistics: dict[str, list] = {name: [] for name in _STATISTICS}
@@ -217,7 +228,7 @@ class _Tally:
         self.done += block.Y.shape[1]
         self.engine, self.versions = block.engine, block.versions
 
-    def _added(self, total: Estimator | None, block: Block, fitted) -> Estimator:
+    def _added(self, total: Estimator | None, block: Block, fitted: np.ndarray) -> Estimator:
         run = self.run
         if total is None:
             total = estimator(run.reduction, block.X, run.responses, self.groups)
@@ -255,7 +266,7 @@ def _stated(statistic: str, mean: Jackknife | None) -> Covariance:
     return Covariance(None, mean)
 
 
-def over_designs(each: list[Measurement], counts) -> Measurement:
+def over_designs(each: list[Measurement], counts: Sequence[float] | np.ndarray) -> Measurement:
     """The means over the designs; a single measurement as it is."""
     if len(each) == 1:
         return each[0]
@@ -276,12 +287,12 @@ def over_designs(each: list[Measurement], counts) -> Measurement:
         df_refitted=mean("df_refitted"),
         engine=each[-1].engine,
         versions=each[-1].versions,
-        counts=tuple(counts),
+        counts=tuple(int(count) for count in counts),
         reduction=each[-1].reduction,
     )
 
 
-def _mean(blocks, groups) -> Jackknife | None:
+def _mean(blocks: Any, groups: np.ndarray | None) -> Jackknife | None:
     if any(values is None for values in blocks):
         return None
     return mean_of(np.concatenate([np.atleast_1d(values) for values in blocks]), groups)

@@ -1,18 +1,19 @@
-"""Tasks for several workers: a worker may die, and Ctrl-C stops them all.
+"""Blocks of fits, and the workers that compute them: one core, many, or a cluster.
 
-joblib does the work. What it leaves open, and what is done about it here:
+The blocks depend on the size of the study alone, and the results come back in order. With fixed blocks and
+one BLAS thread the result is the same to the bit for any number of workers. A procedure is bound to each
+design once: in the main process if it has threads of its own, else in each worker.
 
-- A worker process that dies ends the whole call. Here its tasks are given out again; it is an error only
-  when workers die twice and nothing was finished in between.
-- A worker that dies while it sends its result leaves the main process waiting for the rest of it, for
-  ever. A thread looks after the workers and cuts the pipe.
-- On a dask cluster, a task that killed every worker that took it is never reported. So the cluster's
-  client is asked directly; dask itself gives the tasks of a dead worker to another one. A cluster
-  without this version of the package is refused before it gets a task.
-- Ctrl-C reaches the worker processes of a terminal too, each of which would print a traceback, or stop in
-  the middle of a result. They do not listen; the main process ends them.
-- Workers outlive a main process that was killed, also when they have not begun to work yet. They watch it
-  from their start and end themselves.
+joblib runs the workers. Beyond that:
+
+- When a worker process dies, joblib ends the whole call. Its tasks are submitted again; it is an error only
+  if workers die twice and no task was finished in between.
+- When a worker dies while it sends its result, the main process would wait forever for the rest of it. A
+  thread watches the workers and closes the pipe.
+- dask never reports a task that killed every worker that took it, so its client is asked directly. A
+  cluster without this version of the package is refused before it gets a task.
+- Workers ignore Ctrl-C, which a terminal sends to them too; the main process ends them. They watch a main
+  process that was killed, and end themselves.
 """
 
 from __future__ import annotations
@@ -24,23 +25,49 @@ import multiprocessing.connection
 import multiprocessing.resource_tracker
 import os
 import signal
+import sys
 import threading
 import time
-import warnings
+import uuid
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import BrokenExecutor
+from dataclasses import dataclass, fields, replace
+from typing import Any, Protocol
 
-from joblib import Parallel, delayed
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
 from joblib._parallel_backends import LokyBackend
 from joblib.externals.loky.backend import resource_tracker
 from joblib.parallel import get_active_backend
+from threadpoolctl import ThreadpoolController
 
+from ..._utils.progress import progress_bar
+from ..._utils.warnings import warn_user
 from ..._utils.worker import attach_to
 from ..._version import __version__
-from ...exceptions import ClusterError
+from ...contract import Bound, Fits, bind
+from ...exceptions import (
+    ClusterError,
+    FittingError,
+    InvalidInputError,
+    RForkedError,
+    RNotAvailableError,
+)
+from .designs import Designs
 
-__all__ = ["WorkerDiedWarning", "WorkersDied", "is_on_cluster", "run_tasks"]
+__all__ = [
+    "Block",
+    "FitMany",
+    "WorkerDiedWarning",
+    "WorkersDied",
+    "block_edges",
+    "check_finite",
+    "check_result_shape",
+    "is_on_cluster",
+    "run_blocks",
+    "run_tasks",
+]
 
 _LOOK = 0.5  # seconds between two looks at the other processes
 _PATIENCE = 5.0  # seconds that joblib has to notice a dead worker by itself
@@ -50,7 +77,7 @@ _NO_WORKERS = 60.0  # seconds that a cluster may be without any worker
 class WorkersDied(Exception):
     """Workers died again and again; `tasks` are those among which the cause is."""
 
-    def __init__(self, reason: str, tasks: list):
+    def __init__(self, reason: str, tasks: list) -> None:
         super().__init__(reason)
         self.tasks = tasks
 
@@ -102,7 +129,7 @@ def run_tasks(
     pending: dict[int, object] = {}  # given out, not yet back
     failed = False
 
-    def give_out(again):
+    def give_out(again: Iterable[tuple]) -> Iterator[tuple]:
         yield from again
         for number, task in unseen:
             pending[number] = task
@@ -124,17 +151,17 @@ def run_tasks(
         if failed:
             raise WorkersDied("killed, or crashed", list(pending.values())) from cause
         failed = True
-        warnings.warn(
-            "a worker process died; its work is done again", WorkerDiedWarning, stacklevel=3
-        )
+        warn_user("a worker process died; its work is done again", WorkerDiedWarning)
 
 
-def _work(function, main: int, number: int, task):
+def _work(function: Callable[..., Any], main: int, number: int, task: Any) -> tuple:
     attach_to(main)
     return number, function(task)
 
 
-def _on_joblib(jobs, n_jobs, prefer, ordered) -> Iterator:
+def _on_joblib(
+    jobs: Iterable[Any], n_jobs: int | None, prefer: str | None, ordered: bool
+) -> Iterator:
     return_as = "generator" if ordered else "generator_unordered"
     # No memory maps: a task writes nothing to a disk that may be full. One task a
     # batch: what is lost with a worker is as little as possible.
@@ -169,7 +196,7 @@ def _at_start() -> dict:
 
 
 @contextlib.contextmanager
-def _interrupt_later():
+def _interrupt_later() -> Iterator[None]:
     """Hold Ctrl-C back for a moment; processes and threads started meanwhile never get it."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
@@ -182,7 +209,7 @@ def _interrupt_later():
 
 
 @contextlib.contextmanager
-def _watched(executor):
+def _watched(executor: Any) -> Iterator[None]:
     """Look after the processes of a loky executor while its results are awaited."""
     if not hasattr(executor, "_processes"):
         yield
@@ -196,7 +223,7 @@ def _watched(executor):
         over.set()
 
 
-def _watch(executor, over: threading.Event) -> None:
+def _watch(executor: Any, over: threading.Event) -> None:
     dead_since = None
     while not over.wait(_LOOK):
         processes = list((executor._processes or {}).values())
@@ -209,7 +236,7 @@ def _watch(executor, over: threading.Event) -> None:
             return
 
 
-def _cut(executor, processes) -> None:
+def _cut(executor: Any, processes: Any) -> None:
     """Let the reader of the results find the end of the file: nobody can write any more."""
     deadly = getattr(signal, "SIGKILL", signal.SIGTERM)  # on Windows every signal is deadly
     for process in processes:
@@ -219,11 +246,11 @@ def _cut(executor, processes) -> None:
         executor._result_queue._writer.close()
 
 
-def _on_dask(backend, function, tasks) -> Iterator[tuple]:
+def _on_dask(backend: Any, function: Callable[..., Any], tasks: Any) -> Iterator[tuple]:
     client = backend.client
     out: deque = deque()
 
-    def first():
+    def first() -> Any:
         task, future = out[0]
         pair = task, _result(client, future, [task for task, _ in out])
         out.popleft()
@@ -245,7 +272,7 @@ def _on_dask(backend, function, tasks) -> Iterator[tuple]:
             client.cancel([future for _, future in out])
 
 
-def _result(client, future, tasks: list):
+def _result(client: Any, future: Any, tasks: list) -> Any:
     from distributed import CancelledError, KilledWorker
 
     without_workers = 0.0
@@ -269,7 +296,7 @@ def _result(client, future, tasks: list):
 
 
 @contextlib.contextmanager
-def _connected(client):
+def _connected(client: Any) -> Iterator[None]:
     """Name the scheduler where an error is due to its loss."""
     if client.status != "running":
         raise _lost_scheduler(client)
@@ -281,17 +308,17 @@ def _connected(client):
         raise
 
 
-def _lost_scheduler(client) -> ClusterError:
+def _lost_scheduler(client: Any) -> ClusterError:
     return ClusterError(
         f"the connection to the dask scheduler at {client.scheduler.address} was lost; connect a new "
         "dask.distributed.Client to a running scheduler and run it again"
     )
 
 
-def _check_versions(client) -> None:
+def _check_versions(client: Any) -> None:
     """Refuse a cluster of which a part has not this version of the package: it fails at what it is sent."""
 
-    def version():  # a nested function travels by value: this module need not be there
+    def version() -> str:  # a nested function travels by value: this module need not be there
         try:
             import pyearthdof
         except ImportError as error:
@@ -309,3 +336,312 @@ def _check_versions(client) -> None:
                 f"the dask {part} {answer}; install pyearthdof {__version__}, the version of this "
                 "session, on every machine of the cluster"
             )
+
+
+_MIN_BLOCKS = 16  # enough to keep eight workers evenly busy
+_MAX_COLUMNS = 64
+_MAX_VALUES = 1 << 20  # responses of a block, or of blocks that are fitted together: 8 MB
+_LONG_ENOUGH = 0.5  # seconds of a call that fits blocks together while a bar is shown
+
+# What no other response would change is not a failure of one repetition.
+_GENERAL = (InvalidInputError, RNotAvailableError, RForkedError)
+
+
+def block_edges(n: int, n_rep: int, width: int = 1, least: int = _MIN_BLOCKS) -> list[int]:
+    """Where the blocks of repetitions begin and end; all have the same size, or one less.
+
+    `width` is the number of fitted vectors that one repetition gives, `least` the least number of
+    blocks, if there are repetitions enough.
+
+    Examples
+    --------
+    >>> from pyearthdof.dof.montecarlo.workers import block_edges
+    >>> block_edges(100, 20)[:5]
+    [0, 1, 2, 3, 5]
+    """
+    wanted = max(least, -(-n_rep // _MAX_COLUMNS), -(-n * n_rep * width // _MAX_VALUES))
+    n_blocks = min(n_rep, wanted)
+    return [n_rep * k // n_blocks for k in range(n_blocks + 1)]
+
+
+class Work(Protocol):
+    """What is done with each block of a procedure's fits."""
+
+    @property
+    def procedure(self) -> Any: ...
+
+    def __call__(self, bound: Any, Y: np.ndarray, n_threads: int = 1) -> object: ...
+
+
+@dataclass(frozen=True)
+class FitMany:
+    """The work on one block: `fit_many`, and a look at what it returned."""
+
+    procedure: object
+
+    def __call__(self, bound: Bound, Y: np.ndarray, n_threads: int = 1) -> Fits:
+        fits = bound.fit_many(Y, n_threads)
+        check_result_shape("fitted values", fits.fitted, Y.shape)
+        if fits.refitted is not None:
+            check_result_shape("refitted values", fits.refitted, Y.shape)
+        for name in ("trace", "n_coef", "rank"):
+            if getattr(fits, name) is not None:
+                check_result_shape(name, getattr(fits, name), Y.shape[1:])
+        check_finite(fits.fitted)
+        return fits
+
+
+@dataclass(frozen=True)
+class Block:
+    """Responses of a design's repetitions, what was fitted to them, by what, and its versions."""
+
+    design: int
+    X: object
+    Y: np.ndarray
+    result: Any
+    engine: str | None
+    versions: dict
+
+
+def run_blocks(
+    work: Work,
+    designs: Designs,
+    responses: Any,
+    *,
+    width: int = 1,
+    step: Any = None,
+    sure: Callable[[], int] | None = None,
+    n_jobs: int | None = None,
+    progress: bool = False,
+    description: str = "fits",
+    note: Callable[[], str] | None = None,
+) -> Generator[Block]:
+    """Yield the blocks in order, each of them done by `work(bound, Y, n_threads)`.
+
+    With `step`, a block ends after every so many repetitions of a design, so that the run can be ended
+    there; `sure()` returns the repetition before which the run cannot stop, and blocks before it may come
+    as one. `note` gives the text after the bar. The blocks of a worker that died are computed again, and
+    come out the same.
+    """
+    tasks = _tasks(work, designs, responses, width, step, uuid.uuid4().hex)
+    longest = _LONG_ENOUGH if progress else float("inf")
+    try:
+        with _one_blas_thread(), _bar(designs.n_rep, description, progress, note) as advance:
+            for task, (result, engine, versions) in _done(tasks, n_jobs, longest, sure):
+                try:
+                    yield Block(task.design, task.X, task.Y, result, engine, versions)
+                finally:  # also where the run ends here: the bar shows the last error
+                    advance(task.Y.shape[1])
+    except WorkersDied as error:
+        raise _lost(error) from error
+
+
+def _done(
+    tasks: Iterator[_Task], n_jobs: int | None, longest: float, sure: Callable[[], int] | None
+) -> Iterator[tuple]:
+    """Each task with its result: in threads of the procedure's own, or by workers."""
+    first = next(tasks)
+    tasks = itertools.chain([first], tasks)
+    if _bound(first).has_threads and not is_on_cluster():
+        n_threads = effective_n_jobs(n_jobs)
+        if isinstance(first.work, FitMany):
+            for _, of_design in itertools.groupby(tasks, key=lambda task: task.design):
+                yield from _do_together(of_design, n_threads, longest, sure)
+        else:
+            for task in tasks:
+                yield task, _do_block(task, n_threads)
+    else:
+        yield from run_tasks(_do_block, tasks, n_jobs=n_jobs, prefer="processes")
+
+
+def _do_together(
+    tasks: Iterator[_Task], n_threads: int, longest: float, sure: Callable[[], int] | None
+) -> Iterator[tuple]:
+    """Blocks of one design in one call, as many as memory, `longest` (in seconds) and `sure` allow.
+
+    Small ones leave threads without work and make the memory of a fit anew. What they are reduced to goes
+    block by block all the same, so that it does not depend on how fast this machine is.
+    """
+    most = 1.0 if longest < float("inf") else longest
+    done, first = 0, next(tasks, None)
+    while first is not None:
+        room = _MAX_VALUES // len(first.Y)
+        room = room if sure is None else min(room, sure() - done)
+        group, taken = [first], first.Y.shape[1]
+        while after := next(tasks, None):
+            if len(group) >= most or taken + after.Y.shape[1] > room:
+                break
+            group.append(after)
+            taken += after.Y.shape[1]
+        began = time.perf_counter()
+        Y = np.hstack([task.Y for task in group]) if len(group) > 1 else first.Y
+        result, *rest = _do_block(replace(first, Y=Y), n_threads)
+        most = longest / ((time.perf_counter() - began) / len(group))
+        if sure is not None:
+            yield replace(first, Y=Y), (result, *rest)
+        else:
+            stop = 0
+            for task in group:
+                start, stop = stop, stop + task.Y.shape[1]
+                yield task, (_part(result, slice(start, stop)), *rest)
+        done, first = done + taken, after
+
+
+def _part(fits: Fits, columns: slice) -> Fits:
+    """What was found for some of the responses: they are the last axis of everything."""
+    given = {f.name: getattr(fits, f.name) for f in fields(fits)}
+    return replace(fits, **{k: v[..., columns] for k, v in given.items() if v is not None})
+
+
+def _tasks(
+    work: Any, designs: Designs, responses: Any, width: int, step: Any, run: str
+) -> Iterator[_Task]:
+    """The blocks of all designs, one design after the other."""
+    source, first = repr(responses.draws), 0
+    least = -(-_MIN_BLOCKS // len(designs))
+    for k, (X, count) in enumerate(zip(designs, designs.counts, strict=True)):
+        if step is None:
+            edges = block_edges(designs.n, count, width, least)
+        else:
+            inner = block_edges(designs.n, step, width, 1)[:-1]
+            starts = np.add.outer(np.arange(0, count, step), inner).ravel()
+            edges = [*starts[starts < count].tolist(), count]
+        for start, Y in zip(edges, responses.blocks(edges), strict=False):
+            yield _Task(work, X, Y, k, first + start, designs.n_rep, source, run)
+        first += count
+
+
+@contextlib.contextmanager
+def _bar(
+    total: int, description: str, progress: bool, note: Callable[[], str] | None = None
+) -> Iterator[Callable[[int], Any]]:
+    """Show a bar if wanted; yield a function that moves it on.
+
+    A hidden bar would do, but it makes locks, and a worker that is ended with locks complains.
+    """
+    if not progress:
+        yield lambda n: None
+        return
+    with progress_bar(total=total, desc=description, unit="fit") as bar:
+
+        def advance(n: int) -> None:
+            if note is not None:
+                bar.set_postfix_str(note(), refresh=False)
+            bar.update(n)
+
+        yield advance
+
+
+@dataclass(frozen=True)
+class _Task:
+    """A block on its way to a worker, all that it needs in one object."""
+
+    work: Work
+    X: object
+    Y: np.ndarray
+    design: int
+    start: int
+    n_rep: int
+    source: str
+    run: str
+
+
+# The design that this process fitted last: its run, its number, and the bound procedure.
+_last: tuple[str, int, Bound] | None = None
+
+
+def _bound(task: _Task) -> Bound:
+    global _last
+    if _last is None or _last[:2] != (task.run, task.design):
+        _last = (task.run, task.design, bind(task.work.procedure, task.X))
+    return _last[2]
+
+
+def _do_block(task: _Task, n_threads: int = 1) -> tuple:
+    with _one_blas_thread():
+        try:
+            bound = _bound(task)
+            return task.work(bound, task.Y, n_threads), bound.engine, bound.versions
+        except _GENERAL:
+            raise
+        except Exception as error:
+            raise _failure(task, error) from error
+
+
+def _failure(task: _Task, error: Exception) -> FittingError:
+    """Find the repetition that failed by fitting the block's columns one by one."""
+    start, Y = task.start, task.Y
+    for j in range(Y.shape[1]):
+        try:
+            task.work(_bound(task), Y[:, j : j + 1])
+        except Exception as single:
+            where = f"repetition {start + j} of {task.n_rep} (counted from 0)"
+            return _fitting_error(where, single, task, start + j, Y[:, j].copy())
+    where = f"repetitions {start} to {start + Y.shape[1] - 1} of {task.n_rep} (counted from 0), together,"
+    return _fitting_error(where, error, task, start, Y.copy())
+
+
+def _fitting_error(
+    where: str, error: Exception, task: Any, repetition: int, y: np.ndarray
+) -> FittingError:
+    message = (
+        f"{where} failed with {type(error).__name__}: {error} [random numbers: {task.source}; the "
+        "response and its design are the attributes y and X of this error]"
+    )
+    return FittingError(message, repetition=repetition, draws=task.source, X=task.X, y=y)
+
+
+def _lost(error: WorkersDied) -> FittingError:
+    """Say that workers died, and at which repetitions it may have been."""
+    first, last = error.tasks[0], error.tasks[-1]
+    end = last.start + last.Y.shape[1] - 1
+    message = (
+        f"worker processes died again and again ({error}) at one of the repetitions {first.start} to "
+        f"{end} of {first.n_rep} (counted from 0); pass a smaller n_jobs if memory was short, or "
+        "n_jobs=1 to see whether the procedure itself crashes [random numbers: "
+        f"{first.source}; the responses are the attribute y of this error, the design of the first "
+        "one is X]"
+    )
+    y = np.hstack([task.Y for task in error.tasks])
+    return FittingError(message, repetition=first.start, draws=first.source, X=first.X, y=y)
+
+
+def check_result_shape(what: str, values: np.ndarray, shape: tuple[int, ...]) -> None:
+    """Refuse what a procedure returned in another shape than it was asked for."""
+    if np.shape(values) != tuple(shape):
+        raise ValueError(f"the {what} have shape {np.shape(values)} instead of {tuple(shape)}")
+
+
+def check_finite(fitted: np.ndarray) -> None:
+    """Refuse fitted values that are no numbers."""
+    if not np.isfinite(fitted).all():
+        bad = fitted[~np.isfinite(fitted)][0]
+        raise ValueError(f"the fitted values contain {bad}")
+
+
+_limit_lock = threading.Lock()
+_limit_users = 0
+_limit: Any = None
+
+
+@functools.lru_cache(maxsize=1)
+def _libraries(n_modules: int) -> ThreadpoolController:
+    """The BLAS libraries of the process, looked for again after an import: it takes milliseconds."""
+    return ThreadpoolController()
+
+
+@contextlib.contextmanager
+def _one_blas_thread() -> Iterator[None]:
+    """One BLAS thread while anybody is inside; the limit is the process's, so they are counted."""
+    global _limit_users, _limit
+    with _limit_lock:
+        if _limit_users == 0:
+            _limit = _libraries(len(sys.modules)).limit(limits=1)
+        _limit_users += 1
+    try:
+        yield
+    finally:
+        with _limit_lock:
+            _limit_users -= 1
+            if _limit_users == 0:
+                _limit.restore_original_limits()

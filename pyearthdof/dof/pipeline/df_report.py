@@ -1,48 +1,259 @@
-"""What an estimator or a pipeline really uses: `df_report`, degrees of freedom and what follows from them."""
+"""`df_report`: the degrees of freedom of an estimator at its fit to the data.
+
+With the residual sum of squares RSS, the total one TSS about the mean, and sigma^2 the variance of the
+noise:
+
+    optimism     2 sigma^2 df/n, of the mean squared error
+    error        RSS/n + optimism, the mean squared error of new responses at the same rows
+    R2           1 - error/(TSS/n + 2 sigma^2/n): the mean of y, with one degree of freedom, is judged alike
+    AIC, BIC     n log RSS + 2 df, n log RSS + df log n
+    GCV          RSS/n/(1 - df/n)^2
+
+For classes and counts the deviance D takes the place of the error, and 2 df is its optimism:
+
+    deviance     D + 2 df, of new responses at the same rows
+    explained    1 - (D + 2 df)/(D_0 + 2 df_0), D_0 that of the shares of the classes (the mean of the counts)
+    AIC, BIC     D + 2 df, D + df log n
+    wrong        share of wrong classes, with the covariance penalty of counting
+
+The naive numbers have no optimism in errors and R2, and the naive count of parameters in AIC, BIC and
+GCV.
+"""
 
 from __future__ import annotations
 
+import math
 import re
+import textwrap
 import time
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from ..._utils.checks import (
-    by_position,
-    check_count,
-    check_design,
-    check_vector,
-    is_shape,
-    refusal,
-)
-from ...contract import bind
+from ..._utils.checks import by_position, check_count, check_design, check_vector, is_shape, refusal
+from ..._utils.html import Html, escape, note, table
+from ...contract import Rows, bind
 from ...exceptions import MissingClassWarning
-from ..covariance_penalty import classes_of, counts_of, family_of
-from ..families import FitFamily
-from ..montecarlo.adapters import RegressorProcedure, as_procedure, takes_missing
-from ..montecarlo.blocks import FitMany
-from ..montecarlo.jackknife import Jackknife
-from ..montecarlo.noise import as_draws
-from ..results import DegreesOfFreedom
-from .held import choices_of, with_all_held
-from .measures import Measure, family_measures, gaussian_measures, wrong_classes
-from .parameters import last_step, naive_df
-from .prices import Price, Runs, own_search, priced
-from .structure import is_linear_smoother
-from .text import as_html, as_text
+from ..families import FitFamily, classes_of, counts_of, family_of
+from ..montecarlo.adapters import (
+    RegressorProcedure,
+    as_procedure,
+    is_linear_smoother,
+    takes_missing,
+)
+from ..montecarlo.draws import Draws, RandomState, as_draws
+from ..montecarlo.errors import Jackknife
+from ..montecarlo.workers import FitMany
+from ..results import DegreesOfFreedom, Estimate, draw_bars
+from .fixed_choices import (
+    Price,
+    Runs,
+    choices_of,
+    last_step,
+    naive_df,
+    own_search,
+    priced,
+    with_all_held,
+)
 
-__all__ = ["DfReport", "Price", "df_report"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = [
+    "DfReport",
+    "df_report",
+    "page_of",
+]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number of the report: as it is usually computed, and with the df that were measured."""
+
+    name: str
+    naive: float | None
+    honest: float | None
+    se: float | None
+
+
+def _measure(
+    name: str, naive: float | None, honest: Callable[[Any], Any], df: Jackknife
+) -> Measure:
+    """`honest` is a function of the df; its error comes from the same draws."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = float(honest(df.value))
+        se = Jackknife(value, np.array([float(honest(d)) for d in df.left_out])).se
+    return Measure(
+        name, None if naive is None else float(naive), value, se if math.isfinite(value) else None
+    )
+
+
+def gaussian_measures(
+    y: np.ndarray, fitted: np.ndarray, naive: Any, df: Jackknife, sigma: float
+) -> tuple[Measure, ...]:
+    """Of a regression with the naive count of its parameters, which may be None."""
+    n = len(y)
+    rss, tss = float(((y - fitted) ** 2).sum()), float(((y - y.mean()) ** 2).sum())
+    log_rss = math.log(rss) if rss > 0 else -math.inf
+    null = tss / n + 2 * sigma**2 / n
+    known = naive is not None
+
+    def gcv(d: Any) -> float:
+        return rss / n / (1 - d / n) ** 2 if d < n else math.inf
+
+    return (
+        _measure("optimism", 0.0, lambda d: 2 * sigma**2 * d / n, df),
+        _measure("mean squared error", rss / n, lambda d: rss / n + 2 * sigma**2 * d / n, df),
+        _measure("R2", 1 - rss / tss if tss else None, lambda d: 1 - (rss + 2 * sigma**2 * d) / n / null, df),
+        _measure("AIC", n * log_rss + 2 * naive if known else None, lambda d: n * log_rss + 2 * d, df),
+        _measure(
+            "BIC", n * log_rss + naive * math.log(n) if known else None,
+            lambda d: n * log_rss + d * math.log(n), df,
+        ),
+        _measure("GCV", gcv(naive) if known else None, gcv, df),
+    )  # fmt: skip
+
+
+def family_measures(
+    codes: np.ndarray,
+    mean: np.ndarray,
+    clip: float,
+    labels: np.ndarray | None,
+    naive: Any,
+    df: Jackknife,
+) -> tuple[Measure, ...]:
+    """Of classes, whose numbers are `codes` and probabilities `mean`, or of counts (`labels` None)."""
+    n = len(codes)
+    if labels is None:
+        D, D0, df0 = (
+            _poisson_deviance(codes, np.maximum(mean, clip)),
+            _poisson_deviance(codes, codes.mean()),
+            1,
+        )
+    else:
+        chosen = np.clip(mean, clip, 1 - clip)[np.arange(n), codes.astype(int)]
+        shares = np.bincount(codes.astype(int), minlength=len(labels)) / n
+        D, D0 = (
+            -2 * float(np.log(chosen).sum()),
+            -2 * float(np.log(shares[codes.astype(int)]).sum()),
+        )
+        df0 = len(labels) - 1
+    known = naive is not None
+    return (
+        _measure("optimism", 0.0, lambda d: 2 * d, df),
+        _measure("deviance", D, lambda d: D + 2 * d, df),
+        _measure("explained deviance", 1 - D / D0, lambda d: 1 - (D + 2 * d) / (D0 + 2 * df0), df),
+        _measure("AIC", D + 2 * naive if known else None, lambda d: D + 2 * d, df),
+        _measure(
+            "BIC", D + naive * math.log(n) if known else None, lambda d: D + d * math.log(n), df
+        ),
+    )
+
+
+def _poisson_deviance(y: np.ndarray, mean: np.ndarray) -> float:
+    ratio = np.where(y > 0, y / mean, 1.0)
+    return 2 * float((y * np.log(ratio) - (y - mean)).sum())
+
+
+def wrong_classes(share: float, n: int, penalty: Jackknife) -> Measure:
+    """The share of wrong classes, and with the covariance penalty of counting."""
+    return _measure("share of wrong classes", share, lambda d: share + 2 * d / n, penalty)
+
+
+_WIDTH = 78
+_BASIS = {
+    "gaussian": "Gaussian noise, sigma {sigma:.4g}",
+    "bernoulli": "classes",
+    "poisson": "counts",
+}
+_ROUNDING = 1e-12
+_HARD = "\N{NO-BREAK SPACE}"
+_HEAD = ("", "naive", "honest")
+
+
+def as_text(report: DfReport) -> str:
+    """The report in lines of at most 78 characters."""
+    lines = textwrap.wrap(f"Degrees of freedom of {report.title}", _WIDTH, subsequent_indent="  ")
+    lines += ["", *_table([_HEAD, *_rows(report)])]
+    if report.prices:
+        lines += ["", "What the choices cost, each with that of the data held:"]
+        rows = [(f"{step}:", price, what) for step, price, what in _prices(report)]
+        first, second = (max(len(row[k]) for row in rows) for k in (0, 1))
+        lines += [f"  {a:<{first}}  {b:<{second}}  {c}" for a, b, c in rows]
+    lines += ["", *textwrap.wrap(_basis(report), _WIDTH)]
+    for text in report.notes:
+        lines += textwrap.wrap(text, _WIDTH, initial_indent="- ", subsequent_indent="  ")
+    return "\n".join(lines).replace(_HARD, " ")
+
+
+def page_of(report: DfReport) -> str:
+    """The report as a page of its own, dark or light as its reader has it."""
+    style = "body{font:16px/1.45 system-ui,sans-serif;margin:2em}:root{color-scheme:light dark}"
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Degrees of freedom</title>'
+        f'<meta name="viewport" content="width=device-width"><style>{style}</style></head>\n'
+        f"<body>\n{report.to_html()}\n</body></html>\n"
+    )
+
+
+def _rows(report: DfReport) -> list[tuple[str, str, str]]:
+    rows = [("degrees of freedom", _number(report.naive_df), _pm(report.df, report.se))]
+    rows += [(m.name, _number(m.naive), _pm(m.honest, m.se)) for m in report.measures]
+    return rows
+
+
+def _prices(report: DfReport) -> list[tuple[str, str, str]]:
+    rows = [(price.step, _pm(price.price, price.se), price.what) for price in report.prices]
+    if report.fixed_df is not None:
+        rows.append(("left", _number(report.fixed_df), "the fit with all of this held"))
+    return rows
+
+
+def _basis(report: DfReport) -> str:
+    noise = _BASIS[report.family].format(sigma=report.sigma)
+    size = f"{report.n} rows, {report.p} columns; {noise}"
+    if not report.n_rep:
+        return f"{size}. The fit is linear in y: its df are exact."
+    return (
+        f"{size}; {report.n_rep} responses drawn around the fit, {report.n_fits} fits. "
+        f"95{_HARD}% interval of the df: {report.lower:.4g} to {report.upper:.4g}."
+    )
+
+
+def _number(value: Any) -> str:
+    if value is None:
+        return "-"
+    if math.isinf(value):
+        return "infinite" if value > 0 else "-infinite"
+    return f"{value:.4g}"
+
+
+def _pm(value: Any, se: float | None) -> str:
+    """As many digits as the error has; without an error that is rounding alone."""
+    if value is None or not math.isfinite(value) or not se or not math.isfinite(se):
+        return _number(value)
+    if se < _ROUNDING * abs(value):
+        return _number(value)
+    digits = max(0, 1 - math.floor(math.log10(se)))
+    return f"{value:.{digits}f} ± {se:.{digits}f}"
+
+
+def _table(rows: Any) -> list[str]:
+    widths = [max(len(row[k]) for row in rows) for k in range(3)]
+    return [f"{a:<{widths[0]}}  {b:>{widths[1]}}  {c:>{widths[2]}}".rstrip() for a, b, c in rows]
+
 
 _N_PILOT = 100  # fits of the two pilot runs, at most
 
 
 @dataclass(frozen=True, eq=False)
-class DfReport:
+class DfReport(Estimate):
     """The degrees of freedom of an estimator at its fit to the data, and what follows from them.
 
     Attributes
@@ -86,7 +297,7 @@ class DfReport:
     >>> rng = np.random.default_rng(0)
     >>> X, noise = rng.normal(size=(60, 10)), rng.normal(size=60)
     >>> pipeline = make_pipeline(SelectKBest(f_regression, k=2), LinearRegression())
-    >>> report = df_report(pipeline, X, X[:, 0] + noise, random_state=0, progress=False)
+    >>> report = df_report(pipeline, X, X[:, 0] + noise, random_state=0)
     >>> report.naive_df, report.df > report.naive_df, report.prices[0].what
     (3, True, '2 of 10 columns, by SelectKBest')
     >>> report.to_frame().columns.tolist()
@@ -113,15 +324,36 @@ class DfReport:
     seconds: float
     found: DegreesOfFreedom = field(repr=False)
 
+    _HIDDEN = ("found",)
+
     def __repr__(self) -> str:
         return as_text(self)
 
-    def _repr_html_(self) -> str:
-        return as_html(self)
+    def _html_title(self) -> Html:
+        return Html(f"Degrees of freedom of <code>{escape(self.title)}</code>")
+
+    def _html_body(self) -> str:
+        prices = [(step, what, price) for step, price, what in _prices(self)]
+        columns = ("what the choices cost", "held: the choice of the data", "df")
+        return "".join([
+            table(_HEAD, _rows(self)), table(columns, prices, left=2) if prices else "",
+            *map(note, (_basis(self), *self.notes)),
+        ])  # fmt: skip
 
     def to_html(self) -> str:
         """The report as a piece of HTML, in the colours of the page around it."""
-        return as_html(self)
+        return self._repr_html_()
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """An interval for the df, as in `DegreesOfFreedom.interval`."""
+        return self.found.interval("df", level)
+
+    def _draw(self, ax: Axes) -> None:
+        """The df with their interval, and the prices with two standard errors."""
+        names = ["degrees of freedom", *(price.step for price in self.prices)]
+        ends = [(price.price - 2 * price.se, price.price + 2 * price.se) for price in self.prices]
+        values = [self.df, *(price.price for price in self.prices)]
+        draw_bars(ax, names, values, [(self.lower, self.upper), *ends])
 
     def to_frame(self) -> pd.DataFrame:
         """One row for each number: as usually computed, as measured, and the error of the latter."""
@@ -131,31 +363,30 @@ class DfReport:
         frame = pd.DataFrame(rows, columns=["quantity", "naive", "honest", "se"])
         return frame.astype(dict.fromkeys(("naive", "honest", "se"), float))
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
         """Everything as plain Python values, ready for JSON."""
-        values = {
-            name: getattr(self, name) for name in self.__dataclass_fields__ if name != "found"
+        return super().to_dict() | {
+            "prices": [vars(price) for price in self.prices],
+            "measures": [vars(measure) for measure in self.measures],
+            "notes": list(self.notes),
+            "settings": self.found.settings,
+            "versions": self.found.versions,
         }
-        values["prices"] = [vars(price) for price in self.prices]
-        values["measures"] = [vars(measure) for measure in self.measures]
-        values["notes"] = list(self.notes)
-        values["settings"], values["versions"] = self.found.settings, self.found.versions
-        return values
 
 
 def df_report(
-    estimator,
-    X,
-    y,
+    estimator: Any,
+    X: Rows,
+    y: ArrayLike,
     *,
-    family=None,
-    sigma=None,
-    prices=True,
-    n_rep=100,
-    draws=None,
-    random_state=None,
-    n_jobs=None,
-    progress=True,
+    family: str | None = None,
+    sigma: float | None = None,
+    prices: bool = True,
+    n_rep: int = 100,
+    draws: Draws | None = None,
+    random_state: RandomState = None,
+    n_jobs: int | None = None,
+    progress: bool = False,
 ) -> DfReport:
     """Report what an estimator or a pipeline really uses on your data.
 
@@ -178,14 +409,8 @@ def df_report(
         fit takes nearly all n it has to be given.
     prices : bool
         Price the searching steps. Each takes `n_rep` fits more.
-    n_rep : int
-        Number of responses that are drawn.
-    draws : RDraws, optional
-        R's random numbers.
-    random_state : int, RandomState, Generator or None
-        Numpy's random numbers, where `draws` is not given.
-    n_jobs : int, optional
-        Number of workers; the result does not depend on it.
+    n_rep, draws, random_state, n_jobs
+        As in `degrees_of_freedom`.
     progress : bool
         Say how long it will take, and show bars, on standard error.
 
@@ -202,7 +427,7 @@ def df_report(
     >>> from pyearthdof.datasets import load_ozone
     >>> ozone = load_ozone()
     >>> tree = DecisionTreeRegressor(max_depth=3)
-    >>> report = df_report(tree, ozone.drop(columns="O3"), ozone.O3, random_state=0, progress=False)
+    >>> report = df_report(tree, ozone.drop(columns="O3"), ozone.O3, random_state=0)
     >>> print(f"{report.naive_df} leaves, df {report.df:.0f}")
     8 leaves, df ...
     """
@@ -218,21 +443,15 @@ def df_report(
     (y,) = by_position(X, y=y)
     X = check_design(X, missing=takes_missing(estimator))
     n_rep = check_count("n_rep", n_rep, 3)
-    run = Runs(estimator, X, n_rep, _seed(draws, random_state), n_jobs, progress)
-    if of_family is None:
+    run = Runs(estimator, X, of_family, n_rep, as_draws(draws, random_state), n_jobs, progress)
+    if of_family == "gaussian":
         return _gaussian(run, check_vector("y", y, len(X)), sigma, prices)
     if sigma is not None:
         raise refusal("sigma", sigma, f"None for the family {of_family!r}")
     return _of_family(run, y, of_family, prices)
 
 
-def _seed(draws, random_state) -> dict:
-    if draws is not None:
-        return {"draws": as_draws(draws, random_state)}
-    return {"random_state": as_draws(None, random_state).seed}
-
-
-def _gaussian(run: Runs, y, sigma, prices) -> DfReport:
+def _gaussian(run: Runs, y: np.ndarray, sigma: float | None, prices: bool) -> DfReport:
     X, n = run.X, len(run.X)
     if sigma is not None and np.ndim(sigma) > 0:
         raise refusal("sigma", "an array", "a number or None")
@@ -264,7 +483,7 @@ def _gaussian(run: Runs, y, sigma, prices) -> DfReport:
     )  # fmt: skip
 
 
-def _fitted(procedure, estimator, X, y):
+def _fitted(procedure: Any, estimator: Any, X: Rows, y: np.ndarray) -> Any:
     if isinstance(procedure, RegressorProcedure):
         return procedure.fitted_model(X, y)
     return clone(estimator).fit(X, y)
@@ -274,7 +493,7 @@ def _total(found: DegreesOfFreedom) -> Jackknife:
     return Jackknife(found.df, found.left_out["df"])
 
 
-def _gaussian_notes(found, n: int) -> list[str]:
+def _gaussian_notes(found: DegreesOfFreedom, n: int) -> list[str]:
     notes = []
     if found.settings.get("sigma_df") is not None:
         notes.append(
@@ -285,12 +504,12 @@ def _gaussian_notes(found, n: int) -> list[str]:
         notes.append(
             f"The fit takes {found.df:.4g} degrees of freedom of {n} observations: it goes through the data, "
             "or as good as. Its residuals say nothing about new data, and neither do AIC, BIC and GCV; "
-            "degrees_of_freedom(..., X_new=) tells what it does at new rows."
+            "prediction_df measures what it does at new rows."
         )
     return notes
 
 
-def _of_family(run: Runs, y, family: str, prices) -> DfReport:
+def _of_family(run: Runs, y: ArrayLike, family: str, prices: bool) -> DfReport:
     X, n, estimator = run.X, len(run.X), run.estimator
     clip = 1 / (2 * n)
     if family == "poisson":
@@ -306,7 +525,6 @@ def _of_family(run: Runs, y, family: str, prices) -> DfReport:
     if labels is not None and not hasattr(estimator, "predict_proba"):
         raise refusal("estimator", estimator, "a classifier with predict_proba")
     options: dict[str, Any] = {
-        "family": family,
         "y": codes if labels is None else labels[codes.astype(int)],
         "mu": "fitted",
     }
@@ -316,7 +534,7 @@ def _of_family(run: Runs, y, family: str, prices) -> DfReport:
         mean = work.probabilities(model, X) if labels is not None else model.predict(X)
         found_prices: list[Price] = []
         if choices:
-            around = _around(mean, clip, labels, family)
+            around = _around(mean, clip, labels)
             found_prices, _ = priced(run, found, choices, *all_of_them, around)
         wrong = None
         if labels is not None:
@@ -331,15 +549,15 @@ def _of_family(run: Runs, y, family: str, prices) -> DfReport:
     )
 
 
-def _around(mean, clip, labels, family) -> dict:
+def _around(mean: np.ndarray, clip: float, labels: np.ndarray | None) -> dict:
     """The fit as the mean of the runs with held choices."""
     if labels is None:
-        return {"family": family, "mu": np.maximum(mean, clip)}
+        return {"mu": np.maximum(mean, clip)}
     table = np.clip(mean, clip, None)
     return {"mu": table / table.sum(axis=1, keepdims=True)}
 
 
-def _family_notes(found, n: int) -> list[str]:
+def _family_notes(found: Any, n: int) -> list[str]:
     notes = []
     if found.n_missing:
         notes.append(
@@ -356,7 +574,7 @@ def _family_notes(found, n: int) -> list[str]:
     return notes
 
 
-def _title(estimator) -> str:
+def _title(estimator: Any) -> str:
     """A pipeline, or a search for the best one, by the classes of its steps."""
     if hasattr(estimator, "steps"):
         return " -> ".join(
@@ -373,12 +591,22 @@ def _title(estimator) -> str:
     return _words(estimator)
 
 
-def _words(estimator) -> str:
+def _words(estimator: Any) -> str:
     """As it prints itself, in one line; a function by its name, and not where it is in memory."""
     return re.sub(r"<function (\S+) at 0x\w+>", r"\1", " ".join(repr(estimator).split()))
 
 
-def _report(run: Runs, found, family, sigma, naive, fixed, prices, measures, notes) -> DfReport:
+def _report(
+    run: Runs,
+    found: Any,
+    family: str,
+    sigma: float | None,
+    naive: float | None,
+    fixed: float | None,
+    prices: list[Price],
+    measures: tuple[Measure, ...],
+    notes: list[str],
+) -> DfReport:
     lower, upper = found.interval()
     return DfReport(
         title=_title(run.estimator), estimator=_words(run.estimator),

@@ -48,12 +48,12 @@ def test_a_diagonal_matrix_is_a_vector():
 
 
 def test_large_runs_keep_sums_only(monkeypatch):
-    from pyearthdof.dof.montecarlo import covariance
+    from pyearthdof.dof.montecarlo import variance_reduction
 
     how = {"sigma": COVARIANCE, "n_rep": 60, "random_state": 3, "method": "monte-carlo"}
     how["variance_reduction"] = None
     kept = degrees_of_freedom(Ridge(10.0), X, **how)
-    monkeypatch.setattr(covariance, "_MAX_KEPT", 1)
+    monkeypatch.setattr(variance_reduction, "_MAX_KEPT", 1)
     assert degrees_of_freedom(Ridge(10.0), X, **how).df == pytest.approx(kept.df, rel=1e-10)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pyearthdof.dof import correct_penalty, degrees_of_freedom, self_consistency
-from pyearthdof.dof.montecarlo.jackknife import Jackknife, mean_over_designs
+from pyearthdof.dof.montecarlo.errors import Jackknife, mean_over_designs
 from pyearthdof.exceptions import FittingError, InvalidInputError
 from pyearthdof.mars.earth import Earth
 from pyearthdof.procedures import BestSubset, LeastSquares, RegressionTree, Ridge

@@ -5,7 +5,7 @@ import pytest
 from sklearn.tree import DecisionTreeRegressor
 
 from pyearthdof.dof import degrees_of_freedom
-from pyearthdof.dof.montecarlo.control import control_sum
+from pyearthdof.dof.montecarlo.variance_reduction import control_sum
 from pyearthdof.procedures.linear import LeastSquares, NearestNeighbors, Ridge
 from pyearthdof.procedures.tree import RegressionTree
 from pyearthdof.random import RDraws

@@ -14,9 +14,9 @@ import pytest
 from sklearn.tree import DecisionTreeRegressor
 
 from pyearthdof.dof import degrees_of_freedom
-from pyearthdof.dof.montecarlo.blocks import block_edges
-from pyearthdof.dof.montecarlo.covariance import covariance_sum, jackknife_groups
-from pyearthdof.dof.montecarlo.jackknife import mean_of
+from pyearthdof.dof.montecarlo.errors import mean_of
+from pyearthdof.dof.montecarlo.variance_reduction import covariance_sum, jackknife_groups
+from pyearthdof.dof.montecarlo.workers import block_edges
 from pyearthdof.procedures.linear import LeastSquares, NearestNeighbors
 from pyearthdof.random import RDraws
 

@@ -8,8 +8,13 @@ import pytest
 from scipy.stats import chi2, kstest
 
 from pyearthdof import Earth, RDraws, correct_penalty, degrees_of_freedom, self_consistency
-from pyearthdof.dof.montecarlo.frames import frame_size, merged_groups, orthogonal
-from pyearthdof.dof.montecarlo.noise import NumpyDraws, Responses
+from pyearthdof.dof.montecarlo.draws import (
+    NumpyDraws,
+    Responses,
+    frame_size,
+    merged_groups,
+    orthogonal,
+)
 from pyearthdof.procedures import (
     BestSubset,
     Lasso,

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from pyearthdof import RDraws, correct_penalty, degrees_of_freedom
-from pyearthdof.dof.montecarlo import blocks as montecarlo
-from pyearthdof.dof.montecarlo import measurement
-from pyearthdof.dof.montecarlo.target import Looks, Target
+from pyearthdof.dof.montecarlo import measurement, workers
+from pyearthdof.dof.montecarlo.errors import Looks, Target
 from pyearthdof.mars.engines.native import BoundNative
 from pyearthdof.procedures import Lasso, RegressionTree, Ridge
 
@@ -127,9 +126,9 @@ def test_what_is_fitted_in_one_call_changes_nothing(monkeypatch, joined, target,
 
     monkeypatch.setattr(measurement, "_JOINED", joined)
     once = found()
-    monkeypatch.setattr(montecarlo, "_LONG_ENOUGH", 1e-4)
+    monkeypatch.setattr(workers, "_LONG_ENOUGH", 1e-4)
     barred = found(progress=True, n_jobs=2)
-    monkeypatch.setattr(montecarlo, "_MAX_VALUES", 1000)
+    monkeypatch.setattr(workers, "_MAX_VALUES", 1000)
     pieces = found()
     assert once.settings["frame_size"] == frame
     for other in (barred, pieces):

@@ -17,6 +17,7 @@ from pyearthdof import (
     Earth,
     EarthClassifier,
     choose_by_df,
+    consistency_path,
     correct_penalty,
     degrees_of_freedom,
     df_of_sizes,
@@ -90,10 +91,10 @@ RESULTS = {
     "path": lambda: self_consistency((30, 2), nk=[1, 5], n_rep=10, engine="native"),
     "quick": lambda: quick_penalty((100, 5)),
     "sizes": lambda: df_of_sizes((30, 2), n_rep=10, random_state=0),
-    "size": lambda: corrected(rule="size"),
-    "around the fit": lambda: corrected(rule="penalty", mean="fit"),
+    "size": lambda: corrected(rule="by_df"),
+    "around the fit": lambda: corrected(rule="corrected", mu="fitted"),
     "family": lambda: choose_by_df([BestSubset(size=k) for k in range(3)], *noise(), n_rep=10),
-    "grid": lambda: self_consistency(
+    "grid": lambda: consistency_path(
         DecisionTreeRegressor(), {"max_leaf_nodes": [2, 3]}, X=noise()[0], n_rep=10, random_state=0
     ),
     "doctor": doctor,

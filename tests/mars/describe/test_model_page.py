@@ -168,7 +168,9 @@ def test_degrees_of_freedom_are_shown_where_they_are_known(tmp_path):
     corrected = CorrectedEarth(Earth(engine="native"), n_rep=10, random_state=1).fit(x, y)
     chosen = f"really uses <b>{corrected.correction_.df:.4g}</b> degrees of freedom"
     assert chosen in page_of(corrected, tmp_path)
-    assert "corrected penalty" in page_of(corrected.set_params(rule="penalty").fit(x, y), tmp_path)
+    assert "corrected penalty" in page_of(
+        corrected.set_params(rule="corrected").fit(x, y), tmp_path
+    )
     assert "was not measured" in page_of(corrected.estimator_, tmp_path)
 
 

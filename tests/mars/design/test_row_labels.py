@@ -83,11 +83,11 @@ CALLS = {
     ),
     "by size, y": ("y", lambda y: corrected().fit(X, y), Y),
     "by size, weights": ("sample_weight", lambda w: corrected().fit(X, Y, w), WEIGHTS),
-    "by size, around the fit": ("y", lambda y: corrected(mean="fit").fit(X, y), Y),
-    "by penalty": ("y", lambda y: corrected(rule="penalty").fit(X, y), Y),
+    "by size, around the fit": ("y", lambda y: corrected(mu="fitted").fit(X, y), Y),
+    "by penalty": ("y", lambda y: corrected(rule="corrected").fit(X, y), Y),
     "by penalty, around the fit": (
         "y",
-        lambda y: corrected(rule="penalty", mean="fit").fit(X, y),
+        lambda y: corrected(rule="corrected", mu="fitted").fit(X, y),
         Y,
     ),
     "df, y": (
@@ -165,7 +165,7 @@ def test_weights_and_subsets_of_a_formula():
 
 def test_weights_of_sizes():
     caught = warned(lambda w: df_of_sizes(X, sample_weight=w, **QUICK), WEIGHTS.iloc[::-1])
-    assert len(caught) == 1 and "sample_weight.loc[design.index]" in str(caught[0].message)
+    assert len(caught) == 1 and "sample_weight.loc[X.index]" in str(caught[0].message)
 
 
 @pytest.mark.needs_r

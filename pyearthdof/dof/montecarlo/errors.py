@@ -1,13 +1,33 @@
-"""An estimate together with what it would have been without each repetition: its error and interval."""
+"""Standard errors: the jackknife, and runs that end where the error is small enough.
+
+A look at the error after every repetition would stop by chance, on an error that happens to be small. So the
+next look is where the last one predicts that the target is reached, if that is at most twice as far; else it
+is half of the way, at four times the repetitions at most.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.stats import t as student
 
-__all__ = ["Jackknife", "mean_of", "mean_over_designs"]
+from ..._utils.checks import check_count, check_positive
+from ..._utils.warnings import warn_user
+
+__all__ = [
+    "Jackknife",
+    "Looks",
+    "Target",
+    "check_n_rep",
+    "check_target",
+    "mean_of",
+    "mean_over_designs",
+    "warn_if_missed",
+]
 
 
 @dataclass(frozen=True)
@@ -74,7 +94,7 @@ def mean_of(values: np.ndarray, groups: np.ndarray | None = None) -> Jackknife:
     Examples
     --------
     >>> import numpy as np
-    >>> from pyearthdof.dof.montecarlo.jackknife import mean_of
+    >>> from pyearthdof.dof.montecarlo.errors import mean_of
     >>> mean = mean_of(np.array([1.0, 2.0, 4.0, 5.0]))
     >>> mean.value, round(mean.se, 4)
     (3.0, 0.9129)
@@ -89,7 +109,9 @@ def mean_of(values: np.ndarray, groups: np.ndarray | None = None) -> Jackknife:
     return Jackknife(float(total / m), (total - np.bincount(groups, weights=values)) / left)
 
 
-def mean_over_designs(estimates: list[Jackknife], counts) -> Jackknife:
+def mean_over_designs(
+    estimates: list[Jackknife], counts: Sequence[float] | np.ndarray
+) -> Jackknife:
     """The mean of what was found on each design, by its number of repetitions; a single one as it is.
 
     Designs are left out, not repetitions: their differences are part of the error.
@@ -104,5 +126,84 @@ def mean_over_designs(estimates: list[Jackknife], counts) -> Jackknife:
     return Jackknife(float(sums / total), (sums - weights * values) / (total - weights))
 
 
-def _n_groups(values, groups) -> int:
+def _n_groups(values: np.ndarray, groups: np.ndarray | None) -> int:
     return len(values) if groups is None else int(groups.max()) + 1
+
+
+LEAST = 30  # repetitions, or more
+STEP = 16  # repetitions between two places for a look
+DESIGNS = 20  # looked at first, where each look has more designs
+FRAMES = 10
+
+_N_REP = 100
+_MOST = 10_000
+
+
+@dataclass(frozen=True)
+class Target:
+    """The standard error that is wanted; `error` computes it from a Measurement."""
+
+    se: float
+    error: Callable[[Any], float]
+
+
+class Looks:
+    """Says when the error is looked at; it counts in repetitions or designs, at multiples of `step`."""
+
+    def __init__(self, target: Target, first: int, step: int = 1) -> None:
+        self.target, self.step = target, step
+        self.next = self._place(first)
+        self.se = math.nan
+
+    def due(self, done: int) -> bool:
+        return done >= self.next
+
+    def reached(self, done: int, found: Any) -> bool:
+        """Look at what was found; if it is not enough, decide when to look again."""
+        self.se = self.target.error(found)
+        if self.se <= self.target.se:
+            return True
+        needed = max(self.needed(done), done + 1)
+        half = min(needed // 2, 4 * done)
+        self.next = self._place(max(min(needed, 2 * done), half))
+        return False
+
+    def _place(self, wanted: int) -> int:
+        return -(-wanted // self.step) * self.step
+
+    def needed(self, done: int) -> int:
+        """The number at which the error will be reached, as far as the last look knows."""
+        ratio = (self.se / self.target.se) ** 2
+        return math.ceil(done * ratio) if ratio < 1e9 else 10**9 * done
+
+    def text(self) -> str:
+        """For the progress bar."""
+        return f"se {self.se:.3g}, wanted {self.target.se:g}"
+
+
+def check_target(target_se: float | None) -> float | None:
+    """The error that is asked for, or None."""
+    return None if target_se is None else check_positive("target_se", target_se)
+
+
+def check_n_rep(n_rep: int | None, target_se: float | None) -> int:
+    """The number of repetitions, the largest one where a standard error is asked for.
+
+    Examples
+    --------
+    >>> from pyearthdof.dof.montecarlo.errors import check_n_rep
+    >>> check_n_rep(None, None), check_n_rep(None, 0.1)
+    (100, 10000)
+    """
+    if target_se is None:
+        return _N_REP if n_rep is None else check_count("n_rep", n_rep, 2)
+    return _MOST if n_rep is None else check_count("n_rep", n_rep, LEAST, because=" with target_se")
+
+
+def warn_if_missed(se: float, target_se: float | None, n_rep: int) -> None:
+    """Warn where the repetitions were used up before."""
+    if target_se is not None and not se <= target_se:
+        warn_user(
+            f"the standard error is {se:.3g} after n_rep={n_rep} repetitions, the most that are "
+            f"allowed, and not target_se={target_se:g}"
+        )

@@ -15,14 +15,16 @@ an integral in one dimension for each column.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.stats import norm
 from sklearn.base import clone
 
 from .._utils.checks import refusal
-from ..procedures import BestSubset, RelaxedLasso
-from .montecarlo.correlated import CorrelatedResponses
-from .montecarlo.jackknife import Jackknife
+from ..contract import Procedure, Rows, declares
+from .montecarlo.draws import CorrelatedResponses, Responses
+from .montecarlo.errors import Jackknife
 from .montecarlo.measurement import Measurement
 
 __all__ = ["has_orthogonal_formula", "orthogonal_measurement"]
@@ -32,51 +34,50 @@ _N_NODES = 400  # of a Gauss-Legendre rule over 12 standard deviations on each s
 _REACH = 12.0
 
 
-def has_orthogonal_formula(procedure, X) -> bool:
+def has_orthogonal_formula(procedure: Any, X: Rows) -> bool:
     """Whether the df of this procedure on this design are one of the formulas above."""
-    if type(procedure) not in (BestSubset, RelaxedLasso) or not isinstance(X, np.ndarray):
+    if not isinstance(X, np.ndarray) or not declares(procedure, "orthogonal_rule"):
+        return False
+    if type(procedure).orthogonal_rule is Procedure.orthogonal_rule:
         return False
     U = _columns(procedure, X)
     gram = U.T @ U
     return bool(np.abs(gram - np.eye(len(gram))).max() < _TOLERANCE)
 
 
-def orthogonal_measurement(procedure, X, responses) -> Measurement:
+def orthogonal_measurement(procedure: Any, X: Rows, responses: Responses) -> Measurement:
     """The df, and the mean size of the active set, which is trace, rank and number of parameters."""
     if np.ptp(responses.sigma) > 0 or isinstance(responses, CorrelatedResponses):
         raise refusal("sigma", "an array", "a number with method='exact' for this procedure")
     clone(procedure).fit(X, X[:, 0])  # it knows what it has to refuse
     sigma, ones = float(responses.sigma[0]), int(procedure.fit_intercept)
     m = _columns(procedure, X).T @ responses.mu / sigma
-    if getattr(procedure, "size", None) is not None:
-        df, size = _largest(m, procedure.size), float(procedure.size)
+    rule = procedure.orthogonal_rule(_centred(procedure, X))
+    if np.ndim(rule):
+        df, size = _above(m, rule / sigma)
     else:
-        df, size = _above(m, _thresholds(procedure, X) / sigma)
+        df, size = _largest(m, rule), float(rule)
     total, active = _exact(df + ones), _exact(size + ones)
     return Measurement(total, None, trace=active, n_coef=active, rank=active, df_refitted=total)
 
 
-def _columns(procedure, X) -> np.ndarray:
-    X = X - X.mean(axis=0) if procedure.fit_intercept else X
+def _columns(procedure: Any, X: Rows) -> np.ndarray:
+    X = _centred(procedure, X)
     norm_ = np.linalg.norm(X, axis=0)
     return X / np.where(norm_ > 0, norm_, 1.0)
 
 
-def _thresholds(procedure, X) -> np.ndarray:
-    """Of ||y - Xb||^2 + lam ||b||_0 the root of lam; of lam ||b||_1 lam/2 over a column's length."""
-    if isinstance(procedure, BestSubset):
-        return np.full(X.shape[1], np.sqrt(procedure.lam))
-    X = X - X.mean(axis=0) if procedure.fit_intercept else X
-    return procedure.lam / 2 / np.linalg.norm(X, axis=0)
+def _centred(procedure: Any, X: Rows) -> np.ndarray:
+    return X - X.mean(axis=0) if procedure.fit_intercept else X
 
 
-def _above(m, t) -> tuple[float, float]:
+def _above(m: np.ndarray, t: np.ndarray) -> tuple[float, float]:
     kept = norm.sf(t - m) + norm.cdf(-t - m)
     cost = t * (norm.pdf(t - m) + norm.pdf(t + m))
     return float((kept + cost).sum()), float(kept.sum())
 
 
-def _largest(m, size: int) -> float:
+def _largest(m: np.ndarray, size: int) -> float:
     nodes, weights = np.polynomial.legendre.leggauss(_N_NODES)
     total = 0.0
     for j in range(len(m)):
@@ -93,7 +94,7 @@ def _largest(m, size: int) -> float:
     return total
 
 
-def _fewer_than(probabilities, size: int) -> np.ndarray:
+def _fewer_than(probabilities: np.ndarray, size: int) -> np.ndarray:
     """P(fewer than `size` of independent events happen), for each column of their probabilities."""
     count = np.zeros((size, probabilities.shape[1]))
     count[:1] = 1.0

@@ -1,0 +1,491 @@
+"""Corrected penalties, and degrees of freedom of every size, from tables that come with the package.
+
+Both are smooth in log n and log p, so a cubic spline through the cells gives the values between them. Along
+nk and along the length of a curve it is a straight line: the penalty has a bend where the forward pass ends
+by itself, which a spline would round off. The penalty is interpolated as 2 (df - r)/(r - 1), before negative
+values are set to 0.
+"""
+
+from __future__ import annotations
+
+import functools
+import io
+import json
+from dataclasses import dataclass, field
+from importlib import resources
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+import pandas as pd
+from scipy.interpolate import CubicSpline
+from scipy.stats import t as student
+
+from ..._utils.checks import check_count, check_level, check_shape, is_shape
+from ...contract import Rows
+from ...exceptions import InvalidInputError
+from ...mars.earth import Earth
+from ...mars.options import default_nk
+from ..results import Estimate, draw_bars
+from .correction import (
+    PenaltyCorrection,
+    correct_penalty,
+    default_penalty,
+    nominal,
+    penalty_before_zero,
+)
+from .sizes import SizeCurve
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = [
+    "GridTable",
+    "PenaltyEstimate",
+    "PenaltyTable",
+    "SizeTable",
+    "line_weights",
+    "penalty_table",
+    "quick_df_of_sizes",
+    "quick_penalty",
+    "refuse_options",
+    "size_table",
+    "spline_weights",
+]
+
+
+class GridTable:
+    """A frame whose axes are columns, and what made it."""
+
+    _AXES: ClassVar[tuple[str, ...]]
+    _FILE: ClassVar[str]
+    _EXACT: ClassVar[str]  # the function for what the table does not have, and what it does
+
+    def __init__(self, frame: pd.DataFrame, made: dict) -> None:
+        self.frame = frame
+        self.made = made
+        self._axes = {name: np.unique(frame[name].to_numpy()) for name in self._AXES}
+
+    @classmethod
+    def _shipped(cls) -> Self:
+        """The table that comes with the package."""
+        text = resources.files("pyearthdof").joinpath("data", cls._FILE).read_text("utf-8")
+        first, rows = text.split("\n", 1)
+        return cls(pd.read_csv(io.StringIO(rows)), json.loads(first.removeprefix("# ")))
+
+    def to_frame(self) -> pd.DataFrame:
+        """A copy of the frame; `attrs` has what made it."""
+        frame = self.frame.copy()
+        frame.attrs = json.loads(json.dumps(self.made))
+        return frame
+
+    def _check_shape(self, X: Rows) -> tuple[int, int]:
+        """The numbers of observations and predictors of a Gaussian design."""
+        if not is_shape(X):
+            raise InvalidInputError(
+                f"X is a {type(X).__name__} but it should be a tuple (n, p) of integers: the table "
+                f"knows Gaussian designs only, and {self._EXACT.split()[0]} takes a matrix"
+            )
+        return check_shape(X)
+
+    def _check_place(self, **place: Any) -> list[int]:
+        """Whole numbers inside the grid, in the order that they are given in."""
+        found = {name: check_count(name, value, 1) for name, value in place.items()}
+        for name in self._AXES:
+            self._check_inside(name, found[name], self._axes[name])
+        return list(found.values())
+
+    def _check_inside(self, name: str, value: int, axis: np.ndarray, where: str = "") -> None:
+        """Refuse a value beyond the ends of an axis."""
+        low, high = axis[[0, -1]]
+        if not low <= value <= high:
+            raise InvalidInputError(
+                f"{name}={value} but it should be from {low} to {high}{where}, which the table has; "
+                f"{self._EXACT}"
+            )
+
+
+def spline_weights(grid: Any, x: float) -> np.ndarray:
+    """Weights of the values at the grid in a cubic spline in log x."""
+    return CubicSpline(np.log(grid), np.eye(len(grid)))(np.log(x))
+
+
+def line_weights(grid: Any, x: float) -> np.ndarray:
+    """Weights of the values at the grid in straight lines in log x."""
+    return np.array([np.interp(np.log(x), np.log(grid), row) for row in np.eye(len(grid))])
+
+
+@dataclass(frozen=True, eq=False)
+class PenaltyEstimate(Estimate):
+    """A corrected penalty from the table.
+
+    Attributes
+    ----------
+    penalty, se : float
+        The corrected penalty, a mean over Gaussian designs, and its standard error, which is printed
+        after ± and has two parts. `interval()` knows that it comes from ten designs.
+    monte_carlo_se : float
+        The part that comes from the finite number of repetitions behind the table.
+    interpolation_se : float
+        The part that comes from going between its cells; 0 at a cell.
+    method : str
+        "table" at a cell of the table, else "interpolation".
+    default_penalty : float
+        What MARS would have taken: 2 for degree 1, else 3.
+    n, p, nk, degree : int
+    settings, versions : dict
+        What made the table.
+
+    Examples
+    --------
+    >>> from pyearthdof import quick_penalty
+    >>> found = quick_penalty((200, 8))
+    >>> found.method, found.interpolation_se < 1e-9
+    ('table', True)
+    """
+
+    penalty: float
+    se: float
+    monte_carlo_se: float
+    interpolation_se: float
+    method: str
+    default_penalty: float
+    n: int
+    p: int
+    nk: int
+    degree: int
+    settings: dict = field(default_factory=dict)
+    versions: dict = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return (
+            f"PenaltyEstimate({self.default_penalty:g} -> {self.penalty:.3g} ± {self.se:.2g}, "
+            f"method={self.method!r})"
+        )
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """An interval that holds the penalty with probability `level`.
+
+        The error comes from ten designs, so its multiple is that of the t distribution with 9 degrees
+        of freedom, 2.26 for 95 %.
+
+        Examples
+        --------
+        >>> from pyearthdof import quick_penalty
+        >>> "{:.2f} to {:.2f}".format(*quick_penalty((264, 9)).interval())
+        '2.95 to 3.08'
+        """
+        multiple = student.ppf((1 + check_level(level)) / 2, self.settings["n_designs"] - 1)
+        half = float(multiple) * self.se
+        return max(self.penalty - half, 0.0), self.penalty + half
+
+    def to_dict(self) -> dict:
+        """Everything as plain Python values, ready for JSON, with the interval of 95 %."""
+        return super().to_dict() | {"interval": list(self.interval())}
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row with every number; `lower` and `upper` are the interval of 95 %."""
+        return self._one_row(self.interval())
+
+    _INCHES = (6.0, 2.2)
+
+    def _draw(self, ax: Axes) -> None:
+        default = self.default_penalty
+        ends = [self.interval(), (default, default)]
+        draw_bars(ax, ["corrected", "default"], [self.penalty, default], ends, "penalty")
+
+    def exact(self, **options: Any) -> PenaltyCorrection:
+        """Run Algorithm 2 for the same n, p, nk and degree; `options` as in `correct_penalty`."""
+        return correct_penalty((self.n, self.p), nk=self.nk, degree=self.degree, **options)
+
+
+class PenaltyTable(GridTable):
+    """Corrected penalties on a grid, and between its cells.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns degree, n, p, nk, penalty, se, df and n_terms. All combinations of the values that the
+        first four have, except for small n with large nk.
+    made : dict
+        `settings` and `versions` behind the frame. The setting `curvature_error` is the
+        interpolation error as a fraction of the difference between spline and straight lines.
+
+    Examples
+    --------
+    >>> from pyearthdof.dof.mars.tables import shipped_table
+    >>> shipped_table().lookup(200, 8, 21, 1).method
+    'table'
+    """
+
+    _AXES = ("degree", "n", "p", "nk")
+    _FILE = "penalties.csv"
+    _EXACT = "correct_penalty computes the exact penalty"
+
+    def __init__(self, frame: pd.DataFrame, made: dict) -> None:
+        super().__init__(frame.sort_values(list(self._AXES), ignore_index=True), made)
+        r = self.frame["n_terms"]
+        self._raw = self._on_grid(penalty_before_zero(self.frame["df"], r))
+        self._se = self._on_grid(self.frame["se"])
+
+    def _on_grid(self, values: pd.Series) -> np.ndarray:
+        """A column as an array over degree, n, p and nk; nan where there is no cell."""
+        grid = np.full([len(axis) for axis in self._axes.values()], np.nan)
+        where = [np.searchsorted(axis, self.frame[name]) for name, axis in self._axes.items()]
+        grid[tuple(where)] = values
+        return grid
+
+    def lookup(self, n: int, p: int, nk: int | None = None, degree: int = 1) -> PenaltyEstimate:
+        """The penalty for n observations of p predictors and a degree; `nk` by default as in earth."""
+        nk = default_nk(check_count("p", p, 1)) if nk is None else nk
+        n, p, nk, degree = self._check_place(n=n, p=p, nk=nk, degree=degree)
+        value, bend, noise = self._interpolate(n, p, nk, degree)
+        bend *= self.made["settings"]["curvature_error"]
+        on_grid = n in self._axes["n"] and p in self._axes["p"] and _odd(nk) in self._axes["nk"]
+        return PenaltyEstimate(
+            penalty=max(value, 0.0),
+            se=float(np.hypot(noise, bend)),
+            monte_carlo_se=noise,
+            interpolation_se=bend,
+            method="table" if on_grid else "interpolation",
+            default_penalty=default_penalty(degree),
+            n=n,
+            p=p,
+            nk=nk,
+            degree=degree,
+            **self.made,
+        )
+
+    def _interpolate(self, n: int, p: int, nk: int, degree: int) -> tuple[float, float, float]:
+        """The value, how far straight lines between the cells are from it, and its noise."""
+        on_nk = line_weights(self._axes["nk"], _odd(nk))
+        near = on_nk > 0
+        d = int(np.searchsorted(self._axes["degree"], degree))
+        values, noises = (part[d][..., near] @ on_nk[near] for part in (self._raw, self._se))
+        known = ~np.isnan(values).any(axis=1)
+        n_axis, p_axis = self._axes["n"][known], self._axes["p"]
+        self._check_inside("n", n, n_axis, f" for nk={nk}")
+        smooth = np.outer(spline_weights(n_axis, n), spline_weights(p_axis, p))
+        straight = np.outer(line_weights(n_axis, n), line_weights(p_axis, p))
+        value = float((smooth * values[known]).sum())
+        bend = abs(value - float((straight * values[known]).sum()))
+        # Cells share their random numbers, so a mean of neighbours is no better known than they are.
+        noise = float((straight * noises[known]).sum())
+        return value, bend, noise
+
+
+def _odd(nk: int) -> int:
+    """earth adds terms in pairs to the intercept: an even nk is used as the odd one below."""
+    return nk - 1 + nk % 2
+
+
+@functools.cache
+def shipped_table() -> PenaltyTable:
+    """The table that comes with the package."""
+    return PenaltyTable._shipped()
+
+
+def penalty_table() -> pd.DataFrame:
+    """Corrected penalties for a grid of n, p, nk and degree, as they come with the package.
+
+    Returns
+    -------
+    DataFrame
+        Columns degree, n, p, nk; penalty and its standard error se; the actual degrees of freedom df
+        and the number of terms n_terms that it is computed from; n_rep, the number of fits.
+        Each row is a mean over Gaussian designs. `attrs` has the settings and the versions of all
+        that had a part in the numbers.
+
+    See Also
+    --------
+    quick_penalty : the value between the cells, with its error.
+    correct_penalty : the exact penalty of any design.
+
+    Examples
+    --------
+    >>> from pyearthdof import penalty_table
+    >>> table = penalty_table()
+    >>> cell = table.query("degree == 1 and n == 200 and p == 8 and nk == 21")
+    >>> cell[["penalty", "se", "df", "n_terms"]].round(3).to_numpy().tolist()
+    [[2.78, 0.021, 38.543, 16.708]]
+    """
+    return shipped_table().to_frame()
+
+
+def quick_penalty(X: Rows, *, degree: int = 1, nk: int | None = None) -> PenaltyEstimate:
+    """Look up the corrected penalty of MARS in the table that comes with the package.
+
+    It is there at once and has no Monte Carlo run of its own. Outside of the table it refuses:
+    `correct_penalty` computes any case.
+
+    Parameters
+    ----------
+    X : tuple (n, p)
+        Numbers of observations and of predictors; the table is for Gaussian designs.
+    degree : int
+        Largest degree of interaction.
+    nk : int, optional
+        Most terms in the forward pass; by default earth's own for p predictors.
+
+    Returns
+    -------
+    PenaltyEstimate
+        With its standard error, and `exact()` for the Monte Carlo run.
+
+    Examples
+    --------
+    >>> from pyearthdof import quick_penalty
+    >>> quick_penalty((264, 9))
+    PenaltyEstimate(2 -> 3.01 ± 0.028, method='interpolation')
+    """
+    table = shipped_table()
+    n, p = table._check_shape(X)
+    return table.lookup(n, p, nk, degree)
+
+
+class SizeTable(GridTable):
+    """Curves on a grid, and between its cells.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns degree, n, p, size, df and se. All combinations of the values that the first three have, and
+        for each of them the sizes from 1 on.
+    made : dict
+        `settings` and `versions` behind the frame. The setting `curvature_error` is the interpolation
+        error as a fraction of the difference between spline and straight lines.
+    """
+
+    _AXES = ("degree", "n", "p")
+    _FILE = "sizes.csv"
+    _EXACT = "df_of_sizes measures any case"
+
+    def __init__(self, frame: pd.DataFrame, made: dict) -> None:
+        super().__init__(frame.sort_values([*self._AXES, "size"], ignore_index=True), made)
+        self._cells = {
+            key: (of_one["df"].to_numpy(), of_one["se"].to_numpy())
+            for key, of_one in self.frame.groupby(list(self._AXES))
+        }
+
+    def lookup(self, n: int, p: int, degree: int = 1) -> SizeCurve:
+        """The curve for n observations of p predictors and a degree."""
+        n, p, degree = self._check_place(n=n, p=p, degree=degree)
+        n_axis, p_axis = self._axes["n"], self._axes["p"]
+        smooth = np.outer(spline_weights(n_axis, n), spline_weights(p_axis, p)).ravel()
+        straight = np.outer(line_weights(n_axis, n), line_weights(p_axis, p)).ravel()
+        cells = [self._cells[degree, a, b] for a in n_axis for b in p_axis]
+        near = straight > 0
+        lengths = np.array([len(df) for df, _ in cells])
+        last = min(int(straight[near] @ lengths[near] + 0.5), default_nk(p))
+        sizes = np.arange(1, last + 1)
+        values = np.array([_extended(df, sizes) for df, _ in cells])
+        errors = np.array([se[np.minimum(sizes, len(se)) - 1] for _, se in cells])
+        df, lines = smooth @ values, straight @ values
+        bend = self.made["settings"]["curvature_error"] * np.abs(df - lines)
+        penalty = default_penalty(degree)
+        return SizeCurve(
+            sizes=sizes,
+            df=np.maximum.accumulate(df),
+            # cells share their random numbers, so a mean of neighbours is no better known than they are
+            se=np.hypot(straight @ errors, bend),
+            nominal_df=nominal(sizes, penalty),
+            n_reached=np.full(last, np.nan),
+            default_penalty=penalty,
+            n=n,
+            p=p,
+            nk=default_nk(p),
+            degree=degree,
+            n_rep=self.made["settings"]["n_rep"],
+            n_designs=self.made["settings"]["n_designs"],
+            se_covers="the draws of y and of the design, and the way between the cells of the table",
+            left_out=np.empty((last, 0)),
+            settings=self.made["settings"] | {"source": "table"},
+            versions=self.made["versions"],
+        )
+
+
+def _extended(df: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """A curve at more sizes than it has, by its last slope."""
+    slope = df[-1] - df[-2] if len(df) > 1 else 0.0
+    return df[np.minimum(sizes, len(df)) - 1] + slope * np.maximum(sizes - len(df), 0)
+
+
+@functools.cache
+def shipped_sizes() -> SizeTable:
+    """The table that comes with the package."""
+    return SizeTable._shipped()
+
+
+def size_table() -> pd.DataFrame:
+    """Degrees of freedom of models of every size for a grid of n, p and degree, at earth's default nk.
+
+    Returns
+    -------
+    DataFrame
+        Columns degree, n, p and size; the actual degrees of freedom df and their standard error se, over
+        Gaussian designs. `attrs` has the settings and versions behind it.
+
+    See Also
+    --------
+    quick_df_of_sizes : the curve between the cells.
+    df_of_sizes : the curve of any design.
+
+    Examples
+    --------
+    >>> from pyearthdof import size_table
+    >>> table = size_table()
+    >>> table.query("degree == 1 and n == 100 and p == 10 and size == 3")["df"].round(2).tolist()
+    [10.76]
+    """
+    return shipped_sizes().to_frame()
+
+
+def quick_df_of_sizes(X: Rows, *, degree: int = 1) -> SizeCurve:
+    """Look up the degrees of freedom of every size in the table that comes with the package.
+
+    It is for Gaussian designs and for earth's default options. Outside of the table it refuses:
+    `df_of_sizes` measures any case.
+
+    Parameters
+    ----------
+    X : tuple (n, p)
+        Numbers of observations and of predictors.
+    degree : int
+        Largest degree of interaction.
+
+    Returns
+    -------
+    SizeCurve
+
+    Examples
+    --------
+    >>> from pyearthdof import quick_df_of_sizes
+    >>> quick_df_of_sizes((264, 9))
+    SizeCurve(1..17 terms, df=1..40.46 ± 0.88, nominal_df=1..33, n_rep=200, over 20 designs)
+    """
+    table = shipped_sizes()
+    return table.lookup(*table._check_shape(X), degree)
+
+
+def refuse_options(estimator: Earth, p: int) -> None:
+    """Refuse an estimator whose search is not the table's: earth's default one."""
+    default = Earth().get_params()
+    free = (
+        "degree",
+        "penalty",
+        "nprune",
+        "engine",
+        "n_jobs",
+        "keepxy",
+        "get_leverages",
+        "random_state",
+    )
+    for name, value in estimator.get_params().items():
+        same = value is default[name] or (
+            type(value) is type(default[name]) and value == default[name]
+        )
+        if name in free or same or (name == "nk" and value == default_nk(p)):
+            continue
+        raise InvalidInputError(
+            f"{name}={value!r} but it should be {default[name]!r} with design='table', which is for earth's "
+            "default search; design='data' measures any other"
+        )

@@ -1,0 +1,317 @@
+"""Random numbers and responses: y = mu + sigma z, from R's or numpy's stream.
+
+Noise with a covariance matrix is y = mu + L z, LL' the covariance. The degrees of freedom are then
+tr(Sigma^-1 Cov(muhat, y)), which is the sum of Cov(muhat_i, y_i)/sigma_i^2 for independent observations,
+tr(S) for a linear smoother, and by Stein's lemma the mean divergence of the fit for any Gaussian noise.
+
+Frames are orthogonal responses. For a linear smoother S and an orthonormal basis q_1, ..., q_n the sum of
+q_j'S q_j is tr(S), so orthogonal responses give the linear part of a fit exactly. A frame is the Q of a
+Gaussian matrix Z = QR, each column stretched to the length of that of Z: each response is Gaussian by itself,
+and no estimate is biased. With m of n columns the variance of the linear part is 1 - (m - 1)/(n - 1) of that
+of independent responses. The responses of a frame depend on each other, so the standard error leaves out
+frames. Hence whole frames are used, at least ten of them, or two for each of several designs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import solve_triangular
+from sklearn.utils import check_random_state
+
+from ..._utils.checks import as_numbers, check_choice, check_count, check_sigma, refusal
+from ...exceptions import InvalidInputError
+from ...random import RDraws
+
+if TYPE_CHECKING:
+    from .variance_reduction import Covariance, Reduction
+
+__all__ = [
+    "CorrelatedResponses",
+    "NumpyDraws",
+    "Responses",
+    "Seen",
+    "as_draws",
+    "drawn_design",
+    "drawn_designs",
+    "frame_groups",
+    "frame_size",
+    "merged_groups",
+    "orthogonal",
+    "the_responses",
+]
+
+_LEAST = 10  # frames for one design
+_LEAST_EACH = 2  # for each of several: a frame's coefficients come from the others
+_MOST_GROUPS = 32
+
+
+def orthogonal(Z: np.ndarray, centred: bool) -> np.ndarray:
+    """The columns of Z made orthogonal to each other, each as long as it was.
+
+    `centred` leaves the means of the columns as they are and makes the rest orthogonal to the constant.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof.dof.montecarlo.draws import orthogonal
+    >>> Q = orthogonal(np.array([[1.0, 2.0], [0.0, 3.0], [0.0, 0.0]]), centred=False)
+    >>> Q.T @ Q
+    array([[ 1.,  0.],
+           [ 0., 13.]])
+    """
+    mean = Z.mean(axis=0) if centred else 0.0
+    Z = Z - mean
+    Q, R = np.linalg.qr(Z)
+    # The Q with a positive diagonal of R is the uniform one.
+    length = np.linalg.norm(Z, axis=0) * np.where(np.diag(R) < 0, -1.0, 1.0)
+    return mean + Q * length
+
+
+def frame_size(dimension: int, counts: Sequence[int], *, partial: bool = False) -> int | None:
+    """Number of responses in a frame, None where there are too few repetitions.
+
+    Parameters
+    ----------
+    dimension : int
+        That of the space of the responses, and the size of a whole frame.
+    counts : sequence of int
+        Number of repetitions for each design.
+    partial : bool
+        Take smaller frames where there are not enough whole ones.
+
+    Examples
+    --------
+    >>> from pyearthdof.dof.montecarlo.draws import frame_size
+    >>> frame_size(99, [1000]), frame_size(99, [900]), frame_size(99, [900], partial=True)
+    (99, None, 90)
+    """
+    least = _LEAST if len(counts) == 1 else _LEAST_EACH
+    size = min(dimension, min(counts) // least)
+    return size if size > 1 and (partial or size == dimension) else None
+
+
+def frame_groups(n_rep: int, size: int) -> np.ndarray:
+    """The frame of each repetition."""
+    return np.arange(n_rep) // size
+
+
+def merged_groups(groups: np.ndarray) -> np.ndarray:
+    """The groups that are left out: neighbours together, where there are more than 32."""
+    n_groups = int(groups[-1]) + 1
+    return groups * min(_MOST_GROUPS, n_groups) // n_groups
+
+
+_CHUNK = 1 << 20
+
+
+RandomState: TypeAlias = int | np.integer | np.random.RandomState | np.random.Generator | None
+
+
+@runtime_checkable
+class Draws(Protocol):
+    """A stream of standard normal numbers."""
+
+    def normal(self, n: int, /) -> np.ndarray: ...
+
+    def copy(self) -> Draws: ...
+
+    def skip_normals(self, n: int, /) -> None: ...
+
+
+class NumpyDraws:
+    """Numpy's normals with the face of `RDraws`."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = int(seed)
+        self._generator = np.random.default_rng(self.seed)
+
+    def __repr__(self) -> str:
+        return f"numpy.random.default_rng({self.seed})"
+
+    def copy(self) -> NumpyDraws:
+        twin = NumpyDraws(self.seed)
+        twin._generator.bit_generator.state = self._generator.bit_generator.state
+        return twin
+
+    def normal(self, n: int) -> np.ndarray:
+        return self._generator.standard_normal(n)
+
+    def skip_normals(self, n: int) -> None:
+        while n:
+            n -= len(self._generator.standard_normal(min(n, _CHUNK)))
+
+
+def as_draws(draws: object, random_state: RandomState) -> Draws:
+    """The stream of a run: a copy of `draws`, or numpy's seeded from `random_state`."""
+    if draws is not None and random_state is not None:
+        raise InvalidInputError(
+            f"draws={draws!r} and random_state={random_state!r} but one of them should be None: draws "
+            "are R's numbers, random_state is for numpy's"
+        )
+    if draws is not None:
+        if not isinstance(draws, Draws):
+            raise refusal("draws", draws, "RDraws(seed), or None with random_state for numpy's")
+        return draws.copy()
+    if isinstance(random_state, np.random.Generator):
+        return NumpyDraws(int(random_state.integers(2**31)))
+    if isinstance(random_state, Integral):
+        return NumpyDraws(check_count("random_state", int(random_state), 0))
+    return NumpyDraws(check_random_state(random_state).randint(2**31 - 1))
+
+
+def drawn_designs(
+    shape: tuple[int, int], draws: Draws, n_rep: int, n_designs: int
+) -> Iterator[np.ndarray]:
+    """Yield Gaussian designs, column by column, from the numbers that come after all responses.
+
+    The authors draw y before X. The responses are drawn block by block later, so the designs are
+    drawn from a copy of the stream that has skipped them.
+    """
+    n, p = shape
+    after = draws.copy()
+    after.skip_normals(n * n_rep)
+    for _ in range(n_designs):
+        yield np.ascontiguousarray(after.normal(n * p).reshape(p, n).T)
+
+
+def drawn_design(shape: tuple[int, int], draws: Draws, n_rep: int) -> np.ndarray:
+    """The first of the drawn designs: the authors'."""
+    return next(drawn_designs(shape, draws, n_rep, 1))
+
+
+@dataclass(frozen=True)
+class Responses:
+    """y = mu + sigma z: its mean, its standard deviation, and the stream of z.
+
+    `frame` is the number of z that are orthogonal to each other, None where all are independent. They are
+    orthogonal to the constant, too, where they are `centred`.
+    """
+
+    n: int
+    mu: np.ndarray
+    sigma: np.ndarray
+    draws: Draws
+    frame: int | None = None
+    centred: bool = False
+
+    def in_frames(self, reduction: Reduction) -> Responses:
+        """The same in the frames of a `Reduction`."""
+        return replace(self, frame=reduction.frame, centred=reduction.direction)
+
+    def blocks(self, edges: Sequence[int]) -> Iterator[np.ndarray]:
+        """Yield the responses between consecutive edges, column by column as R fills a matrix."""
+        ready = np.empty((self.n, 0))
+        for start, stop in pairwise(edges):
+            while ready.shape[1] < stop - start:
+                z = self._more(edges[-1] - start - ready.shape[1])
+                ready = np.hstack([ready, z]) if ready.size else z
+            yield np.ascontiguousarray(self.mu[:, None] + self._noise(ready[:, : stop - start]))
+            ready = ready[:, stop - start :]
+
+    def _noise(self, z: np.ndarray) -> np.ndarray:
+        return self.sigma[:, None] * z
+
+    def _more(self, wanted: int) -> np.ndarray:
+        """The next frame, or independent columns for as many blocks as memory allows."""
+        if self.frame is not None:
+            return orthogonal(self._normal(self.frame), self.centred)
+        return self._normal(min(wanted, max(1, _CHUNK // self.n)))
+
+    def _normal(self, m: int) -> np.ndarray:
+        return self.draws.normal(self.n * m).reshape(m, self.n).T
+
+
+@dataclass(frozen=True)
+class CorrelatedResponses(Responses):
+    """y = mu + root z; `sigma` are the standard deviations of its entries."""
+
+    root: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+
+    def _noise(self, z: np.ndarray) -> np.ndarray:
+        return self.root @ z
+
+    def whitened(self) -> Responses:
+        """The responses in coordinates where they are independent, with mean 0 and variance 1."""
+        return Responses(self.n, np.zeros(self.n), np.ones(self.n), self.draws)
+
+    def white(self, values: np.ndarray) -> np.ndarray:
+        """root^-1 values."""
+        return solve_triangular(self.root, values, lower=True)
+
+    def white_noise(self, Y: np.ndarray) -> np.ndarray:
+        """root^-1 (Y - mu)."""
+        return self.white(Y - self.mu[:, None])
+
+    def weighed(self, Y: np.ndarray) -> np.ndarray:
+        """Sigma^-1 (Y - mu)."""
+        return solve_triangular(self.root, self.white_noise(Y), lower=True, trans="T")
+
+
+def the_responses(n: int, mu: np.ndarray, sigma: ArrayLike | None, stream: Draws) -> Responses:
+    """Responses with a standard deviation, one for each row, or a covariance matrix."""
+    if sigma is None or np.ndim(sigma) != 2:
+        return Responses(n, mu, check_sigma(sigma, n), stream)
+    covariance = as_numbers("sigma", sigma, "be a covariance matrix of numbers")
+    root = _root(_checked(covariance, n))
+    return CorrelatedResponses(n, mu, np.sqrt(np.diag(covariance)), stream, root=root)
+
+
+def _checked(covariance: np.ndarray, n: int) -> np.ndarray:
+    if covariance.shape != (n, n):
+        raise InvalidInputError(
+            f"sigma has shape {covariance.shape} but a covariance matrix should be ({n}, {n})"
+        )
+    if not np.isfinite(covariance).all() or not np.allclose(covariance, covariance.T, rtol=1e-10):
+        raise InvalidInputError(
+            "sigma is a matrix but a covariance matrix should be finite and symmetric"
+        )
+    return covariance
+
+
+def _root(covariance: np.ndarray) -> np.ndarray:
+    try:
+        return np.linalg.cholesky(covariance)
+    except np.linalg.LinAlgError:
+        raise InvalidInputError(
+            "sigma is a matrix but a covariance matrix should be positive definite"
+        ) from None
+
+
+class Seen:
+    """An estimator that sees responses and fits in other coordinates; rows may be no observations then."""
+
+    def __init__(
+        self, estimator: Any, of_y: Callable[..., Any], of_fit: Callable[..., Any], keeps_rows: bool
+    ) -> None:
+        self.estimator, self.of_y, self.of_fit = estimator, of_y, of_fit
+        self.keeps_rows = keeps_rows
+
+    def add(self, Y: np.ndarray, fitted: np.ndarray) -> None:
+        self.estimator.add(self.of_y(Y), self.of_fit(fitted))
+
+    def result(self) -> Covariance:
+        found = self.estimator.result()
+        return found if self.keeps_rows else replace(found, per_observation=None)
+
+
+AUTHORS_SEED = 1234
+
+
+def authors_draws(draws: Draws | str | None, random_state: RandomState) -> Draws:
+    """The stream of a run: the authors' seed of R's numbers where nothing else is asked for.
+
+    `draws="best"` asks for numpy's numbers, with which the best estimator goes.
+    """
+    if draws is None and random_state is None:
+        return RDraws(AUTHORS_SEED)
+    if isinstance(draws, str):
+        check_choice("draws", draws, ("best",))
+        return as_draws(None, AUTHORS_SEED if random_state is None else random_state)
+    return as_draws(draws, random_state)

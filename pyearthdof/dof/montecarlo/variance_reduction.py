@@ -1,0 +1,610 @@
+"""Estimators of the degrees of freedom: sample covariances, and unbiased estimators with less variance.
+
+Algorithm 1 sums the sample covariances of y_i and its fit over the observations. Small runs keep y and the
+fits, and leave out one repetition at a time for the standard error; large runs keep sums only, and leave out
+groups of repetitions. Which of the two depends on the size of the run alone.
+
+Projections on X and on its powers up to 5 have known degrees of freedom, their ranks. They are the controls:
+
+"control", for any mean. With z = (y - mu)/sigma, f = muhat/sigma and linear smoothers S1, S2, ..., which are
+the projections and the rest of the identity,
+
+    df = Cov(z, f - b1 S1 z - b2 S2 z - ...) + b1 tr(S1) + b2 tr(S2) + ...
+
+for any b1, b2, ... With the coefficients of the regression of f on the smoothers there is little left to
+vary. For the repetitions of a fold the coefficients and the mean of the rest come from the other folds, so
+the estimate is unbiased for any mu.
+
+"direction", for a constant mean and a fit that shifts and scales with y. With u = (y - ybar)/|y - ybar| and
+d = n - 1 the length of y - ybar is independent of u, so that
+
+    df = 1 + d E[u'(muhat - ybar)/|y - ybar|].
+
+For a projection P orthogonal to the constant, d u'P u has the mean rank(P). Of each value
+b (d u'P u - rank(P)) is subtracted, b the coefficient of the fit on P u less that on the rest of u, from the
+other folds.
+
+"orthogonal" is both, where their conditions hold, with responses in frames (`draws`). Antithetic pairs y and
+2 mu - y would double the variance: most procedures fit -y by minus the fit of y.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import pandas as pd
+
+from ..._utils.checks import check_choice, refusal
+from ...contract import Rows
+from ...random import RDraws
+from .draws import CorrelatedResponses, Responses, Seen, frame_size, merged_groups
+from .errors import Jackknife, mean_of
+
+__all__ = [
+    "PLAIN",
+    "VARIANCE_REDUCTIONS",
+    "Covariance",
+    "Direction",
+    "Estimator",
+    "Kept",
+    "Reduction",
+    "choose",
+    "control_sum",
+    "covariance_sum",
+    "df_of_projections",
+    "estimator",
+    "has_one_mean",
+    "is_equivariant",
+    "is_numeric",
+    "jackknife_groups",
+    "projections",
+]
+
+_MAX_KEPT = 1 << 23  # values of y, and as many of the fits: 64 MB each
+_N_GROUPS = 32
+
+
+@dataclass(frozen=True)
+class Covariance:
+    """c_i = Cov(muhat_i, y_i)/sigma_i^2 for each observation, None where only their sum is known."""
+
+    per_observation: np.ndarray | None
+    total: Jackknife
+
+
+def jackknife_groups(n: int, n_rep: int, width: int = 1) -> np.ndarray | None:
+    """Group of each repetition in a run too large to be kept; None where everything is kept."""
+    if n * n_rep * width <= _MAX_KEPT:
+        return None
+    return np.arange(n_rep) * min(_N_GROUPS, n_rep) // n_rep
+
+
+def covariance_sum(
+    mu: np.ndarray, sigma: np.ndarray, groups: np.ndarray | None = None
+) -> Estimator:
+    """Return an empty sum; `add(Y, fitted)` the blocks in order, then ask for its `result()`."""
+    if groups is None:
+        return _KeptCovariance(sigma)
+    return _StreamedCovariance(mu, sigma, groups)
+
+
+class Kept:
+    """Blocks of responses and of their fits, kept for the end."""
+
+    def __init__(self) -> None:
+        self.y: list[np.ndarray] = []
+        self.fitted: list[np.ndarray] = []
+
+    def add(self, Y: np.ndarray, fitted: np.ndarray) -> None:
+        self.y.append(Y)
+        self.fitted.append(fitted)
+
+
+class _KeptCovariance(Kept):
+    def __init__(self, sigma: np.ndarray) -> None:
+        super().__init__()
+        self.weight = 1.0 / sigma**2
+
+    def result(self) -> Covariance:
+        y = _centred(np.hstack(self.y))
+        fitted = _centred(np.hstack(self.fitted))
+        m = y.shape[1]
+        products = y * fitted
+        per_observation = self.weight * products.sum(axis=1) / (m - 1)
+        per_repetition = self.weight @ products
+        return Covariance(per_observation, _leave_one_out(per_observation, per_repetition))
+
+
+def _centred(values: np.ndarray) -> np.ndarray:
+    return values - values.mean(axis=1, keepdims=True)
+
+
+def _leave_one_out(per_observation: np.ndarray, per_repetition: np.ndarray) -> Jackknife:
+    """Without repetition j the sum of products loses m/(m - 1) times j's own products."""
+    m = len(per_repetition)
+    total = per_observation.sum()
+    if m < 3:
+        return Jackknife(float(total), np.full(m, np.nan))
+    left = (m - 1) * total - m / (m - 1) * per_repetition
+    return Jackknife(float(total), left / (m - 2))
+
+
+class _StreamedCovariance:
+    """Sums of u, v and uv for each group, u = y - mu and v = fit - a provisional centre.
+
+    Both are centred nearly, so that the correction for their means takes few digits away.
+    """
+
+    def __init__(self, mu: np.ndarray, sigma: np.ndarray, groups: np.ndarray) -> None:
+        self.mu = mu
+        self.weight = 1.0 / sigma**2
+        self.groups = groups
+        self.centre: np.ndarray | None = None
+        self.done = 0
+        n_groups = int(groups.max()) + 1
+        self.count = np.zeros(n_groups)
+        self.u = np.zeros((n_groups, len(mu)))
+        self.v = np.zeros((n_groups, len(mu)))
+        self.uv = np.zeros((n_groups, len(mu)))
+
+    def add(self, Y: np.ndarray, fitted: np.ndarray) -> None:
+        if self.centre is None:
+            self.centre = fitted.mean(axis=1)
+        block_groups = self.groups[self.done : self.done + Y.shape[1]]
+        for group in np.unique(block_groups):
+            mine = block_groups == group
+            u = Y[:, mine] - self.mu[:, None]
+            v = fitted[:, mine] - self.centre[:, None]
+            self.count[group] += mine.sum()
+            self.u[group] += u.sum(axis=1)
+            self.v[group] += v.sum(axis=1)
+            self.uv[group] += (u * v).sum(axis=1)
+        self.done += Y.shape[1]
+
+    def result(self) -> Covariance:
+        groups = self.groups[: self.done]
+        starts = groups[np.flatnonzero(np.diff(merged_groups(groups), prepend=-1))]
+        sums = (part[: groups[-1] + 1] for part in (self.count, self.u, self.v, self.uv))
+        counts, us, vs, uvs = (np.add.reduceat(part, starts, axis=0) for part in sums)
+        m, u, v, uv = (part.sum(axis=0) for part in (counts, us, vs, uvs))
+        per_observation = self.weight * (uv - u * v / m) / (m - 1)
+        left_out = np.empty(len(counts))
+        for g in range(len(counts)):
+            rest = m - counts[g]
+            if rest < 2:
+                left_out[g] = np.nan
+                continue
+            ug, vg = u - us[g], v - vs[g]
+            left_out[g] = self.weight @ (uv - uvs[g] - ug * vg / rest) / (rest - 1)
+        return Covariance(per_observation, Jackknife(float(per_observation.sum()), left_out))
+
+
+_POWERS = 5
+_MOST_COLUMNS = 256  # of all powers: more cost more time than they save
+
+
+def projections(X: Rows, centred: bool) -> list[np.ndarray]:
+    """Orthonormal bases of the columns of X, of their squares, and of their third, fourth and fifth powers.
+
+    Each is orthogonal to those before it. The constant is in the first one, or, if `centred`, in none; a
+    basis without columns is left out. Powers are taken while they need at most half of the dimensions, and
+    nothing where X can have all of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof.dof.montecarlo.variance_reduction import projections
+    >>> [basis.shape for basis in projections(np.arange(12.0)[:, None], centred=False)]
+    [(12, 2), (12, 1), (12, 1), (12, 1), (12, 1)]
+    """
+    X = np.asarray(X, dtype=float)
+    n, p = X.shape
+    if p >= n - 1:
+        return []
+    X = X - X.mean(axis=0)
+    scale = np.abs(X).max(axis=0)
+    X = X / np.where(scale > 0, scale, 1.0)
+    most = min(n // 2, _MOST_COLUMNS)
+    powers = [k for k in range(1, _POWERS + 1) if k == 1 or 1 + k * p <= most]
+    products = itertools.accumulate([X] * len(powers), np.multiply)
+    columns = np.hstack([np.ones((n, 1)), *products])
+    power = np.repeat([0, *powers], [1] + [p] * len(powers))
+    Q, R = np.linalg.qr(columns)
+    # The diagonal of R is what the columns before leave of a column; dependent ones leave rounding.
+    rounding = 10 * max(columns.shape) * np.finfo(float).eps
+    new = np.abs(np.diag(R)) > rounding * np.linalg.norm(columns, axis=0)[: R.shape[0]]
+    new = np.concatenate([new, np.zeros(len(power) - len(new), dtype=bool)])
+    if not new.all():
+        Q, power = np.linalg.qr(columns[:, new])[0], power[new]
+    first = power == 1 if centred else power <= 1
+    bases = [Q[:, first], *(Q[:, power == k] for k in powers[1:])]
+    return [basis for basis in bases if basis.shape[1]]
+
+
+_N_FOLDS = 10
+
+
+def has_one_mean(mu: np.ndarray, sigma: np.ndarray | float) -> bool:
+    """Whether the mean is constant and the standard deviation a single number."""
+    return np.ptp(mu) == 0 and np.ptp(sigma) == 0
+
+
+def is_equivariant(procedure: Any) -> bool:
+    """Whether a fit is declared to shift and scale with y."""
+    return bool(getattr(procedure, "is_equivariant", False))
+
+
+def df_of_projections(rss: np.ndarray, n: int) -> np.ndarray:
+    """What each run says of the df of projections, from their RSS; the first column has that of the mean.
+
+    For a projection u'(muhat - ybar)/|y - ybar| is the share of |y - ybar|^2 that it explains.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof.dof.montecarlo.variance_reduction import df_of_projections
+    >>> df_of_projections(np.array([[10.0, 5.0, 0.0]]), n=11)
+    array([[ 1.,  6., 11.]])
+    """
+    return 1 + (n - 1) * (1 - rss / rss[:, :1])
+
+
+class Direction:
+    """An empty estimate; `add(Y, fitted)` the blocks in order, then ask for its `result()`.
+
+    `X` None is without the control. `groups` are left out together, and are the folds then. Without `rows`
+    the sum over the observations is all that is found.
+    """
+
+    def __init__(
+        self, n: int, X: Rows | None = None, groups: np.ndarray | None = None, rows: bool = True
+    ) -> None:
+        self.n, self.groups, self.rows, self.done = n, groups, rows, 0
+        self.bases = [] if X is None else projections(X, centred=True)
+        self.ranks = np.array([basis.shape[1] for basis in self.bases])
+        if self.ranks.sum() == n - 1:  # the projections leave nothing of u
+            self.bases, self.ranks = [], np.zeros(0)
+        self.basis = np.hstack([np.empty((n, 0)), *self.bases])
+        self.first = np.cumsum([0, *self.ranks])[:-1].astype(int)  # columns of the basis
+        # For each repetition u'f, and for each projection u'P f and u'P u.
+        self.scalars: list[np.ndarray] = []
+        n_folds = _N_FOLDS if groups is None else int(groups.max()) + 1
+        # For each fold the sums of u_i f_i, and for each projection of u_i (P u)_i.
+        self.shares = np.zeros((n_folds, 1 + len(self.bases), n))
+
+    def add(self, Y: np.ndarray, fitted: np.ndarray) -> None:
+        mean = Y.mean(axis=0)
+        u = Y - mean
+        length = np.linalg.norm(u, axis=0)
+        u, f = u / length, (fitted - mean) / length
+        share = u * f
+        coordinates = self.basis.T @ u
+        inside = np.add.reduceat(coordinates * (self.basis.T @ f), self.first)
+        along = np.add.reduceat(coordinates**2, self.first)
+        self.scalars.append(np.vstack([share.sum(axis=0), inside, along]))
+        if self.rows:
+            parts = zip(self.bases, np.split(coordinates, self.first[1:]), strict=False)
+            self._add_rows([share, *(u * (basis @ part) for basis, part in parts)])
+        self.done += Y.shape[1]
+
+    def _add_rows(self, shares: list[np.ndarray]) -> None:
+        folds = self._folds(self.done + shares[0].shape[1])[self.done :]
+        those, place = np.unique(folds, return_inverse=True)
+        member = np.zeros((len(folds), len(those)))
+        member[np.arange(len(folds)), place] = 1.0
+        self.shares[those] += np.stack([(share @ member).T for share in shares], axis=1)
+
+    def _folds(self, m: int) -> np.ndarray:
+        return np.arange(m) % _N_FOLDS if self.groups is None else self.groups[:m]
+
+    def result(self) -> Covariance:
+        d, m = self.n - 1, self.done
+        scalars = np.hstack(self.scalars)
+        folds = self._folds(m)
+        b = self._coefficients(folds, scalars)
+        along = scalars[1 + len(self.bases) :]
+        values = 1.0 + d * scalars[0] - (b[folds] * (d * along.T - self.ranks)).sum(axis=1)
+        groups = None if self.groups is None else merged_groups(folds)
+        return Covariance(self._per_observation(folds, b), mean_of(values, groups))
+
+    def _per_observation(self, folds: np.ndarray, b: np.ndarray) -> np.ndarray | None:
+        if not self.rows:
+            return None
+        sizes = np.bincount(folds)
+        shares = (self.n - 1) * self.shares[: len(sizes)]
+        diagonals = np.array([(basis**2).sum(axis=1) for basis in self.bases])
+        total = shares[:, 0].sum(axis=0)
+        for k, diagonal in enumerate(diagonals):
+            total = total - b[:, k] @ (shares[:, 1 + k] - sizes[:, None] * diagonal)
+        return 1.0 / self.n + total / self.done
+
+    def _coefficients(self, folds: np.ndarray, scalars: np.ndarray) -> np.ndarray:
+        """b for each fold, from the others; one row for a fold, one column for a projection."""
+        sizes, k = np.bincount(folds), len(self.bases)
+        if len(sizes) == 1 or k == 0:
+            return np.zeros((len(sizes), k))
+        sums = np.zeros((len(sizes), 1 + 2 * k))
+        np.add.at(sums, folds, scalars.T)
+        others = sums.sum(axis=0) - sums
+        uf, inside, along = others[:, :1], others[:, 1 : 1 + k], others[:, 1 + k :]
+        left = (sizes.sum() - sizes)[:, None] - along.sum(axis=1, keepdims=True)
+        return inside / along - (uf - inside.sum(axis=1, keepdims=True)) / left
+
+
+_N_FOLDS = 10
+
+
+def control_sum(
+    X: Rows, mu: np.ndarray, sigma: np.ndarray, groups: np.ndarray | None = None
+) -> Estimator:
+    """Return an empty sum; `add(Y, fitted)` the blocks in order, then ask for its `result()`."""
+    if groups is None:
+        return _KeptControl(X, mu, sigma)
+    return _StreamedControl(X, mu, sigma, groups)
+
+
+class _Smoothed(NamedTuple):
+    """z (n, m), and f and its smoothers' q as one (1 + smoothers, n, m) array."""
+
+    z: np.ndarray
+    parts: np.ndarray
+
+
+class _Smoothers:
+    """The linear smoothers of a design: its projections, and what they leave."""
+
+    def __init__(self, X: Rows, mu: np.ndarray, sigma: np.ndarray) -> None:
+        self.mu, self.sigma = mu[:, None], sigma[:, None]
+        self.bases = projections(X, centred=False)
+        diagonals = np.array([(basis**2).sum(axis=1) for basis in self.bases]).reshape(-1, len(mu))
+        self.diagonals = np.vstack([diagonals, 1.0 - diagonals.sum(axis=0)])
+        ranks = [basis.shape[1] for basis in self.bases]
+        self.traces = np.array([*ranks, len(mu) - sum(ranks)], dtype=float)
+
+    def apply(self, Y: np.ndarray, fitted: np.ndarray, centre: np.ndarray) -> _Smoothed:
+        """`centre` (n, 1) is near the mean fit; it falls out of the estimate, and saves digits."""
+        noise = Y - self.mu
+        z = noise / self.sigma
+        smooth = [basis @ (basis.T @ noise) / self.sigma for basis in self.bases]
+        left = z - np.sum(smooth, axis=0)
+        return _Smoothed(z, np.stack([(fitted - centre) / self.sigma, *smooth, left]))
+
+
+class _Sums(NamedTuple):
+    """For each fold: its number of repetitions, and the sums of z, the parts, z_i part_i and part'part."""
+
+    size: np.ndarray
+    z: np.ndarray
+    parts: np.ndarray
+    products: np.ndarray
+    squares: np.ndarray
+
+    def without(self, g: int) -> _Sums:
+        return _Sums(*(np.delete(values, g, axis=0) for values in self))
+
+
+def _sums(smoothed: _Smoothed) -> _Sums:
+    """The sums of one fold."""
+    z, parts = smoothed
+    return _Sums(
+        np.array(float(z.shape[1])),
+        z.sum(axis=1),
+        parts.sum(axis=2),
+        np.einsum("im,kim->ki", z, parts),
+        np.einsum("jim,kim->jk", parts, parts),
+    )
+
+
+def _cross_fitted(sums: _Sums, diagonals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The estimate of each observation, and the coefficients that each fold got from the others."""
+    whole = [values.sum(axis=0) for values in sums]
+    total, coefficients = np.zeros(diagonals.shape[1]), []
+    for k, mine in enumerate(zip(*sums, strict=True)):
+        others = _Sums(*(all_of - values[k] for all_of, values in zip(whole, sums, strict=True)))
+        mine = _Sums(*mine)
+        mean = others.parts / others.size
+        squares = others.squares - others.size * mean @ mean.T
+        b = np.zeros(len(diagonals))  # a single repetition has no spread to regress on
+        if others.size > 1:
+            b = np.linalg.lstsq(squares[1:, 1:], squares[1:, 0], rcond=None)[0]
+        covariances = mine.products - mean * mine.z
+        total += covariances[0] - b @ (covariances[1:] - mine.size * diagonals)
+        coefficients.append(b)
+    return total / whole[0], np.array(coefficients)
+
+
+class _KeptControl(Kept):
+    def __init__(self, X: Rows, mu: np.ndarray, sigma: np.ndarray) -> None:
+        super().__init__()
+        self.smoothers = _Smoothers(X, mu, sigma)
+
+    def result(self) -> Covariance:
+        fitted = np.hstack(self.fitted)
+        z, parts = self.smoothers.apply(np.hstack(self.y), fitted, _mean(fitted))
+        m, traces = z.shape[1], self.smoothers.traces
+        folds = np.array_split(np.arange(m), min(_N_FOLDS, m))
+        each = [_sums(_Smoothed(z[:, fold], parts[:, :, fold])) for fold in folds]
+        sums = _Sums(*map(np.stack, zip(*each, strict=True)))
+        per_observation, coefficients = _cross_fitted(sums, self.smoothers.diagonals)
+        value = float(per_observation.sum())
+        if m < 3:
+            return Covariance(per_observation, Jackknife(value, np.full(m, np.nan)))
+        # Without repetition j a sample covariance changes by (itself - m/(m - 1) j's products)/(m - 2),
+        # which counts that j is in the means, too. j's coefficients are those that j did not make.
+        parts = parts - parts.mean(axis=2, keepdims=True)
+        products = np.einsum("im,kim->km", z - _mean(z), parts) * m / (m - 1)
+        b = np.repeat(coefficients, [len(fold) for fold in folds], axis=0).T
+        own = products[0] - (b * (products[1:] - traces[:, None])).sum(axis=0)
+        left_out = value + (own.mean() - own) / (m - 2)
+        return Covariance(per_observation, Jackknife(value, left_out))
+
+
+class _StreamedControl:
+    """Sums for each group of repetitions; the groups are the folds, and what is left out."""
+
+    def __init__(self, X: Rows, mu: np.ndarray, sigma: np.ndarray, groups: np.ndarray) -> None:
+        self.smoothers = _Smoothers(X, mu, sigma)
+        self.groups = groups
+        self.centre: np.ndarray | None = None
+        self.done = 0
+        n, n_groups = len(mu), int(groups.max()) + 1
+        parts = 1 + len(self.smoothers.traces)
+        shapes = ((), (n,), (parts, n), (parts, n), (parts, parts))
+        self.sums = _Sums(*(np.zeros((n_groups, *shape)) for shape in shapes))
+
+    def add(self, Y: np.ndarray, fitted: np.ndarray) -> None:
+        if self.centre is None:
+            self.centre = _mean(fitted)
+        block_groups = self.groups[self.done : self.done + Y.shape[1]]
+        for group in np.unique(block_groups):
+            mine = block_groups == group
+            found = _sums(self.smoothers.apply(Y[:, mine], fitted[:, mine], self.centre))
+            for total, values in zip(self.sums, found, strict=True):
+                total[group] += values
+        self.done += Y.shape[1]
+
+    def result(self) -> Covariance:
+        groups = self.groups[: self.done]
+        merged = merged_groups(groups)
+        starts = groups[np.flatnonzero(np.diff(merged, prepend=-1))]
+        filled = int(groups[-1]) + 1
+        sums = _Sums(*(np.add.reduceat(values[:filled], starts, axis=0) for values in self.sums))
+        diagonals = self.smoothers.diagonals
+        per_observation = _cross_fitted(sums, diagonals)[0]
+        value, n_groups = float(per_observation.sum()), len(starts)
+        if n_groups < 3:
+            return Covariance(per_observation, Jackknife(value, np.full(n_groups, np.nan)))
+        left_out = [_cross_fitted(sums.without(g), diagonals)[0].sum() for g in range(n_groups)]
+        return Covariance(per_observation, Jackknife(value, np.array(left_out)))
+
+
+def _mean(values: np.ndarray) -> np.ndarray:
+    return values.mean(axis=1, keepdims=True)
+
+
+VARIANCE_REDUCTIONS = ("auto", "best", "orthogonal", "direction", "control", None)
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """What an estimator does.
+
+    `frame` is the number of responses in a frame, None where they are independent; `later` is the same
+    for a run without a fixed end, if it turns out to be long. Without `rows` the share of each observation
+    need not be found.
+    """
+
+    direction: bool = False
+    control: bool = False
+    frame: int | None = None
+    later: int | None = None
+    rows: bool = True
+
+    @property
+    def settings(self) -> dict:
+        """The settings that a result records; a `variance_reduction` of None is the paper's estimator."""
+        parts = {
+            "orthogonal": self.frame is not None,
+            "direction": self.direction,
+            "control": self.control,
+        }
+        name = ", ".join(name for name, used in parts.items() if used) or None
+        return {"variance_reduction": name, "frame_size": self.frame}
+
+
+PLAIN = Reduction()
+
+
+def choose(
+    name: str | None,
+    procedure: Any,
+    X: Rows,
+    responses: Responses,
+    counts: Sequence[int],
+    target_se: float | None = None,
+) -> Reduction:
+    """The estimator of that name for these responses, or the best one that is valid.
+
+    `counts` are the repetitions for each design, the most there may be with `target_se`.
+    """
+    check_choice("variance_reduction", name, VARIANCE_REDUCTIONS)
+    if name == "auto":
+        name = None if isinstance(responses.draws, RDraws) else "best"
+    if name is None:
+        return PLAIN
+    if name == "direction":
+        _check_direction(procedure, responses)
+        return Reduction(direction=True)
+    if name == "control":
+        if not is_numeric(X):
+            right = "'best', 'direction' or None where a column of X does not hold numbers, or misses some"
+            raise refusal("variance_reduction", name, right)
+        return Reduction(control=True)
+    direction = _has_one_mean(responses) and is_equivariant(procedure)
+    size = frame_size(responses.n - direction, counts, partial=name == "orthogonal")
+    if name == "orthogonal" and size is None:
+        right = "'best', unless there are 20 repetitions or more, or 4 for each design, and n is above 2"
+        raise refusal("variance_reduction", name, right)
+    if name == "best" and target_se is not None and len(counts) == 1:
+        return Reduction(direction, is_numeric(X), later=size)
+    return Reduction(direction, is_numeric(X), frame=size)
+
+
+def _check_direction(procedure: Any, responses: Responses) -> None:
+    """Refuse an estimator whose conditions do not hold."""
+    if not _has_one_mean(responses):
+        right = "'best', 'control' or None where mu is not constant or sigma not a single number"
+        raise refusal("variance_reduction", "direction", right)
+    if not is_equivariant(procedure):
+        right = f"'best', 'control' or None, because {procedure!r} does not declare is_equivariant"
+        raise refusal("variance_reduction", "direction", right)
+
+
+def _has_one_mean(responses: Responses) -> bool:
+    if isinstance(responses, CorrelatedResponses):
+        return False
+    return has_one_mean(responses.mu, responses.sigma)
+
+
+def is_numeric(X: Rows) -> bool:
+    """Whether every column of a design holds numbers, none of them missing: the control projects on them."""
+    if isinstance(X, pd.DataFrame):
+        return X.select_dtypes("number").shape == X.shape and not X.isna().any(axis=None)
+    return not isinstance(X, np.ndarray) or not np.isnan(X).any()
+
+
+class Estimator(Protocol):
+    """An estimate in the making: `add` the blocks in order, then ask for the `result`."""
+
+    def add(self, Y: np.ndarray, fitted: np.ndarray, /) -> None: ...
+
+    def result(self) -> Covariance: ...
+
+
+def estimator(
+    reduction: Reduction, X: Rows, responses: Responses, groups: np.ndarray | None
+) -> Estimator:
+    """Return an empty estimator."""
+    if isinstance(responses, CorrelatedResponses):
+        return _correlated(reduction, X, responses, groups)
+    if reduction.direction:
+        return Direction(responses.n, X if reduction.control else None, groups, reduction.rows)
+    if reduction.control:
+        return control_sum(X, responses.mu, responses.sigma, groups)
+    return covariance_sum(responses.mu, responses.sigma, groups)
+
+
+def _correlated(
+    reduction: Reduction, X: Rows, responses: CorrelatedResponses, groups: np.ndarray | None
+) -> Estimator:
+    """Without a control in coordinates that keep the observations apart, else in white ones."""
+    if not reduction.control:
+        plain = estimator(reduction, X, responses.whitened(), groups)
+        return Seen(plain, responses.weighed, np.asarray, keeps_rows=True)
+    white_X = responses.white(np.asarray(X, dtype=float))
+    inner = estimator(reduction, white_X, responses.whitened(), groups)
+    return Seen(inner, responses.white_noise, responses.white, keeps_rows=False)

@@ -1,0 +1,425 @@
+"""The costs of the choices of a pipeline: its df less those with the choices on the data held fixed.
+
+A transformer that looks at y, such as a selection of columns, is frozen as it was fitted to the data. An
+estimator that searches for a parameter, for example by cross-validation, is replaced by one with the
+parameter found on the data.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import (
+    ElasticNet,
+    Lasso,
+    LassoLars,
+    LogisticRegression,
+    OrthogonalMatchingPursuit,
+    Ridge,
+)
+from threadpoolctl import threadpool_limits
+
+from ...contract import Rows
+from ...exceptions import FittingError, PyEarthDofError
+from ..degrees_of_freedom import degrees_of_freedom
+from ..families import family_df
+from ..montecarlo.adapters import is_blind, is_linear_smoother
+from ..montecarlo.draws import Draws
+from ..montecarlo.errors import Jackknife
+from ..results import DegreesOfFreedom
+
+__all__ = [
+    "Choice",
+    "Price",
+    "Runs",
+    "choices_of",
+    "last_step",
+    "naive_df",
+    "own_search",
+    "priced",
+    "with_all_held",
+]
+
+_ENSEMBLES = ("Forest", "ExtraTrees", "Boosting", "Bagging", "AdaBoost")
+
+
+def naive_df(model: Any, fits: Any = None) -> float | None:
+    """Parameters as they are usually counted; None where nobody counts.
+
+    MARS counts its own nominal degrees of freedom; a tree has its leaves, a linear model its nonzero
+    coefficients, a smoother its trace. Of K classes one has coefficients that follow from the others'. An
+    ensemble has more leaves than there are observations; tr S(y) is taken.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    fits : Fits, optional
+        Its fit.
+    """
+    last = last_step(model)
+    if any(part in type(last).__name__ for part in _ENSEMBLES):
+        return None if fits is None or fits.trace is None else float(fits.trace[0])
+    if hasattr(last, "nominal_df_"):
+        return float(last.nominal_df_)
+    if fits is not None and fits.n_coef is not None:
+        return fits.n_coef[0].item()
+    if hasattr(last, "get_n_leaves"):
+        return int(last.get_n_leaves())
+    if hasattr(last, "coef_"):
+        return _free(last.coef_) + _free(np.atleast_1d(getattr(last, "intercept_", 0.0))[:, None])
+    return None
+
+
+def _free(coefficients: np.ndarray) -> int:
+    """Nonzero coefficients; of K > 2 rows, one for each class, K - 1 at most in each column."""
+    table = np.atleast_2d(coefficients)
+    return int(np.minimum((table != 0).sum(axis=0), max(1, len(table) - 1)).sum())
+
+
+def last_step(model: Any) -> Any:
+    """The last step of a pipeline, the best of a search, the regressor of a transformed response."""
+    while True:
+        if hasattr(model, "steps"):
+            model = model.steps[-1][1]
+        elif hasattr(model, "best_estimator_"):
+            model = model.best_estimator_
+        elif hasattr(model, "regressor_"):
+            model = model.regressor_
+        else:
+            return model
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Something that an estimator chooses by looking at y.
+
+    Attributes
+    ----------
+    step : str
+        The name of the step in its pipeline, or of the estimator.
+    what : str
+        What was chosen on the data, in words.
+    held : estimator
+        The estimator with this choice held; not fitted, but for frozen steps.
+    """
+
+    step: str
+    what: str
+    held: Any
+
+
+def choices_of(estimator: Any, model: Any) -> list[Choice]:
+    """The choices of an estimator, each held alone.
+
+    Parameters
+    ----------
+    estimator : the estimator, not fitted
+    model : the same, fitted to the data
+    """
+    kind = type(estimator).__name__
+    if kind == "Pipeline":
+        name, last = estimator.steps[-1]
+        inner = choices_of(last, model.steps[-1][1])
+        if type(last).__name__ not in _WRAPPERS:  # the choice of the last step itself
+            inner = [Choice(name, choice.what, choice.held) for choice in inner]
+        return _frozen_steps(estimator, model) + [_inside(estimator, name, each) for each in inner]
+    if kind == "TransformedTargetRegressor" and estimator.regressor is not None:
+        inner = choices_of(estimator.regressor, model.regressor_)
+        return [_inside(estimator, "regressor", each) for each in inner]
+    found = _parameter_held(model)
+    return [] if found is None else [Choice(kind, *found)]
+
+
+_WRAPPERS = ("Pipeline", "TransformedTargetRegressor")
+
+
+def _inside(estimator: Any, name: str, choice: Choice) -> Choice:
+    return Choice(choice.step, choice.what, _replaced(estimator, name, choice.held))
+
+
+def _frozen_steps(pipeline: Any, model: Any) -> list[Choice]:
+    """The steps before the last that look at y, each frozen."""
+    return [
+        Choice(name, _what_it_made(fitted), _replaced(pipeline, name, FrozenEstimator(fitted)))
+        for (name, step), (_, fitted) in zip(pipeline.steps[:-1], model.steps[:-1], strict=True)
+        if not is_blind(step)
+    ]
+
+
+def with_all_held(estimator: Any, model: Any) -> tuple[object, int]:
+    """The estimator with all its choices held, those of a searched pipeline, too; their number."""
+    kind = type(estimator).__name__
+    if kind == "Pipeline":
+        held, frozen = estimator, _frozen_steps(estimator, model)
+        for choice in frozen:
+            held = _replaced(held, choice.step, choice.held.named_steps[choice.step])
+        name, last = estimator.steps[-1]
+        inner, more = with_all_held(last, model.steps[-1][1])
+        return _replaced(held, name, inner), len(frozen) + more
+    if kind == "TransformedTargetRegressor" and estimator.regressor is not None:
+        inner, more = with_all_held(estimator.regressor, model.regressor_)
+        return _replaced(estimator, "regressor", inner), more
+    found = _parameter_held(model)
+    if found is None:
+        return estimator, 0
+    best = getattr(model, "best_estimator_", None)
+    inner, more = (found[1], 0) if best is None else with_all_held(found[1], best)
+    return inner, 1 + more
+
+
+def _replaced(pipeline: Any, name: str, step: Any) -> Any:
+    return clone(pipeline).set_params(**{name: step})
+
+
+def _what_it_made(step: Any) -> str:
+    """What a fitted transformer chose: columns, by number, or something else."""
+    kind = type(step).__name__
+    if kind == "Pipeline":
+        return "; ".join(_what_it_made(part) for _, part in step.steps if not is_blind(part))
+    if not hasattr(step, "get_support"):
+        return f"what {kind} made of the columns"
+    chosen = np.asarray(step.get_support())
+    return f"{int(chosen.sum())} of {len(chosen)} columns, by {kind}"
+
+
+def _parameter_held(model: Any) -> tuple[str, object] | None:
+    """What a fitted search chose, in words, and an estimator that has it; None without a search."""
+    rule = _SEARCHES.get(type(model).__name__)
+    if rule is None or not type(model).__module__.startswith("sklearn."):
+        return None
+    return rule(model)
+
+
+def _same(model: Any, kind: type, **found: Any) -> object:
+    """An estimator of another kind with the parameters that both have, and those that were found.
+
+    `precompute` may be "auto" for a search alone, and changes no fit.
+    """
+    known, given = kind().get_params(), model.get_params(deep=False)
+    shared = {name: given[name] for name in given.keys() & known.keys() if name != "precompute"}
+    return kind(**(shared | found))
+
+
+def _number(value: Any) -> str:
+    return f"{float(value):.4g}"
+
+
+def _alpha(kind: type) -> Callable:
+    def rule(model: Any) -> Any:
+        return f"alpha = {_number(model.alpha_)}, by {type(model).__name__}", _same(
+            model, kind, alpha=float(model.alpha_)
+        )
+
+    return rule
+
+
+def _elastic_net(model: Any) -> Any:
+    words = (
+        f"alpha = {_number(model.alpha_)}, l1_ratio = {_number(model.l1_ratio_)}, by ElasticNetCV"
+    )
+    found = {"alpha": float(model.alpha_), "l1_ratio": float(model.l1_ratio_)}
+    return words, _same(model, ElasticNet, **found)
+
+
+def _pursuit(model: Any) -> Any:
+    size = int(model.n_nonzero_coefs_)
+    return f"{size} columns, by {type(model).__name__}", _same(
+        model, OrthogonalMatchingPursuit, n_nonzero_coefs=size
+    )
+
+
+def _logistic(model: Any) -> Any:
+    found = {"C": float(np.ravel(model.C_)[0])}
+    ratio = np.ravel(model.l1_ratio_)[0]
+    if ratio is not None:
+        found["l1_ratio"] = float(ratio)
+    words = ", ".join(f"{name} = {_number(value)}" for name, value in found.items())
+    return f"{words}, by LogisticRegressionCV", _same(model, LogisticRegression, **found)
+
+
+def _best(model: Any) -> Any:
+    words = ", ".join(f"{name} = {value}" for name, value in model.best_params_.items())
+    return f"{words}, by {type(model).__name__}", clone(model.best_estimator_)
+
+
+_SEARCHES: dict[str, Callable] = {
+    "ElasticNetCV": _elastic_net,
+    "GridSearchCV": _best,
+    "HalvingGridSearchCV": _best,
+    "HalvingRandomSearchCV": _best,
+    "LassoCV": _alpha(Lasso),
+    "LassoLarsCV": _alpha(LassoLars),
+    "LassoLarsIC": _alpha(LassoLars),
+    "LogisticRegressionCV": _logistic,
+    "OrthogonalMatchingPursuitCV": _pursuit,
+    "RandomizedSearchCV": _best,
+    "RidgeCV": _alpha(Ridge),
+}
+
+
+_QUICK = 2.0  # seconds of a fit that may be done twice, to measure how long one takes
+
+
+@dataclass(frozen=True)
+class Price:
+    """What a choice costs in degrees of freedom.
+
+    Attributes
+    ----------
+    step : str
+        The step that chooses.
+    what : str
+        What it chose on the data, in words.
+    price, se : float
+        The df of all less that with this choice held, from the same draws or, where the error is smaller,
+        from the df of a fit that is linear once it is held.
+    df_held : float
+        The df with this choice of the data held.
+
+    Examples
+    --------
+    >>> from pyearthdof.results import Price
+    >>> Price("select", "3 of 9 columns, by SelectKBest", 2.5, 0.3, 4.0).price
+    2.5
+    """
+
+    step: str
+    what: str
+    price: float
+    se: float
+    df_held: float
+
+
+class Runs:
+    """The fit to the data, how long it took, and runs with the same random numbers."""
+
+    def __init__(
+        self,
+        estimator: Any,
+        X: Rows,
+        family: str | None,
+        n_rep: int,
+        draws: Draws,
+        n_jobs: int | None,
+        progress: bool,
+    ) -> None:
+        self.estimator, self.X, self.n_rep = estimator, X, n_rep
+        self.draws, self.n_jobs, self.progress = draws, n_jobs, progress
+        gaussian = family == "gaussian"
+        self.df = degrees_of_freedom if gaussian else partial(family_df, family=family)
+        self.n_fits, self.start = 0, time.perf_counter()
+
+    def fit(self, fit: Callable[..., Any]) -> Any:
+        """The fit to the data, as those of the runs with one thread; the first of a process takes longer."""
+        with threadpool_limits(1):
+            start = time.perf_counter()
+            try:
+                model = fit()
+            except PyEarthDofError:
+                raise
+            except Exception as error:
+                words = " ".join(str(error).split("\n")[0].split())
+                message = f"the fit to the data failed with {type(error).__name__}: {words}"
+                raise FittingError(message, X=self.X) from error
+            if time.perf_counter() - start < _QUICK:
+                start = time.perf_counter()
+                model = fit()
+        self.seconds_per_fit = time.perf_counter() - start
+        self.n_fits += 1
+        return model
+
+    def announce(self, n_fits: int) -> None:
+        """Say before it begins how long it will take."""
+        seconds = n_fits * self.seconds_per_fit / effective_n_jobs(self.n_jobs)
+        self.say(
+            f"df_report: about {n_fits} fits of up to {_duration(self.seconds_per_fit)}, "
+            f"{_duration(seconds)} or less"
+        )
+
+    def say(self, words: str) -> None:
+        if self.progress:
+            print(words, file=sys.stderr, flush=True)
+
+    def measure(
+        self, words: str, estimator: Any, n_pilot: int = 0, **options: Any
+    ) -> DegreesOfFreedom:
+        self.say(words)
+        found = self.df(
+            estimator, self.X, n_rep=self.n_rep, n_jobs=self.n_jobs, progress=self.progress,
+            draws=self.draws, **options,
+        )  # fmt: skip
+        self.n_fits += n_pilot + found.n_rep
+        return found
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 1:
+        return f"{max(1, round(1000 * seconds))} ms"
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+def priced(
+    run: Runs,
+    found: DegreesOfFreedom,
+    choices: list[Choice],
+    all_held: Any,
+    n_held: int,
+    around: dict[str, Any],
+) -> Any:
+    """The price of each choice, and of all of them together where there are several."""
+    prices = []
+    for choice in choices:
+        held = run.measure(f"with {choice.step} held", choice.held, **around)
+        known = _exact(run, choice.held)
+        prices.append(_price(choice.step, choice.what, found, held, known))
+    if n_held > 1:
+        held = run.measure("with all choices held", all_held, **around)
+        prices.append(_price("all of these", "held together", found, held, _exact(run, all_held)))
+    return prices, held
+
+
+def _exact(run: Runs, held: Any) -> float | None:
+    """The df of what is linear in y once its choice is held."""
+    if is_linear_smoother(held):
+        return degrees_of_freedom(held, run.X, method="exact").df
+    return None
+
+
+def _price(step: Any, what: str, found: DegreesOfFreedom, held: Any, known: float | None) -> Price:
+    """The difference from the same draws, or from the df that is known, whichever has the smaller error."""
+    total, same = (Jackknife(run.df, run.left_out["df"]) for run in (found, held))
+    if known is None:
+        price = total - same
+        return Price(step, what, price.value, price.se, held.df)
+    exactly = Jackknife(total.value - known, total.left_out - known)
+    price = min(total - same, exactly, key=lambda each: each.se)
+    return Price(step, what, price.value, price.se, known)
+
+
+_OWN = {
+    "tree": "its splits",
+    "forest": "its splits",
+    "boosting": "its splits",
+    "lasso": "its columns, and their shrinkage",
+    "elasticnet": "its columns, and their shrinkage",
+}
+
+
+def own_search(model: Any, all_held: Any, fixed: float) -> Price:
+    """What the last step finds while it fits: splits, terms, columns; S(y) of the data held."""
+    last = last_step(model)
+    kind = type(last).__name__
+    known = "its terms" if hasattr(last, "terms_") else "what y decides in the fit"
+    words = next((words for part, words in _OWN.items() if part in kind.lower()), known)
+    return Price("the fit itself", f"{words}, {kind}", all_held.df - fixed, all_held.se, fixed)

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._utils.checks import by_position
 from .base import EarthFit
-from .components.glm import DECREASING, HALF
+from .components.glm import LINKS
 from .data.classes import check_classes, check_threshold, class_names, learn_classes
 from .data.design import Responses, check_design, check_new_data, check_subset, check_weights
 from .data.extrapolation import within_range
@@ -189,8 +189,8 @@ class EarthClassifier(ClassifierMixin, EarthFit, BaseEstimator):
         check_is_fitted(self)
         link = self._glm.link
         X = within_range(self.model_, check_new_data(self, X), extrapolate)
-        above = self.model_.predict(X, "link") - HALF[link]
-        return -above if link in DECREASING else above
+        above = self.model_.predict(X, "link") - LINKS[link].half
+        return -above if LINKS[link].is_decreasing else above
 
     def _indicators(self, codes: np.ndarray) -> Responses:
         """0 and 1 for two classes, else a column for each class, as earth expands a factor."""

@@ -12,20 +12,20 @@ import numpy as np
 
 from .._utils.checks import is_flag, is_integer, is_number, refusal
 from ..exceptions import InvalidInputError
-from .components.glm import FAMILIES, LINKS
 
 __all__ = [
-    "MANY_ROWS",
-    "OPTIONS",
-    "PMETHODS",
-    "SEARCH_OPTIONS",
-    "EarthOptions",
-    "check_options",
-    "default_nk",
-    "default_penalty",
-]
+    "GLM_FAMILIES", "GLM_LINKS", "MANY_ROWS", "OPTIONS", "PMETHODS", "SEARCH_OPTIONS",
+    "EarthOptions", "check_options", "default_nk", "default_penalty",
+]  # fmt: skip
 
 PMETHODS = ("backward", "none", "exhaustive", "forward", "seqrep", "cv")
+GLM_FAMILIES = {  # our names and R's
+    "binomial": "binomial", "poisson": "poisson", "gamma": "Gamma", "gaussian": "gaussian",
+    "inverse_gaussian": "inverse.gaussian", "quasibinomial": "quasibinomial", "quasipoisson": "quasipoisson",
+}  # fmt: skip
+GLM_LINKS = (
+    "identity", "logit", "probit", "cauchit", "cloglog", "log", "inverse", "sqrt", "1/mu^2",
+)  # fmt: skip
 VARMODS = (
     "none", "const", "lm", "rlm", "earth", "gam", "power", "power0", "x.lm", "x.rlm", "x.earth", "x.gam",
 )  # fmt: skip
@@ -170,9 +170,9 @@ class EarthOptions:
     keepxy: bool = _option("keepxy", False, "True or False", _flag)
     # The glm options become one argument in R, see `_glm_in_r`.
     glm_family: str | None = _option(
-        "glm", None, "None or one of " + ", ".join(FAMILIES), _or_none(_word(FAMILIES)), single=True)
+        "glm", None, "None or one of " + ", ".join(GLM_FAMILIES), _or_none(_word(GLM_FAMILIES)), single=True)
     glm_link: str | None = _option(
-        "", None, "None or one of " + ", ".join(LINKS), _or_none(_word(LINKS)), single=True)
+        "", None, "None or one of " + ", ".join(GLM_LINKS), _or_none(_word(GLM_LINKS)), single=True)
     glm_maxit: int | None = _option(
         "", None, "None or an integer, 1 or more", _or_none(_integer(1)), single=True)
     glm_epsilon: float | None = _option(
@@ -249,7 +249,7 @@ class EarthOptions:
         if self.glm_family is None:
             return None
         given = {"link": self.glm_link, "maxit": self.glm_maxit, "epsilon": self.glm_epsilon}
-        family = {"family": FAMILIES[self.glm_family]}
+        family = {"family": GLM_FAMILIES[self.glm_family]}
         return family | {name: value for name, value in given.items() if value is not None}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...mars.components.gcv import nominal_df as nominal
+from ...mars.components.terms import nominal_df as nominal
 from ...mars.options import default_penalty
 
 __all__ = ["corrected_penalty", "default_penalty", "nominal", "penalty_before_zero"]

@@ -19,8 +19,8 @@ from .. import reading as saved
 from .terms import evaluate_terms
 
 __all__ = [
-    "SD_OF_ABSOLUTE", "VarianceErrors", "VarianceModel", "basis_root", "interval_width", "linear_terms",
-    "power_of_fit", "sd_of",
+    "SD_OF_ABSOLUTE", "VarianceErrors", "VarianceModel", "basis_root", "interval_width",
+    "linear_terms", "power_of_fit", "sd_of",
 ]  # fmt: skip
 
 SD_OF_ABSOLUTE = float(np.sqrt(np.pi / 2))

@@ -6,7 +6,11 @@ import itertools
 
 import numpy as np
 
-from ..arithmetic.sums import r_column_means, r_mean, r_sum
+from ..arithmetic import (
+    r_column_means,
+    r_mean,
+    r_sum,
+)
 from ..data.contrasts import householder, multiplied_by_q
 from .functions import powers_of, quantiles
 from .tokens import refuse

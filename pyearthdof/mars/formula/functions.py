@@ -8,8 +8,12 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from ..arithmetic import elementary
-from ..arithmetic.sums import r_mean, r_sum, r_variance
+from .. import arithmetic
+from ..arithmetic import (
+    r_mean,
+    r_sum,
+    r_variance,
+)
 
 __all__ = [
     "FUNCTIONS",
@@ -37,14 +41,14 @@ def _minus(a, b=None):
 
 def _log(x, base=None):
     if base is None:
-        return elementary.log(x)
+        return arithmetic.log(x)
     # As R: the logarithms to 2 and 10 are not quotients.
     exact = (
-        {2.0: elementary.log2, 10.0: elementary.log10}.get(float(base))
+        {2.0: arithmetic.log2, 10.0: arithmetic.log10}.get(float(base))
         if np.ndim(base) == 0
         else None
     )
-    return elementary.log(x) / elementary.log(base) if exact is None else exact(x)
+    return arithmetic.log(x) / arithmetic.log(base) if exact is None else exact(x)
 
 
 def _columns(*values):
@@ -200,17 +204,17 @@ FUNCTIONS: dict[str, tuple[Callable, range]] = {
     "-": (_minus, range(1, 3)),
     "*": (np.multiply, range(2, 3)),
     "/": (np.divide, range(2, 3)),
-    "^": (elementary.power, range(2, 3)),
+    "^": (arithmetic.power, range(2, 3)),
     "log": (_log, range(1, 3)),
-    "log2": (elementary.log2, range(1, 2)),
-    "log10": (elementary.log10, range(1, 2)),
-    "log1p": (elementary.log1p, range(1, 2)),
-    "exp": (elementary.exp, range(1, 2)),
+    "log2": (arithmetic.log2, range(1, 2)),
+    "log10": (arithmetic.log10, range(1, 2)),
+    "log1p": (arithmetic.log1p, range(1, 2)),
+    "exp": (arithmetic.exp, range(1, 2)),
     "sqrt": (np.sqrt, range(1, 2)),
     "abs": (np.abs, range(1, 2)),
-    "sin": (elementary.sin, range(1, 2)),
-    "cos": (elementary.cos, range(1, 2)),
-    "tan": (elementary.tan, range(1, 2)),
+    "sin": (arithmetic.sin, range(1, 2)),
+    "cos": (arithmetic.cos, range(1, 2)),
+    "tan": (arithmetic.tan, range(1, 2)),
     "pmin": (_smallest, range(1, 1001)),
     "pmax": (_largest, range(1, 1001)),
     "ifelse": (_choose, range(3, 4)),
@@ -269,7 +273,7 @@ def polynomials(
 
 def powers_of(x: np.ndarray, degree: int) -> np.ndarray:
     """Columns x^0 to x^degree."""
-    return elementary.power(np.asarray(x, dtype=float)[:, None], np.arange(degree + 1.0))
+    return arithmetic.power(np.asarray(x, dtype=float)[:, None], np.arange(degree + 1.0))
 
 
 def exponents(n_variables: int, degree: int) -> Iterator[tuple[int, ...]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from ..components.gcv import gcv_of
+from ..components.terms import gcv_of
 
 __all__ = ["anova_table"]
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...exceptions import InvalidInputError
 from .. import reading as saved
-from ..components.term_names import term_names
+from ..components.terms import term_names
 from ..components.variance import SD_OF_ABSOLUTE, VarianceErrors, interval_width
 from .summary import anova_order, print_frame, r_format, spaced, zapsmall
 

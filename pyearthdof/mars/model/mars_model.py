@@ -19,9 +19,8 @@ from ..._utils.checks import as_pandas, check_choice, check_level
 from ..._utils.files import write_whole
 from ...exceptions import InvalidInputError
 from .. import reading as saved
-from ..components.gcv import nominal_df
 from ..components.glm import GlmPart
-from ..components.terms import evaluate_terms
+from ..components.terms import evaluate_terms, nominal_df
 from ..components.variance import VarianceErrors, VarianceModel, interval_width
 from ..data.columns import Column, Columns
 from ..data.design import numbers_by_name

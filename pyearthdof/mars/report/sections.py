@@ -6,7 +6,7 @@ import numpy as np
 
 from ..._utils.html import Html, escape, note, number, table, text_block
 from ...exceptions import InvalidInputError
-from ..components.gcv import nominal_df
+from ..components.terms import nominal_df
 from ..inspect.html import terms_html
 from ..inspect.importance import importance_table
 from .about import About, Rows

@@ -15,7 +15,7 @@ from without_r import run_without_r
 
 from pyearthdof import Earth, EarthClassifier, MarsModel, _core
 from pyearthdof.exceptions import InvalidInputError, SeparationWarning
-from pyearthdof.mars.components.links import LINKS
+from pyearthdof.mars.components.glm import LINKS
 from pyearthdof.mars.engines.native.glm import GlmStoppedError, fit_glm
 
 RNG = np.random.default_rng(20)

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...._utils.warnings import warn_user
 from ....exceptions import RWarning
-from ...arithmetic.elementary import log
+from ...arithmetic import log
 from .glm import GlmStoppedError, fit_glm
 
 __all__ = ["calibrate"]

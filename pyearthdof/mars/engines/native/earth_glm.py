@@ -8,9 +8,14 @@ import numpy as np
 
 from ...._utils.warnings import warn_user
 from ....exceptions import InvalidInputError, RWarning
-from ...components.families import FAMILIES, respond
-from ...components.glm import FAMILIES as R_NAMES
-from ...components.glm import OF_COUNTS, OF_SHARES, GlmPart, is_pairs
+from ...components.glm import (
+    FAMILIES,
+    OF_COUNTS,
+    OF_SHARES,
+    GlmPart,
+    is_pairs,
+    respond,
+)
 from ...data.design import Responses
 from ...options import EarthOptions
 from .glm import GlmFit, GlmStoppedError, fit_glm
@@ -90,7 +95,7 @@ def fit_glms(bx, data, options: EarthOptions, n_threads=1) -> GlmPart | None:
     coef = found[0].coef if single else np.column_stack([fit.coef for fit in found])
     numbers = ("null_deviance", "null_df", "deviance", "df", "aic", "iterations", "converged")
     return GlmPart(
-        family=R_NAMES[family],
+        family=FAMILIES[family].name,
         link=options.glm_link or FAMILIES[family].link,
         coef=coef,
         **{name: np.array([float(getattr(f, name)) for f in found]) for name in numbers},

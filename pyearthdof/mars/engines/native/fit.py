@@ -13,10 +13,12 @@ from .... import _core
 from ...._utils.warnings import warn_user
 from ...._version import __version__
 from ....exceptions import InvalidInputError, RWarning
-from ...arithmetic.sums import r_mean, r_sum, r_weighted_mean
-from ...components.gcv import gcv_of
-from ...components.term_names import term_names
-from ...components.terms import evaluate_terms
+from ...arithmetic import (
+    r_mean,
+    r_sum,
+    r_weighted_mean,
+)
+from ...components.terms import evaluate_terms, gcv_of, term_names
 from ...data.design import Responses, taken
 from ...model.mars_model import FitDetails, MarsModel
 from ...options import MANY_ROWS, EarthOptions

@@ -7,7 +7,11 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-from ...arithmetic.sums import r_mean, r_sum, r_weighted_mean
+from ...arithmetic import (
+    r_mean,
+    r_sum,
+    r_weighted_mean,
+)
 from .calibration import calibrate
 
 __all__ = ["class_levels", "class_rates", "glm_statistics", "largest_error", "weighted_rsq"]

@@ -9,7 +9,7 @@ import numpy as np
 
 from .... import _core
 from ....exceptions import InvalidInputError
-from ...arithmetic.sums import sum_in_order
+from ...arithmetic import sum_in_order
 from ...data.design import default_names
 from ...options import EarthOptions
 from .allowed import Allowed

@@ -12,10 +12,18 @@ from typing import Any
 import numpy as np
 
 from .... import _core
-from ...arithmetic.sums import r_sum
-from ...components.families import FAMILIES, NAN, Family, Response, respond
-from ...components.glm import AT_LIMIT
-from ...components.links import LINKS, GlmStoppedError, Link
+from ...arithmetic import r_sum
+from ...components.glm import (
+    AT_LIMIT,
+    FAMILIES,
+    LINKS,
+    NAN,
+    Family,
+    GlmStoppedError,
+    Link,
+    Response,
+    respond,
+)
 
 __all__ = ["EPSILON", "MAXIT", "GlmFit", "GlmStoppedError", "fit_glm", "ridge_roots"]
 

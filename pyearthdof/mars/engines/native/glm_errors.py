@@ -6,8 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...components.families import FAMILIES, respond
-from ...components.links import LINKS
+from ...components.glm import (
+    FAMILIES,
+    LINKS,
+    respond,
+)
 from .glm import GlmFit, ridge_roots
 from .regression import root_of_inverse
 

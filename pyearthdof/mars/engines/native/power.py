@@ -6,7 +6,7 @@ import numpy as np
 
 from .... import _core
 from ....exceptions import InvalidInputError
-from ...arithmetic.elementary import power
+from ...arithmetic import power
 from .nl2sol import NoMinimum, minimise
 
 __all__ = ["fit_power", "power_line", "power_slopes"]

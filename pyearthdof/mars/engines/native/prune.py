@@ -11,7 +11,7 @@ from .... import _core
 from ...._utils.checks import refusal
 from ...._utils.warnings import warn_user
 from ....exceptions import InvalidInputError, RWarning
-from ...components.gcv import gcv_of_sizes
+from ...components.terms import gcv_of_sizes
 from ...options import EarthOptions
 
 __all__ = [

@@ -7,7 +7,7 @@ import numpy as np
 from .... import _core
 from ...._utils.checks import refusal
 from ....exceptions import InvalidInputError
-from ...arithmetic.sums import r_mean
+from ...arithmetic import r_mean
 from ...options import EarthOptions
 
 __all__ = [

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...components.gcv import gcv_of
+from ...components.terms import gcv_of
 from ...options import EarthOptions
 from ..path import steps_allowed
 from .fit import Search

@@ -10,8 +10,11 @@ import numpy as np
 
 from ....exceptions import InvalidInputError, RWarning
 from ....random import RDraws
-from ...arithmetic.elementary import power
-from ...arithmetic.sums import r_mean, r_variance
+from ...arithmetic import (
+    power,
+    r_mean,
+    r_variance,
+)
 from ...components.variance import (
     SD_OF_ABSOLUTE,
     VarianceErrors,

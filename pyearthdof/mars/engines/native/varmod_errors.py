@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...arithmetic.sums import r_sum, r_weighted_mean
-from ...components.term_names import term_names
-from ...components.terms import evaluate_terms
+from ...arithmetic import (
+    r_sum,
+    r_weighted_mean,
+)
+from ...components.terms import evaluate_terms, term_names
 from ...components.variance import VarianceErrors
 from .power import power_slopes
 from .regression import root_of_inverse, wls_errors

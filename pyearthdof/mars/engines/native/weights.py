@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...arithmetic.sums import r_mean
+from ...arithmetic import r_mean
 from ...data.design import differ
 from ...options import EarthOptions
 

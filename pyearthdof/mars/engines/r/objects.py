@@ -16,11 +16,10 @@ import pandas as pd
 from .... import bridge
 from ...._utils.files import write_whole
 from ....exceptions import FittingError, InvalidInputError, RError, RWarning
-from ...components.glm import FAMILIES
 from ...data.columns import Column, Columns
 from ...model.check import check_model
 from ...model.mars_model import FitDetails
-from ...options import EarthOptions
+from ...options import GLM_FAMILIES, EarthOptions
 from . import engine as engine_r
 from .objects_check import check_described
 
@@ -151,7 +150,7 @@ def _arguments(found, model) -> dict:
         "pmethod": model.pmethod, "engine": "r",
     }  # fmt: skip
     if model.glm is not None:
-        ours = {theirs: ours for ours, theirs in FAMILIES.items()}
+        ours = {theirs: ours for ours, theirs in GLM_FAMILIES.items()}
         arguments |= {"glm_family": ours.get(model.glm.family), "glm_link": model.glm.link}
     if found["cv"] is not None:
         numbers = [[int(k) for k in re.findall(r"[0-9]+", fold)] for fold in found["cv"]["folds"]]

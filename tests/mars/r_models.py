@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 
 import numpy as np
-from pyearthdof.mars.model.mars_model.mars_model import MarsModel
+from pyearthdof.mars.model.mars_model import MarsModel
 from rscript import run_r
 
 from pyearthdof.mars.components.glm import GlmPart

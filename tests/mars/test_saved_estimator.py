@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib import pyplot
-from pyearthdof.mars.model.mars_model.schema import model_schema
+from pyearthdof.mars.model.schema import model_schema
 
 from pyearthdof import Earth, EarthClassifier, Mars, MarsModel, plots
 from pyearthdof.exceptions import InvalidInputError, TrainingRowsError

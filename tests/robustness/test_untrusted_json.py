@@ -11,7 +11,7 @@ import tracemalloc
 import numpy as np
 import pytest
 from figures import record
-from pyearthdof.mars.model.mars_model.mars_model import LATER
+from pyearthdof.mars.model.mars_model import LATER
 
 from pyearthdof import Earth, MarsModel
 from pyearthdof.exceptions import InvalidInputError

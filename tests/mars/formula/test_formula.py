@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pyearthdof.mars.model.mars_model.mars_model import MarsModel
+from pyearthdof.mars.model.mars_model import MarsModel
 from rscript import needs_rscript, run_r
 from versions import assert_bits
 from without_r import run_without_r

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from earth_cases import R_DATA, read_frames
-from pyearthdof.mars.model.mars_model.mars_model import MarsModel
+from pyearthdof.mars.model.mars_model import MarsModel
 from rscript import needs_rscript, run_r
 from without_r import run_without_r
 

@@ -120,7 +120,7 @@ class MarsTexts(LearnedFromModel, SavedEstimator):
         data = getattr(self, "_data", None)
         if data is None:
             return LEFT_OUT
-        from .engines.native.earth_glm import fit_glms_again
+        from .engines.native.glm_fit import fit_glms_again
 
         found = fit_glms_again(self.bx_, data, data.check_options(self))
         return glm_details(self.model_, found, digits)

@@ -8,10 +8,11 @@ import pytest
 
 from pyearthdof import Earth, EarthClassifier
 from pyearthdof.mars.components.cv_frames import cv_frames
-from pyearthdof.mars.engines.native.calibration import calibrate
-from pyearthdof.mars.engines.native.cross_validation import _product, cross_validate
-from pyearthdof.mars.engines.native.fold_statistics import (
+from pyearthdof.mars.engines.native.cross_validation import (
+    _product,
+    calibrate,
     class_levels,
+    cross_validate,
     glm_statistics,
     weighted_rsq,
 )

@@ -22,8 +22,13 @@ from ...components.terms import evaluate_terms, gcv_of, term_names
 from ...data.design import Responses, taken
 from ...model.mars_model import FitDetails, MarsModel
 from ...options import MANY_ROWS, EarthOptions
-from .earth_glm import check_responses, earth_part, fit_glms, glm_responses
 from .forward import ForwardPass, forward_pass
+from .glm_fit import (
+    check_responses,
+    earth_part,
+    fit_glms,
+    glm_responses,
+)
 from .prune import Pruning, choose, find_subsets, prune
 from .settings import response_importance
 from .weights import effective_weights

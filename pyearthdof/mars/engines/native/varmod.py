@@ -1,4 +1,4 @@
-"""earth's variance models: absolute residuals regressed on the fit or the predictors, again and again."""
+"""earth's variance models: repeated regression of the absolute residuals on the fit or the predictors."""
 
 from __future__ import annotations
 
@@ -8,13 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from .... import _core
 from ....exceptions import InvalidInputError, RWarning
 from ....random import RDraws
 from ...arithmetic import (
     power,
     r_mean,
+    r_sum,
     r_variance,
+    r_weighted_mean,
 )
+from ...components.terms import evaluate_terms, term_names
 from ...components.variance import (
     SD_OF_ABSOLUTE,
     VarianceErrors,
@@ -27,13 +31,11 @@ from ...components.variance import (
 from ...model.mars_model import FitDetails, MarsModel
 from ...options import EarthOptions
 from .fit import fit
-from .power import fit_power, power_line
-from .regression import wls
-from .robust import fit_robust
-from .varmod_errors import errors_of
+from .nl2sol import NoMinimum, minimise
+from .regression import fit_robust, robust_errors, root_of_inverse, wls, wls_errors
 from .weights import effective_weights
 
-__all__ = ["fit_variance"]
+__all__ = ["fit_power", "fit_variance"]
 
 MAX_ITERATIONS = 50
 LARGEST_LEVERAGE = 0.9
@@ -225,3 +227,107 @@ def _power(method, values, residuals, weights, before: Regression | None) -> Reg
     dirs, cuts = linear_terms(1, intercept)
     predicted = power_line(values, found, intercept)
     return Regression(dirs, cuts, found[:-1], predicted, found, float(found[-1]))
+
+
+POWER_ITERATIONS = 100  # as in earth
+RANK_TOLERANCE = 1e-7
+ROOT_EPS = np.sqrt(np.finfo(float).eps)
+
+
+def power_line(x: np.ndarray, coef: np.ndarray, intercept: bool) -> np.ndarray:
+    """a + b x^c, or b x^c."""
+    values = coef[-2] * power(x, coef[-1])
+    return coef[0] + values if intercept else values
+
+
+def power_slopes(x: np.ndarray, coef: np.ndarray, intercept: bool) -> tuple[np.ndarray, np.ndarray]:
+    """a + b x^c and its slopes, by differences as in R: their noise is a part of what R does."""
+
+    def line(p):
+        values = power_line(x, p, intercept)
+        if not np.isfinite(values).all():
+            raise NoMinimum("Missing value or an infinity produced when evaluating the model")
+        return values
+
+    values, slopes = line(coef), np.empty((len(x), len(coef)))
+    for k, value in enumerate(coef):
+        delta = abs(value) * ROOT_EPS if value else ROOT_EPS
+        moved = coef.copy()
+        moved[k] += delta
+        slopes[:, k] = (line(moved) - values) / delta
+    return values, slopes
+
+
+def fit_power(x, y, weights, start: np.ndarray, intercept: bool) -> np.ndarray:
+    """Coefficients (a, b, c), or (b, c) without an intercept, of y on x >= 0.
+
+    Raises
+    ------
+    InvalidInputError
+        Where R's nls stops, with its reason.
+    """
+    root = np.sqrt(weights)
+
+    def model(p):
+        values, slopes = power_slopes(x, p, intercept)
+        slopes = -(root[:, None] * slopes)
+        if not np.isfinite(slopes).all():
+            raise NoMinimum("NA/NaN/Inf in foreign function call (arg 1)")
+        return root * (y - values), slopes
+
+    try:
+        with np.errstate(all="ignore"):
+            slopes = model(start)[1]
+        if len(_core.find_independent(slopes.T.copy(), RANK_TOLERANCE)) < min(slopes.shape):
+            raise NoMinimum("singular gradient matrix at initial parameter estimates")
+        return minimise(model, start, POWER_ITERATIONS)
+    except NoMinimum as error:
+        raise InvalidInputError(
+            f"the power model of the variance has no minimum that can be found ({error}): use another "
+            "varmod_method, such as 'lm'"
+        ) from None
+
+
+NEAR_ZERO = 1e-5  # an R-squared closer to zero is zero, earth says
+
+
+def errors_of(method: str, names, values, residuals, weights, found) -> VarianceErrors:
+    """Of the last regression `found` of the absolute residuals on the columns `values`, with its weights.
+
+    `names` are those of the columns.
+    """
+    kind = method.removeprefix("x.")
+    rest = residuals - found.predicted
+    if kind.startswith("power"):
+        coefficients = ("(Intercept)", "coef", "exponent")[0 if kind == "power" else 1 :]
+        stderr = _power_errors(values[:, 0], rest, weights, found)
+    elif kind == "earth":  # earth's own way: of the terms by themselves, without the weights
+        basis = evaluate_terms(values, found.dirs, found.cuts)
+        coefficients = term_names(found.dirs, found.cuts, names, values)
+        stderr = wls_errors(basis, residuals, np.ones(len(residuals)))
+    else:
+        coefficients = ("(Intercept)", *names[: values.shape[1]])
+        columns = np.column_stack([np.ones(len(residuals)), values])
+        if kind == "rlm":
+            root = np.sqrt(weights)
+            stderr = robust_errors(columns * root[:, None], rest * root, found.scale)
+        else:
+            stderr = wls_errors(columns, residuals, weights)
+    rsq = None if method == "const" else _rsq(residuals, rest, weights)
+    return VarianceErrors(tuple(coefficients), stderr, rsq)
+
+
+def _power_errors(x, rest, weights, found) -> np.ndarray:
+    """From the slopes of a + b x^c at the minimum."""
+    root = np.sqrt(weights)
+    slopes = power_slopes(x, found.changing, len(found.coef) == 2)[1] * root[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = np.sqrt(np.sum((rest * root) ** 2) / np.float64(len(x) - slopes.shape[1]))
+        return root_of_inverse(slopes) * spread
+
+
+def _rsq(residuals, rest, weights) -> float:
+    total = r_sum(weights * (residuals - r_weighted_mean(residuals, weights)) ** 2)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rsq = float(1 - np.float64(r_sum(weights * rest**2)) / total)
+    return 0.0 if abs(rsq) < NEAR_ZERO else rsq

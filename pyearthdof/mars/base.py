@@ -16,9 +16,8 @@ from .._utils.checks import check_choice, check_flag, check_jobs
 from .._utils.warnings import CollectedWarnings, warn_user
 from ..exceptions import FittingError, InvalidInputError, RWarning
 from .components.glm import is_pairs
-from .data.advice import warn_of_columns
 from .data.classes import response_levels
-from .data.design import Design, default_names, differ, taken
+from .data.design import Design, default_names, differ, taken, warn_of_columns
 from .data.ranges import Ranges
 from .engines.r import objects as robject
 from .engines.r.training_data import FormulaData, TrainingData

@@ -13,7 +13,7 @@ from .base import EarthFit
 from .components.glm import LINKS
 from .data.classes import check_classes, check_threshold, class_names, learn_classes
 from .data.design import Responses, check_design, check_new_data, check_subset, check_weights
-from .data.extrapolation import within_range
+from .data.new_rows import within_range
 from .engines.r.training_data import FormulaData, TrainingData
 
 __all__ = ["EarthClassifier"]

@@ -11,10 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 from .._utils.checks import check_responses, refusal
 from ..contract import Procedure
 from ..exceptions import InvalidInputError
+from .data.columns import check_kind
 from .data.design import check_names, check_new_data, default_names
-from .data.extrapolation import within_range
-from .data.kinds import check_kind
-from .data.missing import check_missing, predict_complete_rows
+from .data.new_rows import (
+    check_missing,
+    predict_complete_rows,
+    within_range,
+)
 from .fitted import FittedMars
 from .inspect.contributions import additive_terms
 

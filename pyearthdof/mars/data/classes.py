@@ -11,8 +11,12 @@ from sklearn.utils.validation import column_or_1d
 
 from ..._utils.checks import refusal
 from ...exceptions import InvalidInputError
-from .columns import level_text
-from .kinds import check_kind, check_masked
+from .columns import (
+    check_kind,
+    check_masked,
+    is_missing,
+    level_text,
+)
 
 __all__ = [
     "check_classes",
@@ -117,7 +121,7 @@ def _vector(y) -> np.ndarray:
 def _of_one_kind(y: np.ndarray) -> np.ndarray:
     """Objects that are numbers or truth values as such; texts stay objects."""
     values = y.tolist()
-    missing = np.array([_is_missing(v) for v in values], dtype=bool)
+    missing = np.array([is_missing(v) for v in values], dtype=bool)
     if missing.any():
         _refuse_missing(missing)
     kinds = {_kind(v): v for v in values}
@@ -140,15 +144,6 @@ def _kind(value) -> type | None:
     if isinstance(value, (bool, np.bool_)):
         return bool
     return float if isinstance(value, (numbers.Integral, float, np.floating)) else None
-
-
-def _is_missing(value) -> bool:
-    return (
-        value is None
-        or value is pd.NA
-        or value is pd.NaT
-        or (isinstance(value, (float, np.floating)) and bool(value != value))
-    )
 
 
 def _refuse_missing(missing: np.ndarray) -> None:

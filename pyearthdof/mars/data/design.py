@@ -13,27 +13,22 @@ from sklearn.utils.validation import _check_y, validate_data
 from ..._utils.checks import as_pandas
 from ..._utils.warnings import warn_user
 from ...exceptions import ColumnWarning, InvalidInputError
-from .advice import warn_of_columns
 from .classes import indicator_columns, indicator_names
-from .columns import Columns, quoted_name
-from .kinds import check_kind, column_names, numbers_of_series
-from .matrices import frame_of_mapping
+from .columns import (
+    Columns,
+    check_finite,
+    check_kind,
+    column_names,
+    frame_of_mapping,
+    numbers_of_series,
+    quoted_name,
+)
 
 __all__ = [
-    "Design",
-    "Responses",
-    "check_design",
-    "check_names",
-    "check_new_data",
-    "check_responses",
-    "check_subset",
-    "check_training_data",
-    "check_weights",
-    "default_names",
-    "differ",
-    "numbers_by_name",
-    "taken",
-]
+    "Design", "Responses", "check_design", "check_names", "check_new_data", "check_responses",
+    "check_subset", "check_training_data", "check_weights", "default_names", "differ",
+    "numbers_by_name", "taken", "warn_of_columns",
+]  # fmt: skip
 
 LARGEST_Y = 1e150  # squares beyond are infinite, and earth may then never end
 
@@ -412,17 +407,6 @@ def check_weights(weights, n_samples: int) -> np.ndarray | None:
     return weights
 
 
-def check_finite(X: np.ndarray, names: Sequence[str]) -> None:
-    """Refuse NaN and infinities, naming the first column and row that has one."""
-    if np.isfinite(X).all():
-        return
-    row, column = np.argwhere(~np.isfinite(X))[0]
-    what = "NaN" if np.isnan(X[row, column]) else "infinity"
-    raise InvalidInputError(
-        f"Input X contains {what}: column {names[column]!r}, row {row}; MARS needs finite numbers"
-    )
-
-
 def _numbers(y):
     """y, where it is pandas' in types that numpy converts as they are meant."""
     if isinstance(y, pd.DataFrame):
@@ -430,3 +414,38 @@ def _numbers(y):
     if isinstance(y, (pd.Series, pd.Index, pd.api.extensions.ExtensionArray)):
         return numbers_of_series("y", pd.Series(y))
     return y
+
+
+MANY_LEVELS = 100
+
+
+def warn_of_columns(X: pd.DataFrame, columns) -> None:
+    """Warn of a factor with more than a hundred levels, and of intervals that pandas has put in order.
+
+    Parameters
+    ----------
+    X : DataFrame
+        With the names of `columns`.
+    columns : the raw columns with their kinds and levels.
+    """
+    for column in columns:
+        if len(column.levels) > MANY_LEVELS:
+            warn_user(
+                f"column {column.name!r} of X has {len(column.levels)} levels, each of which becomes a "
+                "predictor: leave it out if it names the rows, join rare levels, or make it a number",
+                ColumnWarning,
+            )
+        if column.kind == "ordered" and _has_intervals(X, column.name):
+            warn_user(
+                f"column {column.name!r} of X is ordered, as pd.cut makes it, so that it enters by the "
+                f"polynomials {column.name}.L, {column.name}.Q, ... as in R: X[{column.name!r}]"
+                ".cat.as_unordered() gives an indicator for each interval",
+                ColumnWarning,
+            )
+
+
+def _has_intervals(X: pd.DataFrame, name: str) -> bool:
+    dtype = X[name].dtype if name in X.columns else None
+    return isinstance(dtype, pd.CategoricalDtype) and isinstance(
+        dtype.categories.dtype, pd.IntervalDtype
+    )

@@ -11,7 +11,10 @@ from ..arithmetic import (
     r_mean,
     r_sum,
 )
-from ..data.contrasts import householder, multiplied_by_q
+from ..data.columns import (
+    householder,
+    multiplied_by_q,
+)
 from .functions import powers_of, quantiles
 from .tokens import refuse
 

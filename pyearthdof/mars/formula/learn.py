@@ -10,9 +10,13 @@ import pandas as pd
 
 from ..._utils.checks import refusal
 from ...exceptions import InvalidInputError
-from ..data.columns import Column, Columns
-from ..data.kinds import column_names
-from ..data.matrices import MatrixColumn, frame_of_mapping
+from ..data.columns import (
+    Column,
+    Columns,
+    MatrixColumn,
+    column_names,
+    frame_of_mapping,
+)
 from .dates import is_date, numbers_of_dates, unit_of
 from .deparse import r_text
 from .guard import LIMITS, check_sides

@@ -18,9 +18,7 @@ import pandas as pd
 
 from ...exceptions import InvalidInputError
 from .. import reading as saved
-from ..data.columns import Column, Columns
-from ..data.kinds import column_names
-from ..data.matrices import frame_of_mapping
+from ..data.columns import Column, Columns, column_names, frame_of_mapping
 from .dates import numbers_of_dates
 from .expression import Codes, RawColumn, dates_in, factors_in, gaps_in, has_summary
 from .reading import read_list, read_offset, read_term, read_variable, variable_from_r

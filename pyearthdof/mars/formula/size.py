@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from ..data.columns import Column
-from ..data.matrices import MatrixColumn
+from ..data.columns import Column, MatrixColumn
 from .arguments import matched_arguments
 from .constants import whole_of
 from .guard import FACTORS, LIMITS

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ..data.contrasts import householder
+from ..data.columns import householder
 from .functions import powers_of
 
 __all__ = ["b_splines", "natural_splines"]

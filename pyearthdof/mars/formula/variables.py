@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...exceptions import InvalidInputError
-from ..data.columns import Column
-from ..data.matrices import MatrixColumn
+from ..data.columns import Column, MatrixColumn
 from .arguments import Arguments, matched_arguments
 from .bases import inner_knots, orthogonal_polynomials, scaling
 from .constants import flag_of, whole_of

@@ -19,14 +19,9 @@ from .columns import (
 )
 
 __all__ = [
-    "check_classes",
-    "check_threshold",
-    "class_names",
-    "indicator_columns",
-    "indicator_names",
-    "learn_classes",
-    "response_levels",
-]
+    "check_classes", "check_threshold", "class_names", "indicator_columns", "indicator_names",
+    "learn_classes", "response_levels",
+]  # fmt: skip
 
 ORDERS = ("sorted", "levels")
 

@@ -10,7 +10,7 @@ from ..._utils.warnings import warn_user
 from ...exceptions import ExtrapolationWarning, InvalidInputError
 from .columns import check_kind
 
-__all__ = ["EXTRAPOLATE", "MISSING", "check_missing", "predict_complete_rows", "within_range"]
+__all__ = ["MISSING", "check_missing", "predict_complete_rows", "within_range"]
 
 EXTRAPOLATE = ("allow", "warn", "clip", "refuse")
 NAMED = 3  # columns in the message

@@ -11,7 +11,7 @@ import pandas as pd
 from ...exceptions import InvalidInputError
 from .. import reading as saved
 
-__all__ = ["ColumnRange", "Ranges"]
+__all__ = ["Ranges"]
 
 ROWS_OF_MEDIAN = 1000  # of 10,000 rows it would take a tenth of a fit
 _NUMBERS = ("low", "high", "median", "mean")

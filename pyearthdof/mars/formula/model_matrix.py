@@ -18,11 +18,22 @@ import pandas as pd
 
 from ...exceptions import InvalidInputError
 from .. import reading as saved
-from ..data.columns import Column, Columns, column_names, frame_of_mapping
-from .dates import numbers_of_dates
-from .expression import Codes, RawColumn, dates_in, factors_in, gaps_in, has_summary
-from .reading import read_list, read_offset, read_term, read_variable, variable_from_r
-from .variable import Variable, evaluate
+from ..data.columns import Column, Columns, column_names, frame_of_mapping, numbers_of_dates
+from .expression import (
+    Codes,
+    RawColumn,
+    Variable,
+    dates_in,
+    evaluate,
+    factors_in,
+    gaps_in,
+    has_summary,
+    read_list,
+    read_offset,
+    read_term,
+    read_variable,
+    variable_from_r,
+)
 
 __all__ = ["Formula"]
 

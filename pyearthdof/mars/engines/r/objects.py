@@ -24,7 +24,7 @@ from . import engine as engine_r
 from .objects_check import check_described
 
 if TYPE_CHECKING:
-    from ...formula.learn import FormulaFrame
+    from ...formula.learning import FormulaFrame
     from ...formula.model_matrix import Formula
 
 __all__ = ["frame_for_r", "read_r", "write_rds"]

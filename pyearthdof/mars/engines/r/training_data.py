@@ -25,7 +25,10 @@ from . import engine as engine_r
 from . import objects as robject
 
 if TYPE_CHECKING:
-    from ...formula.learn import FormulaFrame, LearnedFormula
+    from ...formula.learning import (
+        FormulaFrame,
+        LearnedFormula,
+    )
     from ...formula.model_matrix import Formula
 
 __all__ = ["FormulaData", "TrainingData"]
@@ -121,7 +124,10 @@ class FormulaData(TrainingData):
         `matrices` are those of an earlier frame. With a `class_order` the response is one of classes in
         that order.
         """
-        from ...formula.learn import frame_of_formula, learn_formula
+        from ...formula.learning import (
+            frame_of_formula,
+            learn_formula,
+        )
 
         columns = frame_of_formula(frame, matrices)
         frame = columns.frame
@@ -167,7 +173,7 @@ class FormulaData(TrainingData):
 
     def with_formula(self, text) -> FormulaData:
         """The same data by another formula, in which dots stand for the sides of this one."""
-        from ...formula.update import updated_formula
+        from ...formula.syntax import updated_formula
 
         text = updated_formula(self.learned.formula.text, text)
         return self._learn_again(text)

@@ -1,4 +1,4 @@
-"""A formula and a frame: what R's model.frame and model.matrix make of them, learned without R."""
+"""A formula and a frame: R's model.frame and model.matrix, learned without R."""
 
 from __future__ import annotations
 
@@ -10,23 +10,47 @@ import pandas as pd
 
 from ..._utils.checks import refusal
 from ...exceptions import InvalidInputError
+from ..data.classes import (
+    check_classes,
+    class_names,
+    indicator_columns,
+    indicator_names,
+    learn_classes,
+)
 from ..data.columns import (
     Column,
     Columns,
     MatrixColumn,
     column_names,
     frame_of_mapping,
+    is_date,
+    numbers_of_dates,
+    power_name,
+    unit_of,
 )
-from .dates import is_date, numbers_of_dates, unit_of
-from .deparse import r_text
-from .guard import LIMITS, check_sides
+from .expression import DateColumn
+from .guard import (
+    LIMITS,
+    check_columns,
+    check_sides,
+    check_terms,
+)
 from .model_matrix import Formula
-from .names import column_labels
-from .responses import ResponseSide, factor_of_classes, learn_responses
-from .size import check_columns, check_terms
-from .syntax import FunctionCall, Name, Node, gaps_in, parsed_formula, variables_in
-from .terms import Terms, made_terms
-from .tokens import refuse
+from .syntax import (
+    Constant,
+    FunctionCall,
+    Name,
+    Node,
+    call,
+    gaps_in,
+    label_of,
+    parsed_formula,
+    quoted,
+    r_text,
+    refuse,
+    variables_in,
+)
+from .terms import DUMMIES, Terms, made_terms
 from .variables import LearnedVariable, Learner
 
 __all__ = ["LearnedFormula", "frame_of_formula", "learn_formula"]
@@ -316,3 +340,123 @@ def _warnings(terms: Terms, skipped: int | None) -> list[str]:
     if not terms.intercept:
         found.append(NO_INTERCEPT)
     return found
+
+
+@dataclass(frozen=True, eq=False)
+class ResponseSide:
+    """Values, (n,) or (n, m), their names, and the levels where it is one factor."""
+
+    values: np.ndarray
+    names: tuple[str, ...]
+    levels: tuple[str, ...] | None = None
+
+
+def learn_responses(left: Node, sides: list[Node] | None, learner: Learner) -> ResponseSide:
+    """The responses of y, cbind(y, z) or y + z; a factor of three levels or more becomes indicators."""
+    if sides is not None and len(sides) > 1:
+        return _summed([learner.variable(side) for side in sides])
+    learned = learner.variable(left if sides is None else sides[0])
+    variable, label = learned.variable, label_of(left if sides is None else sides[0])
+    _refuse_dates(learned)
+    if variable.levels:
+        return ResponseSide(
+            indicator_columns(learned.values, len(variable.levels)),
+            indicator_names(variable.levels),
+            variable.levels,
+        )
+    values = np.asarray(learned.values, dtype=float)
+    width = 1 if values.ndim == 1 else values.shape[1]
+    names = generated_names(learned.given_names, label, "y", width)
+    if len(set(names)) < len(names):
+        refuse(f"it has two responses named {next(n for n in names if names.count(n) > 1)[:60]!r}")
+    levels = ("FALSE", "TRUE") if variable.kind == "logical" else None
+    return ResponseSide(
+        values[:, 0] if width == 1 and values.ndim == 2 else values, tuple(names), levels
+    )
+
+
+def factor_of_classes(
+    left: Node, learner: Learner, columns: Mapping[str, pd.Series], order
+) -> tuple[np.ndarray, Node]:
+    """The classes of the left side in their order, and the left side as a factor with these levels."""
+    learned = learner.variable(left)
+    variable, values = learned.variable, np.asarray(learned.values)
+    if isinstance(left, Name) and left.text in columns:
+        y = columns[left.text]
+    elif variable.levels:
+        y = pd.Series(pd.Categorical.from_codes(values.astype(int), variable.levels))
+    else:
+        y = pd.Series(values != 0 if variable.kind == "logical" else values.ravel())
+    if isinstance(variable.expression, DateColumn) or len(y) != learner.n_rows:
+        refuse(f"the response {label_of(left)[:60]} should be one column of classes")
+    classes, codes = learn_classes(y, learner.n_rows, order)
+    check_classes(classes, codes)
+    if variable.levels:
+        levels = [Constant(name, name) for name in class_names(classes)]
+    elif variable.kind == "logical":
+        levels = [Constant(bool(value), str(bool(value)).upper()) for value in classes]
+    else:
+        levels = [Constant(float(value), repr(float(value))) for value in classes]
+    arguments = ((None, left), ("levels", call("c", *levels)))
+    return classes, FunctionCall(Name("factor"), arguments)
+
+
+def _summed(learned: list[LearnedVariable]) -> ResponseSide:
+    """earth makes a data frame of them, whose columns keep their names."""
+    blocks, names = [], []
+    for one in learned:
+        _refuse_dates(one)
+        levels, name = one.variable.levels, quoted(one.variable.label)
+        if len(levels) > 2:
+            blocks.append(indicator_columns(one.values, len(levels)))
+            names += [name + level for level in levels]
+        else:
+            blocks.append(one.values)
+            names.append(name)
+    return ResponseSide(np.column_stack(blocks), tuple(names))
+
+
+def _refuse_dates(learned: LearnedVariable) -> None:
+    if isinstance(learned.variable.expression, DateColumn):
+        refuse(f"the response {learned.variable.label} is a date")
+
+
+LONG_PREFIX, LONGEST_RESPONSE = 30, 60
+
+
+def column_labels(factors) -> list[str]:
+    """Names of a term's columns, from its variables with their codings; the first one's vary fastest."""
+    names = [""]
+    for k, (learned, coding) in enumerate(factors):
+        own = _labels(learned, coding)
+        names = own if k == 0 else [f"{first}:{second}" for second in own for first in names]
+    return names
+
+
+def _labels(learned, coding: int) -> list[str]:
+    variable, label = learned.variable, learned.shown
+    if variable.kind == "number":
+        if variable.expression.n_columns == 1:
+            return [label]
+        return [label + suffix for suffix in learned.suffixes]
+    levels = ("FALSE", "TRUE") if variable.kind == "logical" else variable.levels
+    if coding == DUMMIES:
+        return [label + level for level in levels]
+    if variable.kind == "ordered":
+        return [label + power_name(k) for k in range(len(levels) - 1)]
+    return [label + level for level in levels[1:]]
+
+
+def generated_names(
+    given: list[str] | None, prefix: str, alternative: str, width: int
+) -> list[str]:
+    """earth's names of responses: those that are given, and for others a prefix with a number.
+
+    >>> generated_names(["", "b"], "cbind(log(a), b)", "y", 2)
+    ['cbind(log(a), b)1', 'b']
+    """
+    if len(prefix) > LONG_PREFIX and any(mark in prefix for mark in "([,"):
+        prefix = alternative
+    prefix = prefix[:LONGEST_RESPONSE]
+    made = [prefix] if width == 1 else [f"{prefix}{k + 1}" for k in range(width)]
+    return made if given is None else [name or own for name, own in zip(given, made, strict=True)]

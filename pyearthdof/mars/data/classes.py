@@ -11,12 +11,7 @@ from sklearn.utils.validation import column_or_1d
 
 from ..._utils.checks import refusal
 from ...exceptions import InvalidInputError
-from .columns import (
-    check_kind,
-    check_masked,
-    is_missing,
-    level_text,
-)
+from .columns import check_kind, check_masked, is_missing, level_text
 
 __all__ = [
     "check_classes", "check_threshold", "class_names", "indicator_columns", "indicator_names",

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any, cast
 
 import numpy as np
 
@@ -33,7 +34,7 @@ __all__ = [
 
 
 class _Named:
-    """What is a column of the frame."""
+    """A column of the frame."""
 
     name: str
     n_columns = 1
@@ -41,27 +42,36 @@ class _Named:
     def raw_names(self) -> Iterator[str]:
         yield self.name
 
-    def evaluate(self, values: Mapping[str, np.ndarray]):
+    def evaluate(self, values: Mapping[str, np.ndarray]) -> np.ndarray:
         return values[self.name]
 
 
-class _OfOne:
-    """What is computed from one expression."""
+class _Computed:
+    """A function of expressions; further fields have the names that they have in JSON."""
 
-    arg: Expression
-
-    def raw_names(self) -> Iterator[str]:
-        yield from self.arg.raw_names()
-
-
-class _OfSeveral:
-    """What is computed from several expressions."""
-
+    function: str
     args: tuple[Expression, ...]
+
+    @property
+    def n_columns(self) -> int:
+        return 1
 
     def raw_names(self) -> Iterator[str]:
         for argument in self.args:
             yield from argument.raw_names()
+
+    def values_of_args(self, values: Mapping[str, np.ndarray]) -> list[np.ndarray]:
+        """The arguments at the rows at hand."""
+        return [np.asarray(argument.evaluate(values), dtype=float) for argument in self.args]
+
+    def to_dict(self) -> dict[str, Any]:
+        own = [f.name for f in fields(cast(Any, self)) if f.name not in ("function", "args")]
+        entries = {"call": self.function, "args": [argument.to_dict() for argument in self.args]}
+        return entries | {name: _listed(getattr(self, name)) for name in own}
+
+
+def _listed(value: Any) -> Any:
+    return [_listed(part) for part in value] if isinstance(value, tuple) else value
 
 
 @dataclass(frozen=True)
@@ -70,7 +80,7 @@ class RawColumn(_Named):
 
     name: str
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
         return {"column": self.name}
 
 
@@ -81,7 +91,7 @@ class DateColumn(_Named):
     name: str
     unit: str
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
         return {"date": self.name, "unit": self.unit}
 
 
@@ -93,7 +103,7 @@ class Codes(_Named):
     levels: tuple[str, ...]
     ordered: bool = False
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
         return {"codes": self.name, "levels": list(self.levels), "ordered": self.ordered}
 
 
@@ -107,15 +117,15 @@ class Number:
     def raw_names(self) -> Iterator[str]:
         yield from ()
 
-    def evaluate(self, values: Mapping[str, np.ndarray]):
+    def evaluate(self, values: Mapping[str, np.ndarray]) -> float:
         return self.value
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
         return {"number": self.value}
 
 
 @dataclass(frozen=True)
-class Call(_OfSeveral):
+class Call(_Computed):
     """One of FUNCTIONS and its arguments."""
 
     function: str
@@ -125,16 +135,13 @@ class Call(_OfSeveral):
     def n_columns(self) -> int:
         return len(self.args) if self.function == "cbind" else 1
 
-    def evaluate(self, values: Mapping[str, np.ndarray]):
+    def evaluate(self, values: Mapping[str, np.ndarray]) -> np.ndarray:
         function, _ = FUNCTIONS[self.function]
         return function(*(argument.evaluate(values) for argument in self.args))
 
-    def to_dict(self) -> dict:
-        return {"call": self.function, "args": [a.to_dict() for a in self.args]}
-
 
 @dataclass(frozen=True)
-class Summary(_OfSeveral):
+class Summary(_Computed):
     """One number of whole columns, such as a mean: that of the rows at hand, as in R.
 
     `dropped` says whether missing values are left out; `shares` are those of quantiles.
@@ -144,10 +151,9 @@ class Summary(_OfSeveral):
     args: tuple[Expression, ...]
     dropped: bool
     shares: tuple[float, ...] = ()
-    n_columns = 1
 
-    def evaluate(self, values: Mapping[str, np.ndarray]):
-        sample = np.concatenate([np.ravel(argument.evaluate(values)) for argument in self.args])
+    def evaluate(self, values: Mapping[str, np.ndarray]) -> np.ndarray | float:
+        sample = np.concatenate([np.ravel(argument) for argument in self.values_of_args(values)])
         is_missing = np.isnan(sample)
         if self.dropped:
             sample = sample[~is_missing]
@@ -160,43 +166,31 @@ class Summary(_OfSeveral):
             return found if len(found) > 1 else float(found[0])
         return float(SUMMARIES[self.function](sample))
 
-    def to_dict(self) -> dict:
-        return {
-            "call": self.function, "args": [a.to_dict() for a in self.args], "dropped": self.dropped,
-            "shares": list(self.shares),
-        }  # fmt: skip
-
 
 @dataclass(frozen=True)
-class Poly(_OfSeveral):
+class Poly(_Computed):
     """Polynomials of one or several variables; without alpha and norm2 plain powers."""
 
     args: tuple[Expression, ...]
     degree: int
     alpha: tuple[tuple[float, ...], ...] | None
     norm2: tuple[tuple[float, ...], ...] | None
+    function = "poly"
 
     @property
     def n_columns(self) -> int:
         return math.comb(len(self.args) + self.degree, self.degree) - 1
 
-    def evaluate(self, values: Mapping[str, np.ndarray]):
-        arguments = [np.asarray(argument.evaluate(values)) for argument in self.args]
-        return polynomials(arguments, self.degree, self.alpha, self.norm2)
-
-    def to_dict(self) -> dict:
-        return {
-            "call": "poly", "args": [a.to_dict() for a in self.args], "degree": self.degree,
-            "alpha": _lists(self.alpha), "norm2": _lists(self.norm2),
-        }  # fmt: skip
+    def evaluate(self, values: Mapping[str, np.ndarray]) -> np.ndarray:
+        return polynomials(self.values_of_args(values), self.degree, self.alpha, self.norm2)
 
 
 @dataclass(frozen=True)
-class Spline(_OfOne):
+class Spline(_Computed):
     """bs or ns of a variable, with the knots of the fit."""
 
     function: str
-    arg: Expression
+    args: tuple[Expression, ...]
     knots: tuple[float, ...]
     boundary: tuple[float, float]
     degree: int
@@ -206,82 +200,61 @@ class Spline(_OfOne):
     def n_columns(self) -> int:
         return len(self.knots) + (self.degree if self.function == "bs" else 1) + self.intercept
 
-    def evaluate(self, values: Mapping[str, np.ndarray]):
-        x = np.asarray(self.arg.evaluate(values))
+    def evaluate(self, values: Mapping[str, np.ndarray]) -> np.ndarray:
+        (x,) = self.values_of_args(values)
         if self.function == "bs":
             return b_splines(x, self.knots, self.boundary, self.degree, self.intercept)
         return natural_splines(x, self.knots, self.boundary, self.intercept)
 
-    def to_dict(self) -> dict:
-        return {
-            "call": self.function, "args": [self.arg.to_dict()], "knots": list(self.knots),
-            "boundary": list(self.boundary), "degree": self.degree, "intercept": self.intercept,
-        }  # fmt: skip
-
 
 @dataclass(frozen=True)
-class Scaled(_OfSeveral):
+class Scaled(_Computed):
     """Columns less their centres, divided by their scales; 0 and 1 where they are not."""
 
     args: tuple[Expression, ...]
     center: tuple[float, ...]
     scale: tuple[float, ...]
+    function = "scale"
 
     @property
     def n_columns(self) -> int:
         return len(self.args)
 
-    def evaluate(self, values: Mapping[str, np.ndarray]):
-        parts = [np.asarray(argument.evaluate(values)) for argument in self.args]
-        columns = np.stack(np.broadcast_arrays(*parts), axis=-1)
+    def evaluate(self, values: Mapping[str, np.ndarray]) -> np.ndarray:
+        columns = np.stack(np.broadcast_arrays(*self.values_of_args(values)), axis=-1)
         scaled = (columns - np.array(self.center)) / np.array(self.scale)
         return scaled[..., 0] if len(self.args) == 1 else scaled
 
-    def to_dict(self) -> dict:
-        return {
-            "call": "scale", "args": [a.to_dict() for a in self.args], "center": list(self.center),
-            "scale": list(self.scale),
-        }  # fmt: skip
-
 
 @dataclass(frozen=True)
-class Levels(_OfOne):
+class Levels(_Computed):
     """factor: the 0-based position of a value in `values`, all of which it knows."""
 
-    arg: Expression
+    args: tuple[Expression, ...]
     values: tuple[float, ...]
-    n_columns = 1
+    function = "factor"
 
-    def evaluate(self, values: Mapping[str, np.ndarray]):
-        found = np.asarray(self.arg.evaluate(values), dtype=float)
+    def evaluate(self, values: Mapping[str, np.ndarray]) -> np.ndarray:
+        (found,) = self.values_of_args(values)
         order = np.argsort(self.values, kind="stable")
         known = np.array(self.values)[order]
         place = np.minimum(np.searchsorted(known, found), len(known) - 1)
         return np.where(known[place] == found, order[place].astype(float), np.nan)
 
-    def to_dict(self) -> dict:
-        return {"call": "factor", "args": [self.arg.to_dict()], "values": list(self.values)}
-
 
 @dataclass(frozen=True)
-class Cut(_OfOne):
+class Cut(_Computed):
     """cut: the 0-based number of the interval that holds a value."""
 
-    arg: Expression
+    args: tuple[Expression, ...]
     breaks: tuple[float, ...]
     right: bool
     lowest: bool
-    n_columns = 1
+    function = "cut"
 
-    def evaluate(self, values: Mapping[str, np.ndarray]):
-        x = np.asarray(self.arg.evaluate(values), dtype=float)
+    def evaluate(self, values: Mapping[str, np.ndarray]) -> np.ndarray:
+        (x,) = self.values_of_args(values)
         return cut_codes(x, np.array(self.breaks), self.right, self.lowest)
-
-    def to_dict(self) -> dict:
-        return {
-            "call": "cut", "args": [self.arg.to_dict()], "breaks": list(self.breaks),
-            "right": self.right, "lowest": self.lowest,
-        }  # fmt: skip
 
 
 Expression = (
@@ -317,15 +290,9 @@ def has_summary(expression: Expression) -> bool:
 def _pieces(expression: Expression, kind: type) -> Iterator:
     if isinstance(expression, kind):
         yield expression
-    if isinstance(expression, _OfSeveral):
+    if isinstance(expression, _Computed):
         for argument in expression.args:
             yield from _pieces(argument, kind)
-    if isinstance(expression, _OfOne):
-        yield from _pieces(expression.arg, kind)
-
-
-def _lists(rows):
-    return None if rows is None else [list(row) for row in rows]
 
 
 @dataclass(frozen=True)
@@ -567,7 +534,7 @@ def _read_levels(entry, depth: int) -> Levels:
         )
     if not np.isfinite(values).all():
         raise InvalidInputError("factor in the formula has values that are not finite numbers")
-    return Levels(args[0], tuple(values.tolist()))
+    return Levels(args, tuple(values.tolist()))
 
 
 def _read_cut(entry, depth: int) -> Cut:
@@ -579,7 +546,7 @@ def _read_cut(entry, depth: int) -> Cut:
         raise InvalidInputError("cut in the formula should have one variable, right and lowest")
     if not 2 <= len(breaks) <= MAX_LEVELS or not (np.diff(breaks) > 0).all():
         raise InvalidInputError("cut in the formula should have ascending breaks")
-    return Cut(args[0], tuple(breaks.tolist()), *flags)
+    return Cut(args, tuple(breaks.tolist()), *flags)
 
 
 def _read_scaled(entry) -> Scaled:
@@ -634,7 +601,7 @@ def _read_spline(entry) -> Spline:
     if function == "ns" and degree != 3:
         raise InvalidInputError(f"ns in the formula has degree {degree} but it should be 3")
     ends = (float(boundary[0]), float(boundary[1]))
-    return Spline(function, args[0], tuple(knots.tolist()), ends, degree, entry["intercept"])
+    return Spline(function, args, tuple(knots.tolist()), ends, degree, entry["intercept"])
 
 
 def _read_variables(entry, depth: int = 1) -> tuple[Expression, ...]:

@@ -13,16 +13,8 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from .. import arithmetic
-from ..arithmetic import (
-    r_column_means,
-    r_mean,
-    r_sum,
-    r_variance,
-)
-from ..data.columns import (
-    householder,
-    multiplied_by_q,
-)
+from ..arithmetic import r_column_means, r_mean, r_sum, r_variance
+from ..data.columns import householder, multiplied_by_q
 from .syntax import refuse
 
 __all__ = [

@@ -14,27 +14,12 @@ from typing import NoReturn
 import numpy as np
 
 from ..data.columns import Column, MatrixColumn
-from .arguments import (
-    NAMED_CONSTANTS,
-    OF_COLUMNS,
-    SIGNATURES,
-    matched_arguments,
-    whole_of,
-)
-from .functions import SUMMARIES
-from .syntax import (
-    EMPTY,
-    Constant,
-    FunctionCall,
-    Name,
-    Node,
-    refuse,
-    short_text,
-    shortened,
-)
+from .arguments import NAMED_CONSTANTS, OF_COLUMNS, SIGNATURES, matched_arguments, whole_of
+from .functions import FUNCTIONS, SUMMARIES
+from .syntax import EMPTY, Constant, FunctionCall, Name, Node, refuse, short_text, shortened
 from .terms import OPERATORS, Terms
 
-__all__ = ["LIMITS", "check_columns", "check_sides", "check_terms", "count_terms"]
+__all__ = ["LIMITS", "check_columns", "check_made", "check_sides", "check_terms", "count_terms"]
 
 # columns and numbers count what terms other than plain columns make; the data have their own size.
 LIMITS = {
@@ -74,14 +59,13 @@ WHERE = {
     "left": "as the response", "constant": "where a number should be", "right": "as a term",
     "texts": "where a text should be",
 }  # fmt: skip
+# How many arguments a function takes; for those of FUNCTIONS that table has it, for others it is one.
+MANY = range(1, 1001)
 ARITY = {
-    "+": (1, 2), "-": (1, 2), "!": (1, 1), "log": (1, 2), "poly": (1, 1000), "bs": (1, 1000), "ns": (1, 1000),
-    "cbind": (1, 1000), "c": (1, 1000), "pmin": (1, 1000), "pmax": (1, 1000), "ifelse": (3, 3),
-    "factor": (1, 1000), "cut": (1, 1000), "scale": (1, 3), "ordered": (1, 3), "relevel": (2, 2),
-    "interaction": (1, 1000), "round": (1, 2), "seq": (1, 3), "rep": (2, 3),
-} | dict.fromkeys(("*", "/", "^", ":", "%in%", "%%", "%/%", "&", "|", *COMPARISONS), (2, 2)) | dict.fromkeys(
-    OF_COLUMNS, (1, 1000)
-)  # fmt: skip
+    ":": range(2, 3), "%in%": range(2, 3), "poly": MANY, "bs": MANY, "ns": MANY, "c": MANY, "factor": MANY,
+    "cut": MANY, "interaction": MANY, "scale": range(1, 4), "ordered": range(1, 4), "seq": range(1, 4),
+    "relevel": range(2, 3), "rep": range(2, 4),
+} | dict.fromkeys(OF_COLUMNS, MANY) | {name: counts for name, (_, counts) in FUNCTIONS.items()}  # fmt: skip
 FLAGS = (
     "intercept", "raw", "ordered", "right", "include.lowest", "ordered_result", "na.rm", "names",
     "drop", "lex.order",
@@ -160,8 +144,7 @@ def _check_call(piece: FunctionCall, place: str) -> list[tuple[Node, str]]:
         refuse(f"it calls {short_text(function)}, which is no function that it knows by name")
     if name not in CALLS[place]:
         _refuse_call(name, place)
-    least, most = ARITY.get(name, (1, 1))
-    if not least <= len(piece.args) <= most:
+    if len(piece.args) not in ARITY.get(name, range(1, 2)):
         refuse(f"{name} has {len(piece.args)} argument(s) in {short_text(piece)}")
     if name in SIGNATURES:
         return _check_named(piece, name, place)
@@ -313,16 +296,18 @@ def check_columns(
         for term in terms.terms
         if len(term) > 1 or not plain[term[0]]
     )
+    check_made("its functions and products", made, n_rows)
+
+
+def check_made(what: str, made: float, n_rows: int) -> None:
+    """Refuse too many columns or numbers."""
     shown = _whole(made)
     if made > LIMITS["columns"]:
-        refuse(
-            f"its functions and products make {shown} columns but they should make at most "
-            f"{LIMITS['columns']}"
-        )
+        refuse(f"{what} make {shown} columns but they should make at most {LIMITS['columns']}")
     if made * n_rows > LIMITS["numbers"]:
         refuse(
-            f"its functions and products make {shown} columns of {n_rows} rows, but at most "
-            f"{LIMITS['numbers']:g} numbers are taken"
+            f"{what} make {shown} columns of {n_rows} rows, but at most {LIMITS['numbers']:g} numbers are "
+            "taken"
         )
 
 

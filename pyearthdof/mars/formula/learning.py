@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import NoReturn
 
 import numpy as np
 import pandas as pd
 
 from ..._utils.checks import refusal
 from ...exceptions import InvalidInputError
+from .. import reading as saved
 from ..data.classes import (
     check_classes,
     class_names,
@@ -29,12 +31,7 @@ from ..data.columns import (
     unit_of,
 )
 from .expression import DateColumn
-from .guard import (
-    LIMITS,
-    check_columns,
-    check_sides,
-    check_terms,
-)
+from .guard import check_columns, check_made, check_sides, check_terms
 from .model_matrix import Formula
 from .syntax import (
     Constant,
@@ -181,13 +178,12 @@ def learn_formula(
     check_terms(right, len(kinds))
     sides = _summands(left)
     terms = _terms(left, right, sides, list(kinds))
-    learner = Learner(
-        data.columns, data.units, _raw_values(data, left, terms), data.matrices, moves_knots
-    )
+    learner = Learner(data, _raw_values(data, left, terms), moves_knots)
     check_columns(terms, data.columns, data.n_rows, data.matrices, learner.numbers)
     classes = None
     if class_order is not None:
-        _refuse_response_as_predictor(terms)
+        if any(0 in term for term in terms.terms):
+            _refuse_as_predictor(terms.variables[0])
         classes, left = factor_of_classes(left, learner, data.values, class_order)
         sides = None
     responses = learn_responses(left, sides, learner)
@@ -195,9 +191,8 @@ def learn_formula(
     return replace(learned, classes=classes)
 
 
-def _refuse_response_as_predictor(terms: Terms) -> None:
-    if any(0 in term for term in terms.terms):
-        refuse(f"the response {r_text(terms.variables[0])} stands on the right-hand side, too")
+def _refuse_as_predictor(response: Node) -> NoReturn:
+    refuse(f"the response {r_text(response)} stands on the right-hand side, too")
 
 
 def _refuse_odd(left: Node, right: Node, data: FormulaFrame) -> None:
@@ -236,7 +231,7 @@ def _terms(left: Node, right: Node, sides: list[Node] | None, columns: list[str]
     if sides is not None:
         for variable in (terms.variables[v] for term in terms.terms for v in term):
             if variable in sides:
-                refuse(f"the response {r_text(variable)} stands on the right-hand side, too")
+                _refuse_as_predictor(variable)
     if all(term == (0,) for term in terms.terms):
         refuse(f"its only predictor is the response {r_text(left)[:60]}")
     return terms
@@ -244,7 +239,8 @@ def _terms(left: Node, right: Node, sides: list[Node] | None, columns: list[str]
 
 def _raw_values(data: FormulaFrame, left: Node, terms: Terms) -> dict[str, np.ndarray]:
     """The columns that are used, as numbers and codes; missing values are refused by name."""
-    nodes = (left, *_used(terms))
+    # also a variable that the formula took away again: R looks for missing values in it, too
+    nodes = (left, *terms.variables[1:])
     used = set().union(*(variables_in(node) for node in nodes))
     gaps = set().union(*(gaps_in(node) for node in nodes))
     gaps -= {node.text for node in nodes if isinstance(node, Name)}
@@ -256,11 +252,6 @@ def _raw_values(data: FormulaFrame, left: Node, terms: Terms) -> dict[str, np.nd
         if np.isnan(raw[name]).all():
             refuse(f"the column '{name}' has no value in any row")
     return {name: values.astype(float) for name, values in raw.items()}
-
-
-def _used(terms: Terms) -> list[Node]:
-    """Also a variable that the formula took away again: R looks for missing values in it, too."""
-    return list(terms.variables[1:])
 
 
 def _learned(text, left, right, terms, learner, responses) -> LearnedFormula:
@@ -276,8 +267,10 @@ def _learned(text, left, right, terms, learner, responses) -> LearnedFormula:
         tuple(tuple((place[v], c) for v, c in coded.items()) for coded in codings),
         offset,
     )
-    _check_made(formula, learner.n_rows)
-    Formula.from_dict(_plain(formula))  # what is saved can be read
+    # once more, with the levels that factor() found
+    made = sum(formula.widths[k] for k, term in enumerate(formula.terms) if len(term) > 1)
+    check_made("its products", made, learner.n_rows)
+    Formula.from_dict(saved.plain(formula.to_dict()))  # what is saved can be read
     values = {place[v]: variables[v].values for v in used}
     names = _names(codings, variables)
     return LearnedFormula(
@@ -291,28 +284,12 @@ def _learned(text, left, right, terms, learner, responses) -> LearnedFormula:
     )
 
 
-def _plain(formula: Formula) -> dict:
-    from .. import reading as saved
-
-    return saved.plain(formula.to_dict())
-
-
 def _codings(terms: Terms, variables: Mapping[int, LearnedVariable], skipped) -> list[dict]:
     is_factor = [
         v in variables and variables[v].variable.kind != "number"
         for v in range(len(terms.variables))
     ]
     return terms.coding(is_factor, skipped)
-
-
-def _check_made(formula: Formula, n_rows: int) -> None:
-    """Once more with the levels that factor() found."""
-    made = sum(formula.widths[k] for k, term in enumerate(formula.terms) if len(term) > 1)
-    if made > LIMITS["columns"] or made * n_rows > LIMITS["numbers"]:
-        refuse(
-            f"its products make {made} columns of {n_rows} rows but they should make at most "
-            f"{LIMITS['columns']} columns and {LIMITS['numbers']:g} numbers"
-        )
 
 
 def _names(codings, variables: Mapping[int, LearnedVariable]) -> tuple[str, ...]:

@@ -9,13 +9,7 @@ from typing import ClassVar
 import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from ..._utils.checks import (
-    by_position,
-    check_count,
-    check_positive,
-    check_responses,
-    check_vector,
-)
+from ..._utils.checks import by_position, check_count, check_positive, check_responses, check_vector
 from ...contract import Fits, Procedure
 from ...exceptions import InvalidInputError
 from .bspline import spline_values

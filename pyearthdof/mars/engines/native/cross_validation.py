@@ -15,25 +15,14 @@ from ...._utils.checks import refusal
 from ...._utils.warnings import CollectedWarnings, warn_once, warn_user
 from ....exceptions import InvalidInputError, RWarning
 from ....random import RDraws
-from ...arithmetic import (
-    log,
-    product_in_order,
-    r_mean,
-    r_sum,
-    r_weighted_mean,
-)
+from ...arithmetic import log, product_in_order, r_mean, r_sum, r_weighted_mean
 from ...components.glm import OF_COUNTS, OF_SHARES
 from ...components.terms import evaluate_terms
 from ...data.design import taken
 from ...model.mars_model import MarsModel
 from ...options import EarthOptions
 from .fit import fit_one, subset_fits
-from .glm_fit import (
-    GlmStoppedError,
-    as_shares,
-    fit_glm,
-    fit_glms,
-)
+from .glm_fit import GlmStoppedError, as_shares, fit_glm, fit_glms
 
 __all__ = [
     "Fold", "best_size", "calibrate", "class_levels", "cross_validate", "draw_folds",

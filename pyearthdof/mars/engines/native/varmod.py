@@ -11,13 +11,7 @@ import numpy as np
 from .... import _core
 from ....exceptions import InvalidInputError, RWarning
 from ....random import RDraws
-from ...arithmetic import (
-    power,
-    r_mean,
-    r_sum,
-    r_variance,
-    r_weighted_mean,
-)
+from ...arithmetic import power, r_mean, r_sum, r_variance, r_weighted_mean
 from ...components.terms import evaluate_terms, term_names
 from ...components.variance import (
     SD_OF_ABSOLUTE,

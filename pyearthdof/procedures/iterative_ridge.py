@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from .._utils.checks import by_position, check_count, check_positive, check_responses
 from ..contract import Fits, Procedure
-from .binding import LinearPrediction
+from .linear import LinearPrediction
 
 __all__ = ["IterativeRidge"]
 

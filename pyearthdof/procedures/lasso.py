@@ -48,7 +48,15 @@ _DEPENDENT = 1e-10
 _MIN_STEPS, _MIN_GAIN, _MAX_EXPLAINED = 5, 1e-5, 0.999
 
 
-class Lasso(ActiveSetRegression):
+class _LassoSelection(ActiveSetRegression):
+    """Base class of the procedures whose active set is that of the lasso."""
+
+    def __init__(self, lam, fit_intercept=False):
+        self.lam = lam
+        self.fit_intercept = fit_intercept
+
+
+class Lasso(_LassoSelection):
     """The lasso in the paper's scaling, ||y - X b||^2 + lam ||b||_1, for p < n and p > n.
 
     Parameters
@@ -84,10 +92,6 @@ class Lasso(ActiveSetRegression):
 
     df_statistic = "n_coef"
 
-    def __init__(self, lam, fit_intercept=False):
-        self.lam = lam
-        self.fit_intercept = fit_intercept
-
     def fit(self, X, y):
         """Fit y on X; sets `coef_`, `intercept_`, `active_` and the quantities of the paper."""
         super().fit(X, y)
@@ -104,7 +108,7 @@ class Lasso(ActiveSetRegression):
         return np.array([_trace(design, g, self.lam, j) for j, g in enumerate(gamma.T)])
 
 
-class RelaxedLasso(ActiveSetRegression):
+class RelaxedLasso(_LassoSelection):
     """Least squares on the columns that the lasso selects.
 
     Parameters
@@ -131,10 +135,6 @@ class RelaxedLasso(ActiveSetRegression):
     >>> fit.active_.tolist(), fit.coef_[:3].round(12).tolist(), fit.trace_
     ([0, 1, 2], [1.0, 1.0, 1.0], 3.0)
     """
-
-    def __init__(self, lam, fit_intercept=False):
-        self.lam = lam
-        self.fit_intercept = fit_intercept
 
     def _select(self, design, *, single):
         return _solve(design, _check_lam(self.lam)) != 0, None

@@ -37,17 +37,7 @@ class BindingProcedure(Procedure):
     """A procedure whose `bind` checks X; a subclass has no `fit_many` of its own."""
 
     def fit_many(self, X, Y) -> Fits:
-        """Fit every column of Y on the same X.
-
-        Parameters
-        ----------
-        X : (n, p) array
-        Y : (n, m) array
-
-        Returns
-        -------
-        Fits
-        """
+        """Fit every column of Y, (n, m), on the same X, (n, p)."""
         bound = self.bind(X)
         return bound.fit_many(check_responses(Y, len(X)))
 

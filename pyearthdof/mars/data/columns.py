@@ -24,7 +24,7 @@ __all__ = [
     "MAX_LEVELS", "UNITS", "Column", "Columns", "MatrixColumn", "Source", "check_finite",
     "check_kind", "check_masked", "check_ordered", "column_names", "dates_of_numbers",
     "frame_of_mapping", "householder", "is_date", "is_missing", "level_text", "multiplied_by_q",
-    "numbers_of_dates", "numbers_of_series", "polynomial_contrasts", "unit_of",
+    "named_frame", "numbers_of_dates", "numbers_of_series", "polynomial_contrasts", "unit_of",
 ]  # fmt: skip
 
 KINDS = ("number", "logical", "factor", "ordered")
@@ -151,7 +151,7 @@ class Columns:
         return [{"name": c.name, "kind": c.kind, "levels": list(c.levels)} for c in self.columns]
 
     @classmethod
-    def from_dict(cls, entries) -> Columns:
+    def from_dict(cls, entries: Any) -> Columns:
         """Read `to_dict`'s result; anything else is refused."""
         if not isinstance(entries, list) or not entries:
             raise InvalidInputError("columns should be a list with one entry for each raw column")
@@ -161,7 +161,7 @@ class Columns:
         return columns
 
 
-def _learn(name, values: pd.Series, called: str) -> Column:
+def _learn(name: Any, values: pd.Series, called: str) -> Column:
     name = str(name)
     dtype = values.dtype
     if isinstance(dtype, pd.CategoricalDtype):
@@ -209,7 +209,7 @@ def _factor(name: str, kind: str, levels: list[str], called: str) -> Column:
     return Column(name, kind, tuple(levels))
 
 
-def check_ordered(what: str, kind: str, levels) -> None:
+def check_ordered(what: str, kind: str, levels: Sequence[str]) -> None:
     """Refuse an ordered factor of more levels than R has polynomials for."""
     if kind == "ordered" and len(levels) > MAX_LEVELS:
         raise InvalidInputError(
@@ -217,19 +217,19 @@ def check_ordered(what: str, kind: str, levels) -> None:
         )
 
 
-def _refuse_missing(name: str, missing, called: str) -> NoReturn:
+def _refuse_missing(name: str, missing: Any, called: str) -> NoReturn:
     row = int(np.flatnonzero(missing)[0])
     raise InvalidInputError(f"column {name!r} of {called} has a missing value in row {row}")
 
 
-def is_missing(value) -> bool:
+def is_missing(value: Any) -> bool:
     """Whether an object stands for a missing value."""
     if value is None or value is pd.NA or value is pd.NaT:
         return True
     return isinstance(value, (float, np.floating)) and bool(value != value)
 
 
-def level_text(level) -> str:
+def level_text(level: Any) -> str:
     """A level as R's as.character gives it."""
     if isinstance(level, (bool, np.bool_)):
         return "TRUE" if level else "FALSE"
@@ -309,7 +309,7 @@ def quoted_name(name: str) -> str:
     return "`" + name.replace("\\", "\\\\").replace("`", "\\`") + "`"
 
 
-def _is_kind(kind) -> bool:
+def _is_kind(kind: Any) -> bool:
     return isinstance(kind, str) and kind in KINDS
 
 
@@ -318,7 +318,7 @@ def power_name(k: int) -> str:
     return (".L", ".Q", ".C")[k] if k < 3 else f"^{k + 1}"
 
 
-def _read_column(entry) -> Column:
+def _read_column(entry: Any) -> Column:
     if not isinstance(entry, Mapping) or set(entry) != {"name", "kind", "levels"}:
         raise InvalidInputError("columns holds an entry without exactly name, kind and levels")
     name, kind, levels = entry["name"], entry["kind"], entry["levels"]
@@ -342,7 +342,7 @@ _NO_NUMBERS = (
 )  # fmt: skip
 
 
-def check_masked(name: str, data) -> None:
+def check_masked(name: str, data: Any) -> None:
     """Refuse masked values."""
     if isinstance(data, np.ma.MaskedArray) and np.ma.is_masked(data):
         raise InvalidInputError(
@@ -351,7 +351,7 @@ def check_masked(name: str, data) -> None:
         )
 
 
-def check_kind(name: str, data) -> None:
+def check_kind(name: str, data: Any) -> None:
     """Refuse masked values, dates, complex numbers and structures; the rest may still be no number.
 
     >>> check_kind("y", np.array(["2020-01-01"], dtype="M8[D]"))
@@ -367,7 +367,7 @@ def check_kind(name: str, data) -> None:
             _check_values(f"column {data.columns[j]!r} of {name}", data.iloc[:, j])
 
 
-def _check_values(name: str, values) -> None:
+def _check_values(name: str, values: Any) -> None:
     dtype: Any = getattr(values, "dtype", None)
     if isinstance(dtype, pd.CategoricalDtype):
         values, dtype = dtype.categories, dtype.categories.dtype
@@ -442,6 +442,20 @@ class MatrixColumn:
 
     parts: tuple[str, ...]
     names: tuple[str, ...] | None
+
+
+def named_frame(
+    data: Any, called: str, needed: str
+) -> tuple[pd.DataFrame, list[str], dict[str, MatrixColumn]]:
+    """A frame itself, or a mapping as one; its column names as texts, and its columns that are matrices."""
+    matrices: dict[str, MatrixColumn] = {}
+    if isinstance(data, Mapping):
+        data, matrices = frame_of_mapping(data)
+    if not isinstance(data, pd.DataFrame):
+        raise InvalidInputError(f"{called} is a {type(data).__name__} but it should be {needed}")
+    if isinstance(data.columns, pd.MultiIndex):
+        column_names(called, data)
+    return data, [str(label) for label in data.columns], matrices
 
 
 def frame_of_mapping(data: Mapping) -> tuple[pd.DataFrame, dict[str, MatrixColumn]]:
@@ -532,7 +546,7 @@ def _remaining(norm: float, column: np.ndarray) -> float:
     return _length(column[1:]) if share < 1e-6 else norm * np.sqrt(share)
 
 
-def multiplied_by_q(columns, heads, rank, j) -> np.ndarray:
+def multiplied_by_q(columns: np.ndarray, heads: np.ndarray, rank: int, j: int) -> np.ndarray:
     """Q times the j-th diagonal entry of R."""
     n = len(columns)
     vector = np.zeros(n)
@@ -607,12 +621,12 @@ def numbers_of_dates(values: pd.Series, unit: str) -> np.ndarray:
     return _seconds(values) / UNITS[unit]
 
 
-def dates_of_numbers(values, unit: str) -> pd.DatetimeIndex:
+def dates_of_numbers(values: Any, unit: str) -> pd.DatetimeIndex:
     """The inverse of `numbers_of_dates`."""
     return pd.to_datetime(np.asarray(values) * UNITS[unit], unit="s", utc=unit.endswith("UTC"))
 
 
-def _zone(values: pd.Series):
+def _zone(values: pd.Series) -> Any:
     return values.dt.tz
 
 

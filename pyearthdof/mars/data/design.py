@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,7 @@ from ..._utils.warnings import warn_user
 from ...exceptions import ColumnWarning, InvalidInputError
 from .classes import indicator_columns, indicator_names
 from .columns import (
+    Column,
     Columns,
     check_finite,
     check_kind,
@@ -50,7 +51,7 @@ class Design:
     columns: Columns | None = None
     raw: dict[str, np.ndarray] | None = None
 
-    def rows(self, subset) -> Design:
+    def rows(self, subset: np.ndarray) -> Design:
         """The same design with some of the rows."""
         raw = None if self.raw is None else {name: v[subset] for name, v in self.raw.items()}
         return Design(self.values[subset], self.names, self.columns, raw)
@@ -78,12 +79,12 @@ class Responses:
         one = self.values.ndim == 1
         return self.values.astype(int) if one else self.values.argmax(axis=1)
 
-    def rows(self, subset) -> Responses:
+    def rows(self, subset: np.ndarray) -> Responses:
         """The same responses with some of the rows."""
         return Responses(self.values[subset], self.names, self.classes)
 
 
-def check_training_data(estimator, X, y) -> tuple[np.ndarray, np.ndarray]:
+def check_training_data(estimator: Any, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return numeric X and one response as float64 arrays, what scikit-learn expects being set."""
     design = check_design(estimator, X)
     if design.columns is not None:
@@ -95,7 +96,7 @@ def check_training_data(estimator, X, y) -> tuple[np.ndarray, np.ndarray]:
     return design.values, responses.values
 
 
-def check_design(estimator, X) -> Design:
+def check_design(estimator: Any, X: Any) -> Design:
     """Return the predictors as numbers, `n_features_in_` and `feature_names_in_` being set.
 
     Column names that are no texts do not count, as in scikit-learn.
@@ -118,7 +119,7 @@ def check_design(estimator, X) -> Design:
     return Design(X, names)
 
 
-def _floats(estimator, X, **options) -> np.ndarray:
+def _floats(estimator: Any, X: Any, **options: Any) -> np.ndarray:
     """scikit-learn's checks of a matrix of numbers."""
     try:
         return validate_data(estimator, X, dtype=np.float64, ensure_all_finite=False, **options)
@@ -135,19 +136,19 @@ def _is_text_error(error: ValueError) -> bool:
     return str(error).startswith("could not convert string to float")
 
 
-def _is_plain(values, ndim: int) -> bool:
+def _is_plain(values: Any, ndim: int) -> bool:
     """Whether there is nothing to convert, which takes scikit-learn 0.1 ms to find out."""
     return type(values) is np.ndarray and values.dtype == np.float64 and values.ndim == ndim
 
 
-def _set_features(estimator, X: np.ndarray) -> None:
+def _set_features(estimator: Any, X: np.ndarray) -> None:
     """What scikit-learn's validate_data sets for an array: a number, and no names of an earlier fit."""
     estimator.n_features_in_ = X.shape[1]
     if hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_
 
 
-def _all_named(X):
+def _all_named(X: Any) -> Any:
     """A frame with earth's names x1, x2, ... for columns with an empty one."""
     if not isinstance(X, pd.DataFrame) or not any(label == "" for label in X.columns):
         return X
@@ -160,11 +161,11 @@ def _names_of(X: pd.DataFrame) -> tuple[str, ...]:
     return default_names(X.shape[1]) if names is None else names
 
 
-def _renamed(X: pd.DataFrame, names) -> pd.DataFrame:
+def _renamed(X: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     return X.set_axis(list(names), axis=1)
 
 
-def _check_factors(estimator, X: pd.DataFrame, columns: Columns) -> Design:
+def _check_factors(estimator: Any, X: pd.DataFrame, columns: Columns) -> Design:
     if len(X) < 2:
         raise InvalidInputError(f"X has {len(X)} row(s) but a minimum of 2 is required")
     validate_data(estimator, X, skip_check_array=True)
@@ -174,7 +175,7 @@ def _check_factors(estimator, X: pd.DataFrame, columns: Columns) -> Design:
     return Design(columns.expand(X), names, columns, columns.values(X))
 
 
-def check_responses(estimator, y, n_samples: int, *, factors: bool = False) -> Responses:
+def check_responses(estimator: Any, y: Any, n_samples: int, *, factors: bool = False) -> Responses:
     """Return the responses, (n,) or (n, m), with R's names y or y1, y2, ... where they have none.
 
     With `factors` pandas' categories are taken for factors, and become indicators as in R.
@@ -204,7 +205,7 @@ def check_responses(estimator, y, n_samples: int, *, factors: bool = False) -> R
     return Responses(values.copy(), names)  # pruning again needs them as they were
 
 
-def _converted(estimator, y) -> np.ndarray:
+def _converted(estimator: Any, y: Any) -> np.ndarray:
     check_kind("y", y)
     try:
         found = _check_y(
@@ -221,13 +222,13 @@ def _converted(estimator, y) -> np.ndarray:
         ) from None
 
 
-def _has_categories(y) -> bool:
+def _has_categories(y: Any) -> bool:
     if isinstance(y, pd.DataFrame):
         return any(isinstance(dtype, pd.CategoricalDtype) for dtype in y.dtypes)
     return isinstance(getattr(y, "dtype", None), pd.CategoricalDtype)
 
 
-def _check_factor_responses(estimator, y, n_samples: int) -> Responses:
+def _check_factor_responses(estimator: Any, y: Any, n_samples: int) -> Responses:
     """A factor of two levels is 0 and 1, one of more levels a column for each of them."""
     if not isinstance(y, pd.DataFrame):
         learned = Columns.learn(pd.Series(y).to_frame("y"), "y").columns[0]
@@ -249,20 +250,20 @@ def _check_factor_responses(estimator, y, n_samples: int) -> Responses:
     return Responses(checked.values, tuple(made))
 
 
-def _is_table(y) -> bool:
+def _is_table(y: Any) -> bool:
     """Whether y has several columns; one column is taken as a vector, with scikit-learn's warning."""
     shape = np.asarray(y).shape
     return len(shape) == 2 and shape[1] > 1
 
 
-def _response_names(y) -> tuple[str, ...] | None:
+def _response_names(y: Any) -> tuple[str, ...] | None:
     if isinstance(y, pd.DataFrame):
         names = column_names("y", y)
         return names and tuple(name or f"y{j + 1}" for j, name in enumerate(names))
     return (y.name,) if isinstance(y, pd.Series) and isinstance(y.name, str) else None
 
 
-def check_subset(subset, n_samples: int) -> np.ndarray | None:
+def check_subset(subset: Any, n_samples: int) -> np.ndarray | None:
     """Return the rows to fit on as indices, from a mask or 0-based indices; None means all."""
     if subset is None:
         return None
@@ -302,7 +303,7 @@ def taken(values: Values, rows: np.ndarray | None) -> Values:
     return values if values is None or rows is None else values[rows]
 
 
-def check_new_data(estimator, X):
+def check_new_data(estimator: Any, X: Any) -> Any:
     """Return what the fitted model takes: a float64 matrix, or a frame where it knows factors."""
     model = estimator.model_
     X = _all_named(X if model.formula is not None else as_pandas(X))
@@ -327,7 +328,7 @@ def check_new_data(estimator, X):
     return X if named else _renamed(X, model.columns.names)
 
 
-def numbers_by_name(X, names: tuple[str, ...]) -> np.ndarray:
+def numbers_by_name(X: Any, names: tuple[str, ...]) -> np.ndarray:
     """The columns `names` of X as a matrix of numbers: those of a frame by name, of an array by position.
 
     A frame without any of the names is taken by position, with a warning, where the names are those that
@@ -378,7 +379,7 @@ def check_names(names: Sequence[str]) -> tuple[str, ...]:
     return names
 
 
-def check_weights(weights, n_samples: int) -> np.ndarray | None:
+def check_weights(weights: Any, n_samples: int) -> np.ndarray | None:
     """Return the case weights as a float64 vector, or None where there are none."""
     if weights is None:
         return None
@@ -407,7 +408,7 @@ def check_weights(weights, n_samples: int) -> np.ndarray | None:
     return weights
 
 
-def _numbers(y):
+def _numbers(y: Any) -> Any:
     """y, where it is pandas' in types that numpy converts as they are meant."""
     if isinstance(y, pd.DataFrame):
         return y.apply(lambda column: numbers_of_series("y", column)) if y.shape[1] else y
@@ -419,7 +420,7 @@ def _numbers(y):
 MANY_LEVELS = 100
 
 
-def warn_of_columns(X: pd.DataFrame, columns) -> None:
+def warn_of_columns(X: pd.DataFrame, columns: Iterable[Column]) -> None:
     """Warn of a factor with more than a hundred levels, and of intervals that pandas has put in order.
 
     Parameters

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 import pandas as pd
 
@@ -9,6 +12,10 @@ from ..._utils.checks import as_pandas, check_choice, refusal
 from ..._utils.warnings import warn_user
 from ...exceptions import ExtrapolationWarning, InvalidInputError
 from .columns import check_kind
+from .ranges import Ranges
+
+if TYPE_CHECKING:
+    from ..model.mars_model import MarsModel
 
 __all__ = ["MISSING", "check_missing", "predict_complete_rows", "within_range"]
 
@@ -16,7 +23,7 @@ EXTRAPOLATE = ("allow", "warn", "clip", "refuse")
 NAMED = 3  # columns in the message
 
 
-def within_range(model, X, extrapolate: str):
+def within_range(model: MarsModel, X: Any, extrapolate: str) -> Any:
     """X itself, or with numbers moved into the training range; the columns that the model uses count.
 
     A model from a file of an earlier release has no ranges: there is nothing to warn of.
@@ -35,7 +42,7 @@ def within_range(model, X, extrapolate: str):
     used = _used_columns(model)
     outside = {name: rows for name, rows in model.ranges.outside(X).items() if name in used}
     if outside:
-        said = _said(model, X, outside)
+        said = _said(model.ranges, X, outside)
         if extrapolate == "refuse":
             raise InvalidInputError(f"{said}, and extrapolate='refuse'")
         warn_user(
@@ -45,10 +52,10 @@ def within_range(model, X, extrapolate: str):
     return X
 
 
-def _said(model, X, outside) -> str:
+def _said(ranges: Ranges, X: Any, outside: dict[str, np.ndarray]) -> str:
     rows = np.unique(np.concatenate(list(outside.values())))
     each = [
-        f"{name!r} (from {model.ranges[name].low:g} to {model.ranges[name].high:g})"
+        f"{name!r} (from {ranges[name].low:g} to {ranges[name].high:g})"
         for name in list(outside)[:NAMED]
     ]
     more = ", ..." if len(outside) > NAMED else ""
@@ -61,12 +68,14 @@ def _said(model, X, outside) -> str:
 MISSING = ("refuse", "propagate")
 
 
-def check_missing(missing) -> bool:
+def check_missing(missing: Any) -> bool:
     """Whether rows with missing values give NaN."""
     return check_choice("missing", missing, MISSING) == "propagate"
 
 
-def predict_complete_rows(model, X, predict) -> np.ndarray:
+def predict_complete_rows(
+    model: MarsModel, X: Any, predict: Callable[[Any], np.ndarray]
+) -> np.ndarray:
     """`predict` of the rows that have all the columns that the model uses; NaN for the others.
 
     A missing value in a column that no selected term uses does not matter.
@@ -103,18 +112,18 @@ def predict_complete_rows(model, X, predict) -> np.ndarray:
     return found
 
 
-def _used_columns(model) -> set[str]:
+def _used_columns(model: MarsModel) -> set[str]:
     """Raw columns in the selected terms."""
     used = np.flatnonzero(np.any(model.dirs[model.selected] != 0, axis=0))
     return set().union(*(model.owners[j] for j in used))
 
 
-def _needed_columns(model) -> set[str]:
+def _needed_columns(model: MarsModel) -> set[str]:
     """Raw columns without which a row has no prediction."""
     used, formula = _used_columns(model), model.formula
     if formula is None:
         return used
-    if formula.has_offset:
+    if formula.offset_variable is not None:
         used |= set(formula.variables[formula.offset_variable].expression.raw_names())
     return used - formula.gaps
 

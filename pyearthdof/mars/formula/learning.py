@@ -23,9 +23,8 @@ from ..data.columns import (
     Column,
     Columns,
     MatrixColumn,
-    column_names,
-    frame_of_mapping,
     is_date,
+    named_frame,
     numbers_of_dates,
     power_name,
     unit_of,
@@ -117,16 +116,8 @@ def frame_of_formula(data, matrices: Mapping[str, MatrixColumn] | None = None) -
 
     `matrices` are those of a frame that was a mapping.
     """
-    matrices = {} if matrices is None else matrices
-    if isinstance(data, Mapping):
-        data, matrices = frame_of_mapping(data)
-    if not isinstance(data, pd.DataFrame):
-        raise InvalidInputError(
-            f"data is a {type(data).__name__} but it should be a pandas DataFrame"
-        )
-    if isinstance(data.columns, pd.MultiIndex):
-        column_names("data", data)
-    names = [str(name) for name in data.columns]
+    data, names, made = named_frame(data, "data", "a pandas DataFrame")
+    matrices = made or matrices or {}
     if len(set(names)) < len(names):
         raise InvalidInputError("data has two columns of one name")
     columns, units, odd, values = {}, {}, {}, {}

@@ -18,7 +18,7 @@ import pandas as pd
 
 from ...exceptions import InvalidInputError
 from .. import reading as saved
-from ..data.columns import Column, Columns, column_names, frame_of_mapping, numbers_of_dates
+from ..data.columns import Column, Columns, named_frame, numbers_of_dates
 from .expression import (
     Codes,
     RawColumn,
@@ -247,15 +247,8 @@ def _raw_column(name: str, variable: Variable | None, codes: Codes | None) -> Co
 
 
 def _checked_frame(frame, names) -> pd.DataFrame:
-    if isinstance(frame, Mapping):
-        frame, _ = frame_of_mapping(frame)
-    if not isinstance(frame, pd.DataFrame):
-        raise InvalidInputError(
-            f"X is a {type(frame).__name__} but it should be a pandas DataFrame with the formula's columns"
-        )
-    if isinstance(frame.columns, pd.MultiIndex):
-        column_names("X", frame)
-    labels = pd.Index([str(label) for label in frame.columns])
+    frame, texts, _ = named_frame(frame, "X", "a pandas DataFrame with the formula's columns")
+    labels = pd.Index(texts)
     twice = sorted(names & set(labels[labels.duplicated()]))
     if twice:
         raise InvalidInputError(f"X has two columns named {twice[0]!r}, but names should be unique")

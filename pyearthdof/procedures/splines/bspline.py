@@ -188,49 +188,20 @@ class UnivariateProcedure(Procedure, ABC):
         return tags
 
     def fit(self, X, y):
-        """Fit one response.
-
-        Parameters
-        ----------
-        X : (n, 1) or (n,) array
-        y : (n,) array
-
-        Returns
-        -------
-        self
-        """
+        """Fit y, (n,), on X, (n, 1) or (n,)."""
         by_position(X, y=y)
         self._check_arguments()
         self._fit(*self._check_xy(X, y))
         return self
 
     def fit_many(self, X, Y) -> Fits:
-        """Fit every column of Y; what depends on X alone is computed once.
-
-        Parameters
-        ----------
-        X : (n, 1) or (n,) array
-        Y : (n, m) array
-
-        Returns
-        -------
-        Fits
-        """
+        """Fit every column of Y, (n, m), on X, (n, 1) or (n,); the basis is computed once."""
         self._check_arguments()
         X = check_array(_as_matrix(X), dtype=np.float64, input_name="X", estimator=self)
         return self._fit_many(self._column(X), check_responses(Y, len(X)))
 
     def predict(self, X):
-        """Predict at new values of x.
-
-        Parameters
-        ----------
-        X : (n, 1) or (n,) array
-
-        Returns
-        -------
-        (n,) array
-        """
+        """Predict at new values of x, (n, 1) or (n,)."""
         x = self._check_new(X)
         return spline_values(self._interval.scale(x), self._knots, self.coef_, self._linear_ends)
 
@@ -280,19 +251,7 @@ class LamOrDf(UnivariateProcedure):
         self.n_knots = n_knots
 
     def fit(self, X, y, sample_weight=None):
-        """Fit one response.
-
-        Parameters
-        ----------
-        X : (n, 1) or (n,) array
-        y : (n,) array
-        sample_weight : (n,) array, optional
-            Weights, not negative.
-
-        Returns
-        -------
-        self
-        """
+        """Fit y, (n,), on X, (n, 1) or (n,), with weights that are not negative."""
         by_position(X, y=y, sample_weight=sample_weight)
         self._check_arguments()
         x, y = self._check_xy(X, y)

@@ -18,7 +18,7 @@ from ....random import RDraws
 from ...arithmetic import log, product_in_order, r_mean, r_sum, r_weighted_mean
 from ...components.glm import OF_COUNTS, OF_SHARES
 from ...components.terms import evaluate_terms
-from ...data.design import taken
+from ...data.design import Responses, taken
 from ...model.mars_model import MarsModel
 from ...options import EarthOptions
 from .fit import fit_one, subset_fits
@@ -72,7 +72,7 @@ def draw_folds(Y: np.ndarray, nfold: int, ncross: int, stratify: bool, draws: RD
 
 def cross_validate(
     model: MarsModel,
-    data,
+    data: Any,
     options: EarthOptions,
     draws: RDraws,
     n_jobs: int = 1,
@@ -91,14 +91,14 @@ def cross_validate(
     if options.allowed is not None:
         n_jobs = 1  # the user's function hears the questions in R's order
 
-    def run(cross, fold):
+    def run(cross: int, fold: int) -> Fold:
         return _fit_fold(model, data, options, groups[cross] == fold, fit)
 
     found = in_threads(run, folds, n_jobs)
     return _tables(model, data, options, folds, found)
 
 
-def in_threads(run, folds, n_jobs) -> list:
+def in_threads(run: Callable[[int, int], Any], folds: list[tuple[int, int]], n_jobs: int) -> list:
     """The folds in order; what they warn of is said once, by this thread."""
     with CollectedWarnings() as heard:
         tasks = [delayed(copy_context().run)(run, *fold) for fold in folds]
@@ -107,7 +107,9 @@ def in_threads(run, folds, n_jobs) -> list:
     return found
 
 
-def _fit_fold(model: MarsModel, data, options: EarthOptions, is_out: np.ndarray, fit) -> Fold:
+def _fit_fold(
+    model: MarsModel, data: Any, options: EarthOptions, is_out: np.ndarray, fit: Callable
+) -> Fold:
     out, inside = np.flatnonzero(is_out), np.flatnonzero(~is_out)
     if options.minspan > len(inside):
         raise refusal(
@@ -156,7 +158,7 @@ def _fit_fold(model: MarsModel, data, options: EarthOptions, is_out: np.ndarray,
     )
 
 
-def _observed(model: MarsModel, data) -> np.ndarray:
+def _observed(model: MarsModel, data: Any) -> np.ndarray:
     """The responses; the shares of successes where there are pairs of successes and failures."""
     Y = data.responses.matrix
     if Y.shape[1] == len(model.response_names):
@@ -165,7 +167,13 @@ def _observed(model: MarsModel, data) -> np.ndarray:
 
 
 def _rsq_per_subset(
-    model, fitted, data, part, options: EarthOptions, out, inside
+    model: MarsModel,
+    fitted: MarsModel,
+    data: Any,
+    part: Any,
+    options: EarthOptions,
+    out: np.ndarray,
+    inside: np.ndarray,
 ) -> dict[str, np.ndarray]:
     """RSq of the best subset of each size, outside of the fold and in it; NaN where there is none."""
     X, Y, given = data.design.values, _observed(model, data), data.all_weights
@@ -197,7 +205,13 @@ def _response_shares(options: EarthOptions, n_resp: int) -> np.ndarray:
     return weights / weights.sum()
 
 
-def _tables(model: MarsModel, data, options: EarthOptions, folds, found: list[Fold]) -> dict:
+def _tables(
+    model: MarsModel,
+    data: Any,
+    options: EarthOptions,
+    folds: list[tuple[int, int]],
+    found: list[Fold],
+) -> dict:
     several = options.ncross > 1
     names = [
         f"fold{cross + 1}.{fold + 1}" if several else f"fold{fold + 1}" for cross, fold in folds
@@ -253,7 +267,7 @@ def _mean_of_most(rows: np.ndarray) -> np.ndarray:
     return np.where((~there).sum(axis=0) > len(rows) / 2, np.nan, means)
 
 
-def _out_of_fold(found: list[Fold], folds, data) -> tuple:
+def _out_of_fold(found: list[Fold], folds: list[tuple[int, int]], data: Any) -> tuple:
     n, ncross = len(data.responses.matrix), 1 + folds[-1][0]
     values = np.zeros((n, ncross))
     for (cross, _), fold in zip(folds, found, strict=True):
@@ -290,7 +304,7 @@ def largest_error(errors: np.ndarray) -> float:
     return float(errors[np.argmax(np.abs(errors))])
 
 
-def class_levels(responses) -> tuple | None:
+def class_levels(responses: Responses) -> tuple | None:
     """Levels of the response to earth: those of a factor, or the two values of one whose range is 1."""
     if responses.classes is not None:
         return tuple(responses.classes)

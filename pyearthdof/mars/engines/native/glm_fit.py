@@ -6,6 +6,7 @@ that the numbers are R's also where the iteration does not converge.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -46,7 +47,7 @@ MANY_CASES = (
 )
 
 
-def earth_part(data, options: EarthOptions) -> tuple[Responses, np.ndarray | None]:
+def earth_part(data: Any, options: EarthOptions) -> tuple[Responses, np.ndarray | None]:
     """Responses and case weights of all rows as earth searches terms for them."""
     responses, weights = data.all_responses, data.all_weights
     if is_pairs(responses.values, options.glm_family):
@@ -61,7 +62,7 @@ def as_shares(responses: Responses, weights: np.ndarray | None) -> tuple[Respons
     return share, total if weights is None else weights * total
 
 
-def check_responses(data, options: EarthOptions) -> None:
+def check_responses(data: Any, options: EarthOptions) -> None:
     """Refuse responses that the family cannot have, before any work starts."""
     family, link = options.glm_family, options.glm_link
     if family is None:
@@ -81,14 +82,16 @@ def check_responses(data, options: EarthOptions) -> None:
         _refuse_response(Y[Y == 0], options, "any number but 0")
 
 
-def _refuse_response(values, options: EarthOptions, wanted: str) -> None:
+def _refuse_response(values: np.ndarray, options: EarthOptions, wanted: str) -> None:
     link = "" if options.glm_link is None else f", glm_link={options.glm_link!r}"
     raise InvalidInputError(
         f"y holds {values[0]:g} but it should be {wanted} for glm_family={options.glm_family!r}{link}"
     )
 
 
-def fit_glms(bx, data, options: EarthOptions, n_threads=1) -> GlmPart | None:
+def fit_glms(
+    bx: np.ndarray, data: Any, options: EarthOptions, n_threads: int = 1
+) -> GlmPart | None:
     """Fit the models on the basis of the selected terms, and give R's warnings.
 
     The weights are those that the user gave: earth's own, without zeros, are for the search alone.
@@ -99,7 +102,7 @@ def fit_glms(bx, data, options: EarthOptions, n_threads=1) -> GlmPart | None:
     columns, each = _columns_and_responses(bx, data, options)
     responses, weights = data.responses, data.training_weights
 
-    def fit(y, name) -> GlmFit:
+    def fit(y: np.ndarray, name: str) -> GlmFit:
         return _fit(family, columns, y, name, weights, data.offset, options, n_threads)
 
     names = responses.names[: len(each)]
@@ -120,7 +123,7 @@ def fit_glms(bx, data, options: EarthOptions, n_threads=1) -> GlmPart | None:
     )
 
 
-def glm_responses(data, options: EarthOptions) -> np.ndarray | None:
+def glm_responses(data: Any, options: EarthOptions) -> np.ndarray | None:
     """The responses as R's families take them, (n,) or (n, m): shares of pairs, 0 for rows without weight."""
     if options.glm_family is None:
         return None
@@ -130,7 +133,9 @@ def glm_responses(data, options: EarthOptions) -> np.ndarray | None:
     return np.array(found[0] if _is_single(each, responses) else np.column_stack(found))
 
 
-def fit_glms_again(bx, data, options: EarthOptions) -> list[tuple[GlmFit, GlmErrors]]:
+def fit_glms_again(
+    bx: np.ndarray, data: Any, options: EarthOptions
+) -> list[tuple[GlmFit, GlmErrors]]:
     """The models of `fit_glms` with what a table of their coefficients needs, without the warnings."""
     family, weights = options.glm_family, data.training_weights
     assert family is not None
@@ -143,26 +148,35 @@ def fit_glms_again(bx, data, options: EarthOptions) -> list[tuple[GlmFit, GlmErr
     return found
 
 
-def _columns_and_responses(bx, data, options: EarthOptions):
+def _columns_and_responses(
+    bx: np.ndarray, data: Any, options: EarthOptions
+) -> tuple[np.ndarray, list[np.ndarray]]:
     """The terms as rows, and one response for each model."""
     columns = np.ascontiguousarray(bx.T)
     columns[0] = 1.0
     return columns, _responses(data, options)
 
 
-def _responses(data, options: EarthOptions) -> list[np.ndarray]:
+def _responses(data: Any, options: EarthOptions) -> list[np.ndarray]:
     """One for each model."""
     pairs = is_pairs(data.all_responses.values, options.glm_family)
     return [data.responses.values] if pairs else list(data.responses.matrix.T)
 
 
-def _is_single(each, responses: Responses) -> bool:
+def _is_single(each: list[np.ndarray], responses: Responses) -> bool:
     """Whether coefficients and fits are vectors."""
     return len(each) < responses.matrix.shape[1] or responses.values.ndim == 1
 
 
 def _fit(
-    family: str, columns, y, name, weights, offset, options: EarthOptions, n_threads
+    family: str,
+    columns: np.ndarray,
+    y: np.ndarray,
+    name: str,
+    weights: np.ndarray | None,
+    offset: np.ndarray | None,
+    options: EarthOptions,
+    n_threads: int,
 ) -> GlmFit:
     link = options.glm_link
     try:
@@ -184,7 +198,7 @@ def _fit(
     return found
 
 
-def _warn(found: list[GlmFit], names) -> None:
+def _warn(found: list[GlmFit], names: Sequence[str]) -> None:
     for fit in found:
         for text in fit.warnings:
             warn_user(text, RWarning)
@@ -266,31 +280,40 @@ class _Problem:
     n_threads: int
     notes: list[str] = field(default_factory=list)
 
-    def mean(self, eta) -> np.ndarray:
+    def mean(self, eta: np.ndarray) -> np.ndarray:
         if self.link.is_nan is not None and self.link.is_nan(eta).any():
             self.notes.append(NAN)
         return self.link.mean(eta)
 
-    def deviance(self, mu) -> float:
+    def deviance(self, mu: np.ndarray) -> float:
         values = self.family.deviances(self.response.y, mu, self.response.weights, self.notes)
         return r_sum(values)
 
-    def is_valid(self, eta, mu) -> bool:
+    def is_valid(self, eta: np.ndarray, mu: np.ndarray) -> bool:
         return self.link.is_valid(eta) and self.family.is_valid(mu)
 
-    def at(self, coef) -> _Point:
+    def at(self, coef: np.ndarray) -> _Point:
         eta = product_in_order(self.columns, coef) + self.offset
         mu = self.mean(eta)
         return _Point(coef, eta, mu, self.deviance(mu) + self.penalty(coef))
 
-    def penalty(self, coef) -> float:
+    def penalty(self, coef: np.ndarray) -> float:
         return 0.0 if self.ridge is None else float(np.sum((self.ridge * coef) ** 2))
 
 
 def fit_glm(
-    columns, y, family: str, link: str | None = None, *, weights=None, offset=None, maxit=None,
-    epsilon=None, l2=0.0, n_threads=1,
-) -> GlmFit:  # fmt: skip
+    columns: np.ndarray,
+    y: np.ndarray,
+    family: str,
+    link: str | None = None,
+    *,
+    weights: np.ndarray | None = None,
+    offset: np.ndarray | None = None,
+    maxit: float | None = None,
+    epsilon: float | None = None,
+    l2: float = 0.0,
+    n_threads: int = 1,
+) -> GlmFit:
     """Fit one response; R's `glm.fit` with an intercept.
 
     Parameters
@@ -349,7 +372,7 @@ class _Found:
     deviances: list[float]
 
 
-def _iterate(problem: _Problem, start) -> _Found:
+def _iterate(problem: _Problem, start: np.ndarray) -> _Found:
     eta = problem.link.linear(start)
     mu = problem.mean(eta)
     if not problem.is_valid(eta, mu):
@@ -425,7 +448,9 @@ def _index(mask: np.ndarray) -> np.ndarray | slice:
     return slice(None) if mask.all() else mask
 
 
-def _solve(columns, root, target, tolerance, n_threads) -> tuple[np.ndarray, int]:
+def _solve(
+    columns: np.ndarray, root: np.ndarray, target: np.ndarray, tolerance: float, n_threads: int
+) -> tuple[np.ndarray, int]:
     """By R's pivoting Householder QR, cases times `root`; what depends on other columns gets 0."""
     coef = _core.solve_reweighted(columns, root, target, tolerance, n_threads)
     if coef is not None:
@@ -444,10 +469,12 @@ def _solve(columns, root, target, tolerance, n_threads) -> tuple[np.ndarray, int
     return coef, len(kept)
 
 
-def _shortened(problem: _Problem, there: _Point, old) -> tuple[_Point, bool]:
+def _shortened(problem: _Problem, there: _Point, old: np.ndarray | None) -> tuple[_Point, bool]:
     """Halve the step while the deviance is infinite, then while means or predictors are not valid."""
 
-    def halve(there, is_wrong, warning, stopped):
+    def halve(
+        there: _Point, is_wrong: Callable[[_Point], bool], warning: str, stopped: str
+    ) -> tuple[_Point, bool]:
         if not is_wrong(there):
             return there, False
         if old is None:
@@ -485,7 +512,7 @@ def _descended(problem: _Problem, there: _Point, here: _Point) -> _Point:
     return there
 
 
-def _note_the_end(problem: _Problem, mu, converged: bool, at_boundary: bool) -> None:
+def _note_the_end(problem: _Problem, mu: np.ndarray, converged: bool, at_boundary: bool) -> None:
     notes, name = problem.notes, problem.family.name
     if not converged:
         notes.append(NOT_CONVERGED)
@@ -499,7 +526,9 @@ def _note_the_end(problem: _Problem, mu, converged: bool, at_boundary: bool) -> 
         notes.append(RATES_OF_ZERO)
 
 
-def _null_deviance(problem: _Problem, y, weights, found: GlmFit) -> float:
+def _null_deviance(
+    problem: _Problem, y: np.ndarray, weights: np.ndarray | None, found: GlmFit
+) -> float:
     """Of the intercept and the offset: another iteration, from the means of the model."""
     notes = problem.notes
     response = respond(problem.family, np.asarray(y, dtype=float), weights, notes)
@@ -540,7 +569,7 @@ def _describe(problem: _Problem, found: _Found) -> GlmFit:
     )
 
 
-def ridge_roots(columns, weights, l2: float) -> np.ndarray:
+def ridge_roots(columns: np.ndarray, weights: np.ndarray, l2: float) -> np.ndarray:
     """Roots of the penalties of the columns, by their standard deviations; 0 for the intercept."""
     share = weights / weights.sum()
     centred = columns - (columns @ share)[:, None]
@@ -569,7 +598,15 @@ class GlmErrors:
     residuals: np.ndarray
 
 
-def glm_errors(columns, y, family: str, link: str | None, fit: GlmFit, weights, l2) -> GlmErrors:
+def glm_errors(
+    columns: np.ndarray,
+    y: np.ndarray,
+    family: str,
+    link: str | None,
+    fit: GlmFit,
+    weights: np.ndarray | None,
+    l2: float,
+) -> GlmErrors:
     """Of a fit of `fit_glm` with the same arguments.
 
     The weights are those of the last regression, and the residuals those after it: R's summary has both.

@@ -114,7 +114,9 @@ def smallest_singular(lower: np.ndarray) -> tuple[np.float64, np.ndarray, np.nda
     return 1 / norm(y), x, y
 
 
-def decompose(slopes, residuals) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def decompose(
+    slopes: np.ndarray, residuals: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """R' of J = QR by Householder, Q'r, and the reflections; a column of zeros leaves zeros."""
     work, y = slopes.copy(), residuals.copy()
     n, p = work.shape
@@ -142,7 +144,9 @@ def decompose(slopes, residuals) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return lower, qtr, work
 
 
-def damp(lower, qtr, damping) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def damp(
+    lower: np.ndarray, qtr: np.ndarray, damping: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Add diag(damping) as rows to QR and zeros to r, by fast Givens rotations.
 
     R' and Q'r afterwards, whose rows are to be multiplied by the roots of the third.
@@ -166,7 +170,9 @@ def damp(lower, qtr, damping) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return upper[:, :p].T, upper[:, p], weights
 
 
-def _rotate(first, second, weight1, weight2, ties: bool) -> tuple[np.float64, np.float64]:
+def _rotate(
+    first: np.ndarray, second: np.ndarray, weight1: np.float64, weight2: np.float64, ties: bool
+) -> tuple[np.float64, np.float64]:
     """Rows `first` and `second` so that the second begins with zero; their new weights.
 
     The larger of the two leads, `second` in ties if so told, unless the weights are against it.
@@ -225,7 +231,7 @@ class Trust:
 class GaussNewtonSteps:
     """Levenberg-Marquardt steps for J = QR, given R' and Q'r; a new radius goes on from the last one."""
 
-    def __init__(self, lower: np.ndarray, qtr: np.ndarray, g: np.ndarray, d: np.ndarray):
+    def __init__(self, lower: np.ndarray, qtr: np.ndarray, g: np.ndarray, d: np.ndarray) -> None:
         self.lower, self.qtr, self.g, self.d = lower, qtr, g, d
         self.tries = -1
         self.low = self.high = self.slope_at_zero = self.length = 0.0
@@ -290,7 +296,7 @@ class GaussNewtonSteps:
             self.high = min(self.high, alpha)
         return self._next_alpha(alpha, self.length - radius, radius)
 
-    def _next_alpha(self, alpha, excess, radius) -> float:
+    def _next_alpha(self, alpha: float, excess: float, radius: float) -> float:
         direction = solve(self.factor, self.d * (self.scaled / self.length))
         inverse = 1 / norm(direction / np.sqrt(self.weights))
         self.low = max(self.low, alpha + inverse * excess * inverse / radius)
@@ -332,7 +338,7 @@ class GaussNewtonSteps:
         trust.last_radius = trust.radius
         return np.zeros(len(self.d))
 
-    def _finish(self, trust: Trust, step, alpha, length) -> np.ndarray:
+    def _finish(self, trust: Trust, step: np.ndarray, alpha: float, length: float) -> np.ndarray:
         trust.alpha, trust.length = alpha, length
         self.length = length
         trust.slope = min(dot(step, self.g), 0.0)
@@ -344,7 +350,7 @@ class GaussNewtonSteps:
 class AugmentedSteps:
     """Steps by any symmetric H, given as D^-1 H D^-1; it need not be positive definite."""
 
-    def __init__(self, hessian: np.ndarray, g: np.ndarray, d: np.ndarray):
+    def __init__(self, hessian: np.ndarray, g: np.ndarray, d: np.ndarray) -> None:
         self.hessian, self.g, self.d = hessian, g / d, d
         self.tries = -1
         self.low = self.high = self.slope_at_zero = self.length = 0.0
@@ -485,7 +491,7 @@ class AugmentedSteps:
         if self.high <= self.low:
             self.high = self.low + more
 
-    def _nearly_singular(self, trust: Trust, alpha) -> tuple[np.ndarray | None, bool]:
+    def _nearly_singular(self, trust: Trust, alpha: float) -> tuple[np.ndarray | None, bool]:
         """A step along the lowest eigenvector to the edge of the region, where H + alpha is nearly singular.
 
         Otherwise whether the present step has to do, for want of digits.
@@ -513,7 +519,9 @@ class AugmentedSteps:
             self.low = max(self.low, -trust.newton_length)
         return None, not delta > ROUNDING * np.abs(self.hessian).max()
 
-    def _edge(self, trust: Trust, alpha, promised, gain, move) -> np.ndarray:
+    def _edge(
+        self, trust: Trust, alpha: float, promised: float, gain: float, move: np.ndarray
+    ) -> np.ndarray:
         trust.gain = 0.5 * promised
         scaled = -self.scaled
         if not gain < PSI_ERROR * promised / 6:
@@ -532,7 +540,7 @@ class AugmentedSteps:
         return -self.scaled / self.d
 
 
-def _radius(k: int, excess, size, others) -> float:
+def _radius(k: int, excess: np.ndarray, size: np.ndarray, others: np.ndarray) -> float:
     """Of Gerschgorin's disc of row k, after a simple scaling; `excess`: what other discs reach beyond it."""
     half = 0.5 * np.delete(excess, k)
     reach = half + np.sqrt(half * half + others[k] * np.delete(size[k], k))
@@ -839,7 +847,7 @@ class _Search:
     `head` the first residuals that were saved at the evaluation `head_call`, `call` that of the residuals.
     """
 
-    def __init__(self, model: Model, start: np.ndarray):
+    def __init__(self, model: Model, start: np.ndarray) -> None:
         self.model, self.x = model, start.astype(float)
         p = len(start)
         self.d, self.steepest, self.secant = np.zeros(p), np.zeros(p), np.zeros((p, p))

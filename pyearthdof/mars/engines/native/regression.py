@@ -132,7 +132,7 @@ def _chi(u: np.ndarray) -> np.ndarray:
     return u * (3 + u * (-3 + u))
 
 
-def _s_estimate(X, y, draws) -> tuple[np.ndarray, float]:
+def _s_estimate(X: np.ndarray, y: np.ndarray, draws: RDraws) -> tuple[np.ndarray, float]:
     """Residuals and scale: the best exact fit of a sample, refined by reweighting."""
     n, p = X.shape
     target = (n - p) * BETA
@@ -148,7 +148,9 @@ def _s_estimate(X, y, draws) -> tuple[np.ndarray, float]:
     return residuals, scale
 
 
-def _best_sample(X, y, target, draws) -> tuple[float, np.ndarray]:
+def _best_sample(
+    X: np.ndarray, y: np.ndarray, target: float, draws: RDraws
+) -> tuple[float, np.ndarray]:
     """The smallest scale of the exact fits of p rows, and the coefficients of that fit."""
     n = len(X)
     best: float | None = None
@@ -176,7 +178,7 @@ def _best_sample(X, y, target, draws) -> tuple[float, np.ndarray]:
     return best, chosen
 
 
-def _exact_fits(X, y, draws) -> np.ndarray:
+def _exact_fits(X: np.ndarray, y: np.ndarray, draws: RDraws) -> np.ndarray:
     """Coefficients that fit p rows exactly, for all samples of p rows or for R's draws of them."""
     n, p = X.shape
     if math.comb(n, p) < ALL_SAMPLES_BELOW:

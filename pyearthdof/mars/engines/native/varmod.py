@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,7 +62,7 @@ def variance_of_predictions(cv: dict) -> np.ndarray:
 
 
 def fit_variance(
-    model: MarsModel, details: FitDetails, data, options: EarthOptions, cv: dict, draws: RDraws
+    model: MarsModel, details: FitDetails, data: Any, options: EarthOptions, cv: dict, draws: RDraws
 ) -> tuple[VarianceModel, VarianceErrors]:
     """The variance model of a fit to `data`; `draws` is R's stream after the folds."""
     method, exponent = options.varmod_method, options.varmod_exponent
@@ -95,7 +96,7 @@ def fit_variance(
     return varmod, errors
 
 
-def _regressors(method, exponent, fitted, X) -> np.ndarray:
+def _regressors(method: str, exponent: float, fitted: np.ndarray, X: np.ndarray) -> np.ndarray:
     """What the absolute residuals are regressed on, as columns."""
     if method.startswith("x."):
         return X
@@ -119,7 +120,7 @@ def _refuse_not_positive(fitted: np.ndarray, what: str) -> None:
 
 
 def _iterate(
-    values, residuals, options: EarthOptions, draws
+    values: np.ndarray, residuals: np.ndarray, options: EarthOptions, draws: RDraws
 ) -> tuple[Regression, np.ndarray, float, bool, int]:
     """Regress, weigh each row by its predicted variance, and again, until the coefficients stay.
 
@@ -147,13 +148,15 @@ def _iterate(
     return found, weights, min_sd, converged, iteration
 
 
-def _is_still(method, conv, iteration, change) -> bool:
+def _is_still(method: str, conv: float, iteration: int, change: float) -> bool:
     if conv < 0:  # a number of iterations
         return iteration >= -conv
     return method in ("const", "earth", "x.earth") or (iteration > 1 and change < conv)
 
 
-def _change(coef, before, iteration) -> tuple[np.ndarray, float]:
+def _change(
+    coef: np.ndarray, before: np.ndarray | None, iteration: int
+) -> tuple[np.ndarray, float]:
     """The coefficients, and by how many percent they changed on average."""
     if np.isnan(coef).any():
         if iteration == 1:
@@ -187,7 +190,13 @@ def _next_weights(predicted: np.ndarray, min_sd: float) -> np.ndarray:
 
 
 def _regress(
-    method, values, residuals, weights, options: EarthOptions, before, draws
+    method: str,
+    values: np.ndarray,
+    residuals: np.ndarray,
+    weights: np.ndarray,
+    options: EarthOptions,
+    before: Regression | None,
+    draws: RDraws,
 ) -> Regression:
     kind = method.removeprefix("x.")
     if kind == "earth":
@@ -204,7 +213,9 @@ def _regress(
     return Regression(dirs, cuts, used, columns @ used, coef, scale=scale)
 
 
-def _earth(values, residuals, weights, minspan: int) -> Regression:
+def _earth(
+    values: np.ndarray, residuals: np.ndarray, weights: np.ndarray, minspan: int
+) -> Regression:
     """A MARS model with earth's defaults, but for minspan."""
     options = EarthOptions(n_features=values.shape[1], minspan=minspan, get_leverages=False)
     found = fit(values, residuals, options, weights)
@@ -212,7 +223,13 @@ def _earth(values, residuals, weights, minspan: int) -> Regression:
     return Regression(dirs, cuts, found.coef, found.fitted, found.coef)
 
 
-def _power(method, values, residuals, weights, before: Regression | None) -> Regression:
+def _power(
+    method: str,
+    values: np.ndarray,
+    residuals: np.ndarray,
+    weights: np.ndarray,
+    before: Regression | None,
+) -> Regression:
     """a + b fit^c, or b fit^c; the first start is the straight line."""
     intercept = method == "power"
     columns = np.column_stack([np.ones(len(values)), values])[:, 0 if intercept else 1 :]
@@ -237,7 +254,7 @@ def power_line(x: np.ndarray, coef: np.ndarray, intercept: bool) -> np.ndarray:
 def power_slopes(x: np.ndarray, coef: np.ndarray, intercept: bool) -> tuple[np.ndarray, np.ndarray]:
     """a + b x^c and its slopes, by differences as in R: their noise is a part of what R does."""
 
-    def line(p):
+    def line(p: np.ndarray) -> np.ndarray:
         values = power_line(x, p, intercept)
         if not np.isfinite(values).all():
             raise NoMinimum("Missing value or an infinity produced when evaluating the model")
@@ -252,7 +269,9 @@ def power_slopes(x: np.ndarray, coef: np.ndarray, intercept: bool) -> tuple[np.n
     return values, slopes
 
 
-def fit_power(x, y, weights, start: np.ndarray, intercept: bool) -> np.ndarray:
+def fit_power(
+    x: np.ndarray, y: np.ndarray, weights: np.ndarray, start: np.ndarray, intercept: bool
+) -> np.ndarray:
     """Coefficients (a, b, c), or (b, c) without an intercept, of y on x >= 0.
 
     Raises
@@ -262,7 +281,7 @@ def fit_power(x, y, weights, start: np.ndarray, intercept: bool) -> np.ndarray:
     """
     root = np.sqrt(weights)
 
-    def model(p):
+    def model(p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         values, slopes = power_slopes(x, p, intercept)
         slopes = -(root[:, None] * slopes)
         if not np.isfinite(slopes).all():
@@ -285,7 +304,14 @@ def fit_power(x, y, weights, start: np.ndarray, intercept: bool) -> np.ndarray:
 NEAR_ZERO = 1e-5  # an R-squared closer to zero is zero, earth says
 
 
-def errors_of(method: str, names, values, residuals, weights, found) -> VarianceErrors:
+def errors_of(
+    method: str,
+    names: Sequence[str],
+    values: np.ndarray,
+    residuals: np.ndarray,
+    weights: np.ndarray,
+    found: Regression,
+) -> VarianceErrors:
     """Of the last regression `found` of the absolute residuals on the columns `values`, with its weights.
 
     `names` are those of the columns.
@@ -311,7 +337,9 @@ def errors_of(method: str, names, values, residuals, weights, found) -> Variance
     return VarianceErrors(tuple(coefficients), stderr, rsq)
 
 
-def _power_errors(x, rest, weights, found) -> np.ndarray:
+def _power_errors(
+    x: np.ndarray, rest: np.ndarray, weights: np.ndarray, found: Regression
+) -> np.ndarray:
     """From the slopes of a + b x^c at the minimum."""
     root = np.sqrt(weights)
     slopes = power_slopes(x, found.changing, len(found.coef) == 2)[1] * root[:, None]
@@ -320,7 +348,7 @@ def _power_errors(x, rest, weights, found) -> np.ndarray:
         return root_of_inverse(slopes) * spread
 
 
-def _rsq(residuals, rest, weights) -> float:
+def _rsq(residuals: np.ndarray, rest: np.ndarray, weights: np.ndarray) -> float:
     total = r_sum(weights * (residuals - r_weighted_mean(residuals, weights)) ** 2)
     with np.errstate(divide="ignore", invalid="ignore"):
         rsq = float(1 - np.float64(r_sum(weights * rest**2)) / total)

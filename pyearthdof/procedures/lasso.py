@@ -25,7 +25,6 @@ because (X'X + lam Psi)^-1 X'y is beta itself and C_beta D_beta beta = -Psi (d b
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,6 +33,7 @@ from sklearn.utils.validation import check_X_y, validate_data
 
 from .. import _core
 from .._utils.checks import check_positive
+from .._utils.warnings import warn_user
 from ..exceptions import InvalidInputError
 from .active_set import ActiveSetRegression, CompactDesign
 
@@ -272,11 +272,10 @@ def _solve_grid(design: CompactDesign, grid: np.ndarray) -> np.ndarray:
 
 def _warn_unless(converged):
     if not converged:
-        warnings.warn(
+        warn_user(
             "The lasso's active-set iteration stopped at its limit of steps: X may be too close to "
             "collinear for it; scale the columns or use a larger lam.",
             ConvergenceWarning,
-            stacklevel=4,
         )
 
 

@@ -100,10 +100,10 @@ def fit_glms(
     if family is None:
         return None
     columns, each = _columns_and_responses(bx, data, options)
-    responses, weights = data.responses, data.training_weights
+    responses = data.responses
 
     def fit(y: np.ndarray, name: str) -> GlmFit:
-        return _fit(family, columns, y, name, weights, data.offset, options, n_threads)
+        return _fit(columns, y, name, data, options, n_threads)
 
     names = responses.names[: len(each)]
     if n_threads > 1 and len(each) > 1 and len(bx) < MANY_CASES:
@@ -137,14 +137,11 @@ def fit_glms_again(
     bx: np.ndarray, data: Any, options: EarthOptions
 ) -> list[tuple[GlmFit, GlmErrors]]:
     """The models of `fit_glms` with what a table of their coefficients needs, without the warnings."""
-    family, weights = options.glm_family, data.training_weights
-    assert family is not None
     columns, each = _columns_and_responses(bx, data, options)
     found = []
     for y, name in zip(each, data.responses.names, strict=False):
-        fit = _fit(family, columns, y, name, weights, data.offset, options, 1)
-        errors = glm_errors(columns, y, family, options.glm_link, fit, weights, options.glm_l2)
-        found.append((fit, errors))
+        fit = _fit(columns, y, name, data, options)
+        found.append((fit, glm_errors(columns, fit, options.glm_l2)))
     return found
 
 
@@ -169,20 +166,19 @@ def _is_single(each: list[np.ndarray], responses: Responses) -> bool:
 
 
 def _fit(
-    family: str,
     columns: np.ndarray,
     y: np.ndarray,
     name: str,
-    weights: np.ndarray | None,
-    offset: np.ndarray | None,
+    data: Any,
     options: EarthOptions,
-    n_threads: int,
+    n_threads: int = 1,
 ) -> GlmFit:
-    link = options.glm_link
+    family, link = options.glm_family, options.glm_link
+    assert family is not None
     try:
         found = fit_glm(
-            columns, y, family, link, weights=weights, offset=offset, maxit=options.glm_maxit,
-            epsilon=options.glm_epsilon, l2=options.glm_l2, n_threads=n_threads,
+            columns, y, family, link, weights=data.training_weights, offset=data.offset,
+            maxit=options.glm_maxit, epsilon=options.glm_epsilon, l2=options.glm_l2, n_threads=n_threads,
         )  # fmt: skip
     except GlmStoppedError as stop:
         link = link or FAMILIES[family].link
@@ -236,6 +232,7 @@ class GlmFit:
     converged, at_boundary : bool
     deviances : of each iteration.
     warnings : R's, in R's order.
+    response, family, link : of the fit.
     """
 
     coef: np.ndarray
@@ -253,6 +250,9 @@ class GlmFit:
     at_boundary: bool
     deviances: tuple[float, ...]
     warnings: tuple[str, ...]
+    response: Response
+    family: Family
+    link: Link
 
 
 @dataclass
@@ -566,6 +566,9 @@ def _describe(problem: _Problem, found: _Found) -> GlmFit:
         at_boundary=found.at_boundary,
         deviances=tuple(found.deviances),
         warnings=tuple(problem.notes),
+        response=response,
+        family=problem.family,
+        link=problem.link,
     )
 
 
@@ -598,25 +601,16 @@ class GlmErrors:
     residuals: np.ndarray
 
 
-def glm_errors(
-    columns: np.ndarray,
-    y: np.ndarray,
-    family: str,
-    link: str | None,
-    fit: GlmFit,
-    weights: np.ndarray | None,
-    l2: float,
-) -> GlmErrors:
-    """Of a fit of `fit_glm` with the same arguments.
+def glm_errors(columns: np.ndarray, fit: GlmFit, l2: float) -> GlmErrors:
+    """Of a fit of `fit_glm` on the same columns.
 
     The weights are those of the last regression, and the residuals those after it: R's summary has both.
     With a ridge penalty the errors are those of the penalised regression.
     """
-    kind = FAMILIES[family]
+    response = fit.response
     with np.errstate(all="ignore"):
-        response = respond(kind, np.asarray(y, dtype=float), weights, [])
-        working = (response.y - fit.mean) / LINKS[link or kind.link].slope(fit.linear)
-        is_estimated = kind.name not in OF_ONE
+        working = (response.y - fit.mean) / fit.link.slope(fit.linear)
+        is_estimated = fit.family.name not in OF_ONE
         dispersion = 1.0
         if is_estimated:
             counted = fit.working > 0
@@ -628,7 +622,7 @@ def glm_errors(
         stderr = root_of_inverse(rows) * np.sqrt(dispersion)
         residuals = np.zeros(len(working))
         if fit.df > 0:
-            squares = kind.deviances(response.y, fit.mean, response.weights, [])
+            squares = fit.family.deviances(response.y, fit.mean, response.weights, [])
             sizes = np.sqrt(np.maximum(squares, 0))
             residuals = np.where(response.y > fit.mean, sizes, -sizes)
     return GlmErrors(stderr, dispersion, is_estimated, residuals)

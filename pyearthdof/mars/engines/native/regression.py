@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import itertools
 import math
-import warnings
 
 import numpy as np
 from scipy.linalg import qr, solve_triangular
 
 from .... import _core
+from ...._utils.warnings import warn_user
 from ....exceptions import InvalidInputError, RWarning
 from ....random import RDraws
 
@@ -92,7 +92,7 @@ def fit_robust(
         change = math.sqrt(np.sum((before - residuals) ** 2) / max(1e-20, np.sum(before**2)))
         if change <= 1e-4:
             return coef, scale
-    warnings.warn("'rlm' failed to converge in 20 steps", RWarning, stacklevel=9)
+    warn_user("'rlm' failed to converge in 20 steps", RWarning)
     return coef, scale
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .... import _core
+from ...._utils.warnings import warn_user
 from ....exceptions import InvalidInputError, RWarning
 from ....random import RDraws
 from ...arithmetic import power, r_mean, r_sum, r_variance, r_weighted_mean
@@ -36,6 +36,10 @@ MAX_ITERATIONS = 50
 LARGEST_LEVERAGE = 0.9
 LARGEST_RATIO = 5.0  # of a standard deviation to their median, in the weights
 MOST_NOT_POSITIVE = 0.2
+POWER_ITERATIONS = 100  # as in earth
+RANK_TOLERANCE = 1e-7
+ROOT_EPS = np.sqrt(np.finfo(float).eps)
+NEAR_ZERO = 1e-5  # an R-squared closer to zero is zero in earth
 
 
 @dataclass(frozen=True)
@@ -131,7 +135,7 @@ def _iterate(
     found: Any = None
     for iteration in range(1, MAX_ITERATIONS + 1):
         weights = following
-        found = _regress(method, values, residuals, weights, options, found, draws)
+        found = _regress(values, residuals, weights, options, found, draws)
         before, change = _change(found.changing, before, iteration)
         min_sd = _smallest_sd(found.predicted, options.varmod_clamp)
         following = _next_weights(found.predicted, min_sd)
@@ -139,11 +143,10 @@ def _iterate(
         if converged:
             break
     if not converged:
-        warnings.warn(
+        warn_user(
             f"varmod did not converge after {iteration} iterations, the coefficients still changed by "
             f"{change:.1f}%",
             RWarning,
-            stacklevel=7,
         )
     return found, weights, min_sd, converged, iteration
 
@@ -160,10 +163,9 @@ def _change(
     """The coefficients, and by how many percent they changed on average."""
     if np.isnan(coef).any():
         if iteration == 1:
-            warnings.warn(
+            warn_user(
                 "the variance model leaves out regressors that depend on others (singularities)",
                 RWarning,
-                stacklevel=8,
             )
         coef = np.nan_to_num(coef)
     if before is None:
@@ -190,19 +192,14 @@ def _next_weights(predicted: np.ndarray, min_sd: float) -> np.ndarray:
 
 
 def _regress(
-    method: str,
-    values: np.ndarray,
-    residuals: np.ndarray,
-    weights: np.ndarray,
-    options: EarthOptions,
-    before: Regression | None,
-    draws: RDraws,
-) -> Regression:
-    kind = method.removeprefix("x.")
+    values: np.ndarray, residuals: np.ndarray, weights: np.ndarray, options: EarthOptions,
+    before: Regression | None, draws: RDraws,
+) -> Regression:  # fmt: skip
+    kind = options.varmod_method.removeprefix("x.")
     if kind == "earth":
         return _earth(values, residuals, weights, options.varmod_minspan)
     if kind in ("power", "power0"):
-        return _power(method, values[:, 0], residuals, weights, before)
+        return _power(kind == "power", values[:, 0], residuals, weights, before)
     dirs, cuts = linear_terms(values.shape[1]) if values.shape[1] else (np.zeros((1, 1)),) * 2
     columns = np.column_stack([np.ones(len(residuals)), values])
     if kind == "rlm":
@@ -224,25 +221,16 @@ def _earth(
 
 
 def _power(
-    method: str,
-    values: np.ndarray,
-    residuals: np.ndarray,
-    weights: np.ndarray,
+    intercept: bool, values: np.ndarray, residuals: np.ndarray, weights: np.ndarray,
     before: Regression | None,
-) -> Regression:
+) -> Regression:  # fmt: skip
     """a + b fit^c, or b fit^c; the first start is the straight line."""
-    intercept = method == "power"
     columns = np.column_stack([np.ones(len(values)), values])[:, 0 if intercept else 1 :]
     start = before.changing if before else np.append(wls(columns, residuals, weights), 1.0)
     found = fit_power(values, residuals, weights, start, intercept)
     dirs, cuts = linear_terms(1, intercept)
     predicted = power_line(values, found, intercept)
     return Regression(dirs, cuts, found[:-1], predicted, found, float(found[-1]))
-
-
-POWER_ITERATIONS = 100  # as in earth
-RANK_TOLERANCE = 1e-7
-ROOT_EPS = np.sqrt(np.finfo(float).eps)
 
 
 def power_line(x: np.ndarray, coef: np.ndarray, intercept: bool) -> np.ndarray:
@@ -301,17 +289,10 @@ def fit_power(
         ) from None
 
 
-NEAR_ZERO = 1e-5  # an R-squared closer to zero is zero, earth says
-
-
 def errors_of(
-    method: str,
-    names: Sequence[str],
-    values: np.ndarray,
-    residuals: np.ndarray,
-    weights: np.ndarray,
+    method: str, names: Sequence[str], values: np.ndarray, residuals: np.ndarray, weights: np.ndarray,
     found: Regression,
-) -> VarianceErrors:
+) -> VarianceErrors:  # fmt: skip
     """Of the last regression `found` of the absolute residuals on the columns `values`, with its weights.
 
     `names` are those of the columns.

@@ -21,7 +21,6 @@ __all__ = [
     "indicator_columns",
     "indicator_names",
     "learn_classes",
-    "response_levels",
 ]
 
 ORDERS = ("sorted", "levels")
@@ -190,17 +189,3 @@ def indicator_names(levels: tuple[str, ...]) -> tuple[str, ...]:
     if all(level.startswith(".") for level in levels):
         return tuple("x" + level for level in levels)
     return tuple(level[:60] for level in levels)
-
-
-def response_levels(responses, y=None) -> np.ndarray | None:
-    """R's levels of what was fitted: of a factor, of truth values, of two numbers that differ by 1."""
-    if responses.classes is not None:
-        if responses.classes == ("FALSE", "TRUE"):
-            return np.array([False, True])
-        return np.array(responses.classes, dtype=object)
-    if responses.values.ndim > 1:
-        return None
-    if y is not None and np.asarray(y).dtype == bool:
-        return np.array([False, True])
-    ends = np.array([responses.values.min(), responses.values.max()])
-    return ends if ends[1] - ends[0] == 1 else None

@@ -18,7 +18,7 @@ from ...data.design import taken
 from ...model.mars_model import MarsModel
 from ...options import EarthOptions
 from .earth_glm import fit_glms
-from .fit import fit_one, subset_fits
+from .engine import fit_one, subset_fits
 from .fold_statistics import (
     class_levels,
     class_rates,
@@ -128,7 +128,7 @@ def _fit_fold(model: MarsModel, data, options: EarthOptions, is_out: np.ndarray,
         options, nfold=0, ncross=1, varmod_method="none", nprune=None, get_leverages=False,
         pmethod="backward" if options.pmethod == "cv" else options.pmethod,
     )  # fmt: skip
-    fitted, _ = fit(part, plain)
+    fitted = fit(part, plain).model
     X = data.design.values
     y = _observed(model, data)[out]
     weights = taken(given, out)

@@ -24,14 +24,14 @@ from ...components.variance import (
     power_of_fit,
     sd_of,
 )
-from ...model.mars_model import FitDetails, MarsModel
+from ...data.training import TrainingData
+from ...model.fit import Fit
 from ...options import EarthOptions
-from .fit import fit
+from .engine import effective_weights, fit
 from .power import fit_power, power_line
 from .regression import wls
 from .robust import fit_robust
 from .varmod_errors import errors_of
-from .weights import effective_weights
 
 __all__ = ["fit_variance"]
 
@@ -65,10 +65,10 @@ def variance_of_predictions(cv: dict) -> np.ndarray:
 
 
 def fit_variance(
-    model: MarsModel, details: FitDetails, data, options: EarthOptions, cv: dict, draws: RDraws
+    details: Fit, data: TrainingData, options: EarthOptions, cv: dict, draws: RDraws
 ) -> tuple[VarianceModel, VarianceErrors]:
     """The variance model of a fit to `data`; `draws` is R's stream after the folds."""
-    method, exponent = options.varmod_method, options.varmod_exponent
+    model, method, exponent = details.model, options.varmod_method, options.varmod_exponent
     fitted, n = details.fitted, len(details.fitted)
     assert details.leverages is not None  # the options were checked for it
     leverages = np.minimum(details.leverages, LARGEST_LEVERAGE)
@@ -212,8 +212,9 @@ def _earth(values, residuals, weights, minspan: int) -> Regression:
     """A MARS model with earth's defaults, but for minspan."""
     options = EarthOptions(n_features=values.shape[1], minspan=minspan, get_leverages=False)
     found = fit(values, residuals, options, weights)
-    dirs, cuts = found.dirs[found.selected].astype(float), found.cuts[found.selected]
-    return Regression(dirs, cuts, found.coef, found.fitted, found.coef)
+    model = found.model
+    dirs, cuts = model.dirs[model.selected], model.cuts[model.selected]
+    return Regression(dirs, cuts, model.coef, found.fitted, model.coef)
 
 
 def _power(method, values, residuals, weights, before: Regression | None) -> Regression:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 
-__all__ = ["Bound", "BoundMars", "Fits", "PathFits", "Procedure", "SizeFits", "bind"]
+__all__ = ["Bound", "Fits", "PathFits", "Procedure", "SizeFits", "bind"]
 
 
 @dataclass(frozen=True)
@@ -101,14 +100,6 @@ class Bound:
     def fit_many(self, Y, n_threads: int = 1) -> Fits:
         """Fit every column of Y, which is finite and has the rows of X."""
         return self.procedure.fit_many(self.X, Y)
-
-
-class BoundMars(Bound, ABC):
-    """A MARS on one design, which can also be fitted for a sequence of nk."""
-
-    @abstractmethod
-    def fit_path(self, Y, nks, n_threads: int = 1) -> PathFits:
-        """Fit every column of Y for every nk."""
 
 
 def bind(procedure, X) -> Bound:

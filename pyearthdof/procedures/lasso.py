@@ -321,7 +321,7 @@ def lasso_derivative(X, coef) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
-    >>> from pyearthdof.procedures.theorem import lasso_derivative
+    >>> from pyearthdof.procedures.lasso import lasso_derivative
     >>> lasso_derivative(np.eye(3), [0.0, 2.0, 0.0]).tolist()
     [[0.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]
     """
@@ -353,7 +353,7 @@ def theorem_one(X, coef, lam, *, derivative=None, floor=None) -> TheoremOne:
     --------
     >>> import numpy as np
     >>> from pyearthdof.procedures.lasso import Lasso
-    >>> from pyearthdof.procedures.theorem import theorem_one
+    >>> from pyearthdof.procedures.lasso import theorem_one
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((100, 20))
     >>> y = X[:, :3].sum(axis=1) + rng.standard_normal(100)

@@ -12,8 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pyearthdof import Earth, EarthClassifier, EarthCV, RFolds
 from pyearthdof.exceptions import InvalidInputError, SeparationWarning
-from pyearthdof.mars.engines.native.forward import forward_pass
-from pyearthdof.mars.engines.native.settings import pass_settings
+from pyearthdof.mars.engines.native.engine import forward_pass, pass_settings
 from pyearthdof.mars.engines.native.shared import cut
 
 RNG = np.random.default_rng(0)

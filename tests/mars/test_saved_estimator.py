@@ -12,7 +12,7 @@ from matplotlib import pyplot
 
 from pyearthdof import Earth, EarthClassifier, Mars, MarsModel, plots
 from pyearthdof.exceptions import InvalidInputError, TrainingRowsError
-from pyearthdof.mars.model.schema import model_schema
+from pyearthdof.mars.model.mars_model import model_schema
 
 VALID = jsonschema.Draft202012Validator(model_schema())
 MODELS = {}
@@ -187,7 +187,7 @@ def test_only_what_needs_the_training_rows_says_so(pair):
         loaded.residuals()
     if not isinstance(loaded, Mars):
         for call in (loaded.reprune, loaded.update):
-            with pytest.raises(InvalidInputError, match="the training data are not here"):
+            with pytest.raises(InvalidInputError, match="the training data are not available"):
                 call()
 
 

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..._utils.checks import check_choice, check_count, check_design, refusal
-from ...contract import BoundMars, PathFits
+from ...contract import PathFits
 from ...exceptions import InvalidInputError
+from ...mars.engines.base import BoundEngine
 from ...random import RDraws
 from ..mars.penalty import corrected_penalty, default_penalty
 from ..mars.penalty import nominal as count_nominal
@@ -94,7 +95,7 @@ class _FitPath:
     procedure: object
     nk: tuple[int, ...]
 
-    def __call__(self, bound: BoundMars, Y, n_threads: int = 1) -> PathFits:
+    def __call__(self, bound: BoundEngine, Y, n_threads: int = 1) -> PathFits:
         path = bound.fit_path(Y, self.nk, n_threads)
         check_result_shape("fitted values", path.fitted, (len(self.nk), *Y.shape))
         check_finite(path.fitted)

@@ -9,12 +9,12 @@ from sklearn.utils.validation import check_consistent_length
 from ..._utils.checks import by_position, check_choice, refusal
 from ...contract import Bound, Fits
 from ...exceptions import InvalidInputError
-from ...mars.base import EarthFit
+from ...mars.base import check_many
+from ...mars.classifier import EarthClassifier
 from ...mars.data.design import check_design, check_responses, check_weights
 from ...mars.earth import Earth
 from ...mars.mda import Mars
-from ...mars.regressor import check_many
-from ...mars.wrapper import EarthWrapper
+from ...mars.meta import EarthMeta
 from ..montecarlo.target import check_n_rep, check_target
 from .correction import PenaltyCorrection, correct_penalty
 from .fitted_mean import AroundFit, penalty_around_fit, size_around_fit
@@ -32,7 +32,7 @@ DESIGNS = {"penalty": ("gaussian", "data"), "size": ("data", "gaussian", "table"
 MEANS = ("zero", "fit")
 
 
-class CorrectedEarth(EarthWrapper):
+class CorrectedEarth(EarthMeta):
     """MARS that is chosen by its actual degrees of freedom: what they are is measured, then it is fitted.
 
     There are two rules. "size" measures the degrees of freedom of every size of the pruning sequence
@@ -216,7 +216,7 @@ class CorrectedEarth(EarthWrapper):
         check_choice("rule", self.rule, RULES)
         check_choice("criterion", self.criterion, CRITERIA)
         check_choice("mean", self.mean, MEANS)
-        if not isinstance(self._inner, (EarthFit, Mars)):
+        if not isinstance(self._inner, (Earth, EarthClassifier, Mars)):
             raise InvalidInputError(
                 f"estimator={self.estimator!r} but it should be an Earth, an EarthClassifier or a Mars"
             )

@@ -9,7 +9,8 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 
 from ..._utils.checks import check_count, check_design, is_shape, refusal
-from ...mars.base import EarthFit, search_options
+from ...mars.base import search_options
+from ...mars.classifier import EarthClassifier
 from ...mars.data.columns import Columns
 from ...mars.data.design import check_design as check_predictors
 from ...mars.data.design import default_names
@@ -73,7 +74,7 @@ def mars_search(design, estimator, gaussian: bool, given: dict) -> MarsSearch:
     nk = _first(given["nk"], estimator, model, "nk", _default_nk(package, predictors.p))
     engine = _first(given["engine"], estimator, None, "engine", "auto")
     options = {}
-    if isinstance(estimator, EarthFit):
+    if isinstance(estimator, (Earth, EarthClassifier)):
         options = search_options(estimator, predictors.names, predictors.columns)
     procedure = unpruned_mars(
         package,
@@ -113,7 +114,7 @@ def _of_data(design, gaussian: bool) -> _Predictors:
 def _package(estimator, package) -> str:
     if estimator is None:
         return "earth" if package is None else package
-    if not isinstance(estimator, (EarthFit, Mars)):
+    if not isinstance(estimator, (Earth, EarthClassifier, Mars)):
         raise refusal("estimator", estimator, "an Earth, an EarthClassifier or a Mars")
     own = "mda" if isinstance(estimator, Mars) else "earth"
     if package not in (None, own):

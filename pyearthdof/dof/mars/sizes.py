@@ -21,10 +21,9 @@ from scipy.stats import norm
 from ..._utils.checks import by_position, check_count, check_level, refusal
 from ...contract import SizeFits
 from ...exceptions import InvalidInputError
-from ...mars.data.design import check_weights
+from ...mars.data.design import check_weights, differ
 from ...mars.earth import Earth
-from ...mars.engines.native import BoundNative
-from ...mars.engines.native.weights import differ
+from ...mars.engines.base import BoundEngine
 from ..consistency.mars import authors_draws
 from ..drawn import DrawnCurve, DrawnSizes
 from ..montecarlo.blocks import run_blocks
@@ -159,7 +158,7 @@ class _FitSizes:
     weights: np.ndarray | None
     mean: Mean | None
 
-    def __call__(self, bound: BoundNative, Y, n_threads: int = 1) -> SizeFits:
+    def __call__(self, bound: BoundEngine, Y, n_threads: int = 1) -> SizeFits:
         Z = None if self.mean is None else noise_of(Y, self.mean, self.weights)
         fits = bound.fit_sizes(Y, Z, self.weights, n_threads)
         if self.mean is None or Z is None:

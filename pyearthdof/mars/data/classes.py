@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,12 +14,9 @@ from ..._utils.checks import refusal
 from ...exceptions import InvalidInputError
 from .columns import check_kind, check_masked, is_missing, level_text
 
-if TYPE_CHECKING:
-    from .design import Responses
-
 __all__ = [
     "check_classes", "check_threshold", "class_names", "indicator_columns", "indicator_names",
-    "learn_classes", "response_levels",
+    "learn_classes",
 ]  # fmt: skip
 
 ORDERS = ("sorted", "levels")
@@ -181,17 +178,3 @@ def indicator_names(levels: tuple[str, ...]) -> tuple[str, ...]:
     if all(level.startswith(".") for level in levels):
         return tuple("x" + level for level in levels)
     return tuple(level[:60] for level in levels)
-
-
-def response_levels(responses: Responses, y: Any = None) -> np.ndarray | None:
-    """R's levels of what was fitted: of a factor, of truth values, of two numbers that differ by 1."""
-    if responses.classes is not None:
-        if responses.classes == ("FALSE", "TRUE"):
-            return np.array([False, True])
-        return np.array(responses.classes, dtype=object)
-    if responses.values.ndim > 1:
-        return None
-    if y is not None and np.asarray(y).dtype == bool:
-        return np.array([False, True])
-    ends = np.array([responses.values.min(), responses.values.max()])
-    return ends if ends[1] - ends[0] == 1 else None

@@ -79,7 +79,7 @@ def feature_importances(model) -> np.ndarray:
 
 def pruned_again(model, bx: np.ndarray, y: np.ndarray):
     """A model that keeps no record of its pruning pass, with one of removing its terms backward."""
-    from ..engines.native.prune import prune
+    from ..engines.native.engine import prune
     from ..options import EarthOptions
 
     options = EarthOptions(

@@ -271,7 +271,7 @@ class CubicSpline(UnivariateProcedure):
     Examples
     --------
     >>> import numpy as np
-    >>> from pyearthdof.procedures.splines.linear import CubicSpline
+    >>> from pyearthdof.procedures.splines.smoothing import CubicSpline
     >>> x = np.arange(1.0, 101.0)
     >>> model = CubicSpline(n_basis=5).fit(x, x**3)
     >>> model.trace_, model.predict([110.0]).round(3).tolist()
@@ -352,7 +352,7 @@ class SmoothingSpline(LamOrDf):
     Examples
     --------
     >>> import numpy as np
-    >>> from pyearthdof.procedures.splines.linear import SmoothingSpline
+    >>> from pyearthdof.procedures.splines.smoothing import SmoothingSpline
     >>> x = np.arange(1.0, 101.0)
     >>> model = SmoothingSpline(lam=0.01, n_knots="all").fit(x, np.sin(x / 10))
     >>> round(model.trace_, 6), model.n_coef_

@@ -15,7 +15,7 @@ from without_r import run_without_r
 
 from pyearthdof import Earth
 from pyearthdof.exceptions import InvalidInputError, PyEarthDofError
-from pyearthdof.mars.engines.r.training_data import _moves_knots
+from pyearthdof.mars.engines.r.engine import moves_knots
 from pyearthdof.mars.formula.functions import FUNCTIONS, SUMMARIES
 from pyearthdof.mars.formula.learning import (
     frame_of_formula,
@@ -927,7 +927,7 @@ for (i in seq_along(calls)) {
 """
     out = run_r(code, d=frame, calls=calls)
     for k, text in enumerate(calls, 1):
-        design = learn_formula(f"y ~ {text}", frame_of_formula(frame), _moves_knots).design
+        design = learn_formula(f"y ~ {text}", frame_of_formula(frame), moves_knots).design
         assert_bits(design, out[f"m{k}"], text)
 
 

@@ -16,7 +16,7 @@ from pyearthdof.mars.engines.native.cross_validation import (
     glm_statistics,
     weighted_rsq,
 )
-from pyearthdof.mars.engines.r import engine as engine_r
+from pyearthdof.mars.engines.r import REngine
 from pyearthdof.random import RDraws
 
 SEED = 5
@@ -62,10 +62,8 @@ def test_tables_are_rs(name):
         warnings.simplefilter("ignore")
         model.fit(frame, responses[response])
         training = model._training_data()
-        checked = training.check_options(model)
-        found = cross_validate(
-            model.model_, training, checked, RDraws(SEED), fit=lambda *args: engine_r.fit_one(*args)
-        )
+        checked = model._options_for(training.design, training.all_responses.matrix)
+        found = cross_validate(model.model_, training, checked, RDraws(SEED), fit=REngine().fit)
     cv, tables = cv_frames(found)
     assert list(tables) == list(model.cv_tables_)
     pd.testing.assert_frame_equal(cv, model.cv_, rtol=1e-7)

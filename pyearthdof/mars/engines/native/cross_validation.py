@@ -19,9 +19,10 @@ from ...arithmetic import log, product_in_order, r_mean, r_sum, r_weighted_mean
 from ...components.glm import OF_COUNTS, OF_SHARES
 from ...components.terms import evaluate_terms
 from ...data.design import Responses, taken
+from ...data.training import TrainingData
 from ...model.mars_model import MarsModel
 from ...options import EarthOptions
-from .fit import fit_one, subset_fits
+from .engine import fit_one, subset_fits
 from .glm_fit import GlmStoppedError, as_shares, fit_glm, fit_glms
 
 __all__ = [
@@ -72,7 +73,7 @@ def draw_folds(Y: np.ndarray, nfold: int, ncross: int, stratify: bool, draws: RD
 
 def cross_validate(
     model: MarsModel,
-    data: Any,
+    data: TrainingData,
     options: EarthOptions,
     draws: RDraws,
     n_jobs: int = 1,
@@ -108,7 +109,7 @@ def in_threads(run: Callable[[int, int], Any], folds: list[tuple[int, int]], n_j
 
 
 def _fit_fold(
-    model: MarsModel, data: Any, options: EarthOptions, is_out: np.ndarray, fit: Callable
+    model: MarsModel, data: TrainingData, options: EarthOptions, is_out: np.ndarray, fit: Callable
 ) -> Fold:
     out, inside = np.flatnonzero(is_out), np.flatnonzero(~is_out)
     if options.minspan > len(inside):
@@ -127,7 +128,7 @@ def _fit_fold(
         options, nfold=0, ncross=1, varmod_method="none", nprune=None, get_leverages=False,
         pmethod="backward" if options.pmethod == "cv" else options.pmethod,
     )  # fmt: skip
-    fitted, _ = fit(part, plain)
+    fitted = fit(part, plain).model
     X = data.design.values
     y = _observed(model, data)[out]
     weights = taken(given, out)
@@ -158,7 +159,7 @@ def _fit_fold(
     )
 
 
-def _observed(model: MarsModel, data: Any) -> np.ndarray:
+def _observed(model: MarsModel, data: TrainingData) -> np.ndarray:
     """The responses; the shares of successes where there are pairs of successes and failures."""
     Y = data.responses.matrix
     if Y.shape[1] == len(model.response_names):
@@ -169,8 +170,8 @@ def _observed(model: MarsModel, data: Any) -> np.ndarray:
 def _rsq_per_subset(
     model: MarsModel,
     fitted: MarsModel,
-    data: Any,
-    part: Any,
+    data: TrainingData,
+    part: TrainingData,
     options: EarthOptions,
     out: np.ndarray,
     inside: np.ndarray,
@@ -207,7 +208,7 @@ def _response_shares(options: EarthOptions, n_resp: int) -> np.ndarray:
 
 def _tables(
     model: MarsModel,
-    data: Any,
+    data: TrainingData,
     options: EarthOptions,
     folds: list[tuple[int, int]],
     found: list[Fold],
@@ -267,7 +268,7 @@ def _mean_of_most(rows: np.ndarray) -> np.ndarray:
     return np.where((~there).sum(axis=0) > len(rows) / 2, np.nan, means)
 
 
-def _out_of_fold(found: list[Fold], folds: list[tuple[int, int]], data: Any) -> tuple:
+def _out_of_fold(found: list[Fold], folds: list[tuple[int, int]], data: TrainingData) -> tuple:
     n, ncross = len(data.responses.matrix), 1 + folds[-1][0]
     values = np.zeros((n, ncross))
     for (cross, _), fold in zip(folds, found, strict=True):

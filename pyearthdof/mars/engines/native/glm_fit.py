@@ -33,6 +33,7 @@ from ...components.glm import (
     respond,
 )
 from ...data.design import Responses
+from ...data.training import TrainingData
 from ...options import EarthOptions
 from .regression import root_of_inverse
 
@@ -47,7 +48,7 @@ MANY_CASES = (
 )
 
 
-def earth_part(data: Any, options: EarthOptions) -> tuple[Responses, np.ndarray | None]:
+def earth_part(data: TrainingData, options: EarthOptions) -> tuple[Responses, np.ndarray | None]:
     """Responses and case weights of all rows as earth searches terms for them."""
     responses, weights = data.all_responses, data.all_weights
     if is_pairs(responses.values, options.glm_family):
@@ -62,7 +63,7 @@ def as_shares(responses: Responses, weights: np.ndarray | None) -> tuple[Respons
     return share, total if weights is None else weights * total
 
 
-def check_responses(data: Any, options: EarthOptions) -> None:
+def check_responses(data: TrainingData, options: EarthOptions) -> None:
     """Refuse responses that the family cannot have, before any work starts."""
     family, link = options.glm_family, options.glm_link
     if family is None:
@@ -90,7 +91,7 @@ def _refuse_response(values: np.ndarray, options: EarthOptions, wanted: str) -> 
 
 
 def fit_glms(
-    bx: np.ndarray, data: Any, options: EarthOptions, n_threads: int = 1
+    bx: np.ndarray, data: TrainingData, options: EarthOptions, n_threads: int = 1
 ) -> GlmPart | None:
     """Fit the models on the basis of the selected terms, and give R's warnings.
 
@@ -123,7 +124,7 @@ def fit_glms(
     )
 
 
-def glm_responses(data: Any, options: EarthOptions) -> np.ndarray | None:
+def glm_responses(data: TrainingData, options: EarthOptions) -> np.ndarray | None:
     """The responses as R's families take them, (n,) or (n, m): shares of pairs, 0 for rows without weight."""
     if options.glm_family is None:
         return None
@@ -134,7 +135,7 @@ def glm_responses(data: Any, options: EarthOptions) -> np.ndarray | None:
 
 
 def fit_glms_again(
-    bx: np.ndarray, data: Any, options: EarthOptions
+    bx: np.ndarray, data: TrainingData, options: EarthOptions
 ) -> list[tuple[GlmFit, GlmErrors]]:
     """The models of `fit_glms` with what a table of their coefficients needs, without the warnings."""
     columns, each = _columns_and_responses(bx, data, options)
@@ -146,7 +147,7 @@ def fit_glms_again(
 
 
 def _columns_and_responses(
-    bx: np.ndarray, data: Any, options: EarthOptions
+    bx: np.ndarray, data: TrainingData, options: EarthOptions
 ) -> tuple[np.ndarray, list[np.ndarray]]:
     """The terms as rows, and one response for each model."""
     columns = np.ascontiguousarray(bx.T)
@@ -154,7 +155,7 @@ def _columns_and_responses(
     return columns, _responses(data, options)
 
 
-def _responses(data: Any, options: EarthOptions) -> list[np.ndarray]:
+def _responses(data: TrainingData, options: EarthOptions) -> list[np.ndarray]:
     """One for each model."""
     pairs = is_pairs(data.all_responses.values, options.glm_family)
     return [data.responses.values] if pairs else list(data.responses.matrix.T)
@@ -169,7 +170,7 @@ def _fit(
     columns: np.ndarray,
     y: np.ndarray,
     name: str,
-    data: Any,
+    data: TrainingData,
     options: EarthOptions,
     n_threads: int = 1,
 ) -> GlmFit:

@@ -23,12 +23,12 @@ from ...components.variance import (
     power_of_fit,
     sd_of,
 )
-from ...model.mars_model import FitDetails, MarsModel
+from ...data.training import TrainingData
+from ...model.fit import Fit
 from ...options import EarthOptions
-from .fit import fit
+from .engine import effective_weights, fit
 from .nl2sol import NoMinimum, minimise
 from .regression import fit_robust, robust_errors, root_of_inverse, wls, wls_errors
-from .weights import effective_weights
 
 __all__ = ["fit_power", "fit_variance"]
 
@@ -66,10 +66,10 @@ def variance_of_predictions(cv: dict) -> np.ndarray:
 
 
 def fit_variance(
-    model: MarsModel, details: FitDetails, data: Any, options: EarthOptions, cv: dict, draws: RDraws
+    details: Fit, data: TrainingData, options: EarthOptions, cv: dict, draws: RDraws
 ) -> tuple[VarianceModel, VarianceErrors]:
     """The variance model of a fit to `data`; `draws` is R's stream after the folds."""
-    method, exponent = options.varmod_method, options.varmod_exponent
+    model, method, exponent = details.model, options.varmod_method, options.varmod_exponent
     fitted, n = details.fitted, len(details.fitted)
     assert details.leverages is not None  # the options were checked for it
     leverages = np.minimum(details.leverages, LARGEST_LEVERAGE)
@@ -216,8 +216,9 @@ def _earth(
     """A MARS model with earth's defaults, but for minspan."""
     options = EarthOptions(n_features=values.shape[1], minspan=minspan, get_leverages=False)
     found = fit(values, residuals, options, weights)
-    dirs, cuts = found.dirs[found.selected].astype(float), found.cuts[found.selected]
-    return Regression(dirs, cuts, found.coef, found.fitted, found.coef)
+    model = found.model
+    dirs, cuts = model.dirs[model.selected], model.cuts[model.selected]
+    return Regression(dirs, cuts, model.coef, found.fitted, model.coef)
 
 
 def _power(

@@ -125,8 +125,8 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
     cv_: pd.DataFrame
     cv_tables_: dict[str, pd.DataFrame]
     degree: int
-    penalty: float | None
-    nk: int | None
+    penalty: Any
+    nk: Any
     thresh: float
     pmethod: str
     nprune: int | None

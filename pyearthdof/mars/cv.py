@@ -132,7 +132,7 @@ class EarthCV(EarthMeta):
         """Score all options, and fit with the best ones."""
         inner = self._check()
         y, sample_weight, groups = by_position(X, y=y, sample_weight=sample_weight, groups=groups)
-        design = check_design(self, X)
+        design = check_design(clone(inner), X)
         if y is None or not is_classifier(inner):
             check_responses(self, y, len(design.values), factors=True)
         X, y, groups = indexable(X, y, groups)

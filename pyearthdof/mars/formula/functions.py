@@ -196,47 +196,31 @@ def cut_codes(x: np.ndarray, breaks: np.ndarray, right: bool, lowest: bool) -> n
     return np.where(outside, np.nan, codes)
 
 
+OF_ONE: dict[str, Callable] = {
+    "log2": arithmetic.log2, "log10": arithmetic.log10, "log1p": arithmetic.log1p, "exp": arithmetic.exp,
+    "sqrt": np.sqrt, "abs": np.abs, "sin": arithmetic.sin, "cos": arithmetic.cos, "tan": arithmetic.tan,
+    "as.numeric": _plus, "as.integer": _whole, "floor": np.floor, "ceiling": np.ceil, "trunc": np.trunc,
+    "sign": np.sign, "is.na": _is_missing, "!": _not,
+}  # fmt: skip
+OF_TWO: dict[str, Callable] = {
+    "*": np.multiply, "/": np.divide, "^": arithmetic.power, "%%": _remainder, "%/%": _quotient,
+    "==": _compared(np.equal), "!=": _compared(np.not_equal), "<": _compared(np.less),
+    "<=": _compared(np.less_equal), ">": _compared(np.greater), ">=": _compared(np.greater_equal),
+    "&": _and, "|": _or,
+}  # fmt: skip
 # By R's name: the function, and the numbers of arguments that it takes. cbind makes several columns.
 FUNCTIONS: dict[str, tuple[Callable, range]] = {
     "+": (_plus, range(1, 3)),
     "-": (_minus, range(1, 3)),
-    "*": (np.multiply, range(2, 3)),
-    "/": (np.divide, range(2, 3)),
-    "^": (arithmetic.power, range(2, 3)),
     "log": (_log, range(1, 3)),
-    "log2": (arithmetic.log2, range(1, 2)),
-    "log10": (arithmetic.log10, range(1, 2)),
-    "log1p": (arithmetic.log1p, range(1, 2)),
-    "exp": (arithmetic.exp, range(1, 2)),
-    "sqrt": (np.sqrt, range(1, 2)),
-    "abs": (np.abs, range(1, 2)),
-    "sin": (arithmetic.sin, range(1, 2)),
-    "cos": (arithmetic.cos, range(1, 2)),
-    "tan": (arithmetic.tan, range(1, 2)),
+    "round": (_round, range(1, 3)),
+    "ifelse": (_choose, range(3, 4)),
     "pmin": (_smallest, range(1, 1001)),
     "pmax": (_largest, range(1, 1001)),
-    "ifelse": (_choose, range(3, 4)),
-    "as.numeric": (_plus, range(1, 2)),
-    "as.integer": (_whole, range(1, 2)),
-    "round": (_round, range(1, 3)),
-    "floor": (np.floor, range(1, 2)),
-    "ceiling": (np.ceil, range(1, 2)),
-    "trunc": (np.trunc, range(1, 2)),
-    "sign": (np.sign, range(1, 2)),
-    "%%": (_remainder, range(2, 3)),
-    "%/%": (_quotient, range(2, 3)),
-    "is.na": (_is_missing, range(1, 2)),
-    "==": (_compared(np.equal), range(2, 3)),
-    "!=": (_compared(np.not_equal), range(2, 3)),
-    "<": (_compared(np.less), range(2, 3)),
-    "<=": (_compared(np.less_equal), range(2, 3)),
-    ">": (_compared(np.greater), range(2, 3)),
-    ">=": (_compared(np.greater_equal), range(2, 3)),
-    "!": (_not, range(1, 2)),
-    "&": (_and, range(2, 3)),
-    "|": (_or, range(2, 3)),
     "cbind": (_bound, range(1, 1001)),
 }
+FUNCTIONS |= {name: (function, range(1, 2)) for name, function in OF_ONE.items()}
+FUNCTIONS |= {name: (function, range(2, 3)) for name, function in OF_TWO.items()}
 
 
 def polynomials(

@@ -155,6 +155,7 @@ class EarthClassifier(ClassifierMixin, MarsEstimator):
         >>> model.predict(pd.DataFrame({"x": [1, 39]})).tolist()
         ['low', 'high']
         """
+        by_position(data, "data", sample_weight=sample_weight, subset=subset)
         estimator = cls(**options)
         check_threshold(estimator.threshold)
         learned = FormulaData.learn(

@@ -179,11 +179,11 @@ SUMMARIES: dict[str, Callable[[np.ndarray], float]] = {
 
 
 def _smallest(*values):
-    return functools.reduce(np.minimum, values)
+    return functools.reduce(lambda a, b: np.where((b < a) | np.isnan(b), b, a), values)
 
 
 def _largest(*values):
-    return functools.reduce(np.maximum, values)
+    return functools.reduce(lambda a, b: np.where((b > a) | np.isnan(b), b, a), values)
 
 
 def cut_codes(x: np.ndarray, breaks: np.ndarray, right: bool, lowest: bool) -> np.ndarray:

@@ -6,7 +6,7 @@ Files may come from strangers: anything unexpected is refused.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, cast
 
@@ -64,10 +64,19 @@ class _Computed:
         """The arguments at the rows at hand."""
         return [np.asarray(argument.evaluate(values), dtype=float) for argument in self.args]
 
+    @classmethod
+    def own_fields(cls) -> list[str]:
+        """The fields beside the function and its arguments."""
+        names = [f.name for f in fields(cast(Any, cls))]
+        return [name for name in names if name not in ("function", "args")]
+
+    def wrong(self) -> str:
+        """The end of a sentence on what does not fit together, or nothing."""
+        return ""
+
     def to_dict(self) -> dict[str, Any]:
-        own = [f.name for f in fields(cast(Any, self)) if f.name not in ("function", "args")]
         entries = {"call": self.function, "args": [argument.to_dict() for argument in self.args]}
-        return entries | {name: _listed(getattr(self, name)) for name in own}
+        return entries | {name: _listed(getattr(self, name)) for name in self.own_fields()}
 
 
 def _listed(value: Any) -> Any:
@@ -166,6 +175,11 @@ class Summary(_Computed):
             return found if len(found) > 1 else float(found[0])
         return float(SUMMARIES[self.function](sample))
 
+    def wrong(self) -> str:
+        wanted = 1 if self.function == "quantile" else 0
+        is_share = all(0 <= share <= 1 for share in self.shares)
+        return "" if len(self.shares) == wanted and is_share else "has the wrong shares"
+
 
 @dataclass(frozen=True)
 class Poly(_Computed):
@@ -183,6 +197,21 @@ class Poly(_Computed):
 
     def evaluate(self, values: Mapping[str, np.ndarray]) -> np.ndarray:
         return polynomials(self.values_of_args(values), self.degree, self.alpha, self.norm2)
+
+    def wrong(self) -> str:
+        n = len(self.args)
+        if not 1 <= self.degree <= MAX_DEGREE:
+            return f"has degree {self.degree} but it should be 1 to {MAX_DEGREE}"
+        if n > 1 and (self.degree + 1.0) ** min(n, 20) > MAX_EXPONENTS:
+            return "has too many columns"
+        if self.alpha is None or self.norm2 is None:
+            return "" if self.alpha is self.norm2 else "has only one of alpha and norm2"
+        alpha, norm2 = np.array(self.alpha), np.array(self.norm2)
+        has_shape = alpha.shape == (n, self.degree) and norm2.shape == (n, self.degree + 2)
+        small = (np.abs(alpha) <= LARGEST).all() and ((norm2 > 0) & (norm2 <= LARGEST)).all()
+        if not (has_shape and small):
+            return f"has the wrong alpha or norm2, or numbers larger than {LARGEST:g}"
+        return ""
 
 
 @dataclass(frozen=True)
@@ -206,6 +235,18 @@ class Spline(_Computed):
             return b_splines(x, self.knots, self.boundary, self.degree, self.intercept)
         return natural_splines(x, self.knots, self.boundary, self.intercept)
 
+    def wrong(self) -> str:
+        if len(self.args) != 1 or len(self.boundary) != 2:
+            return "should have one variable and two ends"
+        if self.degree not in (range(3, 4) if self.function == "ns" else range(1, MAX_DEGREE + 1)):
+            return f"has degree {self.degree}, which it does not take"
+        if len(self.knots) > MAX_KNOTS:
+            return f"has {len(self.knots)} knots but it should have at most {MAX_KNOTS}"
+        ascend = (np.diff(self.knots) >= 0).all() and self.boundary[0] < self.boundary[1]
+        if not ascend or not np.isfinite((*self.boundary, *self.knots)).all():
+            return "should have finite, ascending knots and ends"
+        return ""
+
 
 @dataclass(frozen=True)
 class Scaled(_Computed):
@@ -225,6 +266,11 @@ class Scaled(_Computed):
         scaled = (columns - np.array(self.center)) / np.array(self.scale)
         return scaled[..., 0] if len(self.args) == 1 else scaled
 
+    def wrong(self) -> str:
+        sizes = len(self.center) == len(self.scale) == len(self.args)
+        is_fine = np.isfinite((*self.center, *self.scale)).all() and all(self.scale)
+        return "" if sizes and is_fine else "has the wrong center or scale"
+
 
 @dataclass(frozen=True)
 class Levels(_Computed):
@@ -241,6 +287,13 @@ class Levels(_Computed):
         place = np.minimum(np.searchsorted(known, found), len(known) - 1)
         return np.where(known[place] == found, order[place].astype(float), np.nan)
 
+    def wrong(self) -> str:
+        values = self.values
+        n_values = 1 <= len(values) <= MAX_LEVELS and len(set(values)) == len(values)
+        if len(self.args) != 1 or not n_values or not np.isfinite(values).all():
+            return "should have one variable and distinct, finite values"
+        return ""
+
 
 @dataclass(frozen=True)
 class Cut(_Computed):
@@ -255,6 +308,14 @@ class Cut(_Computed):
     def evaluate(self, values: Mapping[str, np.ndarray]) -> np.ndarray:
         (x,) = self.values_of_args(values)
         return cut_codes(x, np.array(self.breaks), self.right, self.lowest)
+
+    def wrong(self) -> str:
+        is_fine = 2 <= len(self.breaks) <= MAX_LEVELS and (np.diff(self.breaks) > 0).all()
+        return (
+            ""
+            if len(self.args) == 1 and is_fine
+            else "should have one variable and ascending breaks"
+        )
 
 
 Expression = (
@@ -473,18 +534,9 @@ def read_expression(entry, depth: int = 1) -> Expression:
     if set(entry) == {"codes", "levels", "ordered"}:
         return _read_codes(entry)
     function = entry.get("call")
-    if function == "factor":
-        return _read_levels(entry, depth)
-    if function == "cut":
-        return _read_cut(entry, depth)
-    if isinstance(function, str) and function in (*SUMMARIES, "quantile"):
-        return _read_summary(entry, depth)
-    if depth == 1 and function == "scale":
-        return _read_scaled(entry)
-    if depth == 1 and function == "poly":
-        return _read_poly(entry)
-    if depth == 1 and function in ("bs", "ns"):
-        return _read_spline(entry)
+    kind = COMPUTED.get(function) if isinstance(function, str) else None
+    if kind is not None and (depth == 1 or kind in (Levels, Cut, Summary)):
+        return _read_computed(kind, entry, depth)
     if not isinstance(function, str) or function not in FUNCTIONS or set(entry) != {"call", "args"}:
         raise InvalidInputError(f"the formula uses {str(function)[:40]!r}, which is not known here")
     if function == "cbind" and depth > 1:
@@ -495,18 +547,6 @@ def read_expression(entry, depth: int = 1) -> Expression:
     if function == "round" and not all(isinstance(digits, Number) for digits in args[1:]):
         raise InvalidInputError("the formula rounds to digits that are no number")
     return Call(function, args)
-
-
-def _read_summary(entry, depth: int) -> Summary:
-    _check_keys(entry, {"call", "args", "dropped", "shares"})
-    args = _read_arguments(entry, depth)
-    shares = saved.read_vector("shares", entry["shares"])
-    wanted = 1 if entry["call"] == "quantile" else 0
-    if not isinstance(entry["dropped"], bool) or len(shares) != wanted:
-        raise InvalidInputError(f"{entry['call']} in the formula has the wrong shares or dropped")
-    if not ((shares >= 0) & (shares <= 1)).all():
-        raise InvalidInputError(f"{entry['call']} in the formula has the wrong shares or dropped")
-    return Summary(entry["call"], args, entry["dropped"], tuple(shares.tolist()))
 
 
 def _read_date(entry) -> DateColumn:
@@ -524,41 +564,6 @@ def _read_codes(entry) -> Codes:
     return Codes(name, levels, entry["ordered"])
 
 
-def _read_levels(entry, depth: int) -> Levels:
-    _check_keys(entry, {"call", "args", "values"})
-    args = _read_variables(entry, depth)
-    values = saved.read_vector("values", entry["values"])
-    if len(args) != 1 or not 1 <= len(values) <= MAX_LEVELS or len(set(values)) < len(values):
-        raise InvalidInputError(
-            "factor in the formula should have one variable and distinct values"
-        )
-    if not np.isfinite(values).all():
-        raise InvalidInputError("factor in the formula has values that are not finite numbers")
-    return Levels(args, tuple(values.tolist()))
-
-
-def _read_cut(entry, depth: int) -> Cut:
-    _check_keys(entry, {"call", "args", "breaks", "right", "lowest"})
-    args = _read_variables(entry, depth)
-    breaks = saved.read_vector("breaks", entry["breaks"])
-    flags = (entry["right"], entry["lowest"])
-    if len(args) != 1 or not all(isinstance(flag, bool) for flag in flags):
-        raise InvalidInputError("cut in the formula should have one variable, right and lowest")
-    if not 2 <= len(breaks) <= MAX_LEVELS or not (np.diff(breaks) > 0).all():
-        raise InvalidInputError("cut in the formula should have ascending breaks")
-    return Cut(args, tuple(breaks.tolist()), *flags)
-
-
-def _read_scaled(entry) -> Scaled:
-    _check_keys(entry, {"call", "args", "center", "scale"})
-    args = _read_variables(entry)
-    center, scale = (saved.read_vector(name, entry[name]) for name in ("center", "scale"))
-    sizes = len(center) == len(scale) == len(args)
-    if not sizes or not (np.isfinite(center).all() and np.isfinite(scale).all() and scale.all()):
-        raise InvalidInputError("scale in the formula has the wrong center or scale")
-    return Scaled(args, tuple(center.tolist()), tuple(scale.tolist()))
-
-
 def _read_arguments(entry, depth: int) -> tuple[Expression, ...]:
     args = entry["args"]
     if not isinstance(args, list) or not 1 <= len(args) <= MAX_ARGUMENTS:
@@ -568,73 +573,40 @@ def _read_arguments(entry, depth: int) -> tuple[Expression, ...]:
     return tuple(read_expression(argument, depth + 1) for argument in args)
 
 
-def _read_poly(entry) -> Poly:
-    _check_keys(entry, {"call", "args", "degree", "alpha", "norm2"})
-    args, degree = _read_variables(entry), _read_degree(entry)
-    if len(args) > 1 and (degree + 1.0) ** min(len(args), 20) > MAX_EXPONENTS:
-        raise InvalidInputError("poly in the formula has too many columns")
-    if entry["alpha"] is None and entry["norm2"] is None:
-        return Poly(args, degree, None, None)
-    alpha, norm2 = (_read_finite(name, entry[name]) for name in ("alpha", "norm2"))
-    n = len(args)
-    if alpha.shape != (n, degree) or norm2.shape != (n, degree + 2) or (norm2 <= 0).any():
-        raise InvalidInputError("poly in the formula has the wrong alpha or norm2")
-    return Poly(args, degree, _tuples(alpha), _tuples(norm2))
-
-
-def _read_spline(entry) -> Spline:
-    _check_keys(entry, {"call", "args", "knots", "boundary", "degree", "intercept"})
-    args, degree, function = _read_variables(entry), _read_degree(entry), entry["call"]
-    knots, boundary = saved.read_vector("knots", entry["knots"]), entry["boundary"]
-    boundary = saved.read_vector("boundary", boundary)
-    if len(args) != 1 or not isinstance(entry["intercept"], bool) or len(boundary) != 2:
-        raise InvalidInputError(f"{function} in the formula should have one variable and two ends")
-    if len(knots) > MAX_KNOTS:
+def _read_computed(kind: Any, entry, depth: int):
+    """An expression of one of COMPUTED: a value for each field of its class."""
+    function, names = entry["call"], kind.own_fields()
+    if set(entry) != {"call", "args", *names}:
         raise InvalidInputError(
-            f"{function} in the formula has {len(knots)} knots but it should have at most {MAX_KNOTS}"
+            f"{function} in the formula should have {', '.join(sorted(('call', 'args', *names)))}"
         )
-    every = np.concatenate([boundary, knots])
-    if not np.isfinite(every).all() or (np.diff(knots) < 0).any() or boundary[0] >= boundary[1]:
-        raise InvalidInputError(
-            f"{function} in the formula should have finite, ascending knots and ends"
-        )
-    if function == "ns" and degree != 3:
-        raise InvalidInputError(f"ns in the formula has degree {degree} but it should be 3")
-    ends = (float(boundary[0]), float(boundary[1]))
-    return Spline(function, args, tuple(knots.tolist()), ends, degree, entry["intercept"])
-
-
-def _read_variables(entry, depth: int = 1) -> tuple[Expression, ...]:
     args = _read_arguments(entry, depth)
-    if not all(any(True for _ in argument.raw_names()) for argument in args):
-        raise InvalidInputError(f"{entry['call']} in the formula has an argument without a column")
-    return args
+    if kind is not Summary and not all(any(True for _ in arg.raw_names()) for arg in args):
+        raise InvalidInputError(f"{function} in the formula has an argument without a column")
+    values = {name: READERS[name](name, entry[name]) for name in names}
+    if "function" in kind.__dataclass_fields__:
+        values["function"] = function
+    found = kind(args=args, **values)
+    if wrong := found.wrong():
+        raise InvalidInputError(f"{function} in the formula {wrong}")
+    return found
 
 
-def _read_degree(entry) -> int:
-    degree = saved.read_integer("degree", entry["degree"])
-    if not 1 <= degree <= MAX_DEGREE:
-        raise InvalidInputError(
-            f"degree={degree} in the formula but it should be 1 to {MAX_DEGREE}"
-        )
-    return degree
+def _numbers(name: str, value) -> tuple[float, ...]:
+    return tuple(saved.read_vector(name, value).tolist())
 
 
-def _read_finite(name, value) -> np.ndarray:
-    matrix = saved.read_matrix(name, value)
-    if not (np.abs(matrix) <= LARGEST).all():
-        raise InvalidInputError(
-            f"{name} in the formula has entries that are not finite numbers, or larger than {LARGEST:g}"
-        )
-    return matrix
+def _rows(name: str, value) -> tuple[tuple[float, ...], ...] | None:
+    return None if value is None else tuple(map(tuple, saved.read_matrix(name, value).tolist()))
 
 
-def _check_keys(entry, keys) -> None:
-    if set(entry) != keys:
-        raise InvalidInputError(
-            f"{entry['call']} in the formula should have {', '.join(sorted(keys))}"
-        )
-
-
-def _tuples(matrix: np.ndarray) -> tuple[tuple[float, ...], ...]:
-    return tuple(tuple(row) for row in matrix.tolist())
+COMPUTED: dict[str, Any] = {
+    "factor": Levels, "cut": Cut, "scale": Scaled, "poly": Poly, "bs": Spline, "ns": Spline,
+} | dict.fromkeys((*SUMMARIES, "quantile"), Summary)  # fmt: skip
+READERS: dict[str, Callable[[str, Any], Any]] = (
+    dict.fromkeys(("dropped", "right", "lowest", "intercept"), saved.read_flag)
+    | dict.fromkeys(
+        ("shares", "values", "breaks", "center", "scale", "knots", "boundary"), _numbers
+    )
+    | {"degree": saved.read_integer, "alpha": _rows, "norm2": _rows}
+)

@@ -82,7 +82,7 @@ def _predictions(estimator, X, scale, interval, level, proba, extrapolate):
     import pandas as pd
 
     from ..mars.data.design import check_new_data
-    from ..mars.data.extrapolation import within_range
+    from ..mars.data.new_rows import within_range
 
     if proba and not hasattr(estimator, "classes_"):
         raise InvalidInputError("--proba is given but the model is no classifier")

@@ -31,12 +31,13 @@ from ..exceptions import FittingError, InvalidInputError, TrainingRowsError
 from . import reading as saved
 from .components.cv_frames import cv_frames
 from .components.glm import GlmPart, is_pairs
-from .data.advice import warn_of_columns
-from .data.columns import Columns
-from .data.design import Design, check_new_data, default_names, differ, taken
-from .data.extrapolation import within_range
-from .data.kinds import check_kind
-from .data.missing import check_missing, predict_complete_rows
+from .data.columns import Columns, check_kind
+from .data.design import Design, check_new_data, default_names, differ, taken, warn_of_columns
+from .data.new_rows import (
+    check_missing,
+    predict_complete_rows,
+    within_range,
+)
 from .data.ranges import Ranges
 from .data.training import TrainingData, response_levels
 from .engines import choose_engine, engine_called
@@ -678,7 +679,7 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         """The generalised linear models with the errors of their coefficients, from the training rows."""
         if self._data is None:
             return None
-        from .engines.native.earth_glm import fit_glms_again
+        from .engines.native.glm_fit import fit_glms_again
 
         data = self._data
         options = self._options_for(data.design, data.all_responses.matrix)

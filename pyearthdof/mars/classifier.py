@@ -11,7 +11,7 @@ from .base import MarsEstimator
 from .components.glm import LINKS
 from .data.classes import check_classes, check_threshold, class_names, learn_classes
 from .data.design import Responses, check_design, check_new_data, check_subset, check_weights
-from .data.extrapolation import within_range
+from .data.new_rows import within_range
 from .data.training import TrainingData
 from .engines.r.engine import moves_knots
 from .formula.training import FormulaData
@@ -155,6 +155,7 @@ class EarthClassifier(ClassifierMixin, MarsEstimator):
         >>> model.predict(pd.DataFrame({"x": [1, 39]})).tolist()
         ['low', 'high']
         """
+        by_position(data, "data", sample_weight=sample_weight, subset=subset)
         estimator = cls(**options)
         check_threshold(estimator.threshold)
         learned = FormulaData.learn(

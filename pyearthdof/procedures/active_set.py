@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from .._utils.checks import by_position
 from ..contract import Bound, Fits
-from .binding import BindingProcedure, LinearPrediction
+from .linear import BindingProcedure, LinearPrediction
 
 __all__ = ["ActiveSetRegression", "CompactDesign", "least_squares_on"]
 
@@ -127,6 +127,7 @@ class ActiveSetRegression(LinearPrediction, BindingProcedure, ABC):
         """Fit y on X; sets `coef_`, `intercept_`, `active_` and the quantities of the paper."""
         by_position(X, y=y)
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        y = y.astype(np.float64, copy=False)  # also from extended precision
         design = CompactDesign.build(X, y[:, None], self.fit_intercept)
         active, gamma = self._select(design, single=True)
         fits, coef = self._fits(X, design, active, gamma)

@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from .. import _core
 from .._utils.checks import by_position, check_count
 from ..contract import Bound, Fits
-from .binding import BindingProcedure
+from .linear import BindingProcedure
 
 __all__ = ["RegressionTree"]
 
@@ -59,6 +59,7 @@ class RegressionTree(BindingProcedure):
         """Grow the tree of y on X; sets its nodes and the quantities of the paper."""
         by_position(X, y=y)
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        y = y.astype(np.float64, copy=False)  # also from another byte order
         depth = self._checked_depth(len(X))
         columns = np.ascontiguousarray(X.T)
         *nodes, leaf = _core.grow_tree(columns, _presort(columns), _unit_free(y[:, None])[0], depth)

@@ -35,10 +35,6 @@ class TrainingData:
     def __post_init__(self) -> None:
         object.__setattr__(self, "moments", _moments(self.all_design.values))
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self.__post_init__()  # in memory of another layout, sums are rounded differently
-
     @cached_property
     def design(self) -> Design:
         """Of the rows to fit on."""
@@ -89,13 +85,14 @@ class TrainingData:
     def is_unchanged(self) -> bool:
         """Whether the predictors are still those of the fit."""
         now = _moments(self.all_design.values)
-        return np.array_equal(now, self.moments, equal_nan=True)
+        return np.array_equal(now, self.moments)
 
 
 def _moments(X: np.ndarray) -> np.ndarray:
-    """A sum over each column that changes with its values and their order."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return np.einsum("i,ij->j", np.arange(1.0, len(X) + 1), X)
+    """A sum over the bits of each column that changes with every value and with their order."""
+    # odd, so that a change of one value is never lost
+    odd = np.arange(1, 2 * len(X), 2, dtype=np.uint64)
+    return np.einsum("i,ij->j", odd, X.view(np.uint64))
 
 
 def response_levels(responses: Responses, y: Any = None) -> np.ndarray | None:

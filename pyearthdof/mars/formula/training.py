@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ...exceptions import InvalidInputError
+from ..data.columns import MatrixColumn
 from ..data.design import (
     Design,
     Responses,
@@ -18,11 +19,10 @@ from ..data.design import (
     check_subset,
     check_weights,
 )
-from ..data.matrices import MatrixColumn
 from ..data.training import TrainingData
-from .learn import FormulaFrame, LearnedFormula, frame_of_formula, learn_formula
+from .learning import FormulaFrame, LearnedFormula, frame_of_formula, learn_formula
 from .model_matrix import Formula
-from .update import updated_formula
+from .syntax import updated_formula
 
 __all__ = ["FormulaData"]
 

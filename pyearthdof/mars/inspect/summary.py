@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..arithmetic import r_format
 from .importance import importance_table
 
 __all__ = [
@@ -322,41 +323,3 @@ def r_round(values: np.ndarray, digits: int) -> np.ndarray:
 
 def _signif(values, digits: int) -> np.ndarray:
     return np.array([float(f"{value:.{digits - 1}e}") for value in np.atleast_1d(values)])
-
-
-def r_format(values, digits: int = DIGITS) -> list[str]:
-    """Format numbers together as R's `format` does: the fewest digits, at most `digits` significant.
-
-    All get the same number of decimals; where that is longer than the scientific form, they get that.
-
-    >>> r_format([13.3286113, -0.000103])
-    ['13.328611', '-0.000103']
-    >>> r_format([1e-10])
-    ['1e-10']
-    """
-    values = [float(v) + 0.0 for v in values]  # R shows no negative zero
-    finite = [v for v in values if math.isfinite(v)]
-    parts = [_significant(v, digits) for v in finite]
-    decimals = max((max(0, used - 1 - exponent) for used, exponent in parts), default=0)
-    mantissa = max((used for used, _ in parts), default=1)
-    fixed_width = max((len(f"{v:.{decimals}f}") for v in finite), default=0)
-    exponent_width = max((max(2, len(str(abs(e)))) for _, e in parts), default=2)
-    science_width = mantissa + (mantissa > 1) + 2 + exponent_width + any(v < 0 for v in finite)
-    scientific = fixed_width > science_width
-    return [_text(v, scientific, mantissa, decimals) for v in values]
-
-
-def _text(value: float, scientific: bool, mantissa: int, decimals: int) -> str:
-    if math.isnan(value):
-        return "NaN"
-    if math.isinf(value):
-        return "Inf" if value > 0 else "-Inf"
-    return f"{value:.{mantissa - 1}e}" if scientific else f"{value:.{decimals}f}"
-
-
-def _significant(value: float, digits: int) -> tuple[int, int]:
-    """How many significant digits show the value to `digits`, and its decimal exponent."""
-    if value == 0:
-        return 1, 0
-    mantissa, exponent = f"{abs(value):.{digits - 1}e}".split("e")
-    return max(1, len(mantissa.replace(".", "").rstrip("0"))), int(exponent)

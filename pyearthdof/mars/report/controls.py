@@ -11,10 +11,9 @@ import pandas as pd
 
 from ...exceptions import InvalidInputError
 from ..components.variance import ON_PREDICTORS
-from ..data.columns import Columns
+from ..data.columns import Columns, dates_of_numbers
 from ..export.inputs import Inputs, model_inputs
 from ..export.series import NORMAL_SCALE, normal_series
-from ..formula.dates import dates_of_numbers
 
 __all__ = ["Control", "Controls"]
 

@@ -10,7 +10,7 @@ import pytest
 from earth_batch import Case, difference, fit_in_r
 from rscript import needs_rscript
 
-from pyearthdof.mars.data.contrasts import polynomial_contrasts
+from pyearthdof.mars.data.columns import polynomial_contrasts
 from pyearthdof.mars.engines import native
 
 ORDINARY, NASTY, SEVERAL = 2000, 5000, 3000

@@ -27,10 +27,15 @@ from ...data.design import Design, Responses, default_names, differ, taken
 from ...data.training import TrainingData
 from ...model.fit import Fit
 from ...model.mars_model import MarsModel
-from ...options import MANY_ROWS, EarthOptions
+from ...options import MANY_ROWS, EarthOptions, n_arguments
 from ..base import BoundEngine, Engine
 from ..path import check_path, steps_allowed
-from .earth_glm import check_responses, earth_part, fit_glms, glm_responses
+from .glm_fit import (
+    check_responses,
+    earth_part,
+    fit_glms,
+    glm_responses,
+)
 
 __all__ = [
     "BoundNative", "ForwardPass", "NativeEngine", "Pruning", "Search", "Subsets", "choose",
@@ -129,6 +134,7 @@ class Allowed:
 
     def __init__(self, function: Callable[..., bool], names: Sequence[str]):
         self.function, self.names = function, tuple(names)
+        self._n_arguments = n_arguments(function)
         self._heard: list[tuple[tuple, bool]] = []
         self._at = 0
 
@@ -150,7 +156,8 @@ class Allowed:
             del self._heard[self._at :]
             degree = 1 + int(np.count_nonzero(parents))
             first = not self._heard
-            answer = self.function(degree, pred, parents.copy(), self.names, first)
+            known = (degree, pred, parents.copy(), self.names, first)
+            answer = self.function(*known[: self._n_arguments])
             self._heard.append((question, bool(answer)))
         self._at += 1
         return self._heard[self._at - 1][1]

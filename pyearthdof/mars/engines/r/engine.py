@@ -18,11 +18,11 @@ from ...components.variance import VarianceErrors, VarianceModel, basis_root, li
 from ...data.columns import Column, Columns
 from ...data.design import Design, Responses, default_names
 from ...data.training import TrainingData
-from ...formula.learn import FormulaFrame
+from ...formula.learning import FormulaFrame
 from ...formula.training import FormulaData
 from ...model.fit import Fit
 from ...model.mars_model import MarsModel
-from ...options import EarthOptions
+from ...options import EarthOptions, n_arguments
 from ..base import BoundEngine, Engine
 from ..path import check_path, prefix_fits, step_of_terms, steps_allowed
 
@@ -473,13 +473,11 @@ def _passable(options: EarthOptions) -> tuple[dict[str, Any], bridge.RFunction |
     function = options.allowed
     if function is None:
         return passed, None
+    n_known = n_arguments(function)
 
     def allowed(degree: Any, pred: Any, parents: Any, namesx: Any, first: Any) -> bool:
-        return bool(
-            function(
-                int(degree[0]), int(pred[0]) - 1, parents.astype(int), tuple(namesx), bool(first)
-            )
-        )
+        known = (int(degree[0]), int(pred[0]) - 1, parents.astype(int), tuple(namesx), bool(first))
+        return bool(function(*known[:n_known]))
 
     passed["allowed"] = bridge.RFunction(allowed, otherwise=False, errors=[])
     return passed, passed["allowed"]

@@ -1,31 +1,211 @@
-"""Generalised linear models by iteratively reweighted least squares, as R's glm.fit does it.
+"""The generalised linear models of earth, by R's iteratively reweighted least squares, and their errors.
 
-The same starting values, clamps, order of operations, stopping rule and step halving, so that the numbers
-are R's also where the iteration does not converge.
+Starting values, clamps, order of operations, stopping rule and step halving are those of R's glm.fit, so
+that the numbers are R's also where the iteration does not converge.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from .... import _core
-from ...arithmetic import r_sum
+from ...._utils.warnings import warn_user
+from ....exceptions import InvalidInputError, RWarning
+from ...arithmetic import product_in_order, r_sum
 from ...components.glm import (
     AT_LIMIT,
     FAMILIES,
     LINKS,
     NAN,
+    OF_COUNTS,
+    OF_SHARES,
     Family,
+    GlmPart,
     GlmStoppedError,
     Link,
     Response,
+    is_pairs,
     respond,
 )
+from ...data.design import Responses
+from ...data.training import TrainingData
+from ...options import EarthOptions
+from .regression import root_of_inverse
 
-__all__ = ["EPSILON", "MAXIT", "GlmFit", "GlmStoppedError", "fit_glm", "ridge_roots"]
+__all__ = [
+    "EPSILON", "GlmStoppedError", "as_shares", "check_responses", "earth_part", "fit_glm",
+    "fit_glms", "fit_glms_again", "glm_responses",
+]  # fmt: skip
+
+OF_POSITIVE = ("gamma", "inverse_gaussian")
+MANY_CASES = (
+    20_000  # from here on threads share the cases of one response, and Ctrl-C is heard in it
+)
+
+
+def earth_part(data: TrainingData, options: EarthOptions) -> tuple[Responses, np.ndarray | None]:
+    """Responses and case weights of all rows as earth searches terms for them."""
+    responses, weights = data.all_responses, data.all_weights
+    if is_pairs(responses.values, options.glm_family):
+        return as_shares(responses, weights)
+    return responses, weights
+
+
+def as_shares(responses: Responses, weights: np.ndarray | None) -> tuple[Responses, np.ndarray]:
+    """Successes and failures as one response, the share of successes, weighted by their number."""
+    wins, total = responses.values[:, 0], responses.values.sum(axis=1)
+    share = Responses(wins / np.where(total == 0, 1.0, total), responses.names[:1])
+    return share, total if weights is None else weights * total
+
+
+def check_responses(data: TrainingData, options: EarthOptions) -> None:
+    """Refuse responses that the family cannot have, before any work starts."""
+    family, link = options.glm_family, options.glm_link
+    if family is None:
+        return
+    every, Y = data.all_responses.matrix, data.responses.matrix
+    if family in OF_SHARES:
+        wanted = "a number from 0 to 1, or two columns of counts"
+        outside = (every < 0) | (every > 1)
+        if not is_pairs(every, family) and outside.any():
+            _refuse_response(every[outside], options, wanted)
+    elif family in OF_COUNTS and (Y < 0).any():
+        _refuse_response(Y[Y < 0], options, "a number, 0 or more,")
+    elif family in OF_POSITIVE or (family, link) == ("gaussian", "log"):
+        if (Y <= 0).any():
+            _refuse_response(Y[Y <= 0], options, "a number above 0")
+    elif (family, link) == ("gaussian", "inverse") and (Y == 0).any():
+        _refuse_response(Y[Y == 0], options, "any number but 0")
+
+
+def _refuse_response(values: np.ndarray, options: EarthOptions, wanted: str) -> None:
+    link = "" if options.glm_link is None else f", glm_link={options.glm_link!r}"
+    raise InvalidInputError(
+        f"y holds {values[0]:g} but it should be {wanted} for glm_family={options.glm_family!r}{link}"
+    )
+
+
+def fit_glms(
+    bx: np.ndarray, data: TrainingData, options: EarthOptions, n_threads: int = 1
+) -> GlmPart | None:
+    """Fit the models on the basis of the selected terms, and give R's warnings.
+
+    The weights are those that the user gave: earth's own, without zeros, are for the search alone.
+    """
+    family = options.glm_family
+    if family is None:
+        return None
+    columns, each = _columns_and_responses(bx, data, options)
+    responses = data.responses
+
+    def fit(y: np.ndarray, name: str) -> GlmFit:
+        return _fit(columns, y, name, data, options, n_threads)
+
+    names = responses.names[: len(each)]
+    if n_threads > 1 and len(each) > 1 and len(bx) < MANY_CASES:
+        with ThreadPoolExecutor(min(n_threads, len(each))) as pool:
+            found = list(pool.map(fit, each, names))
+    else:
+        found = list(map(fit, each, names))
+    _warn(found, responses.names)
+    single = _is_single(each, responses)
+    coef = found[0].coef if single else np.column_stack([fit.coef for fit in found])
+    numbers = ("null_deviance", "null_df", "deviance", "df", "aic", "iterations", "converged")
+    return GlmPart(
+        family=FAMILIES[family].name,
+        link=options.glm_link or FAMILIES[family].link,
+        coef=coef,
+        **{name: np.array([float(getattr(f, name)) for f in found]) for name in numbers},
+    )
+
+
+def glm_responses(data: TrainingData, options: EarthOptions) -> np.ndarray | None:
+    """The responses as R's families take them, (n,) or (n, m): shares of pairs, 0 for rows without weight."""
+    if options.glm_family is None:
+        return None
+    family, responses = FAMILIES[options.glm_family], data.responses
+    each = _responses(data, options)
+    found = [respond(family, y, data.training_weights, []).y for y in each]
+    return np.array(found[0] if _is_single(each, responses) else np.column_stack(found))
+
+
+def fit_glms_again(
+    bx: np.ndarray, data: TrainingData, options: EarthOptions
+) -> list[tuple[GlmFit, GlmErrors]]:
+    """The models of `fit_glms` with what a table of their coefficients needs, without the warnings."""
+    columns, each = _columns_and_responses(bx, data, options)
+    found = []
+    for y, name in zip(each, data.responses.names, strict=False):
+        fit = _fit(columns, y, name, data, options)
+        found.append((fit, glm_errors(columns, fit, options.glm_l2)))
+    return found
+
+
+def _columns_and_responses(
+    bx: np.ndarray, data: TrainingData, options: EarthOptions
+) -> tuple[np.ndarray, list[np.ndarray]]:
+    """The terms as rows, and one response for each model."""
+    columns = np.ascontiguousarray(bx.T)
+    columns[0] = 1.0
+    return columns, _responses(data, options)
+
+
+def _responses(data: TrainingData, options: EarthOptions) -> list[np.ndarray]:
+    """One for each model."""
+    pairs = is_pairs(data.all_responses.values, options.glm_family)
+    return [data.responses.values] if pairs else list(data.responses.matrix.T)
+
+
+def _is_single(each: list[np.ndarray], responses: Responses) -> bool:
+    """Whether coefficients and fits are vectors."""
+    return len(each) < responses.matrix.shape[1] or responses.values.ndim == 1
+
+
+def _fit(
+    columns: np.ndarray,
+    y: np.ndarray,
+    name: str,
+    data: TrainingData,
+    options: EarthOptions,
+    n_threads: int = 1,
+) -> GlmFit:
+    family, link = options.glm_family, options.glm_link
+    assert family is not None
+    try:
+        found = fit_glm(
+            columns, y, family, link, weights=data.training_weights, offset=data.offset,
+            maxit=options.glm_maxit, epsilon=options.glm_epsilon, l2=options.glm_l2, n_threads=n_threads,
+        )  # fmt: skip
+    except GlmStoppedError as stop:
+        link = link or FAMILIES[family].link
+        raise InvalidInputError(
+            f"glm_family={family!r}, glm_link={link!r} but response {name!r} cannot be fitted so (R: "
+            f"{stop}): take another link, or fewer terms"
+        ) from None
+    if found.rank < len(columns):
+        raise InvalidInputError(
+            f"glm_family={family!r} but the terms of response {name!r} depend on each other in the rows "
+            "that count (R: NA in glm coef): take fewer terms, by a larger penalty or by nprune"
+        )
+    return found
+
+
+def _warn(found: list[GlmFit], names: Sequence[str]) -> None:
+    for fit in found:
+        for text in fit.warnings:
+            warn_user(text, RWarning)
+    failed = [f'"{name}"' for name, f in zip(names, found, strict=False) if not f.converged]
+    if failed:
+        plural = "s" if len(failed) > 1 else ""
+        warn_user(
+            f"the glm algorithm did not converge for response{plural} {' '.join(failed)}", RWarning
+        )
+
 
 MAXIT, EPSILON = 25, 1e-8  # R's glm.control
 NOT_CONVERGED = "glm.fit: algorithm did not converge"
@@ -53,6 +233,7 @@ class GlmFit:
     converged, at_boundary : bool
     deviances : of each iteration.
     warnings : R's, in R's order.
+    response, family, link : of the fit.
     """
 
     coef: np.ndarray
@@ -70,6 +251,9 @@ class GlmFit:
     at_boundary: bool
     deviances: tuple[float, ...]
     warnings: tuple[str, ...]
+    response: Response
+    family: Family
+    link: Link
 
 
 @dataclass
@@ -97,31 +281,40 @@ class _Problem:
     n_threads: int
     notes: list[str] = field(default_factory=list)
 
-    def mean(self, eta) -> np.ndarray:
+    def mean(self, eta: np.ndarray) -> np.ndarray:
         if self.link.is_nan is not None and self.link.is_nan(eta).any():
             self.notes.append(NAN)
         return self.link.mean(eta)
 
-    def deviance(self, mu) -> float:
+    def deviance(self, mu: np.ndarray) -> float:
         values = self.family.deviances(self.response.y, mu, self.response.weights, self.notes)
         return r_sum(values)
 
-    def is_valid(self, eta, mu) -> bool:
+    def is_valid(self, eta: np.ndarray, mu: np.ndarray) -> bool:
         return self.link.is_valid(eta) and self.family.is_valid(mu)
 
-    def at(self, coef) -> _Point:
-        eta = _product(self.columns, coef) + self.offset
+    def at(self, coef: np.ndarray) -> _Point:
+        eta = product_in_order(self.columns, coef) + self.offset
         mu = self.mean(eta)
         return _Point(coef, eta, mu, self.deviance(mu) + self.penalty(coef))
 
-    def penalty(self, coef) -> float:
+    def penalty(self, coef: np.ndarray) -> float:
         return 0.0 if self.ridge is None else float(np.sum((self.ridge * coef) ** 2))
 
 
 def fit_glm(
-    columns, y, family: str, link: str | None = None, *, weights=None, offset=None, maxit=None,
-    epsilon=None, l2=0.0, n_threads=1,
-) -> GlmFit:  # fmt: skip
+    columns: np.ndarray,
+    y: np.ndarray,
+    family: str,
+    link: str | None = None,
+    *,
+    weights: np.ndarray | None = None,
+    offset: np.ndarray | None = None,
+    maxit: float | None = None,
+    epsilon: float | None = None,
+    l2: float = 0.0,
+    n_threads: int = 1,
+) -> GlmFit:
     """Fit one response; R's `glm.fit` with an intercept.
 
     Parameters
@@ -180,7 +373,7 @@ class _Found:
     deviances: list[float]
 
 
-def _iterate(problem: _Problem, start) -> _Found:
+def _iterate(problem: _Problem, start: np.ndarray) -> _Found:
     eta = problem.link.linear(start)
     mu = problem.mean(eta)
     if not problem.is_valid(eta, mu):
@@ -256,7 +449,9 @@ def _index(mask: np.ndarray) -> np.ndarray | slice:
     return slice(None) if mask.all() else mask
 
 
-def _solve(columns, root, target, tolerance, n_threads) -> tuple[np.ndarray, int]:
+def _solve(
+    columns: np.ndarray, root: np.ndarray, target: np.ndarray, tolerance: float, n_threads: int
+) -> tuple[np.ndarray, int]:
     """By R's pivoting Householder QR, cases times `root`; what depends on other columns gets 0."""
     coef = _core.solve_reweighted(columns, root, target, tolerance, n_threads)
     if coef is not None:
@@ -275,18 +470,12 @@ def _solve(columns, root, target, tolerance, n_threads) -> tuple[np.ndarray, int
     return coef, len(kept)
 
 
-def _product(columns, coef) -> np.ndarray:
-    """Linear predictors, added up column by column as R's matrix product does."""
-    total = np.zeros(columns.shape[1])
-    for column, value in zip(columns, coef, strict=True):
-        total += value * column
-    return total
-
-
-def _shortened(problem: _Problem, there: _Point, old) -> tuple[_Point, bool]:
+def _shortened(problem: _Problem, there: _Point, old: np.ndarray | None) -> tuple[_Point, bool]:
     """Halve the step while the deviance is infinite, then while means or predictors are not valid."""
 
-    def halve(there, is_wrong, warning, stopped):
+    def halve(
+        there: _Point, is_wrong: Callable[[_Point], bool], warning: str, stopped: str
+    ) -> tuple[_Point, bool]:
         if not is_wrong(there):
             return there, False
         if old is None:
@@ -324,7 +513,7 @@ def _descended(problem: _Problem, there: _Point, here: _Point) -> _Point:
     return there
 
 
-def _note_the_end(problem: _Problem, mu, converged: bool, at_boundary: bool) -> None:
+def _note_the_end(problem: _Problem, mu: np.ndarray, converged: bool, at_boundary: bool) -> None:
     notes, name = problem.notes, problem.family.name
     if not converged:
         notes.append(NOT_CONVERGED)
@@ -338,7 +527,9 @@ def _note_the_end(problem: _Problem, mu, converged: bool, at_boundary: bool) -> 
         notes.append(RATES_OF_ZERO)
 
 
-def _null_deviance(problem: _Problem, y, weights, found: GlmFit) -> float:
+def _null_deviance(
+    problem: _Problem, y: np.ndarray, weights: np.ndarray | None, found: GlmFit
+) -> float:
     """Of the intercept and the offset: another iteration, from the means of the model."""
     notes = problem.notes
     response = respond(problem.family, np.asarray(y, dtype=float), weights, notes)
@@ -376,11 +567,63 @@ def _describe(problem: _Problem, found: _Found) -> GlmFit:
         at_boundary=found.at_boundary,
         deviances=tuple(found.deviances),
         warnings=tuple(problem.notes),
+        response=response,
+        family=problem.family,
+        link=problem.link,
     )
 
 
-def ridge_roots(columns, weights, l2: float) -> np.ndarray:
+def ridge_roots(columns: np.ndarray, weights: np.ndarray, l2: float) -> np.ndarray:
     """Roots of the penalties of the columns, by their standard deviations; 0 for the intercept."""
     share = weights / weights.sum()
     centred = columns - (columns @ share)[:, None]
     return np.sqrt(l2) * np.sqrt(centred**2 @ share)
+
+
+OF_ONE = ("binomial", "poisson")  # families whose dispersion is 1
+
+
+@dataclass(frozen=True)
+class GlmErrors:
+    """What the training rows tell of a fitted generalised linear model.
+
+    Attributes
+    ----------
+    stderr : (m,) standard errors of the coefficients, NaN where no degrees of freedom are left.
+    dispersion : float
+    is_estimated : bool
+        Whether the dispersion comes from the rows, not from the family.
+    residuals : (n,) deviance residuals.
+    """
+
+    stderr: np.ndarray
+    dispersion: float
+    is_estimated: bool
+    residuals: np.ndarray
+
+
+def glm_errors(columns: np.ndarray, fit: GlmFit, l2: float) -> GlmErrors:
+    """Of a fit of `fit_glm` on the same columns.
+
+    The weights are those of the last regression, and the residuals those after it: R's summary has both.
+    With a ridge penalty the errors are those of the penalised regression.
+    """
+    response = fit.response
+    with np.errstate(all="ignore"):
+        working = (response.y - fit.mean) / fit.link.slope(fit.linear)
+        is_estimated = fit.family.name not in OF_ONE
+        dispersion = 1.0
+        if is_estimated:
+            counted = fit.working > 0
+            total = np.sum(fit.working[counted] * working[counted] ** 2)
+            dispersion = float(total / fit.df) if fit.df > 0 else np.nan
+        rows = (columns * np.sqrt(fit.working)).T
+        if l2:
+            rows = np.vstack([rows, np.diag(ridge_roots(columns, response.weights, l2))])
+        stderr = root_of_inverse(rows) * np.sqrt(dispersion)
+        residuals = np.zeros(len(working))
+        if fit.df > 0:
+            squares = fit.family.deviances(response.y, fit.mean, response.weights, [])
+            sizes = np.sqrt(np.maximum(squares, 0))
+            residuals = np.where(response.y > fit.mean, sizes, -sizes)
+    return GlmErrors(stderr, dispersion, is_estimated, residuals)

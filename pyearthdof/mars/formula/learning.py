@@ -1,28 +1,52 @@
-"""A formula and a frame: what R's model.frame and model.matrix make of them, learned without R."""
+"""A formula and a frame: R's model.frame and model.matrix, learned without R."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import NoReturn
 
 import numpy as np
 import pandas as pd
 
 from ..._utils.checks import refusal
 from ...exceptions import InvalidInputError
-from ..data.columns import Column, Columns
-from ..data.kinds import column_names
-from ..data.matrices import MatrixColumn, frame_of_mapping
-from .dates import is_date, numbers_of_dates, unit_of
-from .deparse import r_text
-from .guard import LIMITS, check_sides
+from .. import reading as saved
+from ..data.classes import (
+    check_classes,
+    class_names,
+    indicator_columns,
+    indicator_names,
+    learn_classes,
+)
+from ..data.columns import (
+    Column,
+    Columns,
+    MatrixColumn,
+    is_date,
+    named_frame,
+    numbers_of_dates,
+    power_name,
+    unit_of,
+)
+from .expression import DateColumn
+from .guard import check_columns, check_made, check_sides, check_terms
 from .model_matrix import Formula
-from .names import column_labels
-from .responses import ResponseSide, factor_of_classes, learn_responses
-from .size import check_columns, check_terms
-from .syntax import FunctionCall, Name, Node, gaps_in, parsed_formula, variables_in
-from .terms import Terms, made_terms
-from .tokens import refuse
+from .syntax import (
+    Constant,
+    FunctionCall,
+    Name,
+    Node,
+    call,
+    gaps_in,
+    label_of,
+    parsed_formula,
+    quoted,
+    r_text,
+    refuse,
+    variables_in,
+)
+from .terms import DUMMIES, Terms, made_terms
 from .variables import LearnedVariable, Learner
 
 __all__ = ["LearnedFormula", "frame_of_formula", "learn_formula"]
@@ -92,16 +116,8 @@ def frame_of_formula(data, matrices: Mapping[str, MatrixColumn] | None = None) -
 
     `matrices` are those of a frame that was a mapping.
     """
-    matrices = {} if matrices is None else matrices
-    if isinstance(data, Mapping):
-        data, matrices = frame_of_mapping(data)
-    if not isinstance(data, pd.DataFrame):
-        raise InvalidInputError(
-            f"data is a {type(data).__name__} but it should be a pandas DataFrame"
-        )
-    if isinstance(data.columns, pd.MultiIndex):
-        column_names("data", data)
-    names = [str(name) for name in data.columns]
+    data, names, made = named_frame(data, "data", "a pandas DataFrame")
+    matrices = made or matrices or {}
     if len(set(names)) < len(names):
         raise InvalidInputError("data has two columns of one name")
     columns, units, odd, values = {}, {}, {}, {}
@@ -153,13 +169,12 @@ def learn_formula(
     check_terms(right, len(kinds))
     sides = _summands(left)
     terms = _terms(left, right, sides, list(kinds))
-    learner = Learner(
-        data.columns, data.units, _raw_values(data, left, terms), data.matrices, moves_knots
-    )
+    learner = Learner(data, _raw_values(data, left, terms), moves_knots)
     check_columns(terms, data.columns, data.n_rows, data.matrices, learner.numbers)
     classes = None
     if class_order is not None:
-        _refuse_response_as_predictor(terms)
+        if any(0 in term for term in terms.terms):
+            _refuse_as_predictor(terms.variables[0])
         classes, left = factor_of_classes(left, learner, data.values, class_order)
         sides = None
     responses = learn_responses(left, sides, learner)
@@ -167,9 +182,8 @@ def learn_formula(
     return replace(learned, classes=classes)
 
 
-def _refuse_response_as_predictor(terms: Terms) -> None:
-    if any(0 in term for term in terms.terms):
-        refuse(f"the response {r_text(terms.variables[0])} stands on the right-hand side, too")
+def _refuse_as_predictor(response: Node) -> NoReturn:
+    refuse(f"the response {r_text(response)} stands on the right-hand side, too")
 
 
 def _refuse_odd(left: Node, right: Node, data: FormulaFrame) -> None:
@@ -208,7 +222,7 @@ def _terms(left: Node, right: Node, sides: list[Node] | None, columns: list[str]
     if sides is not None:
         for variable in (terms.variables[v] for term in terms.terms for v in term):
             if variable in sides:
-                refuse(f"the response {r_text(variable)} stands on the right-hand side, too")
+                _refuse_as_predictor(variable)
     if all(term == (0,) for term in terms.terms):
         refuse(f"its only predictor is the response {r_text(left)[:60]}")
     return terms
@@ -216,7 +230,8 @@ def _terms(left: Node, right: Node, sides: list[Node] | None, columns: list[str]
 
 def _raw_values(data: FormulaFrame, left: Node, terms: Terms) -> dict[str, np.ndarray]:
     """The columns that are used, as numbers and codes; missing values are refused by name."""
-    nodes = (left, *_used(terms))
+    # also a variable that the formula took away again: R looks for missing values in it, too
+    nodes = (left, *terms.variables[1:])
     used = set().union(*(variables_in(node) for node in nodes))
     gaps = set().union(*(gaps_in(node) for node in nodes))
     gaps -= {node.text for node in nodes if isinstance(node, Name)}
@@ -228,11 +243,6 @@ def _raw_values(data: FormulaFrame, left: Node, terms: Terms) -> dict[str, np.nd
         if np.isnan(raw[name]).all():
             refuse(f"the column '{name}' has no value in any row")
     return {name: values.astype(float) for name, values in raw.items()}
-
-
-def _used(terms: Terms) -> list[Node]:
-    """Also a variable that the formula took away again: R looks for missing values in it, too."""
-    return list(terms.variables[1:])
 
 
 def _learned(text, left, right, terms, learner, responses) -> LearnedFormula:
@@ -248,8 +258,10 @@ def _learned(text, left, right, terms, learner, responses) -> LearnedFormula:
         tuple(tuple((place[v], c) for v, c in coded.items()) for coded in codings),
         offset,
     )
-    _check_made(formula, learner.n_rows)
-    Formula.from_dict(_plain(formula))  # what is saved can be read
+    # once more, with the levels that factor() found
+    made = sum(formula.widths[k] for k, term in enumerate(formula.terms) if len(term) > 1)
+    check_made("its products", made, learner.n_rows)
+    Formula.from_dict(saved.plain(formula.to_dict()))  # what is saved can be read
     values = {place[v]: variables[v].values for v in used}
     names = _names(codings, variables)
     return LearnedFormula(
@@ -263,28 +275,12 @@ def _learned(text, left, right, terms, learner, responses) -> LearnedFormula:
     )
 
 
-def _plain(formula: Formula) -> dict:
-    from .. import reading as saved
-
-    return saved.plain(formula.to_dict())
-
-
 def _codings(terms: Terms, variables: Mapping[int, LearnedVariable], skipped) -> list[dict]:
     is_factor = [
         v in variables and variables[v].variable.kind != "number"
         for v in range(len(terms.variables))
     ]
     return terms.coding(is_factor, skipped)
-
-
-def _check_made(formula: Formula, n_rows: int) -> None:
-    """Once more with the levels that factor() found."""
-    made = sum(formula.widths[k] for k, term in enumerate(formula.terms) if len(term) > 1)
-    if made > LIMITS["columns"] or made * n_rows > LIMITS["numbers"]:
-        refuse(
-            f"its products make {made} columns of {n_rows} rows but they should make at most "
-            f"{LIMITS['columns']} columns and {LIMITS['numbers']:g} numbers"
-        )
 
 
 def _names(codings, variables: Mapping[int, LearnedVariable]) -> tuple[str, ...]:
@@ -312,3 +308,123 @@ def _warnings(terms: Terms, skipped: int | None) -> list[str]:
     if not terms.intercept:
         found.append(NO_INTERCEPT)
     return found
+
+
+@dataclass(frozen=True, eq=False)
+class ResponseSide:
+    """Values, (n,) or (n, m), their names, and the levels where it is one factor."""
+
+    values: np.ndarray
+    names: tuple[str, ...]
+    levels: tuple[str, ...] | None = None
+
+
+def learn_responses(left: Node, sides: list[Node] | None, learner: Learner) -> ResponseSide:
+    """The responses of y, cbind(y, z) or y + z; a factor of three levels or more becomes indicators."""
+    if sides is not None and len(sides) > 1:
+        return _summed([learner.variable(side) for side in sides])
+    learned = learner.variable(left if sides is None else sides[0])
+    variable, label = learned.variable, label_of(left if sides is None else sides[0])
+    _refuse_dates(learned)
+    if variable.levels:
+        return ResponseSide(
+            indicator_columns(learned.values, len(variable.levels)),
+            indicator_names(variable.levels),
+            variable.levels,
+        )
+    values = np.asarray(learned.values, dtype=float)
+    width = 1 if values.ndim == 1 else values.shape[1]
+    names = generated_names(learned.given_names, label, "y", width)
+    if len(set(names)) < len(names):
+        refuse(f"it has two responses named {next(n for n in names if names.count(n) > 1)[:60]!r}")
+    levels = ("FALSE", "TRUE") if variable.kind == "logical" else None
+    return ResponseSide(
+        values[:, 0] if width == 1 and values.ndim == 2 else values, tuple(names), levels
+    )
+
+
+def factor_of_classes(
+    left: Node, learner: Learner, columns: Mapping[str, pd.Series], order
+) -> tuple[np.ndarray, Node]:
+    """The classes of the left side in their order, and the left side as a factor with these levels."""
+    learned = learner.variable(left)
+    variable, values = learned.variable, np.asarray(learned.values)
+    if isinstance(left, Name) and left.text in columns:
+        y = columns[left.text]
+    elif variable.levels:
+        y = pd.Series(pd.Categorical.from_codes(values.astype(int), variable.levels))
+    else:
+        y = pd.Series(values != 0 if variable.kind == "logical" else values.ravel())
+    if isinstance(variable.expression, DateColumn) or len(y) != learner.n_rows:
+        refuse(f"the response {label_of(left)[:60]} should be one column of classes")
+    classes, codes = learn_classes(y, learner.n_rows, order)
+    check_classes(classes, codes)
+    if variable.levels:
+        levels = [Constant(name, name) for name in class_names(classes)]
+    elif variable.kind == "logical":
+        levels = [Constant(bool(value), str(bool(value)).upper()) for value in classes]
+    else:
+        levels = [Constant(float(value), repr(float(value))) for value in classes]
+    arguments = ((None, left), ("levels", call("c", *levels)))
+    return classes, FunctionCall(Name("factor"), arguments)
+
+
+def _summed(learned: list[LearnedVariable]) -> ResponseSide:
+    """earth makes a data frame of them, whose columns keep their names."""
+    blocks, names = [], []
+    for one in learned:
+        _refuse_dates(one)
+        levels, name = one.variable.levels, quoted(one.variable.label)
+        if len(levels) > 2:
+            blocks.append(indicator_columns(one.values, len(levels)))
+            names += [name + level for level in levels]
+        else:
+            blocks.append(one.values)
+            names.append(name)
+    return ResponseSide(np.column_stack(blocks), tuple(names))
+
+
+def _refuse_dates(learned: LearnedVariable) -> None:
+    if isinstance(learned.variable.expression, DateColumn):
+        refuse(f"the response {learned.variable.label} is a date")
+
+
+LONG_PREFIX, LONGEST_RESPONSE = 30, 60
+
+
+def column_labels(factors) -> list[str]:
+    """Names of a term's columns, from its variables with their codings; the first one's vary fastest."""
+    names = [""]
+    for k, (learned, coding) in enumerate(factors):
+        own = _labels(learned, coding)
+        names = own if k == 0 else [f"{first}:{second}" for second in own for first in names]
+    return names
+
+
+def _labels(learned, coding: int) -> list[str]:
+    variable, label = learned.variable, learned.shown
+    if variable.kind == "number":
+        if variable.expression.n_columns == 1:
+            return [label]
+        return [label + suffix for suffix in learned.suffixes]
+    levels = ("FALSE", "TRUE") if variable.kind == "logical" else variable.levels
+    if coding == DUMMIES:
+        return [label + level for level in levels]
+    if variable.kind == "ordered":
+        return [label + power_name(k) for k in range(len(levels) - 1)]
+    return [label + level for level in levels[1:]]
+
+
+def generated_names(
+    given: list[str] | None, prefix: str, alternative: str, width: int
+) -> list[str]:
+    """earth's names of responses: those that are given, and for others a prefix with a number.
+
+    >>> generated_names(["", "b"], "cbind(log(a), b)", "y", 2)
+    ['cbind(log(a), b)1', 'b']
+    """
+    if len(prefix) > LONG_PREFIX and any(mark in prefix for mark in "([,"):
+        prefix = alternative
+    prefix = prefix[:LONGEST_RESPONSE]
+    made = [prefix] if width == 1 else [f"{prefix}{k + 1}" for k in range(width)]
+    return made if given is None else [name or own for name, own in zip(given, made, strict=True)]

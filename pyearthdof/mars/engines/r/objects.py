@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,10 +25,42 @@ from .engine import Described, fit_from
 
 __all__ = ["read_r", "write_rds"]
 
-NUMBERS = ("rss", "rsq", "gcv", "grsq", "nk", "penalty", "thresh")
-PER_RESPONSE = ("rss.per.response", "rsq.per.response", "gcv.per.response", "grsq.per.response")
+# The parts of a described object and their dimensions: terms, predictors, selected terms, responses, rows,
+# sizes of the pruning pass, coefficients of the variance model; . is any number, and ? may be missing.
+STATISTICS = dict.fromkeys(("rss", "rsq", "gcv", "grsq", "nk", "penalty", "thresh"), "1")
+NUMBERS = STATISTICS | {
+    "dirs": "tp", "cuts": "tp", "selected": "s", "coef": "sm", "fitted": "nm", "residuals": "nm",
+    "bx": "ns", "leverages": "n?", "weights": "n?", "prior.weights": "n?", "termcond": "1?", "degree": "1?",
+    "rss.per.response": ".?", "rsq.per.response": ".?", "gcv.per.response": ".?",
+    "grsq.per.response": ".?", "rss.per.subset": "k", "gcv.per.subset": "k",
+}  # fmt: skip
+TEXTS = {
+    "term.names": "t",
+    "feature.names": "p",
+    "response.names": "m?",
+    "pmethod": "1",
+    "varmod": "1?",
+}
+OF_GLM = {"coef": "sm", "y": "nm"} | dict.fromkeys(
+    ("null.deviance", "null.df", "deviance", "df", "aic", "iterations", "converged"), "m"
+)
+OF_VARIANCE = {
+    "coef": "c", "exponent": "1", "min.sd": "1", "iterations": "1", "fitted": "n", "weights": "n?",
+    "dirs": "cv?", "cuts": "cv?",
+}  # fmt: skip
+FINITE = (
+    "fitted",
+    "residuals",
+    "bx",
+    "nk",
+    "penalty",
+    "thresh",
+    "termcond",
+    "degree",
+    "prune.terms",
+)
+NOT_NEGATIVE = ("leverages", "weights", "prior.weights")
 _FOLD = re.compile("[0-9]")
-GLM = ("null.deviance", "null.df", "deviance", "df", "aic", "iterations", "converged")
 
 
 def read_r(source: Any) -> tuple[Fit, dict[str, Any]]:
@@ -194,142 +226,88 @@ def _modvars(model: MarsModel) -> list[Any]:
 
 def _check_described(found: dict[str, Any]) -> None:
     """Refuse an object of which a part is missing, of another kind or of another size; see earth.R."""
-    n_terms, n_features = _matrix(found, "dirs").shape
-    _matrix(found, "cuts", (n_terms, n_features))
-    _texts(found, "term.names", n_terms)
-    _texts(found, "feature.names", n_features)
-    chosen = _vector(found, "selected")
-    if not len(chosen) or not (np.isin(chosen, np.arange(1, n_terms + 1))).all():
+    sizes: dict[str, int] = {"1": 1}
+    _check_parts(found, NUMBERS, sizes)
+    _check_parts(found, TEXTS, sizes, of_texts=True)
+    n_terms, chosen = sizes["t"], found["selected"]
+    if not len(chosen) or not np.isin(chosen, np.arange(1, n_terms + 1)).all():
         raise _damaged(f"selected.terms should be numbers from 1 to {n_terms}")
-    n_resp = _matrix(found, "coef").shape[1]
-    _matrix(found, "coef", (len(chosen), n_resp))
-    if found["response.names"] is not None:
-        _texts(found, "response.names", n_resp)
-    n_rows = len(_matrix(found, "fitted"))
-    for name, shape in {
-        "fitted": (n_rows, n_resp), "residuals": (n_rows, n_resp), "bx": (n_rows, len(chosen)),
-    }.items():  # fmt: skip
-        if not np.isfinite(_matrix(found, name, shape)).all():
-            raise _damaged(f"{name} holds what is not finite")
-    if found["glm"] is not None and found["prior.weights"] is None:
-        raise _damaged("glm.list has no prior.weights")
-    for name in ("leverages", "weights", "prior.weights"):
-        if found[name] is not None and not (_vector(found, name, n_rows) >= 0).all():
+    if found["prune.terms"] is not None:  # a single size comes as a vector
+        is_matrix = np.ndim(found["prune.terms"]) == 2
+        _check_parts(found, {"prune.terms": ".." if is_matrix else "."}, sizes)
+    for name in FINITE:
+        if found[name] is not None and not np.isfinite(found[name]).all():
+            raise _damaged(f"{name} should be finite")
+    for name in NOT_NEGATIVE:
+        if found[name] is not None and not (found[name] >= 0).all():
             raise _damaged(f"{name} should be numbers from 0 on")
     if found["columns"] is not None and not isinstance(found["columns"], dict):
         raise _damaged("x has no names")
-    _check_numbers(found)
     if found["glm"] is not None:
-        _check_glm(found["glm"], len(chosen), n_rows, n_resp)
+        if found["prior.weights"] is None:
+            raise _damaged("glm.list has no prior.weights")
+        _check_parts(found["glm"], OF_GLM, sizes)
+        _check_parts(found["glm"], {"family": "1", "link": "1"}, sizes, of_texts=True)
     if found["cv"] is not None:
         _check_cv(found["cv"])
     if found["variance"] is not None:
-        _check_variance(found["variance"], n_rows)
+        _check_variance(found["variance"], sizes)
 
 
-def _check_variance(variance: Any, n_rows: int) -> None:
-    """Of a gam there is the method alone."""
-    if not isinstance(variance, dict):
-        raise _damaged("varmod is no list")
-    _texts(variance, "method", 1)
-    if "coef" not in variance:
+def _check_parts(
+    found: Any, parts: Mapping[str, str], sizes: dict[str, int], *, of_texts: bool = False
+) -> None:
+    """Refuse parts that are no numbers, or no texts, or that differ in a dimension; learn its size."""
+    if not isinstance(found, dict):
+        raise _damaged("a list of models is no list")
+    for name, dimensions in parts.items():
+        value = found.get(name)
+        if value is None and dimensions.endswith("?"):
+            continue
+        if isinstance(value, bool) and not of_texts:
+            value = found[name] = np.array([float(value)])
+        dimensions = dimensions.removesuffix("?")
+        if of_texts:
+            if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
+                raise _damaged(f"{name} should be texts")
+            shape: tuple[int, ...] = (len(value),)
+        elif not isinstance(value, np.ndarray) or value.ndim != len(dimensions):
+            kind = "numbers" if len(dimensions) == 1 else "a matrix of numbers"
+            raise _damaged(f"{name} should be {kind}")
+        else:
+            shape = value.shape
+        for size, letter in zip(shape, dimensions, strict=True):
+            if letter != "." and sizes.setdefault(letter, size) != size:
+                raise _damaged(f"{name} has {size} entries, not {sizes[letter]}")
+
+
+def _check_variance(variance: Any, sizes: dict[str, int]) -> None:
+    _check_parts(variance, {"method": "1"}, sizes, of_texts=True)
+    if "coef" not in variance:  # a gam
         return
-    coef = _vector(variance, "coef")
+    _check_parts(variance, OF_VARIANCE, sizes)
     for name in ("exponent", "min.sd", "iterations"):
-        if not np.isfinite(_vector(variance, name, 1)[0]):
+        if not np.isfinite(variance[name]).all():
             raise _damaged(f"varmod: {name} should be finite")
-    _vector(variance, "fitted", n_rows)
-    if variance["weights"] is not None:
-        _vector(variance, "weights", n_rows)
-    if "dirs" in variance:
-        shape = _matrix(variance, "dirs").shape
-        _matrix(variance, "cuts", shape)
-        if shape[0] != len(coef):
-            raise _damaged(f"varmod has {len(coef)} coefficients for {shape[0]} terms")
-    if len(coef) == 0:
+    if sizes["c"] == 0:
         raise _damaged("varmod has no coefficients")
+    if ("dirs" in variance) != ("cuts" in variance):
+        raise _damaged("varmod should have both dirs and cuts")
 
 
-def _check_numbers(found: dict[str, Any]) -> None:
-    for name in NUMBERS:
-        _vector(found, name, 1)
-    if not np.isfinite([found[name][0] for name in ("nk", "penalty", "thresh")]).all():
-        raise _damaged("nk, penalty and thresh should be finite")
-    for name in ("termcond", "degree"):
-        if found[name] is not None and not np.isfinite(_vector(found, name, 1)[0]):
-            raise _damaged(f"{name} should be a number")
-    _texts(found, "pmethod", 1)
-    if found["varmod"] is not None:
-        _texts(found, "varmod", 1)
-    for name in PER_RESPONSE:
-        if found[name] is not None:
-            _vector(found, name)
-    sizes = [len(_vector(found, name)) for name in ("rss.per.subset", "gcv.per.subset")]
-    if found["prune.terms"] is not None:
-        # A single size comes as a vector.
-        rows = found["prune.terms"]
-        rows = (
-            _matrix(found, "prune.terms") if np.ndim(rows) == 2 else _vector(found, "prune.terms")
-        )
-        if not np.isfinite(rows).all():
-            raise _damaged("prune.terms holds what is not finite")
-    if sizes[0] != sizes[1]:
-        raise _damaged("rss.per.subset and gcv.per.subset should be of one length")
-
-
-def _check_glm(glm: Any, n_terms: int, n_rows: int, n_resp: int) -> None:
-    if not isinstance(glm, dict):
-        raise _damaged("glm.list is no list of models")
-    _texts(glm, "family", 1)
-    _texts(glm, "link", 1)
-    _matrix(glm, "coef", (n_terms, n_resp))
-    _matrix(glm, "y", (n_rows, n_resp))
-    for name in GLM:
-        _vector(glm, name, n_resp)
-
-
-def _check_cv(cv: dict[str, Any]) -> None:
-    folds = _texts(cv, "folds", None)
-    _vector(cv, "terms", len(folds))
+def _check_cv(cv: Any) -> None:
+    sizes: dict[str, int] = {}
+    _check_parts(cv, {"folds": "f"}, sizes, of_texts=True)
+    _check_parts(cv, {"terms": "f"}, sizes)
+    folds = cv["folds"]
     if not folds or not isinstance(cv["tables"], dict) or not all(map(_FOLD.search, folds)):
         raise _damaged("cv.list holds no folds by name, or there are no tables")
     for table in cv["tables"].values():
-        _matrix(table, "values")
+        _check_parts(table, {"values": ".."}, sizes)
     try:
         cv_frames(cv)
     except (KeyError, IndexError, TypeError, ValueError):
         raise _damaged("the tables of cross-validation do not belong together") from None
-
-
-def _matrix(found: dict[str, Any], name: str, shape: tuple[int, int] | None = None) -> np.ndarray:
-    value = found.get(name)
-    if not isinstance(value, np.ndarray) or value.ndim != 2:
-        raise _damaged(f"{name} should be a matrix of numbers")
-    if shape is not None and value.shape != shape:
-        raise _damaged(
-            f"{name} has {value.shape[0]} x {value.shape[1]} entries, not {shape[0]} x {shape[1]}"
-        )
-    return value
-
-
-def _vector(found: dict[str, Any], name: str, size: int | None = None) -> np.ndarray:
-    value = found.get(name)
-    if isinstance(value, bool):
-        value = found[name] = np.array([float(value)])
-    if not isinstance(value, np.ndarray) or value.ndim != 1:
-        raise _damaged(f"{name} should be numbers")
-    if size is not None and len(value) != size:
-        raise _damaged(f"{name} has {len(value)} entries, not {size}")
-    return value
-
-
-def _texts(found: dict[str, Any], name: str, size: int | None) -> list[str]:
-    value = found.get(name)
-    if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
-        raise _damaged(f"{name} should be texts")
-    if size is not None and len(value) != size:
-        raise _damaged(f"{name} has {len(value)} entries, not {size}")
-    return value
 
 
 def _damaged(what: str) -> InvalidInputError:

@@ -12,8 +12,6 @@ import math
 
 import numpy as np
 
-from .. import _core
-
 __all__ = [
     "atan", "cos", "exp", "expm1", "log", "log1p", "log2", "log10", "logistic", "logistic_slope",
     "normal", "normal_density", "normal_quantile", "power", "product_in_order", "r_column_means", "r_format",
@@ -28,8 +26,16 @@ def _each(function, *values) -> np.ndarray:
     return flat.reshape(arrays[0].shape)[()]
 
 
+@functools.cache
+def _core():
+    """The compiled core, which is loaded when it computes something for the first time."""
+    from .. import _core
+
+    return _core
+
+
 def _by_name(name: str):
-    return functools.partial(_each, functools.partial(_core.elementary, name))
+    return lambda values: _each(functools.partial(_core().elementary, name), values)
 
 
 exp, expm1 = _by_name("exp"), _by_name("expm1")
@@ -37,19 +43,31 @@ log, log1p, log2, log10 = map(_by_name, ("log", "log1p", "log2", "log10"))
 sin, cos, tan, atan = map(_by_name, ("sin", "cos", "tan", "atan"))
 normal = _by_name("normal")
 normal_quantile, normal_density = _by_name("normal_quantile"), _by_name("normal_density")
-logistic = functools.partial(_each, _core.logistic)
-logistic_slope = functools.partial(_each, _core.logistic_slope)
-power = functools.partial(_each, _core.power)
+
+
+def logistic(values) -> np.ndarray:
+    """1 / (1 + exp(-x)), within the limits of R's logit link."""
+    return _each(_core().logistic, values)
+
+
+def logistic_slope(values) -> np.ndarray:
+    """The derivative of `logistic`."""
+    return _each(_core().logistic_slope, values)
+
+
+def power(base, exponent) -> np.ndarray:
+    """R's ^."""
+    return _each(_core().power, base, exponent)
 
 
 def r_sum(values: np.ndarray) -> float:
     """R's sum(): in extended precision."""
-    return _core.extended_sum(np.ascontiguousarray(values, dtype=float))
+    return _core().extended_sum(np.ascontiguousarray(values, dtype=float))
 
 
 def r_mean(values: np.ndarray) -> float:
     """R's mean(): in extended precision, with a second round for what the first one lost."""
-    return _core.extended_mean(np.ascontiguousarray(values, dtype=float))
+    return _core().extended_mean(np.ascontiguousarray(values, dtype=float))
 
 
 def r_column_means(matrix: np.ndarray) -> np.ndarray:

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 from scipy.special import gammaln, xlog1py, xlogy
 
-from ... import _core
 from ...exceptions import InvalidInputError
 from ..arithmetic import (
     atan,
@@ -214,6 +213,8 @@ def _log(values, notes: list[str]) -> np.ndarray:
 
 
 def _binomial_deviances(y, mu, weights, notes) -> np.ndarray:
+    from ... import _core
+
     return _core.binomial_deviances(y, mu, weights)
 
 

@@ -583,7 +583,8 @@ def _read_computed(kind: Any, entry, depth: int):
     args = _read_arguments(entry, depth)
     if kind is not Summary and not all(any(True for _ in arg.raw_names()) for arg in args):
         raise InvalidInputError(f"{function} in the formula has an argument without a column")
-    values = {name: READERS[name](name, entry[name]) for name in names}
+    where = f"of {function} in the formula"
+    values = {name: READERS[name](f"{name} {where}", entry[name]) for name in names}
     if "function" in kind.__dataclass_fields__:
         values["function"] = function
     found = kind(args=args, **values)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -11,7 +10,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 
-__all__ = ["Bound", "BoundMars", "Fits", "PathFits", "Procedure", "SizeFits", "bind", "declares"]
+__all__ = ["Bound", "Fits", "PathFits", "Procedure", "SizeFits", "bind", "declares"]
 
 
 Rows: TypeAlias = np.ndarray | pd.DataFrame  # of a design
@@ -106,14 +105,6 @@ class Bound:
     def fit_many(self, Y: np.ndarray, n_threads: int = 1) -> Fits:
         """Fit every column of Y, which is finite and has the rows of X."""
         return self.procedure.fit_many(self.X, Y)
-
-
-class BoundMars(Bound, ABC):
-    """A MARS on one design, which can also be fitted for a sequence of nk."""
-
-    @abstractmethod
-    def fit_path(self, Y: np.ndarray, nks: Sequence[int], n_threads: int = 1) -> PathFits:
-        """Fit every column of Y for every nk."""
 
 
 def bind(procedure: Any, X: Rows) -> Bound:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -65,21 +65,16 @@ def predict(
 
 def _loaded(path: Path, data: str | None):
     """The estimator in a file, or in standard input."""
-    from ..mars.classifier import EarthClassifier
-    from ..mars.earth import Earth
-    from ..mars.mda import Mars
+    from ..mars.meta import load_estimator
     from ..mars.reading import read_file
-    from ..mars.saved_estimator import class_in_file
 
-    kinds: dict[str, Any] = {"Earth": Earth, "EarthClassifier": EarthClassifier, "Mars": Mars}
     if str(path) != "-" and (not path.exists() or path.is_dir()):
         raise InvalidInputError(f"there is no file {str(path)!r}")
     if str(path) == data == "-":
         raise InvalidInputError(
             "the model and the table are both - but only one of them should be standard input"
         )
-    text = read_file(sys.stdin.buffer if str(path) == "-" else path)
-    return kinds[class_in_file(text)].from_json(text)
+    return load_estimator(read_file(sys.stdin.buffer if str(path) == "-" else path))
 
 
 def _predictions(estimator, X, scale, interval, level, proba, extrapolate):
@@ -87,7 +82,7 @@ def _predictions(estimator, X, scale, interval, level, proba, extrapolate):
     import pandas as pd
 
     from ..mars.data.design import check_new_data
-    from ..mars.data.extrapolation import within_range
+    from ..mars.data.new_rows import within_range
 
     if proba and not hasattr(estimator, "classes_"):
         raise InvalidInputError("--proba is given but the model is no classifier")

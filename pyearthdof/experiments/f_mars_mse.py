@@ -9,8 +9,7 @@ import pandas as pd
 from sklearn.base import clone
 
 from ..datasets import make_hinges
-from ..mars.components.gcv import gcv_of_sizes
-from ..mars.components.terms import evaluate_terms
+from ..mars.components.terms import evaluate_terms, gcv_of_sizes
 from ..random import RDraws
 from .base import Experiment, seed_of
 from .errors import multiple, rises, side

@@ -1,128 +1,320 @@
-"""What Earth and EarthClassifier share: the options, the choice of an engine, the fit and what follows it."""
+"""The base class of the MARS estimators: options, choice of the engine, and the methods of a fitted model."""
 
 from __future__ import annotations
 
 import functools
+import os
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import clone
+import pandas as pd
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .. import bridge
-from .._utils.checks import check_choice, check_flag, check_jobs
+from .._utils.checks import (
+    check_choice,
+    check_flag,
+    check_jobs,
+    check_level,
+    check_responses,
+    refusal,
+)
+from .._utils.files import write_whole
 from .._utils.warnings import CollectedWarnings, warn_user
-from ..exceptions import FittingError, InvalidInputError, RWarning
-from .components.glm import is_pairs
-from .data.advice import warn_of_columns
-from .data.classes import response_levels
-from .data.design import Design, default_names, differ, taken
+from .._version import __version__
+from ..exceptions import FittingError, InvalidInputError, TrainingRowsError
+from . import reading as saved
+from .components.cv_frames import cv_frames
+from .components.glm import GlmPart, is_pairs
+from .data.columns import Columns, check_kind
+from .data.design import Design, check_new_data, default_names, differ, taken, warn_of_columns
+from .data.new_rows import (
+    check_missing,
+    predict_complete_rows,
+    within_range,
+)
 from .data.ranges import Ranges
-from .engines.r import objects as robject
-from .engines.r.training_data import FormulaData, TrainingData
-from .engines.separation import give_warnings
-from .intervals import MarsIntervals
-from .model.mars_model import MarsModel
-from .options import SEARCH_OPTIONS, EarthOptions, check_options, linear_predictors
-from .other_names import KnowsOtherNames
+from .data.training import TrainingData, response_levels
+from .engines import choose_engine, engine_called
+from .engines.base import Engine
+from .engines.r import engine as engine_r
+from .engines.r.objects import write_rds
+from .engines.separation import with_separation
+from .export.javascript import to_javascript
+from .export.onnx import to_onnx
+from .export.python import to_python
+from .export.sql import to_sql
+from .export.sympy import to_sympy
+from .formula.training import FormulaData
+from .inspect.estimator_summary import estimator_summary
+from .inspect.format import DECOMPOSITIONS, STYLES, check_digits, format_model, term_table
+from .inspect.html import Summary, model_html
+from .inspect.importance import (
+    additive_terms,
+    anova_table,
+    feature_importances,
+    importance_table,
+    term_contributions,
+)
+from .inspect.residuals import TYPES, fit_residuals, standardized
+from .inspect.summary import VarianceShown, anova_order
+from .model.estimator_file import EstimatorFile, RowSummary, check_params
+from .model.fit import Fit
+from .model.intervals import check_variance_model, interval_table, standard_deviations
+from .model.mars_model import KINDS, MarsModel
+from .options import SEARCH_OPTIONS, EarthOptions, check_options, linear_predictors, of_stage
+from .report.estimator import write_report
 
-__all__ = ["EarthFit", "search_options", "weights_kept", "weights_of_pairs"]
+__all__ = ["MarsEstimator", "case_weights", "check_many", "search_options", "weights_kept"]
 
-ENGINES = ("auto", "r", "native")
-# R prunes again, without a forward pass, where nothing else is changed.
-PRUNE_ONLY = {
-    "glm_family", "glm_link", "glm_maxit", "glm_epsilon", "glm_l2", "nprune", "pmethod", "get_leverages",
-    "exhaustive_tol",
+# Arguments that Earth has in py-earth or in R under another name.
+OURS = {
+    # py-earth's
+    "max_degree": "is degree here",
+    "max_terms": "is nk here, the most terms in the forward pass",
+    "endspan_alpha": "is not here: endspan=0 has it computed as R's earth does, or is a number of rows",
+    "minspan_alpha": "is not here: minspan=0 has it computed as R's earth does, or is a number of rows",
+    "allow_linear": "is auto_linpreds here; linpreds names predictors that may enter only linearly",
+    "allow_missing": "is not here: fill missing values first, with an imputer in a pipeline, or predict "
+    "with missing='propagate'",
+    "enable_pruning": "is pmethod here; pmethod='none' does not prune",
+    "use_fast": "is fast_k here: parents considered at each step, 0 for all",
+    "fast_K": "is fast_k here",
+    "fast_h": "is not here: fast_k and fast_beta are those of R's Fast MARS",
+    "smooth": "is not here: the basis functions are hinges, as in R's earth",
+    "check_every": "is minspan here, the number of rows between knots",
+    "min_search_points": "is minspan here; a negative one is a number of knots for each predictor",
+    "zero_tol": "is not here: R's earth has none",
+    "feature_importance_type": "is not here: importance() has all criteria of a fitted model, and "
+    "feature_importances_ the shares by GCV",
+    "verbose": "is not here: print(model.summary()) tells of a fitted model",
+    "linvars": "is linpreds here, of Earth and not of fit",
+    "xlabels": "is not here: the columns of a DataFrame name the terms",
+    "output_weight": "is response_weight here, of Earth and not of fit",
+    # R's
+    "wp": "is response_weight here",
+    "glm": "is glm_family here, with glm_link, glm_maxit and glm_epsilon",
+    "trace": "is not here: print(model.summary()) tells of a fitted model",
+    "weights": "is sample_weight of fit here",
+    "subset": "is an argument of fit here",
+    "x": "is X of fit here",
+    "y": "is an argument of fit here",
+    "formula": "is an argument of Earth.from_formula here",
+    "data": "is an argument of Earth.from_formula here",
+    "Get_crit": "is not here: R's earth has it for research",
 }  # fmt: skip
 
 
-class EarthFit(MarsIntervals, KnowsOtherNames):
-    """The arguments of earth, and a fit with them."""
+def _of_model(name: str) -> Any:
+    return property(lambda self: getattr(self.model_, name))
 
-    _data: TrainingData | FormulaData
 
-    def __init__(
-        self,
-        degree=1,
-        penalty=None,
-        nk=None,
-        thresh=0.001,
-        minspan=0,
-        endspan=0,
-        newvar_penalty=0.0,
-        fast_k=20,
-        fast_beta=1.0,
-        linpreds=None,
-        allowed=None,
-        pmethod="backward",
-        nprune=None,
-        adjust_endspan=2.0,
-        auto_linpreds=True,
-        scale_y=None,
-        response_weight=None,
-        glm_family=None,
-        glm_link=None,
-        glm_maxit=None,
-        glm_epsilon=None,
-        glm_l2=0.0,
-        nfold=0,
-        ncross=1,
-        stratify=True,
-        varmod_method="none",
-        varmod_exponent=1.0,
-        varmod_conv=1.0,
-        varmod_clamp=0.1,
-        varmod_minspan=-3,
-        force_weights=False,
-        get_leverages=None,
-        exhaustive_tol=1e-10,
-        keepxy=False,
-        random_state=None,
-        engine="auto",
-        n_jobs=None,
-    ):
-        self.degree = degree
-        self.penalty = penalty
-        self.nk = nk
-        self.thresh = thresh
-        self.minspan = minspan
-        self.endspan = endspan
-        self.newvar_penalty = newvar_penalty
-        self.fast_k = fast_k
-        self.fast_beta = fast_beta
-        self.linpreds = linpreds
-        self.allowed = allowed
-        self.pmethod = pmethod
-        self.nprune = nprune
-        self.adjust_endspan = adjust_endspan
-        self.auto_linpreds = auto_linpreds
-        self.scale_y = scale_y
-        self.response_weight = response_weight
-        self.glm_family = glm_family
-        self.glm_link = glm_link
-        self.glm_maxit = glm_maxit
-        self.glm_epsilon = glm_epsilon
-        self.glm_l2 = glm_l2
-        self.nfold = nfold
-        self.ncross = ncross
-        self.stratify = stratify
-        self.varmod_method = varmod_method
-        self.varmod_exponent = varmod_exponent
-        self.varmod_conv = varmod_conv
-        self.varmod_clamp = varmod_clamp
-        self.varmod_minspan = varmod_minspan
-        self.force_weights = force_weights
-        self.get_leverages = get_leverages
-        self.exhaustive_tol = exhaustive_tol
-        self.keepxy = keepxy
-        self.random_state = random_state
-        self.engine = engine
-        self.n_jobs = n_jobs
+def _of_rows(name: str, of_fit: str) -> Any:
+    return property(lambda self: getattr(self._training_fit(name), of_fit))
 
-    __init__.__qualname__ = "Earth"  # what Python calls it when it refuses an argument
 
+def _is_of_earth(estimator: MarsEstimator) -> bool:
+    return estimator._has_all_of_earth
+
+
+class MarsEstimator(TransformerMixin, BaseEstimator):
+    """Base class of Earth, EarthClassifier and Mars."""
+
+    model_: MarsModel
+    cv_: pd.DataFrame
+    cv_tables_: dict[str, pd.DataFrame]
+    degree: int
+    penalty: Any
+    nk: Any
+    thresh: float
+    pmethod: str
+    nprune: int | None
+    exhaustive_tol: float
+    allowed: Any
+    glm_l2: float
+    nfold: int
+    varmod_method: str
+    random_state: Any
+    engine: str
+    n_jobs: int | None
+    takes_several_responses: ClassVar[bool] = False
+    _has_all_of_earth: ClassVar[bool] = True  # pruning again, variance models, .rds files
+    _engine: Engine | None = None  # one that is not to be chosen by the argument `engine`
+    _fitted: Fit | None = None  # None in a loaded estimator
+    _rows: RowSummary | None = None  # of a loaded estimator
+    _data: TrainingData | None = None
+
+    # The parts of `model_` under the names that scikit-learn's users look for.
+    terms_ = _of_model("selected_names")
+    term_coef_ = _of_model("coef")
+    dirs_, cuts_ = _of_model("dirs"), _of_model("cuts")
+    selected_terms_ = _of_model("selected")
+    rss_, rsq_ = _of_model("rss"), _of_model("rsq")
+    gcv_, grsq_ = _of_model("gcv"), _of_model("grsq")
+    response_names_ = _of_model("response_names")
+    rss_per_response_ = _of_model("rss_per_response")
+    rsq_per_response_ = _of_model("rsq_per_response")
+    gcv_per_response_ = _of_model("gcv_per_response")
+    grsq_per_response_ = _of_model("grsq_per_response")
+    rss_per_subset_ = _of_model("rss_per_subset")
+    gcv_per_subset_ = _of_model("gcv_per_subset")
+    prune_terms_ = _of_model("prune_terms")
+    n_terms_ = n_coef_ = _of_model("n_terms")
+    nominal_df_ = _of_model("nominal_df")
+    nk_, penalty_ = _of_model("nk"), _of_model("penalty")
+    termcond_ = _of_model("termcond")
+    engine_ = _of_model("engine")
+    trace_ = property(lambda self: float(self.model_.n_terms))
+    # The training rows, which a loaded estimator does not have.
+    bx_ = _of_rows("bx_", "bx")
+    fitted_values_ = _of_rows("fitted_values_", "fitted")
+    residuals_ = _of_rows("residuals_", "residuals")
+    leverages_ = _of_rows("leverages_", "leverages")
+    weights_ = _of_rows("weights_", "weights")
+
+    @property
+    def versions_(self) -> dict[str, str]:
+        """Versions of the software that computed the fit."""
+        return {"pyearthdof": __version__} | dict(self.model_.versions)
+
+    @property
+    def glm_coef_(self):
+        """Coefficients of the generalised linear model, if there is one."""
+        return self._glm.coef
+
+    @property
+    def glm_(self) -> pd.DataFrame:
+        """A row of numbers for each response of the generalised linear model, if there is one."""
+        return self._glm.to_frame(self.model_.response_names)
+
+    @property
+    def _glm(self) -> GlmPart:
+        if self.model_.glm is None:
+            raise AttributeError("this model has no generalised linear model: fit with glm_family")
+        return self.model_.glm
+
+    def __new__(cls, *args, **options):
+        """Refuse the names that an argument has elsewhere, and unknown ones."""
+        for name, value in options.items():
+            if name in OURS:
+                raise TypeError(f"{cls.__name__}() got {_other_name(name, value)}")
+            if name not in cls._argument_names():
+                raise TypeError(f"{cls.__name__}() got an unexpected keyword argument {name!r}")
+        return super().__new__(cls)
+
+    def _set_arguments(self, arguments: dict[str, Any]) -> None:
+        """Set the arguments of the constructor, `locals()` in it."""
+        for name in self._argument_names():
+            setattr(self, name, arguments[name])
+
+    def set_params(self, **params):
+        """Set arguments, as scikit-learn's estimators do; names of py-earth and R are refused with ours."""
+        for name, value in params.items():
+            if name in OURS:
+                raise InvalidInputError(f"set_params() got {_other_name(name, value)}")
+        return super().set_params(**params)
+
+    @classmethod
+    @functools.cache
+    def _argument_names(cls) -> list[str]:
+        """Names of the arguments; scikit-learn inspects the constructor each time, a sixth of a small fit."""
+        return cls._get_param_names()
+
+    # fitting
+
+    def _fit(self, data: TrainingData) -> None:
+        """Check the options, fit, and set the fitted attributes."""
+        if isinstance(data, FormulaData):
+            warn_of_columns(data.frame, data.formula.raw_columns.columns)
+        options = self._options_for(data.design, data.all_responses.matrix)
+        n_threads = check_jobs(self.n_jobs)
+        engine = self._engine or choose_engine(self.engine, options)
+        seed = self._seed() if options.nfold > 1 else None
+        with CollectedWarnings() as heard:
+            fit = engine.fit(data, options, seed=seed, n_threads=n_threads)
+        model = replace(fit.model, ranges=Ranges.of_training(fit.model, data))
+        weights = case_weights(model, data), weights_kept(data, options)
+        self._learn(replace(fit, model=model, weights=weights[0], weights_kept=weights[1]), data)
+        self._warn(heard, options)
+        if isinstance(data, FormulaData):
+            self._take_formula(data)
+
+    def _warn(self, heard: list[tuple], options: EarthOptions) -> None:
+        if self.model_.glm is not None:
+            heard = with_separation(heard, self.model_, self.bx_, options)
+        for message in heard:
+            warn_user(*message)
+
+    def _take_formula(self, data: FormulaData) -> None:
+        """Set the fitted attributes that come from the frame of a formula."""
+        self._take_names(self.model_)
+        if not data.gives(self.model_.basis, self.bx_):
+            raise FittingError(
+                f"the formula {data.formula.text!r} gives other columns for new data than for the fit; "
+                "please report it, and use a matrix of predictors meanwhile"
+            )
+        if data.learned.classes is None:
+            self.levels_ = response_levels(data.responses)
+        else:
+            self.classes_ = data.learned.classes
+
+    def _take_names(self, model: MarsModel, names: Sequence[str] | None = None) -> None:
+        """The predictors of a model that was not fitted from a design of ours."""
+        raw = model.raw_names
+        self.n_features_in_ = len(raw)
+        if names is None and (model.columns or model.formula or raw != default_names(len(raw))):
+            names = raw
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
+
+    def _learn(self, fit: Fit, data: TrainingData | None = None) -> None:
+        """Take over a fit."""
+        self.model_, self._fitted, self._data, self._rows = fit.model, fit, data, None
+        if fit.cv is not None:
+            self.cv_, self.cv_tables_ = cv_frames(fit.cv)
+
+    def _options_for(self, design: Design, Y: np.ndarray | None = None) -> EarthOptions:
+        """The arguments, checked for a design and the (n, m) responses of all rows, one by default."""
+        params = self._params()
+        params["linpreds"] = _expanded_names(params["linpreds"], design.columns)
+        n_resp, pairs = 1, False
+        if Y is not None:
+            family = params["glm_family"]
+            n_resp, pairs = Y.shape[1], family is not None and is_pairs(Y, family)
+        return check_options(params, design.names, len(design.values), n_resp, pairs=pairs)
+
+    def _params(self) -> dict[str, Any]:
+        """The effective arguments."""
+        return {name: getattr(self, name) for name in self._argument_names()}
+
+    def _settings(self) -> dict[str, Any]:
+        """The options of the fit and its seed, for the R code of a report."""
+        model, params = self.model_, self._params()
+        params["linpreds"] = _expanded_names(params["linpreds"], model.columns)
+        seed = params["random_state"]
+        try:
+            options = check_options(
+                params, model.feature_names, model.n_samples, len(model.response_names)
+            )
+        except InvalidInputError:  # the file of a model alone does not have all arguments
+            options = None
+        return {
+            "options": options,
+            "seed": int(seed) if isinstance(seed, (int, np.integer)) else None,
+        }
+
+    def _seed(self) -> int:
+        """The seed of R's cross-validation: random_state itself if it is a number."""
+        if isinstance(self.random_state, (int, np.integer)):
+            return int(self.random_state)
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    @available_if(_is_of_earth)
     def reprune(self, *, penalty=None, nprune=None, pmethod=None):
         """Return a new estimator: the same forward pass, pruned again (R's `update` with ponly).
 
@@ -154,6 +346,7 @@ class EarthFit(MarsIntervals, KnowsOtherNames):
         self._prune_again(again, data)
         return again
 
+    @available_if(_is_of_earth)
     def update(self, *, formula=None, ponly=False, **options):
         """Return a new estimator: fitted again to the same data with other options (R's `update`).
 
@@ -193,8 +386,8 @@ class EarthFit(MarsIntervals, KnowsOtherNames):
         if formula is not None:
             data = data.with_formula(formula)
         again = clone(self).set_params(**options)
-        prune_only = PRUNE_ONLY.issuperset(options) and again.nfold in (0, 1) and formula is None
-        if ponly or prune_only:
+        prune_only = set(of_stage("prune", "glm")).issuperset(options) and again.nfold in (0, 1)
+        if ponly or (prune_only and formula is None):
             again.set_params(nfold=0, ncross=1, varmod_method="none")
             self._prune_again(again, data)
         else:
@@ -202,30 +395,726 @@ class EarthFit(MarsIntervals, KnowsOtherNames):
             again._fit(data)
         return again
 
-    def _prune_again(self, again, data) -> None:
-        """Set what the pruning pass alone learns."""
-        options = data.check_options(again)
+    def _prune_again(self, again: MarsEstimator, data: TrainingData) -> None:
+        """Set the fitted attributes of `again` by the pruning pass alone."""
+        options = again._options_for(data.design, data.all_responses.matrix)
+        before = self._training_fit("reprune")
+        by_r = before.r_object is not None and not options.only_native
         with CollectedWarnings() as heard:
-            if self.engine_ == "r" and self._r_object is not None:
-                bridge.require("earth")
-                model, details = data.fit_in_r(options, r_object=self._r_object)
-            else:
-                from .engines import native
-
-                model, details = native.reprune(self.model_, data, options)
-                model = replace(model, formula=data.formula)
-        give_warnings(heard, model, details.bx, options)
+            fit = engine_called("r" if by_r else "native").reprune(before, data, options)
+        model = replace(fit.model, ranges=self.model_.ranges)
+        kept = weights_kept(data, options)
         self._hand_over(again)
-        model = replace(model, ranges=self.model_.ranges)
-        again._learn(model, details, self.weights_, weights_kept(data, options))
-        again._data = data
+        again._learn(replace(fit, model=model, weights=before.weights, weights_kept=kept), data)
+        again._warn(heard, options)
 
-    def _hand_over(self, again) -> None:
-        """What another fit to the same data has, too."""
+    def _hand_over(self, again: MarsEstimator) -> None:
+        """Copy the fitted attributes that depend on the data alone."""
         for name in ("n_features_in_", "feature_names_in_", "classes_", "levels_"):
             if hasattr(self, name):
                 setattr(again, name, getattr(self, name))
 
+    def _training_data(self) -> TrainingData:
+        if self._data is None:
+            raise InvalidInputError(
+                "the training data are not available: this model was loaded from a file or from R; fit "
+                "again, or pickle the estimator, fitted with keepxy=True"
+            )
+        if not self._data.is_unchanged():
+            raise InvalidInputError(
+                "the training data were changed in place since the fit; fit again"
+            )
+        return self._data
+
+    def _training_fit(self, name: str) -> Fit:
+        """The fit with its training rows, which `name` needs."""
+        if self._fitted is not None:
+            return self._fitted
+        if "model_" not in vars(self):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        error = TrainingRowsError(
+            f"{name} needs the training rows, and this model was loaded from a file without them: fit "
+            "again, or pickle the estimator"
+        )
+        # Python's "Did you mean" names a method that needs them, too.
+        error.name, error.obj = "", None
+        raise error
+
+    def __getstate__(self):
+        state = dict(super().__getstate__())
+        if not getattr(self, "keepxy", False):
+            state.pop("_data", None)
+        return state
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "model_" in vars(self)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = self.takes_several_responses
+        return tags
+
+    # prediction
+
+    def _predict(self, X, type, missing, thresh, extrapolate):
+        """The predictions of `Earth.predict`."""
+        check_is_fitted(self)
+        propagate = check_missing(missing)
+
+        def checked(rows):
+            return within_range(self.model_, check_new_data(self, rows), extrapolate)
+
+        if type == "terms":
+            index = X.index if isinstance(X, pd.DataFrame) else None
+            return additive_terms(self.model_, checked(X), index)
+        if type == "class":
+            return self._predict_class(X, thresh, missing, extrapolate)
+        if not propagate:
+            return self.model_.predict(checked(X), type)
+        return predict_complete_rows(
+            self.model_, X, lambda rows: self.model_.predict(checked(rows), type)
+        )
+
+    def _predict_class(self, X, thresh, missing, extrapolate) -> np.ndarray:
+        levels = getattr(self, "levels_", None)
+        if levels is None:
+            raise InvalidInputError(
+                "type='class' but it should be one of response, link, earth, terms: y was no factor, no "
+                "truth values and no two numbers that differ by 1"
+            )
+        if isinstance(thresh, bool) or not np.isreal(thresh) or not np.isfinite(thresh):
+            raise refusal("thresh", thresh, "a number")
+        raw = self._predict(X, "response", missing, thresh, extrapolate)
+        if np.isnan(raw).any():
+            raise InvalidInputError("missing='propagate' but a class cannot be missing")
+        chosen = (raw > thresh).astype(int) if raw.ndim == 1 else raw.argmax(axis=1)
+        return np.asarray(levels)[chosen]
+
+    @available_if(_is_of_earth)
+    def predict_interval(
+        self, X=None, level=0.95, kind="prediction", type="response"
+    ) -> pd.DataFrame:
+        """Intervals by the variance model of a fit with `varmod_method`; needs no R, but for a gam.
+
+        Parameters
+        ----------
+        X : array or DataFrame, optional
+            New rows; None means the training rows.
+        level : float
+            Coverage, between 0 and 1.
+        kind : {"prediction", "confidence"}
+            For a new observation, or for its mean.
+        type : {"response", "link", "earth"}
+            What the intervals are around. A generalised linear model has them for "earth" alone, the
+            least-squares fit of its terms; without one all three are the same.
+
+        Returns
+        -------
+        DataFrame
+            `fit`, `lower` and `upper`.
+
+        Notes
+        -----
+        With z the quantile of the normal distribution, a prediction interval is fit +- z sd(x), with the
+        standard deviation sd(x) of `predict_sd`. A confidence interval at a training row is R's, fit +- z s,
+        where s is the standard deviation of its out-of-fold predictions over the repetitions of
+        cross-validation. At new rows R has none. There it is fit +- z sd(x) sqrt(h(x)) with the leverage
+        h(x) = b(x)'(B'WB)^-1 b(x) of the row, where b(x) are the terms at x, B those of the training rows,
+        and W the case weights; it takes the terms for given, so that it does not know of the search for
+        them.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyearthdof import Earth
+        >>> rng = np.random.default_rng(0)
+        >>> x = rng.uniform(size=(100, 1))
+        >>> y = x[:, 0] + x[:, 0] * rng.normal(size=100) / 9
+        >>> model = Earth(nfold=5, ncross=5, varmod_method="lm", random_state=1).fit(x, y)
+        >>> model.predict_interval([[0.2], [0.8]]).round(3)
+             fit  lower  upper
+        0  0.201  0.149  0.253
+        1  0.724  0.572  0.877
+        >>> model.predict_sd([[0.2], [0.8]]).round(3)
+        array([0.027, 0.078])
+        """
+        check_is_fitted(self)
+        level = check_level(level)
+        check_choice("kind", kind, KINDS)
+        new, by_r = self._rows_of_intervals(X, type)
+        fit = functools.partial(self._training_fit, "predict_interval")
+        tables, method = getattr(self, "cv_tables_", {}), self.varmod_method
+        table = interval_table(self.model_, fit, tables, new, level, kind, method, by_r)
+        return table.set_axis(X.index) if isinstance(X, pd.DataFrame) else table
+
+    @available_if(_is_of_earth)
+    def predict_sd(self, X=None) -> np.ndarray:
+        """Standard deviations of new observations by the variance model: R's predict(interval="se").
+
+        Parameters
+        ----------
+        X : array or DataFrame, optional
+            New rows; None means the training rows.
+
+        Examples
+        --------
+        See `predict_interval`.
+        """
+        check_is_fitted(self)
+        new, by_r = self._rows_of_intervals(X, "earth")
+        fit = functools.partial(self._training_fit, "predict_sd")
+        return standard_deviations(self.model_, fit, new, by_r)
+
+    def _rows_of_intervals(self, X, type):
+        """New rows or None, and R's own predict at them."""
+        r_object = None if self._fitted is None else self._fitted.r_object
+        method = self.varmod_method
+        check_variance_model(self.model_, method, type, has_r_object=r_object is not None)
+        new = None if X is None else check_new_data(self, X)
+        by_r = functools.partial(engine_r.predict_interval, self.model_, r_object, new, method)
+        return new, by_r
+
+    def transform(self, X):
+        """Evaluate the selected terms at the rows of X: an (n, n_terms_) matrix; needs no R.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyearthdof import Earth
+        >>> x = np.random.default_rng(0).normal(size=(100, 2))
+        >>> model = Earth(engine="native").fit(x, x[:, 0])
+        >>> model.terms_, model.transform([[3.0, 0.0]])
+        (('(Intercept)', 'x1'), array([[1., 3.]]))
+        """
+        check_is_fitted(self)
+        return self.model_.basis(check_new_data(self, X))
+
+    def get_feature_names_out(self, input_features=None):
+        """Names of the columns of `transform`: R's names of the selected terms.
+
+        `input_features` is ignored.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyearthdof import Earth
+        >>> x = np.random.default_rng(0).normal(size=(100, 2))
+        >>> Earth(engine="native").fit(x, x[:, 0]).get_feature_names_out()
+        array(['(Intercept)', 'x1'], dtype=object)
+        """
+        check_is_fitted(self)
+        return np.array(self.terms_, dtype=object)
+
+    # what a fitted model shows
+
+    def summary(
+        self, *, details=False, style="h", decomp="anova", digits=7, fixed_point=True
+    ) -> Summary:
+        """R's own summary of the model; where there is no R, the same text by us.
+
+        Below it are the variance model, if there is one, with standard errors of its coefficients, the
+        lengths of the prediction intervals, and the shares of the responses in them.
+
+        It is a str, which notebooks show with the terms drawn.
+
+        Parameters
+        ----------
+        details : bool
+            For a generalised linear model, also earth's coefficients and R's table of the glm, which needs
+            the training rows.
+        style : {"h", "pmax", "max", "C", "bf"}
+            "h" is a table of coefficients, the others are formulas as in `format`.
+        decomp : {"anova", "none"}
+            Order of the terms: by degree and predictor, or as they were found.
+        digits : int
+            Significant digits.
+        fixed_point : bool
+            Round coefficients that are tiny beside the largest away.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyearthdof import Earth
+        >>> x = np.random.default_rng(0).normal(size=(100, 2))
+        >>> print(Earth().fit(x, x[:, 0] + 0.1 * x[:, 1] ** 2).summary())  # doctest: +ELLIPSIS
+        Call: ...
+        <BLANKLINE>
+                         coefficients
+        (Intercept)         0.8604269
+        h(0.916655-x1)     -0.9998561
+        h(x1-0.916655)      0.9995384
+        h(-0.049801-x2)     0.2026489
+        h(x2- -0.049801)    0.1749666
+        <BLANKLINE>
+        Selected 5 of 5 terms, and 2 of 2 predictors
+        Termination condition: RSq changed by less than 0.001 at 5 terms
+        Importance: x1, x2
+        Number of terms at each degree of interaction: 1 4 (additive model)
+        GCV 0.001413273    RSS 0.1170331    GRSq 0.9985615    RSq 0.9987846
+        """
+        check_is_fitted(self)
+        check_choice("style", style, STYLES)
+        check_choice("decomp", decomp, DECOMPOSITIONS)
+        check_digits(digits)
+        check_flag("details", details)
+        check_flag("fixed_point", fixed_point)
+        given = {"details": details, "style": style, "decomp": decomp, "digits": digits}
+        if (r_object := self._printed_by_r()) is not None:
+            given |= {"fixed.point": fixed_point}
+            return Summary.of(engine_r.summary_text(r_object, given), self.model_)
+        glm_fits = self._glm_fits() if details and self.model_.glm is not None else None
+        given |= {"fixed_point": fixed_point, "earth_version": _earth_version(style)}
+        text = estimator_summary(self, glm_fits, **given)
+        return Summary.of(text, self.model_)
+
+    def _printed_by_r(self) -> bytes | None:
+        """R's object if R can print its summary.
+
+        R stops at an infinite GCV, and at a variance model of dependent columns, unless it has only two
+        coefficients.
+        """
+        fit = self._fitted
+        if fit is None or fit.r_object is None or not bridge.is_available():
+            return None
+        errors = fit.varmod_errors
+        dependent = errors is not None and len(errors.stderr) > 2 and np.isnan(errors.stderr).any()
+        stops = dependent or not np.isfinite(self.model_.gcv_per_subset).all()
+        return None if stops else fit.r_object
+
+    def _glm_fits(self):
+        """The generalised linear models with the errors of their coefficients, from the training rows."""
+        if self._data is None:
+            return None
+        from .engines.native.glm_fit import fit_glms_again
+
+        data = self._data
+        options = self._options_for(data.design, data.all_responses.matrix)
+        return fit_glms_again(self.bx_, data, options)
+
+    def _row_summary(self, *, whole: bool = False) -> RowSummary:
+        """Statistics of the training rows; anova and importances only if `whole`."""
+        if self._rows is not None:
+            return self._rows
+        fit = self._training_fit("this")
+        errors, varmod = fit.varmod_errors, None
+        if self.model_.varmod is not None and errors is not None and fit.sd is not None:
+            varmod = VarianceShown.of(errors, fit.sd, fit.fitted, fit.residuals)
+        return RowSummary(
+            pd.DataFrame(self.anova()) if whole else None,
+            self.feature_importances_ if whole else None,
+            fit.weights_kept,
+            None if self._data is None else self._data.offset,
+            varmod,
+        )
+
+    def format(self, style="h", *, decomp="anova", digits=7, use_names=True, colon_char=":") -> str:
+        """The model as a formula, the text of R's `format(fit, style)`.
+
+        Parameters
+        ----------
+        style : {"h", "pmax", "max", "C", "bf"}
+            Hinges as h(x-c), as R's pmax, as max, as C code, or as a list of basis functions.
+        decomp, digits
+            As in `summary`.
+        use_names : bool
+            Names of the predictors, or x[,1], x[,2], ...
+        colon_char : str
+            What stands for the colon in names of interactions.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyearthdof import Earth
+        >>> x = np.random.default_rng(0).normal(size=(100, 2))
+        >>> print(Earth(engine="native").fit(x, 2 + x[:, 0]).format("pmax", digits=3).strip())
+        2
+          + 1 * x1
+        """
+        check_is_fitted(self)
+        return format_model(
+            self.model_,
+            style,
+            decomp=decomp,
+            digits=digits,
+            use_names=use_names,
+            colon_char=colon_char,
+            earth_version=_earth_version(style),
+        )
+
+    def __str__(self) -> str:
+        return str(self.model_) if "model_" in vars(self) else repr(self)
+
+    def _repr_html_inner(self) -> str:
+        return super()._repr_html_inner() + self._terms_html()
+
+    def _repr_mimebundle_(self, **kwargs) -> dict[str, str]:
+        bundle = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] += self._terms_html()
+        return bundle
+
+    def _terms_html(self) -> str:
+        return model_html(self.model_) if "model_" in vars(self) else ""
+
+    def report(self, path, X=None, y=None, *, df=None, level=0.95, title=None) -> None:
+        """Write the model as one HTML page to the file `path`; an existing one is replaced whole.
+
+        The page needs no server, no network and nothing beside it. It has the equation in words and in
+        mathematics, effects, importance, model selection, cross-validation, residuals or calibration,
+        degrees of freedom, the R code of the same model and an explorer: a control for each predictor, and
+        the prediction, its interval and what each term adds follow at once, computed in the page as
+        `predict` computes them. A loaded model has no training rows; what needs them says so.
+
+        Parameters
+        ----------
+        path : str or path
+        X : array or DataFrame, optional
+            Other rows, such as a test set, to predict, and to choose from in the explorer.
+        y : array, (n,) or (n, m), optional
+            What was observed there, which the page compares with the predictions; classes of a classifier.
+        df : PenaltyCorrection, DegreesOfFreedom or SelfConsistency, optional
+            Actual degrees of freedom to set beside the nominal ones; nothing is measured without them.
+        level : float, default 0.95
+            Coverage of bands and intervals, where there is a variance model.
+        title : str, optional
+            Heading of the page.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import numpy as np
+        >>> from pyearthdof import Earth
+        >>> x = np.random.default_rng(0).normal(size=(100, 2))
+        >>> model = Earth(engine="native").fit(x, np.abs(x[:, 0]))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.report(f"{folder}/model.html", title="A first model")
+        ...     page = Path(folder, "model.html").read_text()
+        >>> "<h1>A first model</h1>" in page, "http" in page.partition("</head>")[2]
+        (True, False)
+        """
+        check_is_fitted(self)
+        write_report(self, path, X, y, df=df, level=level, title=title)
+
+    def contributions(self, X) -> pd.DataFrame:
+        """What each term adds to the prediction at the rows of X, the intercept first.
+
+        The columns add up to `predict(X)`; to the linear predictor, `predict(X, type="link")`, with a
+        generalised linear model. Several responses have two levels of columns: the response and the term.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyearthdof import Earth
+        >>> x = np.random.default_rng(0).normal(size=(100, 2))
+        >>> model = Earth(engine="native").fit(x, 1 + 2 * x[:, 0])
+        >>> model.contributions([[3.0, 0.0]]).round(6)
+           (Intercept)   x1
+        0          1.0  6.0
+        """
+        check_is_fitted(self)
+        index = X.index if isinstance(X, pd.DataFrame) else None
+        return term_contributions(self.model_, check_new_data(self, X), index)
+
+    def residuals(self, type="earth"):
+        """Residuals of the training rows, R's `residuals(fit, type)`.
+
+        Parameters
+        ----------
+        type : {"earth", "deviance", "response", "standardize", "delever", "pearson", "working", "partial", \
+"glm.response", "glm.pearson", "glm.working", "glm.partial"}
+            "earth" are those of the least-squares fit. "deviance" and "response" are the same without a
+            generalised linear model, and its own with one; "pearson", "working" and "partial" need one.
+            "delever" divides by the root of 1 - leverage. "standardize" divides by the standard error of
+            the variance model, too, and needs R for a gam.
+
+        Returns
+        -------
+        (n,) or (n, m) array; a DataFrame with a column for each term for "partial".
+
+        Examples
+        --------
+        >>> from pyearthdof import Earth
+        >>> from pyearthdof.datasets import load_ozone
+        >>> model = Earth.from_formula("O3 ~ temp", load_ozone(), engine="native")
+        >>> bool((model.residuals("response") == model.residuals_).all())
+        True
+        """
+        check_is_fitted(self)
+        check_choice("type", type, TYPES)
+        fit, model = self._training_fit("residuals"), self.model_
+        if type == "standardize":
+            return self._standardized_residuals(fit)
+        offset = None if self._data is None else self._data.offset
+        has_offset = model.formula is not None and model.formula.has_offset
+        if has_offset and self._data is None and model.glm is not None and type != "earth":
+            raise InvalidInputError(
+                f"type={type!r} but the training data, and the offset, are not available"
+            )
+        return fit_residuals(
+            model, type, fit.residuals, fit.glm_y, fit.bx, fit.leverages, fit.weights, offset
+        )
+
+    def _standardized_residuals(self, fit: Fit) -> np.ndarray:
+        if self.model_.varmod is not None:
+            return standardized(np.ravel(fit.residuals), fit.sd, fit.leverages)
+        if getattr(self, "varmod_method", "none") == "none" or fit.r_object is None:
+            raise InvalidInputError(
+                "type='standardize' but there is no variance model: fit with varmod_method, nfold and ncross"
+            )
+        # a gam, which is in R alone
+        bridge.require("earth")
+        return engine_r.standardized_residuals(fit.r_object)[:, 0]
+
+    def coef(self, type="response", decomp="none"):
+        """Coefficients by `terms_`, the row names of R's `fit$coefficients`.
+
+        R's `coef(fit)` has the same numbers, with the names as `summary` prints them:
+        "h(a-1) * h(b-2)" for "h(a-1)*h(b-2)".
+
+        Parameters
+        ----------
+        type : {"response", "earth", "glm"}
+            Those of the generalised linear model where there is one; always those of the least-squares
+            fit; or of the generalised linear model only.
+        decomp : {"none", "anova"}
+            Order: as the terms were found, or by degree and predictor. (R's `coef` of earth 5.3.2 leaves
+            the names in the first order.)
+
+        Returns
+        -------
+        Series; a DataFrame with a column for each of several responses, of which R gives the first.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyearthdof import Earth
+        >>> x = np.random.default_rng(0).normal(size=(100, 2))
+        >>> Earth(engine="native").fit(x, 1 + 2 * x[:, 0]).coef().round(6)
+        (Intercept)    1.0
+        x1             2.0
+        dtype: float64
+        """
+        check_is_fitted(self)
+        check_choice("type", type, ("response", "earth", "glm"))
+        check_choice("decomp", decomp, ("none", "anova"))
+        model = self.model_
+        if type == "glm" and model.glm is None:
+            raise InvalidInputError("type='glm' but this is no generalised linear model")
+        values = model.coef if model.glm is None or type == "earth" else model.glm.coef
+        order = list(range(model.n_terms))
+        if decomp == "anova":
+            order = anova_order(model.dirs[model.selected], model.cuts[model.selected])
+        names = [model.selected_names[k] for k in order]
+        if values.ndim == 1:
+            return pd.Series(values[order], index=names)
+        return pd.DataFrame(values[order], index=names, columns=list(model.response_names))
+
+    def importance(self, *, trim=True, sqrt=True):
+        """Importance of the predictors as a DataFrame, R's `evimp`: nsubsets, gcv, rss, used.
+
+        Parameters
+        ----------
+        trim : bool
+            Leave out predictors that are in no subset of the pruning pass.
+        sqrt : bool
+            Take the square root of gcv and rss before scaling them to 100.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyearthdof import Earth
+        >>> x = np.random.default_rng(0).normal(size=(100, 2))
+        >>> Earth(engine="native").fit(x, x[:, 0] + 0.1 * x[:, 1]).importance().round(1)
+            nsubsets    gcv    rss  used
+        x1         3  100.0  100.0  True
+        x2         1    9.8    9.4  True
+        """
+        check_is_fitted(self)
+        return importance_table(self.model_, trim=trim, sqrt=sqrt)
+
+    @property
+    def feature_importances_(self):
+        """Share of each column of X in the importance by GCV; a factor's columns are added up.
+
+        What scikit-learn's SelectFromModel and RFE choose columns by. Where no subset gains in GCV, it is
+        the importance by RSS; where no column is used at all, the shares are 0.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyearthdof import Earth
+        >>> x = np.random.default_rng(0).normal(size=(100, 3))
+        >>> model = Earth(engine="native").fit(x, np.abs(x[:, 2]) + 0.1 * x[:, 0])
+        >>> model.feature_importances_.round(3)
+        array([0.04, 0.  , 0.96])
+        """
+        check_is_fitted(self)
+        model = self.model_
+        if self._rows is not None and self._rows.importances is not None:
+            return self._rows.importances
+        if model.n_terms > 1 and model.prune_terms.size == 0:
+            from .engines.native.engine import pruned_again
+
+            model = pruned_again(model, self.bx_, self.fitted_values_ + self.residuals_)
+        return feature_importances(model)
+
+    def anova(self):
+        """Friedman's decomposition: terms grouped by the predictors they use.
+
+        Returns
+        -------
+        DataFrame
+            One row for each group: its `terms`, the standard deviation `sd` of what it adds to the fit at
+            the training rows, and the `gcv` of the model without it; the model's own GCV is `gcv_`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyearthdof import Earth
+        >>> x = np.random.default_rng(0).normal(size=(100, 2))
+        >>> table = Earth(engine="native").fit(x, np.abs(x[:, 0]) + x[:, 1]).anova()
+        >>> list(table.index), list(table.columns)
+        (['x1', 'x2'], ['terms', 'sd', 'gcv'])
+        """
+        check_is_fitted(self)
+        if self._rows is not None and self._rows.anova is not None:
+            return self._rows.anova.copy()
+        fit = self._training_fit("anova")
+        return anova_table(self.model_, fit.bx, fit.fitted + fit.residuals, fit.weights)
+
+    # files and other languages
+
+    def to_python(self, name="predict", type="response") -> str:
+        """Source of a plain Python function that predicts one row; it imports nothing but math.
+
+        Its name is `name`, and `type` is what it predicts, as in `predict`.
+
+        Examples
+        --------
+        >>> from pyearthdof import Earth
+        >>> from pyearthdof.datasets import load_ozone
+        >>> model = Earth.from_formula("O3 ~ temp", load_ozone(), engine="native")
+        >>> scope = {}
+        >>> exec(model.to_python("ozone"), scope)
+        >>> round(scope["ozone"](temp=58.0), 3)
+        7.577
+        """
+        check_is_fitted(self)
+        return to_python(self.model_, name, type=type)
+
+    def to_sympy(self, type="response"):
+        """The model as a sympy expression; needs the package sympy (an example is in `export`).
+
+        `type` is what it predicts, as in `predict`.
+        """
+        check_is_fitted(self)
+        return to_sympy(self.model_, type=type)
+
+    def to_sql(self, type="response", dialect="ansi"):
+        """The model as one SQL expression for a SELECT; a list of them for several responses.
+
+        Parameters
+        ----------
+        type : {"response", "link", "earth"}
+            The prediction, as in `predict`.
+        dialect : {"ansi", "mysql"}
+            How names and texts are quoted: "ansi" for SQLite, DuckDB and PostgreSQL, "mysql" for MySQL,
+            MariaDB, BigQuery and Spark.
+
+        Examples
+        --------
+        >>> from pyearthdof import Earth
+        >>> from pyearthdof.datasets import load_ozone
+        >>> model = Earth.from_formula("O3 ~ temp", load_ozone(), engine="native")
+        >>> '"temp" > 58.0' in model.to_sql()
+        True
+        """
+        check_is_fitted(self)
+        return to_sql(self.model_, type=type, dialect=dialect)
+
+    def to_javascript(self, name="predict", type="response") -> str:
+        """Source of a JavaScript function that predicts one row, an object by column names.
+
+        Parameters
+        ----------
+        name : str
+            Name of the function.
+        type : {"response", "link", "earth", "terms", "proba", "sd"}
+            What it gives: as in `predict`, or what each term adds (`contributions`), the probabilities of a
+            classifier, or the standard deviation of a new observation (`predict_sd`).
+
+        Examples
+        --------
+        >>> from pyearthdof import Earth
+        >>> from pyearthdof.datasets import load_ozone
+        >>> model = Earth.from_formula("O3 ~ temp", load_ozone(), engine="native")
+        >>> "function ozone(row)" in model.to_javascript("ozone")
+        True
+        """
+        check_is_fitted(self)
+        return to_javascript(self.model_, name, type=type)
+
+    def to_onnx(self, type="response"):
+        """The model as an ONNX graph in double precision; needs the package onnx.
+
+        A model of numbers has one input, X; one with factors an input for each column, of texts where it is
+        a factor. The output is `prediction`; of a classifier, `label` and `probabilities`.
+
+        Parameters
+        ----------
+        type : {"response", "link", "earth"}
+            What it predicts, as in `predict`; for a classifier other types give `prediction`.
+
+        Returns
+        -------
+        onnx.ModelProto
+            `onnx.save(graph, "model.onnx")` writes it.
+
+        Examples
+        --------
+        >>> from pyearthdof import Earth
+        >>> from pyearthdof.datasets import load_ozone
+        >>> model = Earth.from_formula("O3 ~ temp", load_ozone(), engine="native")
+        >>> [node.name for node in model.to_onnx().graph.input]  # doctest: +SKIP
+        ['X']
+        """
+        check_is_fitted(self)
+        if type == "response" and hasattr(self, "classes_"):
+            return to_onnx(self.model_, classes=self.classes_, threshold=self.threshold)
+        return to_onnx(self.model_, type=type)
+
+    def to_frame(self, type="response") -> pd.DataFrame:
+        """The terms as a tidy table: a row for each factor of each term, with coefficient and knot.
+
+        Parameters
+        ----------
+        type : {"response", "link", "earth"}
+            Which coefficients: of the generalised linear model where there is one, or those of the
+            least-squares fit.
+
+        Returns
+        -------
+        DataFrame
+            `term`, `number`, `response`, `coef`, `degree`, and of the factor `predictor`, `column`, `level`,
+            `shape` ("constant", "linear", "above", "below") and `knot`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyearthdof import Earth
+        >>> x = np.linspace(0, 1, 101)[:, None]
+        >>> model = Earth(engine="native", nk=3).fit(x, np.maximum(0, x[:, 0] - 0.5))
+        >>> model.to_frame()[["term", "shape", "knot"]]
+                  term     shape  knot
+        0  (Intercept)  constant   NaN
+        1    h(x-0.52)     above  0.52
+        2    h(0.52-x)     below  0.52
+        """
+        check_is_fitted(self)
+        return term_table(self.model_, type=type)
+
+    @available_if(_is_of_earth)
     def to_rds(self, path) -> None:
         """Write the model to `path`, an .rds file which `readRDS` makes an earth object in R again.
 
@@ -235,119 +1124,134 @@ class EarthFit(MarsIntervals, KnowsOtherNames):
         There is an example in `Earth.from_r`.
         """
         check_is_fitted(self)
-        robject.write_rds(self, path)
+        write_rds(self._training_fit("to_rds"), path, self._fit_in_r)
 
-    def _fit(self, data: TrainingData) -> None:
-        """Check the options, fit, and set what was learned."""
-        if isinstance(data, FormulaData):
-            warn_of_columns(data.frame, data.formula.raw_columns.columns)
-        options = data.check_options(self)
-        seed = self._seed() if options.nfold > 1 else None
-        with CollectedWarnings() as heard:
-            model, details = self._compute(data, options, seed)
-        model = replace(model, ranges=Ranges.of_training(model, data))
-        self._learn(model, details, weights_of_pairs(model, data), weights_kept(data, options))
-        self._data = data
-        give_warnings(heard, model, details.bx, options)
-        if isinstance(data, FormulaData):
-            self._take_formula(data)
-
-    def _take_formula(self, data: FormulaData) -> None:
-        """Set what a fit by a formula learns of the frame."""
-        self._take_names(self.model_)
-        if not data.gives(self.model_, self.bx_):
-            raise FittingError(
-                f"the formula {data.formula.text!r} gives other columns for new data than for the fit; "
-                "please report it, and use a matrix of predictors meanwhile"
+    def _fit_in_r(self) -> Fit:
+        """R's fit of the same data."""
+        if self.glm_l2:
+            raise InvalidInputError(
+                f"glm_l2={self.glm_l2!r} but R has no ridge penalty: an .rds file needs glm_l2=0"
             )
-        if data.learned.classes is None:
-            self.levels_ = response_levels(data.responses)
-        else:
-            self.classes_ = data.learned.classes
+        data = self._training_data()
+        options = self._options_for(data.design, data.all_responses.matrix)
+        with CollectedWarnings():  # the fit gave them
+            return engine_called("r").fit(data, options)
 
-    def _take_names(self, model: MarsModel) -> None:
-        """The predictors of a model that was not fitted from a design of ours."""
-        names = model.feature_names if model.formula is None else model.formula.names
-        if model.columns is not None:
-            names = model.columns.names
-        self.n_features_in_ = len(names)
-        if model.columns or model.formula or names != default_names(len(names)):
-            self.feature_names_in_ = np.array(names, dtype=object)
+    def save(self, path: str | os.PathLike) -> None:
+        """Write the fitted estimator to the file `path`, as JSON; an existing one is replaced whole.
 
-    def _compute(self, data: TrainingData, options: EarthOptions, seed):
-        """The model and its details, by the engine."""
-        n_jobs = check_jobs(self.n_jobs)
-        if self._engine_for(options) != "native":
-            return data.fit_in_r(options, seed)
-        from .engines import native
+        The training rows are not in it, and neither is what needs them: `residuals`, `reprune` and
+        `update`, intervals at the training rows. Everything else is. `MarsModel.load`
+        reads it, too; `pyearthdof.mars.model.mars_model.model_schema` returns its JSON schema.
 
-        for warning in data.warnings:  # R has its own
-            warn_user(warning, RWarning)
-        model, details = native.fit_complete(data, options, n_jobs, seed)
-        return replace(model, formula=data.formula), details
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pyearthdof import Earth
+        >>> from pyearthdof.datasets import load_ozone
+        >>> model = Earth.from_formula("O3 ~ temp", load_ozone(), engine="native")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.save(f"{folder}/model.json")
+        ...     again = Earth.load(f"{folder}/model.json")
+        >>> again.summary() == model.summary()
+        True
+        """
+        write_whole(path, self.to_json())
 
-    def _options_for(self, design: Design, Y: np.ndarray | None = None) -> EarthOptions:
-        """The arguments, checked for a design and the (n, m) responses of all rows, one by default."""
-        params = self._params()
-        params["linpreds"] = _expanded_names(params["linpreds"], design.columns)
-        n_resp, pairs = (1, False) if Y is None else (Y.shape[1], is_pairs(Y, params["glm_family"]))
-        return check_options(params, design.names, len(design.values), n_resp, pairs=pairs)
+    def to_json(self) -> str:
+        """The text of the file that `save` writes; every number survives to the last bit.
 
-    def _params(self) -> dict[str, Any]:
-        """The arguments as they count."""
-        return {name: getattr(self, name) for name in self._argument_names()}
+        Examples
+        --------
+        >>> from pyearthdof import Earth
+        >>> from pyearthdof.datasets import load_ozone
+        >>> model = Earth.from_formula("O3 ~ temp", load_ozone(), engine="native")
+        >>> Earth.from_json(model.to_json()).to_json() == model.to_json()
+        True
+        """
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        return EstimatorFile(
+            self.model_,
+            type(self).__name__,
+            self.get_params(deep=False),
+            None if names is None else tuple(str(name) for name in names),
+            getattr(self, "classes_", None),
+            getattr(self, "levels_", None),
+            self._row_summary(whole=True),
+            getattr(self, "cv_", None),
+            getattr(self, "cv_tables_", {}),
+            getattr(self, "mda_gcv_", None),
+        ).to_json()
 
     @classmethod
-    @functools.cache
-    def _argument_names(cls) -> list[str]:
-        """scikit-learn's own way inspects the constructor each time, a sixth of a small fit."""
-        return cls._get_param_names()
+    def load(cls, path: str | os.PathLike):
+        """Read the file at `path`, which `save` wrote, or `MarsModel.save`.
 
-    def _seed(self) -> int:
-        """The seed of R's cross-validation: random_state itself if it is a number."""
-        if isinstance(self.random_state, (int, np.integer)):
-            return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
+        No code is run, so that it is safe for files from strangers. What needs the training rows raises
+        `TrainingRowsError`, one sentence. A model that R fitted has our summary, in R's layout; of a
+        classifier a file of `MarsModel.save` does not have the classes and is refused.
 
-    def _training_data(self) -> TrainingData | FormulaData:
-        data = getattr(self, "_data", None)
-        if data is None:
+        Examples
+        --------
+        >>> from pyearthdof import Earth
+        >>> from pyearthdof.datasets import load_ozone
+        >>> model = Earth.from_formula("O3 ~ temp", load_ozone(), engine="native")
+        >>> model = Earth.from_json(model.to_json())  # what `load` does with the text of a file
+        >>> model.residuals_
+        Traceback (most recent call last):
+        pyearthdof.exceptions.TrainingRowsError: residuals_ needs the training rows, and this model was \
+loaded from a file without them: fit again, or pickle the estimator
+        """
+        return cls.from_json(saved.read_file(path))
+
+    @classmethod
+    def from_json(cls, text: str):
+        """Read the text of `to_json`, as `load` reads its file."""
+        return cls._of_file(EstimatorFile.from_json(text))
+
+    @classmethod
+    def _of_file(cls, file: EstimatorFile):
+        """The estimator in a file; a model alone becomes one with the settings of the model."""
+        known, params = cls._argument_names(), file.params
+        if file.kind is None:
+            if hasattr(cls, "predict_proba"):
+                raise InvalidInputError(
+                    "the file holds a model but not the names of its classes: MarsModel.load reads it"
+                )
+            params = {name: value for name, value in params.items() if name in known}
+        elif file.kind != cls.__name__:
             raise InvalidInputError(
-                "the training data are not here: this model was loaded from a file or from R; fit again, or "
-                "pickle the estimator, fitted with keepxy=True"
+                f"the file holds a fitted {file.kind}, so {cls.__name__} does not read it: its own load "
+                "does"
             )
-        if not data.is_unchanged():
-            raise InvalidInputError(
-                "the training data were changed in place since the fit; fit again"
-            )
-        return data
-
-    def _engine_for(self, options: EarthOptions, many: bool = False) -> str:
-        """The engine that fits. "auto": R where it is, but for many fits the native engine."""
-        check_choice("engine", self.engine, ENGINES)
-        only_r, only_native = options.only_r, options.only_native
-        if self.engine == "native" and only_r:
-            raise InvalidInputError(f"engine='native' but {only_r} needs engine='r'")
-        if only_native and (self.engine == "r" or only_r):
-            other = "engine='r'" if self.engine == "r" else f"{only_r}, which needs R,"
-            raise InvalidInputError(f"{other} but {only_native} needs engine='native'")
-        if only_native:
-            return "native"
-        if self.engine == "r" or only_r:
-            bridge.require("earth")
-            return "r"
-        if self.engine == "auto" and not many and bridge.is_available("earth"):
-            return "r"
-        return "native"
-
-    def __getstate__(self):
-        state = dict(super().__getstate__())
-        if not self.keepxy:
-            state.pop("_data", None)
-        return state
+        estimator = cls(**check_params(known, params))
+        estimator.model_, estimator._rows = file.model, file.rows
+        estimator._take_names(file.model, file.feature_names_in)
+        if file.classes is not None:
+            estimator.classes_ = file.classes
+        else:
+            estimator.levels_ = file.levels
+        if file.cv is not None:
+            estimator.cv_, estimator.cv_tables_ = file.cv, dict(file.cv_tables)
+        if file.mda_gcv is not None:
+            estimator.mda_gcv_ = file.mda_gcv
+        return estimator
 
 
-def search_options(estimator: EarthFit, names, columns=None) -> dict:
+def check_many(Y: Any, n: int) -> np.ndarray:
+    """Many responses for n rows, as an (n, m) matrix of finite numbers."""
+    check_kind("Y", Y)
+    return check_responses(Y, n)
+
+
+def _other_name(name: str, value: Any) -> str:
+    return f"{name}={str(value)[:40]}, but {name} {OURS[name]}"
+
+
+def search_options(
+    estimator: MarsEstimator, names: Sequence[str], columns: Columns | None = None
+) -> dict[str, Any]:
     """The options that decide what the forward pass finds, `linpreds` as column numbers.
 
     `names` are the columns with factors expanded, `columns` says which factors they come from.
@@ -357,7 +1261,7 @@ def search_options(estimator: EarthFit, names, columns=None) -> dict:
     return options
 
 
-def weights_of_pairs(model, data: TrainingData):
+def case_weights(model: MarsModel, data: TrainingData) -> np.ndarray | None:
     """Case weights; successes and failures of a binomial model weigh a row by their number, too."""
     weights, responses = data.training_weights, data.responses.matrix
     if responses.shape[1] == len(model.response_names):
@@ -376,13 +1280,16 @@ def weights_kept(data: TrainingData, options: EarthOptions) -> np.ndarray | None
     given = data.training_weights if folds else data.all_weights
     Y = (data.responses if folds else data.all_responses).matrix
     weights = np.ones(len(Y)) if given is None else given
-    used = weights * Y.sum(axis=1) if is_pairs(Y, options.glm_family) else weights
+    family = options.glm_family
+    used = weights
+    if family is not None and is_pairs(Y, family):
+        used = weights * Y.sum(axis=1)
     if not options.force_weights and (given is None or not differ(used)):
         return None
     return weights if folds or options.glm_family is None else taken(weights, data.subset)
 
 
-def _expanded_names(linpreds, columns):
+def _expanded_names(linpreds: Any, columns: Columns | None) -> Any:
     """Names of raw factors in linpreds stand for all their columns."""
     if columns is None or linpreds is None or isinstance(linpreds, (bool, int)):
         return linpreds
@@ -393,3 +1300,8 @@ def _expanded_names(linpreds, columns):
         of_factor = [name for name, source in pairs if source.raw == value]
         expanded += of_factor or [value]
     return expanded
+
+
+def _earth_version(style: str) -> str | None:
+    """The version of the installed earth, which decides the table of style "bf"."""
+    return bridge.earth_version() if style == "bf" else None

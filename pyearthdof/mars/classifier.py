@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import inspect
-
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._utils.checks import by_position
-from .base import EarthFit
-from .components.glm import DECREASING, HALF
+from .base import MarsEstimator
+from .components.glm import LINKS
 from .data.classes import check_classes, check_threshold, class_names, learn_classes
 from .data.design import Responses, check_design, check_new_data, check_subset, check_weights
-from .data.extrapolation import within_range
-from .engines.r.training_data import FormulaData, TrainingData
+from .data.new_rows import within_range
+from .data.training import TrainingData
+from .engines.r.engine import moves_knots
+from .formula.training import FormulaData
 
 __all__ = ["EarthClassifier"]
-
-
-def _signature(init) -> inspect.Signature:
-    """The arguments of earth, followed by those of the classifier: one list of them is enough."""
-    shared = list(inspect.signature(EarthFit.__init__).parameters.values())
-    own = inspect.signature(init).parameters.values()
-    return inspect.Signature(shared + [p for p in own if p.kind is p.KEYWORD_ONLY])
 
 
 def _check_rows(classes, codes, weights, rows) -> None:
@@ -35,7 +28,7 @@ def _check_rows(classes, codes, weights, rows) -> None:
         check_classes(classes, codes[used], "sample_weight is above 0 in rows of")
 
 
-class EarthClassifier(ClassifierMixin, EarthFit, BaseEstimator):
+class EarthClassifier(ClassifierMixin, MarsEstimator):
     """Classification by MARS, as R's earth does it with `glm=list(family=binomial)`.
 
     Two classes are one binomial model of the second class. More are one binomial model for each class on
@@ -78,13 +71,50 @@ class EarthClassifier(ClassifierMixin, EarthFit, BaseEstimator):
            [0.   , 1.   ]])
     """
 
-    def __init__(self, *args, threshold=0.5, class_order="sorted", **options):
-        super().__init__(*args, **options)
-        self.threshold = threshold
-        self.class_order = class_order
-
-    # what scikit-learn, help and editors look at
-    setattr(__init__, "__signature__", _signature(__init__))  # noqa: B010
+    def __init__(
+        self,
+        degree=1,
+        penalty=None,
+        nk=None,
+        thresh=0.001,
+        minspan=0,
+        endspan=0,
+        newvar_penalty=0.0,
+        fast_k=20,
+        fast_beta=1.0,
+        linpreds=None,
+        allowed=None,
+        pmethod="backward",
+        nprune=None,
+        adjust_endspan=2.0,
+        auto_linpreds=True,
+        scale_y=None,
+        response_weight=None,
+        glm_family=None,
+        glm_link=None,
+        glm_maxit=None,
+        glm_epsilon=None,
+        glm_l2=0.0,
+        nfold=0,
+        ncross=1,
+        stratify=True,
+        varmod_method="none",
+        varmod_exponent=1.0,
+        varmod_conv=1.0,
+        varmod_clamp=0.1,
+        varmod_minspan=-3,
+        force_weights=False,
+        get_leverages=None,
+        exhaustive_tol=1e-10,
+        keepxy=False,
+        random_state=None,
+        engine="auto",
+        n_jobs=None,
+        *,
+        threshold=0.5,
+        class_order="sorted",
+    ):
+        self._set_arguments(locals())
 
     def fit(self, X, y, sample_weight=None, *, subset=None):
         """Fit the model; arguments as in `Earth.fit`, y being texts, whole numbers, truth values or dates."""
@@ -129,7 +159,12 @@ class EarthClassifier(ClassifierMixin, EarthFit, BaseEstimator):
         estimator = cls(**options)
         check_threshold(estimator.threshold)
         learned = FormulaData.learn(
-            formula, data, sample_weight, subset, class_order=estimator.class_order
+            formula,
+            data,
+            sample_weight,
+            subset,
+            moves_knots=moves_knots,
+            class_order=estimator.class_order,
         )
         y = learned.all_responses.matrix
         codes = y[:, 0].astype(int) if y.shape[1] == 1 else y.argmax(axis=1)
@@ -192,8 +227,8 @@ class EarthClassifier(ClassifierMixin, EarthFit, BaseEstimator):
         check_is_fitted(self)
         link = self._glm.link
         X = within_range(self.model_, check_new_data(self, X), extrapolate)
-        above = self.model_.predict(X, "link") - HALF[link]
-        return -above if link in DECREASING else above
+        above = self.model_.predict(X, "link") - LINKS[link].half
+        return -above if LINKS[link].is_decreasing else above
 
     def _indicators(self, codes: np.ndarray) -> Responses:
         """0 and 1 for two classes, else a column for each class, as earth expands a factor."""

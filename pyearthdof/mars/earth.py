@@ -6,20 +6,21 @@ import numpy as np
 from sklearn.base import clone
 
 from .._utils.checks import by_position, check_jobs
-from ..contract import Bound, Fits, PathFits
+from ..contract import Fits, PathFits, Procedure
 from ..exceptions import InvalidInputError
-from .base import EarthFit
-from .data.classes import response_levels
+from .base import MarsEstimator, check_many
 from .data.design import check_design, check_responses, check_subset, check_weights
-from .engines.r import objects as robject
-from .engines.r.many import BoundR
-from .engines.r.training_data import FormulaData, TrainingData
-from .regressor import MarsRegressor, check_many
+from .data.training import TrainingData, response_levels
+from .engines import choose_engine
+from .engines.base import BoundEngine
+from .engines.r.engine import moves_knots
+from .engines.r.objects import read_r
+from .formula.training import FormulaData
 
 __all__ = ["Earth"]
 
 
-class Earth(EarthFit, MarsRegressor):
+class Earth(MarsEstimator, Procedure):
     """Multivariate adaptive regression splines, as R's package `earth` fits them.
 
     Every argument has the meaning and the default that it has in R; None lets earth compute its own.
@@ -136,6 +137,48 @@ class Earth(EarthFit, MarsRegressor):
     is_equivariant = True
     takes_several_responses = True
 
+    def __init__(
+        self,
+        degree=1,
+        penalty=None,
+        nk=None,
+        thresh=0.001,
+        minspan=0,
+        endspan=0,
+        newvar_penalty=0.0,
+        fast_k=20,
+        fast_beta=1.0,
+        linpreds=None,
+        allowed=None,
+        pmethod="backward",
+        nprune=None,
+        adjust_endspan=2.0,
+        auto_linpreds=True,
+        scale_y=None,
+        response_weight=None,
+        glm_family=None,
+        glm_link=None,
+        glm_maxit=None,
+        glm_epsilon=None,
+        glm_l2=0.0,
+        nfold=0,
+        ncross=1,
+        stratify=True,
+        varmod_method="none",
+        varmod_exponent=1.0,
+        varmod_conv=1.0,
+        varmod_clamp=0.1,
+        varmod_minspan=-3,
+        force_weights=False,
+        get_leverages=None,
+        exhaustive_tol=1e-10,
+        keepxy=False,
+        random_state=None,
+        engine="auto",
+        n_jobs=None,
+    ):
+        self._set_arguments(locals())
+
     def fit(self, X, y, sample_weight=None, *, subset=None):
         """Fit the model.
 
@@ -172,7 +215,40 @@ class Earth(EarthFit, MarsRegressor):
         self.levels_ = response_levels(responses, y)
         return self
 
-    def bind(self, X) -> Bound:
+    def predict(self, X, type="response", *, missing="refuse", thresh=0.5, extrapolate="allow"):
+        """Predict at the rows of X; needs no R.
+
+        Parameters
+        ----------
+        X : (n, p) array or DataFrame
+            As in `fit`.
+        type : {"response", "link", "earth", "class", "terms"}
+            For a generalised linear model: means, linear predictors, or the least-squares fit of the terms.
+            Without one all three are the same. "class" gives the level of a y that was a factor, truth
+            values or two numbers that differ by 1; "terms" is R's: a DataFrame with a column for each
+            predictor, the sum of the terms that use it alone (`contributions` has all terms).
+        missing : {"refuse", "propagate"}
+            Missing values in X are refused; "propagate" gives NaN for the rows where a column is missing
+            that the model uses, as R does.
+        thresh : float
+            For "class" with one response: above it is the second level. Of several responses the largest
+            decides.
+        extrapolate : {"allow", "warn", "clip", "refuse"}
+            What to do with rows where a column that the model uses is outside of its training range: predict,
+            as R does; warn of them, too; predict at the nearest end of the range; or refuse them.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyearthdof import Earth
+        >>> x = np.random.default_rng(0).normal(size=(100, 2))
+        >>> model = Earth(engine="native").fit(x, x[:, 0])
+        >>> model.predict([[0.5, 9.0]]).round(6)
+        array([0.5])
+        """
+        return self._predict(X, type, missing, thresh, extrapolate)
+
+    def bind(self, X) -> BoundEngine:
         """This estimator on a design X, for many fits: checked, expanded and sorted once.
 
         Examples
@@ -190,11 +266,7 @@ class Earth(EarthFit, MarsRegressor):
             raise InvalidInputError(
                 f"{options.not_plain} but fits of many responses are plain ones"
             )
-        if self._engine_for(options, many=True) == "native":
-            from .engines.native import BoundNative
-
-            return BoundNative(design.values, design.names, options)
-        return BoundR(design.values, design.names, options)
+        return choose_engine(self.engine, options, many=True).bind(design, options)
 
     def fit_many(self, X, Y, n_jobs=None) -> Fits:
         """Fit every column of Y on the same X, for Monte Carlo; the estimator stays as it was.
@@ -243,13 +315,6 @@ class Earth(EarthFit, MarsRegressor):
         bound = clone(self).set_params(nk=max(nks)).bind(X)
         return bound.fit_path(check_many(Y, len(bound.X)), nks, check_jobs(n_jobs))
 
-    @property
-    def corrected(self):
-        """Moved: the penalty is corrected by `pyearthdof.CorrectedEarth`."""
-        raise AttributeError(
-            "Earth.corrected(X, y) is now pyearthdof.CorrectedEarth(Earth(...), rule='penalty').fit(X, y)"
-        )
-
     @classmethod
     def from_formula(cls, formula, data, sample_weight=None, *, subset=None, **options):
         """Fit by R's formula; it is read here, and needs no R.
@@ -286,7 +351,9 @@ class Earth(EarthFit, MarsRegressor):
         """
         by_position(data, "data", sample_weight=sample_weight, subset=subset)
         estimator = cls(**options)
-        estimator._fit(FormulaData.learn(formula, data, sample_weight, subset))
+        estimator._fit(
+            FormulaData.learn(formula, data, sample_weight, subset, moves_knots=moves_knots)
+        )
         return estimator
 
     @classmethod
@@ -316,10 +383,10 @@ class Earth(EarthFit, MarsRegressor):
         >>> model.predict([[-2.0, 0.0]]).round(2)
         array([2.01])
         """
-        model, details, params = robject.read_r(source)
+        fit, params = read_r(source)
         estimator = cls(**params)
-        estimator._take_names(model)
-        estimator._learn(model, details, details.weights, details.weights_kept)
+        estimator._take_names(fit.model)
+        estimator._learn(fit)
         return estimator
 
 

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
-import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .. import bridge
 from .._utils.checks import by_position, check_flag
-from ..contract import Bound, Fits, PathFits
+from ..contract import Fits, Procedure
 from ..exceptions import InvalidInputError
-from .data.design import check_design, check_training_data
+from .base import MarsEstimator, check_many
+from .data.design import check_design, check_names, check_training_data, default_names
 from .data.ranges import Ranges
 from .earth import Earth
-from .engines.r import engine as engine_r
-from .engines.r.many import BoundInR
-from .model.mars_model import FitDetails
-from .options import OPTIONS, EarthOptions
-from .regressor import MarsRegressor, check_many
+from .engines.base import BoundEngine
+from .engines.r.mda import BoundMda, fit_mda
+from .options import OPTIONS
 
 __all__ = ["Mars"]
 
 
-class Mars(MarsRegressor):
+class Mars(MarsEstimator, Procedure):
     """MARS as R's package `mda` fits it; its options are fewer than earth's.
 
     Parameters
@@ -53,33 +52,27 @@ class Mars(MarsRegressor):
     ('(Intercept)', 'h(x-0.51)', 'h(0.51-x)')
     """
 
+    _has_all_of_earth = False
+
     def __init__(self, degree=1, nk=None, penalty=None, thresh=0.001, prune=True):
-        self.degree = degree
-        self.nk = nk
-        self.penalty = penalty
-        self.thresh = thresh
-        self.prune = prune
+        self._set_arguments(locals())
 
     def fit(self, X, y):
         """Fit the model to finite numbers X (n, p) and y (n,)."""
         by_position(X, y=y)
         X, y = check_training_data(self, X, y)
-        names = self._feature_names(X.shape[1])
+        names = check_names(getattr(self, "feature_names_in_", default_names(X.shape[1])))
         options = self._options()
         self._require()
-        design = bridge.NamedMatrix(X, names)
-        found = bridge.call("mars.one", design, y, options, package="mda")
-        settings = EarthOptions(
-            n_features=len(names), degree=int(self.degree), thresh=float(self.thresh),
-            pmethod="backward" if self.prune else "none",
-        )  # fmt: skip
-        model = engine_r.model_from(found, settings)
-        model = replace(model, ranges=Ranges.of_matrix(names, X))
-        self._learn(model, engine_r.details_from(found))
-        self.mda_gcv_ = float(found["mars.gcv"][0])
+        fit, self.mda_gcv_ = fit_mda(X, y, names, options)
+        self._learn(replace(fit, model=replace(fit.model, ranges=Ranges.of_matrix(names, X))))
         return self
 
-    def bind(self, X) -> Bound:
+    def predict(self, X, type="response", *, missing="refuse", thresh=0.5, extrapolate="allow"):
+        """Predict at the rows of X; type, missing, thresh and extrapolate as in `Earth.predict`."""
+        return self._predict(X, type, missing, thresh, extrapolate)
+
+    def bind(self, X) -> BoundEngine:
         """This estimator on a design X, for many fits."""
         design = check_design(type(self)(), X)
         self._require()
@@ -100,11 +93,11 @@ class Mars(MarsRegressor):
         earth.n_features_in_ = self.n_features_in_
         if hasattr(self, "feature_names_in_"):
             earth.feature_names_in_ = self.feature_names_in_
-        details = FitDetails(
-            self.bx_, self.fitted_values_, self.residuals_, self.leverages_, self._r_object
-        )
-        earth._learn(self.model_, details)
+        earth._learn(self._training_fit("to_earth"))
         return earth
+
+    def _settings(self) -> dict[str, Any]:
+        return {"mda_options": self._options()}
 
     def _options(self) -> dict:
         """Options in mda's names; what is None has mda's default."""
@@ -119,23 +112,3 @@ class Mars(MarsRegressor):
     def _require() -> None:
         bridge.require("earth")
         bridge.require("mda")
-
-
-class BoundMda(BoundInR):
-    """mda's MARS on one design; `options` in mda's names."""
-
-    def __init__(self, X, names, options: dict):
-        self.X, self.names, self.options = X, names, options
-
-    def fit_many(self, Y, n_threads: int = 1) -> Fits:
-        """Fitted values and numbers of terms for every column of Y; R has one thread."""
-        fitted, terms = self._many(Y, self.options)
-        return Fits(fitted, terms, terms)
-
-    def fit_path(self, Y, nks, n_threads: int = 1) -> PathFits:
-        """mda tells no path, so every nk is fitted by itself."""
-        each = [self._many(Y, self.options | {"nk": nk}) for nk in nks]
-        return PathFits(np.stack([fitted for fitted, _ in each]), np.stack([n for _, n in each]))
-
-    def _many(self, Y, options) -> tuple[np.ndarray, np.ndarray]:
-        return engine_r.batch("mars.many", self.X, Y, self.names, options, package="mda")

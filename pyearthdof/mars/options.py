@@ -1,4 +1,8 @@
-"""The options of earth: our names, R's names, R's defaults and what is allowed, in one table."""
+"""The options of earth in one table: our names, R's names, R's defaults, allowed values, and stages.
+
+To add an option, add a field to `EarthOptions` and an argument to the constructors of `Earth` and
+`EarthClassifier`; every other list of options is derived from the table.
+"""
 
 from __future__ import annotations
 
@@ -7,27 +11,26 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from numbers import Integral
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from .._utils.checks import is_flag, is_integer, is_number, refusal
 from ..exceptions import InvalidInputError
-from .components.glm import FAMILIES, LINKS
 
 __all__ = [
-    "MANY_ROWS",
-    "OPTIONS",
-    "PMETHODS",
-    "SEARCH_OPTIONS",
-    "EarthOptions",
-    "check_options",
-    "default_nk",
-    "default_penalty",
-    "n_arguments",
-]
+    "GLM_FAMILIES", "GLM_LINKS", "MANY_ROWS", "OPTIONS", "PMETHODS", "SEARCH_OPTIONS",
+    "EarthOptions", "check_options", "default_nk", "default_penalty", "n_arguments", "of_stage",
+]  # fmt: skip
 
 PMETHODS = ("backward", "none", "exhaustive", "forward", "seqrep", "cv")
+GLM_FAMILIES = {  # our names and R's
+    "binomial": "binomial", "poisson": "poisson", "gamma": "Gamma", "gaussian": "gaussian",
+    "inverse_gaussian": "inverse.gaussian", "quasibinomial": "quasibinomial", "quasipoisson": "quasipoisson",
+}  # fmt: skip
+GLM_LINKS = (
+    "identity", "logit", "probit", "cauchit", "cloglog", "log", "inverse", "sqrt", "1/mu^2",
+)  # fmt: skip
 VARMODS = (
     "none", "const", "lm", "rlm", "earth", "gam", "power", "power0", "x.lm", "x.rlm", "x.earth", "x.gam",
 )  # fmt: skip
@@ -37,16 +40,23 @@ VARMODS_ONLY_R = ("gam", "x.gam")
 VARMODS_OF_A_POWER = ("lm", "rlm", "earth", "gam")  # of the fitted response: they take an exponent
 
 
+Stage = Literal["forward", "prune", "glm", "cv", "varmod", "runtime"]
+
+
 @dataclass(frozen=True)
 class Option:
-    """One argument of earth; `convert` gives an allowed value its type, `allowed` says it in words."""
+    """One argument of earth; `convert` gives an allowed value its type, `allowed` says it in words.
 
+    `stage` is the part of a fit that the option decides: the forward pass, the pruning pass, the
+    generalised linear model, cross-validation, the variance model, or ("runtime") nothing about the model.
+    """
+
+    stage: Stage
     r_name: str
     default: Any
     allowed: str
     convert: Callable[[Any], Any]
-    single: bool = False  # what differs from the default is for a single fit, not for many at once
-    only_native: bool = False  # and this for the native engine alone
+    only_native: bool = False  # R does not have it
     name: str = ""  # that of the field of EarthOptions
 
     def check(self, value) -> Any:
@@ -65,7 +75,7 @@ class Option:
         return not isinstance(value, np.ndarray) and value == self.default
 
 
-def _option(*args, **kwargs) -> Any:
+def _option(*args: Any, **kwargs: Any) -> Any:
     option = Option(*args, **kwargs)
     return field(default=option.default, metadata={"option": option})
 
@@ -173,51 +183,55 @@ class EarthOptions:
 
     n_features: int
     # fmt: off
-    degree: int = _option("degree", 1, "an integer from 1 to 10", _integer(1, 10))
-    penalty: float = _option("penalty", None, "None, -1, or a number from 0 to 1000", _or_none(_penalty))
-    nk: int = _option("nk", None, "None or an integer from 1 to 1000", _or_none(_integer(1, 1000)))
-    thresh: float = _option("thresh", 0.001, "a number from 0 to below 1", _number(0, 1, below_high=True))
-    minspan: int = _option("minspan", 0, "an integer", _integer())
-    endspan: int = _option("endspan", 0, "an integer, 0 or more", _integer(0))
-    newvar_penalty: float = _option("newvar.penalty", 0.0, "a number, 0 or more", _number(0))
-    fast_k: int = _option("fast.k", 20, "an integer", _integer())
-    fast_beta: float = _option("fast.beta", 1.0, "a number from 0 to 1000", _number(0, 1000))
-    pmethod: str = _option("pmethod", "backward", "one of " + ", ".join(PMETHODS), _word(PMETHODS))
-    nprune: int | None = _option("nprune", None, "None or an integer, 1 or more", _or_none(_integer(1)))
-    adjust_endspan: float = _option("Adjust.endspan", 2.0, "a number from 0 to 10", _number(0, 10))
-    auto_linpreds: bool = _option("Auto.linpreds", True, "True or False", _flag)
-    scale_y: bool | None = _option("Scale.y", None, "None, True or False", _or_none(_flag))
+    degree: int = _option("forward", "degree", 1, "an integer from 1 to 10", _integer(1, 10))
+    penalty: float = _option(
+        "forward", "penalty", None, "None, -1, or a number from 0 to 1000", _or_none(_penalty))
+    nk: int = _option("forward", "nk", None, "None or an integer from 1 to 1000", _or_none(_integer(1, 1000)))
+    thresh: float = _option(
+        "forward", "thresh", 0.001, "a number from 0 to below 1", _number(0, 1, below_high=True))
+    minspan: int = _option("forward", "minspan", 0, "an integer", _integer())
+    endspan: int = _option("forward", "endspan", 0, "an integer, 0 or more", _integer(0))
+    newvar_penalty: float = _option("forward", "newvar.penalty", 0.0, "a number, 0 or more", _number(0))
+    fast_k: int = _option("forward", "fast.k", 20, "an integer", _integer())
+    fast_beta: float = _option("forward", "fast.beta", 1.0, "a number from 0 to 1000", _number(0, 1000))
+    pmethod: str = _option("prune", "pmethod", "backward", "one of " + ", ".join(PMETHODS), _word(PMETHODS))
+    nprune: int | None = _option(
+        "prune", "nprune", None, "None or an integer, 1 or more", _or_none(_integer(1)))
+    adjust_endspan: float = _option("forward", "Adjust.endspan", 2.0, "a number from 0 to 10", _number(0, 10))
+    auto_linpreds: bool = _option("forward", "Auto.linpreds", True, "True or False", _flag)
+    scale_y: bool | None = _option("forward", "Scale.y", None, "None, True or False", _or_none(_flag))
     allowed: Callable[..., Any] | None = _option(  # noqa: RUF009
-        "allowed", None, "None or a function of degree, pred, parents and, if wanted, namesx and first",
-        _or_none(_function),
-    )
-    linpreds: tuple[int, ...] = _option("linpreds", None, "None, True, names or indices", _later)
-    response_weight: np.ndarray | None = _option("wp", None, "None or a number for each response", _later)  # noqa: RUF009
-    force_weights: bool = _option("Force.weights", False, "True or False", _flag)
-    get_leverages: bool | None = _option("Get.leverages", None, "None, True or False", _or_none(_flag))
-    exhaustive_tol: float = _option("Exhaustive.tol", 1e-10, "a number, 0 or more", _number(0))
-    keepxy: bool = _option("keepxy", False, "True or False", _flag)
+        "forward", "allowed", None,
+        "None or a function of degree, pred, parents and, if wanted, namesx and first", _or_none(_function))
+    linpreds: tuple[int, ...] = _option("forward", "linpreds", None, "None, True, names or indices", _later)
+    response_weight: np.ndarray | None = _option(  # noqa: RUF009
+        "forward", "wp", None, "None or a number for each response", _later)
+    force_weights: bool = _option("forward", "Force.weights", False, "True or False", _flag)
+    get_leverages: bool | None = _option(
+        "prune", "Get.leverages", None, "None, True or False", _or_none(_flag))
+    exhaustive_tol: float = _option("prune", "Exhaustive.tol", 1e-10, "a number, 0 or more", _number(0))
+    keepxy: bool = _option("runtime", "keepxy", False, "True or False", _flag)
     # The glm options become one argument in R, see `_glm_in_r`.
     glm_family: str | None = _option(
-        "glm", None, "None or one of " + ", ".join(FAMILIES), _or_none(_word(FAMILIES)), single=True)
+        "glm", "glm", None, "None or one of " + ", ".join(GLM_FAMILIES), _or_none(_word(GLM_FAMILIES)))
     glm_link: str | None = _option(
-        "", None, "None or one of " + ", ".join(LINKS), _or_none(_word(LINKS)), single=True)
+        "glm", "", None, "None or one of " + ", ".join(GLM_LINKS), _or_none(_word(GLM_LINKS)))
     glm_maxit: int | None = _option(
-        "", None, "None or an integer, 1 or more", _or_none(_integer(1)), single=True)
+        "glm", "", None, "None or an integer, 1 or more", _or_none(_integer(1)))
     glm_epsilon: float | None = _option(
-        "", None, "None or a number above 0", _or_none(_positive), single=True)
-    glm_l2: float = _option("", 0.0, "a number, 0 or more", _number(0), single=True, only_native=True)
-    nfold: int = _option("nfold", 0, "an integer, 0 or more", _integer(0), single=True)
-    ncross: int = _option("ncross", 1, "an integer from 1 to 1000", _integer(1, 1000), single=True)
-    stratify: bool = _option("stratify", True, "True or False", _flag, single=True)
+        "glm", "", None, "None or a number above 0", _or_none(_positive))
+    glm_l2: float = _option("glm", "", 0.0, "a number, 0 or more", _number(0), only_native=True)
+    nfold: int = _option("cv", "nfold", 0, "an integer, 0 or more", _integer(0))
+    ncross: int = _option("cv", "ncross", 1, "an integer from 1 to 1000", _integer(1, 1000))
+    stratify: bool = _option("cv", "stratify", True, "True or False", _flag)
     varmod_method: str = _option(
-        "varmod.method", "none", "one of " + ", ".join(VARMODS), _word(VARMODS), single=True)
+        "varmod", "varmod.method", "none", "one of " + ", ".join(VARMODS), _word(VARMODS))
     varmod_exponent: float = _option(
-        "varmod.exponent", 1.0, "a number from 0.1 to 5", _number(0.1, 5), single=True)
+        "varmod", "varmod.exponent", 1.0, "a number from 0.1 to 5", _number(0.1, 5))
     varmod_conv: float = _option(
-        "varmod.conv", 1.0, "a percentage above 0 and up to 100, or a negative integer", _conv, single=True)
-    varmod_clamp: float = _option("varmod.clamp", 0.1, "a number from 0 to 1", _number(0, 1), single=True)
-    varmod_minspan: int = _option("varmod.minspan", -3, "an integer", _integer(), single=True)
+        "varmod", "varmod.conv", 1.0, "a percentage above 0 and up to 100, or a negative integer", _conv)
+    varmod_clamp: float = _option("varmod", "varmod.clamp", 0.1, "a number from 0 to 1", _number(0, 1))
+    varmod_minspan: int = _option("varmod", "varmod.minspan", -3, "an integer", _integer())
     # fmt: on
 
     def __post_init__(self):
@@ -244,7 +258,7 @@ class EarthOptions:
     @property
     def not_plain(self) -> str | None:
         """The first option, as text, that fits of many responses do not have; None if there is none."""
-        given = self._first_given(option for option in OPTIONS if option.single)
+        given = self._first_given(o for o in OPTIONS if o.stage in ("glm", "cv", "varmod"))
         return "pmethod='cv'" if given is None and self.pmethod == "cv" else given
 
     def _first_given(self, options: Iterable[Option]) -> str | None:
@@ -278,7 +292,7 @@ class EarthOptions:
         if self.glm_family is None:
             return None
         given = {"link": self.glm_link, "maxit": self.glm_maxit, "epsilon": self.glm_epsilon}
-        family = {"family": FAMILIES[self.glm_family]}
+        family = {"family": GLM_FAMILIES[self.glm_family]}
         return family | {name: value for name, value in given.items() if value is not None}
 
 
@@ -286,11 +300,20 @@ OPTIONS = tuple(
     replace(f.metadata["option"], name=f.name) for f in fields(EarthOptions) if f.metadata
 )
 
-# What decides, apart from penalty, thresh and the pruning, which terms the forward pass finds.
-SEARCH_OPTIONS = (
-    "degree", "nk", "minspan", "endspan", "newvar_penalty", "fast_k", "fast_beta", "adjust_endspan",
-    "auto_linpreds", "scale_y", "allowed", "linpreds", "force_weights",
-)  # fmt: skip
+
+def of_stage(*stages: Stage) -> tuple[str, ...]:
+    """Names of the options that decide these parts of a fit.
+
+    >>> of_stage("cv")
+    ('nfold', 'ncross', 'stratify')
+    """
+    return tuple(option.name for option in OPTIONS if option.stage in stages)
+
+
+# The options that decide which terms an endless forward pass on one response finds.
+SEARCH_OPTIONS = tuple(
+    name for name in of_stage("forward") if name not in ("penalty", "thresh", "response_weight")
+)
 
 
 def check_options(
@@ -324,8 +347,7 @@ def check_options(
 
 def _check_together(options: EarthOptions, n_resp: int, pairs: bool) -> None:
     """Options that only make sense together, R's rules in our names."""
-    of_glm = ("glm_epsilon", "glm_l2", "glm_link", "glm_maxit")
-    given = [name for name in of_glm if getattr(options, name)]
+    given = [name for name in sorted(of_stage("glm")) if getattr(options, name)]
     if given and options.glm_family is None:
         raise InvalidInputError(f"{given[0]} is given but glm_family is None")
     folds = options.nfold > 1

@@ -19,6 +19,7 @@ __all__ = [
     "plain",
     "read_coefficients",
     "read_file",
+    "read_flag",
     "read_indices",
     "read_integer",
     "read_json",
@@ -100,6 +101,13 @@ def read_integer(name, value) -> int:
     if not number.is_integer() or abs(number) > 2**53:
         raise InvalidInputError(f"{name}={str(value)[:40]} but it should be an integer")
     return int(number)
+
+
+def read_flag(name, value) -> bool:
+    """True or False."""
+    if not isinstance(value, bool):
+        raise InvalidInputError(f"{name} holds {str(value)[:40]!r} where true or false should be")
+    return value
 
 
 def read_text(name, value) -> str:

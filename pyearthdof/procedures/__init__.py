@@ -1,4 +1,4 @@
-"""The paper's fitting procedures beside MARS: each a scikit-learn regressor that tells its df.
+"""The paper's fitting procedures beside MARS: each a scikit-learn regressor that reports its df.
 
 Not importable from the top of the package: `Ridge` or `Lasso` there would shadow scikit-learn's, whose
 penalties are scaled otherwise. A name is imported on first use.
@@ -12,8 +12,8 @@ _HOME = {
     "LeastSquares": ".linear",
     "Ridge": ".linear",
     "NearestNeighbors": ".linear",
-    "CubicSpline": ".splines.linear",
-    "SmoothingSpline": ".splines.linear",
+    "CubicSpline": ".splines.smoothing",
+    "SmoothingSpline": ".splines.smoothing",
     "MonotoneCubicSpline": ".splines.monotone",
     "MonotoneSmoothingSpline": ".splines.monotone",
     "BestSubset": ".subset",
@@ -24,9 +24,9 @@ _HOME = {
     "RelaxedLasso": ".lasso",
     "lasso_path": ".lasso",
     "IterativeRidge": ".iterative_ridge",
-    "TheoremOne": ".theorem",
-    "lasso_derivative": ".theorem",
-    "theorem_one": ".theorem",
+    "TheoremOne": ".lasso",
+    "lasso_derivative": ".lasso",
+    "theorem_one": ".lasso",
     "RegressionTree": ".tree",
     "RBSpline": ".splines.by_r",
     "RNaturalSpline": ".splines.by_r",

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from .._utils.checks import by_position
 from ..contract import Bound, Fits
-from .binding import BindingProcedure, LinearPrediction
+from .linear import BindingProcedure, LinearPrediction
 
 __all__ = ["ActiveSetRegression", "CompactDesign", "least_squares_on"]
 

@@ -11,16 +11,15 @@ with Psi = I. No coefficient is ever removed: |beta_j| is taken as no smaller th
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from scipy.linalg import qr
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, validate_data
 
 from .._utils.checks import by_position, check_count, check_positive, check_responses
+from .._utils.warnings import warn_user
 from ..contract import Fits, Procedure
-from .binding import LinearPrediction
+from .linear import LinearPrediction
 
 __all__ = ["IterativeRidge"]
 
@@ -105,11 +104,10 @@ class IterativeRidge(LinearPrediction, Procedure):
             for start in range(0, len(Z), per_batch)
         ]
         if not all(converged for _, _, converged in batches):
-            warnings.warn(
+            warn_user(
                 f"IterativeRidge stopped at max_iter = {self.max_iter} before the coefficients "
                 f"changed by less than tol = {tol:g}; raise one of them.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
         coef = np.concatenate([beta for beta, _, _ in batches]).T
         trace = np.concatenate([trace for _, trace, _ in batches])

@@ -8,12 +8,23 @@ The solver is an active-set method in the manner of Lawson and Hanson's for nonn
 squares. The column that violates the optimality conditions most enters; on the active columns with
 their signs the minimum is a linear system, solved with an orthogonal factorisation that is updated;
 the coefficients move towards it until one crosses zero and leaves. It ends, after finitely many
-steps, at the solution to rounding error, with exact zeros: that is what Theorem 1 needs.
+steps, at the solution to rounding error, with exact zeros, as Theorem 1 needs.
+
+Theorem 1: where the solution beta is known, the fit is S y with
+
+    S = X (X'X + lam Psi)^-1 X',    Psi = diag{1 / (2 |beta_j|)},
+
+and the number of nonzero coefficients is tr S + delta. The search cost delta comes from the
+dependence of Psi on y:
+
+    delta = sum_ij (dS_ij / dy_i) y_j
+          = lam sum_i x_i' (X'X + lam Psi)^-1 Psi (d beta / dy_i),
+
+because (X'X + lam Psi)^-1 X'y is beta itself and C_beta D_beta beta = -Psi (d beta / dy_i).
 """
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,11 +33,14 @@ from sklearn.utils.validation import check_X_y, validate_data
 
 from .. import _core
 from .._utils.checks import check_positive
+from .._utils.warnings import warn_user
 from ..exceptions import InvalidInputError
 from .active_set import ActiveSetRegression, CompactDesign
-from .theorem import theorem_one
 
-__all__ = ["Lasso", "LassoPath", "RelaxedLasso", "lasso_path"]
+__all__ = [
+    "Lasso", "LassoPath", "RelaxedLasso", "TheoremOne", "lasso_derivative", "lasso_path",
+    "theorem_one",
+]  # fmt: skip
 
 # In units where columns and response have length one.
 _DEPENDENT = 1e-10
@@ -34,7 +48,15 @@ _DEPENDENT = 1e-10
 _MIN_STEPS, _MIN_GAIN, _MAX_EXPLAINED = 5, 1e-5, 0.999
 
 
-class Lasso(ActiveSetRegression):
+class _LassoSelection(ActiveSetRegression):
+    """Base class of the procedures whose active set is that of the lasso."""
+
+    def __init__(self, lam, fit_intercept=False):
+        self.lam = lam
+        self.fit_intercept = fit_intercept
+
+
+class Lasso(_LassoSelection):
     """The lasso in the paper's scaling, ||y - X b||^2 + lam ||b||_1, for p < n and p > n.
 
     Parameters
@@ -70,10 +92,6 @@ class Lasso(ActiveSetRegression):
 
     df_statistic = "n_coef"
 
-    def __init__(self, lam, fit_intercept=False):
-        self.lam = lam
-        self.fit_intercept = fit_intercept
-
     def fit(self, X, y):
         """Fit y on X; sets `coef_`, `intercept_`, `active_` and the quantities of the paper."""
         super().fit(X, y)
@@ -90,7 +108,7 @@ class Lasso(ActiveSetRegression):
         return np.array([_trace(design, g, self.lam, j) for j, g in enumerate(gamma.T)])
 
 
-class RelaxedLasso(ActiveSetRegression):
+class RelaxedLasso(_LassoSelection):
     """Least squares on the columns that the lasso selects.
 
     Parameters
@@ -117,10 +135,6 @@ class RelaxedLasso(ActiveSetRegression):
     >>> fit.active_.tolist(), fit.coef_[:3].round(12).tolist(), fit.trace_
     ([0, 1, 2], [1.0, 1.0, 1.0], 3.0)
     """
-
-    def __init__(self, lam, fit_intercept=False):
-        self.lam = lam
-        self.fit_intercept = fit_intercept
 
     def orthogonal_rule(self, X):
         return self.lam / 2 / np.linalg.norm(X, axis=0)
@@ -261,9 +275,118 @@ def _solve_grid(design: CompactDesign, grid: np.ndarray) -> np.ndarray:
 
 def _warn_unless(converged):
     if not converged:
-        warnings.warn(
+        warn_user(
             "The lasso's active-set iteration stopped at its limit of steps: X may be too close to "
             "collinear for it; scale the columns or use a larger lam.",
             ConvergenceWarning,
-            stacklevel=4,
         )
+
+
+@dataclass(frozen=True)
+class TheoremOne:
+    """The two sides of Theorem 1 at one solution.
+
+    Attributes
+    ----------
+    n_nonzero : int
+        Number of nonzero coefficients.
+    trace : float
+        tr S(y).
+    delta : float
+        The search cost: `trace + delta` equals `n_nonzero`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof.procedures import theorem_one
+    >>> found = theorem_one(np.eye(2), np.array([2.0, 0.0]), lam=2.0)
+    >>> found.n_nonzero, round(found.trace, 6), round(found.delta, 6)
+    (1, 0.666667, 0.333333)
+    """
+
+    n_nonzero: int
+    trace: float
+    delta: float
+
+
+def lasso_derivative(X, coef) -> np.ndarray:
+    """d beta / d y of a lasso solution, (p, n): least squares on the active set, zero elsewhere.
+
+    The signs and the active set do not change with a small change of y, so beta_A moves as
+    (X_A'X_A)^-1 X_A' dy.
+
+    Parameters
+    ----------
+    X : (n, p) array
+    coef : (p,) array
+        The solution.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof.procedures.lasso import lasso_derivative
+    >>> lasso_derivative(np.eye(3), [0.0, 2.0, 0.0]).tolist()
+    [[0.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]
+    """
+    X, coef = np.asarray(X, dtype=float), np.asarray(coef, dtype=float)
+    active = np.flatnonzero(coef)
+    derivative = np.zeros(X.shape[::-1])
+    if len(active):
+        derivative[active] = np.linalg.pinv(X[:, active])
+    return derivative
+
+
+def theorem_one(X, coef, lam, *, derivative=None, floor=None) -> TheoremOne:
+    """tr S(y) and delta at a lasso solution.
+
+    Parameters
+    ----------
+    X : (n, p) array
+        As the coefficients belong to it: centred if there is an intercept.
+    coef : (p,) array
+        The lasso's coefficients.
+    lam : float
+        The penalty, beside the unhalved residual sum of squares.
+    derivative : (p, n) array or None
+        d beta / d y; None takes the exact one, `lasso_derivative`.
+    floor : float or None
+        None drops the zero coefficients, which is exact. The paper replaces them by 1e-7 instead.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof.procedures.lasso import Lasso
+    >>> from pyearthdof.procedures.lasso import theorem_one
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((100, 20))
+    >>> y = X[:, :3].sum(axis=1) + rng.standard_normal(100)
+    >>> found = theorem_one(X, Lasso(lam=40.0).fit(X, y).coef_, 40.0)
+    >>> found.n_nonzero, round(found.trace, 3), round(found.delta, 3)
+    (4, 2.366, 1.634)
+    """
+    X, coef = np.asarray(X, dtype=float), np.asarray(coef, dtype=float)
+    if X.ndim != 2 or coef.shape != X.shape[1:]:
+        raise InvalidInputError(
+            f"coef has shape {coef.shape} but it should have one entry per column of X {X.shape}"
+        )
+    if derivative is None:
+        derivative = lasso_derivative(X, coef)
+    size = np.abs(coef)
+    if floor is not None:
+        size = np.where(coef == 0, floor, size)
+    kept = np.flatnonzero(size)
+    return TheoremOne(
+        int(np.count_nonzero(coef)),
+        *_trace_and_delta(X[:, kept], size[kept], lam, derivative[kept]),
+    )
+
+
+def _trace_and_delta(X, size, lam, derivative):
+    # With D = diag{|beta|^(1/2)} and U d V' = X D (singular values): (X'X + lam Psi)^-1 is
+    # D V (d^2 + lam/2)^-1 V' D, which stays accurate when a coefficient is close to zero.
+    root = np.sqrt(size)
+    U, d, Vt = np.linalg.svd(X * root, full_matrices=False)
+    trace = np.sum(d**2 / (d**2 + lam / 2))
+    # X (X'X + lam Psi)^-1 Psi lam, one row for each y_i
+    weight = (U * (d / (d**2 + lam / 2))) @ Vt * (lam / 2 / root)
+    return float(trace), float(np.sum(weight * derivative.T))

@@ -1,7 +1,8 @@
-"""Linear smoothers of several predictors: least squares, ridge, k-nearest-neighbour averaging.
+"""Linear smoothers of several predictors, and the base classes that other procedures share.
 
-Each fit is S y with an S that does not depend on y, so its degrees of freedom are tr(S) and its
-search cost is zero (section "Linear Smoothers" of the paper).
+The fit of least squares, ridge and k-nearest-neighbour averaging is S y with an S that does not depend on
+y, so its degrees of freedom are tr(S) and its search cost is zero (section "Linear Smoothers" of the
+paper).
 """
 
 from __future__ import annotations
@@ -13,11 +14,33 @@ from scipy.sparse import csr_matrix
 from scipy.spatial import cKDTree
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from .._utils.checks import by_position, check_count, check_flag, check_number
-from ..contract import Bound, Fits
-from .binding import BindingProcedure, LinearPrediction
+from .._utils.checks import by_position, check_count, check_flag, check_number, check_responses
+from ..contract import Bound, Fits, Procedure
 
-__all__ = ["LeastSquares", "NearestNeighbors", "Ridge"]
+__all__ = ["BindingProcedure", "LeastSquares", "LinearPrediction", "NearestNeighbors", "Ridge"]
+
+
+class LinearPrediction:
+    """For a procedure that learns `coef_` and `intercept_`."""
+
+    coef_: np.ndarray
+    intercept_: float
+
+    def predict(self, X) -> np.ndarray:
+        """X @ coef_ + intercept_."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return X @ self.coef_ + self.intercept_
+
+
+class BindingProcedure(Procedure):
+    """A procedure whose `bind` checks X; a subclass has no `fit_many` of its own."""
+
+    def fit_many(self, X, Y) -> Fits:
+        """Fit every column of Y, (n, m), on the same X, (n, p)."""
+        bound = self.bind(X)
+        return bound.fit_many(check_responses(Y, len(X)))
+
 
 # Two distances closer than this, relatively, are a tie: rounding must not pick a neighbour.
 TIE = 1e-10

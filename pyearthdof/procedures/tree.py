@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from .. import _core
 from .._utils.checks import by_position, check_count
 from ..contract import Bound, Fits
-from .binding import BindingProcedure
+from .linear import BindingProcedure
 
 __all__ = ["RegressionTree"]
 

@@ -117,7 +117,7 @@ def test_instruction_sets_give_the_same_bits(name, instructions):
     found = many(X, Y, chosen), native.fit(X, Y[:, 0], chosen), native.fit(X, Y[:, :3], chosen)
     assert np.array_equal(found[0][0], wanted[0][0])
     for ours, theirs in zip(found[1:], wanted[1:], strict=True):
-        assert np.array_equal(ours.coef, theirs.coef)
+        assert np.array_equal(ours.model.coef, theirs.model.coef)
         assert np.array_equal(ours.leverages, theirs.leverages)
 
 
@@ -224,7 +224,7 @@ def test_ctrl_c_is_heard_in_the_loops(n_threads):
             )
     finally:
         signal.signal(signal.SIGINT, before)
-    assert len(native.fit(X[:200], y[:200, 0], options(X)).selected) >= 1
+    assert len(native.fit(X[:200], y[:200, 0], options(X)).model.selected) >= 1
 
 
 def test_python_goes_on_while_the_loops_run():

@@ -155,10 +155,3 @@ def test_before_fitting():
     with pytest.raises(NotFittedError):
         native().predict(X)
     assert not hasattr(native(), "penalty_")
-
-
-def test_the_old_name_names_this_one():
-    with pytest.raises(
-        AttributeError, match=r"is now pyearthdof.CorrectedEarth\(Earth\(...\), rule=\'penalty\'\)"
-    ):
-        Earth().corrected(X, y)

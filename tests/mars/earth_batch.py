@@ -80,6 +80,11 @@ def fit_in_r(cases: list[Case], timeout: float = 3600) -> list[dict | None]:
         return [_read(values, case) for case in cases]
 
 
+def value_of(found, name: str):
+    """A number of a fit, or of its model."""
+    return getattr(found if hasattr(found, name) else found.model, name)
+
+
 def difference(found, wanted: dict, tolerance: float = 1e-8) -> str:
     """The first thing in which a native fit differs from R's, or an empty string.
 
@@ -87,11 +92,11 @@ def difference(found, wanted: dict, tolerance: float = 1e-8) -> str:
     rounding (the mean of a response that sums to 0), to 1e-8 of the residuals.
     """
     for name in ("dirs", "cuts", "selected"):
-        if not np.array_equal(getattr(found, name), wanted[name]):
+        if not np.array_equal(value_of(found, name), wanted[name]):
             return name
-    if found.termcond != wanted["termcond"]:
+    if found.model.termcond != wanted["termcond"]:
         return "termcond"
-    if not np.array_equal(found.prune_terms, wanted["prune_terms"]):
+    if not np.array_equal(found.model.prune_terms, wanted["prune_terms"]):
         return "prune_terms"
     for name in (
         "coef",
@@ -103,7 +108,7 @@ def difference(found, wanted: dict, tolerance: float = 1e-8) -> str:
         "gcv_per_subset",
         "leverages",
     ):
-        ours, theirs = np.ravel(getattr(found, name)), np.ravel(wanted[name])
+        ours, theirs = np.ravel(value_of(found, name)), np.ravel(wanted[name])
         finite = np.isfinite(theirs)
         if not np.array_equal(finite, np.isfinite(ours)):
             return name

@@ -10,7 +10,7 @@ from without_r import run_without_r
 
 from pyearthdof import Earth, MarsModel
 from pyearthdof.exceptions import ColumnWarning, InvalidInputError
-from pyearthdof.mars.components.gcv import nominal_df
+from pyearthdof.mars.components.terms import nominal_df
 from pyearthdof.mars.inspect.importance import additive_terms, term_contributions
 
 

@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 from pyearthdof import Earth, EarthClassifier
 from pyearthdof.exceptions import InvalidInputError
-from pyearthdof.mars.other_names import OURS
+from pyearthdof.mars.base import OURS
 
 PY_EARTH = [
     "max_terms", "max_degree", "allow_missing", "endspan_alpha", "minspan_alpha", "zero_tol", "smooth",

@@ -2,6 +2,7 @@
 
 import functools
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -169,11 +170,11 @@ def test_summaries_with_options(k):
         again = (
             Earth(**model.get_params()).fit(X, FITS_Y[k]) if model.engine_ == "native" else model
         )
-        kept, again._r_object = again._r_object, None
+        kept, again._fitted = again._fitted, replace(again._fitted, r_object=None)
         try:
             assert again.summary(**options).split("\n\n", 1)[1].rstrip() == expected.rstrip()
         finally:
-            again._r_object = kept
+            again._fitted = kept
 
 
 R_STANDARDIZED = """

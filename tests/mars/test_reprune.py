@@ -132,7 +132,7 @@ def test_formula_models_are_pruned_again(found):
 def test_training_data_are_needed(found):
     X, y, _ = data_of(found, ("ozone", "temp|ibh", "O3", ""))
     model = Earth(engine="r").fit(X, y)
-    with pytest.raises(InvalidInputError, match="training data are not here"):
+    with pytest.raises(InvalidInputError, match="training data are not available"):
         pickle.loads(pickle.dumps(model)).reprune(nprune=3)
     kept = pickle.loads(pickle.dumps(Earth(engine="r", keepxy=True).fit(X, y)))
     np.testing.assert_array_equal(

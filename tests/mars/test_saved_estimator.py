@@ -3,6 +3,7 @@
 import copy
 import json
 import warnings
+from pathlib import Path
 
 import jsonschema
 import numpy as np
@@ -12,7 +13,8 @@ from matplotlib import pyplot
 
 from pyearthdof import Earth, EarthClassifier, Mars, MarsModel, plots
 from pyearthdof.exceptions import InvalidInputError, TrainingRowsError
-from pyearthdof.mars.model.schema import model_schema
+from pyearthdof.mars.meta import load_estimator
+from pyearthdof.mars.model.mars_model import model_schema
 
 VALID = jsonschema.Draft202012Validator(model_schema())
 MODELS = {}
@@ -187,7 +189,7 @@ def test_only_what_needs_the_training_rows_says_so(pair):
         loaded.residuals()
     if not isinstance(loaded, Mars):
         for call in (loaded.reprune, loaded.update):
-            with pytest.raises(InvalidInputError, match="the training data are not here"):
+            with pytest.raises(InvalidInputError, match="the training data are not available"):
                 call()
 
 
@@ -330,3 +332,25 @@ def test_odd_values_anywhere_are_refused_or_harmless(name):
                 except InvalidInputError:
                     refused += 1
     assert refused > 50
+
+
+FILES = Path(__file__).parent / "saved"  # written by the version before the redesign
+
+
+@pytest.mark.parametrize("path", sorted(FILES.glob("*.json")), ids=lambda path: path.stem)
+def test_files_of_an_earlier_version_are_read(path):
+    text = path.read_text()
+    VALID.validate(json.loads(text))
+    model = MarsModel.from_json(text)
+    if path.stem == "model":
+        assert model.to_json() == text and Earth.from_json(text).terms_ == model.selected_names
+        return
+    assert load_estimator(text).to_json() == text
+
+
+def test_a_file_is_parsed_once(monkeypatch):
+    text, calls = (FILES / "varmod.json").read_text(), []
+    loads = json.loads
+    monkeypatch.setattr(json, "loads", lambda *a, **k: calls.append(a) or loads(*a, **k))
+    load_estimator(text)
+    assert len(calls) == 1

@@ -44,7 +44,7 @@ print(pyearthdof.degrees_of_freedom(LeastSquares(), (20, 3), n_rep=2).trace)
 
 REPORT = """
 import numpy as np, pandas as pd, pyearthdof
-from pyearthdof.mars.model.schema import model_schema
+from pyearthdof.mars.model.mars_model import model_schema
 table = pd.DataFrame({"x": np.arange(50.0), "kind": ["a", "b"] * 25})
 table.assign(y=np.abs(table["x"] - 25)).to_csv("table.csv", index=False)
 table = pd.read_csv("table.csv")

@@ -12,8 +12,13 @@ from sklearn.utils.estimator_checks import check_estimator
 from pyearthdof.contract import Procedure
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.procedures.iterative_ridge import IterativeRidge
-from pyearthdof.procedures.lasso import Lasso, RelaxedLasso, lasso_path
-from pyearthdof.procedures.theorem import lasso_derivative, theorem_one
+from pyearthdof.procedures.lasso import (
+    Lasso,
+    RelaxedLasso,
+    lasso_derivative,
+    lasso_path,
+    theorem_one,
+)
 
 GLMNET = """
 fit <- glmnet(X, y, lambda = lam / (2 * nrow(X)), intercept = FALSE, standardize = FALSE,

@@ -6,8 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyearthdof.procedures.linear import LeastSquares, NearestNeighbors, Ridge
-from pyearthdof.procedures.splines.linear import CubicSpline, SmoothingSpline
 from pyearthdof.procedures.splines.monotone import MonotoneCubicSpline, MonotoneSmoothingSpline
+from pyearthdof.procedures.splines.smoothing import (
+    CubicSpline,
+    SmoothingSpline,
+)
 
 REGRESSIONS = [
     LeastSquares(),

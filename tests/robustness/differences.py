@@ -9,12 +9,10 @@ from case import Case
 from rserver import AGAIN, Fitted
 
 from pyearthdof import MarsModel
-from pyearthdof.mars.components.families import FAMILIES
-from pyearthdof.mars.components.gcv import nominal_df
-from pyearthdof.mars.components.glm import FAMILIES as R_FAMILIES
-from pyearthdof.mars.components.links import LINKS
-from pyearthdof.mars.components.terms import evaluate_term
+from pyearthdof.mars.components.glm import FAMILIES, LINKS
+from pyearthdof.mars.components.terms import evaluate_term, nominal_df
 from pyearthdof.mars.crosscheck import TIE
+from pyearthdof.mars.options import GLM_FAMILIES as R_FAMILIES
 
 __all__ = ["bits_that_differ", "numbers_that_differ", "tie"]
 

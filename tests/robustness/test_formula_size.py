@@ -16,7 +16,7 @@ from rscript import needs_rscript, run_r
 import pyearthdof
 from pyearthdof import Earth
 from pyearthdof.exceptions import InvalidInputError
-from pyearthdof.mars.formula.size import count_terms
+from pyearthdof.mars.formula.guard import count_terms
 from pyearthdof.mars.formula.syntax import parsed_formula
 
 HERE = Path(__file__).parent

@@ -14,7 +14,7 @@ from rserver import Died, RServer
 
 from pyearthdof import Earth
 from pyearthdof.exceptions import InvalidInputError, RWarning
-from pyearthdof.mars.components.gcv import gcv_of_sizes
+from pyearthdof.mars.components.terms import gcv_of_sizes
 
 X = np.array([0.24, 0.29, 0.35, 0.41, 0.47, 0.59, 0.65, 0.71])[:, None]
 Y = np.array([1.0, 1.2, 1.7, 1.7, 2.1, 2.6, 2.2, 2.6])

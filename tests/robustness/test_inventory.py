@@ -76,10 +76,10 @@ PYTHON = {
         "joblib.Parallel": "runs the folds in threads of this process",
         "joblib.delayed": "runs the folds in threads of this process",
     },
-    ("mars/engines/native/earth_glm.py", "fit_glms"): {
+    ("mars/engines/native/glm_fit.py", "fit_glms"): {
         "concurrent.futures.ThreadPoolExecutor": "fits the responses in threads of this process"
     },
-    ("mars/engines/native/sizes.py", "fit_sizes"): {
+    ("mars/engines/native/engine.py", "fit_sizes"): {
         "joblib.Parallel": "runs weighted fits in threads of this process",
         "joblib.delayed": "runs weighted fits in threads of this process",
     },

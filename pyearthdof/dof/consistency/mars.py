@@ -12,8 +12,9 @@ import pandas as pd
 
 from ..._utils.checks import check_choice, check_count, check_design
 from ..._utils.html import ACCENT, Html, few_rows, number, plus_minus, table
-from ...contract import BoundMars, PathFits, Rows
+from ...contract import PathFits, Rows
 from ...exceptions import InvalidInputError
+from ...mars.engines.base import BoundEngine
 from ..mars.correction import PACKAGES, corrected_penalty, default_penalty, unpruned_mars
 from ..mars.correction import nominal as count_nominal
 from ..montecarlo.designs import Designs, in_words, the_designs
@@ -40,7 +41,7 @@ class _FitPath:
     procedure: object
     nk: tuple[int, ...]
 
-    def __call__(self, bound: BoundMars, Y: np.ndarray, n_threads: int = 1) -> PathFits:
+    def __call__(self, bound: BoundEngine, Y: np.ndarray, n_threads: int = 1) -> PathFits:
         path = bound.fit_path(Y, self.nk, n_threads)
         check_result_shape("fitted values", path.fitted, (len(self.nk), *Y.shape))
         check_finite(path.fitted)

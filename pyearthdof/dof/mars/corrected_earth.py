@@ -13,12 +13,12 @@ from sklearn.utils.validation import check_consistent_length
 from ..._utils.checks import by_position, check_choice, refusal
 from ...contract import Bound, Fits, Rows
 from ...exceptions import InvalidInputError
-from ...mars.base import EarthFit
+from ...mars.base import check_many
+from ...mars.classifier import EarthClassifier
 from ...mars.data.design import Design, check_design, check_responses, check_weights
 from ...mars.earth import Earth
 from ...mars.mda import Mars
-from ...mars.regressor import check_many
-from ...mars.wrapper import EarthWrapper
+from ...mars.meta import EarthMeta
 from ..criteria import CRITERIA
 from ..montecarlo.draws import Draws, RandomState
 from .correction import PenaltyCorrection, mars_search, measure_penalty
@@ -42,7 +42,7 @@ RULES = ("auto", "by_df", "corrected")
 DESIGNS = {"corrected": ("gaussian", "data"), "by_df": ("data", "gaussian", "table")}
 
 
-class CorrectedEarth(EarthWrapper):
+class CorrectedEarth(EarthMeta):
     """MARS that is chosen by its actual degrees of freedom: what they are is measured, then it is fitted.
 
     There are two rules. "by_df" measures the degrees of freedom of every size of the pruning sequence
@@ -250,7 +250,7 @@ class CorrectedEarth(EarthWrapper):
         check_choice("criterion", self.criterion, CRITERIA)
         check_choice("mu", self.mu, (None, "fitted"))
         check_choice("design", known[0] if self.design is None else self.design, known)
-        if not isinstance(inner, (EarthFit, Mars)):
+        if not isinstance(inner, (Earth, EarthClassifier, Mars)):
             raise InvalidInputError(
                 f"estimator={self.estimator!r} but it should be an Earth, an EarthClassifier or a Mars"
             )

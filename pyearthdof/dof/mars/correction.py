@@ -19,8 +19,9 @@ from ..._utils.checks import (
 )
 from ..._utils.html import number, plus_minus, table
 from ..._utils.warnings import warn_user
-from ...mars.base import EarthFit, search_options
-from ...mars.components.gcv import nominal_df as nominal
+from ...mars.base import search_options
+from ...mars.classifier import EarthClassifier
+from ...mars.components.terms import nominal_df as nominal
 from ...mars.data.columns import Columns
 from ...mars.data.design import Design, default_names
 from ...mars.data.design import check_design as check_predictors
@@ -125,7 +126,7 @@ def mars_search(X: Any, estimator: Any, design: str, given: dict) -> MarsSearch:
     nk = _first(given.get("nk"), estimator, model, "nk", _default_nk(package, predictors.p))
     engine = _first(given.get("engine"), estimator, None, "engine", "auto")
     options = {}
-    if isinstance(estimator, EarthFit):
+    if isinstance(estimator, (Earth, EarthClassifier)):
         options = search_options(estimator, predictors.names, predictors.columns)
     procedure = unpruned_mars(
         package,
@@ -168,7 +169,7 @@ def _of_data(X: Any, design: str) -> _Predictors:
 def _package(estimator: Any, package: str | None) -> str:
     if estimator is None:
         return check_choice("package", package or "earth", PACKAGES)
-    if not isinstance(estimator, (EarthFit, Mars)):
+    if not isinstance(estimator, (Earth, EarthClassifier, Mars)):
         raise refusal("estimator", estimator, "an Earth, an EarthClassifier or a Mars")
     own = "mda" if isinstance(estimator, Mars) else "earth"
     if package not in (None, own):

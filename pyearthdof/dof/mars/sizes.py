@@ -28,10 +28,9 @@ from ..._utils.checks import by_position, check_choice, check_level, refusal
 from ...contract import Rows, SizeFits
 from ...exceptions import InvalidInputError
 from ...mars.components.terms import evaluate_terms
-from ...mars.data.design import check_weights
+from ...mars.data.design import check_weights, differ
 from ...mars.earth import Earth
-from ...mars.engines.native import BoundNative
-from ...mars.engines.native.weights import differ
+from ...mars.engines.base import BoundEngine
 from ..criteria import CRITERIA, scores, sum_of_squares
 from ..montecarlo.designs import Designs, in_words, the_designs
 from ..montecarlo.draws import Draws, RandomState, Responses, authors_draws
@@ -236,7 +235,7 @@ class _FitSizes:
     weights: np.ndarray | None
     mean: Mean | None
 
-    def __call__(self, bound: BoundNative, Y: np.ndarray, n_threads: int = 1) -> SizeFits:
+    def __call__(self, bound: BoundEngine, Y: np.ndarray, n_threads: int = 1) -> SizeFits:
         Z = None if self.mean is None else noise_of(Y, self.mean, self.weights)
         fits = bound.fit_sizes(Y, Z, self.weights, n_threads)
         if self.mean is None or Z is None:

@@ -1,31 +1,37 @@
-"""The generalised linear model that earth fits on a model's terms: coefficients, deviances, links."""
+"""Generalised linear models as in R: links, families, and the fitted model on earth's terms."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 
 import numpy as np
 import pandas as pd
+from scipy.special import gammaln, xlog1py, xlogy
 
 from ...exceptions import InvalidInputError
+from ..arithmetic import (
+    atan,
+    exp,
+    expm1,
+    log,
+    log1p,
+    logistic,
+    logistic_slope,
+    normal,
+    normal_density,
+    normal_quantile,
+    power,
+    r_sum,
+    tan,
+)
+from ..options import GLM_LINKS
 from ..reading import read_coefficients, read_text, read_vector
 
 __all__ = [
-    "AT_LIMIT", "CAUCHIT", "DECREASING", "EPSILON", "FAMILIES", "HALF", "LINKS", "OF_COUNTS",
-    "OF_SHARES", "PROBIT", "GlmPart", "is_pairs",
+    "AT_LIMIT", "CAUCHIT", "EPSILON", "FAMILIES", "LINKS", "NAN", "OF_COUNTS", "OF_SHARES",
+    "PROBIT", "Family", "GlmPart", "GlmStoppedError", "Link", "Response", "is_pairs", "respond",
 ]  # fmt: skip
-
-# Our names of the families, and R's.
-FAMILIES = {
-    "binomial": "binomial",
-    "poisson": "poisson",
-    "gamma": "Gamma",
-    "gaussian": "gaussian",
-    "inverse_gaussian": "inverse.gaussian",
-    "quasibinomial": "quasibinomial",
-    "quasipoisson": "quasipoisson",
-}
 
 OF_SHARES = ("binomial", "quasibinomial")  # families whose means are from 0 to 1
 OF_COUNTS = ("poisson", "quasipoisson")
@@ -33,17 +39,299 @@ OF_COUNTS = ("poisson", "quasipoisson")
 EPSILON = np.finfo(float).eps  # R keeps means away from their limits by this
 AT_LIMIT = 10 * EPSILON  # means that are closer have reached them, R says
 
-LINKS = (
-    "identity", "logit", "probit", "cauchit", "cloglog", "log", "inverse", "sqrt", "1/mu^2",
-)  # fmt: skip
-# Linear predictors of the mean 1/2, and the links that fall where the mean rises.
-HALF = {
-    "identity": 0.5, "logit": 0.0, "probit": 0.0, "cauchit": 0.0, "cloglog": float(np.log(np.log(2))),
-    "log": float(np.log(0.5)), "inverse": 2.0, "sqrt": float(np.sqrt(0.5)), "1/mu^2": 4.0,
-}  # fmt: skip
-DECREASING = ("inverse", "1/mu^2")
 PROBIT = 8.125890664701906  # -qnorm(.Machine$double.eps)
 CAUCHIT = 1433540284805664.8  # -qcauchy(.Machine$double.eps)
+
+
+class GlmStoppedError(Exception):
+    """R's iteration stops with an error here; the message is R's."""
+
+
+@dataclass(frozen=True)
+class Link:
+    """One link function.
+
+    Attributes
+    ----------
+    linear : means to linear predictors (R's linkfun).
+    mean : linear predictors to means (linkinv).
+    slope : derivative of the mean (mu.eta).
+    is_valid : whether R goes on with these linear predictors (valideta).
+    is_nan : which linear predictors make R warn of NaN.
+    """
+
+    linear: Callable[[np.ndarray], np.ndarray]
+    mean: Callable[[np.ndarray], np.ndarray]
+    slope: Callable[[np.ndarray], np.ndarray]
+    is_valid: Callable[[np.ndarray], bool] = lambda eta: True
+    is_nan: Callable[[np.ndarray], np.ndarray] | None = None
+
+    @property
+    def half(self) -> float:
+        """Linear predictor of the mean 1/2."""
+        return float(self.linear(np.array([0.5]))[0])
+
+    @property
+    def is_decreasing(self) -> bool:
+        """Whether the mean falls where the linear predictor rises."""
+        return bool(self.slope(np.array([self.half]))[0] < 0)
+
+
+def _log_odds(mu):
+    if (outside := (mu < 0) | (mu > 1)).any():
+        raise GlmStoppedError(f"Value {mu[outside][0]:g} out of range (0, 1)")
+    return log(mu / (1 - mu))
+
+
+def _cauchy(eta):
+    """R's pcauchy, exact in both tails."""
+    eta = np.clip(eta, -CAUCHIT, CAUCHIT)
+    outside = np.abs(eta) > 1
+    angle = atan(np.where(outside, 1 / eta, eta)) / np.pi
+    return np.where(outside, np.where(eta > 0, 0.5 - angle + 0.5, -angle), 0.5 + angle)
+
+
+def _cauchy_quantile(mu):
+    """R's qcauchy, exact on both sides; outside of 0 to 1 it is not a number."""
+    tail = np.where(mu > 0.5, 1 - mu, mu)
+    slope = np.where(tail == 0.25, 1.0, tan(np.pi * tail))  # which is not rounded in R
+    value = np.where(mu > 0.5, 1.0, -1.0) / slope
+    value = np.where(mu == 0.5, 0.0, value)
+    return np.where((mu < 0) | (mu > 1), np.nan, value)
+
+
+def _complementary(eta):
+    return np.clip(-expm1(-exp(eta)), EPSILON, 1 - EPSILON)
+
+
+def _complementary_slope(eta):
+    growth = exp(np.minimum(eta, 700))
+    return np.maximum(growth * exp(-growth), EPSILON)
+
+
+def _exponential(eta):
+    return np.maximum(exp(eta), EPSILON)
+
+
+def _is_share(mu) -> bool:
+    return bool((np.isfinite(mu) & (mu > 0) & (mu < 1)).all())
+
+
+def _is_positive(mu) -> bool:
+    return bool((np.isfinite(mu) & (mu > 0)).all())
+
+
+def _is_not_zero(eta) -> bool:
+    return bool((np.isfinite(eta) & (eta != 0)).all())
+
+
+LINKS = {
+    "identity": Link(lambda mu: mu, lambda eta: eta, np.ones_like),
+    "logit": Link(_log_odds, logistic, logistic_slope),
+    "probit": Link(
+        normal_quantile,
+        lambda eta: normal(np.clip(eta, -PROBIT, PROBIT)),
+        lambda eta: np.maximum(normal_density(eta), EPSILON),
+    ),
+    "cauchit": Link(
+        _cauchy_quantile, _cauchy, lambda eta: np.maximum(1 / (np.pi * (1 + eta * eta)), EPSILON)
+    ),
+    "cloglog": Link(lambda mu: log(-log(1 - mu)), _complementary, _complementary_slope),
+    "log": Link(log, _exponential, _exponential),
+    "inverse": Link(lambda mu: 1 / mu, lambda eta: 1 / eta, lambda eta: -1 / eta**2, _is_not_zero),
+    "sqrt": Link(np.sqrt, lambda eta: eta**2, lambda eta: 2 * eta, _is_positive),
+    "1/mu^2": Link(
+        lambda mu: 1 / mu**2,
+        lambda eta: 1 / np.sqrt(eta),
+        lambda eta: -1 / (2 * power(eta, 1.5)),
+        _is_positive,
+        lambda eta: eta < 0,
+    ),
+}
+
+
+NAN = "NaNs produced"  # R's warning
+NOT_WHOLE = 1e-3  # counts that differ more from a whole number get R's warning
+
+
+@dataclass(frozen=True)
+class Response:
+    """What is fitted, as R's family prepares it.
+
+    Attributes
+    ----------
+    y : (n,) values; shares of successes for a binomial pair.
+    weights : (n,) prior weights, the numbers of trials in them.
+    trials : (n,) numbers of trials, 1 where y is no pair.
+    start : (n,) first means.
+    """
+
+    y: np.ndarray
+    weights: np.ndarray
+    trials: np.ndarray
+    start: np.ndarray
+
+
+@dataclass(frozen=True)
+class Family:
+    """One family; the functions take y, means and weights, and note R's warnings in a list."""
+
+    name: str
+    link: str
+    variance: Callable[[np.ndarray], np.ndarray]
+    deviances: Callable[..., np.ndarray]
+    aic: Callable[..., float]
+    is_valid: Callable[[np.ndarray], bool] = lambda mu: True
+
+
+def respond(family: Family, y, weights, notes: list[str]) -> Response:
+    """Prepare the response: (n,) values, or (n, 2) successes and failures of a binomial family."""
+    weights = np.ones(len(y)) if weights is None else weights
+    trials = np.ones(len(y))
+    is_binomial = family.name == "binomial"
+    if y.ndim == 2:
+        if is_binomial and (np.abs(y - np.round(y)) > NOT_WHOLE).any():
+            notes.append("non-integer counts in a binomial glm!")
+        trials = y.sum(axis=1)
+        with np.errstate(invalid="ignore"):
+            y = np.where(trials == 0, 0.0, y[:, 0] / trials)
+        return Response(y, weights * trials, trials, (trials * y + 0.5) / (trials + 1))
+    if family.name in ("binomial", "quasibinomial"):
+        y = np.where(weights == 0, 0.0, y)
+        successes = weights * y
+        if is_binomial and (np.abs(successes - np.round(successes)) > NOT_WHOLE).any():
+            notes.append("non-integer #successes in a binomial glm!")
+        return Response(y, weights, trials, (successes + 0.5) / (weights + 1))
+    start = y + 0.1 if family.name.endswith("poisson") else y
+    return Response(y, weights, trials, start)
+
+
+def _log(values, notes: list[str]) -> np.ndarray:
+    if (values < 0).any():
+        notes.append(NAN)
+    return log(values)
+
+
+def _binomial_deviances(y, mu, weights, notes) -> np.ndarray:
+    from ... import _core
+
+    return _core.binomial_deviances(y, mu, weights)
+
+
+def _poisson_deviances(y, mu, weights, notes) -> np.ndarray:
+    logs = _log(y / mu, notes)
+    return 2 * np.where(y > 0, weights * (y * logs - (y - mu)), mu * weights)
+
+
+def _gamma_deviances(y, mu, weights, notes) -> np.ndarray:
+    return -2 * weights * (_log(np.where(y == 0, 1.0, y / mu), notes) - (y - mu) / mu)
+
+
+def _binomial_aic(response: Response, mu, deviance, notes) -> float:
+    y, weights, trials = response.y, response.weights, response.trials
+    m = trials if (trials > 1).any() else weights
+    share = np.where(m > 0, weights / np.where(m > 0, m, 1.0), 0.0)
+    n, x = np.round(m), np.round(m * y)
+    ways = 0.0
+    if (n > 1).any():
+        ways = gammaln(n + 1) - gammaln(x + 1) - gammaln(n - x + 1)
+    return -2 * r_sum(share * (ways + xlogy(x, mu) + xlog1py(n - x, -mu)))
+
+
+def _poisson_aic(response: Response, mu, deviance, notes) -> float:
+    y = response.y
+    whole = np.round(y)
+    broken = np.abs(y - whole) > 1e-7 * np.maximum(1, np.abs(y))
+    notes += [f"non-integer x = {value:f}" for value in y[broken]]
+    logs = np.where(broken, -np.inf, _log_poisson(whole, mu))
+    return -2 * r_sum(logs * response.weights)
+
+
+def _gamma_aic(response: Response, mu, deviance, notes) -> float:
+    y, weights = response.y, response.weights
+    dispersion = deviance / r_sum(weights)
+    if not dispersion > 0:
+        notes.append(NAN)
+        return np.nan
+    shape = 1 / dispersion
+    scaled = y / (mu * dispersion)
+    if shape < 1:
+        logs = _log_poisson(shape, scaled) + log(shape / y)
+    else:
+        logs = _log_poisson(shape - 1, scaled) - log(mu * dispersion)
+    return -2 * r_sum(logs * weights) + 2
+
+
+def _gaussian_aic(response: Response, mu, deviance, notes) -> float:
+    n = len(response.y)
+    return n * (log(deviance / n * 2 * np.pi) + 1) + 2 - r_sum(log(response.weights))
+
+
+def _inverse_gaussian_aic(response: Response, mu, deviance, notes) -> float:
+    total = r_sum(response.weights)
+    logs = 3 * r_sum(log(response.y) * response.weights)
+    return total * (1 + log(deviance / total * 2 * np.pi)) + logs + 2
+
+
+def _no_aic(response: Response, mu, deviance, notes) -> float:
+    return np.nan
+
+
+def _log_poisson(x, mean) -> np.ndarray:
+    """Logarithm of mean^x exp(-mean)/x!, also for an x that is not whole.
+
+    By Loader's saddle-point expansion, as R does it: the plain formula loses all digits where x and the
+    mean are large and close to each other, as in a gamma model that fits almost exactly.
+    """
+    x, mean = np.broadcast_arrays(np.asarray(x, dtype=float), mean)
+    large = np.where(x > 0, x, 1.0)
+    excess = (mean - large) / large
+    near = np.abs(mean - large) < 0.1 * (mean + large)
+    close = excess - log1p(np.where(near, excess, 0.0))
+    apart = large * np.where(near, close, excess + log(large / mean))
+    logs = -0.5 * log(2 * np.pi * large) - _stirling_error(large) - apart
+    return np.where(x > 0, logs, -mean)
+
+
+def _stirling_error(x) -> np.ndarray:
+    """log(x!) less Stirling's formula."""
+    exact = gammaln(x + 1) - (x + 0.5) * log(x) + x - 0.5 * log(2 * np.pi)
+    square = x * x
+    series = (1 / 12 - (1 / 360 - (1 / 1260 - 1 / 1680 / square) / square) / square) / x
+    return np.where(x > 15, series, exact)
+
+
+def _binomial(name, aic) -> Family:
+    return Family(name, "logit", lambda mu: mu * (1 - mu), _binomial_deviances, aic, _is_share)
+
+
+def _poisson(name, aic) -> Family:
+    return Family(name, "log", lambda mu: mu, _poisson_deviances, aic, _is_positive)
+
+
+FAMILIES = {
+    "binomial": _binomial("binomial", _binomial_aic),
+    "poisson": _poisson("poisson", _poisson_aic),
+    "gamma": Family(
+        "Gamma", "inverse", lambda mu: mu**2, _gamma_deviances, _gamma_aic, _is_positive
+    ),
+    "gaussian": Family(
+        "gaussian",
+        "identity",
+        np.ones_like,
+        lambda y, mu, weights, notes: weights * (y - mu) ** 2,
+        _gaussian_aic,
+    ),
+    "inverse_gaussian": Family(
+        "inverse.gaussian",
+        "1/mu^2",
+        lambda mu: power(mu, 3.0),
+        lambda y, mu, weights, notes: weights * (y - mu) ** 2 / (y * mu**2),
+        _inverse_gaussian_aic,
+    ),
+    "quasibinomial": _binomial("quasibinomial", _no_aic),
+    "quasipoisson": _poisson("quasipoisson", _no_aic),
+}
 
 
 def is_pairs(Y: np.ndarray, family: str | None) -> bool:
@@ -77,10 +365,8 @@ class GlmPart:
 
     def response(self, eta: np.ndarray) -> np.ndarray:
         """Means from linear predictors."""
-        from . import links
-
         with np.errstate(all="ignore"):  # as R: infinite, or not a number
-            return links.LINKS[self.link].mean(eta)
+            return LINKS[self.link].mean(eta)
 
     @property
     def deviance_ratio(self) -> np.ndarray:
@@ -108,9 +394,9 @@ class GlmPart:
         if not isinstance(entries, Mapping) or set(entries) != names:
             raise InvalidInputError(f"glm should have exactly {', '.join(sorted(names))}")
         link = read_text("glm.link", entries["link"])
-        if link not in LINKS:
+        if link not in GLM_LINKS:
             raise InvalidInputError(
-                f"glm.link={link[:40]!r} but it should be one of {', '.join(LINKS)}"
+                f"glm.link={link[:40]!r} but it should be one of {', '.join(GLM_LINKS)}"
             )
         vectors = {
             name: read_vector(f"glm.{name}", entries[name])

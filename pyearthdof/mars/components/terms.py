@@ -1,10 +1,12 @@
-"""The terms of a MARS model at rows of predictors."""
+"""The terms of a MARS model: evaluation, names as in R, nominal degrees of freedom, GCV."""
 
 from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["evaluate_term", "evaluate_terms"]
+__all__ = [
+    "evaluate_term", "evaluate_terms", "gcv_of", "gcv_of_sizes", "nominal_df", "term_names",
+]  # fmt: skip
 
 
 def evaluate_term(X: np.ndarray, dirs: np.ndarray, cuts: np.ndarray) -> np.ndarray:
@@ -25,3 +27,61 @@ def evaluate_terms(X: np.ndarray, dirs: np.ndarray, cuts: np.ndarray) -> np.ndar
     """Evaluate the terms, one for each row of `dirs` and `cuts`, at the rows of X: an (n, terms) matrix."""
     terms = zip(dirs, cuts, strict=True)
     return np.column_stack([evaluate_term(X, *term) for term in terms])
+
+
+def term_names(dirs, cuts, feature_names, X) -> tuple[str, ...]:
+    """Name every term, the intercept first.
+
+    A hinge at 0 on counts (whole numbers from 0 to below 100) is the predictor itself, and earth names
+    it so; hence X.
+
+    >>> import numpy as np
+    >>> X = np.array([[0.5, 1.0], [2.5, 3.0]])
+    >>> term_names(np.array([[0, 0], [1, 2]]), np.array([[0, 0], [0.5, 1.0]]), ("a", "b"), X)
+    ('(Intercept)', 'h(a-0.5)*b')
+    """
+    # only a hinge at 0 asks for them
+    counts = _counts(X) if ((dirs == 1) & (cuts == 0)).any() else np.zeros(X.shape[1], dtype=bool)
+    factors: list[list[str]] = [[] for _ in dirs]
+    terms, predictors = np.nonzero(dirs)
+    found = (terms, predictors, dirs[terms, predictors], cuts[terms, predictors])
+    for i, j, direction, cut in zip(*(values.tolist() for values in found), strict=True):
+        factors[i].append(_factor(direction, cut, feature_names[j], counts[j]))
+    return ("(Intercept)", *("*".join(names) for names in factors[1:]))
+
+
+def _counts(X) -> np.ndarray:
+    low, high = X.min(axis=0), X.max(axis=0)
+    return (low == 0) & (high < 100) & (np.floor(X) == X).all(axis=0)
+
+
+def _factor(direction, cut, name, is_count) -> str:
+    if direction == 2 or (direction == 1 and cut == 0 and is_count):
+        return name
+    return f"h({name}-{cut:g})" if direction == 1 else f"h({cut:g}-{name})"
+
+
+def nominal_df(n_terms, penalty):
+    """Nominal degrees of freedom of r terms at penalty c, r + c (r - 1)/2 (equation "mars_cmr").
+
+    A negative penalty means that terms and knots are free: 0, as earth has it.
+
+    Examples
+    --------
+    >>> nominal_df(12, 2.0)
+    23.0
+    """
+    return (n_terms + penalty * (n_terms - 1) / 2) * (penalty >= 0)
+
+
+def gcv_of(rss, n_terms, n: int, penalty: float) -> np.ndarray:
+    """GCV of models with these residual sums of squares and numbers of terms on n rows."""
+    rss = np.asarray(rss, dtype=float)  # whose division by zero is infinite
+    cost = nominal_df(n_terms, penalty)
+    with np.errstate(divide="ignore", invalid="ignore"):  # 0/0 where cost is n and the fit is exact
+        return np.where(cost >= n, np.inf, rss / (n * (1 - cost / n) ** 2))
+
+
+def gcv_of_sizes(rss: np.ndarray, n: int, penalty: float) -> np.ndarray:
+    """GCV of the subsets of 1, 2, ... terms."""
+    return gcv_of(rss, np.arange(1, len(rss) + 1), n, penalty)

@@ -19,8 +19,8 @@ from .. import reading as saved
 from .terms import evaluate_terms
 
 __all__ = [
-    "SD_OF_ABSOLUTE", "VarianceErrors", "VarianceModel", "basis_root", "interval_width", "linear_terms",
-    "power_of_fit", "sd_of",
+    "SD_OF_ABSOLUTE", "VarianceErrors", "VarianceModel", "basis_root", "interval_width",
+    "linear_terms", "power_of_fit", "sd_of",
 ]  # fmt: skip
 
 SD_OF_ABSOLUTE = float(np.sqrt(np.pi / 2))
@@ -164,15 +164,9 @@ def interval_width(sd: np.ndarray, level: float) -> np.ndarray:
     return norm.ppf(1 - (1 - level) / 2) * sd
 
 
-def _read_flag(name, value) -> bool:
-    if not isinstance(value, bool):
-        raise InvalidInputError(f"{name} holds {str(value)[:40]!r} where true or false should be")
-    return value
-
-
 _READERS: dict[str, Callable[[str, Any], Any]] = {
     "method": saved.read_text, "exponent": saved.read_number, "dirs": saved.read_matrix,
     "cuts": saved.read_matrix, "coef": saved.read_vector, "power": saved.read_number,
-    "min_sd": saved.read_number, "converged": _read_flag, "iterations": saved.read_integer,
+    "min_sd": saved.read_number, "converged": saved.read_flag, "iterations": saved.read_integer,
     "root": saved.read_matrix,
 }  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,25 +12,19 @@ from sklearn.utils.validation import column_or_1d
 
 from ..._utils.checks import refusal
 from ...exceptions import InvalidInputError
-from .columns import level_text
-from .kinds import check_kind, check_masked
+from .columns import check_kind, check_masked, is_missing, level_text
 
 __all__ = [
-    "check_classes",
-    "check_threshold",
-    "class_names",
-    "indicator_columns",
-    "indicator_names",
+    "check_classes", "check_threshold", "class_names", "indicator_columns", "indicator_names",
     "learn_classes",
-    "response_levels",
-]
+]  # fmt: skip
 
 ORDERS = ("sorted", "levels")
 
 ALLOWED = "classes should be texts, whole numbers, truth values or numpy's dates, all of one kind"
 
 
-def learn_classes(y, n_samples: int, order="sorted") -> tuple[np.ndarray, np.ndarray]:
+def learn_classes(y: Any, n_samples: int, order: Any = "sorted") -> tuple[np.ndarray, np.ndarray]:
     """The classes in their order, and the position of each row's class in them.
 
     `order` is "sorted", "levels" (those of a categorical, else sorted), or the classes themselves.
@@ -60,7 +55,7 @@ def learn_classes(y, n_samples: int, order="sorted") -> tuple[np.ndarray, np.nda
     return (classes, codes) if wanted is None else _ordered(classes, codes, wanted, order)
 
 
-def _wanted(y, order) -> list | None:
+def _wanted(y: Any, order: Any) -> list | None:
     """The classes in the order that is wanted; None is sorted."""
     if isinstance(order, str):
         if order not in ORDERS:
@@ -75,7 +70,9 @@ def _wanted(y, order) -> list | None:
         raise refusal("class_order", order, f"one of {', '.join(ORDERS)}, or the classes") from None
 
 
-def _ordered(classes, codes, wanted, order) -> tuple[np.ndarray, np.ndarray]:
+def _ordered(
+    classes: np.ndarray, codes: np.ndarray, wanted: list, order: Any
+) -> tuple[np.ndarray, np.ndarray]:
     """Sorted classes in another order; what has no row is left out."""
     known = classes.tolist()
     places = [known.index(value) for value in wanted if value in known]
@@ -88,14 +85,14 @@ def _ordered(classes, codes, wanted, order) -> tuple[np.ndarray, np.ndarray]:
     return classes[places], rank[codes]
 
 
-def check_threshold(threshold) -> None:
+def check_threshold(threshold: Any) -> None:
     """Refuse what is no probability."""
     is_number = isinstance(threshold, numbers.Real) and not isinstance(threshold, bool)
     if not is_number or not 0 <= threshold <= 1:
         raise refusal("threshold", threshold, "a number from 0 to 1")
 
 
-def _vector(y) -> np.ndarray:
+def _vector(y: Any) -> np.ndarray:
     check_masked("y", y)
     if getattr(getattr(y, "dtype", None), "kind", "O") in "cV":
         check_kind("y", y)
@@ -117,7 +114,7 @@ def _vector(y) -> np.ndarray:
 def _of_one_kind(y: np.ndarray) -> np.ndarray:
     """Objects that are numbers or truth values as such; texts stay objects."""
     values = y.tolist()
-    missing = np.array([_is_missing(v) for v in values], dtype=bool)
+    missing = np.array([is_missing(v) for v in values], dtype=bool)
     if missing.any():
         _refuse_missing(missing)
     kinds = {_kind(v): v for v in values}
@@ -134,21 +131,12 @@ def _of_one_kind(y: np.ndarray) -> np.ndarray:
     return found
 
 
-def _kind(value) -> type | None:
+def _kind(value: Any) -> type | None:
     if isinstance(value, str):
         return str
     if isinstance(value, (bool, np.bool_)):
         return bool
     return float if isinstance(value, (numbers.Integral, float, np.floating)) else None
-
-
-def _is_missing(value) -> bool:
-    return (
-        value is None
-        or value is pd.NA
-        or value is pd.NaT
-        or (isinstance(value, (float, np.floating)) and bool(value != value))
-    )
 
 
 def _refuse_missing(missing: np.ndarray) -> None:
@@ -190,17 +178,3 @@ def indicator_names(levels: tuple[str, ...]) -> tuple[str, ...]:
     if all(level.startswith(".") for level in levels):
         return tuple("x" + level for level in levels)
     return tuple(level[:60] for level in levels)
-
-
-def response_levels(responses, y=None) -> np.ndarray | None:
-    """R's levels of what was fitted: of a factor, of truth values, of two numbers that differ by 1."""
-    if responses.classes is not None:
-        if responses.classes == ("FALSE", "TRUE"):
-            return np.array([False, True])
-        return np.array(responses.classes, dtype=object)
-    if responses.values.ndim > 1:
-        return None
-    if y is not None and np.asarray(y).dtype == bool:
-        return np.array([False, True])
-    ends = np.array([responses.values.min(), responses.values.max()])
-    return ends if ends[1] - ends[0] == 1 else None

@@ -1,4 +1,4 @@
-"""Columns of a frame as numbers: factors, strings and booleans expand as R's earth expands them.
+"""Columns of a frame as numbers: factors, strings, booleans and dates as in R.
 
 A number stays as it is. A factor with levels a, b, c named f becomes fb and fc, 1 where the level is met
 (treatment contrasts, the first level has no column); a boolean b becomes bTRUE; an ordered factor becomes
@@ -7,21 +7,25 @@ orthogonal polynomials f.L, f.Q, f.C, f^4, ...
 
 from __future__ import annotations
 
+import datetime
 import numbers
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import pandas as pd
 
 from ...exceptions import InvalidInputError
-from .contrasts import MAX_LEVELS, polynomial_contrasts
-from .kinds import check_kind
 
-__all__ = ["Column", "Columns", "Source", "check_ordered", "level_text", "polynomial_contrasts"]
+__all__ = [
+    "MAX_LEVELS", "UNITS", "Column", "Columns", "MatrixColumn", "Source", "check_finite",
+    "check_kind", "check_masked", "check_ordered", "column_names", "dates_of_numbers",
+    "frame_of_mapping", "householder", "is_date", "is_missing", "level_text", "multiplied_by_q",
+    "named_frame", "numbers_of_dates", "numbers_of_series", "polynomial_contrasts", "unit_of",
+]  # fmt: skip
 
 KINDS = ("number", "logical", "factor", "ordered")
 RESERVED = {
@@ -147,7 +151,7 @@ class Columns:
         return [{"name": c.name, "kind": c.kind, "levels": list(c.levels)} for c in self.columns]
 
     @classmethod
-    def from_dict(cls, entries) -> Columns:
+    def from_dict(cls, entries: Any) -> Columns:
         """Read `to_dict`'s result; anything else is refused."""
         if not isinstance(entries, list) or not entries:
             raise InvalidInputError("columns should be a list with one entry for each raw column")
@@ -157,7 +161,7 @@ class Columns:
         return columns
 
 
-def _learn(name, values: pd.Series, called: str) -> Column:
+def _learn(name: Any, values: pd.Series, called: str) -> Column:
     name = str(name)
     dtype = values.dtype
     if isinstance(dtype, pd.CategoricalDtype):
@@ -176,10 +180,10 @@ def _learn(name, values: pd.Series, called: str) -> Column:
 
 
 def _learn_objects(name: str, values: pd.Series, called: str) -> Column:
-    present = [v for v in values if not _is_missing(v)]
+    present = [v for v in values if not is_missing(v)]
     if present and all(isinstance(v, str) for v in present):
         if len(present) < len(values):
-            _refuse_missing(name, [_is_missing(v) for v in values], called)
+            _refuse_missing(name, [is_missing(v) for v in values], called)
         return _factor(name, "factor", sorted(set(present)), called)
     if present and all(isinstance(v, (bool, np.bool_)) for v in present):
         return Column(name, "logical", ("FALSE", "TRUE"))
@@ -205,7 +209,7 @@ def _factor(name: str, kind: str, levels: list[str], called: str) -> Column:
     return Column(name, kind, tuple(levels))
 
 
-def check_ordered(what: str, kind: str, levels) -> None:
+def check_ordered(what: str, kind: str, levels: Sequence[str]) -> None:
     """Refuse an ordered factor of more levels than R has polynomials for."""
     if kind == "ordered" and len(levels) > MAX_LEVELS:
         raise InvalidInputError(
@@ -213,16 +217,19 @@ def check_ordered(what: str, kind: str, levels) -> None:
         )
 
 
-def _refuse_missing(name: str, missing, called: str) -> NoReturn:
+def _refuse_missing(name: str, missing: Any, called: str) -> NoReturn:
     row = int(np.flatnonzero(missing)[0])
     raise InvalidInputError(f"column {name!r} of {called} has a missing value in row {row}")
 
 
-def _is_missing(value) -> bool:
-    return value is None or value is pd.NA or (isinstance(value, float) and value != value)
+def is_missing(value: Any) -> bool:
+    """Whether an object stands for a missing value."""
+    if value is None or value is pd.NA or value is pd.NaT:
+        return True
+    return isinstance(value, (float, np.floating)) and bool(value != value)
 
 
-def level_text(level) -> str:
+def level_text(level: Any) -> str:
     """A level as R's as.character gives it."""
     if isinstance(level, (bool, np.bool_)):
         return "TRUE" if level else "FALSE"
@@ -266,14 +273,24 @@ def _numbers(name: str, series: pd.Series, called: str, gaps: bool) -> np.ndarra
         raise InvalidInputError(
             f"column {name!r} of {called} has the type {series.dtype} but the model knows it as numbers"
         ) from None
-    is_fine = np.isfinite(values) | np.isnan(values) if gaps else np.isfinite(values)
-    if not is_fine.all():
-        row = int(np.flatnonzero(~is_fine)[0])
-        what = "NaN" if np.isnan(values[row]) else "infinity"
-        raise InvalidInputError(
-            f"Input {called} contains {what}: column {name!r}, row {row}; MARS needs finite numbers"
-        )
+    check_finite(values[:, None], (name,), called, gaps)
     return values
+
+
+def check_finite(
+    X: np.ndarray, names: Sequence[str], called: str = "X", gaps: bool = False
+) -> None:
+    """Refuse infinities and, without `gaps`, NaN, naming the first column and row that has one."""
+    is_fine = np.isfinite(X)
+    if gaps:
+        is_fine |= np.isnan(X)
+    if is_fine.all():
+        return
+    row, column = np.argwhere(~is_fine)[0]
+    what = "NaN" if np.isnan(X[row, column]) else "infinity"
+    raise InvalidInputError(
+        f"Input {called} contains {what}: column {names[column]!r}, row {row}; MARS needs finite numbers"
+    )
 
 
 def _expand(column: Column, values: np.ndarray) -> np.ndarray:
@@ -292,7 +309,7 @@ def quoted_name(name: str) -> str:
     return "`" + name.replace("\\", "\\\\").replace("`", "\\`") + "`"
 
 
-def _is_kind(kind) -> bool:
+def _is_kind(kind: Any) -> bool:
     return isinstance(kind, str) and kind in KINDS
 
 
@@ -301,7 +318,7 @@ def power_name(k: int) -> str:
     return (".L", ".Q", ".C")[k] if k < 3 else f"^{k + 1}"
 
 
-def _read_column(entry) -> Column:
+def _read_column(entry: Any) -> Column:
     if not isinstance(entry, Mapping) or set(entry) != {"name", "kind", "levels"}:
         raise InvalidInputError("columns holds an entry without exactly name, kind and levels")
     name, kind, levels = entry["name"], entry["kind"], entry["levels"]
@@ -316,3 +333,306 @@ def _read_column(entry) -> Column:
         raise InvalidInputError(f"column {name[:40]!r} has the wrong levels")
     check_ordered(f"column {name[:40]!r}", kind, levels)
     return Column(name, kind, tuple(levels))
+
+
+_CONVERTED = ("O", "U", "S", "T", "b", "i", "u", "f")  # kinds of dtypes that may hold numbers
+_NO_NUMBERS = (
+    complex, np.complexfloating, np.datetime64, np.timedelta64, datetime.date, datetime.time,
+    datetime.timedelta, pd.Period, pd.Interval,
+)  # fmt: skip
+
+
+def check_masked(name: str, data: Any) -> None:
+    """Refuse masked values."""
+    if isinstance(data, np.ma.MaskedArray) and np.ma.is_masked(data):
+        raise InvalidInputError(
+            f"{name} is a masked array with {np.ma.count_masked(data)} masked value(s), but it should hold "
+            "a value everywhere: fill them, or leave their rows out"
+        )
+
+
+def check_kind(name: str, data: Any) -> None:
+    """Refuse masked values, dates, complex numbers and structures; the rest may still be no number.
+
+    >>> check_kind("y", np.array(["2020-01-01"], dtype="M8[D]"))
+    Traceback (most recent call last):
+    pyearthdof.exceptions.InvalidInputError: y has the type datetime64[D] but it should hold numbers
+    """
+    check_masked(name, data)
+    if not isinstance(data, pd.DataFrame):
+        _check_values(name, data)
+        return
+    for j, dtype in enumerate(data.dtypes):
+        if not isinstance(dtype, np.dtype) or dtype.kind not in "biuf":
+            _check_values(f"column {data.columns[j]!r} of {name}", data.iloc[:, j])
+
+
+def _check_values(name: str, values: Any) -> None:
+    dtype: Any = getattr(values, "dtype", None)
+    if isinstance(dtype, pd.CategoricalDtype):
+        values, dtype = dtype.categories, dtype.categories.dtype
+    if not hasattr(dtype, "kind"):  # a list, or an array of another library
+        try:
+            values = np.asarray(values)
+        except (TypeError, ValueError):  # its conversion to numbers fails, too
+            return
+        dtype = values.dtype
+    if dtype.kind not in _CONVERTED:
+        complex_data = "Complex data not supported: " if dtype.kind == "c" else ""
+        raise InvalidInputError(
+            f"{complex_data}{name} has the type {dtype} but it should hold numbers"
+        )
+    if dtype.kind == "O":
+        objects = np.ravel(np.asarray(values, dtype=object))
+        odd = next((v for v in objects if isinstance(v, _NO_NUMBERS)), None)
+        if odd is not None:
+            found = f"holds {str(odd)[:40]!r} (a {type(odd).__name__})"
+            found = found if isinstance(dtype, np.dtype) else f"has the type {dtype}"
+            raise InvalidInputError(f"{name} {found} but it should hold numbers")
+
+
+def numbers_of_series(name: str, values: pd.Series) -> pd.Series:
+    """A series as numbers; one of texts or categories too, where all of them read as numbers."""
+    if pd.api.types.is_numeric_dtype(values) or pd.api.types.is_bool_dtype(values):
+        return values
+    reads = isinstance(values.dtype, pd.CategoricalDtype) or pd.api.types.is_string_dtype(values)
+    try:
+        if reads or pd.api.types.is_object_dtype(values):
+            return pd.to_numeric(values)
+    except (TypeError, ValueError):
+        pass
+    raise InvalidInputError(f"{name} has the type {values.dtype} but it should be numeric")
+
+
+def column_names(name: str, frame: pd.DataFrame) -> tuple[str, ...] | None:
+    """The names of a frame's columns as scikit-learn sees them: None where no name is a text.
+
+    >>> column_names("X", pd.DataFrame([[1, 2]], columns=["a", "b"]))
+    ('a', 'b')
+    >>> column_names("X", pd.DataFrame([[1, 2]])) is None
+    True
+    """
+    if isinstance(frame.columns, pd.MultiIndex):
+        raise InvalidInputError(
+            f"{name} has column names of {frame.columns.nlevels} levels (a MultiIndex), but it should have "
+            "one name for each column"
+        )
+    named = frame.columns[[label != "" for label in frame.columns]]  # earth names the others
+    if not named.is_unique:
+        twice = named[named.duplicated()].tolist()[0]
+        raise InvalidInputError(
+            f"{name} has two columns named {twice!r}, but names should be unique"
+        )
+    names = tuple(frame.columns.tolist())
+    are_texts = [isinstance(label, str) for label in names]
+    if all(are_texts):
+        return names
+    if any(are_texts):
+        text, other = names[are_texts.index(True)], names[are_texts.index(False)]
+        raise InvalidInputError(
+            f"{name} has the column names {text!r} and {other!r}, but they should all be texts, or none of "
+            "them, and then they do not count"
+        )
+    return None
+
+
+@dataclass(frozen=True)
+class MatrixColumn:
+    """The columns of a frame that a matrix became, and the names of the matrix's own columns, if any."""
+
+    parts: tuple[str, ...]
+    names: tuple[str, ...] | None
+
+
+def named_frame(
+    data: Any, called: str, needed: str
+) -> tuple[pd.DataFrame, list[str], dict[str, MatrixColumn]]:
+    """A frame itself, or a mapping as one; its column names as texts, and its columns that are matrices."""
+    matrices: dict[str, MatrixColumn] = {}
+    if isinstance(data, Mapping):
+        data, matrices = frame_of_mapping(data)
+    if not isinstance(data, pd.DataFrame):
+        raise InvalidInputError(f"{called} is a {type(data).__name__} but it should be {needed}")
+    if isinstance(data.columns, pd.MultiIndex):
+        column_names(called, data)
+    return data, [str(label) for label in data.columns], matrices
+
+
+def frame_of_mapping(data: Mapping) -> tuple[pd.DataFrame, dict[str, MatrixColumn]]:
+    """Vectors are columns; a matrix named m becomes m[,1], m[,2], ...
+
+    >>> frame, matrices = frame_of_mapping({"y": [1, 2], "m": np.eye(2)})
+    >>> list(frame.columns), matrices["m"].parts
+    (['y', 'm[,1]', 'm[,2]'], ('m[,1]', 'm[,2]'))
+    """
+    columns: dict[str, np.ndarray] = {}
+    matrices: dict[str, MatrixColumn] = {}
+    for name, values in data.items():
+        name = str(name)
+        own = values if isinstance(values, pd.DataFrame) else None
+        values = values if isinstance(values, pd.Series) else np.asarray(values)
+        if values.ndim == 2 and values.shape[1] > 0:
+            parts = tuple(f"{name}[,{j + 1}]" for j in range(values.shape[1]))
+            names = None if own is None else tuple(str(label) for label in own.columns)
+            matrices[name] = MatrixColumn(parts, names)
+            columns |= dict(zip(parts, values.T, strict=True))
+        elif values.ndim == 1:
+            columns[name] = values.array if isinstance(values, pd.Series) else values
+        else:
+            raise InvalidInputError(
+                f"data[{name!r}] has the shape {values.shape} but it should be a vector or a matrix"
+            )
+    lengths = {len(values) for values in columns.values()}
+    if len(lengths) != 1:
+        raise InvalidInputError("data holds no columns, or columns of different lengths")
+    return pd.DataFrame(columns), matrices
+
+
+MAX_LEVELS = 95  # R refuses more
+TOLERANCE = 1e-7  # of R's qr()
+LARGE, SMALLER = 2.0**486, 2.0**-538  # what BLAS makes smaller before it squares it
+
+
+@lru_cache(maxsize=64)
+def polynomial_contrasts(n_levels: int) -> np.ndarray:
+    """Orthonormal polynomials on equally spaced levels, (n_levels, n_levels - 1).
+
+    >>> polynomial_contrasts(3).round(6).tolist()
+    [[-0.707107, 0.408248], [-0.0, -0.816497], [0.707107, 0.408248]]
+    """
+    scores = [level - (n_levels + 1) / 2 for level in range(1, n_levels + 1)]
+    powers = np.array([[float(s) ** k for k in range(n_levels)] for s in scores])
+    columns, heads, rank = householder(powers)
+    raw = np.column_stack([multiplied_by_q(columns, heads, rank, j) for j in range(n_levels)])
+    squares = (raw**2).astype(np.longdouble).cumsum(axis=0)[-1]
+    lengths = np.sqrt(squares.astype(float))
+    contrasts = (raw / lengths)[:, 1:]
+    contrasts.flags.writeable = False
+    return contrasts
+
+
+def householder(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
+    """Reflect the columns of x in place; return them, the heads of the reflections and the rank."""
+    n, width = x.shape
+    norms = np.array([_length(x[:, j]) for j in range(width)])
+    original = np.where(norms == 0, 1.0, norms)
+    rank = width
+    for k in range(min(n, width)):
+        while k < rank and norms[k] < original[k] * TOLERANCE:
+            order = [*range(k), *range(k + 1, width), k]
+            x[:], norms, original = x[:, order], norms[order], original[order]
+            rank -= 1
+        if k == n - 1:
+            break
+        head = x[k:, k]
+        length = np.copysign(_length(head), x[k, k])
+        if length == 0:
+            continue
+        head *= 1.0 / length
+        head[0] += 1.0
+        for j in range(k + 1, width):
+            _reflect(head, x[k:, j])
+            norms[j] = _remaining(norms[j], x[k:, j])
+        norms[k] = head[0]
+        x[k, k] = -length
+    return x, norms, rank
+
+
+def _remaining(norm: float, column: np.ndarray) -> float:
+    """Length of a column without its first entry, from its length with it."""
+    if norm == 0:
+        return norm
+    share = max(1.0 - (abs(column[0]) / norm) ** 2, 0.0)
+    return _length(column[1:]) if share < 1e-6 else norm * np.sqrt(share)
+
+
+def multiplied_by_q(columns: np.ndarray, heads: np.ndarray, rank: int, j: int) -> np.ndarray:
+    """Q times the j-th diagonal entry of R."""
+    n = len(columns)
+    vector = np.zeros(n)
+    vector[j] = columns[j, j]
+    for k in range(min(rank, n - 1) - 1, -1, -1):
+        if heads[k] != 0:
+            head = columns[k:, k].copy()
+            head[0] = heads[k]
+            _reflect(head, vector[k:])
+    return vector
+
+
+def _reflect(head: np.ndarray, vector: np.ndarray) -> None:
+    vector += -_sum(head * vector) / head[0] * head
+
+
+def _length(vector: np.ndarray) -> float:
+    is_large = np.abs(vector) > LARGE
+    rest = _sum(vector[~is_large] ** 2)
+    if not is_large.any():
+        return float(np.sqrt(rest))
+    return float(np.sqrt(_sum((vector[is_large] * SMALLER) ** 2) + rest * SMALLER**2) / SMALLER)
+
+
+def _sum(values: np.ndarray) -> float:
+    """From the first to the last, as LINPACK's loops run; numpy's own sum goes in blocks."""
+    return float(np.add.accumulate(values)[-1]) if len(values) else 0.0
+
+
+UNITS = {"days": 86_400, "seconds": 1, "days UTC": 86_400, "seconds UTC": 1}  # in seconds
+TICKS = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}  # of pandas' dates in a second
+
+
+def is_date(values: pd.Series) -> bool:
+    """Whether a column is of pandas' dates."""
+    return pd.api.types.is_datetime64_any_dtype(values.dtype)
+
+
+def unit_of(values: pd.Series) -> str:
+    """Days, R's Date, unless some value has a time of day: then seconds, R's POSIXct.
+
+    Dates with a time zone are counted in UTC.
+
+    >>> unit_of(pd.Series(pd.to_datetime(["2020-01-01 00:00", "2020-01-02 12:00"])))
+    'seconds'
+    """
+    seconds = _seconds(values)
+    unit = "days" if not np.nanmax(np.mod(seconds, UNITS["days"]), initial=0.0) else "seconds"
+    return f"{unit} UTC" if _zone(values) is not None else unit
+
+
+def numbers_of_dates(values: pd.Series, unit: str) -> np.ndarray:
+    """Dates as numbers, missing ones as NaN.
+
+    >>> numbers_of_dates(pd.Series(pd.to_datetime(["1970-01-01", "1971-01-01"])), "days").tolist()
+    [0.0, 365.0]
+    """
+    if not is_date(values):
+        raise InvalidInputError(
+            f"column {values.name!r} of X has the type {values.dtype} but the model knows it as dates"
+        )
+    if unit.endswith("UTC") and _zone(values) is None:
+        raise InvalidInputError(
+            f"column {values.name!r} of X has dates without a time zone but the model knows them with one: "
+            f"X[{values.name!r}].dt.tz_localize('UTC'), or another zone, says which they have"
+        )
+    if not unit.endswith("UTC") and _zone(values) is not None:
+        raise InvalidInputError(
+            f"column {values.name!r} of X has dates with the time zone {_zone(values)} but the model knows "
+            f"them without one: X[{values.name!r}].dt.tz_localize(None) gives the local times"
+        )
+    return _seconds(values) / UNITS[unit]
+
+
+def dates_of_numbers(values: Any, unit: str) -> pd.DatetimeIndex:
+    """The inverse of `numbers_of_dates`."""
+    return pd.to_datetime(np.asarray(values) * UNITS[unit], unit="s", utc=unit.endswith("UTC"))
+
+
+def _zone(values: pd.Series) -> Any:
+    return values.dt.tz
+
+
+def _seconds(values: pd.Series) -> np.ndarray:
+    if _zone(values) is not None:
+        values = values.dt.tz_convert("UTC").dt.tz_localize(None)
+    found = np.asarray(values)  # not as nanoseconds, which end in 2262
+    seconds = found.astype("int64") / TICKS[np.datetime_data(found.dtype)[0]]
+    return np.where(values.isna(), np.nan, seconds)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -13,27 +13,23 @@ from sklearn.utils.validation import _check_y, validate_data
 from ..._utils.checks import as_pandas
 from ..._utils.warnings import warn_user
 from ...exceptions import ColumnWarning, InvalidInputError
-from .advice import warn_of_columns
 from .classes import indicator_columns, indicator_names
-from .columns import Columns, quoted_name
-from .kinds import check_kind, column_names, numbers_of_series
-from .matrices import frame_of_mapping
+from .columns import (
+    Column,
+    Columns,
+    check_finite,
+    check_kind,
+    column_names,
+    frame_of_mapping,
+    numbers_of_series,
+    quoted_name,
+)
 
 __all__ = [
-    "Design",
-    "Responses",
-    "check_design",
-    "check_names",
-    "check_new_data",
-    "check_responses",
-    "check_subset",
-    "check_training_data",
-    "check_weights",
-    "default_names",
-    "differ",
-    "numbers_by_name",
-    "taken",
-]
+    "Design", "Responses", "check_design", "check_names", "check_new_data", "check_responses",
+    "check_subset", "check_training_data", "check_weights", "default_names", "differ",
+    "numbers_by_name", "taken", "warn_of_columns",
+]  # fmt: skip
 
 LARGEST_Y = 1e150  # squares beyond are infinite, and earth may then never end
 
@@ -55,7 +51,7 @@ class Design:
     columns: Columns | None = None
     raw: dict[str, np.ndarray] | None = None
 
-    def rows(self, subset) -> Design:
+    def rows(self, subset: np.ndarray) -> Design:
         """The same design with some of the rows."""
         raw = None if self.raw is None else {name: v[subset] for name, v in self.raw.items()}
         return Design(self.values[subset], self.names, self.columns, raw)
@@ -83,12 +79,12 @@ class Responses:
         one = self.values.ndim == 1
         return self.values.astype(int) if one else self.values.argmax(axis=1)
 
-    def rows(self, subset) -> Responses:
+    def rows(self, subset: np.ndarray) -> Responses:
         """The same responses with some of the rows."""
         return Responses(self.values[subset], self.names, self.classes)
 
 
-def check_training_data(estimator, X, y) -> tuple[np.ndarray, np.ndarray]:
+def check_training_data(estimator: Any, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return numeric X and one response as float64 arrays, what scikit-learn expects being set."""
     design = check_design(estimator, X)
     if design.columns is not None:
@@ -100,7 +96,7 @@ def check_training_data(estimator, X, y) -> tuple[np.ndarray, np.ndarray]:
     return design.values, responses.values
 
 
-def check_design(estimator, X) -> Design:
+def check_design(estimator: Any, X: Any) -> Design:
     """Return the predictors as numbers, `n_features_in_` and `feature_names_in_` being set.
 
     Column names that are no texts do not count, as in scikit-learn.
@@ -108,7 +104,8 @@ def check_design(estimator, X) -> Design:
     if _is_plain(X, ndim=2) and len(X) >= 2 and X.shape[1] >= 1:
         _set_features(estimator, X)
         names = default_names(X.shape[1])
-        check_finite(X, names)
+        if not np.isfinite(X).all():
+            check_finite(X, names)
         return Design(X, names)
     X = _all_named(as_pandas(X))
     if isinstance(X, pd.DataFrame):
@@ -123,7 +120,7 @@ def check_design(estimator, X) -> Design:
     return Design(X, names)
 
 
-def _floats(estimator, X, **options) -> np.ndarray:
+def _floats(estimator: Any, X: Any, **options: Any) -> np.ndarray:
     """scikit-learn's checks of a matrix of numbers."""
     try:
         return validate_data(estimator, X, dtype=np.float64, ensure_all_finite=False, **options)
@@ -140,19 +137,19 @@ def _is_text_error(error: ValueError) -> bool:
     return str(error).startswith("could not convert string to float")
 
 
-def _is_plain(values, ndim: int) -> bool:
+def _is_plain(values: Any, ndim: int) -> bool:
     """Whether there is nothing to convert, which takes scikit-learn 0.1 ms to find out."""
     return type(values) is np.ndarray and values.dtype == np.float64 and values.ndim == ndim
 
 
-def _set_features(estimator, X: np.ndarray) -> None:
+def _set_features(estimator: Any, X: np.ndarray) -> None:
     """What scikit-learn's validate_data sets for an array: a number, and no names of an earlier fit."""
     estimator.n_features_in_ = X.shape[1]
     if hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_
 
 
-def _all_named(X):
+def _all_named(X: Any) -> Any:
     """A frame with earth's names x1, x2, ... for columns with an empty one."""
     if not isinstance(X, pd.DataFrame) or not any(label == "" for label in X.columns):
         return X
@@ -165,11 +162,11 @@ def _names_of(X: pd.DataFrame) -> tuple[str, ...]:
     return default_names(X.shape[1]) if names is None else names
 
 
-def _renamed(X: pd.DataFrame, names) -> pd.DataFrame:
+def _renamed(X: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     return X.set_axis(list(names), axis=1)
 
 
-def _check_factors(estimator, X: pd.DataFrame, columns: Columns) -> Design:
+def _check_factors(estimator: Any, X: pd.DataFrame, columns: Columns) -> Design:
     if len(X) < 2:
         raise InvalidInputError(f"X has {len(X)} row(s) but a minimum of 2 is required")
     validate_data(estimator, X, skip_check_array=True)
@@ -179,7 +176,7 @@ def _check_factors(estimator, X: pd.DataFrame, columns: Columns) -> Design:
     return Design(columns.expand(X), names, columns, columns.values(X))
 
 
-def check_responses(estimator, y, n_samples: int, *, factors: bool = False) -> Responses:
+def check_responses(estimator: Any, y: Any, n_samples: int, *, factors: bool = False) -> Responses:
     """Return the responses, (n,) or (n, m), with R's names y or y1, y2, ... where they have none.
 
     With `factors` pandas' categories and the texts of a frame are factors, and become indicators as in R.
@@ -209,7 +206,7 @@ def check_responses(estimator, y, n_samples: int, *, factors: bool = False) -> R
     return Responses(values.copy(), names)  # pruning again needs them as they were
 
 
-def _converted(estimator, y) -> np.ndarray:
+def _converted(estimator: Any, y: Any) -> np.ndarray:
     check_kind("y", y)
     try:
         found = _check_y(
@@ -226,7 +223,7 @@ def _converted(estimator, y) -> np.ndarray:
         ) from None
 
 
-def _has_categories(y) -> bool:
+def _has_categories(y: Any) -> bool:
     if isinstance(y, pd.DataFrame):
         columns = (y.iloc[:, j] for j in range(y.shape[1]))
         return any(_has_categories(column) or _holds_words(column) for column in columns)
@@ -248,7 +245,7 @@ def _holds_words(column: pd.Series) -> bool:
     return False
 
 
-def _check_factor_responses(estimator, y, n_samples: int) -> Responses:
+def _check_factor_responses(estimator: Any, y: Any, n_samples: int) -> Responses:
     """A factor of two levels is 0 and 1, one of more levels a column for each of them.
 
     Texts in a frame are a column for each, however many there are: R makes them factors later.
@@ -277,20 +274,20 @@ def _check_factor_responses(estimator, y, n_samples: int) -> Responses:
     return Responses(checked.values, tuple(made))
 
 
-def _is_table(y) -> bool:
+def _is_table(y: Any) -> bool:
     """Whether y has several columns; one column is taken as a vector, with scikit-learn's warning."""
     shape = np.asarray(y).shape
     return len(shape) == 2 and shape[1] > 1
 
 
-def _response_names(y) -> tuple[str, ...] | None:
+def _response_names(y: Any) -> tuple[str, ...] | None:
     if isinstance(y, pd.DataFrame):
         names = column_names("y", y)
         return names and tuple(name or f"y{j + 1}" for j, name in enumerate(names))
     return (y.name,) if isinstance(y, pd.Series) and isinstance(y.name, str) else None
 
 
-def check_subset(subset, n_samples: int) -> np.ndarray | None:
+def check_subset(subset: Any, n_samples: int) -> np.ndarray | None:
     """Return the rows to fit on as indices, from a mask or 0-based indices; None means all."""
     if subset is None:
         return None
@@ -330,7 +327,7 @@ def taken(values: Values, rows: np.ndarray | None) -> Values:
     return values if values is None or rows is None else values[rows]
 
 
-def check_new_data(estimator, X):
+def check_new_data(estimator: Any, X: Any) -> Any:
     """Return what the fitted model takes: a float64 matrix, or a frame where it knows factors."""
     model = estimator.model_
     X = _all_named(X if model.formula is not None else as_pandas(X))
@@ -355,7 +352,7 @@ def check_new_data(estimator, X):
     return X if named else _renamed(X, model.columns.names)
 
 
-def numbers_by_name(X, names: tuple[str, ...]) -> np.ndarray:
+def numbers_by_name(X: Any, names: tuple[str, ...]) -> np.ndarray:
     """The columns `names` of X as a matrix of numbers: those of a frame by name, of an array by position.
 
     A frame without any of the names is taken by position, with a warning, where the names are those that
@@ -406,7 +403,7 @@ def check_names(names: Sequence[str]) -> tuple[str, ...]:
     return names
 
 
-def check_weights(weights, n_samples: int) -> np.ndarray | None:
+def check_weights(weights: Any, n_samples: int) -> np.ndarray | None:
     """Return the case weights as a float64 vector, or None where there are none."""
     if weights is None:
         return None
@@ -435,21 +432,45 @@ def check_weights(weights, n_samples: int) -> np.ndarray | None:
     return weights
 
 
-def check_finite(X: np.ndarray, names: Sequence[str]) -> None:
-    """Refuse NaN and infinities, naming the first column and row that has one."""
-    if np.isfinite(X).all():
-        return
-    row, column = np.argwhere(~np.isfinite(X))[0]
-    what = "NaN" if np.isnan(X[row, column]) else "infinity"
-    raise InvalidInputError(
-        f"Input X contains {what}: column {names[column]!r}, row {row}; MARS needs finite numbers"
-    )
-
-
-def _numbers(y):
+def _numbers(y: Any) -> Any:
     """y, where it is pandas' in types that numpy converts as they are meant."""
     if isinstance(y, pd.DataFrame):
         return y.apply(lambda column: numbers_of_series("y", column)) if y.shape[1] else y
     if isinstance(y, (pd.Series, pd.Index, pd.api.extensions.ExtensionArray)):
         return numbers_of_series("y", pd.Series(y))
     return y
+
+
+MANY_LEVELS = 100
+
+
+def warn_of_columns(X: pd.DataFrame, columns: Iterable[Column]) -> None:
+    """Warn of a factor with more than a hundred levels, and of intervals that pandas has put in order.
+
+    Parameters
+    ----------
+    X : DataFrame
+        With the names of `columns`.
+    columns : the raw columns with their kinds and levels.
+    """
+    for column in columns:
+        if len(column.levels) > MANY_LEVELS:
+            warn_user(
+                f"column {column.name!r} of X has {len(column.levels)} levels, each of which becomes a "
+                "predictor: leave it out if it names the rows, join rare levels, or make it a number",
+                ColumnWarning,
+            )
+        if column.kind == "ordered" and _has_intervals(X, column.name):
+            warn_user(
+                f"column {column.name!r} of X is ordered, as pd.cut makes it, so that it enters by the "
+                f"polynomials {column.name}.L, {column.name}.Q, ... as in R: X[{column.name!r}]"
+                ".cat.as_unordered() gives an indicator for each interval",
+                ColumnWarning,
+            )
+
+
+def _has_intervals(X: pd.DataFrame, name: str) -> bool:
+    dtype = X[name].dtype if name in X.columns else None
+    return isinstance(dtype, pd.CategoricalDtype) and isinstance(
+        dtype.categories.dtype, pd.IntervalDtype
+    )

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from ...exceptions import InvalidInputError
 from .. import reading as saved
+from .columns import Column
 
-__all__ = ["ColumnRange", "Ranges"]
+if TYPE_CHECKING:
+    from ..model.mars_model import MarsModel
+
+__all__ = ["Ranges"]
 
 ROWS_OF_MEDIAN = 1000  # of 10,000 rows it would take a tenth of a fit
 _NUMBERS = ("low", "high", "median", "mean")
@@ -62,7 +67,7 @@ class Ranges:
         return next(column for column in self.columns if column.name == name)
 
     @classmethod
-    def learn(cls, columns, raw: Mapping[str, np.ndarray]) -> Ranges:
+    def learn(cls, columns: Sequence[Column], raw: Mapping[str, np.ndarray]) -> Ranges:
         """Of raw columns with their kinds and levels, and their values as `Columns.values` has them."""
         numbers = [c.name for c in columns if c.kind == "number"]
         found = {}
@@ -83,7 +88,7 @@ class Ranges:
         )
 
     @classmethod
-    def of_matrix(cls, names, values: np.ndarray) -> Ranges:
+    def of_matrix(cls, names: Sequence[str], values: np.ndarray) -> Ranges:
         """Of a matrix of numbers."""
         low, high = values.min(axis=0), values.max(axis=0)
         some = np.sort(values[:: max(1, len(values) // ROWS_OF_MEDIAN)], axis=0)
@@ -95,7 +100,7 @@ class Ranges:
         return cls(tuple(ColumnRange(n, *found) for n, found in zip(names, numbers, strict=True)))
 
     @classmethod
-    def of_training(cls, model, data) -> Ranges:
+    def of_training(cls, model: MarsModel, data: Any) -> Ranges:
         """Of the rows that a model was fitted on, `data` being its `TrainingData`."""
         if model.formula is not None:
             frame = data.frame if data.subset is None else data.frame.iloc[data.subset]
@@ -106,7 +111,7 @@ class Ranges:
             return cls.learn(design.columns.columns, design.raw)
         return cls.of_matrix(design.names, design.values)
 
-    def outside(self, X) -> dict[str, np.ndarray]:
+    def outside(self, X: np.ndarray | pd.DataFrame) -> dict[str, np.ndarray]:
         """Rows of X, by the name of the column, in which a number is outside of its range.
 
         X is a frame, whose other columns do not count, or a matrix of these columns.
@@ -120,7 +125,7 @@ class Ranges:
                     found[column.name] = rows
         return found
 
-    def clipped(self, X):
+    def clipped(self, X: np.ndarray | pd.DataFrame) -> np.ndarray | pd.DataFrame:
         """X with numbers outside of their ranges moved to the nearest end."""
         X = X.copy()
         for position, column in enumerate(self.columns):
@@ -139,13 +144,13 @@ class Ranges:
         return [column.to_dict() for column in self.columns]
 
     @classmethod
-    def from_dict(cls, entries) -> Ranges:
+    def from_dict(cls, entries: Any) -> Ranges:
         """Read `to_dict`'s result; anything else is refused."""
         if not isinstance(entries, list):
             raise InvalidInputError("ranges should be a list with one entry for each raw column")
         return cls(tuple(_read(entry) for entry in entries))
 
-    def check(self, names, kinds) -> None:
+    def check(self, names: Sequence[str], kinds: Iterable[tuple[str, int]]) -> None:
         """Refuse what does not belong to raw columns of these names and kinds."""
         if tuple(column.name for column in self.columns) != tuple(names):
             raise InvalidInputError(
@@ -161,7 +166,9 @@ def _counts(codes: np.ndarray, n_levels: int) -> tuple[int, ...]:
     return tuple(np.bincount(codes.astype(int), minlength=n_levels).tolist())
 
 
-def _numbers_of(X, column: ColumnRange, position: int) -> np.ndarray | None:
+def _numbers_of(
+    X: np.ndarray | pd.DataFrame, column: ColumnRange, position: int
+) -> np.ndarray | None:
     """A column as numbers where it is one; dates are left alone."""
     if column.low is None:
         return None
@@ -173,7 +180,7 @@ def _numbers_of(X, column: ColumnRange, position: int) -> np.ndarray | None:
     return values.to_numpy(dtype=float, na_value=np.nan)
 
 
-def _read(entry) -> ColumnRange:
+def _read(entry: Any) -> ColumnRange:
     if not isinstance(entry, Mapping) or "name" not in entry:
         raise InvalidInputError("ranges holds an entry without a name")
     name = saved.read_text("ranges", entry["name"])

@@ -1,1 +1,47 @@
-"""Engines that fit MARS: R's earth and the native one."""
+"""The engines that fit MARS: R's earth, and compiled code that gives the same models without R."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..._utils.checks import check_choice
+from ...exceptions import InvalidInputError
+
+if TYPE_CHECKING:
+    from ..options import EarthOptions
+    from .base import Engine
+
+__all__ = ["choose_engine", "engine_called"]
+
+ENGINES = ("auto", "r", "native")
+
+
+def choose_engine(name: str, options: EarthOptions, many: bool = False) -> Engine:
+    """The engine for these options. "auto" is R if it is available; for `many` fits the native engine."""
+    check_choice("engine", name, ENGINES)
+    only_r, only_native = options.only_r, options.only_native
+    if name == "native" and only_r:
+        raise InvalidInputError(f"engine='native' but {only_r} needs engine='r'")
+    if only_native and (name == "r" or only_r):
+        other = "engine='r'" if name == "r" else f"{only_r}, which needs R,"
+        raise InvalidInputError(f"{other} but {only_native} needs engine='native'")
+    if not only_native:
+        from ... import bridge
+
+        if name == "r" or only_r:
+            bridge.require("earth")
+            return engine_called("r")
+        if name == "auto" and not many and bridge.is_available("earth"):
+            return engine_called("r")
+    return engine_called("native")
+
+
+def engine_called(name: str) -> Engine:
+    """The engine of this name."""
+    if name == "r":
+        from .r import REngine
+
+        return REngine()
+    from .native import NativeEngine
+
+    return NativeEngine()

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from ..._utils.warnings import warn_user
 from ...exceptions import RWarning, SeparationWarning
 from ..components.glm import AT_LIMIT, OF_COUNTS, OF_SHARES
+from ..model.mars_model import MarsModel
 from ..options import EarthOptions
 
-__all__ = ["give_warnings"]
+__all__ = ["with_separation"]
 
 LIMITS = (
     "glm.fit: fitted probabilities numerically 0 or 1 occurred",
@@ -23,24 +25,26 @@ CONSEQUENCES = (
 MOST_NAMES = 8
 
 
-def give_warnings(heard, model, bx, options: EarthOptions) -> None:
-    """Give the warnings that a fit collected.
+Heard = list[tuple[Any, type[Warning]]]  # messages, and their categories
+
+
+def with_separation(heard: Heard, model: MarsModel, bx: np.ndarray, options: EarthOptions) -> Heard:
+    """The warnings of a fit, those of separation being one.
 
     Means at their limits show that nothing keeps the coefficients from growing. R warns of them for each
     response, fold and iteration, and has no remedy: one `SeparationWarning` replaces all that.
     """
     names = _separated(model, bx, options.glm_l2)
     in_folds = options.nfold > 1 and not options.glm_l2 and any(text in LIMITS for text, _ in heard)
-    replaced = CONSEQUENCES if names or in_folds else ()
-    for text, category in heard:
-        if not text.startswith(replaced):
-            warn_user(text, category)
-    if names or in_folds:
-        r_warnings = [text for text, category in heard if category is RWarning]
-        warn_user(SeparationWarning(_message(model, names, options.glm_l2), r_warnings))
+    if not (names or in_folds):
+        return heard
+    r_warnings = [text for text, category in heard if category is RWarning]
+    warning = SeparationWarning(_message(model, names, options.glm_l2), r_warnings)
+    others = [(text, category) for text, category in heard if not text.startswith(CONSEQUENCES)]
+    return [*others, (warning, SeparationWarning)]
 
 
-def _separated(model, bx, l2: float) -> list[str]:
+def _separated(model: MarsModel, bx: np.ndarray, l2: float) -> list[str]:
     """Responses with means at their limits; none where a penalty sufficed."""
     glm = model.glm
     if glm is None or (l2 and glm.converged.all()):
@@ -50,11 +54,14 @@ def _separated(model, bx, l2: float) -> list[str]:
         return []
     with np.errstate(all="ignore"):
         mean = glm.response(bx @ glm.coef).reshape(len(bx), -1)
-    at_limit = ((mean < AT_LIMIT) | (shares & (mean > 1 - AT_LIMIT))).any(axis=0)
-    return [name for name, is_at in zip(model.response_names, at_limit, strict=True) if is_at]
+    at_limit = np.any((mean < AT_LIMIT) | (shares & (mean > 1 - AT_LIMIT)), axis=0)
+    return [
+        name for name, is_at in zip(model.response_names, at_limit.tolist(), strict=True) if is_at
+    ]
 
 
-def _message(model, names: list[str], l2: float) -> str:
+def _message(model: MarsModel, names: list[str], l2: float) -> str:
+    assert model.glm is not None
     where, what = ("0 or 1", "probabilities") if model.glm.family in OF_SHARES else ("0", "rates")
     shown = ", ".join(repr(name) for name in names[:MOST_NAMES])
     if len(names) > MOST_NAMES:

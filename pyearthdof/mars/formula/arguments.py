@@ -1,15 +1,21 @@
-"""The arguments of the functions that take more than variables, matched by R's rules."""
+"""The arguments of functions that take more than variables: matching by R's rules, and constants."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import NoReturn
 
-from .deparse import short_text
-from .syntax import Constant, FunctionCall, Node, variables_in
-from .tokens import refuse
+import numpy as np
 
-__all__ = ["SIGNATURES", "Arguments", "matched_arguments"]
+from .functions import FUNCTIONS, SUMMARIES
+from .syntax import Constant, FunctionCall, Name, Node, Value, refuse, short_text, variables_in
+
+__all__ = [
+    "NAMED_CONSTANTS", "OF_COLUMNS", "SIGNATURES", "Arguments", "constant_numbers",
+    "constant_values", "flag_of", "matched_arguments", "number_of", "whole_of",
+]  # fmt: skip
 
 # What may be given, the same whatever R's own version knows beside it. A variable is called x.
 SIGNATURES = {
@@ -162,3 +168,173 @@ def _poly(piece: FunctionCall, given: dict) -> Arguments:
     if odd:
         refuse(f"{short_text(piece)}: poly takes {TAKES['poly']}")
     return Arguments((*variables, *values), given)
+
+
+NAMED_CONSTANTS: dict[str, Value] = {"pi": math.pi, "T": True, "F": False}
+OF_COLUMNS = (*SUMMARIES, "quantile", "range")  # what is computed of whole columns
+MAX_NUMBERS = 10_000
+FUZZ = 1e-10  # by which R's sequences may pass their end
+
+# Computes one of OF_COLUMNS.
+Summarise = Callable[[FunctionCall], np.ndarray]
+
+
+def _no_columns(node: FunctionCall) -> NoReturn:
+    refuse(f"it uses {short_text(node)} where a number should be")
+
+
+def number_of(node: Constant) -> float:
+    """The number of a constant that the guard has let pass."""
+    return _number_of_value(node.value, node)
+
+
+def constant_numbers(node: Node, summarise: Summarise = _no_columns) -> np.ndarray:
+    """The numbers of a constant that the guard has let pass."""
+    return np.array([_number_of_value(value, node) for value in constant_values(node, summarise)])
+
+
+def constant_values(node: Node, summarise: Summarise = _no_columns) -> list[Value]:
+    """Numbers, truth values or texts of a constant that the guard has let pass."""
+    if isinstance(node, Constant):
+        return [node.value]
+    if isinstance(node, Name):
+        return [NAMED_CONSTANTS[node.text]]
+    name = node.name
+    if name == "(":
+        return constant_values(node.values[0], summarise)
+    if name == "c":
+        return _combined(node, summarise)
+    if name == "rev":
+        return constant_values(node.values[0], summarise)[::-1]
+    if name == "rep":
+        return _repeated(node, summarise)
+    if name in OF_COLUMNS:
+        found = summarise(node)
+    elif name in ("seq", "seq_len"):
+        found = _sequence(node, summarise)
+    else:
+        found = _computed(node, summarise)
+    return found.tolist()
+
+
+def _combined(node: FunctionCall, summarise: Summarise) -> list[Value]:
+    values: list[Value] = []
+    for part in node.values:
+        values += constant_values(part, summarise)
+        _check_count(node, len(values))
+    is_mixed = len({type(value) for value in values}) > 1
+    if is_mixed and not any(isinstance(value, str) for value in values):
+        return [_number_of_value(value, node) for value in values]
+    return values
+
+
+def _repeated(node: FunctionCall, summarise: Summarise) -> list[Value]:
+    args = matched_arguments(node)
+    values = constant_values(args.variables[0], summarise)
+    times, each = (
+        _whole_number(node, part, args.named.get(part), summarise) for part in ("times", "each")
+    )
+    _check_count(node, float(len(values)) * times * each)
+    return [value for value in values for _ in range(each)] * times
+
+
+def _whole_number(node, part: str, given: Node | None, summarise: Summarise) -> int:
+    if given is None:
+        return 1
+    numbers = constant_numbers(given, summarise)
+    if len(numbers) != 1 or not 1 <= numbers[0] <= MAX_NUMBERS:
+        refuse(f"{short_text(node)}: {part} should be a number from 1 to {MAX_NUMBERS}")
+    return int(numbers[0])
+
+
+def _computed(node: FunctionCall, summarise: Summarise) -> np.ndarray:
+    """Arithmetic and functions of numbers, the shorter ones repeated."""
+    parts = [constant_numbers(value, summarise) for value in node.values]
+    if node.name == ":":
+        return _steps(node, *(_single(node, part) for part in parts))
+    longest = max(map(len, parts))
+    with np.errstate(all="ignore"):
+        function = FUNCTIONS[node.name][0]
+        if node.name == "round":
+            return function(parts[0], *(_single(node, part) for part in parts[1:]))
+        return np.asarray(function(*(np.resize(part, longest) for part in parts)), dtype=float)
+
+
+def _sequence(node: FunctionCall, summarise: Summarise) -> np.ndarray:
+    """R's seq: by a step, by a number of values, or by ones."""
+    named = {
+        part: _single(node, constant_numbers(value, summarise))
+        for part, value in matched_arguments(node).named.items()
+    }
+    if len(named) == 1 and "from" in named:
+        return _steps(node, 1.0, named["from"])
+    start, end, step = (named.get(part) for part in ("from", "to", "by"))
+    if "length.out" in named:
+        return _spaced(node, start, end, step, named["length.out"])
+    start, end = (1.0 if value is None else value for value in (start, end))
+    if step is None:
+        return _steps(node, start, end)
+    count = (end - start) / step if step else math.nan
+    if not count >= 0:
+        refuse(f"{short_text(node)}: by={step:g} does not lead from {start:g} to {end:g}")
+    _check_count(node, count)
+    found = start + np.arange(int(count + FUZZ) + 1) * step
+    return np.minimum(found, end) if step > 0 else np.maximum(found, end)
+
+
+def _spaced(node, start, end, step, length: float) -> np.ndarray:
+    length = math.ceil(length)
+    if length < 1:
+        refuse(f"{short_text(node)}: length.out should be at least 1")
+    _check_count(node, length)
+    if step is not None:
+        if start is not None and end is not None:
+            refuse(f"{short_text(node)} has too many arguments")
+        if end is not None:
+            return end - np.arange(length)[::-1] * step
+        return (1.0 if start is None else start) + np.arange(length) * step
+    if start is None and end is None:
+        return np.arange(1.0, length + 1)
+    if end is None:
+        end = start + (length - 1)
+    if start is None:
+        start = end - (length - 1)
+    found = start + np.arange(length) * ((end - start) / max(1, length - 1))
+    found[-1] = end if length > 1 else start
+    return found
+
+
+def _steps(node, start: float, end: float) -> np.ndarray:
+    count = math.floor(abs(end - start) + FUZZ) + 1
+    _check_count(node, count)
+    return start + np.arange(count) * (1.0 if start <= end else -1.0)
+
+
+def _single(node, numbers: np.ndarray) -> float:
+    if len(numbers) != 1 or not np.isfinite(numbers[0]):
+        refuse(f"{short_text(node)} should have single, finite numbers")
+    return float(numbers[0])
+
+
+def _check_count(node, count: float) -> None:
+    if not 1 <= max(count, 1) <= MAX_NUMBERS:
+        refuse(
+            f"{short_text(node)} makes {count:.0f} values but it should make at most {MAX_NUMBERS}"
+        )
+
+
+def _number_of_value(value: Value, node: Node) -> float:
+    if not isinstance(value, (int, float)):
+        shown = short_text(node if isinstance(node, Constant) else Constant(value, str(value)))
+        refuse(f"it holds {shown} where a number should be")
+    return float(value)
+
+
+def flag_of(node: Node | None, default: bool) -> bool:
+    """A truth value."""
+    return default if node is None else bool(constant_numbers(node)[0])
+
+
+def whole_of(node: Node | None, default: int = 1) -> int:
+    """A whole number."""
+    return default if node is None else int(constant_numbers(node)[0])

@@ -1,25 +1,27 @@
-"""The functions that a formula may use: what R computes for them on new data, to the bit."""
+"""The functions that a formula may use, as R computes them for training data and for new rows, to the bit.
+
+A knot of MARS can depend on the last digit.
+"""
 
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from ..arithmetic import elementary
-from ..arithmetic.sums import r_mean, r_sum, r_variance
+from .. import arithmetic
+from ..arithmetic import r_column_means, r_mean, r_sum, r_variance
+from ..data.columns import householder, multiplied_by_q
+from .syntax import refuse
 
 __all__ = [
-    "FUNCTIONS",
-    "SUMMARIES",
-    "cut_codes",
-    "exponents",
-    "polynomials",
-    "powers_of",
-    "quantiles",
-]
+    "FUNCTIONS", "SUMMARIES", "b_splines", "cut_breaks", "cut_codes", "cut_labels", "exponents",
+    "inner_knots", "natural_splines", "orthogonal_polynomials", "polynomials", "powers_of",
+    "quantiles", "scaling",
+]  # fmt: skip
 
 EPSILON = float(np.finfo(np.longdouble).eps)
 LOG10_2 = 0.301029995663981195213738894724
@@ -37,17 +39,17 @@ def _minus(a, b=None):
 
 def _log(x, base=None):
     if base is None:
-        return elementary.log(x)
+        return arithmetic.log(x)
     # As R: the logarithms to 2 and 10 are not quotients.
     exact = (
-        {2.0: elementary.log2, 10.0: elementary.log10}.get(float(base))
+        {2.0: arithmetic.log2, 10.0: arithmetic.log10}.get(float(base))
         if np.ndim(base) == 0
         else None
     )
-    return elementary.log(x) / elementary.log(base) if exact is None else exact(x)
+    return arithmetic.log(x) / arithmetic.log(base) if exact is None else exact(x)
 
 
-def _columns(*values):
+def _bound(*values):
     return np.stack(np.broadcast_arrays(*values), axis=-1)
 
 
@@ -198,47 +200,31 @@ def cut_codes(x: np.ndarray, breaks: np.ndarray, right: bool, lowest: bool) -> n
     return np.where(outside, np.nan, codes)
 
 
+OF_ONE: dict[str, Callable] = {
+    "log2": arithmetic.log2, "log10": arithmetic.log10, "log1p": arithmetic.log1p, "exp": arithmetic.exp,
+    "sqrt": np.sqrt, "abs": np.abs, "sin": arithmetic.sin, "cos": arithmetic.cos, "tan": arithmetic.tan,
+    "as.numeric": _plus, "as.integer": _whole, "floor": np.floor, "ceiling": np.ceil, "trunc": np.trunc,
+    "sign": np.sign, "is.na": _is_missing, "!": _not,
+}  # fmt: skip
+OF_TWO: dict[str, Callable] = {
+    "*": np.multiply, "/": np.divide, "^": arithmetic.power, "%%": _remainder, "%/%": _quotient,
+    "==": _compared(np.equal), "!=": _compared(np.not_equal), "<": _compared(np.less),
+    "<=": _compared(np.less_equal), ">": _compared(np.greater), ">=": _compared(np.greater_equal),
+    "&": _and, "|": _or,
+}  # fmt: skip
 # By R's name: the function, and the numbers of arguments that it takes. cbind makes several columns.
 FUNCTIONS: dict[str, tuple[Callable, range]] = {
     "+": (_plus, range(1, 3)),
     "-": (_minus, range(1, 3)),
-    "*": (np.multiply, range(2, 3)),
-    "/": (np.divide, range(2, 3)),
-    "^": (elementary.power, range(2, 3)),
     "log": (_log, range(1, 3)),
-    "log2": (elementary.log2, range(1, 2)),
-    "log10": (elementary.log10, range(1, 2)),
-    "log1p": (elementary.log1p, range(1, 2)),
-    "exp": (elementary.exp, range(1, 2)),
-    "sqrt": (np.sqrt, range(1, 2)),
-    "abs": (np.abs, range(1, 2)),
-    "sin": (elementary.sin, range(1, 2)),
-    "cos": (elementary.cos, range(1, 2)),
-    "tan": (elementary.tan, range(1, 2)),
+    "round": (_round, range(1, 3)),
+    "ifelse": (_choose, range(3, 4)),
     "pmin": (_first_of(np.less), range(1, 1001)),
     "pmax": (_first_of(np.greater), range(1, 1001)),
-    "ifelse": (_choose, range(3, 4)),
-    "as.numeric": (_plus, range(1, 2)),
-    "as.integer": (_whole, range(1, 2)),
-    "round": (_round, range(1, 3)),
-    "floor": (np.floor, range(1, 2)),
-    "ceiling": (np.ceil, range(1, 2)),
-    "trunc": (np.trunc, range(1, 2)),
-    "sign": (np.sign, range(1, 2)),
-    "%%": (_remainder, range(2, 3)),
-    "%/%": (_quotient, range(2, 3)),
-    "is.na": (_is_missing, range(1, 2)),
-    "==": (_compared(np.equal), range(2, 3)),
-    "!=": (_compared(np.not_equal), range(2, 3)),
-    "<": (_compared(np.less), range(2, 3)),
-    "<=": (_compared(np.less_equal), range(2, 3)),
-    ">": (_compared(np.greater), range(2, 3)),
-    ">=": (_compared(np.greater_equal), range(2, 3)),
-    "!": (_not, range(1, 2)),
-    "&": (_and, range(2, 3)),
-    "|": (_or, range(2, 3)),
-    "cbind": (_columns, range(1, 1001)),
+    "cbind": (_bound, range(1, 1001)),
 }
+FUNCTIONS |= {name: (function, range(1, 2)) for name, function in OF_ONE.items()}
+FUNCTIONS |= {name: (function, range(2, 3)) for name, function in OF_TWO.items()}
 
 
 def polynomials(
@@ -273,7 +259,7 @@ def polynomials(
 
 def powers_of(x: np.ndarray, degree: int) -> np.ndarray:
     """Columns x^0 to x^degree."""
-    return elementary.power(np.asarray(x, dtype=float)[:, None], np.arange(degree + 1.0))
+    return arithmetic.power(np.asarray(x, dtype=float)[:, None], np.arange(degree + 1.0))
 
 
 def exponents(n_variables: int, degree: int) -> Iterator[tuple[int, ...]]:
@@ -298,3 +284,225 @@ def _orthogonal(x, degree, alpha, norm2):
         p[:, k] = (x - alpha[k - 1]) * p[:, k - 1] - (norm2[k] / norm2[k - 1]) * p[:, k - 2]
     p[:, 1:] /= np.sqrt(norm2[2:])
     return p
+
+
+PIVOT = 0.25  # how far inside of the end intervals bs is expanded, as in R
+
+
+def b_splines(x, knots, boundary, degree: int, intercept: bool) -> np.ndarray:
+    """R's bs: B-splines, the polynomials of the end intervals going on outside of the boundary."""
+    full = _clamped(knots, boundary, degree)
+    basis = _basis(x, full, degree)
+    for outside, end, next_knot in (
+        (x < boundary[0], boundary[0], full[degree + 1]),
+        (x > boundary[1], boundary[1], full[-degree - 2]),
+    ):
+        if outside.any():
+            pivot = (1 - PIVOT) * end + PIVOT * next_knot
+            basis[outside] = _continued(x[outside], pivot, full, degree)
+    return basis if intercept else basis[:, 1:]
+
+
+def natural_splines(x, knots, boundary, intercept: bool) -> np.ndarray:
+    """R's ns: cubic splines that are straight lines outside of the boundary."""
+    full = _clamped(knots, boundary, 3)
+    basis = _basis(np.clip(x, *boundary), full, 3)
+    for end, distance in (
+        (boundary[0], np.minimum(x - boundary[0], 0)),
+        (boundary[1], np.maximum(x - boundary[1], 0)),
+    ):
+        if distance.any():
+            basis += distance[:, None] * _derivatives(end, full, 3, 1)
+    curvatures = np.array([_derivatives(end, full, 3, 2) for end in boundary])
+    first = 0 if intercept else 1
+    # Orthogonal to both curvatures at the ends: the rest of the Householder basis that starts with them.
+    return _rotated(basis[:, first:], curvatures[:, first:].T)[:, 2:]
+
+
+def _clamped(knots, boundary, degree) -> np.ndarray:
+    """All knots in order; those that are given may lie outside of the boundary."""
+    return np.sort(np.concatenate([np.repeat(boundary, degree + 1), knots]))
+
+
+def _interval(x, full, degree) -> np.ndarray:
+    """Position of the first knot above x, for the right end the first of the knots on it."""
+    return np.minimum(np.searchsorted(full, x, side="right"), len(full) - degree - 1)
+
+
+def _basis(x, full, degree) -> np.ndarray:
+    """All B-splines at x inside of the knots, from degree to degree by de Boor's differences in R's order.
+
+    A difference of 0, where knots are equal, adds nothing.
+    """
+    inside = np.clip(x, full[0], full[-1])
+    at = _interval(inside, full, degree)
+    rising = [full[at + k] - inside for k in range(degree)]
+    falling = [inside - full[at - 1 - k] for k in range(degree)]
+    values = [np.ones(len(x))]
+    for j in range(1, degree + 1):
+        carried = np.zeros(len(x))
+        for r in range(j):
+            width = rising[r] + falling[j - 1 - r]
+            empty = width == 0
+            share = values[r] / np.where(empty, 1.0, width)
+            # R leaves the first of them as it is on the right end.
+            left = np.where(rising[r] == 0, values[r], carried) if r == 0 else carried
+            values[r] = np.where(empty, left, carried + rising[r] * share)
+            carried = np.where(empty, 0.0, falling[j - 1 - r] * share)
+        values.append(carried)
+    basis = np.zeros((len(x), len(full) - degree - 1))
+    for k, column in enumerate(values):
+        basis[np.arange(len(x)), at - degree - 1 + k] = column
+    return basis
+
+
+def _derivatives(end: float, full, degree: int, order: int) -> np.ndarray:
+    """A derivative of all B-splines at an end, by differences of their coefficients.
+
+    The highest one is not defined on the right end, and R takes 0.
+    """
+    at = int(_interval(np.array([end]), full, degree)[0])
+    found = np.zeros(len(full) - degree - 1)
+    if order == degree and full[at] <= end:
+        return found
+    for k in range(degree + 1):
+        a = [float(k == j) for j in range(degree + 1)]
+        rest = degree
+        with np.errstate(divide="ignore", invalid="ignore"):
+            for _ in range(order):
+                for q in range(rest):
+                    low = at - rest + q
+                    a[q] = rest * (a[q + 1] - a[q]) / (full[low + rest] - full[low])
+                rest -= 1
+            rising = [full[at + q] - end for q in range(rest)]
+            falling = [end - full[at - 1 - q] for q in range(rest)]
+            for level in range(rest - 1, -1, -1):
+                for q in range(level + 1):
+                    up, down = falling[level - q], rising[q]
+                    a[q] = (a[q + 1] * up + a[q] * down) / (down + up)
+        found[at - degree - 1 + k] = a[0]
+    return found
+
+
+def _continued(x, pivot: float, full, degree: int) -> np.ndarray:
+    """All B-splines outside of the boundary, by their Taylor polynomials at a point inside."""
+    powers = powers_of(x - pivot, degree)
+    basis = np.zeros((len(x), len(full) - degree - 1))
+    for order in range(degree + 1):
+        derivatives = _basis(np.array([pivot]), full, degree)[0]
+        if order:
+            derivatives = _derivatives(pivot, full, degree, order)
+        basis += (derivatives / math.factorial(order)) * powers[:, order : order + 1]
+    return basis
+
+
+def _rotated(rows: np.ndarray, directions: np.ndarray) -> np.ndarray:
+    """Rows in the Householder basis that begins with the directions, in LINPACK's order of operations."""
+    columns, heads, rank = householder(directions.copy())
+    rows = rows.copy()
+    width = rows.shape[1]
+    for k in range(min(rank, width - 1)):
+        if heads[k] == 0:
+            continue
+        head = columns[k:, k].copy()
+        head[0] = heads[k]
+        total = np.zeros(len(rows))
+        for j in range(width - k):
+            total = total + head[j] * rows[:, k + j]
+        share = -total / head[0]
+        for j in range(width - k):
+            rows[:, k + j] = rows[:, k + j] + share * head[j]
+    return rows
+
+
+def orthogonal_polynomials(
+    label: str, x: np.ndarray, degree: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A column of ones and R's poly, alpha and norm2."""
+    if degree >= len(np.unique(x)):
+        refuse(
+            f"the degree of {label} should be less than the number of different values, {len(np.unique(x))}"
+        )
+    mean = r_mean(x)
+    centred = x - mean
+    columns, heads, rank = householder(powers_of(centred, degree))
+    if rank < degree:
+        refuse(
+            f"the degree of {label} is too high for its values: their powers cannot be told apart"
+        )
+    z = np.column_stack([multiplied_by_q(columns, heads, rank, j) for j in range(degree + 1)])
+    squares = z**2
+    norm2 = _sums(squares)
+    alpha = (_sums(centred[:, None] * squares) / norm2 + mean)[:degree]
+    norm2 = np.concatenate([[1.0], norm2])
+    z /= np.sqrt(norm2[1:])
+    z[:, 0] = 1.0  # in products of several variables
+    return z, alpha, norm2
+
+
+def _sums(matrix: np.ndarray) -> np.ndarray:
+    """R's colSums."""
+    return np.array([r_sum(column) for column in matrix.T])
+
+
+def inner_knots(x: np.ndarray, n_knots: int) -> np.ndarray:
+    """Knots at equally spaced quantiles."""
+    if n_knots < 1:
+        return np.empty(0)
+    step = 1.0 / (n_knots + 1)
+    return quantiles(x, np.arange(1, n_knots + 1) * step)
+
+
+def scaling(columns: np.ndarray, center, scale) -> tuple[np.ndarray, np.ndarray]:
+    """Centres and scales of R's scale; `center` and `scale` are truth values or numbers."""
+    n, width = columns.shape
+    if isinstance(center, bool):
+        center = r_column_means(columns) if center else np.zeros(width)
+    columns = columns - center
+    if isinstance(scale, bool):
+        scale = np.sqrt(_sums(columns**2) / max(1, n - 1)) if scale else np.ones(width)
+    return np.asarray(center, dtype=float), np.asarray(scale, dtype=float)
+
+
+def cut_breaks(x: np.ndarray, count: int) -> np.ndarray:
+    """The ends of so many intervals of one length, the outermost a thousandth further out."""
+    low, high = float(x.min()), float(x.max())
+    width = high - low
+    if width == 0:
+        width = abs(low) if low != 0 else 1.0
+        return _sequence(low - width / 1000, high + width / 1000, count + 1)
+    breaks = _sequence(low, high, count + 1)
+    breaks[[0, -1]] = low - width / 1000, high + width / 1000
+    return breaks
+
+
+def _sequence(start: float, end: float, length: int) -> np.ndarray:
+    step = (end - start) / (length - 1)
+    found = start + np.arange(length) * step
+    found[-1] = end
+    return found
+
+
+def cut_labels(breaks: np.ndarray, right: bool, lowest: bool, fewest: int = 3) -> list[str]:
+    """R's names of the intervals: as few digits, from `fewest` on, as tell the breaks apart.
+
+    Where both ends are infinite, R writes them with the same number of characters.
+
+    >>> cut_labels(np.array([-np.inf, 0.0, np.inf]), right=True, lowest=False)
+    ['(-Inf,0]', '(0, Inf]']
+    """
+    infinity = " Inf" if np.isinf(breaks[[0, -1]]).all() else "Inf"
+    for digits in range(fewest, max(12, fewest) + 1):
+        texts = [f"{b + 0.0:.{digits}g}".replace("-inf", "-Inf") for b in breaks.tolist()]
+        texts = [text.replace("inf", infinity) for text in texts]
+        if all(a != b for a, b in itertools.pairwise(texts)):
+            break
+    else:
+        return [f"Range_{k}" for k in range(1, len(breaks))]
+    opening, closing = ("(", "]") if right else ("[", ")")
+    labels = [f"{opening}{a},{b}{closing}" for a, b in itertools.pairwise(texts)]
+    if lowest and right:
+        labels[0] = "[" + labels[0][1:]
+    elif lowest:
+        labels[-1] = labels[-1][:-1] + "]"
+    return labels

@@ -1,21 +1,25 @@
-"""What a formula may hold. The one place that decides: what passes here is computed here, or given to R.
+"""The functions, names and sizes that a formula may have.
 
-A formula is text that R could run. It is parsed, never evaluated, and refused unless all of it is known.
+A formula is text that R could run. It is parsed, never evaluated, and refused unless all of it is known. Its
+terms and columns are counted before anything is computed: a short text can ask for more than any machine
+holds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from typing import NoReturn
 
-from .arguments import SIGNATURES, matched_arguments
-from .constants import NAMED_CONSTANTS, OF_COLUMNS, whole_of
-from .deparse import short_text, shortened
-from .functions import SUMMARIES
-from .syntax import EMPTY, Constant, FunctionCall, Name, Node
-from .tokens import refuse
+import numpy as np
 
-__all__ = ["LIMITS", "check_sides"]
+from ..data.columns import Column, MatrixColumn
+from .arguments import NAMED_CONSTANTS, OF_COLUMNS, SIGNATURES, matched_arguments, whole_of
+from .functions import FUNCTIONS, SUMMARIES
+from .syntax import EMPTY, Constant, FunctionCall, Name, Node, refuse, short_text, shortened
+from .terms import OPERATORS, Terms
+
+__all__ = ["LIMITS", "check_columns", "check_made", "check_sides", "check_terms", "count_terms"]
 
 # columns and numbers count what terms other than plain columns make; the data have their own size.
 LIMITS = {
@@ -55,14 +59,13 @@ WHERE = {
     "left": "as the response", "constant": "where a number should be", "right": "as a term",
     "texts": "where a text should be",
 }  # fmt: skip
+# How many arguments a function takes; for those of FUNCTIONS that table has it, for others it is one.
+MANY = range(1, 1001)
 ARITY = {
-    "+": (1, 2), "-": (1, 2), "!": (1, 1), "log": (1, 2), "poly": (1, 1000), "bs": (1, 1000), "ns": (1, 1000),
-    "cbind": (1, 1000), "c": (1, 1000), "pmin": (1, 1000), "pmax": (1, 1000), "ifelse": (3, 3),
-    "factor": (1, 1000), "cut": (1, 1000), "scale": (1, 3), "ordered": (1, 3), "relevel": (2, 2),
-    "interaction": (1, 1000), "round": (1, 2), "seq": (1, 3), "rep": (2, 3),
-} | dict.fromkeys(("*", "/", "^", ":", "%in%", "%%", "%/%", "&", "|", *COMPARISONS), (2, 2)) | dict.fromkeys(
-    OF_COLUMNS, (1, 1000)
-)  # fmt: skip
+    ":": range(2, 3), "%in%": range(2, 3), "poly": MANY, "bs": MANY, "ns": MANY, "c": MANY, "factor": MANY,
+    "cut": MANY, "interaction": MANY, "scale": range(1, 4), "ordered": range(1, 4), "seq": range(1, 4),
+    "relevel": range(2, 3), "rep": range(2, 4),
+} | dict.fromkeys(OF_COLUMNS, MANY) | {name: counts for name, (_, counts) in FUNCTIONS.items()}  # fmt: skip
 FLAGS = (
     "intercept", "raw", "ordered", "right", "include.lowest", "ordered_result", "na.rm", "names",
     "drop", "lex.order",
@@ -141,8 +144,7 @@ def _check_call(piece: FunctionCall, place: str) -> list[tuple[Node, str]]:
         refuse(f"it calls {short_text(function)}, which is no function that it knows by name")
     if name not in CALLS[place]:
         _refuse_call(name, place)
-    least, most = ARITY.get(name, (1, 1))
-    if not least <= len(piece.args) <= most:
+    if len(piece.args) not in ARITY.get(name, range(1, 2)):
         refuse(f"{name} has {len(piece.args)} argument(s) in {short_text(piece)}")
     if name in SIGNATURES:
         return _check_named(piece, name, place)
@@ -231,3 +233,114 @@ def _check_flag(value: Node, flag: str, name: str) -> None:
         given = NAMED_CONSTANTS.get(value.text)
     if not isinstance(given, (bool, int, float)) or given != given:
         refuse(f"{flag} of {name} is {short_text(value)} but it should be TRUE or FALSE")
+
+
+def check_terms(right: Node, n_columns: int) -> None:
+    """Refuse a formula that may make too many terms."""
+    count = count_terms(right, n_columns)
+    if count > LIMITS["terms"]:
+        shown = _whole(count)
+        refuse(f"it may make {shown} terms but it should make at most {LIMITS['terms']}")
+
+
+def count_terms(node: Node, n_columns: int) -> float:
+    """An upper bound of the number of terms."""
+    chain = []
+    while isinstance(node, FunctionCall) and node.name in OPERATORS:
+        chain.append(node)
+        node = node.values[0]
+    count = float(n_columns if node == Name(".") else 1)
+    for operation in reversed(chain):
+        if len(operation.args) == 2:
+            count = _joined(operation, count, n_columns)
+    return count
+
+
+def _joined(operation: FunctionCall, count: float, n_columns: int) -> float:
+    name, right = operation.name, operation.values[1]
+    if name == "^":  # all different products of at most so many terms
+        most = int(min(whole_of(right), count))
+        if count > LIMITS["terms"]:
+            return count
+        return float(sum(math.comb(int(count), k) for k in range(1, most + 1)))
+    other = count_terms(right, n_columns)
+    if name in ("+", "-", "/"):
+        return count + other
+    return count * other if name in (":", "%in%") else count + other + count * other
+
+
+def check_columns(
+    terms: Terms,
+    columns: Mapping[str, Column],
+    n_rows: int,
+    matrices: Mapping[str, MatrixColumn],
+    numbers: Callable[[Node], np.ndarray],
+) -> None:
+    """Refuse a formula whose functions and products make too much of the data.
+
+    `numbers` computes an argument such as knots.
+    """
+    columns = dict(columns) | {
+        name: Column(name, "factor", matrix.parts) for name, matrix in matrices.items()
+    }
+    plain = [isinstance(node, Name) for node in terms.variables]
+    n_functions = plain.count(False)
+    # earth compares all variables with each other in R, slowly where several are made of one column.
+    if n_functions > LIMITS["functions"]:
+        refuse(
+            f"it has {n_functions} different functions but it should have at most {LIMITS['functions']}"
+        )
+    widths = [_width(node, columns, numbers) for node in terms.variables]
+    made = sum(
+        math.prod(float(widths[k]) for k in term)
+        for term in terms.terms
+        if len(term) > 1 or not plain[term[0]]
+    )
+    check_made("its functions and products", made, n_rows)
+
+
+def check_made(what: str, made: float, n_rows: int) -> None:
+    """Refuse too many columns or numbers."""
+    shown = _whole(made)
+    if made > LIMITS["columns"]:
+        refuse(f"{what} make {shown} columns but they should make at most {LIMITS['columns']}")
+    if made * n_rows > LIMITS["numbers"]:
+        refuse(
+            f"{what} make {shown} columns of {n_rows} rows, but at most {LIMITS['numbers']:g} numbers are "
+            "taken"
+        )
+
+
+def _whole(number: float) -> str:
+    return f"{number:.0f}" if number < 1e15 else f"{number:.3g}"
+
+
+def _width(node: Node, columns: Mapping[str, Column], numbers) -> int:
+    """How many columns a variable makes, or a few more."""
+    if isinstance(node, Name):
+        return max(1, len(columns[node.text].levels))
+    if isinstance(node, Constant):
+        return 1
+    name = node.name
+    if name == "cbind":
+        return len(node.args)
+    if name == "scale":
+        return _width(node.values[0], columns, numbers)
+    if name in FACTORS:
+        return _levels(node, name, numbers)
+    if name not in ("poly", "bs", "ns"):
+        return 1
+    args = matched_arguments(node)
+    degree = whole_of(args.named.get("degree"), 1 if name == "poly" else 3)
+    if name == "poly":
+        return math.comb(len(args.variables) + degree, degree) - 1
+    df = whole_of(args.named.get("df"), 0)
+    n_knots = len(numbers(args.named["knots"])) if "knots" in args.named else 0
+    return 1 + degree + max(n_knots, df)
+
+
+def _levels(node: FunctionCall, name: str, numbers) -> int:
+    """The levels of factor() are counted when it has them."""
+    if name != "cut":
+        return 2
+    return len(numbers(matched_arguments(node).named["breaks"]))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .arguments import matched_arguments
-from .constants import flag_of
+from .arguments import flag_of, matched_arguments
 from .guard import COMPARISONS
 from .syntax import Constant, FunctionCall, Name, Node
 

@@ -18,13 +18,22 @@ import pandas as pd
 
 from ...exceptions import InvalidInputError
 from .. import reading as saved
-from ..data.columns import Column, Columns
-from ..data.kinds import column_names
-from ..data.matrices import frame_of_mapping
-from .dates import numbers_of_dates
-from .expression import Codes, RawColumn, dates_in, factors_in, gaps_in, has_summary
-from .reading import read_list, read_offset, read_term, read_variable, variable_from_r
-from .variable import Variable, evaluate
+from ..data.columns import Column, Columns, named_frame, numbers_of_dates
+from .expression import (
+    Codes,
+    RawColumn,
+    Variable,
+    dates_in,
+    evaluate,
+    factors_in,
+    gaps_in,
+    has_summary,
+    read_list,
+    read_offset,
+    read_term,
+    read_variable,
+    variable_from_r,
+)
 
 __all__ = ["Formula"]
 
@@ -238,15 +247,8 @@ def _raw_column(name: str, variable: Variable | None, codes: Codes | None) -> Co
 
 
 def _checked_frame(frame, names) -> pd.DataFrame:
-    if isinstance(frame, Mapping):
-        frame, _ = frame_of_mapping(frame)
-    if not isinstance(frame, pd.DataFrame):
-        raise InvalidInputError(
-            f"X is a {type(frame).__name__} but it should be a pandas DataFrame with the formula's columns"
-        )
-    if isinstance(frame.columns, pd.MultiIndex):
-        column_names("X", frame)
-    labels = pd.Index([str(label) for label in frame.columns])
+    frame, texts, _ = named_frame(frame, "X", "a pandas DataFrame with the formula's columns")
+    labels = pd.Index(texts)
     twice = sorted(names & set(labels[labels.duplicated()]))
     if twice:
         raise InvalidInputError(f"X has two columns named {twice[0]!r}, but names should be unique")

@@ -1,23 +1,125 @@
-"""R's grammar: the text of a formula as a tree of names, constants and calls. Nothing is evaluated."""
+"""R's grammar: the text of a formula as a tree of names, constants and calls, and a tree as R's text.
+
+Nothing is evaluated.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NoReturn
 
-from .tokens import Token, refuse, tokens_of
+from ..._utils.checks import refusal
+from ...exceptions import InvalidInputError
+from ..data.columns import RESERVED
+from ..printing import r_format
 
 __all__ = [
-    "EMPTY",
-    "Constant",
-    "FunctionCall",
-    "Name",
-    "Node",
-    "gaps_in",
-    "parsed_formula",
-    "variables_in",
-]
+    "EMPTY", "Constant", "FunctionCall", "Name", "Node", "gaps_in", "label_of", "parsed_formula",
+    "r_text", "refuse", "short_text", "shortened", "updated_formula", "variables_in",
+]  # fmt: skip
+
+NUMBER = re.compile(
+    r"(0[xX][0-9a-fA-F]+(?:\.[0-9a-fA-F]*[pP][+-]?[0-9]+|[pP][+-]?[0-9]+)?"
+    r"|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)([Li]?)"
+)
+NAME = re.compile(r"(?:[^\W\d_]|\.(?![0-9]))[\w.]*")
+SPECIAL = re.compile(r"%[^%\n]*%")
+SPACE = re.compile(r"(?:[ \t\f\r\u00a0]|#[^\n]*)+")
+OPERATORS = (
+    "->>", "<<-", ":::", "<-", "->", "<=", ">=", "==", "!=", "&&", "||", "|>", "::", ":=", "**",
+    "[[", "+", "-", "*", "/", "^", "<", ">", "=", "!", "&", "|", "~", "?", ":", "$", "@", "(", ")", "{",
+    "}", "[", "]", ",", ";", "\\", "\n",
+)  # fmt: skip
+ESCAPES = {
+    "n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "\\": "\\", '"': '"',
+    "'": "'", "`": "`", " ": " ", "\n": "\n",
+}  # fmt: skip
+HEXADECIMAL = re.compile(r"x[0-9a-fA-F]{1,2}|u\{?[0-9a-fA-F]{1,4}\}?|U\{?[0-9a-fA-F]{1,8}\}?")
+
+
+@dataclass(frozen=True)
+class Token:
+    """A word: its kind and its text.
+
+    Kinds are "number", "integer", "complex", "name", "quoted", "text", "mark" and "end"; "quoted" is a name
+    between backticks, which is never a word of the language.
+    """
+
+    kind: str
+    text: str
+
+
+def refuse(*parts) -> NoReturn:
+    """Say in one sentence why a formula is not taken."""
+    raise InvalidInputError("formula is refused: " + "".join(map(str, parts)))
+
+
+def tokens_of(text: str) -> list[Token]:
+    """All words of a text, one of kind "end" last."""
+    found, at = [], 0
+    while at < len(text):
+        space = SPACE.match(text, at)
+        if space:
+            at = space.end()
+            continue
+        token, at = _token(text, at)
+        found.append(token)
+    return [*found, Token("end", "")]
+
+
+def _token(text: str, at: int) -> tuple[Token, int]:
+    first = text[at]
+    if first in "\"'":
+        return _quoted("text", text, at)
+    if first == "`":
+        token, end = _quoted("quoted", text, at)
+        if not token.text:
+            refuse("R cannot read it (a name without a letter)")
+        return token, end
+    if first in "rR" and re.match(r"[\"']-*[(\[{]", text[at + 1 :]):
+        refuse("R cannot read it (raw texts are not taken)")
+    number = NUMBER.match(text, at)
+    if (number and first != ".") or (number and text[at + 1 : at + 2].isdigit()):
+        kind = {"L": "integer", "i": "complex"}.get(number.group(2), "number")
+        return Token(kind, number.group(1)), number.end()
+    name = NAME.match(text, at)
+    if name:
+        return Token("name", name.group()), name.end()
+    special = SPECIAL.match(text, at)
+    if special:
+        return Token("mark", special.group()), special.end()
+    for mark in OPERATORS:
+        if text.startswith(mark, at):
+            return Token("mark", mark), at + len(mark)
+    refuse(f"R cannot read it (unexpected {first!r})")
+
+
+def _quoted(kind: str, text: str, at: int) -> tuple[Token, int]:
+    mark, found, at = text[at], [], at + 1
+    while at < len(text) and text[at] != mark:
+        if text[at] == "\\":
+            piece, at = _escape(text, at + 1)
+        else:
+            piece, at = text[at], at + 1
+        found.append(piece)
+    if at >= len(text):
+        refuse("R cannot read it (a quotation mark is not closed)")
+    if "\0" in found:
+        refuse("R cannot read it (nul character not allowed)")
+    return Token(kind, "".join(found)), at + 1
+
+
+def _escape(text: str, at: int) -> tuple[str, int]:
+    if text[at : at + 1] in ESCAPES:
+        return ESCAPES[text[at]], at + 1
+    code = HEXADECIMAL.match(text, at)
+    number = int(code.group()[1:].strip("{}"), 16) if code else -1
+    if code is None or not 0 < number < 0x110000 or 0xD800 <= number < 0xE000:
+        refuse(f"R cannot read it (the escape \\{text[at : at + 1]} in a text)")
+    return chr(number), code.end()
+
 
 MAX_CHARACTERS = 50_000
 MAX_BRACKETS = 50  # R's parser has room for no more inside each other
@@ -49,7 +151,7 @@ PACKAGES = {
     ),
 }  # fmt: skip
 PREFIXES = {"-": 15, "+": 15, "!": 9, "~": 6, "?": 1}
-SPECIAL, LOW = 13, 2
+PERCENT, LOW = 13, 2
 
 
 Value = float | int | bool | str | complex | None
@@ -108,8 +210,6 @@ def parsed_formula(text: str) -> tuple[Node, Node]:
         refuse("it holds ", len(expressions), " expressions where one should be")
     formula = expressions[0]
     if not isinstance(formula, FunctionCall) or formula.name != "~" or len(formula.args) != 2:
-        from .deparse import short_text
-
         refuse(
             'it should have a response, a ~ and predictors, such as "y ~ .", not ',
             short_text(formula),
@@ -210,7 +310,7 @@ class _Parser:
             if self.open and self.open[-1] != "{":
                 self.skip_lines()
             mark = self.peek().text if self.peek().kind == "mark" else ""
-            binding, to_right = BINDING.get(mark, (SPECIAL if mark.startswith("%") else -1, False))
+            binding, to_right = BINDING.get(mark, (PERCENT if mark.startswith("%") else -1, False))
             if binding < max(least, 0) or binding == -1 or (mark == "=" and self.in_arguments()):
                 break
             self.at += 1
@@ -381,3 +481,248 @@ def _number(text: str) -> float:
         return float.fromhex(text) if text[:2] in ("0x", "0X") else float(text)
     except OverflowError:
         return float("inf")
+
+
+CUTOFF = 500  # model.frame's, for the names of its columns
+TIGHT = ("/", "^", ":", "%%", "%/%", "::", ":::", "$", "@", "[", "[[")  # written without spaces
+DIGITS = 15
+
+
+def label_of(node: Node, between_lines: str = " ", integers: bool = False) -> str:
+    """What model.frame calls a variable; a column by itself has its own name.
+
+    Where it is so long that R breaks it, the columns of model.matrix have a new line there. With
+    `integers` the L of a whole number is kept, as in the name of a response.
+    """
+    if isinstance(node, Name):
+        return node.text
+    writer = _Writer(CUTOFF, integers=integers)
+    writer.write(node)
+    return writer.text(between_lines)
+
+
+def r_text(node: Node) -> str:
+    """Text that R reads as the same tree; numbers stand as they were written."""
+    writer = _Writer(None, literal=True)
+    writer.write(node)
+    return writer.text("")
+
+
+def short_text(node: Node) -> str:
+    """At most 60 characters of it, for a message."""
+    writer = _Writer(None)
+    writer.write(node, room=400)
+    return shortened(writer.text(""))
+
+
+def shortened(text: str) -> str:
+    """At most 60 characters, for a message."""
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+class _Writer:
+    """R breaks a line where it is longer than the cutoff, and goes on with four spaces for each level."""
+
+    def __init__(self, cutoff: int | None, literal: bool = False, integers: bool = False):
+        self.cutoff, self.literal, self.integers = cutoff, literal, integers
+        self.lines: list[str] = []
+        self.line: list[str] = []
+        self.length = self.indent = 0
+
+    def text(self, between: str) -> str:
+        return between.join([*self.lines, "".join(self.line)])
+
+    def put(self, piece: str) -> None:
+        if not self.line and self.lines:
+            indent = "    " * min(self.indent, 4) + "  " * max(0, self.indent - 4)
+            self.line.append(indent)
+            self.length += len(indent)
+        self.line.append(piece)
+        self.length += len(piece.encode("utf-8", "surrogatepass"))
+
+    def break_line(self, broken: bool) -> bool:
+        if self.cutoff is None or self.length <= self.cutoff:
+            return broken
+        if not broken:
+            self.indent += 1
+        self.lines.append("".join(self.line))
+        self.line, self.length = [], 0
+        return True
+
+    def write(self, node: Node, room: int | None = None) -> None:
+        """`room`: stop after so many characters, since more will not be shown."""
+        if room is not None and self.length > room:
+            return
+        if node is EMPTY:
+            return
+        if isinstance(node, Name):
+            self.put(quoted(node.text))
+        elif isinstance(node, Constant):
+            self.put(_written_constant(node, not self.literal, self.integers))
+        elif node.name == "(" and len(node.args) == 1:
+            self.put("(")
+            self.write(node.values[0], room)
+            self.put(")")
+        elif _is_infix(node):
+            self._infix(node, room)
+        elif node.name in PREFIXES and len(node.args) == 1 and node.args[0][0] is None:
+            self._prefix(node, room)
+        else:
+            self._call(node, room)
+
+    def _infix(self, node: FunctionCall, room) -> None:
+        """A chain such as a + b + c is nested to the left, as deep as it is long: walked, not recursed."""
+        chain = []
+        left: Node | None = node
+        while isinstance(left, FunctionCall) and _is_infix(left):
+            chain.append(left)
+            inner = left.values[0]
+            if isinstance(inner, FunctionCall) and _needs_brackets(left.name, inner, is_left=True):
+                left = None
+                self._bracketed(inner, room)
+                break
+            left = inner
+        if left is not None:
+            self.write(left, room)
+        for operation in reversed(chain):
+            if room is not None and self.length > room:
+                return
+            mark, right = operation.name, operation.values[1]
+            spaced = mark not in TIGHT
+            self.put(f" {mark} " if spaced else mark)
+            broken = self.break_line(False) if spaced and not mark.startswith("%") else False
+            if isinstance(right, FunctionCall) and _needs_brackets(mark, right, is_left=False):
+                self._bracketed(right, room)
+            else:
+                self.write(right, room)
+            if broken:
+                self.indent -= 1
+
+    def _prefix(self, node: FunctionCall, room) -> None:
+        inner: Node = node
+        while isinstance(inner, FunctionCall) and inner.name in PREFIXES and len(inner.args) == 1:
+            self.put(inner.name)
+            outer, inner = inner, inner.values[0]
+        infix = inner if isinstance(inner, FunctionCall) and _is_infix(inner) else None
+        if infix is not None and _binding(infix.name) < PREFIXES[outer.name]:
+            self._bracketed(inner, room)
+        else:
+            self.write(inner, room)
+
+    def _bracketed(self, node, room) -> None:
+        self.put("(")
+        self.write(node, room)
+        self.put(")")
+
+    def _call(self, node: FunctionCall, room) -> None:
+        name = node.name
+        if name in ("[", "[["):
+            self.write(node.values[0], room)
+            self.put(name)
+            self._arguments(node.args[1:], room)
+            self.put("]" * len(name))
+            return
+        if name == "function":
+            self.put("function(")
+            self._arguments(node.args[:-1], room)
+            self.put(") ")
+            self.write(node.values[-1], room)
+            return
+        self.write(node.function, room)
+        self.put("(")
+        self._arguments(node.args, room)
+        self.put(")")
+
+    def _arguments(self, args, room) -> None:
+        broken = False
+        for k, (name, value) in enumerate(args):
+            if k:
+                self.put(", ")
+            broken = self.break_line(broken)
+            if name is not None:
+                self.put(f"{quoted(name)} = ")
+            self.write(value, room)
+        if broken:
+            self.indent -= 1
+
+
+def _is_infix(node: FunctionCall) -> bool:
+    name = node.name
+    if len(node.args) != 2 or any(label is not None for label, _ in node.args):
+        return False
+    return name in BINDING or name in ("::", ":::", "$", "@") or bool(re.fullmatch("%[^%]*%", name))
+
+
+def _binding(name: str) -> int:
+    return BINDING[name][0] if name in BINDING else PERCENT if name.startswith("%") else 20
+
+
+def _needs_brackets(mark: str, inner: FunctionCall, *, is_left: bool) -> bool:
+    """Where a tree was not written with brackets but reads otherwise without them: `*`(a + b, c)."""
+    outer = _binding(mark)
+    if inner.name in PREFIXES and len(inner.args) == 1:
+        return is_left and PREFIXES[inner.name] < outer
+    if not _is_infix(inner):
+        return False
+    to_right = BINDING.get(mark, (0, False))[1]
+    own = _binding(inner.name)
+    return own < outer or (own == outer and is_left == to_right)
+
+
+def quoted(name: str) -> str:
+    """A name as it stands in an expression."""
+    if (
+        re.fullmatch(r"(?:[^\W\d_]|\.(?!\d))[\w.]*", name) and name not in RESERVED
+    ) or name == "...":
+        return name
+    escaped = name.replace("\\", "\\\\").replace("`", "\\`")
+    return "`" + _escaped(escaped) + "`"
+
+
+def _written_constant(node: Constant, as_label: bool, integers: bool) -> str:
+    value = node.value
+    if isinstance(value, str):
+        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+        return f'"{_escaped(escaped)}"'
+    if isinstance(value, float) and as_label and node.literal[:1] in "0123456789.":
+        return _written_number(value)
+    if isinstance(value, int) and not isinstance(value, bool) and as_label:
+        return f"{value}L" if integers and node.literal.endswith("L") else str(value)
+    return node.literal
+
+
+def _escaped(text: str) -> str:
+    for mark, escape in (("\n", "\\n"), ("\t", "\\t"), ("\r", "\\r")):
+        text = text.replace(mark, escape)
+    return text
+
+
+def _written_number(value: float) -> str:
+    return r_format([value], DIGITS)[0]
+
+
+def updated_formula(old: str, new: str) -> str:
+    """The text of a new formula in which dots stand for the old left and right side.
+
+    >>> updated_formula("y ~ x + z", "log(.) ~ . - z")
+    'log(y) ~ (x + z) - z'
+    """
+    if not isinstance(new, str):
+        raise refusal("formula", new, "text such as '. ~ . - x'")
+    old_sides, new_sides = parsed_formula(old), parsed_formula(new)
+    left = _replaced(new_sides[0], old_sides[0])
+    right = _replaced(new_sides[1], call("(", old_sides[1]))
+    return f"{r_text(left)} ~ {r_text(right)}"
+
+
+def _replaced(node: Node, by: Node) -> Node:
+    """A long sum is nested as deep as it is long, so its left side is walked."""
+    chain = []
+    while isinstance(node, FunctionCall) and node.args:
+        chain.append(node)
+        node = node.values[0]
+    found = by if node == Name(".") else node
+    for outer in reversed(chain):
+        rest = tuple((label, _replaced(value, by)) for label, value in outer.args[1:])
+        found = FunctionCall(outer.function, ((outer.args[0][0], found), *rest))
+    return found

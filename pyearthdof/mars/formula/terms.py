@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .constants import whole_of
-from .deparse import label_of
-from .syntax import Constant, FunctionCall, Name, Node, variables_in
+from .arguments import whole_of
+from .syntax import Constant, FunctionCall, Name, Node, label_of, variables_in
 
 __all__ = ["Terms", "made_terms"]
 

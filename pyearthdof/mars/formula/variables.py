@@ -1,31 +1,74 @@
-"""The variables of a formula: each read from its expression, with what it learns from the training data."""
+"""The variables of a formula: read from the tree, with levels, knots and coefficients of the data."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...exceptions import InvalidInputError
-from ..data.columns import Column
-from ..data.matrices import MatrixColumn
-from .arguments import Arguments, matched_arguments
-from .bases import inner_knots, orthogonal_polynomials, scaling
-from .constants import flag_of, whole_of
-from .deparse import label_of, quoted, short_text
-from .expression import Call, Expression, Poly, RawColumn, Scaled, Spline
-from .functions import exponents, polynomials
-from .syntax import Constant, FunctionCall, Name, Node
-from .tokens import refuse
-from .typed import Typed, TypedReader
-from .variable import Variable, evaluate
+from ..data.columns import MatrixColumn
+from ..printing import r_format
+from .arguments import (
+    NAMED_CONSTANTS,
+    OF_COLUMNS,
+    Arguments,
+    constant_numbers,
+    constant_values,
+    flag_of,
+    matched_arguments,
+    number_of,
+    whole_of,
+)
+from .expression import (
+    Call,
+    Codes,
+    Cut,
+    DateColumn,
+    Expression,
+    Levels,
+    Number,
+    Poly,
+    RawColumn,
+    Scaled,
+    Spline,
+    Summary,
+    Variable,
+    evaluate,
+)
+from .functions import (
+    cut_breaks,
+    cut_labels,
+    exponents,
+    inner_knots,
+    orthogonal_polynomials,
+    polynomials,
+    scaling,
+)
+from .guard import COMPARISONS, LIMITS, LOGICAL
+from .integers import is_integer
+from .syntax import Constant, FunctionCall, Name, Node, call, label_of, quoted, refuse, short_text
+
+if TYPE_CHECKING:
+    from .learning import FormulaFrame
 
 __all__ = ["LearnedVariable", "Learner"]
 
 OUTSIDE = "some 'x' values beyond boundary knots may cause ill-conditioned bases"
 SHOVED = "shoving 'interior' knots matching boundary knots to inside"
 TOO_SMALL = "'df' was too small; have used {}"
+QUARTILES = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
+
+
+@dataclass(frozen=True)
+class Typed:
+    """An expression with its kind and, for a factor, its levels."""
+
+    expression: Expression
+    kind: str
+    levels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,33 +85,34 @@ class LearnedVariable:
     given_names: list[str] | None = None
 
 
-class Learner(TypedReader):
-    """Learns variables from the raw columns."""
+class Learner:
+    """Learns the variables of a formula from the raw columns: numbers, and codes of factors."""
 
     def __init__(
-        self,
-        columns: Mapping[str, Column],
-        units: Mapping[str, str],
-        raw: Mapping[str, np.ndarray],
-        matrices: Mapping[str, MatrixColumn],
-        moves_knots: Callable[[], bool],
+        self, data: FormulaFrame, raw: Mapping[str, np.ndarray], moves_knots: Callable[[], bool]
     ):
-        super().__init__(columns, units, raw)
-        self.matrices, self.moves_knots = matrices, moves_knots
+        self.columns, self.units, self.matrices = data.columns, data.units, data.matrices
+        self.raw, self.moves_knots = raw, moves_knots
+        self.kinds = {name: column.kind for name, column in data.columns.items()}
+        self.n_rows = len(next(iter(raw.values()))) if raw else 0
         self.warnings: list[str] = []
+        self.bases: Mapping[str, Callable[[FunctionCall, str], LearnedVariable]] = {
+            "poly": self._poly, "bs": self._spline, "ns": self._spline, "scale": self._scale,
+            "cbind": self._cbind,
+        }  # fmt: skip
+        self.readers: Mapping[str, Callable[[FunctionCall], Typed]] = {
+            "factor": self._factor, "ordered": self._factor, "as.factor": self._as_factor,
+            "as.ordered": self._as_factor, "relevel": self._relevel, "interaction": self._interaction,
+            "cut": self._cut, "log": self._log, "round": self._round, "%in%": self._in,
+        }  # fmt: skip
 
     def variable(self, node: Node) -> LearnedVariable:
         """Learn one variable."""
         label = label_of(node, between_lines="\n")
         if isinstance(node, Name):
             return self._column(node, label)
-        name = node.name if isinstance(node, FunctionCall) else ""
-        special: Mapping[str, Callable] = {
-            "poly": self._poly, "bs": self._spline, "ns": self._spline, "scale": self._scale,
-            "cbind": self._cbind,
-        }  # fmt: skip
-        if name in special:
-            return special[name](node, label)
+        if isinstance(node, FunctionCall) and node.name in self.bases:
+            return self.bases[node.name](node, label)
         typed = self.typed(node)
         if typed.kind == "text":
             refuse(f"{short_text(node)} is a text, not a variable")
@@ -165,7 +209,7 @@ class Learner(TypedReader):
             )
         expression = Spline(
             name,
-            argument,
+            (argument,),
             tuple(knots.tolist()),
             (float(ends[0]), float(ends[1])),
             degree,
@@ -259,6 +303,333 @@ class Learner(TypedReader):
         given = bound_names(node)
         suffixes = given or [str(k + 1) for k in range(len(args))]
         return self._learned(label, Typed(Call("cbind", args), "number"), suffixes, given=given)
+
+    def _raw(self, name: str) -> Expression:
+        return DateColumn(name, self.units[name]) if name in self.units else RawColumn(name)
+
+    def typed(self, node: Node) -> Typed:
+        """An expression of known functions; the guard has looked at all of it."""
+        if isinstance(node, Constant):
+            return _typed_constant(node)
+        if isinstance(node, Name):
+            if node.text not in self.columns:
+                return _typed_constant(Constant(NAMED_CONSTANTS[node.text], node.text))
+            return self._typed_column(node.text)
+        name = node.name
+        if name in ("(", "I", "offset"):
+            return self.typed(node.values[0])
+        if name in COMPARISONS:
+            return self._comparison(node)
+        if name in self.readers:
+            return self.readers[name](node)
+        if name in OF_COLUMNS:
+            return self._summary(node)
+        values = matched_arguments(node).variables if name == "ifelse" else node.values
+        args = [self.typed(value) for value in values]
+        if name in ("as.numeric", "as.integer") and args[0].levels:
+            return Typed(Call("+", (args[0].expression, Number(1.0))), "number")
+        kinds = {arg.kind for arg in args[1:]} if name == "ifelse" else set()
+        logical = name in (*LOGICAL, "is.na") or kinds == {"logical"}
+        expression = Call(name, tuple(arg.expression for arg in args))
+        if name in ("-", "*") and is_integer(node, self.kinds):
+            expression = Call("as.integer", (expression,))  # R's integers have no negative zero
+        return Typed(expression, "logical" if logical else "number")
+
+    def _typed_column(self, name: str) -> Typed:
+        column = self.columns[name]
+        if column.kind in ("factor", "ordered"):
+            codes = Codes(name, column.levels, column.kind == "ordered")
+            return Typed(codes, column.kind, column.levels)
+        return Typed(self._raw(name), column.kind)
+
+    def _log(self, node: FunctionCall) -> Typed:
+        args = matched_arguments(node)
+        expressions = [self.typed(args.variables[0]).expression]
+        if "base" in args.named:
+            expressions.append(self._one_number(node, args, "base"))
+        return Typed(Call("log", tuple(expressions)), "number")
+
+    def _round(self, node: FunctionCall) -> Typed:
+        args = matched_arguments(node)
+        digits = self._one_number(node, args, "digits") if "digits" in args.named else Number(0.0)
+        if not np.isfinite(digits.value):
+            refuse(f"{short_text(node)}: digits should be one number")
+        inner = self.typed(args.variables[0]).expression
+        return Typed(Call("round", (inner, digits)), "number")
+
+    def _one_number(self, node: FunctionCall, args: Arguments, part: str) -> Number:
+        found = self.numbers(args.named[part])
+        if len(found) != 1:
+            refuse(f"{short_text(node)}: {part} should be one number")
+        return Number(float(found[0]))
+
+    def _in(self, node: FunctionCall) -> Typed:
+        """Whether a value is one of those given: whether factor() of these levels knows it."""
+        inner = self.typed(node.values[0])
+        given = constant_values(node.values[1], self._summarised)
+        if inner.levels:
+            texts = [_level_text(None, value) for value in given]
+            values = [float(inner.levels.index(text)) for text in texts if text in inner.levels]
+        else:
+            values = [self._level_value(node, inner, value) for value in given]
+        codes = Levels((inner.expression,), tuple(dict.fromkeys(values)) or (-1.0,))
+        return Typed(Call("!", (Call("is.na", (codes,)),)), "logical")
+
+    def numbers(self, node: Node) -> np.ndarray:
+        """The numbers of an argument such as knots, which may use summaries of columns."""
+        return constant_numbers(node, self._summarised)
+
+    def _summarised(self, node: FunctionCall) -> np.ndarray:
+        found = [self._numbers(summary, single=True) for summary in self._summaries(node)]
+        return np.concatenate([np.ravel(values) for values in found])
+
+    def _summary(self, node: FunctionCall) -> Typed:
+        summaries = self._summaries(node)
+        if len(summaries) != 1 or len(summaries[0].shares) > 1:
+            refuse(f"{short_text(node)} should be one number here")
+        return Typed(summaries[0], "number")
+
+    def _summaries(self, node: FunctionCall) -> list[Summary]:
+        args = matched_arguments(node)
+        dropped = flag_of(args.named.get("na.rm"), False)
+        variables = tuple(self.typed(value).expression for value in args.variables)
+        if node.name == "range":
+            return [Summary(name, variables, dropped) for name in ("min", "max")]
+        if node.name != "quantile":
+            return [Summary(node.name, variables, dropped)]
+        shares = self.numbers(args.named["probs"]) if "probs" in args.named else QUARTILES
+        if not ((shares >= 0) & (shares <= 1)).all():
+            refuse(f"{short_text(node)}: probs should be from 0 to 1")
+        return [Summary("quantile", variables, dropped, tuple(shares.tolist()))]
+
+    def _comparison(self, node: FunctionCall) -> Typed:
+        """A factor is compared with texts by its codes; one that is no level of it is equal to none."""
+        left, right = (self.typed(value) for value in node.values)
+        name = node.name
+        if (right.levels and right.kind != "text" and not left.levels) or left.kind == "text":
+            flipped = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
+            left, right, name = right, left, flipped.get(name, name)
+        if left.kind in ("factor", "ordered"):
+            right = self._as_code(node, name, left, right)
+        elif right.kind == "text":
+            refuse(f"{short_text(node)} compares a text with what is no factor")
+        return Typed(Call(name, (left.expression, right.expression)), "logical")
+
+    def _as_code(self, node, name: str, factor: Typed, other: Typed) -> Typed:
+        if name not in ("==", "!=") and factor.kind != "ordered":
+            refuse(f"{short_text(node)}: {name} is not meaningful for factors")
+        if other.kind in ("factor", "ordered"):
+            if other.levels != factor.levels:
+                refuse(f"{short_text(node)} compares factors of different levels")
+            return other
+        if not isinstance(other.expression, Number):
+            refuse(f"{short_text(node)} compares a factor with what is no text")
+        text = (
+            other.levels[0] if other.kind == "text" else _number_text(other.expression, other.kind)
+        )
+        if text not in factor.levels:
+            if name not in ("==", "!="):
+                refuse(f"{short_text(node)}: {text!r} is not a level of the factor")
+            return Typed(Number(-1.0), "number")
+        return Typed(Number(float(factor.levels.index(text))), "number")
+
+    def _factor(self, node: FunctionCall) -> Typed:
+        args = matched_arguments(node)
+        inner = self.typed(args.variables[0])
+        if "levels" in args.named:
+            values, levels = self._given_levels(node, inner, args.named["levels"])
+        else:
+            values = self._found(node, inner)
+            levels = [_level_text(inner, value) for value in values]
+        if "labels" in args.named:
+            levels = self._labels(node, args, len(levels))
+        ordered = flag_of(args.named.get("ordered"), inner.kind == "ordered")
+        ordered = ordered or node.name == "ordered"
+        return self._with_levels(node, Levels((inner.expression,), tuple(values)), levels, ordered)
+
+    def _given_levels(
+        self, node: FunctionCall, inner: Typed, given: Node
+    ) -> tuple[list[float], list[str]]:
+        """Numbers or codes and their texts; a text that the factor lacks is a level of no row."""
+        values, levels = [], []
+        for place, level in enumerate(constant_values(given, self._summarised)):
+            if inner.levels and _level_text(None, level) not in inner.levels:
+                values.append(-1.0 - place)
+                levels.append(_level_text(None, level))
+            else:
+                values.append(self._level_value(node, inner, level))
+                levels.append(_level_text(inner, values[-1]))
+        return values, levels
+
+    def _as_factor(self, node: FunctionCall) -> Typed:
+        """A factor keeps all its levels; `as.ordered` drops the unused ones of an unordered factor."""
+        inner = self.typed(node.values[0])
+        keeps = inner.kind == "ordered" or (inner.levels and node.name == "as.factor")
+        values = _all_codes(inner) if keeps else self._found(node, inner)
+        levels = [_level_text(inner, value) for value in values]
+        ordered = inner.kind == "ordered" or node.name == "as.ordered"
+        return self._with_levels(node, Levels((inner.expression,), tuple(values)), levels, ordered)
+
+    def _found(self, node, inner: Typed) -> list[float]:
+        """The distinct values of an expression, or codes."""
+        if isinstance(inner.expression, DateColumn):
+            name = inner.expression.name
+            refuse(
+                f"{short_text(node)} makes levels of dates; write as.numeric({name}) for their numbers"
+            )
+        found = np.unique(self._numbers(inner.expression))
+        found = found[np.isfinite(found)]
+        _check_levels(node, len(found))
+        return found.tolist()
+
+    def _relevel(self, node: FunctionCall) -> Typed:
+        args = matched_arguments(node)
+        inner = self.typed(args.variables[0])
+        if inner.kind != "factor":
+            refuse(f"{short_text(node)}: relevel takes a factor that is not ordered")
+        given = constant_values(args.named["ref"], self._summarised)
+        ref = given[0] if len(given) == 1 else None
+        if isinstance(ref, (int, float)) and 1 <= ref < len(inner.levels) + 1:
+            ref = inner.levels[int(ref) - 1]
+        if ref not in inner.levels:
+            refuse(f"{short_text(node)}: ref should be one level of its variable")
+        first = float(inner.levels.index(ref))
+        values = [first, *(code for code in _all_codes(inner) if code != first)]
+        levels = [inner.levels[int(code)] for code in values]
+        return self._with_levels(node, Levels((inner.expression,), tuple(values)), levels, False)
+
+    def _interaction(self, node: FunctionCall) -> Typed:
+        """The combinations of levels; the first factor's vary fastest, unless in lexical order."""
+        args = matched_arguments(node)
+        separator = constant_values(args.named["sep"]) if "sep" in args.named else ["."]
+        if len(separator) != 1 or not isinstance(separator[0], str):
+            refuse(f"{short_text(node)}: sep should be one text")
+        drop, lexical = (flag_of(args.named.get(part), False) for part in ("drop", "lex.order"))
+        codes: Expression = Number(0.0)
+        levels = [""]
+        for k, variable in enumerate(args.variables[::-1]):
+            factor = self._as_factor(call("as.factor", variable))
+            inner, own = factor.expression, list(factor.levels)
+            if drop:
+                used = self._found(node, factor)
+                inner, own = Levels((inner,), tuple(used)), [own[int(code)] for code in used]
+            _check_levels(node, len(own) * len(levels))
+            if k == 0:
+                codes, levels = inner, own
+                continue
+            one, other = (codes, inner) if lexical else (inner, codes)
+            width = float(len(levels) if lexical else len(own))
+            codes = Call("+", (one, Call("*", (other, Number(width)))))
+            pairs = (
+                [(a, b) for a in own for b in levels]
+                if lexical
+                else [(a, b) for b in levels for a in own]
+            )
+            levels = [f"{a}{separator[0]}{b}" for a, b in pairs]
+            if drop:
+                used = self._found(node, Typed(codes, "number"))
+                codes, levels = Levels((codes,), tuple(used)), [levels[int(code)] for code in used]
+        values = tuple(float(code) for code in range(len(levels)))
+        return self._with_levels(node, Levels((codes,), values), levels, False)
+
+    def _level_value(self, node, inner: Typed, level) -> float:
+        """The number or code that stands for a level that was given."""
+        if inner.levels:
+            text = level if isinstance(level, str) else _level_text(None, float(level))
+            if text not in inner.levels:
+                refuse(f"{short_text(node)}: {text!r} is no level of its variable")
+            return float(inner.levels.index(text))
+        if inner.kind == "logical" and level in ("TRUE", "FALSE"):
+            return float(level == "TRUE")
+        try:
+            return float(level)
+        except ValueError:
+            refuse(f"{short_text(node)}: {level!r} is no level of numbers")
+
+    def _with_levels(self, node, expression, levels: list[str], ordered: bool) -> Typed:
+        if len(set(levels)) < len(levels):
+            refuse(f"{short_text(node)} has two levels of one name")
+        if not levels:
+            refuse(f"{short_text(node)} has no levels")
+        _check_levels(node, len(levels))
+        return Typed(expression, "ordered" if ordered else "factor", tuple(levels))
+
+    def _cut(self, node: FunctionCall) -> Typed:
+        args = matched_arguments(node)
+        inner = self.typed(args.variables[0])
+        if isinstance(inner.expression, DateColumn):
+            name = inner.expression.name
+            refuse(f"{short_text(node)} cuts dates; write as.numeric({name}) to cut their numbers")
+        right = flag_of(args.named.get("right"), True)
+        lowest = flag_of(args.named.get("include.lowest"), False)
+        breaks = np.sort(self.numbers(args.named["breaks"]))
+        if len(breaks) == 1:
+            count = breaks[0]
+            if not 2 <= count <= LIMITS["levels"] or count != int(count):
+                refuse(
+                    f"{short_text(node)}: breaks should be two numbers or more, or a whole number of "
+                    f"intervals from 2 to {LIMITS['levels']}"
+                )
+            breaks = cut_breaks(self._numbers(inner.expression), int(count))
+        if not (np.diff(breaks) > 0).all():
+            refuse(f"{short_text(node)}: 'breaks' are not unique")
+        codes = Cut((inner.expression,), tuple(breaks.tolist()), right, lowest)
+        labels = args.named.get("labels")
+        given = None if labels is None else constant_values(labels, self._summarised)
+        if given == [False]:
+            return Typed(Call("+", (codes, Number(1.0))), "number")
+        levels = cut_labels(breaks, right, lowest, whole_of(args.named.get("dig.lab"), 3))
+        if given not in (None, [True]):
+            levels = self._labels(node, args, len(levels), repeats=False)
+        ordered = flag_of(args.named.get("ordered_result"), False)
+        return self._with_levels(node, codes, levels, ordered)
+
+    def _numbers(self, expression: Expression, single: bool = False) -> np.ndarray:
+        with np.errstate(all="ignore"):
+            values = np.asarray(expression.evaluate(self.raw), dtype=float)
+        return values if single else np.broadcast_to(values, (self.n_rows,))
+
+    def _labels(self, node, args: Arguments, n_levels: int, repeats: bool = True) -> list[str]:
+        given = constant_values(args.named["labels"], self._summarised)
+        labels = [_level_text(None, value) for value in given]
+        if len(labels) == 1 and n_levels > 1 and repeats:
+            return [f"{labels[0]}{k + 1}" for k in range(n_levels)]
+        if len(labels) != n_levels:
+            refuse(f"{short_text(node)} has {len(labels)} labels for {n_levels} levels")
+        return labels
+
+
+def _typed_constant(node: Constant) -> Typed:
+    if isinstance(node.value, str):
+        return Typed(Number(0.0), "text", (node.value,))
+    kind = "logical" if isinstance(node.value, bool) else "number"
+    return Typed(Number(number_of(node)), kind)
+
+
+def _all_codes(factor: Typed) -> list[float]:
+    return [float(code) for code in range(len(factor.levels))]
+
+
+def _check_levels(node, count: int) -> None:
+    if count > LIMITS["levels"]:
+        refuse(
+            f"{short_text(node)} makes {count} levels but it should make at most {LIMITS['levels']}"
+        )
+
+
+def _level_text(inner: Typed | None, value) -> str:
+    """R's as.character."""
+    if inner is not None and inner.levels:
+        return inner.levels[int(value)]
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool) or (inner is not None and inner.kind == "logical"):
+        return "TRUE" if value else "FALSE"
+    return r_format([float(value)], 15)[0]
+
+
+def _number_text(number: Number, kind: str) -> str:
+    return _level_text(None, bool(number.value) if kind == "logical" else number.value)
 
 
 def bound_names(node: FunctionCall) -> list[str] | None:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ...exceptions import InvalidInputError
-from ..components.gcv import gcv_of
+from ..components.terms import gcv_of
 
 __all__ = [
     "additive_terms",

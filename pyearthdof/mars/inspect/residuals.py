@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ...exceptions import InvalidInputError
+from ..components.glm import FAMILIES, LINKS
 from .summary import coef_matrix
 
 __all__ = ["TYPES", "fit_residuals", "standardized"]
@@ -59,9 +60,6 @@ def _linear(bx, coef) -> np.ndarray:
 
 
 def _of_glm(glm, kind: str, y, eta, weights):
-    from ..components.families import FAMILIES
-    from ..components.links import LINKS
-
     if y.ndim == 2:
         columns = zip(y.T, eta.T, strict=True)
         return np.column_stack([_of_glm(glm, kind, *column, weights) for column in columns])

@@ -14,7 +14,7 @@ from scipy.stats import t as student
 
 from ...exceptions import InvalidInputError
 from .. import reading as saved
-from ..components.term_names import term_names
+from ..components.terms import term_names
 from ..components.variance import SD_OF_ABSOLUTE, VarianceErrors, interval_width
 from ..printing import DIGITS, LINE, print_frame, r_format, r_round, zapsmall
 from .importance import importance_table

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,24 +21,23 @@ from ..._utils.checks import as_pandas, check_choice, check_level
 from ..._utils.files import write_whole
 from ...exceptions import InvalidInputError
 from .. import reading as saved
-from ..components.gcv import nominal_df
 from ..components.glm import GlmPart
-from ..components.terms import evaluate_terms
-from ..components.variance import VarianceErrors, VarianceModel, interval_width
+from ..components.terms import evaluate_terms, nominal_df
+from ..components.variance import VarianceModel, interval_width
 from ..data.columns import Column, Columns
 from ..data.design import numbers_by_name
 from ..data.ranges import Ranges
 from ..inspect.html import model_html
-from .check import check_model
 
 if TYPE_CHECKING:
     from ..formula.model_matrix import Formula
 
-__all__ = ["FitDetails", "MarsModel", "interval_frame"]
+__all__ = ["MarsModel", "check_model", "interval_frame", "model_schema", "only_models"]
 
 FORMAT = "pyearthdof.MarsModel"
 FORMAT_VERSION = 1
 TYPES = ("response", "link", "earth")
+LARGEST = 1e300  # a number beyond makes predictions infinite
 KINDS = ("prediction", "confidence")
 LATER = {"varmod": None, "ranges": None}  # what files of earlier releases do not have
 
@@ -288,16 +289,8 @@ class MarsModel:
     @classmethod
     def from_json(cls, text: str) -> MarsModel:
         """Read `to_json`'s text. Safe for files from strangers: no code is run."""
-        try:
+        with only_models(text):
             return cls.from_dict(saved.read_json(text))
-        except InvalidInputError:
-            raise
-        except TypeError:
-            raise InvalidInputError(
-                f"text is a {type(text).__name__} but it should be text"
-            ) from None
-        except (ValueError, RecursionError) as error:
-            raise InvalidInputError(f"this is not a saved MARS model: {error}") from None
 
     def save(self, path: str | os.PathLike) -> None:
         """Write JSON to the file `path`; an existing one is replaced whole or not at all."""
@@ -326,21 +319,6 @@ class MarsModel:
         return cls.from_json(saved.read_file(path))
 
 
-@dataclass(frozen=True)
-class FitDetails:
-    """What a fit tells about its training rows, beside the model."""
-
-    bx: np.ndarray
-    fitted: np.ndarray
-    residuals: np.ndarray
-    leverages: np.ndarray | None
-    r_object: bytes | None
-    cv: Mapping[str, Any] | None = None  # R's cross-validation, as describe.cv in earth.R tells it
-    sd: np.ndarray | None = None  # of an observation, by the variance model
-    varmod_errors: VarianceErrors | None = None
-    glm_y: np.ndarray | None = None  # responses of a glm; fitted + residuals would round them
-
-
 def interval_frame(fit: np.ndarray, sd: np.ndarray, level: float, index=None) -> pd.DataFrame:
     """Normal intervals around a fit."""
     width = interval_width(sd, level)
@@ -354,17 +332,43 @@ def _shifted(values: np.ndarray, offset: np.ndarray | None) -> np.ndarray:
     return values + (offset if values.ndim == 1 else offset[:, None])
 
 
-def _optional(read):
+@contextmanager
+def only_models(text: str) -> Iterator[None]:
+    """Raise `InvalidInputError` for a text that cannot be read as a saved model."""
+    try:
+        yield
+    except InvalidInputError:
+        raise
+    except TypeError:
+        raise InvalidInputError(f"text is a {type(text).__name__} but it should be text") from None
+    except (ValueError, RecursionError) as error:
+        raise InvalidInputError(f"this is not a saved MARS model: {error}") from None
+
+
+def model_schema() -> dict[str, Any]:
+    """The JSON schema, draft 2020-12, of the files that `save` of a model or an estimator writes.
+
+    Examples
+    --------
+    >>> from pyearthdof.mars.model.mars_model import model_schema
+    >>> model_schema()["title"]
+    'pyearthdof.MarsModel, version 1'
+    """
+    return json.loads(files(__package__).joinpath("model.schema.json").read_text(encoding="utf-8"))
+
+
+def _optional(read: Callable[[Any], Any]) -> Callable[[str, Any], Any]:
     return lambda name, value: None if value is None else read(value)
 
 
-def _read_formula(described):
+def _read_formula(described: Any) -> Formula:
     from ..formula.model_matrix import Formula
 
     return Formula.from_dict(described)
 
 
-_READERS = {
+# One reader for each field of a file.
+_READERS: dict[str, Callable[[str, Any], Any]] = {
     "feature_names": saved.read_texts, "dirs": saved.read_matrix, "cuts": saved.read_matrix,
     "term_names": saved.read_texts, "selected": saved.read_indices, "coef": saved.read_coefficients,
     "rss": saved.read_number, "rsq": saved.read_number, "gcv": saved.read_number,
@@ -379,3 +383,81 @@ _READERS = {
     "formula": _optional(_read_formula), "glm": _optional(GlmPart.from_dict),
     "varmod": _optional(VarianceModel.from_dict), "ranges": _optional(Ranges.from_dict),
 }  # fmt: skip
+
+
+def check_model(model: MarsModel) -> None:
+    """Refuse a model whose parts do not belong together, by the name of the part."""
+    shape = (len(model.term_names), len(model.feature_names))
+    for name in ("dirs", "cuts"):
+        if getattr(model, name).shape != shape:
+            raise InvalidInputError(
+                f"{name} has shape {getattr(model, name).shape} but it should be {shape}"
+            )
+    if not np.isin(model.dirs, (-1, 0, 1, 2)).all():
+        raise InvalidInputError("dirs has entries other than -1, 0, 1 and 2")
+    n_terms = shape[0]
+    if len(model.selected) == 0 or not all(0 <= t < n_terms for t in model.selected):
+        raise InvalidInputError(f"selected should hold indices from 0 to {n_terms - 1}")
+    if len(set(model.selected.tolist())) != len(model.selected):
+        raise InvalidInputError("selected holds an index twice")
+    if model.dirs[model.selected[0]].any():
+        raise InvalidInputError("selected should begin with the intercept")
+    _check_responses(model)
+    _check_numbers(model)
+    _check_pruning(model, n_terms)
+    if model.columns is not None and model.columns.feature_names != model.feature_names:
+        raise InvalidInputError("columns does not expand to feature_names")
+    if model.formula is not None and model.formula.n_columns != shape[1]:
+        raise InvalidInputError("formula does not expand to feature_names")
+    if model.varmod is not None:
+        model.varmod.check(model.n_terms, shape[1])
+        if model.coef.ndim > 1:
+            raise InvalidInputError("varmod is for one response, but there are several")
+    if model.ranges is not None:
+        model.ranges.check(model.raw_names, [(c.kind, len(c.levels)) for c in model.raw_columns])
+
+
+def _check_responses(model: MarsModel) -> None:
+    n_resp = len(model.response_names)
+    shape = (len(model.selected),) if model.coef.ndim == 1 else (len(model.selected), n_resp)
+    if model.coef.shape != shape or n_resp < 1 or (model.coef.ndim == 1 and n_resp > 1):
+        raise InvalidInputError(
+            f"coef has shape {model.coef.shape} but there are {len(model.selected)} terms and "
+            f"{n_resp} response(s)"
+        )
+    for name in ("rss", "rsq", "gcv", "grsq"):
+        _check_length(f"{name}_per_response", getattr(model, f"{name}_per_response"), n_resp)
+    if model.glm is not None:
+        if model.glm.coef.shape != shape:
+            raise InvalidInputError(f"glm.coef has shape {model.glm.coef.shape}, not {shape}")
+        _check_length("glm.deviance", model.glm.deviance, n_resp)
+
+
+def _check_length(name: str, values: np.ndarray, n_resp: int) -> None:
+    if len(values) != n_resp:
+        raise InvalidInputError(
+            f"{name} has {len(values)} number(s) but there are {n_resp} response(s)"
+        )
+
+
+def _check_numbers(model: MarsModel) -> None:
+    """What predictions are computed from."""
+    numbers = {"cuts": model.cuts, "coef": model.coef}
+    if model.glm is not None:
+        numbers["glm.coef"] = model.glm.coef
+    for name, values in numbers.items():
+        if not (np.abs(values) <= LARGEST).all():
+            raise InvalidInputError(
+                f"{name} has entries that are not finite numbers, or larger than {LARGEST:g}"
+            )
+
+
+def _check_pruning(model: MarsModel, n_terms: int) -> None:
+    """What the importance of predictors is computed from; mda keeps no steps."""
+    steps, sizes = model.prune_terms, (len(model.rss_per_subset), len(model.gcv_per_subset))
+    whole = ((steps >= 0) & (steps <= n_terms) & (steps == np.floor(steps))).all()
+    short = steps.size > 0 and min(*steps.shape, *sizes) < model.n_terms
+    if sizes[0] != sizes[1] or len(steps) > sizes[0] or short or not whole:
+        raise InvalidInputError(
+            "prune_terms, rss_per_subset and gcv_per_subset do not belong together"
+        )

@@ -12,9 +12,8 @@ import pandas as pd
 
 from ...exceptions import InvalidInputError
 from ..components.variance import ON_PREDICTORS, interval_width
-from ..data.columns import Columns
+from ..data.columns import Columns, dates_of_numbers
 from ..export.inputs import Inputs, model_inputs
-from ..formula.dates import dates_of_numbers
 from ..options import EarthOptions
 
 __all__ = ["About", "Control", "Controls", "Predictions", "Rows", "predicted"]

@@ -15,7 +15,7 @@ import pandas as pd
 from ..._utils.html import Html, escape, note, number, table, text_block
 from ..._version import __version__
 from ...exceptions import InvalidInputError
-from ..components.gcv import nominal_df
+from ..components.terms import nominal_df
 from ..export.javascript import javascript_means
 from ..inspect.html import terms_html
 from ..inspect.importance import importance_table

@@ -1,4 +1,4 @@
-"""Cubic B-splines: knots, basis, penalty. A row of a design is its first column and four values.
+"""Cubic B-splines (knots, basis, penalty) and the base classes of splines of one predictor.
 
 Only four cubic B-splines differ from zero at a point, so a design of n rows is kept as `Rows`: the
 index of the first of the four and an (n, 4) array, not an n x J matrix unless one is asked for.
@@ -6,21 +6,22 @@ index of the first of the four and an (n, 4) array, not an n x J matrix unless o
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from ... import _core
+from ..._utils.checks import by_position, check_count, check_positive, check_responses, check_vector
+from ...contract import Fits, Procedure
+from ...exceptions import InvalidInputError
 
 __all__ = [
-    "Rows",
-    "basis_rows",
-    "clamped",
-    "combine",
-    "penalty_rows",
-    "quantile_knots",
-    "spline_values",
-]
+    "Rows", "UnitInterval", "UnivariateProcedure", "basis_rows", "clamped", "combine",
+    "penalty_rows", "quantile_knots",
+]  # fmt: skip
 
 ORDER = 4
 
@@ -149,3 +150,142 @@ def _find_interval(x, knots):
     last = np.searchsorted(knots, knots[-1], side="left") - 1
     first = np.searchsorted(knots, knots[0], side="right") - 1
     return np.clip(interval, first, last)
+
+
+@dataclass(frozen=True)
+class UnitInterval:
+    """The map of the data's range to [0, 1]."""
+
+    origin: float
+    length: float
+
+    @classmethod
+    def of(cls, x):
+        origin, end = float(x.min()), float(x.max())
+        if not origin < end:
+            raise InvalidInputError(
+                f"X has the single value {origin!r} (n_samples={len(x)}) but it should have two different "
+                "ones or more"
+            )
+        return cls(origin, end - origin)
+
+    def scale(self, x):
+        return (x - self.origin) / self.length
+
+    def unscale(self, u):
+        return self.origin + self.length * u
+
+
+class UnivariateProcedure(Procedure, ABC):
+    """A spline of one predictor: X is one column, or a plain vector."""
+
+    # Outside the data the spline goes on as a straight line; else as the cubic of its end interval.
+    _linear_ends: ClassVar[bool] = True
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.one_d_array = True
+        return tags
+
+    def fit(self, X, y):
+        """Fit y, (n,), on X, (n, 1) or (n,)."""
+        by_position(X, y=y)
+        self._check_arguments()
+        self._fit(*self._check_xy(X, y))
+        return self
+
+    def fit_many(self, X, Y) -> Fits:
+        """Fit every column of Y, (n, m), on X, (n, 1) or (n,); the basis is computed once."""
+        self._check_arguments()
+        X = check_array(_as_matrix(X), dtype=np.float64, input_name="X", estimator=self)
+        return self._fit_many(self._column(X), check_responses(Y, len(X)))
+
+    def predict(self, X):
+        """Predict at new values of x, (n, 1) or (n,)."""
+        x = self._check_new(X)
+        return spline_values(self._interval.scale(x), self._knots, self.coef_, self._linear_ends)
+
+    def _check_xy(self, X, y):
+        X, y = validate_data(self, _as_matrix(X), y, dtype=np.float64, y_numeric=True)
+        return self._column(X), np.asarray(y, dtype=float)
+
+    def _check_new(self, X):
+        check_is_fitted(self)
+        return self._column(validate_data(self, _as_matrix(X), reset=False, dtype=np.float64))
+
+    def _check_arguments(self) -> None:
+        """Refuse wrong arguments of the constructor."""
+
+    @abstractmethod
+    def _fit(self, x, y) -> None:
+        """Fit one response to checked data."""
+
+    @abstractmethod
+    def _fit_many(self, x, Y) -> Fits:
+        """Fit every column of a checked Y."""
+
+    def _keep_spline(self, interval, knots, coef):
+        """Store the fitted spline; `knots` are on [0, 1]."""
+        self._interval = interval
+        self._knots = knots
+        self.knots_ = interval.unscale(knots)
+        self.coef_ = coef
+        self.n_coef_ = len(coef)
+
+    def _column(self, X):
+        if X.shape[1] != 1:
+            raise InvalidInputError(
+                f"X has {X.shape[1]} columns but it should have one, the predictor of this procedure"
+            )
+        return X[:, 0]
+
+
+class LamOrDf(UnivariateProcedure):
+    """A smoothing spline: given `lam`, or `df`, or neither, and then chosen from y."""
+
+    is_equivariant = True
+
+    def __init__(self, lam=None, df=None, n_knots=None):
+        self.lam = lam
+        self.df = df
+        self.n_knots = n_knots
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit y, (n,), on X, (n, 1) or (n,), with weights that are not negative."""
+        by_position(X, y=y, sample_weight=sample_weight)
+        self._check_arguments()
+        x, y = self._check_xy(X, y)
+        if sample_weight is not None:
+            sample_weight = check_vector("sample_weight", sample_weight, len(x))
+        self._fit(x, y, sample_weight)
+        return self
+
+    @abstractmethod
+    def _fit(self, x, y, sample_weight=None) -> None:
+        """Fit one response to checked data."""
+
+    @property
+    def is_linear(self) -> bool:  # type: ignore[override]
+        """S does not depend on y unless lambda is chosen from it."""
+        return self.lam is not None or self.df is not None
+
+    def _check_arguments(self) -> None:
+        if self.lam is not None and self.df is not None:
+            raise InvalidInputError(
+                f"lam={self.lam!r} and df={self.df!r} but at most one of them should be given"
+            )
+        for name, value in (("lam", self.lam), ("df", self.df)):
+            if value is not None:
+                check_positive(name, value)
+
+
+def check_n_basis(n_basis) -> int:
+    """Number of cubic B-splines: an integer from 4 on."""
+    return check_count("n_basis", n_basis, 4, because="; a cubic has four coefficients")
+
+
+def _as_matrix(X):
+    """A plain vector is a column."""
+    if not hasattr(X, "ndim"):
+        X = np.asarray(X)
+    return np.asarray(X).reshape(-1, 1) if X.ndim == 1 else X

@@ -15,7 +15,7 @@ from ... import bridge
 from ..._utils.checks import check_count, check_positive
 from ...contract import Fits
 from ...exceptions import InvalidInputError
-from .univariate import LamOrDf, UnivariateProcedure
+from .bspline import LamOrDf, UnivariateProcedure
 
 __all__ = ["RBSpline", "RNaturalSpline", "RSmoothingSpline"]
 

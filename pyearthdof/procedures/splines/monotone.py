@@ -11,14 +11,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ... import _core
 from ..._utils.checks import check_flag, check_positive
 from ...contract import Fits
-from .bspline import Rows, basis_rows, combine, penalty_rows, quantile_knots
-from .ordered import solve_ordered
+from ...exceptions import FittingError
+from .bspline import (
+    Rows,
+    UnitInterval,
+    UnivariateProcedure,
+    basis_rows,
+    check_n_basis,
+    combine,
+    penalty_rows,
+    quantile_knots,
+)
 from .smoothing import DistinctX, default_n_knots, knots_among
-from .univariate import UnitInterval, UnivariateProcedure, check_n_basis
 
-__all__ = ["MonotoneCubicSpline", "MonotoneSmoothingSpline"]
+__all__ = ["MonotoneCubicSpline", "MonotoneSmoothingSpline", "solve_ordered"]
 
 # The ridge that the paper's computations add to the diagonal of Omega.
 RIDGE = np.finfo(float).eps ** (1 / 3)
@@ -190,3 +199,36 @@ class MonotoneSmoothingSpline(_MonotoneSpline):
         form = gram + self.lam * penalty_rows(knots).gram()
         form[:, 0] += self.lam * RIDGE
         return _Problem(distinct.interval, knots, rows, gram, form, ridge=self.lam * RIDGE)
+
+
+def solve_ordered(H, gram, B):
+    """Minimise g'Hg/2 - b'g under g_1 <= ... <= g_J with a banded H, for each right-hand side b.
+
+    Where neighbours are equal they form a block, and g is piecewise constant on blocks: g = G'v. The
+    solver is the active-set method of Lawson and Hanson for the increments of g: it starts from a single
+    block, splits where the gradient asks for it, solves for the values of the blocks (a banded system
+    again, one row for each block), and joins blocks whose order would be violated. It ends at the exact
+    solution after finitely many steps, also where H is singular.
+
+    Parameters
+    ----------
+    H, gram : (J, 4) arrays
+        Upper bands of the quadratic form and of its part without the penalty.
+    B : (J, m) array
+        Right-hand sides b.
+
+    Returns
+    -------
+    coef : (J, m) array
+    n_unique : (m,) int array
+        Number of blocks.
+    trace : (m,) array
+        tr[(G H G')^-1 G gram G'], which is tr(S(y)).
+    """
+    coef, n_unique, trace, solved = _core.solve_ordered(H, gram, np.ascontiguousarray(B.T))
+    if not solved.all():
+        raise FittingError(
+            f"the monotone spline of response {int(np.argmin(solved))} did not settle on an active "
+            "set: the basis is singular for these x, so take fewer basis functions"
+        )
+    return coef.T, n_unique, trace

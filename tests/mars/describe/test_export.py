@@ -13,12 +13,12 @@ from rscript import needs_rscript
 
 from pyearthdof import Earth
 from pyearthdof.exceptions import InvalidInputError
-from pyearthdof.mars.components.glm import LINKS
 from pyearthdof.mars.data.columns import Column, Columns
 from pyearthdof.mars.export.python import to_python
 from pyearthdof.mars.export.sql import to_sql
 from pyearthdof.mars.export.sympy import to_sympy
 from pyearthdof.mars.formula.model_matrix import Formula
+from pyearthdof.mars.options import GLM_LINKS
 
 pytestmark = needs_rscript
 TYPES = ("response", "link", "earth")
@@ -229,7 +229,7 @@ def test_limits_of_means_as_in_r(link):
     np.testing.assert_allclose(ours, r_found()["link"][link], rtol=1e-12, atol=0)
 
 
-@pytest.mark.parametrize("link", LINKS)
+@pytest.mark.parametrize("link", GLM_LINKS)
 def test_a_written_mean_is_the_models_at_any_linear_predictor(link):
     """Also where Python's math would raise: outside of the family, infinite, or not a number."""
     glm = replace(r_model("poisson").glm, link=link, coef=np.array([0.0, 1.0]))

@@ -21,8 +21,8 @@ from random_models import new_rows, random_models
 
 from pyearthdof import Earth, EarthClassifier
 from pyearthdof.exceptions import InvalidInputError
-from pyearthdof.mars.components.glm import LINKS
 from pyearthdof.mars.export.links import arc_series, decay_series, normal_series
+from pyearthdof.mars.options import GLM_LINKS
 
 needs_node = pytest.mark.skipif(node() is None, reason="node runs the exported JavaScript")
 needs_onnx = pytest.mark.skipif(
@@ -100,7 +100,7 @@ def linked(link, eta):
     return model, pd.DataFrame({"x": eta})
 
 
-@pytest.mark.parametrize("link", [*LINKS])
+@pytest.mark.parametrize("link", [*GLM_LINKS])
 def test_links_far_out(link):
     """At linear predictors where R cuts means off, and where they are tiny: relative to each."""
     sizes = np.concatenate([[0.0], 10.0 ** np.arange(-12, 4)])

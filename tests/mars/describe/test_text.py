@@ -28,7 +28,7 @@ def without_call(text):
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_summary_as_in_r(case):
     model, _ = fit_case(case, engine="r")
-    ours = model_summary(model.model_, "x", model.nprune, model._weights_shown())
+    ours = model_summary(model.model_, "x", model.nprune, model._row_summary().weights)
     assert without_call(ours) == without_call(model.summary())
 
 
@@ -188,7 +188,7 @@ def test_importance_as_in_r(case):
 def r_importance(model):
     from pyearthdof import bridge
 
-    found = bridge.call("earth.importance", model._r_object)
+    found = bridge.call("earth.importance", model._fitted.r_object)
     return found["names"] or [], found["values"]
 
 

@@ -5,8 +5,11 @@ import pandas as pd
 import pytest
 from rscript import needs_rscript, run_r
 
-from pyearthdof.mars.data.columns import Columns
-from pyearthdof.mars.data.contrasts import MAX_LEVELS, polynomial_contrasts
+from pyearthdof.mars.data.columns import (
+    MAX_LEVELS,
+    Columns,
+    polynomial_contrasts,
+)
 
 SIZES = [*range(2, 41), 60, 93, 94, MAX_LEVELS]
 

@@ -4,7 +4,7 @@ import pytest
 from cases import CASES, r_results
 from rscript import needs_rscript
 
-from pyearthdof.mars.components.term_names import term_names
+from pyearthdof.mars.components.terms import term_names
 from pyearthdof.mars.data.design import default_names
 
 

@@ -15,12 +15,18 @@ from without_r import run_without_r
 
 from pyearthdof import Earth
 from pyearthdof.exceptions import InvalidInputError, PyEarthDofError
-from pyearthdof.mars.engines.r.training_data import _moves_knots
-from pyearthdof.mars.formula.deparse import label_of, r_text
+from pyearthdof.mars.engines.r.engine import moves_knots
 from pyearthdof.mars.formula.functions import FUNCTIONS, SUMMARIES
-from pyearthdof.mars.formula.learn import frame_of_formula, learn_formula
+from pyearthdof.mars.formula.learning import (
+    frame_of_formula,
+    learn_formula,
+)
 from pyearthdof.mars.formula.model_matrix import Formula
-from pyearthdof.mars.formula.syntax import parsed_formula
+from pyearthdof.mars.formula.syntax import (
+    label_of,
+    parsed_formula,
+    r_text,
+)
 from pyearthdof.mars.model.mars_model import MarsModel
 
 # Data set and formula. Odd rows train, even rows are predicted: some lie outside of what was seen.
@@ -955,7 +961,7 @@ for (i in seq_along(calls)) {
 """
     out = run_r(code, d=frame, calls=calls)
     for k, text in enumerate(calls, 1):
-        design = learn_formula(f"y ~ {text}", frame_of_formula(frame), _moves_knots).design
+        design = learn_formula(f"y ~ {text}", frame_of_formula(frame), moves_knots).design
         assert_bits(design, out[f"m{k}"], text)
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from rscript import run_r
 
 from pyearthdof.exceptions import InvalidInputError
-from pyearthdof.mars.engines.native.power import fit_power
 from pyearthdof.mars.engines.native.regression import wls
+from pyearthdof.mars.engines.native.varmod import fit_power
 
 KINDS = (
     "growing", "constant", "falling", "zeros", "tiny", "scaled", "exact", "narrow", "clumped", "steep",

@@ -9,7 +9,7 @@ from earth_batch import Case, difference, fit_in_r
 from rscript import needs_rscript
 
 from pyearthdof import crosscheck
-from pyearthdof.mars.data.contrasts import polynomial_contrasts
+from pyearthdof.mars.data.columns import polynomial_contrasts
 from pyearthdof.mars.engines import native
 
 pytestmark = needs_rscript

@@ -7,15 +7,16 @@ import pandas as pd
 import pytest
 
 from pyearthdof import Earth, EarthClassifier
+from pyearthdof.mars.arithmetic import product_in_order
 from pyearthdof.mars.components.cv_frames import cv_frames
-from pyearthdof.mars.engines.native.calibration import calibrate
-from pyearthdof.mars.engines.native.cross_validation import _product, cross_validate
-from pyearthdof.mars.engines.native.fold_statistics import (
+from pyearthdof.mars.engines.native.cross_validation import (
+    calibrate,
     class_levels,
+    cross_validate,
     glm_statistics,
     weighted_rsq,
 )
-from pyearthdof.mars.engines.r import engine as engine_r
+from pyearthdof.mars.engines.r import REngine
 from pyearthdof.random import RDraws
 
 SEED = 5
@@ -61,10 +62,8 @@ def test_tables_are_rs(name):
         warnings.simplefilter("ignore")
         model.fit(frame, responses[response])
         training = model._training_data()
-        checked = training.check_options(model)
-        found = cross_validate(
-            model.model_, training, checked, RDraws(SEED), fit=lambda *args: engine_r.fit_one(*args)
-        )
+        checked = model._options_for(training.design, training.all_responses.matrix)
+        found = cross_validate(model.model_, training, checked, RDraws(SEED), fit=REngine().fit)
     cv, tables = cv_frames(found)
     assert list(tables) == list(model.cv_tables_)
     pd.testing.assert_frame_equal(cv, model.cv_, rtol=1e-7)
@@ -107,4 +106,4 @@ def test_equal_rows_are_ties_of_an_auc():
     rng = np.random.default_rng(0)
     basis, coef = rng.normal(size=(1, 7)), rng.normal(size=(7, 3))
     for n in range(2, 70):
-        assert len(np.unique(_product(np.repeat(basis, n, axis=0), coef), axis=0)) == 1
+        assert len(np.unique(product_in_order(np.repeat(basis, n, axis=0).T, coef), axis=0)) == 1

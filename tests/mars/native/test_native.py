@@ -7,14 +7,14 @@ from functools import partial
 
 import numpy as np
 import pytest
-from earth_batch import Case, difference, fit_in_r
+from earth_batch import Case, difference, fit_in_r, value_of
 from rscript import needs_rscript, run_r
 
 from pyearthdof import Earth, _core
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.mars.data.design import Design, Responses
+from pyearthdof.mars.data.training import TrainingData
 from pyearthdof.mars.engines import native
-from pyearthdof.mars.engines.r.training_data import TrainingData
 
 
 def many(X, Y, options, n_threads=1):
@@ -138,9 +138,9 @@ def test_several_responses(degree, scale):
         packages=("earth",), x=X, y=Y,
     )  # fmt: skip
     for name in ("dirs", "cuts", "selected"):
-        np.testing.assert_array_equal(getattr(found, name), wanted[name])
+        np.testing.assert_array_equal(value_of(found, name), wanted[name])
     for name in ("coef", "grsq", "fitted"):
-        np.testing.assert_allclose(getattr(found, name), np.squeeze(wanted[name]), rtol=1e-8)
+        np.testing.assert_allclose(value_of(found, name), np.squeeze(wanted[name]), rtol=1e-8)
 
 
 @needs_rscript
@@ -162,9 +162,9 @@ def test_allowed_gives_rs_terms():
         "out <- list(dirs = f$dirs, cuts = f$cuts, gcv = f$gcv)",
         packages=("earth",), x=X, y=y,
     )  # fmt: skip
-    np.testing.assert_array_equal(found.dirs, wanted["dirs"])
-    np.testing.assert_array_equal(found.cuts, wanted["cuts"])
-    assert found.gcv == pytest.approx(wanted["gcv"][0], rel=1e-8)
+    np.testing.assert_array_equal(found.model.dirs, wanted["dirs"])
+    np.testing.assert_array_equal(found.model.cuts, wanted["cuts"])
+    assert found.model.gcv == pytest.approx(wanted["gcv"][0], rel=1e-8)
 
 
 class Rule:
@@ -227,7 +227,7 @@ def test_many_is_one_by_one(kind, degree, pmethod):
     for n_threads in (1, 2):
         fitted, n_terms = many(X, Y, options, n_threads)
         np.testing.assert_allclose(fitted, np.column_stack([f.fitted for f in fits]), atol=1e-9)
-        np.testing.assert_array_equal(n_terms, [len(f.selected) for f in fits])
+        np.testing.assert_array_equal(n_terms, [f.model.n_terms for f in fits])
 
 
 @pytest.mark.parametrize("degree", [1, 2])
@@ -295,11 +295,12 @@ def test_refusals():
 def test_models_know_their_engine():
     X, y = smooth(50, 2, 48)
     data = TrainingData(Design(X, ("a", "b")), Responses(y, ("y",)))
-    model, details = native.fit_one(data, Case.make(X, y).options)
+    found = native.fit_one(data, Case.make(X, y).options)
+    model = found.model
     assert model.engine == "native"
     assert model.term_names[0] == "(Intercept)"
-    np.testing.assert_allclose(model.predict(X), details.fitted, atol=1e-10)
-    assert details.r_object is None
+    np.testing.assert_allclose(model.predict(X), found.fitted, atol=1e-10)
+    assert found.r_object is None
 
 
 @needs_rscript

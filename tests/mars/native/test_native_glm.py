@@ -15,8 +15,11 @@ from without_r import run_without_r
 
 from pyearthdof import Earth, EarthClassifier, MarsModel, _core
 from pyearthdof.exceptions import InvalidInputError, SeparationWarning
-from pyearthdof.mars.components.links import LINKS
-from pyearthdof.mars.engines.native.glm import GlmStoppedError, fit_glm
+from pyearthdof.mars.components.glm import LINKS
+from pyearthdof.mars.engines.native.glm_fit import (
+    GlmStoppedError,
+    fit_glm,
+)
 
 RNG = np.random.default_rng(20)
 N = 120

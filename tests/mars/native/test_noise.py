@@ -8,7 +8,7 @@ from earth_batch import Case
 
 from pyearthdof import _core
 from pyearthdof.datasets import load_ozone
-from pyearthdof.mars.engines.native.settings import make_design, pass_settings, scale_responses
+from pyearthdof.mars.engines.native.engine import make_design, pass_settings, scale_responses
 
 
 def errors(X, y, **options) -> np.ndarray:

@@ -7,7 +7,7 @@ import pytest
 from earth_batch import Case
 
 from pyearthdof import _core
-from pyearthdof.mars.engines.native.settings import make_design, pass_settings
+from pyearthdof.mars.engines.native.engine import make_design, pass_settings
 
 
 def counted_places(x, base, spans) -> list[int]:

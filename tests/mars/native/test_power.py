@@ -13,16 +13,17 @@ from rscript import needs_rscript, run_r
 
 from pyearthdof import Earth
 from pyearthdof.exceptions import InvalidInputError
-from pyearthdof.mars.engines.native.nl2sol import NoMinimum, minimise
-from pyearthdof.mars.engines.native.nl2sol_algebra import (
+from pyearthdof.mars.engines.native.nl2sol import (
+    NoMinimum,
     cholesky,
     damp,
     decompose,
+    minimise,
     smallest_singular,
     solve,
     solve_transposed,
 )
-from pyearthdof.mars.engines.native.power import fit_power
+from pyearthdof.mars.engines.native.varmod import fit_power
 
 ENDS = {
     "X-convergence (3)",

@@ -11,7 +11,10 @@ from without_r import run_without_r
 
 from pyearthdof import Earth, MarsModel
 from pyearthdof.exceptions import InvalidInputError, RWarning
-from pyearthdof.mars.engines.native.robust import fit_robust, robust_errors
+from pyearthdof.mars.engines.native.regression import (
+    fit_robust,
+    robust_errors,
+)
 from pyearthdof.random import RDraws
 
 SEED = 11

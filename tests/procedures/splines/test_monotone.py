@@ -10,8 +10,11 @@ from pyearthdof import _core
 from pyearthdof.contract import Procedure
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.procedures.splines.bspline import basis_rows, penalty_rows
-from pyearthdof.procedures.splines.linear import CubicSpline, SmoothingSpline
 from pyearthdof.procedures.splines.monotone import MonotoneCubicSpline, MonotoneSmoothingSpline
+from pyearthdof.procedures.splines.smoothing import (
+    CubicSpline,
+    SmoothingSpline,
+)
 
 GRID = np.arange(1.0, 101.0)
 ALL = [

@@ -12,8 +12,11 @@ from sklearn.utils.estimator_checks import check_estimator
 from pyearthdof.contract import Procedure
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.procedures.splines.bspline import basis_rows, clamped, penalty_rows
-from pyearthdof.procedures.splines.linear import CubicSpline, SmoothingSpline
-from pyearthdof.procedures.splines.smoothing import default_n_knots
+from pyearthdof.procedures.splines.smoothing import (
+    CubicSpline,
+    SmoothingSpline,
+    default_n_knots,
+)
 
 GRID = np.arange(1.0, 101.0)
 

@@ -1,17 +1,23 @@
 """MARS without R: the same terms in the same order and the same numbers as R's earth.
 
-The loops are compiled (`pyearthdof._core`); what is not a loop is here.
+The loops are compiled (`pyearthdof._core`); everything else is Python.
 """
 
-from .complete import fit_complete
-from .fit import NativeFit, fit, fit_one, reprune
-from .forward import ForwardPass, forward_pass
-from .many import BoundNative
+from .engine import (
+    BoundNative,
+    ForwardPass,
+    NativeEngine,
+    fit,
+    fit_complete,
+    fit_one,
+    forward_pass,
+    reprune,
+)  # fmt: skip
 
 __all__ = [
     "BoundNative",
     "ForwardPass",
-    "NativeFit",
+    "NativeEngine",
     "fit",
     "fit_complete",
     "fit_one",

@@ -1,36 +1,34 @@
-"""Cross-validation as earth does it: folds under R's seed, a fit for each of them, and R's tables."""
+"""Cross-validation as in earth: folds under R's seed, a fit for each fold, and R's tables."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextvars import copy_context
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
+from scipy.stats import rankdata
 
 from ...._utils.checks import refusal
-from ...._utils.warnings import CollectedWarnings, warn_once
-from ....exceptions import InvalidInputError
+from ...._utils.warnings import CollectedWarnings, warn_once, warn_user
+from ....exceptions import InvalidInputError, RWarning
 from ....random import RDraws
+from ...arithmetic import log, product_in_order, r_mean, r_sum, r_weighted_mean
+from ...components.glm import OF_COUNTS, OF_SHARES
 from ...components.terms import evaluate_terms
-from ...data.design import taken
+from ...data.design import Responses, taken
+from ...data.training import TrainingData
 from ...model.mars_model import MarsModel
 from ...options import EarthOptions
-from .earth_glm import fit_glms
-from .fit import fit_one, subset_fits
-from .fold_statistics import (
-    class_levels,
-    class_rates,
-    glm_statistics,
-    largest_error,
-    weighted_rsq,
-)
+from .engine import fit_one, subset_fits
+from .glm_fit import GlmStoppedError, as_shares, fit_glm, fit_glms
 
-__all__ = ["Fold", "best_size", "cross_validate", "draw_folds", "in_threads"]
-
-BINOMIAL = ("binomial", "quasibinomial")
-POISSON = ("poisson", "quasipoisson")
+__all__ = [
+    "Fold", "best_size", "calibrate", "class_levels", "cross_validate", "draw_folds",
+    "glm_statistics", "in_threads", "weighted_rsq",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -75,7 +73,7 @@ def draw_folds(Y: np.ndarray, nfold: int, ncross: int, stratify: bool, draws: RD
 
 def cross_validate(
     model: MarsModel,
-    data,
+    data: TrainingData,
     options: EarthOptions,
     draws: RDraws,
     n_jobs: int = 1,
@@ -94,14 +92,14 @@ def cross_validate(
     if options.allowed is not None:
         n_jobs = 1  # the user's function hears the questions in R's order
 
-    def run(cross, fold):
+    def run(cross: int, fold: int) -> Fold:
         return _fit_fold(model, data, options, groups[cross] == fold, fit)
 
     found = in_threads(run, folds, n_jobs)
     return _tables(model, data, options, folds, found)
 
 
-def in_threads(run, folds, n_jobs) -> list:
+def in_threads(run: Callable[[int, int], Any], folds: list[tuple[int, int]], n_jobs: int) -> list:
     """The folds in order; what they warn of is said once, by this thread."""
     with CollectedWarnings() as heard:
         tasks = [delayed(copy_context().run)(run, *fold) for fold in folds]
@@ -110,7 +108,9 @@ def in_threads(run, folds, n_jobs) -> list:
     return found
 
 
-def _fit_fold(model: MarsModel, data, options: EarthOptions, is_out: np.ndarray, fit) -> Fold:
+def _fit_fold(
+    model: MarsModel, data: TrainingData, options: EarthOptions, is_out: np.ndarray, fit: Callable
+) -> Fold:
     out, inside = np.flatnonzero(is_out), np.flatnonzero(~is_out)
     if options.minspan > len(inside):
         raise refusal(
@@ -128,18 +128,20 @@ def _fit_fold(model: MarsModel, data, options: EarthOptions, is_out: np.ndarray,
         options, nfold=0, ncross=1, varmod_method="none", nprune=None, get_leverages=False,
         pmethod="backward" if options.pmethod == "cv" else options.pmethod,
     )  # fmt: skip
-    fitted, _ = fit(part, plain)
+    fitted = fit(part, plain).model
     X = data.design.values
     y = _observed(model, data)[out]
     weights = taken(given, out)
     basis = evaluate_terms(X[out], fitted.dirs, fitted.cuts)[:, fitted.selected]
-    predicted = _product(basis, fitted.coef)
+    predicted = product_in_order(basis.T, fitted.coef).reshape(len(out), -1)
     response, statistics = predicted, {}
     family = options.glm_family
-    if family in BINOMIAL + POISSON:
-        response = fitted.glm.response(_product(basis, fitted.glm.coef))
+    if family in OF_SHARES + OF_COUNTS:
+        response = fitted.glm.response(product_in_order(basis.T, fitted.glm.coef)).reshape(
+            len(out), -1
+        )
         counts = data.responses.matrix[out] if y.shape[1] < data.responses.matrix.shape[1] else None
-        statistics = glm_statistics(response, y, counts, is_binomial=family in BINOMIAL)
+        statistics = glm_statistics(response, y, counts, is_binomial=family in OF_SHARES)
     levels = class_levels(data.responses)
     subsets = {}
     if options.keepxy or options.pmethod == "cv":
@@ -157,30 +159,22 @@ def _fit_fold(model: MarsModel, data, options: EarthOptions, is_out: np.ndarray,
     )
 
 
-def _product(basis: np.ndarray, coef: np.ndarray) -> np.ndarray:
-    """A column for each response, added up term by term as R's matrix product does.
-
-    So rows that are equal have equal predictions, which the ranks of an AUC count as ties; in a block of a
-    faster product they may differ in the last bit.
-    """
-    coef = coef.reshape(len(coef), -1)
-    total = np.zeros((len(basis), coef.shape[1]))
-    for column, values in zip(basis.T, coef, strict=True):
-        total += np.outer(column, values)
-    return total
-
-
-def _observed(model: MarsModel, data) -> np.ndarray:
+def _observed(model: MarsModel, data: TrainingData) -> np.ndarray:
     """The responses; the shares of successes where there are pairs of successes and failures."""
     Y = data.responses.matrix
     if Y.shape[1] == len(model.response_names):
         return Y
-    total = Y.sum(axis=1)
-    return (Y[:, 0] / np.where(total == 0, 1.0, total))[:, None]
+    return as_shares(data.responses, None)[0].matrix
 
 
 def _rsq_per_subset(
-    model, fitted, data, part, options: EarthOptions, out, inside
+    model: MarsModel,
+    fitted: MarsModel,
+    data: TrainingData,
+    part: TrainingData,
+    options: EarthOptions,
+    out: np.ndarray,
+    inside: np.ndarray,
 ) -> dict[str, np.ndarray]:
     """RSq of the best subset of each size, outside of the fold and in it; NaN where there is none."""
     X, Y, given = data.design.values, _observed(model, data), data.all_weights
@@ -191,7 +185,8 @@ def _rsq_per_subset(
     basis = evaluate_terms(X, fitted.dirs, fitted.cuts)
     pairs = part if Y.shape[1] < part.responses.matrix.shape[1] else None
     if pairs is not None:
-        part = _as_shares(part, Y[inside])
+        shares, numbers = as_shares(part.responses, part.all_weights)
+        part = replace(part, all_responses=shares, all_weights=numbers)
     for size, (selected, coef) in enumerate(subset_fits(fitted, part, options, len(model.dirs))):
         if pairs is not None:  # R fits these again, too: it may warn of them
             fit_glms(basis[np.ix_(inside, selected)], pairs, options)
@@ -205,31 +200,25 @@ def _rsq_per_subset(
     return table
 
 
-def _as_shares(part, shares: np.ndarray):
-    """Pairs of successes and failures as earth's own regression takes them: shares and their weights."""
-    numbers = part.responses.matrix.sum(axis=1)
-    weights = numbers if part.all_weights is None else numbers * part.all_weights
-    names = part.responses.names[:1]
-    return replace(
-        part,
-        all_responses=replace(part.responses, values=shares[:, 0], names=names),
-        all_weights=weights,
-    )
-
-
 def _response_shares(options: EarthOptions, n_resp: int) -> np.ndarray:
     given = options.response_weight
     weights = np.ones(n_resp) if given is None else given
     return weights / weights.sum()
 
 
-def _weighted_mean(values, share: np.ndarray) -> float:
+def _weighted_mean(values: np.ndarray | list[float], share: np.ndarray) -> float:
     """As R, without the values of weight 0: those of a constant response may be infinite."""
     used = share != 0
     return float(np.dot(share[used], np.asarray(values)[used]))
 
 
-def _tables(model: MarsModel, data, options: EarthOptions, folds, found: list[Fold]) -> dict:
+def _tables(
+    model: MarsModel,
+    data: TrainingData,
+    options: EarthOptions,
+    folds: list[tuple[int, int]],
+    found: list[Fold],
+) -> dict:
     several = options.ncross > 1
     names = [
         f"fold{cross + 1}.{fold + 1}" if several else f"fold{fold + 1}" for cross, fold in folds
@@ -287,7 +276,7 @@ def _mean_of_most(rows: np.ndarray) -> np.ndarray:
     return np.where((~there).sum(axis=0) > len(rows) / 2, np.nan, means)
 
 
-def _out_of_fold(found: list[Fold], folds, data) -> tuple:
+def _out_of_fold(found: list[Fold], folds: list[tuple[int, int]], data: TrainingData) -> tuple:
     n, ncross = len(data.responses.matrix), 1 + folds[-1][0]
     values = np.zeros((n, ncross))
     for (cross, _), fold in zip(folds, found, strict=True):
@@ -305,3 +294,113 @@ def best_size(cv: dict, nprune: int | None) -> int:
         )
     mean = mean if nprune is None else mean[:nprune]
     return int(np.nanargmax(mean)) + 1
+
+
+def weighted_rsq(y: np.ndarray, predicted: np.ndarray, weights: np.ndarray | None) -> float:
+    """1 - RSS/TSS of one response; what is almost zero is zero, as in earth."""
+    if weights is None:
+        rss, total = r_sum((y - predicted) ** 2), r_sum((y - r_mean(y)) ** 2)
+    else:
+        rss = r_sum(weights * (y - predicted) ** 2)
+        total = r_sum(weights * (y - r_weighted_mean(y, weights)) ** 2)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rsq = 1 - np.float64(rss) / np.float64(total)
+    return 0.0 if -1e-5 < rsq < 1e-5 else float(rsq)
+
+
+def largest_error(errors: np.ndarray) -> float:
+    """The error that is largest in size, with its sign."""
+    return float(errors[np.argmax(np.abs(errors))])
+
+
+def class_levels(responses: Responses) -> tuple | None:
+    """Levels of the response to earth: those of a factor, or the two values of one whose range is 1."""
+    if responses.classes is not None:
+        return tuple(responses.classes)
+    low, high = responses.matrix.min(), responses.matrix.max()
+    # R stops where such responses are more than the two levels; there is no rate then.
+    return (low, high) if high - low == 1 and responses.matrix.shape[1] <= 2 else None
+
+
+def class_rates(predicted: np.ndarray, y: np.ndarray, levels: tuple) -> np.ndarray:
+    """Share of rows on the right side of each class, and of rows in the right class."""
+    if y.shape[1] == 1:
+        rate = np.mean((predicted > 0.5) == (y > 0.5))
+        return np.array([rate, rate])
+    true, found = y.argmax(axis=1), predicted.argmax(axis=1)
+    each = [np.mean((true == k) == (found == k)) for k in range(len(levels))]
+    return np.array([*each, np.mean(true == found)])
+
+
+def glm_statistics(
+    predicted: np.ndarray, y: np.ndarray, counts: np.ndarray | None, *, is_binomial: bool
+) -> dict[str, np.ndarray]:
+    """Rows of R's tables for the predicted means of a generalised linear model.
+
+    `counts` are the successes and failures whose shares y holds, or None.
+    """
+    n = None if counts is None else counts.sum(axis=1)
+    test, deviance = (
+        (_auc, _binomial_deviance) if is_binomial else (_correlation, _poisson_deviance)
+    )
+    pairs = list(zip(predicted.T, y.T, strict=True))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: dict[str, Any] = {
+            "cv.auc.tab" if is_binomial else "cv.cor.tab": [test(*pair) for pair in pairs],
+            "cv.deviance.tab": [deviance(*pair) for pair in pairs],
+        }
+    calibrated = np.array([calibrate(*pair, n, is_binomial=is_binomial) for pair in pairs])
+    found |= {"cv.calib.int.tab": calibrated[:, 0], "cv.calib.slope.tab": calibrated[:, 1]}
+    return {name: np.asarray(values, dtype=float) for name, values in found.items()}
+
+
+def _auc(predicted: np.ndarray, y: np.ndarray) -> float:
+    """Area under the ROC curve, from ranks; NaN where there is one class only."""
+    high = y > 0.5
+    low, n_low, n_high = ~high, np.sum(y <= 0.5), np.sum(high)
+    ranks = rankdata(np.concatenate([predicted[low], predicted[high]]))
+    area = n_low * n_high + n_low * (n_low + 1) / 2 - ranks[:n_low].sum()
+    return float(np.float64(area) / np.float64(n_low * n_high))
+
+
+def _correlation(predicted: np.ndarray, y: np.ndarray) -> float:
+    """R's cor(); NaN where one of the two is constant, which R's mean then is to the bit."""
+    a, b = predicted - r_mean(predicted), y - r_mean(y)
+    return float(np.float64(r_sum(a * b)) / (np.sqrt(r_sum(a**2)) * np.sqrt(r_sum(b**2))))
+
+
+def _binomial_deviance(predicted: np.ndarray, y: np.ndarray) -> float:
+    parts = y * np.log(predicted) + (1 - y) * np.log(1 - predicted)
+    return float(-2 * parts.sum() / len(y))
+
+
+def _poisson_deviance(predicted: np.ndarray, y: np.ndarray) -> float:
+    parts = np.where(y == 0, 0.0, y * np.log(y / predicted)) - (y - predicted)
+    return float(2 * parts.sum() / len(y))
+
+
+def calibrate(
+    predicted: np.ndarray, y: np.ndarray, n: np.ndarray | None, *, is_binomial: bool
+) -> tuple[float, float]:
+    """Intercept and slope of y on the link of the predicted means; 0 and 1 would be calibrated.
+
+    `y` holds shares of `n` trials (None: of one each) for a binomial family, else counts. The slope is
+    NaN where all predictions are equal.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if is_binomial:
+            shifted = predicted + 1e-5
+            shifted = np.where(shifted >= 1, 0.99999, shifted)
+            x = log(shifted / (1 - shifted))
+        else:
+            x = log(predicted)
+    if not np.isfinite(x).all():
+        return np.nan, np.nan
+    columns = np.array([np.ones(len(x)), x])
+    try:
+        found = fit_glm(columns, y, "binomial" if is_binomial else "poisson", weights=n)
+    except GlmStoppedError:
+        return np.nan, np.nan
+    for text in found.warnings:
+        warn_user(text, RWarning)
+    return float(found.coef[0]), float(found.coef[1]) if found.rank > 1 else np.nan

@@ -1,32 +1,803 @@
 """Nonlinear least squares as R's nls(algorithm="port"): NL2SOL of Dennis, Gay and Welsch (ACM TOMS 7, 1981).
 
-R tells the algorithm that there are as many residuals as parameters. So it saves and transforms only the
-first of them: the secant matrix is updated with a part of what it should be, and where a longer step was
-tried in vain, the gradient at the shorter one is that of mixed residuals. All of this is done here, too:
-it decides where R stops.
+R passes the number of parameters to the algorithm as the number of residuals. So it saves and transforms
+only the first of them: the secant matrix is updated with a part of what it should be, and where a longer
+step was tried in vain, the gradient at the shorter one is that of mixed residuals. This module does the
+same, because it decides where R stops. scipy's least squares stops elsewhere, by up to 1e-4.
+
+The order of operations of R's PORT library and the reference BLAS is kept: R takes slopes by differences,
+so that a last bit in the parameters is the eighth digit of the slopes, and flat problems take a hundred
+iterations.
 """
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .nl2sol_algebra import (
-    cholesky,
-    decompose,
-    dot,
-    norm,
-    times,
-    times_itself,
-    times_symmetric,
-    times_transposed,
-)
-from .nl2sol_assess import Judge, Restore, Verdict
-from .nl2sol_steps import AugmentedSteps, GaussNewtonSteps, Trust
+__all__ = [
+    "Judge", "NoMinimum", "Verdict", "cholesky", "damp", "decompose", "dot", "minimise", "norm",
+    "smallest_singular", "solve", "solve_transposed", "times",
+]  # fmt: skip
 
-__all__ = ["NoMinimum", "minimise"]
+TINY = np.finfo(float).tiny
+RESCALE = 256.0
+WORST_GROWTH = 2.5
+
+
+def dot(a: np.ndarray, b: np.ndarray) -> np.float64:
+    """Summed from first to last."""
+    return np.add.accumulate(a * b)[-1]
+
+
+def norm(a: np.ndarray) -> np.float64:
+    """Euclidean."""
+    return np.sqrt(dot(a, a))
+
+
+def times(lower: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """L x."""
+    return np.array([dot(lower[i, : i + 1], x[: i + 1]) for i in range(len(x))])
+
+
+def times_transposed(lower: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """L' x."""
+    return np.array([dot(lower[j:, j], x[j:]) for j in range(len(x))])
+
+
+def times_symmetric(a: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """A x."""
+    return np.array([dot(row, x) for row in a])
+
+
+def times_itself(lower: np.ndarray) -> np.ndarray:
+    """The triangle times its transpose."""
+    return np.array([[dot(a, b) for b in lower] for a in lower])
+
+
+def solve(lower: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """x of L x = y."""
+    x = np.empty(len(y))
+    for i in range(len(y)):
+        x[i] = (y[i] - dot(lower[i, :i], x[:i])) / lower[i, i] if i else y[0] / lower[0, 0]
+    return x
+
+
+def solve_transposed(lower: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """x of L' x = y."""
+    x = y.copy()
+    for i in reversed(range(len(y))):
+        x[i] /= lower[i, i]
+        x[:i] -= x[i] * lower[i, :i]
+    return x
+
+
+def cholesky(a: np.ndarray) -> tuple[np.ndarray, np.float64 | None]:
+    """The lower factor; where there is none, an upper bound (not positive) of the lowest eigenvalue, too."""
+    p = len(a)
+    factor = np.zeros((p, p))
+    for i in range(p):
+        for j in range(i):
+            known = dot(factor[i, :j], factor[j, :j]) if j else 0.0
+            factor[i, j] = (a[i, j] - known) / factor[j, j]
+        rest = a[i, i] - (dot(factor[i, :i], factor[i, :i]) if i else 0.0)
+        if rest <= 0:
+            factor[i, i] = 1.0
+            length = norm(solve_transposed(factor[: i + 1, : i + 1], np.eye(i + 1)[i]))
+            return factor, rest / length / length
+        factor[i, i] = np.sqrt(rest)
+    return factor, None
+
+
+def smallest_singular(lower: np.ndarray) -> tuple[np.float64, np.ndarray, np.ndarray]:
+    """An estimate of the smallest singular value, by Cline, Moler, Stewart and Wilkinson.
+
+    With its left vector x, and the right one, not normalised: lower @ y = x.
+    """
+    p, seed = len(lower), 2
+    x = np.zeros(p)
+    for j in reversed(range(p)):
+        seed = 3432 * seed % 9973
+        b = 0.5 * (1 + seed / 9973)
+        plus, minus = b - x[j], -b - x[j]
+        sizes = []
+        for value in (plus, minus):
+            sums = np.abs(x[:j] + lower[j, :j] * (value / lower[j, j]))
+            sizes.append(np.add.accumulate(np.append(abs(value), sums))[-1])
+        x[j] = (minus if sizes[1] > sizes[0] else plus) / lower[j, j]
+        x[:j] += x[j] * lower[j, :j]
+    x = 1 / norm(x) * x
+    y = solve(lower, x)
+    return 1 / norm(y), x, y
+
+
+def decompose(
+    slopes: np.ndarray, residuals: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """R' of J = QR by Householder, Q'r, and the reflections; a column of zeros leaves zeros."""
+    work, y = slopes.copy(), residuals.copy()
+    n, p = work.shape
+    lower, qtr, row = np.zeros((p, p)), np.zeros(p), 0
+    for k in range(p):
+        length = norm(work[row:, k])
+        if length < TINY:
+            continue
+        if row == n - 1:
+            lower[k:, k], qtr[k] = work[row, k:], y[row]
+            work[row, k] = 0.0
+            break
+        if work[row, k] < 0:
+            length = -length
+        head = work[row, k] + length
+        work[row, k] = head
+        work[row:, k] *= 1 / np.sqrt(length * head)
+        v = work[row:, k]
+        y[row:] -= dot(y[row:], v) * v
+        for j in range(k + 1, p):
+            work[row:, j] -= dot(work[row:, j], v) * v
+        lower[k, k], lower[k + 1 :, k] = -length, work[row, k + 1 :]
+        qtr[k] = y[row]
+        row += 1
+    return lower, qtr, work
+
+
+def damp(
+    lower: np.ndarray, qtr: np.ndarray, damping: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Add diag(damping) as rows to QR and zeros to r, by fast Givens rotations.
+
+    R' and Q'r afterwards, whose rows are to be multiplied by the roots of the third.
+    """
+    p = len(qtr)
+    upper = np.column_stack([lower.T, qtr])
+    weights = np.ones(p)
+    for i in range(p):
+        row, weight = np.zeros(p + 1), np.float64(1.0)
+        row[i] = damping[i]
+        for k in range(i, p):
+            if row[k] == 0 and k > i:
+                continue
+            if k > i and weights[k] < 1 / RESCALE:
+                weights[k] *= RESCALE * RESCALE
+                upper[k, k:] /= RESCALE
+            weights[k], weight = _rotate(upper[k, k:], row[k:], weights[k], weight, k == i)
+            if k > i and weight < 1 / RESCALE:
+                weight *= RESCALE * RESCALE
+                row[k + 1 :] /= RESCALE
+    return upper[:, :p].T, upper[:, p], weights
+
+
+def _rotate(
+    first: np.ndarray, second: np.ndarray, weight1: np.float64, weight2: np.float64, ties: bool
+) -> tuple[np.float64, np.float64]:
+    """Rows `first` and `second` so that the second begins with zero; their new weights.
+
+    The larger of the two leads, `second` in ties if so told, unless the weights are against it.
+    """
+    by_second = abs(second[0]) >= abs(first[0]) if ties else abs(second[0]) > abs(first[0])
+    for _ in range(2):
+        if by_second:
+            b = first[0] / second[0]
+            a = weight1 * b / weight2
+        else:
+            a = second[0] / first[0]
+            b = weight2 * a / weight1
+        growth = a * b + 1
+        if not growth > WORST_GROWTH:
+            break
+        by_second = not by_second
+    if by_second:
+        first[0] = growth * second[0]
+        first[1:], second[1:] = a * first[1:] + second[1:], b * second[1:] - first[1:]
+        return weight2 / growth, weight1 / growth
+    first[0] = growth * first[0]
+    first[1:], second[1:] = first[1:] + b * second[1:], second[1:] - a * first[1:]
+    return weight1 / growth, weight2 / growth
+
+
+SLACK = 0.1  # a step may be longer or shorter than the radius by this share of it
+PSI_ERROR = 0.1  # relative, of the reduction that the model promises
+HUGE = np.finfo(float).max
+ROUNDING = 50 * np.finfo(float).eps
+
+
+@dataclass
+class Trust:
+    """What is known of the last step; lengths are scaled by D.
+
+    Parameters
+    ----------
+    gradient : length of D^-1 g.
+    length, slope, gain : of the step: its length, g'step, and the reduction that the model promises.
+    alpha : its damping, 0 for a full Newton step, negative in the nearly singular case.
+    newton_length, newton_gain : of the full step; the length is not positive where there is none.
+    radius, last_radius : of the trust region now, and when the last step was computed.
+    """
+
+    gradient: float
+    length: float
+    newton_length: float
+    slope: float
+    alpha: float
+    newton_gain: float
+    gain: float
+    radius: float
+    last_radius: float
+
+
+class GaussNewtonSteps:
+    """Levenberg-Marquardt steps for J = QR, given R' and Q'r; a new radius goes on from the last one."""
+
+    def __init__(self, lower: np.ndarray, qtr: np.ndarray, g: np.ndarray, d: np.ndarray) -> None:
+        self.lower, self.qtr, self.g, self.d = lower, qtr, g, d
+        self.tries = -1
+        self.low = self.high = self.slope_at_zero = self.length = 0.0
+
+    def forget(self) -> None:
+        """The next step starts anew: the other model was used in between."""
+        self.tries = min(self.tries, 0)
+
+    def step(self, trust: Trust) -> np.ndarray:
+        limit, again = max(self.tries, 0) + 12, self.tries > 0
+        if self.tries < 0:
+            self.tries = 0
+            trust.newton_gain = 0.5 * dot(self.qtr, self.qtr)
+        excess = trust.newton_length - trust.radius
+        if again and not (trust.newton_length > 0 and excess <= SLACK * trust.radius):
+            alpha = self._resume(trust)
+        else:
+            self.low = self.high = 0.0
+            full = self._full_step(trust)
+            if full is not None:
+                return self._finish(trust, full, 0.0, trust.newton_length)
+            trust.gradient = norm(self.g / self.d)
+            self.high = trust.gradient / trust.radius
+            if self.high <= 0:
+                return self._stay(trust)
+            first = abs(trust.alpha) * trust.last_radius / trust.radius
+            alpha = min(self.high, max(first, self.low))
+        return self._damped(trust, alpha, limit)
+
+    def _full_step(self, trust: Trust) -> np.ndarray | None:
+        """Where it is short enough; otherwise the lower bound of alpha follows from it."""
+        trust.newton_length = -1.0
+        if not np.diag(self.lower).all():
+            return None
+        self.weights = solve_transposed(self.lower, self.qtr)  # R keeps them in the same place
+        scaled = self.d * self.weights
+        length = norm(scaled)
+        trust.newton_length = length
+        excess = length - trust.radius
+        if excess <= SLACK * trust.radius:
+            return -self.weights
+        inverse = 1 / norm(solve(self.lower, self.d * (scaled / length)))
+        self.slope_at_zero = inverse / trust.radius * inverse
+        self.low = excess * self.slope_at_zero
+        return None
+
+    def _resume(self, trust: Trust) -> float:
+        """Bounds for the new radius, and the next alpha."""
+        alpha, radius = abs(trust.alpha), trust.radius
+        most = trust.gradient / radius
+        if radius > trust.last_radius:
+            if alpha <= 0 or self.high > most:
+                self.high = most
+            self.low = 0.0
+        else:
+            self.high = most
+            if alpha <= 0:
+                self.low = 0.0
+        if trust.newton_length > 0:
+            self.low = max(self.low, (trust.newton_length - radius) * self.slope_at_zero)
+        if self.length < radius:
+            self.high = min(self.high, alpha)
+        return self._next_alpha(alpha, self.length - radius, radius)
+
+    def _next_alpha(self, alpha: float, excess: float, radius: float) -> float:
+        direction = solve(self.factor, self.d * (self.scaled / self.length))
+        inverse = 1 / norm(direction / np.sqrt(self.weights))
+        self.low = max(self.low, alpha + inverse * excess * inverse / radius)
+        return self.low
+
+    def _damped(self, trust: Trust, alpha: float, limit: int) -> np.ndarray:
+        radius, last = trust.radius, 0.0
+        nearly = PSI_ERROR / ((8 * (1 - SLACK) + 3) * (radius * radius))
+        while True:
+            self.tries += 1
+            if alpha <= 0 or alpha < self.low or alpha >= self.high:
+                alpha = self.high * max(0.001, np.sqrt(self.low / self.high))
+            if alpha <= 0:
+                alpha = 0.5 * self.high
+            self.factor, qtr, self.weights = damp(self.lower, self.qtr, np.sqrt(alpha) * self.d)
+            step = -solve_transposed(self.factor, qtr)
+            self.scaled = -step * self.d
+            self.length = norm(self.scaled)
+            excess = self.length - radius
+            if abs(excess) <= SLACK * radius or excess == last:
+                break
+            last = excess
+            if not excess > 0:
+                if self.tries >= limit:
+                    break
+                promised = alpha * self.length * self.length - dot(step, self.g)
+                if alpha < promised * nearly:
+                    self._finish(trust, step, alpha, self.length)
+                    trust.alpha = -alpha
+                    return step
+            if excess < 0:
+                self.high = alpha
+            alpha = self._next_alpha(alpha, excess, radius)
+        return self._finish(trust, step, alpha, self.length)
+
+    def _stay(self, trust: Trust) -> np.ndarray:
+        trust.alpha = trust.length = trust.slope = trust.gain = 0.0
+        self.length = self.low = self.high = 0.0
+        trust.last_radius = trust.radius
+        return np.zeros(len(self.d))
+
+    def _finish(self, trust: Trust, step: np.ndarray, alpha: float, length: float) -> np.ndarray:
+        trust.alpha, trust.length = alpha, length
+        self.length = length
+        trust.slope = min(dot(step, self.g), 0.0)
+        trust.gain = 0.5 * (alpha * length * length - trust.slope)
+        trust.last_radius = trust.radius
+        return step
+
+
+class AugmentedSteps:
+    """Steps by any symmetric H, given as D^-1 H D^-1; it need not be positive definite."""
+
+    def __init__(self, hessian: np.ndarray, g: np.ndarray, d: np.ndarray) -> None:
+        self.hessian, self.g, self.d = hessian, g / d, d
+        self.tries = -1
+        self.low = self.high = self.slope_at_zero = self.length = 0.0
+        self.smallest = self.largest = 0.0
+
+    def step(self, trust: Trust) -> np.ndarray:
+        limit, radius = max(self.tries, 0) + 50, trust.radius
+        first = self.tries < 0
+        if first:
+            self.tries = 0
+            trust.gradient = norm(self.g)
+            trust.newton_gain = trust.newton_length = 0.0
+        self.patience = self.tries + 3 if trust.gradient else 0
+        near = trust.newton_length > 0 and trust.newton_length - radius <= SLACK * radius
+        if first or near or self.tries == 0:
+            self.tries += near
+            failed = self._full_step(trust)
+            if not failed and self.length - radius <= SLACK * radius:
+                return self._finish(trust, 0.0)
+            alpha = self._bounds(trust, failed)
+        else:
+            excess = self._resume(trust)
+            alpha = self._next_alpha(trust, abs(trust.alpha), excess)
+        return self._damped(trust, alpha, limit)
+
+    def _full_step(self, trust: Trust) -> bool:
+        """Whether there is none, because H is not positive definite."""
+        self.low = 0.0
+        self.factor, lowest = cholesky(self.hessian)
+        if lowest is not None:
+            self.low = -lowest
+            trust.newton_length = -self.low
+            return True
+        self._solve()
+        trust.newton_gain = 0.5 * self.curvature
+        trust.newton_length = self.length
+        return False
+
+    def _solve(self) -> None:
+        """D times the step (its negative), by the present factor."""
+        half = solve(self.factor, self.g)
+        self.curvature = dot(half, half)
+        self.scaled = solve_transposed(self.factor, half)
+        self.length = norm(self.scaled)
+
+    def _bounds(self, trust: Trust, failed: bool) -> float:
+        """Of alpha, from Gerschgorin's bounds of the eigenvalues; and the first alpha."""
+        diagonal, size = np.diag(self.hessian), np.abs(self.hessian)
+        others = (size - np.diag(np.diag(size))).sum(axis=1)
+        lowest = int(np.argmin(diagonal - others))
+        excess = diagonal[lowest] - diagonal + others - size[lowest]
+        self.smallest = diagonal[lowest] - _radius(lowest, excess, size, others)
+        highest = int(np.argmax(diagonal + others))
+        excess = diagonal + others - size[highest] - diagonal[highest]
+        self.largest = diagonal[highest] + _radius(highest, excess, size, others)
+        self._highest(trust)
+        self.low = max(self.low, trust.gradient / trust.radius - self.largest)
+        alpha = min(self.high, max(abs(trust.alpha) * trust.last_radius / trust.radius, self.low))
+        if not failed:
+            length = norm(solve(self.factor, self.scaled))
+            self.slope_at_zero = trust.radius / length / length
+            self.low = max(self.low, (self.length - trust.radius) * self.slope_at_zero)
+        return alpha
+
+    def _highest(self, trust: Trust) -> None:
+        self.high = trust.gradient / trust.radius - self.smallest
+        if trust.gradient == 0:
+            self.high += 0.001 + 0.001 * self.high
+        if self.high <= 0:
+            self.high = 0.001
+
+    def _resume(self, trust: Trust) -> float:
+        """Bounds for the new radius; by how much the last step exceeds it."""
+        alpha, radius, high, low = abs(trust.alpha), trust.radius, self.high, self.low
+        self._highest(trust)
+        least = trust.gradient / radius - self.largest
+        if radius > trust.last_radius:
+            if alpha > 0:
+                self.high = min(self.high, high)
+            self.low = max(0.0, -trust.newton_length, least)
+        else:
+            self.low = max(low if alpha > 0 else 0.0, least)
+        if trust.newton_length > 0:
+            self.low = max(self.low, (trust.newton_length - radius) * self.slope_at_zero)
+        return self.length - radius
+
+    def _next_alpha(self, trust: Trust, alpha: float, excess: float) -> float:
+        if excess < 0:
+            self.high = min(self.high, alpha)
+        if self.patience == 0:  # no gradient
+            return alpha
+        length = norm(solve(self.factor, self.scaled))
+        change = (excess / length) * (self.length / length) * (self.length / trust.radius)
+        self.low = max(self.low, alpha + change)
+        return self.low
+
+    def _damped(self, trust: Trust, alpha: float, limit: int) -> np.ndarray:
+        radius, last = trust.radius, 0.0
+        while True:
+            self.tries += 1
+            alpha = self._safe(trust, alpha)
+            self.factor, lowest = cholesky(self.hessian + alpha * np.eye(len(self.d)))
+            if lowest is not None:
+                self._raise_bounds(trust, alpha, lowest)
+                continue
+            self._solve()
+            excess = self.length - radius
+            if abs(excess) <= SLACK * radius or excess == last:
+                break
+            last = excess
+            if excess < 0:
+                step, enough = self._nearly_singular(trust, alpha)
+                if step is not None:
+                    return step
+                if enough:
+                    break
+            if self.tries >= limit:
+                break
+            alpha = self._next_alpha(trust, alpha, excess)
+        return self._finish(trust, alpha)
+
+    def _safe(self, trust: Trust, alpha: float) -> float:
+        if -trust.newton_length >= alpha or alpha < self.low or alpha >= self.high:
+            alpha = self.high * max(0.001, np.sqrt(self.low / self.high))
+        if alpha <= 0:
+            alpha = 0.5 * self.high
+        return alpha if alpha > 0 else self.high
+
+    def _raise_bounds(self, trust: Trust, alpha: float, lowest: float) -> None:
+        """H + alpha is not positive definite, either."""
+        self.low = alpha - lowest
+        trust.newton_length = -self.low
+        self.high = max(self.high, self.low)
+        if alpha < self.low:
+            return
+        more = 0.001 * alpha if alpha > 0 else 0.001
+        self.low = alpha + more
+        if self.high <= self.low:
+            self.high = self.low + more
+
+    def _nearly_singular(self, trust: Trust, alpha: float) -> tuple[np.ndarray | None, bool]:
+        """A step along the lowest eigenvector to the edge of the region, where H + alpha is nearly singular.
+
+        Otherwise whether the present step has to do, for want of digits.
+        """
+        delta = alpha + min(0.0, trust.newton_length)
+        promised = alpha * self.length * self.length + self.curvature
+        share = 2 * PSI_ERROR / (3 * (4 * (1 - SLACK) * 3 + 2 + 2) * trust.radius)
+        known = share < HUGE * min(trust.radius, 1.0)
+        if self.tries >= self.patience or not known or delta < share / trust.radius * promised:
+            sigma, left, right = smallest_singular(self.factor)
+            vector = solve_transposed(self.factor, sigma * right)
+            inverse = 1 / norm(vector)
+            vector = inverse * vector
+            along = dot(self.scaled, vector)
+            room = (trust.radius + self.length) * (trust.radius - self.length)
+            root = np.sqrt(along * along + room)
+            move = room / (along + (-root if along < 0 else root))
+            edge = self.length * self.length + alpha * (trust.radius * trust.radius)
+            if (inverse * move) * (inverse * move) <= PSI_ERROR * edge:
+                bend = (inverse * sigma) * dot(left, vector)
+                gain = move * (-alpha * along - 0.5 * move * (bend - alpha))
+                return self._edge(trust, alpha, promised, gain, move * vector), True
+            if trust.newton_length <= 0:
+                trust.newton_length = min(trust.newton_length, inverse * inverse - alpha)
+            self.low = max(self.low, -trust.newton_length)
+        return None, not delta > ROUNDING * np.abs(self.hessian).max()
+
+    def _edge(
+        self, trust: Trust, alpha: float, promised: float, gain: float, move: np.ndarray
+    ) -> np.ndarray:
+        trust.gain = 0.5 * promised
+        scaled = -self.scaled
+        if not gain < PSI_ERROR * promised / 6:
+            trust.gain += gain
+            self.length = trust.radius
+            scaled = scaled - move
+        self.scaled = scaled
+        trust.slope = dot(self.g, scaled)
+        trust.alpha, trust.length, trust.last_radius = -alpha, self.length, trust.radius
+        return scaled / self.d
+
+    def _finish(self, trust: Trust, alpha: float) -> np.ndarray:
+        trust.slope = -self.curvature
+        trust.gain = 0.5 * (abs(alpha) * self.length * self.length + self.curvature)
+        trust.alpha, trust.length, trust.last_radius = alpha, self.length, trust.radius
+        return -self.scaled / self.d
+
+
+def _radius(k: int, excess: np.ndarray, size: np.ndarray, others: np.ndarray) -> float:
+    """Of Gerschgorin's disc of row k, after a simple scaling; `excess`: what other discs reach beyond it."""
+    half = 0.5 * np.delete(excess, k)
+    reach = half + np.sqrt(half * half + others[k] * np.delete(size[k], k))
+    return max(0.0, reach.max())
+
+
+EPS = np.finfo(float).eps
+ABSOLUTE = 1e-20  # of half the sum of squares
+RELATIVE = SINGULAR = 1e-10  # of the reduction that a model promises
+X_CHANGE = np.sqrt(EPS)
+FALSE_CHANGE = 100 * EPS
+LONGEST = 1.0  # a step of this length decides whether convergence is singular
+MODELS = 2
+TRIVIAL, POOR, GOOD = 1e-4, 0.1, 0.75  # reduction: of the promised one, and of the slope
+SHRINK, GROW = 0.1, 4.0  # the most that the radius changes by
+
+
+class Verdict(enum.IntEnum):
+    """What to do next; from CONVERGED_X on R's code is 4 less."""
+
+    SWITCH_OR_SHRINK = 1
+    SWITCH_OR_TAKE = 2
+    TAKE_AND_TEST = 3
+    TAKE = 4
+    AGAIN = 5
+    TRY_LONGEST = 6
+    CONVERGED_X = 7
+    CONVERGED_RELATIVE = 8
+    CONVERGED_BOTH = 9
+    CONVERGED_ABSOLUTE = 10
+    STOP_SINGULAR = 11
+    STOP_FALSE = 12
+
+
+class Restore(enum.IntEnum):
+    """The parameters go back to the start of the iteration, are kept for later, or the kept ones return."""
+
+    NOTHING = 0
+    START = 1
+    KEEP = 2
+    KEPT = 3
+
+
+@dataclass
+class Judge:
+    """Sees the steps of the iterations one after the other.
+
+    Parameters
+    ----------
+    f, f0 : half the sum of squares now, and at the start of the iteration.
+    model : 1 for Gauss-Newton, 2 for the augmented one.
+    calls, best_call : number of evaluations so far, and that of the best step of this iteration.
+    too_big : the sum of squares was too large to be computed.
+    change : relative change of the parameters by the step.
+    factor : to multiply the radius by.
+    decrease : f0 - f.
+    """
+
+    f: float = 0.0
+    f0: float = 0.0
+    model: int = 1
+    calls: int = 1
+    best_call: int = 1
+    too_big: bool = False
+    change: float = 0.0
+    factor: float = 1.0
+    decrease: float = 0.0
+    verdict: Verdict = Verdict.TAKE
+    restore: Restore = Restore.NOTHING
+    switched_back: bool = False
+    _stage: int = 1  # models tried, negative after a step that was too big
+    _growths: int = 0
+    _pending: Verdict = Verdict.TAKE  # what the verdict would be but for convergence
+    _kept_f: float = 0.0
+    _kept_model: int = 1
+    _kept_length: float = 0.0
+    _kept_gain: float = 0.0
+    _kept_slope: float = 0.0
+
+    def assess(self, trust: Trust) -> None:
+        """Sets verdict, restore, factor, switched_back, f and model."""
+        self.switched_back, self.restore = False, Restore.NOTHING
+        if self.verdict == Verdict.TRY_LONGEST:
+            self._after_longest(trust)
+            return
+        if self.verdict in (Verdict.TAKE_AND_TEST, Verdict.TAKE):  # a new iteration
+            self._stage, self._growths, self._kept_f = 1, 0, self.f0
+            if self.too_big:
+                self._stage, self._pending = -1, self.verdict
+                self._halve()
+                return
+            rival = False
+        else:
+            rival = self._is_rival(self.verdict)
+            if self.too_big and (rival or self._stage <= 0):
+                self.too_big = False
+                if self._stage <= 0 or self._growths <= 0:
+                    if self._stage > 0:
+                        self._stage, self._pending = -self._stage, self.verdict
+                    self._halve()
+                    return
+                self._judge(trust, *self._back_to_kept(trust))
+                return
+        if rival and not self.f < self._kept_f:
+            if self.model != self._kept_model:
+                self.model, self.switched_back = self._kept_model, True
+            self._judge(trust, *self._back_to_kept(trust))
+        else:
+            self._judge(trust, 1.0, self.calls, True)
+
+    def _is_rival(self, verdict: Verdict) -> bool:
+        """Whether the step is to be compared with a kept one; counts the models tried."""
+        if verdict == Verdict.SWITCH_OR_SHRINK and self.model == self._kept_model:
+            self._stage, self._growths = MODELS, -1
+            return False
+        if verdict in (Verdict.SWITCH_OR_SHRINK, Verdict.SWITCH_OR_TAKE):
+            self._stage += 1
+        if self._stage <= 0 and not self.too_big:  # the step before was too big
+            self._stage = -self._stage
+            if self._pending in (Verdict.TAKE_AND_TEST, Verdict.TAKE):
+                return False
+            return self._pending == Verdict.AGAIN or self._is_rival(self._pending)
+        return True
+
+    def _halve(self) -> None:
+        self.too_big, self.factor = False, 0.5
+        self._growths -= 1
+        self.verdict, self.restore, self.f = Verdict.AGAIN, Restore.START, self._kept_f
+
+    def _back_to_kept(self, trust: Trust) -> tuple[float, int, bool]:
+        """After a step that lost: the radius' factor, the call that counts, and whether it is good enough."""
+        if self._kept_f >= self.f0:
+            return 1.0, self.calls, True
+        good = (
+            self._stage >= MODELS
+            and self.calls >= self.best_call + MODELS + 2
+            and not self.switched_back
+        )
+        self.restore, self.f = Restore.KEPT, self._kept_f
+        trust.gain, trust.slope = self._kept_gain, self._kept_slope
+        factor = 1.0 if self.switched_back else trust.length / self._kept_length
+        trust.length = self._kept_length
+        return factor, self.calls if good else self.best_call, good
+
+    def _judge(self, trust: Trust, factor: float, call: int, good: bool) -> None:
+        self.decrease = self.f0 - self.f
+        if self.restore == Restore.KEPT and good:  # a kept step that reduces a little
+            self.verdict, self.factor = Verdict.TAKE, factor
+            return
+        if not self.decrease > TRIVIAL * trust.gain and self._growths <= 0:
+            if self.f < self.f0:
+                self.best_call = call
+            else:
+                self._kept_model, self._kept_f = self.model, self.f
+                self.f, self.restore = self.f0, Restore.START
+            self.verdict = Verdict.SWITCH_OR_SHRINK
+            if self._stage >= MODELS:
+                self.verdict = Verdict.AGAIN
+                self._growths -= 1
+            self._poor(trust, factor, call)
+        else:
+            self.best_call = call
+            self._kept_length = trust.length
+            if self.decrease > trust.gain * POOR:
+                self._good(trust, call)
+            else:
+                self.verdict = Verdict.SWITCH_OR_TAKE if self._stage < MODELS else Verdict.TAKE
+                self._poor(trust, 1.0, call)
+        self._test(trust, good)
+
+    def _poor(self, trust: Trust, factor: float, call: int) -> None:
+        """Fletcher's factor, and the test for false convergence."""
+        self._pending = self.verdict
+        most = trust.slope + self.decrease
+        self.factor = 0.5 * factor
+        if most < trust.slope:
+            self.factor = factor * max(SHRINK, 0.5 * trust.slope / most)
+        if self.change <= FALSE_CHANGE:
+            self.verdict = Verdict.STOP_FALSE
+        elif self.f < self.f0:
+            self._keep(trust, call)
+
+    def _good(self, trust: Trust, call: int) -> None:
+        if (
+            self.decrease < -GOOD * trust.slope
+            or self._growths < 0
+            or self.restore in (Restore.START, Restore.KEPT)
+        ):
+            self.factor, self.verdict = 1.0, Verdict.TAKE_AND_TEST
+        else:
+            slope = trust.slope
+            self.factor, self.verdict = GROW, Verdict.TAKE
+            if self.decrease < (0.5 / GROW - 1) * slope:
+                self.factor = max(2.0, 0.5 * slope / (slope + self.decrease))
+            near = trust.newton_length >= 0 and (
+                trust.newton_length < 2 * trust.length or trust.newton_gain < 1.2 * self.decrease
+            )
+            if trust.alpha != 0 and not near:
+                self.verdict = Verdict.AGAIN
+                self._growths += 1
+                self._keep(trust, call)
+        self._pending = self.verdict
+
+    def _keep(self, trust: Trust, call: int) -> None:
+        self._kept_f, self._kept_model, self.best_call = self.f, self.model, call
+        if self.restore == Restore.NOTHING:
+            self.restore = Restore.KEEP
+        self._kept_length, self._kept_gain, self._kept_slope = (
+            trust.length, trust.gain, trust.slope,
+        )  # fmt: skip
+
+    def _test(self, trust: Trust, good: bool) -> None:
+        """For convergence."""
+        if self.restore == Restore.START and self._kept_f < self.f0:
+            self.restore = Restore.KEPT
+        if abs(self.f) < ABSOLUTE:
+            self.verdict = Verdict.CONVERGED_ABSOLUTE
+        if 0.5 * self.decrease > trust.gain:
+            return
+        least = SINGULAR * abs(self.f0)
+        if trust.gain <= least and (trust.length > LONGEST or trust.alpha == 0):
+            self.verdict = Verdict.STOP_SINGULAR
+        if trust.newton_length >= 0:
+            relative = 0 < trust.newton_gain <= RELATIVE * abs(self.f0) or (
+                trust.newton_gain == 0 and trust.gain == 0
+            )
+            still = trust.alpha == 0 and self.change <= X_CHANGE and good
+            if relative or still:
+                self.verdict = Verdict(Verdict.CONVERGED_X - 1 + 2 * relative + still)
+        if Verdict.AGAIN < self.verdict != Verdict.STOP_FALSE or trust.alpha == 0:
+            return
+        if trust.length > LONGEST:
+            share = LONGEST / trust.length
+            if 0.5 * trust.length <= LONGEST or share * (2 - share) * trust.gain >= least:
+                return
+        elif trust.gain >= least or 0 < 0.5 * trust.newton_length <= LONGEST:
+            return
+        if trust.newton_gain < 0:
+            self._test_singular(trust)
+            return
+        self._kept_slope, self._kept_gain = trust.slope, trust.gain
+        false = self.verdict == Verdict.STOP_FALSE
+        self._kept_length = -trust.length if false else trust.length
+        self.restore = Restore.NOTHING if self.restore == Restore.KEPT else Restore.KEEP
+        self.verdict = Verdict.TRY_LONGEST
+
+    def _after_longest(self, trust: Trust) -> None:
+        trust.slope, trust.length = self._kept_slope, abs(self._kept_length)
+        self.verdict = Verdict.STOP_FALSE if self._kept_length <= 0 else self._pending
+        trust.newton_gain, trust.gain = -trust.gain, self._kept_gain
+        self.restore = Restore.KEPT
+        self._test_singular(trust)
+
+    def _test_singular(self, trust: Trust) -> None:
+        if -trust.newton_gain <= SINGULAR * abs(self.f0):
+            self.verdict = Verdict.STOP_SINGULAR
+
 
 MAX_CALLS = 200
 LARGEST_NORM = np.sqrt(np.finfo(float).max)
@@ -76,7 +847,7 @@ class _Search:
     `head` the first residuals that were saved at the evaluation `head_call`, `call` that of the residuals.
     """
 
-    def __init__(self, model: Model, start: np.ndarray):
+    def __init__(self, model: Model, start: np.ndarray) -> None:
         self.model, self.x = model, start.astype(float)
         p = len(start)
         self.d, self.steepest, self.secant = np.zeros(p), np.zeros(p), np.zeros((p, p))

@@ -7,30 +7,38 @@ the largest nk, is remembered, and every other is cut from it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from ...components.gcv import gcv_of
-from ...options import EarthOptions
+from .... import _core
+from ...components.terms import gcv_of
+from ...data.training import TrainingData
+from ...model.fit import Fit
+from ...options import EarthOptions, of_stage
 from ..path import steps_allowed
-from .fit import Search
-from .forward import ForwardPass, forward_pass
-from .prune import Subsets, find_subsets
-from .settings import pass_settings
+from .engine import (
+    ForwardPass,
+    NativeEngine,
+    Search,
+    Subsets,
+    find_subsets,
+    fit_one,
+    forward_pass,
+    pass_settings,
+)  # fmt: skip
 
-__all__ = ["SharedSearch", "cut"]
+__all__ = ["SharedEngine", "cut"]
 
 MIN_GRSQ, LOW_GRSQ = -10.0, -1000.0  # earth's
 TOO_FEW, GRSQ_LOW, GRSQ_POOR, REACHED_NK = 1, 2, 3, 7  # why a pass stopped, R's numbers
-# What the forward pass and the search for subsets look at, apart from penalty and nk.
-FORWARD = (
-    "degree", "thresh", "minspan", "endspan", "newvar_penalty", "fast_k", "fast_beta", "adjust_endspan",
-    "auto_linpreds", "scale_y", "allowed", "linpreds", "response_weight", "force_weights",
-)  # fmt: skip
+# Options that change the forward pass by more than its end.
+FORWARD = tuple(name for name in of_stage("forward") if name not in ("penalty", "nk"))
 
 
-class SharedSearch:
+class SharedEngine(NativeEngine):
     """Forward passes and subsets of one set of data, remembered by the options that found them.
 
     Parameters
@@ -46,14 +54,20 @@ class SharedSearch:
         self._passes: list[tuple[list, tuple[int, ForwardPass]]] = []
         self._subsets: list[tuple[list, Subsets]] = []
 
-    @property
-    def search(self) -> Search:
-        """The functions that find terms and subsets."""
-        return Search(self.forward, self.subsets)
+    def fit(
+        self,
+        data: TrainingData,
+        options: EarthOptions,
+        *,
+        seed: int | None = None,
+        n_threads: int = 1,
+    ) -> Fit:
+        return fit_one(data, options, n_threads, Search(self.forward, self.subsets))
 
     def forward(
-        self, X, Y, options: EarthOptions, weights=None, names=None, n_threads=1
-    ) -> ForwardPass:
+        self, X: np.ndarray, Y: np.ndarray, options: EarthOptions, weights: np.ndarray | None = None,
+        names: Sequence[str] | None = None, n_threads: int = 1,
+    ) -> ForwardPass:  # fmt: skip
         """As `forward_pass`."""
         nk = max(self.nk, options.nk)
         key = [nk, *(getattr(options, name) for name in FORWARD)]
@@ -67,7 +81,7 @@ class SharedSearch:
         self.last_pass, longest = found
         return cut(longest, pass_settings(options, len(X)), len(X))
 
-    def subsets(self, columns, Y, options: EarthOptions) -> Subsets:
+    def subsets(self, columns: np.ndarray, Y: np.ndarray, options: EarthOptions) -> Subsets:
         """As `find_subsets`."""
         nprune = options.nprune if options.pmethod == "exhaustive" else None
         key = [options.pmethod, options.exhaustive_tol, nprune, columns]
@@ -78,7 +92,7 @@ class SharedSearch:
         return found
 
 
-def _recall(known: list, key: list):
+def _recall(known: list[tuple[list, Any]], key: list[Any]) -> Any:
     """What was found for a key; keys are few, and hold arrays and functions."""
     for other, found in known:
         if all(_same(a, b) for a, b in zip(key, other, strict=True)):
@@ -86,13 +100,13 @@ def _recall(known: list, key: list):
     return None
 
 
-def _same(a, b) -> bool:
+def _same(a: Any, b: Any) -> bool:
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         return np.array_equal(a, b)
     return a is b or a == b
 
 
-def cut(longest: ForwardPass, settings, n: int) -> ForwardPass:
+def cut(longest: ForwardPass, settings: _core.Settings, n: int) -> ForwardPass:
     """The pass that the settings would have given, from one without penalty and with an nk as large."""
     rss, terms = longest.rss_after, longest.terms_after
     n_steps, condition = len(rss), longest.termcond
@@ -118,7 +132,9 @@ def cut(longest: ForwardPass, settings, n: int) -> ForwardPass:
     )
 
 
-def _first_poor(rss, terms, longest, settings, n: int) -> tuple[int, int] | None:
+def _first_poor(
+    rss: np.ndarray, terms: np.ndarray, longest: ForwardPass, settings: _core.Settings, n: int
+) -> tuple[int, int] | None:
     """The number of steps before GRSq is too poor, and the reason's number."""
     if settings.thresh == 0 or settings.penalty < 0:
         return None

@@ -1,17 +1,19 @@
-"""earth's variance models: absolute residuals regressed on the fit or the predictors, again and again."""
+"""earth's variance models: repeated regression of the absolute residuals on the fit or the predictors."""
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from .... import _core
+from ...._utils.warnings import warn_user
 from ....exceptions import InvalidInputError, RWarning
 from ....random import RDraws
-from ...arithmetic.elementary import power
-from ...arithmetic.sums import r_mean, r_variance
+from ...arithmetic import power, r_mean, r_sum, r_variance, r_weighted_mean
+from ...components.terms import evaluate_terms, term_names
 from ...components.variance import (
     SD_OF_ABSOLUTE,
     VarianceErrors,
@@ -21,21 +23,23 @@ from ...components.variance import (
     power_of_fit,
     sd_of,
 )
-from ...model.mars_model import FitDetails, MarsModel
+from ...data.training import TrainingData
+from ...model.fit import Fit
 from ...options import EarthOptions
-from .fit import fit
-from .power import fit_power, power_line
-from .regression import wls
-from .robust import fit_robust
-from .varmod_errors import errors_of
-from .weights import effective_weights
+from .engine import effective_weights, fit
+from .nl2sol import NoMinimum, minimise
+from .regression import fit_robust, robust_errors, root_of_inverse, wls, wls_errors
 
-__all__ = ["fit_variance"]
+__all__ = ["fit_power", "fit_variance"]
 
 MAX_ITERATIONS = 50
 LARGEST_LEVERAGE = 0.9
 LARGEST_RATIO = 5.0  # of a standard deviation to their median, in the weights
 MOST_NOT_POSITIVE = 0.2
+POWER_ITERATIONS = 100  # as in earth
+RANK_TOLERANCE = 1e-7
+ROOT_EPS = np.sqrt(np.finfo(float).eps)
+NEAR_ZERO = 1e-5  # an R-squared closer to zero is zero in earth
 
 
 @dataclass(frozen=True)
@@ -62,10 +66,10 @@ def variance_of_predictions(cv: dict) -> np.ndarray:
 
 
 def fit_variance(
-    model: MarsModel, details: FitDetails, data, options: EarthOptions, cv: dict, draws: RDraws
+    details: Fit, data: TrainingData, options: EarthOptions, cv: dict, draws: RDraws
 ) -> tuple[VarianceModel, VarianceErrors]:
     """The variance model of a fit to `data`; `draws` is R's stream after the folds."""
-    method, exponent = options.varmod_method, options.varmod_exponent
+    model, method, exponent = details.model, options.varmod_method, options.varmod_exponent
     fitted, n = details.fitted, len(details.fitted)
     assert details.leverages is not None  # the options were checked for it
     leverages = np.minimum(details.leverages, LARGEST_LEVERAGE)
@@ -96,7 +100,7 @@ def fit_variance(
     return varmod, errors
 
 
-def _regressors(method, exponent, fitted, X) -> np.ndarray:
+def _regressors(method: str, exponent: float, fitted: np.ndarray, X: np.ndarray) -> np.ndarray:
     """What the absolute residuals are regressed on, as columns."""
     if method.startswith("x."):
         return X
@@ -120,7 +124,7 @@ def _refuse_not_positive(fitted: np.ndarray, what: str) -> None:
 
 
 def _iterate(
-    values, residuals, options: EarthOptions, draws
+    values: np.ndarray, residuals: np.ndarray, options: EarthOptions, draws: RDraws
 ) -> tuple[Regression, np.ndarray, float, bool, int]:
     """Regress, weigh each row by its predicted variance, and again, until the coefficients stay.
 
@@ -131,7 +135,7 @@ def _iterate(
     found: Any = None
     for iteration in range(1, MAX_ITERATIONS + 1):
         weights = following
-        found = _regress(method, values, residuals, weights, options, found, draws)
+        found = _regress(values, residuals, weights, options, found, draws)
         before, change = _change(found.changing, before, iteration)
         min_sd = _smallest_sd(found.predicted, options.varmod_clamp)
         following = _next_weights(found.predicted, min_sd)
@@ -139,29 +143,29 @@ def _iterate(
         if converged:
             break
     if not converged:
-        warnings.warn(
+        warn_user(
             f"varmod did not converge after {iteration} iterations, the coefficients still changed by "
             f"{change:.1f}%",
             RWarning,
-            stacklevel=7,
         )
     return found, weights, min_sd, converged, iteration
 
 
-def _is_still(method, conv, iteration, change) -> bool:
+def _is_still(method: str, conv: float, iteration: int, change: float) -> bool:
     if conv < 0:  # a number of iterations
         return iteration >= -conv
     return method in ("const", "earth", "x.earth") or (iteration > 1 and change < conv)
 
 
-def _change(coef, before, iteration) -> tuple[np.ndarray, float]:
+def _change(
+    coef: np.ndarray, before: np.ndarray | None, iteration: int
+) -> tuple[np.ndarray, float]:
     """The coefficients, and by how many percent they changed on average."""
     if np.isnan(coef).any():
         if iteration == 1:
-            warnings.warn(
+            warn_user(
                 "the variance model leaves out regressors that depend on others (singularities)",
                 RWarning,
-                stacklevel=8,
             )
         coef = np.nan_to_num(coef)
     if before is None:
@@ -188,13 +192,14 @@ def _next_weights(predicted: np.ndarray, min_sd: float) -> np.ndarray:
 
 
 def _regress(
-    method, values, residuals, weights, options: EarthOptions, before, draws
-) -> Regression:
-    kind = method.removeprefix("x.")
+    values: np.ndarray, residuals: np.ndarray, weights: np.ndarray, options: EarthOptions,
+    before: Regression | None, draws: RDraws,
+) -> Regression:  # fmt: skip
+    kind = options.varmod_method.removeprefix("x.")
     if kind == "earth":
         return _earth(values, residuals, weights, options.varmod_minspan)
     if kind in ("power", "power0"):
-        return _power(method, values[:, 0], residuals, weights, before)
+        return _power(kind == "power", values[:, 0], residuals, weights, before)
     dirs, cuts = linear_terms(values.shape[1]) if values.shape[1] else (np.zeros((1, 1)),) * 2
     columns = np.column_stack([np.ones(len(residuals)), values])
     if kind == "rlm":
@@ -205,20 +210,128 @@ def _regress(
     return Regression(dirs, cuts, used, columns @ used, coef, scale=scale)
 
 
-def _earth(values, residuals, weights, minspan: int) -> Regression:
+def _earth(
+    values: np.ndarray, residuals: np.ndarray, weights: np.ndarray, minspan: int
+) -> Regression:
     """A MARS model with earth's defaults, but for minspan."""
     options = EarthOptions(n_features=values.shape[1], minspan=minspan, get_leverages=False)
     found = fit(values, residuals, options, weights)
-    dirs, cuts = found.dirs[found.selected].astype(float), found.cuts[found.selected]
-    return Regression(dirs, cuts, found.coef, found.fitted, found.coef)
+    model = found.model
+    dirs, cuts = model.dirs[model.selected], model.cuts[model.selected]
+    return Regression(dirs, cuts, model.coef, found.fitted, model.coef)
 
 
-def _power(method, values, residuals, weights, before: Regression | None) -> Regression:
+def _power(
+    intercept: bool, values: np.ndarray, residuals: np.ndarray, weights: np.ndarray,
+    before: Regression | None,
+) -> Regression:  # fmt: skip
     """a + b fit^c, or b fit^c; the first start is the straight line."""
-    intercept = method == "power"
     columns = np.column_stack([np.ones(len(values)), values])[:, 0 if intercept else 1 :]
     start = before.changing if before else np.append(wls(columns, residuals, weights), 1.0)
     found = fit_power(values, residuals, weights, start, intercept)
     dirs, cuts = linear_terms(1, intercept)
     predicted = power_line(values, found, intercept)
     return Regression(dirs, cuts, found[:-1], predicted, found, float(found[-1]))
+
+
+def power_line(x: np.ndarray, coef: np.ndarray, intercept: bool) -> np.ndarray:
+    """a + b x^c, or b x^c."""
+    values = coef[-2] * power(x, coef[-1])
+    return coef[0] + values if intercept else values
+
+
+def power_slopes(x: np.ndarray, coef: np.ndarray, intercept: bool) -> tuple[np.ndarray, np.ndarray]:
+    """a + b x^c and its slopes, by differences as in R: their noise is a part of what R does."""
+
+    def line(p: np.ndarray) -> np.ndarray:
+        values = power_line(x, p, intercept)
+        if not np.isfinite(values).all():
+            raise NoMinimum("Missing value or an infinity produced when evaluating the model")
+        return values
+
+    values, slopes = line(coef), np.empty((len(x), len(coef)))
+    for k, value in enumerate(coef):
+        delta = abs(value) * ROOT_EPS if value else ROOT_EPS
+        moved = coef.copy()
+        moved[k] += delta
+        slopes[:, k] = (line(moved) - values) / delta
+    return values, slopes
+
+
+def fit_power(
+    x: np.ndarray, y: np.ndarray, weights: np.ndarray, start: np.ndarray, intercept: bool
+) -> np.ndarray:
+    """Coefficients (a, b, c), or (b, c) without an intercept, of y on x >= 0.
+
+    Raises
+    ------
+    InvalidInputError
+        Where R's nls stops, with its reason.
+    """
+    root = np.sqrt(weights)
+
+    def model(p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        values, slopes = power_slopes(x, p, intercept)
+        slopes = -(root[:, None] * slopes)
+        if not np.isfinite(slopes).all():
+            raise NoMinimum("NA/NaN/Inf in foreign function call (arg 1)")
+        return root * (y - values), slopes
+
+    try:
+        with np.errstate(all="ignore"):
+            slopes = model(start)[1]
+        if len(_core.find_independent(slopes.T.copy(), RANK_TOLERANCE)) < min(slopes.shape):
+            raise NoMinimum("singular gradient matrix at initial parameter estimates")
+        return minimise(model, start, POWER_ITERATIONS)
+    except NoMinimum as error:
+        raise InvalidInputError(
+            f"the power model of the variance has no minimum that can be found ({error}): use another "
+            "varmod_method, such as 'lm'"
+        ) from None
+
+
+def errors_of(
+    method: str, names: Sequence[str], values: np.ndarray, residuals: np.ndarray, weights: np.ndarray,
+    found: Regression,
+) -> VarianceErrors:  # fmt: skip
+    """Of the last regression `found` of the absolute residuals on the columns `values`, with its weights.
+
+    `names` are those of the columns.
+    """
+    kind = method.removeprefix("x.")
+    rest = residuals - found.predicted
+    if kind.startswith("power"):
+        coefficients = ("(Intercept)", "coef", "exponent")[0 if kind == "power" else 1 :]
+        stderr = _power_errors(values[:, 0], rest, weights, found)
+    elif kind == "earth":  # earth's own way: of the terms by themselves, without the weights
+        basis = evaluate_terms(values, found.dirs, found.cuts)
+        coefficients = term_names(found.dirs, found.cuts, names, values)
+        stderr = wls_errors(basis, residuals, np.ones(len(residuals)))
+    else:
+        coefficients = ("(Intercept)", *names[: values.shape[1]])
+        columns = np.column_stack([np.ones(len(residuals)), values])
+        if kind == "rlm":
+            root = np.sqrt(weights)
+            stderr = robust_errors(columns * root[:, None], rest * root, found.scale)
+        else:
+            stderr = wls_errors(columns, residuals, weights)
+    rsq = None if method == "const" else _rsq(residuals, rest, weights)
+    return VarianceErrors(tuple(coefficients), stderr, rsq)
+
+
+def _power_errors(
+    x: np.ndarray, rest: np.ndarray, weights: np.ndarray, found: Regression
+) -> np.ndarray:
+    """From the slopes of a + b x^c at the minimum."""
+    root = np.sqrt(weights)
+    slopes = power_slopes(x, found.changing, len(found.coef) == 2)[1] * root[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = np.sqrt(np.sum((rest * root) ** 2) / np.float64(len(x) - slopes.shape[1]))
+        return root_of_inverse(slopes) * spread
+
+
+def _rsq(residuals: np.ndarray, rest: np.ndarray, weights: np.ndarray) -> float:
+    total = r_sum(weights * (residuals - r_weighted_mean(residuals, weights)) ** 2)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rsq = float(1 - np.float64(r_sum(weights * rest**2)) / total)
+    return 0.0 if abs(rsq) < NEAR_ZERO else rsq

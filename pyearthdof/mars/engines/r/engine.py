@@ -1,132 +1,172 @@
-"""MARS by R's earth: one fit, a batch of responses, or unpruned forward passes for a whole nk path."""
+"""The engine of R's earth: one fit, a batch of responses, or unpruned forward passes for a path of nk."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from .... import bridge
+from ....contract import Fits, PathFits
 from ....exceptions import FittingError
 from ...components.glm import GlmPart
 from ...components.variance import VarianceErrors, VarianceModel, basis_root, linear_terms, sd_of
-from ...data.design import default_names
-from ...model.mars_model import FitDetails, MarsModel
+from ...data.columns import Column, Columns
+from ...data.design import Design, Responses, default_names
+from ...data.training import TrainingData
+from ...formula.learning import FormulaFrame
+from ...formula.training import FormulaData
+from ...model.fit import Fit
+from ...model.mars_model import MarsModel
 from ...options import EarthOptions, n_arguments
-from ..path import prefix_fits, step_of_terms, steps_allowed
+from ..base import BoundEngine, Engine
+from ..path import check_path, prefix_fits, step_of_terms, steps_allowed
 
 __all__ = [
-    "fit_many",
-    "fit_one",
-    "path_many",
-    "predict_interval",
-    "reprune",
-    "standardized_residuals",
-    "summary_text",
-]
+    "BoundInR", "BoundR", "REngine", "batch", "fit_from", "moves_knots", "predict_interval",
+    "standardized_residuals", "summary_text",
+]  # fmt: skip
 
+Described = Mapping[str, Any]  # what r_scripts/earth.R returns of a fit
 STATISTICS = ("rss", "rsq", "gcv", "grsq")
 REACHED_NK = 7  # earth's termination condition
 SECONDS_PER_CROSSING = 0.7  # Ctrl-C is honoured between crossings at the latest
 
 
-def fit_one(data, options: EarthOptions, seed=None) -> tuple[MarsModel, FitDetails]:
-    """Fit one model to a `TrainingData`."""
+class REngine(Engine):
+    """R's earth."""
+
+    name = "r"
+
+    def fit(
+        self,
+        data: TrainingData,
+        options: EarthOptions,
+        *,
+        seed: int | None = None,
+        n_threads: int = 1,
+    ) -> Fit:
+        return _fit(data, options, seed)
+
+    def reprune(self, fit: Fit, data: TrainingData, options: EarthOptions) -> Fit:
+        bridge.require("earth")
+        if data.formula is None:
+            options = replace(options, allowed=None)
+        return _fit(data, options, r_object=fit.r_object)
+
+    def bind(self, design: Design, options: EarthOptions) -> BoundR:
+        return BoundR(design.values, design.names, options)
+
+
+def _fit(
+    data: TrainingData,
+    options: EarthOptions,
+    seed: int | None = None,
+    r_object: bytes | None = None,
+) -> Fit:
+    """Fit, or with the bytes of an earlier fit do only its pruning pass again."""
     passed, allowed = _passable(options)
+    is_formula = isinstance(data, FormulaData)
+    sent = _formula_data(data) if isinstance(data, FormulaData) else _matrix_data(data, options)
     try:
-        found = bridge.call("earth.one", *_r_data(data, options), passed, seed)
+        if r_object is not None:
+            found = bridge.call("earth.reprune", r_object, *sent, passed)
+        else:
+            found = bridge.call(
+                "earth.formula.one" if is_formula else "earth.one", *sent, passed, seed
+            )
     finally:
         _raise_from_allowed(allowed)
-    return _build(found, data, options)
+    return _checked(found, data, options)
 
 
-def _r_data(data, options: EarthOptions) -> tuple:
+def _checked(found: Described, data: TrainingData, options: EarthOptions) -> Fit:
+    names = tuple(found["feature.names"])
+    if isinstance(data, FormulaData):
+        if names != data.learned.names:
+            raise FittingError(
+                f"R made the columns {list(names)} of the formula, not {list(data.learned.names)}; "
+                "please report it, and use engine='native' or a matrix of predictors meanwhile"
+            )
+        return fit_from(found, options, formula=data.formula)
+    if names != tuple(data.design.names):
+        raise FittingError(
+            f"R expanded the columns to {list(names)}, not to {list(data.design.names)}"
+        )
+    # Two columns of counts are one response for a binomial model: successes and failures.
+    single = data.responses.values.ndim == 1 or found["coef"].shape[1] == 1
+    return fit_from(found, options, single=single, columns=data.design.columns)
+
+
+def _matrix_data(data: TrainingData, options: EarthOptions) -> tuple[Any, ...]:
     """Predictors, responses, weights and 1-based rows for R, which cross-validates no subset."""
     if data.subset is None or options.nfold > 1:
-        return r_design(data.design), _r_responses(data.responses), data.training_weights, None
+        return _r_design(data.design), _r_responses(data.responses), data.training_weights, None
     return (
-        r_design(data.all_design),
+        _r_design(data.all_design),
         _r_responses(data.all_responses),
         data.all_weights,
         data.subset + 1.0,
     )
 
 
-def fit_formula(
-    data, frame, options: EarthOptions, seed=None, r_object=None
-) -> tuple[MarsModel, FitDetails]:
-    """Fit a `FormulaData` by its formula in R; `frame` is its `bridge.Frame`.
-
-    With the bytes of an earlier fit only its pruning pass is done again.
-    """
-    passed, allowed = _passable(options)
-    learned = data.learned
+def _formula_data(data: FormulaData) -> tuple[Any, ...]:
+    """The formula, its frame, weights and 1-based rows for R."""
+    columns = data.columns
+    sent = {
+        "columns": bridge.Frame(
+            {name: _for_r(column, columns.values[name]) for name, column in columns.columns.items()}
+        ),
+        "dates": {name: unit.removesuffix(" UTC") for name, unit in columns.units.items()},
+        "matrices": _r_matrices(columns),
+    }
     subset = None if data.subset is None else data.subset + 1.0
-    dates = {name: unit.removesuffix(" UTC") for name, unit in data.columns.units.items()}
-    sent = {"columns": frame, "dates": dates, "matrices": _r_matrices(data)}
-    rest = (data.all_weights, subset, passed)
-    try:
-        if r_object is None:
-            found = bridge.call("earth.formula.one", learned.text, sent, *rest, seed)
-        else:
-            found = bridge.call("earth.reprune", r_object, learned.text, sent, *rest)
-    finally:
-        _raise_from_allowed(allowed)
-    if tuple(found["feature.names"]) != learned.names:
-        raise FittingError(
-            f"R made the columns {found['feature.names']} of the formula, not {list(learned.names)}; "
-            "please report it, and use engine='native' or a matrix of predictors meanwhile"
-        )
-    single = found["coef"].shape[1] == 1
-    model = model_from(found, options, single=single)
-    return replace(model, formula=learned.formula), details_from(found, single=single)
+    return data.learned.text, sent, data.all_weights, subset
 
 
-def _r_matrices(data) -> dict:
+def _for_r(column: Column, values: pd.Series) -> Any:
+    """One column; missing values go as R's NA, so that R can say whether they matter."""
+    if column.kind == "number":
+        return values.to_numpy(dtype=float, na_value=np.nan)
+    present = values[values.notna()]
+    codes = np.full(len(values), -1)
+    codes[values.notna().to_numpy()] = Columns((column,)).values(present.to_frame(column.name))[
+        column.name
+    ]
+    if column.kind == "logical" and (codes >= 0).all():
+        return codes.astype(bool)
+    return bridge.Factor(codes, column.levels, ordered=column.kind == "ordered")
+
+
+def _r_matrices(columns: FormulaFrame) -> dict[str, Any]:
     """Which columns of the frame are one matrix, and what its columns are called."""
     return {
         name: {
             "parts": list(matrix.parts),
             "names": None if matrix.names is None else list(matrix.names),
         }
-        for name, matrix in data.columns.matrices.items()
+        for name, matrix in columns.matrices.items()
     }
 
 
-def reprune(r_object, data, options: EarthOptions) -> tuple[MarsModel, FitDetails]:
-    """The pruning pass again, on the forward pass of a fit that was kept as bytes."""
-    passed, _ = _passable(replace(options, allowed=None))
-    found = bridge.call("earth.reprune", r_object, *_r_data(data, options), passed)
-    return _build(found, data, options)
-
-
-def _build(found, data, options: EarthOptions) -> tuple[MarsModel, FitDetails]:
-    design, responses = data.design, data.responses
-    if tuple(found["feature.names"]) != tuple(design.names):
-        raise FittingError(
-            f"R expanded the columns to {found['feature.names']}, not to {list(design.names)}"
-        )
-    # Two columns of counts are one response for a binomial model: successes and failures.
-    single = responses.values.ndim == 1 or found["coef"].shape[1] == 1
-    model = model_from(found, options, single=single)
-    return replace(model, columns=design.columns), details_from(found, single=single)
-
-
-def r_design(design):
+def _r_design(design: Design) -> Any:
     """The predictors for R: a matrix, or a data frame where there are factors, which R then expands."""
     if design.columns is None:
         return bridge.NamedMatrix(design.values, design.names)
-    return r_frame(design.columns, design.raw)
+    assert design.raw is not None
+    return _r_frame(design.columns, design.raw)
 
 
-def r_frame(columns, raw) -> bridge.Frame:
+def _r_frame(columns: Columns, raw: Mapping[str, np.ndarray]) -> bridge.Frame:
     """Raw columns for R, from what `Columns.values` gives."""
     return bridge.Frame({column.name: _r_column(column, raw) for column in columns.columns})
 
 
-def _r_column(column, raw):
+def _r_column(column: Column, raw: Mapping[str, np.ndarray]) -> Any:
     values = raw[column.name]
     if column.kind == "number":
         return values
@@ -135,7 +175,7 @@ def _r_column(column, raw):
     return bridge.Factor(values, column.levels, ordered=column.kind == "ordered")
 
 
-def _r_responses(responses):
+def _r_responses(responses: Responses) -> Any:
     if responses.classes is not None:
         return bridge.Factor(responses.codes, responses.classes)
     if responses.names == ("y",):
@@ -143,25 +183,27 @@ def _r_responses(responses):
     return bridge.NamedMatrix(responses.matrix, responses.names)
 
 
-def model_from(found, options: EarthOptions, *, single=True) -> MarsModel:
-    """Build the model from what describe.earth in r_scripts/earth.R returned."""
+def fit_from(
+    found: Described, options: EarthOptions, *, single: bool | None = None, **parts: Any
+) -> Fit:
+    """The fit that describe.earth in r_scripts/earth.R returned; `parts` are more fields of the model."""
+    single = found["coef"].shape[1] == 1 if single is None else single
     prune_terms = found["prune.terms"]
-    return MarsModel(
+    numbers: dict[str, Any] = {name: float(found[name][0]) for name in (*STATISTICS, "penalty")}
+    per_response: dict[str, Any] = {
+        f"{name}_per_response": _or_empty(found[f"{name}.per.response"]) for name in STATISTICS
+    }
+    model = MarsModel(
         feature_names=tuple(found["feature.names"]),
         dirs=found["dirs"],
         cuts=found["cuts"],
         term_names=tuple(found["term.names"]),
         selected=found["selected"].astype(int) - 1,
         coef=_per_response(found["coef"], single),
-        rss=float(found["rss"][0]),
-        rsq=float(found["rsq"][0]),
-        gcv=float(found["gcv"][0]),
-        grsq=float(found["grsq"][0]),
         rss_per_subset=found["rss.per.subset"],
         gcv_per_subset=found["gcv.per.subset"],
         prune_terms=np.empty((0, 0)) if prune_terms is None else np.atleast_2d(prune_terms),
         degree=options.degree,
-        penalty=float(found["penalty"][0]),
         nk=int(found["nk"][0]),
         thresh=options.thresh,
         pmethod=options.pmethod,
@@ -170,35 +212,14 @@ def model_from(found, options: EarthOptions, *, single=True) -> MarsModel:
         engine="r",
         versions=bridge.r_versions(),
         response_names=tuple(found["response.names"] or ("y",)),
-        **{f"{name}_per_response": _or_empty(found[f"{name}.per.response"]) for name in STATISTICS},
         glm=_glm_from(found["glm"], single),
         varmod=_variance_from(found),
-    )
-
-
-def _glm_from(found, single) -> GlmPart | None:
-    if found is None:
-        return None
-    numbers = {f.name: found[f.name.replace("_", ".")] for f in fields(GlmPart)[3:]}
-    return GlmPart(
-        family=found["family"][0],
-        link=found["link"][0],
-        coef=_per_response(found["coef"], single),
         **numbers,
+        **per_response,
+        **parts,
     )
-
-
-def _per_response(matrix, single):
-    return matrix[:, 0] if single else matrix
-
-
-def _or_empty(vector):
-    return np.empty(0) if vector is None else vector
-
-
-def details_from(found, *, single=True) -> FitDetails:
-    """What the fit tells about its training rows."""
-    return FitDetails(
+    return Fit(
+        model=model,
         bx=found["bx"],
         fitted=_per_response(found["fitted"], single),
         residuals=_per_response(found["residuals"], single),
@@ -211,8 +232,28 @@ def details_from(found, *, single=True) -> FitDetails:
     )
 
 
-def _errors_from(described) -> VarianceErrors | None:
-    """None where R cannot tell them. Columns that depend on others have no error."""
+def _glm_from(found: Described | None, single: bool) -> GlmPart | None:
+    if found is None:
+        return None
+    numbers = {f.name: found[f.name.replace("_", ".")] for f in fields(GlmPart)[3:]}
+    return GlmPart(
+        family=found["family"][0],
+        link=found["link"][0],
+        coef=_per_response(found["coef"], single),
+        **numbers,
+    )
+
+
+def _per_response(matrix: np.ndarray, single: bool) -> np.ndarray:
+    return matrix[:, 0] if single else matrix
+
+
+def _or_empty(vector: np.ndarray | None) -> np.ndarray:
+    return np.empty(0) if vector is None else vector
+
+
+def _errors_from(described: Described | None) -> VarianceErrors | None:
+    """None if R does not know them. Columns that depend on others have no error."""
     if described is None or "coef" not in described:
         return None
     names, stderr, rsq = (described.get(name) for name in ("names", "stderr", "rsq"))
@@ -226,13 +267,13 @@ def _errors_from(described) -> VarianceErrors | None:
     )
 
 
-def _training_sd(described) -> np.ndarray | None:
+def _training_sd(described: Described | None) -> np.ndarray | None:
     if described is None or "coef" not in described:
         return None
     return sd_of(described["fitted"], float(described["min.sd"][0]))
 
 
-def _variance_from(found) -> VarianceModel | None:
+def _variance_from(found: Described) -> VarianceModel | None:
     """The variance model as numbers; None for a gam, which stays in R."""
     described = found["variance"]
     if described is None or "coef" not in described:
@@ -262,13 +303,60 @@ def _variance_from(found) -> VarianceModel | None:
     )
 
 
-def fit_many(X, Y, feature_names, options: EarthOptions) -> tuple[np.ndarray, np.ndarray]:
+class BoundInR(BoundEngine):
+    """Base of the procedures that R fits on one design; R has one thread."""
+
+    engine = "r"
+
+    @property
+    def versions(self) -> dict[str, str]:
+        return bridge.r_versions()
+
+
+class BoundR(BoundInR):
+    """R's earth on one design."""
+
+    def fit_many(self, Y: np.ndarray, n_threads: int = 1) -> Fits:
+        """Fitted values and numbers of terms for every column of Y."""
+        fitted, terms = _fit_many(self.X, Y, self.names, self.options)
+        return Fits(fitted, terms, terms)
+
+    def fit_path(self, Y: np.ndarray, nks: Sequence[int], n_threads: int = 1) -> PathFits:
+        """Unpruned fits at each nk from one forward pass for each response, where it can be cut."""
+        check_path(self.options)
+        fitted, terms = np.empty((len(nks), *Y.shape)), np.empty((len(nks), Y.shape[1]))
+        for j, (fits, sizes) in enumerate(self._paths(Y, nks)):
+            fitted[:, :, j] = fits.T
+            terms[:, j] = sizes
+        return PathFits(fitted, terms)
+
+    def _paths(self, Y: np.ndarray, nks: Sequence[int]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """For every column of Y its unpruned fits at each nk: (n, n_nk) values and (n_nk,) terms.
+
+        One forward pass at the largest nk serves them all, unless it cannot be cut.
+        """
+        X, names = self.X, default_names(self.X.shape[1])
+        options = replace(self.options, nk=max(nks))
+        passed, _ = _passable(options)
+        done = 0
+        for _, block in _crossings("earth.passes", X, Y, names, passed, "earth", None):
+            for found in block:
+                yield _cut(found, X, Y[:, [done]], nks, names, options)
+                done += 1
+
+
+def _fit_many(
+    X: np.ndarray, Y: np.ndarray, feature_names: Sequence[str], options: EarthOptions
+) -> tuple[np.ndarray, np.ndarray]:
     """Fitted values (n, m) and numbers of terms (m,) for every column of Y."""
     passed, allowed = _passable(options)
     return batch("earth.many", X, Y, feature_names, passed, allowed=allowed)
 
 
-def batch(function, X, Y, feature_names, passed, *, package="earth", allowed=None):
+def batch(
+    function: str, X: np.ndarray, Y: np.ndarray, feature_names: Sequence[str], passed: dict[str, Any],
+    *, package: str = "earth", allowed: bridge.RFunction | None = None,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """Fitted values and numbers of terms from an R function that loops over the columns of Y."""
     fitted = np.empty(Y.shape, order="F")
     terms = np.empty(Y.shape[1])
@@ -279,33 +367,24 @@ def batch(function, X, Y, feature_names, passed, *, package="earth", allowed=Non
     return fitted, terms
 
 
-def path_many(X, Y, nks, options: EarthOptions) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield for every column of Y its unpruned fits at each nk: (n, n_nk) values and (n_nk,) terms.
-
-    One forward pass at the largest nk serves them all, unless it cannot be cut.
-    """
-    names = default_names(X.shape[1])
-    passed, _ = _passable(options)
-    done = 0
-    for _, block in _crossings("earth.passes", X, Y, names, passed, "earth", None):
-        for found in block:
-            yield _cut(found, X, Y[:, [done]], nks, names, options)
-            done += 1
-
-
-def _cut(found, X, y, nks, names, options: EarthOptions) -> tuple[np.ndarray, np.ndarray]:
+def _cut(
+    found: Described, X: np.ndarray, y: np.ndarray, nks: Sequence[int], names: Sequence[str],
+    options: EarthOptions,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     allowed = np.array([steps_allowed(nk) for nk in nks])
     steps = _steps(found, X, y, names, options)
     if steps is not None:
         sizes = np.searchsorted(steps, allowed, side="right")
         return prefix_fits(found["bx"], y[:, 0], sizes), sizes
     distinct, place = np.unique(allowed, return_inverse=True)
-    fits = [fit_many(X, y, names, replace(options, nk=2 * int(s) + 1)) for s in distinct]
+    fits = [_fit_many(X, y, names, replace(options, nk=2 * int(s) + 1)) for s in distinct]
     fitted = np.column_stack([f for f, _ in fits])
     return fitted[:, place], np.array([terms[0] for _, terms in fits])[place]
 
 
-def _steps(found, X, y, names, options: EarthOptions) -> np.ndarray | None:
+def _steps(
+    found: Described, X: np.ndarray, y: np.ndarray, names: Sequence[str], options: EarthOptions
+) -> np.ndarray | None:
     """The step of each term; None if earth dropped all terms of one as linearly dependent.
 
     A pass that reached nk must show the steps that nk allows; one that stopped before must come out
@@ -313,7 +392,7 @@ def _steps(found, X, y, names, options: EarthOptions) -> np.ndarray | None:
     """
 
     def n_terms_after(steps: int) -> int:
-        _, terms = fit_many(X, y, names, replace(options, nk=2 * steps + 1))
+        _, terms = _fit_many(X, y, names, replace(options, nk=2 * steps + 1))
         return int(terms[0])
 
     steps = step_of_terms(found["dirs"], found["cuts"], n_terms_after)
@@ -324,7 +403,7 @@ def _steps(found, X, y, names, options: EarthOptions) -> np.ndarray | None:
     return steps if complete else None
 
 
-def summary_text(r_object: bytes, options=None) -> str:
+def summary_text(r_object: bytes, options: dict[str, Any] | None = None) -> str:
     """R's own summary of a fit; options by R's names."""
     return "\n".join(bridge.call("earth.summary", r_object, options or {}))
 
@@ -334,14 +413,43 @@ def standardized_residuals(r_object: bytes) -> np.ndarray:
     return bridge.call("earth.residuals", r_object, "standardize")
 
 
-def predict_interval(r_object: bytes, X, kind: str, level: float) -> np.ndarray:
-    """Fits and intervals at new rows by a variance model that is in R alone: a gam."""
-    return bridge.call("earth.interval", r_object, X, kind, level)
+def predict_interval(
+    model: MarsModel, r_object: bytes | None, X: Any, method: str, kind: str, level: float
+) -> np.ndarray:
+    """Fits and intervals at new rows, or None, by a variance model that only R has: a gam."""
+    rows = None if X is None else _new_rows(model, X, method)
+    return bridge.call("earth.interval", r_object, rows, kind, level)
 
 
-def _crossings(function, X, Y, feature_names, passed, package, allowed):
+def _new_rows(model: MarsModel, X: Any, method: str) -> Any:
+    """New rows for R's own predict: the raw columns that the model uses, factors with its levels."""
+    values, _ = model.design(X), model.offset(X)  # they refuse what predict refuses
+    # Variance models such as x.gam are regressions on the predictors and look for them by name.
+    on_predictors = method.startswith("x.")
+    if model.formula is None and (model.columns is None or on_predictors):
+        return bridge.NamedMatrix(values, model.feature_names)
+    if model.formula is not None:
+        frame = _r_frame(model.formula.raw_columns, model.formula.raw_values(X))
+    else:
+        assert model.columns is not None  # the case without them is above
+        frame = _r_frame(model.columns, model.columns.values(X))
+    if not on_predictors:
+        return frame
+    return bridge.Frame(dict(zip(model.feature_names, values.T, strict=True)) | dict(frame.columns))
+
+
+def moves_knots() -> bool:
+    """Whether the installed R moves knots from the boundary, as its newest versions do; True without R."""
+    version = bridge.r_version()
+    return version is None or tuple(int(part) for part in version.split(".")[:2]) >= (4, 5)
+
+
+def _crossings(
+    function: str, X: np.ndarray, Y: np.ndarray, feature_names: Sequence[str], passed: dict[str, Any],
+    package: str, allowed: bridge.RFunction | None,
+) -> Iterator[tuple[slice, Any]]:  # fmt: skip
     """Send the columns of Y in blocks of about SECONDS_PER_CROSSING, starting with a single one."""
-    design = bridge.NamedMatrix(X, feature_names)
+    design = bridge.NamedMatrix(X, tuple(feature_names))
     start, size = 0, 1
     while start < Y.shape[1]:
         columns = slice(start, min(start + size, Y.shape[1]))
@@ -359,7 +467,7 @@ def _crossings(function, X, Y, feature_names, passed, package, allowed):
         size = max(1, min(10 * size, int(SECONDS_PER_CROSSING / max(each, 1e-6))))
 
 
-def _passable(options: EarthOptions) -> tuple[dict, bridge.RFunction | None]:
+def _passable(options: EarthOptions) -> tuple[dict[str, Any], bridge.RFunction | None]:
     """Options for R; a Python `allowed` becomes an R function with 0-based indices on our side."""
     passed = options.in_r()
     function = options.allowed
@@ -367,7 +475,7 @@ def _passable(options: EarthOptions) -> tuple[dict, bridge.RFunction | None]:
         return passed, None
     n_known = n_arguments(function)
 
-    def allowed(degree, pred, parents, namesx, first):
+    def allowed(degree: Any, pred: Any, parents: Any, namesx: Any, first: Any) -> bool:
         known = (int(degree[0]), int(pred[0]) - 1, parents.astype(int), tuple(namesx), bool(first))
         return bool(function(*known[:n_known]))
 
@@ -375,6 +483,6 @@ def _passable(options: EarthOptions) -> tuple[dict, bridge.RFunction | None]:
     return passed, passed["allowed"]
 
 
-def _raise_from_allowed(allowed) -> None:
+def _raise_from_allowed(allowed: bridge.RFunction | None) -> None:
     if allowed is not None and allowed.errors:
         raise allowed.errors[0]

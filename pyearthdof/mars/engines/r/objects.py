@@ -1,67 +1,70 @@
-"""Models of R's earth as R objects: reading what somebody fitted in R, writing .rds files for R."""
+"""Models of R's earth as R objects: reading and checking fits of R, writing .rds files for R."""
 
 from __future__ import annotations
 
 import gzip
 import os
 import re
-import warnings
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from .... import bridge
 from ...._utils.files import write_whole
-from ....exceptions import FittingError, InvalidInputError, RError, RWarning
-from ...components.glm import FAMILIES
+from ....exceptions import FittingError, InvalidInputError, RError
+from ...components.cv_frames import cv_frames
 from ...data.columns import Column, Columns
-from ...model.check import check_model
-from ...model.mars_model import FitDetails
-from ...options import EarthOptions
-from . import engine as engine_r
-from .objects_check import check_described
+from ...formula.model_matrix import Formula
+from ...model.fit import Fit
+from ...model.mars_model import MarsModel, check_model
+from ...options import GLM_FAMILIES, EarthOptions
+from .engine import Described, fit_from
 
-if TYPE_CHECKING:
-    from ...formula.learn import FormulaFrame
-    from ...formula.model_matrix import Formula
+__all__ = ["read_r", "write_rds"]
 
-__all__ = ["frame_for_r", "read_r", "write_rds"]
+# The parts of a described object and their dimensions: terms, predictors, selected terms, responses, rows,
+# sizes of the pruning pass, coefficients of the variance model; . is any number, and ? may be missing.
+STATISTICS = dict.fromkeys(("rss", "rsq", "gcv", "grsq", "nk", "penalty", "thresh"), "1")
+NUMBERS = STATISTICS | {
+    "dirs": "tp", "cuts": "tp", "selected": "s", "coef": "sm", "fitted": "nm", "residuals": "nm",
+    "bx": "ns", "leverages": "n?", "weights": "n?", "prior.weights": "n?", "termcond": "1?", "degree": "1?",
+    "rss.per.response": ".?", "rsq.per.response": ".?", "gcv.per.response": ".?",
+    "grsq.per.response": ".?", "rss.per.subset": "k", "gcv.per.subset": "k",
+}  # fmt: skip
+TEXTS = {
+    "term.names": "t",
+    "feature.names": "p",
+    "response.names": "m?",
+    "pmethod": "1",
+    "varmod": "1?",
+}
+OF_GLM = {"coef": "sm", "y": "nm"} | dict.fromkeys(
+    ("null.deviance", "null.df", "deviance", "df", "aic", "iterations", "converged"), "m"
+)
+OF_VARIANCE = {
+    "coef": "c", "exponent": "1", "min.sd": "1", "iterations": "1", "fitted": "n", "weights": "n?",
+    "dirs": "cv?", "cuts": "cv?",
+}  # fmt: skip
+FINITE = (
+    "fitted",
+    "residuals",
+    "bx",
+    "nk",
+    "penalty",
+    "thresh",
+    "termcond",
+    "degree",
+    "prune.terms",
+)
+NOT_NEGATIVE = ("leverages", "weights", "prior.weights")
+_FOLD = re.compile("[0-9]")
 
 
-@dataclass(frozen=True)
-class _Adopted(FitDetails):
-    """Details of a fit that came from R, with its case weights and those that R keeps of them."""
-
-    weights: np.ndarray | None = None
-    weights_kept: np.ndarray | None = None
-
-
-def frame_for_r(data: FormulaFrame) -> bridge.Frame:
-    """A frame for R: numbers, truth values, factors. Columns of other types stay here."""
-    return bridge.Frame(
-        {name: _for_r(column, data.values[name]) for name, column in data.columns.items()}
-    )
-
-
-def _for_r(column: Column, values: pd.Series):
-    """One column; missing values go as R's NA, so that R can say whether they matter."""
-    if column.kind == "number":
-        return values.to_numpy(dtype=float, na_value=np.nan)
-    present = values[values.notna()]
-    codes = np.full(len(values), -1)
-    codes[values.notna().to_numpy()] = Columns((column,)).values(present.to_frame(column.name))[
-        column.name
-    ]
-    if column.kind == "logical" and (codes >= 0).all():
-        return codes.astype(bool)
-    return bridge.Factor(codes, column.levels, ordered=column.kind == "ordered")
-
-
-def read_r(source) -> tuple:
-    """Model, details and constructor arguments of an earth object, or of an .rds file that holds one."""
+def read_r(source: Any) -> tuple[Fit, dict[str, Any]]:
+    """The fit and the constructor arguments of an earth object, or of an .rds file that holds one."""
     bridge.require("earth")
     if isinstance(source, (str, os.PathLike)):
         path = Path(source)
@@ -75,28 +78,27 @@ def read_r(source) -> tuple:
             f"source is a {type(source).__name__} but it should be the path of an .rds file or an earth "
             "object of rpy2"
         )
-    check_described(found)
-    single = found["coef"].shape[1] == 1
+    _check_described(found)
     options = EarthOptions(
         n_features=len(found["feature.names"]),
         degree=_degree(found),
         thresh=float(found["thresh"][0]),
         pmethod=found["pmethod"][0],
     )
-    model = engine_r.model_from(found, options, single=single)
-    model = replace(model, formula=_formula_from(found), columns=_columns_from(found, model))
+    fit = fit_from(found, options)
+    model = replace(
+        fit.model, formula=_formula_from(found), columns=_columns_from(found, fit.model)
+    )
     check_model(model)
-    details = engine_r.details_from(found, single=single)
     kept = found["weights"]
     # a glm has equal weights and the numbers of trials, too
     weights = kept if found["glm"] is None else found["prior.weights"]
     if found["glm"] is not None and (weights == 1).all():
         weights = None
-    adopted = _Adopted(**vars(details), weights=weights, weights_kept=kept)
-    return model, adopted, _arguments(found, model)
+    return replace(fit, model=model, weights=weights, weights_kept=kept), _arguments(found, model)
 
 
-def _described(what: str, function: str, argument) -> dict:
+def _described(what: str, function: str, argument: Any) -> dict[str, Any]:
     """What R tells of an earth object; a damaged one can make it stumble, or hold what cannot travel."""
     try:
         return bridge.call(function, argument)
@@ -104,7 +106,7 @@ def _described(what: str, function: str, argument) -> dict:
         raise InvalidInputError(f"{what} but it should be an earth object: {error}") from None
 
 
-def _columns_from(found, model) -> Columns | None:
+def _columns_from(found: Described, model: MarsModel) -> Columns | None:
     """The raw columns, where R kept them; else the model takes the matrix of the expanded ones."""
     if found["columns"] is None:
         return None
@@ -118,16 +120,14 @@ def _columns_from(found, model) -> Columns | None:
     return columns if known else None
 
 
-def _degree(found) -> int:
+def _degree(found: Described) -> int:
     given = found["degree"]
     return (
         int(given[0]) if given is not None else max(1, int((found["dirs"] != 0).sum(axis=1).max()))
     )
 
 
-def _formula_from(found) -> Formula | None:
-    from ...formula.model_matrix import Formula
-
+def _formula_from(found: Described) -> Formula | None:
     described = found["formula"]
     if described is None:
         return None
@@ -144,14 +144,14 @@ def _formula_from(found) -> Formula | None:
     return None
 
 
-def _arguments(found, model) -> dict:
+def _arguments(found: Described, model: MarsModel) -> dict[str, Any]:
     """The constructor's arguments as far as the object tells them."""
-    arguments = {
+    arguments: dict[str, Any] = {
         "degree": model.degree, "penalty": model.penalty, "nk": model.nk, "thresh": model.thresh,
         "pmethod": model.pmethod, "engine": "r",
     }  # fmt: skip
     if model.glm is not None:
-        ours = {theirs: ours for ours, theirs in FAMILIES.items()}
+        ours = {theirs: ours for ours, theirs in GLM_FAMILIES.items()}
         arguments |= {"glm_family": ours.get(model.glm.family), "glm_link": model.glm.link}
     if found["cv"] is not None:
         numbers = [[int(k) for k in re.findall(r"[0-9]+", fold)] for fold in found["cv"]["folds"]]
@@ -161,73 +161,154 @@ def _arguments(found, model) -> dict:
     return arguments
 
 
-def write_rds(estimator, path) -> None:
-    """Write what readRDS reads: the serialised object, compressed."""
-    if estimator._r_object is not None:
-        stored = estimator._r_object
-    else:
-        formula = estimator.model_.formula
-        if formula is not None and formula.has_offset:
+def write_rds(fit: Fit, path: str | os.PathLike[str], fit_in_r: Callable[[], Fit]) -> None:
+    """Write what readRDS reads: the serialised object, compressed.
+
+    The object of a generalised linear model holds R's glm objects, which only R makes: `fit_in_r` fits
+    the same data there.
+    """
+    stored, model = fit.r_object, fit.model
+    if stored is None:
+        if model.formula is not None and model.formula.has_offset:
             raise InvalidInputError(
-                f"the formula {formula.text!r} has an offset, which is written by a fit of R only: fit with "
-                "engine='r'"
+                f"the formula {model.formula.text!r} has an offset, which is written by a fit of R only: "
+                "fit with engine='r'"
             )
         bridge.require("earth")
-        glm = estimator.model_.glm
-        stored = (
-            bridge.call("earth.build", _parts(estimator)) if glm is None else _fit_again(estimator)
-        )
+        if model.glm is None:
+            stored = bridge.call("earth.build", _parts(fit))
+        else:
+            stored = _same_model(fit_in_r(), model).r_object
+    assert stored is not None  # R fitted it
     write_whole(path, gzip.compress(stored, mtime=0))
 
 
-def _fit_again(estimator) -> bytes:
-    """R's own fit of a generalised linear model: its object holds R's glm objects, which only R makes."""
-    if estimator.glm_l2:
-        raise InvalidInputError(
-            f"glm_l2={estimator.glm_l2!r} but R has no ridge penalty: an .rds file needs glm_l2=0"
-        )
-    data = estimator._training_data()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RWarning)  # the fit gave them
-        model, details = engine_r.fit_one(data, data.check_options(estimator))
-    ours = estimator.model_
+def _same_model(by_r: Fit, ours: MarsModel) -> Fit:
+    model = by_r.model
     if model.term_names != ours.term_names or not np.array_equal(model.selected, ours.selected):
         raise FittingError(
             "R takes other terms for these data, see crosscheck: fit with engine='r' to write an .rds file"
         )
-    assert details.r_object is not None  # R fitted it
-    return details.r_object
+    return by_r
 
 
-def _parts(estimator) -> dict:
-    """What an earth object is made of, in R's names, from a model that R did not fit."""
-    model = estimator.model_
-    n, m = len(estimator.fitted_values_), len(model.response_names)
+def _parts(fit: Fit) -> dict[str, Any]:
+    """The elements of an earth object, by R's names, from a model that R did not fit."""
+    model = fit.model
+    n, m = len(fit.fitted), len(model.response_names)
     return {
         "dirs": bridge.NamedMatrix(model.dirs, model.feature_names),
         "cuts": bridge.NamedMatrix(model.cuts, model.feature_names),
         "term.names": list(model.term_names),
         "selected.terms": model.selected + 1.0,
         "coefficients": bridge.NamedMatrix(model.coef.reshape(-1, m), model.response_names),
-        "bx": estimator.bx_,
-        "fitted.values": bridge.NamedMatrix(
-            estimator.fitted_values_.reshape(n, m), model.response_names
-        ),
-        "residuals": bridge.NamedMatrix(estimator.residuals_.reshape(n, m), model.response_names),
+        "bx": fit.bx,
+        "fitted.values": bridge.NamedMatrix(fit.fitted.reshape(n, m), model.response_names),
+        "residuals": bridge.NamedMatrix(fit.residuals.reshape(n, m), model.response_names),
         "rss": model.rss, "rsq": model.rsq, "gcv": model.gcv, "grsq": model.grsq,
         "rss.per.response": model.rss_per_response, "rsq.per.response": model.rsq_per_response,
         "gcv.per.response": model.gcv_per_response, "grsq.per.response": model.grsq_per_response,
         "rss.per.subset": model.rss_per_subset, "gcv.per.subset": model.gcv_per_subset,
-        "prune.terms": model.prune_terms, "leverages": estimator.leverages_,
+        "prune.terms": model.prune_terms, "leverages": fit.leverages,
         "pmethod": model.pmethod, "penalty": model.penalty, "nk": float(model.nk),
-        "thresh": model.thresh, "termcond": float(model.termcond), "weights": estimator.weights_,
+        "thresh": model.thresh, "termcond": float(model.termcond), "weights": fit.weights,
         "degree": float(model.degree), "modvars": _modvars(model),
     }  # fmt: skip
 
 
-def _modvars(model) -> list:
+def _modvars(model: MarsModel) -> list[Any]:
     """R's table of which raw column (row) gave which predictor; the names of its rows come first."""
     raw = [source.raw for source in model.columns.sources] if model.columns else model.feature_names
     names = list(dict.fromkeys(raw))
     used = np.array([[float(name == r) for r in raw] for name in names])
     return [names, bridge.NamedMatrix(used, model.feature_names)]
+
+
+def _check_described(found: dict[str, Any]) -> None:
+    """Refuse an object of which a part is missing, of another kind or of another size; see earth.R."""
+    sizes: dict[str, int] = {"1": 1}
+    _check_parts(found, NUMBERS, sizes)
+    _check_parts(found, TEXTS, sizes, of_texts=True)
+    n_terms, chosen = sizes["t"], found["selected"]
+    if not len(chosen) or not np.isin(chosen, np.arange(1, n_terms + 1)).all():
+        raise _damaged(f"selected.terms should be numbers from 1 to {n_terms}")
+    if found["prune.terms"] is not None:  # a single size comes as a vector
+        is_matrix = np.ndim(found["prune.terms"]) == 2
+        _check_parts(found, {"prune.terms": ".." if is_matrix else "."}, sizes)
+    for name in FINITE:
+        if found[name] is not None and not np.isfinite(found[name]).all():
+            raise _damaged(f"{name} should be finite")
+    for name in NOT_NEGATIVE:
+        if found[name] is not None and not (found[name] >= 0).all():
+            raise _damaged(f"{name} should be numbers from 0 on")
+    if found["columns"] is not None and not isinstance(found["columns"], dict):
+        raise _damaged("x has no names")
+    if found["glm"] is not None:
+        if found["prior.weights"] is None:
+            raise _damaged("glm.list has no prior.weights")
+        _check_parts(found["glm"], OF_GLM, sizes)
+        _check_parts(found["glm"], {"family": "1", "link": "1"}, sizes, of_texts=True)
+    if found["cv"] is not None:
+        _check_cv(found["cv"])
+    if found["variance"] is not None:
+        _check_variance(found["variance"], sizes)
+
+
+def _check_parts(
+    found: Any, parts: Mapping[str, str], sizes: dict[str, int], *, of_texts: bool = False
+) -> None:
+    """Refuse parts that are no numbers, or no texts, or that differ in a dimension; learn its size."""
+    if not isinstance(found, dict):
+        raise _damaged("a list of models is no list")
+    for name, dimensions in parts.items():
+        value = found.get(name)
+        if value is None and dimensions.endswith("?"):
+            continue
+        if isinstance(value, bool) and not of_texts:
+            value = found[name] = np.array([float(value)])
+        dimensions = dimensions.removesuffix("?")
+        if of_texts:
+            if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
+                raise _damaged(f"{name} should be texts")
+            shape: tuple[int, ...] = (len(value),)
+        elif not isinstance(value, np.ndarray) or value.ndim != len(dimensions):
+            kind = "numbers" if len(dimensions) == 1 else "a matrix of numbers"
+            raise _damaged(f"{name} should be {kind}")
+        else:
+            shape = value.shape
+        for size, letter in zip(shape, dimensions, strict=True):
+            if letter != "." and sizes.setdefault(letter, size) != size:
+                raise _damaged(f"{name} has {size} entries, not {sizes[letter]}")
+
+
+def _check_variance(variance: Any, sizes: dict[str, int]) -> None:
+    _check_parts(variance, {"method": "1"}, sizes, of_texts=True)
+    if "coef" not in variance:  # a gam
+        return
+    _check_parts(variance, OF_VARIANCE, sizes)
+    for name in ("exponent", "min.sd", "iterations"):
+        if not np.isfinite(variance[name]).all():
+            raise _damaged(f"varmod: {name} should be finite")
+    if sizes["c"] == 0:
+        raise _damaged("varmod has no coefficients")
+    if ("dirs" in variance) != ("cuts" in variance):
+        raise _damaged("varmod should have both dirs and cuts")
+
+
+def _check_cv(cv: Any) -> None:
+    sizes: dict[str, int] = {}
+    _check_parts(cv, {"folds": "f"}, sizes, of_texts=True)
+    _check_parts(cv, {"terms": "f"}, sizes)
+    folds = cv["folds"]
+    if not folds or not isinstance(cv["tables"], dict) or not all(map(_FOLD.search, folds)):
+        raise _damaged("cv.list holds no folds by name, or there are no tables")
+    for table in cv["tables"].values():
+        _check_parts(table, {"values": ".."}, sizes)
+    try:
+        cv_frames(cv)
+    except (KeyError, IndexError, TypeError, ValueError):
+        raise _damaged("the tables of cross-validation do not belong together") from None
+
+
+def _damaged(what: str) -> InvalidInputError:
+    return InvalidInputError(f"the earth object is damaged: {what}")

@@ -1,1 +1,0 @@
-"""Arithmetic that rounds as R's does."""

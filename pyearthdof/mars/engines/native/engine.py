@@ -1,0 +1,866 @@
+"""The native engine: forward pass, pruning pass, least squares, and many responses in threads.
+
+The loops are compiled (`pyearthdof._core`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from .... import _core
+from ...._utils.checks import refusal
+from ...._utils.warnings import warn_user
+from ...._version import __version__
+from ....contract import Fits, PathFits, SizeFits
+from ....exceptions import InvalidInputError, RWarning
+from ....random import RDraws
+from ...arithmetic import r_mean, r_sum, r_weighted_mean, sum_in_order
+from ...components.terms import evaluate_terms, gcv_of, gcv_of_sizes, term_names
+from ...data.design import Design, Responses, default_names, differ, taken
+from ...data.training import TrainingData
+from ...model.fit import Fit
+from ...model.mars_model import MarsModel
+from ...options import MANY_ROWS, EarthOptions, n_arguments
+from ..base import BoundEngine, Engine
+from ..path import check_path, steps_allowed
+from .glm_fit import (
+    check_responses,
+    earth_part,
+    fit_glms,
+    glm_responses,
+)
+
+__all__ = [
+    "BoundNative", "ForwardPass", "NativeEngine", "Pruning", "Search", "Subsets", "choose",
+    "effective_weights", "find_subsets", "fit", "fit_complete", "fit_one", "forward_pass", "make_design",
+    "pass_settings", "prune", "refuse_sizes", "reprune", "response_importance", "scale_responses",
+    "subset_fits",
+]  # fmt: skip
+
+
+ALL_PARENTS = 10_001  # earth's number for it, above any nk
+SIZES = (1e-75, 1e75)  # of the largest value of a column: products of sums of squares are numbers
+
+
+def make_design(X: np.ndarray, n_threads: int = 1) -> _core.Design:
+    """Sort the predictors, once for all fits on them."""
+    design = _core.Design(X, n_threads)
+    _refuse_largest("X", design.reach())
+    return design
+
+
+def pass_settings(options: EarthOptions, n: int) -> _core.Settings:
+    """What the forward pass on n rows is told, in earth's limits."""
+    if options.endspan > n:  # of the rows of a fold; for all rows it was checked
+        raise refusal("endspan", options.endspan, f"at most the number of rows, {n}")
+    fast_k = options.fast_k
+    return _core.Settings(
+        degree=options.degree,
+        nk=options.nk,
+        penalty=options.penalty,
+        thresh=options.thresh,
+        minspan=max(options.minspan, -n),  # more knots than rows there are none
+        endspan=options.endspan,
+        newvar_penalty=options.newvar_penalty,
+        fast_k=ALL_PARENTS if fast_k <= 0 else min(max(3, fast_k), ALL_PARENTS),
+        fast_beta=options.fast_beta,
+        adjust_endspan=options.adjust_endspan,
+        auto_linpreds=options.auto_linpreds,
+    )
+
+
+def response_importance(response_weight: np.ndarray | None, n_resp: int) -> np.ndarray:
+    """Factors of the responses: the root of earth's weights relative to their mean."""
+    if response_weight is None:
+        return np.ones(n_resp)
+    weights = np.maximum(response_weight, r_mean(response_weight) / 1e8)
+    return np.sqrt(weights / r_mean(weights))
+
+
+def refuse_sizes(name: str, values: np.ndarray) -> None:
+    """Refuse columns whose sums of squares overflow or vanish when multiplied: earth may never end."""
+    _refuse_largest(name, np.abs(values).max(axis=0))
+
+
+def _refuse_largest(name: str, largest: np.ndarray) -> None:
+    bad = (largest > SIZES[1]) | ((largest < SIZES[0]) & (largest > 0))
+    if bad.any():
+        raise InvalidInputError(
+            f"{name} has a column with values up to {largest[bad][0]:g}, whose squares are too "
+            f"{'large' if largest[bad][0] > 1 else 'small'} for a double: scale it"
+        )
+
+
+def scale_responses(Y: np.ndarray, scale: bool) -> tuple[np.ndarray, np.ndarray]:
+    """The responses as rows, by R's scale(), and the divisors.
+
+    A constant response stays as it is, which leaves all responses of the fit as they are.
+    """
+    refuse_sizes("y", Y)
+    rows = np.ascontiguousarray(Y.T)
+    if scale:
+        scaled, spread = _core.scale_rows(rows)
+        if spread.all():
+            return scaled, spread
+    return rows, np.ones(len(rows))
+
+
+def effective_weights(
+    weights: np.ndarray | None, n: int, options: EarthOptions
+) -> np.ndarray | None:
+    """The weights that earth works with: none where all are equal, and nothing too close to zero.
+
+    Too close is below a hundred millionth of their mean.
+    """
+    weights = np.ones(n) if weights is None else np.asarray(weights, dtype=float)
+    if not (options.force_weights or differ(weights)):
+        return None
+    return np.maximum(weights, r_mean(weights) / 1e8)
+
+
+class Allowed:
+    """Takes a forward pass step by step and asks `function` what may come next.
+
+    A pass that is taken again from the start, in earth's order of operations, has its questions answered
+    from memory, so that the function hears each of R's questions once.
+    """
+
+    def __init__(self, function: Callable[..., bool], names: Sequence[str]):
+        self.function, self.names = function, tuple(names)
+        self._n_arguments = n_arguments(function)
+        self._heard: list[tuple[tuple, bool]] = []
+        self._at = 0
+
+    def run(self, steps: _core.Steps) -> dict[str, Any]:
+        """What the pass found."""
+        while steps.is_running:
+            if steps.n_slots == 1:
+                self._at = 0
+            for slot, dirs in steps.parents():
+                parents = dirs.astype(int)
+                for pred in np.flatnonzero(parents == 0).tolist():
+                    steps.allow(slot, pred, self._answer(parents, pred))
+            steps.run(1)
+        return steps.collect()
+
+    def _answer(self, parents: np.ndarray, pred: int) -> bool:
+        question = (parents.tobytes(), pred)
+        if self._at == len(self._heard) or self._heard[self._at][0] != question:
+            del self._heard[self._at :]
+            degree = 1 + int(np.count_nonzero(parents))
+            first = not self._heard
+            known = (degree, pred, parents.copy(), self.names, first)
+            answer = self.function(*known[: self._n_arguments])
+            self._heard.append((question, bool(answer)))
+        self._at += 1
+        return self._heard[self._at - 1][1]
+
+
+ALMOST_ZERO = 1e-10  # earth refuses weights below it
+
+
+@dataclass(frozen=True)
+class ForwardPass:
+    """What a forward pass found, dependent columns dropped.
+
+    Attributes
+    ----------
+    dirs, cuts : (n_terms, p) arrays
+        Directions and knots of the terms.
+    bx : (n, n_terms) array
+        Basis columns, times the square root of the case weights where there are any.
+    steps : (n_terms,) array
+        The step of the pass that added each term; 0 for the intercept.
+    termcond : int
+        Why the pass stopped, R's number.
+    n_ties : int
+        Steps that rounding decided, taken in earth's own order of operations.
+    rss_null : float
+        RSS of the intercept, in the units of the pass: of the scaled response.
+    rss_after, terms_after : (n_steps,) arrays
+        The RSS and the number of terms after each step that was tried.
+    """
+
+    dirs: np.ndarray
+    cuts: np.ndarray
+    bx: np.ndarray
+    steps: np.ndarray
+    termcond: int
+    n_ties: int
+    rss_null: float
+    rss_after: np.ndarray
+    terms_after: np.ndarray
+
+
+def forward_pass(
+    X: np.ndarray,
+    Y: np.ndarray,
+    options: EarthOptions,
+    weights: np.ndarray | None = None,
+    feature_names: Sequence[str] | None = None,
+    *,
+    exact: bool = False,
+    n_threads: int = 1,
+) -> ForwardPass:
+    """Run the forward pass; `exact` takes every step in earth's own order of operations."""
+    settings = pass_settings(options, len(X))
+    if weights is not None:
+        _check_weighted(weights, settings)
+    design = make_design(X, n_threads)
+    importance = response_importance(options.response_weight, Y.shape[1])
+    rows, spread = scale_responses(Y * importance, options.is_scaled(Y.shape[1]))
+    given: tuple = (exact,)
+    if weights is not None:
+        given = (weights, _weighted_null_rss(rows, weights))
+        rows = np.ascontiguousarray((np.sqrt(weights)[:, None] * Y * importance / spread).T)
+    linpreds = list(options.linpreds)
+    if options.allowed is not None:
+        allowed = Allowed(options.allowed, feature_names or default_names(X.shape[1]))
+        found = allowed.run(_core.Steps(design, settings, linpreds, rows, *given))
+    else:
+        run: Any = _core.forward_pass if weights is None else _core.weighted_pass
+        found = run(design, settings, linpreds, rows, *given, n_threads)
+    found["terms_after"] = np.array(found["terms_after"], dtype=int)
+    return ForwardPass(bx=found.pop("columns").T, **found)
+
+
+def _check_weighted(weights: np.ndarray, settings: _core.Settings) -> None:
+    if settings.newvar_penalty != 0:
+        raise InvalidInputError(
+            f"newvar_penalty={settings.newvar_penalty:g} but it should be 0 with case weights, "
+            "for which earth does not have it"
+        )
+    if (weights < ALMOST_ZERO).any():
+        row = int(np.flatnonzero(weights < ALMOST_ZERO)[0])
+        raise InvalidInputError(
+            f"sample_weight[{row}]={weights[row]:g} but weights should be greater than {ALMOST_ZERO:g}"
+        )
+
+
+def _weighted_null_rss(rows: np.ndarray, weights: np.ndarray) -> float:
+    """RSS of the intercept alone, in earth's order of sums; `rows` are the unweighted responses."""
+    null = 0.0
+    for row in rows:
+        mean = sum_in_order(weights * row) / sum_in_order(weights)
+        null = sum_in_order(np.append(null, weights * (row - mean) ** 2))
+        null = max(null, 1e-8 * len(row))
+    return null
+
+
+@dataclass(frozen=True)
+class Pruning:
+    """Selected terms (0-based, in R's order) and the best subset of each size (1-based, as in R)."""
+
+    selected: np.ndarray
+    rss_per_subset: np.ndarray
+    gcv_per_subset: np.ndarray
+    prune_terms: np.ndarray
+
+
+@dataclass(frozen=True)
+class Subsets:
+    """The best subset of each size: its RSS, its columns, and the method that found them."""
+
+    rss: np.ndarray
+    best: np.ndarray
+    method: str
+    n_samples: int
+    n_terms: int
+
+
+def prune(
+    bx: np.ndarray, Y: np.ndarray, options: EarthOptions,
+    find: Callable[..., Subsets] | None = None,
+) -> Pruning:  # fmt: skip
+    """Search the subsets of the columns of bx, weighted if Y is, and choose one; `find` may find them."""
+    return choose((find or find_subsets)(np.ascontiguousarray(bx.T), Y, options), options)
+
+
+def find_subsets(columns: np.ndarray, Y: np.ndarray, options: EarthOptions) -> Subsets:
+    """The best subsets of the rows of `columns`, by the method of the options."""
+    m, n = columns.shape
+    method = "backward" if options.pmethod == "cv" else options.pmethod
+    if Y.shape[1] > 1 and method not in ("none", "backward"):
+        raise refusal("pmethod", method, "'backward' or 'none' with several responses")
+    kept = _largest(options, m) if method == "exhaustive" else m
+    if method == "exhaustive" and not _is_well_conditioned(columns.T, options.exhaustive_tol):
+        method = "backward"
+    if m <= 2 and method != "none":
+        method = "backward"
+    if Y.shape[1] > 1:
+        rss, best = _backward_several(columns, Y)
+    else:
+        rss, best = _search(columns, np.ascontiguousarray(Y[:, 0]), method, kept)
+    return Subsets(rss, best, method, n, m)
+
+
+def choose(found: Subsets, options: EarthOptions) -> Pruning:
+    """The subset with the smallest GCV; without pruning all terms, for "cv" nprune of them."""
+    gcv = gcv_of_sizes(found.rss, found.n_samples, options.penalty)
+    largest = min(_largest(options, found.n_terms), len(found.rss))
+    if found.method == "none":
+        selected = np.arange(largest)
+    else:
+        by_gcv = options.pmethod != "cv" or options.nprune is None
+        size = int(np.argmin(gcv[:largest])) + 1 if by_gcv else largest
+        selected = found.best[size - 1, :size].copy()
+    best = np.where(_lower(len(found.best)), found.best + 1, 0)
+    return Pruning(selected, found.rss, gcv, best)
+
+
+@lru_cache(maxsize=8)
+def _lower(size: int) -> np.ndarray:
+    return np.tri(size, dtype=bool)
+
+
+def _largest(options: EarthOptions, n_terms: int) -> int:
+    return n_terms if options.nprune is None else min(n_terms, options.nprune)
+
+
+def _search(
+    columns: np.ndarray, y: np.ndarray, method: str, kept: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """RSS of the best subset of each size, and its columns.
+
+    Columns that depend on others go last and are in no subset. R then numbers the columns by their new
+    places, and earth takes these for the old ones.
+    """
+    if method == "exhaustive" and kept < 2:
+        raise InvalidInputError(
+            "nprune=1 but it should be 2 or more with pmethod='exhaustive': one term leaves no choice"
+        )
+    found = _core.search_subsets(columns, y, "backward" if method == "none" else method, kept)
+    if found["dependent"]:
+        _warn_of_dependent(found["dependent"])
+    if found["nearly_dependent"]:  # earth compares a square with a length, so the units of X matter
+        raise InvalidInputError(
+            "pmethod='exhaustive' but the terms are too nearly dependent for it: use 'backward'"
+        )
+    return found["rss"], found["best"]
+
+
+def _warn_of_dependent(dependent: list[int]) -> None:
+    terms = ", ".join(str(t + 1) for t in dependent)
+    warn_user(
+        f"the pruning pass leaves out terms that depend on others (term {terms} of the forward pass)",
+        RWarning,
+    )
+
+
+def _is_well_conditioned(bx: np.ndarray, tolerance: float) -> bool:
+    values = np.linalg.svd(bx, compute_uv=False)
+    if values[-1] / values[0] >= tolerance:
+        return True
+    warn_user(
+        f'forced pmethod="backward" (bx is ill conditioned, sing val ratio {values[-1] / values[0]:.2g})',
+        RWarning,
+    )
+    return False
+
+
+def _backward_several(columns: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Backward elimination for several responses: drop the term with the least sum of RSS increases."""
+    found = _core.eliminate_backward(columns, np.ascontiguousarray(Y.T))
+    if not found["is_independent"]:
+        raise InvalidInputError(
+            "the terms of the forward pass are nearly dependent, with which earth cannot prune several "
+            "responses (R: lin dep terms in bx): leave out predictors that are almost the same"
+        )
+    return found["rss"], found["best"]
+
+
+@dataclass(frozen=True)
+class Search:
+    """The functions that find terms and subsets; a shared search remembers earlier results."""
+
+    forward: Callable[..., ForwardPass] = forward_pass
+    subsets: Callable[..., Subsets] = find_subsets
+
+
+def fit(
+    X: np.ndarray, y: np.ndarray, options: EarthOptions, weights: np.ndarray | None = None,
+    feature_names: Sequence[str] | None = None, subset: np.ndarray | None = None, n_threads: int = 1,
+    search: Search = Search(),
+) -> Fit:  # fmt: skip
+    """Fit one response, or several (columns of y) with the same terms.
+
+    Parameters
+    ----------
+    X : (n, p) array
+    y : (n,) or (n, m) array
+    options : EarthOptions
+    weights : (n,) array, optional
+        Case weights.
+    feature_names : names of the columns of X
+    subset : rows to fit on, optional
+    n_threads : int
+        The fit does not depend on it.
+    search : Search
+        What finds the terms and subsets.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof.mars.options import EarthOptions
+    >>> x = np.linspace(0, 1, 101)
+    >>> found = fit(x[:, None], np.maximum(0, x - 0.5), EarthOptions(n_features=1)).model
+    >>> found.dirs.ravel().tolist(), found.cuts.ravel().round(6).tolist()
+    ([0.0, 1.0, -1.0], [0.0, 0.52, 0.52])
+    """
+    X = np.asarray(X, dtype=float)
+    Y = np.asarray(y, dtype=float).reshape(len(X), -1)
+    names = default_names(X.shape[1]) if feature_names is None else tuple(feature_names)
+    weights = taken(effective_weights(weights, len(X), options), subset)
+    X, Y = taken(X, subset), taken(Y, subset)
+    forward = search.forward(X, Y, options, weights, names, n_threads=n_threads)
+    found = _prune_and_solve(
+        forward, Y, weights, options, n_threads, search, single=np.ndim(y) == 1
+    )
+    return replace(
+        found,
+        model=replace(
+            found.model,
+            feature_names=names,
+            term_names=term_names(found.model.dirs, found.model.cuts, names, X),
+        ),
+    )
+
+
+def _prune_and_solve(
+    forward: ForwardPass, Y: np.ndarray, weights: np.ndarray | None, options: EarthOptions,
+    n_threads: int = 1, search: Search = Search(), *, single: bool,
+) -> Fit:  # fmt: skip
+    """Prune and regress; the model has no names yet. A `single` response has vectors."""
+    # each product in R's order: rounding decides ties, and whether the fit of a constant is exact
+    importance = response_importance(options.response_weight, Y.shape[1])
+    root = None if weights is None else np.sqrt(weights)[:, None]
+    weighted = Y if root is None else root * Y
+    pruned = prune(forward.bx, weighted * importance, options, search.subsets)
+    bx = columns = np.ascontiguousarray(forward.bx.T[pruned.selected])
+    if root is not None:
+        bx = columns / root.T
+        columns = bx * root.T
+    wanted = options.get_leverages
+    wanted = len(Y) < MANY_ROWS if wanted is None else wanted
+    scaled = Y * importance
+    weighted = scaled if root is None else scaled * root
+    coef, residuals, leverages = _least_squares(columns, weighted, wanted, n_threads)
+    if root is not None:
+        residuals = residuals / root
+    fitted, residuals = (scaled - residuals) / importance, residuals / importance
+    coef = coef / importance
+    statistics = _statistics(pruned)
+    statistics |= _per_response(
+        scaled / importance, fitted, residuals, weights, options, statistics
+    )
+    if single:
+        coef, fitted, residuals = coef[:, 0], fitted[:, 0], residuals[:, 0]
+    model = MarsModel(
+        feature_names=(),
+        dirs=forward.dirs.astype(float),
+        cuts=forward.cuts,
+        term_names=(),
+        coef=coef,
+        degree=options.degree,
+        penalty=options.penalty,
+        nk=options.nk,
+        thresh=options.thresh,
+        pmethod=options.pmethod,
+        termcond=forward.termcond,
+        n_samples=len(Y),
+        engine="native",
+        versions={"pyearthdof": __version__},
+        **statistics,
+    )
+    return Fit(model, bx.T, fitted, residuals, leverages)
+
+
+def _per_response(
+    Y: np.ndarray, fitted: np.ndarray, residuals: np.ndarray, weights: np.ndarray | None,
+    options: EarthOptions, statistics: dict[str, Any],
+) -> dict[str, np.ndarray]:  # fmt: skip
+    """What each response by itself has of the fit, with earth's rules for weights."""
+    n, m = Y.shape
+    cases = 1.0 if weights is None else weights
+    penalty, n_terms = options.penalty, len(statistics["selected"])
+    rss, rsq, gcv, grsq = np.empty((4, m))
+    for j, (y, fit) in enumerate(zip(Y.T, fitted.T, strict=True)):
+        mean = r_sum(y) / n if weights is None else r_weighted_mean(y, weights)
+        total = r_sum(cases * (y - mean) ** 2)
+        rss[j] = r_sum(cases * (y - fit) ** 2)
+        rsq[j] = _share(rss[j], total)
+        if weights is None and m == 1:
+            rss[j] = r_sum(residuals[:, 0] ** 2)
+            total = r_sum((y - r_mean(y)) ** 2)
+        gcv[j], null = gcv_of([rss[j], total], np.array([n_terms, 1]), n, penalty)
+        grsq[j] = _share(gcv[j], null)
+    if weights is not None and m == 1:
+        grsq[0] = statistics["grsq"]
+    return {
+        "rss_per_response": rss,
+        "rsq_per_response": rsq,
+        "gcv_per_response": gcv,
+        "grsq_per_response": grsq,
+    }
+
+
+def _statistics(pruned: Pruning) -> dict[str, Any]:
+    rss, gcv = pruned.rss_per_subset.copy(), pruned.gcv_per_subset.copy()
+    rss[rss < 1e-10] = 0.0
+    gcv[gcv < 1e-10] = 0.0
+    last = len(pruned.selected) - 1
+    return {
+        "selected": pruned.selected,
+        "rss": float(rss[last]),
+        "rsq": _share(rss[last], rss[0]),
+        "gcv": float(gcv[last]),
+        "grsq": _share(gcv[last], gcv[0]),
+        "rss_per_subset": rss,
+        "gcv_per_subset": gcv,
+        "prune_terms": pruned.prune_terms.astype(float),
+    }
+
+
+def _share(part: float, whole: float) -> float:
+    """1 - part/whole, with R's rounding of what is almost zero."""
+    if whole == 0:
+        return -math.inf if part > 0 else math.nan
+    share = 1 - float(part) / float(whole)
+    return 0.0 if -1e-5 < share < 1e-5 else float(share)
+
+
+def _least_squares(
+    columns: np.ndarray, Y: np.ndarray, with_leverages: bool, n_threads: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Coefficients, residuals and leverages of Y on the rows of `columns`.
+
+    In R's order of operations: where terms are almost dependent only it loses the digits that R loses.
+    R's lm() asks for more independence than the forward pass.
+    """
+    rows = np.ascontiguousarray(Y.T)
+    found = _core.regress(columns, rows, leverages=with_leverages, n_threads=n_threads)
+    if not found["is_independent"]:
+        raise InvalidInputError(
+            "the selected terms are nearly dependent (R: singular fit encountered): leave out predictors "
+            "that are almost the same, or use a larger thresh or penalty"
+        )
+    leverages = found["leverages"]
+    if leverages is not None:
+        leverages[leverages < 1e-8] = 0.0
+        leverages[leverages > 1 - 1e-8] = 1.0
+    return found["coef"], found["residuals"].T, leverages
+
+
+def fit_one(
+    data: TrainingData, options: EarthOptions, n_threads: int = 1, search: Search = Search()
+) -> Fit:
+    """Fit one model, without cross-validation."""
+    responses, weights = _earth_part(data, options, check=True)
+    y = _without(responses.values, data.all_offset)
+    responses = _rows(responses, data.subset)
+    _warn_if_constant(taken(y, data.subset), options)
+    X, names = data.all_design.values, data.design.names
+    found = fit(X, y, options, weights, names, data.subset, n_threads, search)
+    return _completed(found, data, responses, options, n_threads)
+
+
+def _earth_part(
+    data: TrainingData, options: EarthOptions, *, check: bool = False
+) -> tuple[Responses, np.ndarray | None]:
+    """Responses and case weights of all rows as earth searches terms for them."""
+    if options.glm_family is None:
+        return data.all_responses, data.all_weights
+    if check:
+        check_responses(data, options)
+    return earth_part(data, options)
+
+
+def _without(y: np.ndarray, offset: np.ndarray | None) -> np.ndarray:
+    """The responses less a formula's offset."""
+    return y if offset is None else (y.T - offset).T
+
+
+def _rows(responses: Responses, subset: np.ndarray | None) -> Responses:
+    return responses if subset is None else responses.rows(subset)
+
+
+def _warn_if_constant(y: np.ndarray, options: EarthOptions) -> None:
+    """R's own warning."""
+    if y.ndim == 1 and options.scale_y is not False and np.ptp(y) == 0:
+        warn_user(
+            f"Cannot scale y (values are all equal to {y[0]:g}) Use Scale.y=FALSE to silence this "
+            "warning",
+            RWarning,
+        )
+
+
+def _completed(
+    found: Fit, data: TrainingData, responses: Responses, options: EarthOptions, n_threads: int = 1
+) -> Fit:
+    """The fit with the names of its data, and with the generalised linear model."""
+    glm = glm_y = None
+    if options.glm_family is not None:
+        glm, glm_y = fit_glms(found.bx, data, options, n_threads), glm_responses(data, options)
+    return replace(
+        found,
+        model=replace(
+            found.model,
+            feature_names=tuple(data.design.names),
+            response_names=responses.names,
+            columns=data.design.columns,
+            formula=data.formula,
+            glm=glm,
+        ),
+        fitted=found.fitted if data.offset is None else (found.fitted.T + data.offset).T,
+        glm_y=glm_y,
+    )
+
+
+def reprune(model: MarsModel, data: TrainingData, options: EarthOptions) -> Fit:
+    """The pruning pass again, on the forward pass of a fitted model."""
+    responses, weights, bx = _weighted_terms(model, data, options)
+    none = np.empty(0, dtype=int)
+    forward = ForwardPass(model.dirs, model.cuts, bx, none, model.termcond, 0, 0.0, none, none)
+    Y, single = _without(responses.matrix, data.offset), responses.values.ndim == 1
+    found = _prune_and_solve(forward, Y, weights, options, single=single)
+    found = replace(found, model=replace(found.model, term_names=model.term_names))
+    return _completed(found, data, responses, options)
+
+
+def _weighted_terms(
+    model: MarsModel, data: TrainingData, options: EarthOptions
+) -> tuple[Responses, np.ndarray | None, np.ndarray]:
+    """earth's responses and case weights, and all terms of the forward pass times the weights' roots."""
+    X = data.design.values
+    responses, weights = _earth_part(data, options)
+    weights = effective_weights(weights, len(data.all_design.values), options)
+    weights = taken(weights, data.subset)
+    root = np.ones(len(X)) if weights is None else np.sqrt(weights)
+    bx = evaluate_terms(X, model.dirs, model.cuts) * root[:, None]
+    return _rows(responses, data.subset), weights, bx
+
+
+def subset_fits(
+    model: MarsModel, data: TrainingData, options: EarthOptions, n_sizes: int
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield for the sizes 1, 2, ... the terms of the best subset and their (size, m) coefficients.
+
+    It is what earth's update() makes of a fit for each nprune if terms cost nothing.
+    """
+    responses, weights, bx = _weighted_terms(model, data, options)
+    Y = _without(responses.matrix, data.offset)
+    importance = response_importance(options.response_weight, Y.shape[1])
+    root = np.ones((len(Y), 1)) if weights is None else np.sqrt(weights)[:, None]
+    columns, weighted = np.ascontiguousarray(bx.T), root * Y * importance
+    exhaustive = options.pmethod == "exhaustive"  # which looks no further than nprune
+    found = None if exhaustive else find_subsets(columns, weighted, options)
+    for size in range(1, min(n_sizes, len(columns)) + 1):
+        each = replace(options, nprune=size, penalty=-1.0)
+        if exhaustive and size > 1:  # one term leaves no choice; R's earth stops there
+            found = find_subsets(columns, weighted, each)
+        selected = np.zeros(1, dtype=int) if found is None else choose(found, each).selected
+        chosen = np.ascontiguousarray((bx[:, selected] / root * root).T)
+        coef, _, _ = _least_squares(chosen, Y * importance * root, False, 1)
+        yield selected, coef / importance
+
+
+def fit_complete(
+    data: TrainingData, options: EarthOptions, n_threads: int = 1, seed: int | None = None
+) -> Fit:
+    """A fit with its cross-validation, the size that it prefers, and the variance model.
+
+    `seed` is the one of R's stream, for nfold of 2 or more.
+    """
+    if options.nfold < 2:
+        return fit_one(data, options, n_threads)
+    from .cross_validation import best_size, cross_validate
+    from .varmod import fit_variance
+
+    data = data.of_subset()  # the folds are of the rows to fit on
+    assert seed is not None  # the estimator has drawn one
+    draws = RDraws(seed)
+    by_cv = options.pmethod == "cv"
+    first = replace(options, pmethod="backward") if by_cv else options
+    found = fit_one(data, first, n_threads)
+    cv = cross_validate(found.model, data, options, draws, n_threads)
+    if by_cv:
+        size = replace(options, nprune=best_size(cv, options.nprune))
+        before, found = found.model, reprune(found.model, data, size)
+        kept = ("rss_per_subset", "gcv_per_subset", "prune_terms")  # of the first pruning pass
+        model = replace(found.model, **{name: getattr(before, name) for name in kept})
+        found = replace(found, model=model)
+    found = replace(found, cv=cv)
+    if options.varmod_method == "none":
+        return found
+    varmod, errors = fit_variance(found, data, options, cv, draws)
+    sd = varmod.sd(found.fitted, data.design.values)
+    return replace(found, model=replace(found.model, varmod=varmod), sd=sd, varmod_errors=errors)
+
+
+class BoundNative(BoundEngine):
+    """MARS with the native engine on one design, whose columns are sorted once.
+
+    Without `names` the columns are x1, x2, ...
+    """
+
+    engine = "native"
+    has_threads = True
+
+    def __init__(self, X: np.ndarray, names: Sequence[str] | None, options: EarthOptions):
+        X = np.asarray(X, dtype=float)
+        super().__init__(X, default_names(X.shape[1]) if names is None else names, options)
+        self.settings = pass_settings(options, len(self.X))
+        self.design = make_design(self.X)
+        self.linpreds, self.is_scaled = list(options.linpreds), options.is_scaled(1)
+
+    def fit_many(self, Y: np.ndarray, n_threads: int = 1) -> Fits:
+        """Fitted values and numbers of terms for every column of Y.
+
+        Pruning is backward or none; other methods, an `allowed` function and the search for weights fit one
+        response at a time.
+        """
+        options = self.options
+        alone = options.allowed is not None or options.force_weights
+        if alone or options.pmethod not in ("none", "backward"):
+            fits = [fit(self.X, y, options, None, self.names) for y in Y.T]
+            terms = np.array([f.model.n_terms for f in fits])
+            return Fits(np.column_stack([f.fitted for f in fits]), terms, terms)
+        refuse_sizes("Y", Y)
+        nprune = options.nk if options.nprune is None else min(options.nprune, options.nk)
+        is_pruned = options.pmethod == "backward"
+        fitted, terms = _core.fit_many(
+            self.design, self.settings, self.linpreds, np.ascontiguousarray(Y.T), self.is_scaled,
+            is_pruned, nprune, n_threads,
+        )  # fmt: skip
+        return Fits(fitted.T, terms, terms)
+
+    def fit_path(self, Y: np.ndarray, nks: Sequence[int], n_threads: int = 1) -> PathFits:
+        """Unpruned fits at each nk from one forward pass for each response.
+
+        Without a threshold the fit at nk = k is the beginning of the pass at any larger nk, so `thresh`
+        must be 0 and `pmethod` none.
+        """
+        check_path(self.options)
+        refuse_sizes("Y", Y)
+        settings = pass_settings(replace(self.options, nk=max(nks)), len(self.X))
+        fitted, terms = _core.fit_paths(
+            self.design, settings, self.linpreds, np.ascontiguousarray(Y.T), self.is_scaled,
+            [steps_allowed(nk) for nk in nks], n_threads,
+        )  # fmt: skip
+        return PathFits(np.ascontiguousarray(fitted.transpose(1, 2, 0)), terms.T.astype(float))
+
+    def fit_sizes(
+        self,
+        Y: np.ndarray,
+        Z: np.ndarray | None = None,
+        weights: np.ndarray | None = None,
+        n_threads: int = 1,
+    ) -> SizeFits:
+        """Forward pass and pruning sequence of every column of Y.
+
+        The compiled loops know backward pruning without weights; other methods, an `allowed` function and
+        weights take one response at a time.
+
+        Parameters
+        ----------
+        Y : (n, m) array
+        Z : (n, m) array, optional
+            Directions, one for each response: the fits' products with them are wanted, too. With weights
+            they are those of the responses times the roots of the weights.
+        weights : (n,) array, optional
+            Case weights.
+        n_threads : int
+            The fits do not depend on it.
+        """
+        refuse_sizes("Y", Y)
+        options = self.options
+        weights = effective_weights(weights, len(Y), options)
+        plain = options.allowed is None and weights is None
+        if plain and options.pmethod == "backward":
+            y, z = (np.ascontiguousarray(V.T) for V in (Y, Y[:, :0] if Z is None else Z))
+            found = _core.fit_sizes(
+                self.design, self.settings, self.linpreds, y, z, self.is_scaled, n_threads
+            )
+            return SizeFits(
+                found["rss"], None if Z is None else found["products"], found["n_terms"]
+            )
+        if options.allowed is not None:
+            n_threads = 1  # the user's function is asked by one thread
+        directions = [None] * Y.shape[1] if Z is None else list(Z.T)
+        each = Parallel(n_threads, backend="threading")(
+            delayed(self._sizes_of_one)(y, z, weights) for y, z in zip(Y.T, directions, strict=True)
+        )
+        width = max(len(rss) for rss, _ in each)
+        return SizeFits(
+            np.array([_repeated(rss, width) for rss, _ in each]),
+            None if Z is None else np.array([_repeated(products, width) for _, products in each]),
+            np.array([len(rss) for rss, _ in each]),
+        )
+
+    def _sizes_of_one(
+        self, y: np.ndarray, direction: np.ndarray | None, weights: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        root = np.ones(len(y)) if weights is None else np.sqrt(weights)
+        forward = forward_pass(self.X, y[:, None], self.options, weights, self.names)
+        weighted = root * y
+        columns = np.ascontiguousarray(forward.bx.T)
+        found = find_subsets(columns, weighted[:, None], self.options)
+        if direction is None:
+            return found.rss, None
+        products = np.empty(len(found.rss))
+        for k in range(len(products)):
+            q, _ = np.linalg.qr(columns[found.best[k, : k + 1]].T)
+            products[k] = (q.T @ weighted) @ (q.T @ direction)
+        return found.rss, products
+
+
+def _repeated(values: np.ndarray, width: int) -> np.ndarray:
+    """Sizes that were not reached have the longest fit."""
+    return np.append(values, np.full(width - len(values), values[-1]))
+
+
+class NativeEngine(Engine):
+    """Compiled code that gives the models of R's earth without R."""
+
+    name = "native"
+
+    def fit(
+        self,
+        data: TrainingData,
+        options: EarthOptions,
+        *,
+        seed: int | None = None,
+        n_threads: int = 1,
+    ) -> Fit:
+        for warning in data.warnings:  # R has its own
+            warn_user(warning, RWarning)
+        return fit_complete(data, options, n_threads, seed)
+
+    def reprune(self, fit: Fit, data: TrainingData, options: EarthOptions) -> Fit:
+        return reprune(fit.model, data, options)
+
+    def bind(self, design: Design, options: EarthOptions) -> BoundNative:
+        return BoundNative(design.values, design.names, options)
+
+
+def pruned_again(model: MarsModel, bx: np.ndarray, y: np.ndarray) -> MarsModel:
+    """A model without a record of its pruning pass, with one of removing its terms backward."""
+    options = EarthOptions(
+        n_features=len(model.feature_names), penalty=model.penalty, pmethod="none"
+    )
+    found = prune(bx, y.reshape(len(bx), -1), options)
+    return replace(
+        model,
+        dirs=model.dirs[model.selected],
+        selected=np.arange(model.n_terms),
+        rss_per_subset=found.rss_per_subset,
+        gcv_per_subset=found.gcv_per_subset,
+        prune_terms=found.prune_terms,
+    )

@@ -1,0 +1,238 @@
+"""Base class for meta-estimators that select an option of an Earth and delegate to the fitted estimator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, TransformerMixin
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from . import reading as saved
+from .base import MarsEstimator
+from .classifier import EarthClassifier
+from .earth import Earth
+from .mda import Mars
+from .model.estimator_file import EstimatorFile
+
+__all__ = ["EarthMeta", "load_estimator"]
+
+
+def load_estimator(text: str) -> MarsEstimator:
+    """The estimator in the text of a saved file, of the class that was saved; `Earth` for a model alone."""
+    file = EstimatorFile.from_json(text)
+    kinds: dict[str | None, type[MarsEstimator]] = {
+        kind.__name__: kind for kind in (Earth, EarthClassifier, Mars)
+    }
+    return kinds.get(file.kind, Earth)._of_file(file)
+
+
+def _has(name: str):
+    return available_if(lambda self: hasattr(self._inner, name))
+
+
+def _learned(name: str) -> Any:
+    return property(lambda self: getattr(self._estimator(name), name))
+
+
+class EarthMeta(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
+    """Delegates to the estimator that was selected and fitted: its methods and its fitted attributes.
+
+    A subclass has a parameter `estimator`, None for `Earth()`, and names the attribute of the fitted one.
+    The arguments of the methods are those of `Earth`.
+    """
+
+    _fitted_name = "estimator_"
+
+    model_, levels_, classes_ = map(_learned, ("model_", "levels_", "classes_"))
+    terms_, term_coef_, dirs_, cuts_ = map(_learned, ("terms_", "term_coef_", "dirs_", "cuts_"))
+    selected_terms_, prune_terms_ = map(_learned, ("selected_terms_", "prune_terms_"))
+    bx_, fitted_values_, residuals_ = map(_learned, ("bx_", "fitted_values_", "residuals_"))
+    leverages_, weights_ = map(_learned, ("leverages_", "weights_"))
+    rss_, rsq_, gcv_, grsq_ = map(_learned, ("rss_", "rsq_", "gcv_", "grsq_"))
+    rss_per_response_, rsq_per_response_, gcv_per_response_, grsq_per_response_ = map(
+        _learned,
+        ("rss_per_response_", "rsq_per_response_", "gcv_per_response_", "grsq_per_response_"),
+    )
+    rss_per_subset_, gcv_per_subset_ = map(_learned, ("rss_per_subset_", "gcv_per_subset_"))
+    n_terms_, n_coef_, trace_ = map(_learned, ("n_terms_", "n_coef_", "trace_"))
+    nominal_df_, nk_, penalty_ = map(_learned, ("nominal_df_", "nk_", "penalty_"))
+    termcond_, engine_, versions_ = map(_learned, ("termcond_", "engine_", "versions_"))
+    response_names_, feature_importances_ = map(
+        _learned, ("response_names_", "feature_importances_")
+    )
+    n_features_in_, feature_names_in_ = map(_learned, ("n_features_in_", "feature_names_in_"))
+    glm_, glm_coef_, cv_, cv_tables_ = map(_learned, ("glm_", "glm_coef_", "cv_", "cv_tables_"))
+    mda_gcv_ = _learned("mda_gcv_")
+
+    def predict(self, X, *args, **options):
+        """Predict at the rows of X; args and options are those of the fitted estimator's `predict`."""
+        return self._chosen().predict(X, *args, **options)
+
+    @_has("predict_proba")
+    def predict_proba(self, X, *, extrapolate="allow"):
+        """Probabilities of the classes at the rows of X; `extrapolate` as in `Earth.predict`."""
+        return self._chosen().predict_proba(X, extrapolate=extrapolate)
+
+    @_has("predict_log_proba")
+    def predict_log_proba(self, X, *, extrapolate="allow"):
+        """Logarithms of `predict_proba(X, extrapolate=extrapolate)`."""
+        return self._chosen().predict_log_proba(X, extrapolate=extrapolate)
+
+    @_has("predict_raw_proba")
+    def predict_raw_proba(self, X, *, extrapolate="allow"):
+        """R's own probabilities at X; `extrapolate` as in `Earth.predict`."""
+        return self._chosen().predict_raw_proba(X, extrapolate=extrapolate)
+
+    @_has("decision_function")
+    def decision_function(self, X, *, extrapolate="allow"):
+        """Linear predictors of the classes at X; `extrapolate` as in `Earth.predict`."""
+        return self._chosen().decision_function(X, extrapolate=extrapolate)
+
+    @_has("predict_interval")
+    def predict_interval(self, X=None, level=0.95, kind="prediction", type="response"):
+        """Intervals of the fitted estimator; X, level, kind and type as in `Earth.predict_interval`."""
+        return self._chosen().predict_interval(X, level, kind, type)
+
+    @_has("predict_sd")
+    def predict_sd(self, X=None):
+        """Standard deviations of new observations at X by the variance model."""
+        return self._chosen().predict_sd(X)
+
+    def score(self, X, y, sample_weight=None) -> float:
+        """The estimator's own score: R squared, or the share of correct classes.
+
+        X, y and sample_weight are the data that it is computed on.
+        """
+        return self._chosen().score(X, y, sample_weight)
+
+    def transform(self, X):
+        """The selected terms at the rows of X."""
+        return self._chosen().transform(X)
+
+    def get_feature_names_out(self, input_features=None):
+        """Names of the columns of `transform`; `input_features` is ignored."""
+        return self._chosen().get_feature_names_out(input_features)
+
+    def contributions(self, X):
+        """The contribution of each term to the prediction at the rows of X."""
+        return self._chosen().contributions(X)
+
+    def residuals(self, type="earth"):
+        """Residuals of the training rows; `type` as in `Earth.residuals`."""
+        return self._chosen().residuals(type)
+
+    def coef(self, type="response", decomp="none"):
+        """Coefficients by term; type and decomp as in `Earth.coef`."""
+        return self._chosen().coef(type, decomp)
+
+    def importance(self, *, trim=True, sqrt=True):
+        """Importance of the predictors; trim and sqrt as in `Earth.importance`."""
+        return self._chosen().importance(trim=trim, sqrt=sqrt)
+
+    def anova(self):
+        """Friedman's decomposition of the fitted model."""
+        return self._chosen().anova()
+
+    def summary(self, **options) -> str:
+        """The summary of the fitted model; options as in `Earth.summary`."""
+        return self._chosen().summary(**options)
+
+    def format(self, style="h", **options) -> str:
+        """The fitted model as a formula; style and options as in `Earth.format`."""
+        return self._chosen().format(style, **options)
+
+    def report(self, path, X=None, y=None, *, df=None, level=0.95, title=None) -> None:
+        """Write the fitted model as one HTML page; all arguments as in `Earth.report`."""
+        self._chosen().report(path, X, y, df=df, level=level, title=title)
+
+    def to_python(self, name="predict", type="response") -> str:
+        """A Python function; name and type as in `Earth.to_python`."""
+        return self._chosen().to_python(name, type)
+
+    def to_sympy(self, type="response"):
+        """A sympy expression; `type` as in `Earth.to_sympy`."""
+        return self._chosen().to_sympy(type)
+
+    def to_sql(self, type="response", dialect="ansi"):
+        """An SQL expression; type and dialect as in `Earth.to_sql`."""
+        return self._chosen().to_sql(type, dialect)
+
+    def to_javascript(self, name="predict", type="response") -> str:
+        """A JavaScript function; name and type as in `Earth.to_javascript`."""
+        return self._chosen().to_javascript(name, type)
+
+    def to_onnx(self, type="response"):
+        """An ONNX graph; `type` as in `Earth.to_onnx`."""
+        return self._chosen().to_onnx(type)
+
+    def to_frame(self, type="response"):
+        """The terms as a table; `type` as in `Earth.to_frame`."""
+        return self._chosen().to_frame(type)
+
+    @_has("to_rds")
+    def to_rds(self, path) -> None:
+        """Write an .rds file to `path` that R reads as an earth object."""
+        self._chosen().to_rds(path)
+
+    @_has("reprune")
+    def reprune(self, *, penalty=None, nprune=None, pmethod=None):
+        """The fitted estimator, pruned again; penalty, nprune and pmethod as in `Earth.reprune`."""
+        return self._chosen().reprune(penalty=penalty, nprune=nprune, pmethod=pmethod)
+
+    @_has("update")
+    def update(self, *, formula=None, ponly=False, **options):
+        """The fitted estimator, fitted again; formula, ponly and options as in `Earth.update`."""
+        return self._chosen().update(formula=formula, ponly=ponly, **options)
+
+    def save(self, path) -> None:
+        """Write the fitted estimator that was selected to the file `path`, as JSON."""
+        self._chosen().save(path)
+
+    def to_json(self) -> str:
+        """The text of the file that `save` writes."""
+        return self._chosen().to_json()
+
+    @classmethod
+    def load(cls, path):
+        """Read the file at `path`, which `save` wrote: the estimator that was selected."""
+        return load_estimator(saved.read_file(path))
+
+    @classmethod
+    def from_json(cls, text: str):
+        """Read the text of `to_json`, as `load` reads its file."""
+        return load_estimator(text)
+
+    @property
+    def _inner(self):
+        return Earth() if self.estimator is None else self.estimator
+
+    @property
+    def _data(self):
+        """The training data, for plots."""
+        return self._chosen()._data
+
+    def _chosen(self):
+        """The fitted estimator."""
+        check_is_fitted(self)
+        return vars(self)[self._fitted_name]
+
+    def _estimator(self, attribute: str):
+        """The fitted estimator, for one of its attributes."""
+        if self._fitted_name not in vars(self):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {attribute!r}")
+        return vars(self)[self._fitted_name]
+
+    def __str__(self) -> str:
+        return str(self._chosen()) if self.__sklearn_is_fitted__() else repr(self)
+
+    def __sklearn_is_fitted__(self):
+        return self._fitted_name in vars(self)
+
+    def __sklearn_tags__(self):
+        tags, inner = super().__sklearn_tags__(), get_tags(self._inner)
+        tags.estimator_type = inner.estimator_type
+        tags.regressor_tags, tags.classifier_tags = inner.regressor_tags, inner.classifier_tags
+        tags.input_tags, tags.target_tags = inner.input_tags, inner.target_tags
+        return tags

@@ -6,7 +6,7 @@ import functools
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 import pandas as pd
@@ -42,15 +42,12 @@ from .data.ranges import Ranges
 from .data.training import TrainingData, response_levels
 from .engines import choose_engine, engine_called
 from .engines.base import Engine
-from .engines.r import engine as engine_r
-from .engines.r.objects import write_rds
 from .engines.separation import with_separation
 from .export.javascript import to_javascript
 from .export.onnx import to_onnx
 from .export.python import to_python
 from .export.sql import to_sql
 from .export.sympy import to_sympy
-from .formula.training import FormulaData
 from .inspect.estimator_summary import estimator_summary
 from .inspect.format import DECOMPOSITIONS, STYLES, check_digits, format_model, term_table
 from .inspect.html import Summary, model_html
@@ -69,6 +66,9 @@ from .model.intervals import check_variance_model, interval_table, standard_devi
 from .model.mars_model import KINDS, MarsModel
 from .options import SEARCH_OPTIONS, EarthOptions, check_options, linear_predictors, of_stage
 from .report.estimator import write_report
+
+if TYPE_CHECKING:
+    from .formula.training import FormulaData
 
 __all__ = ["MarsEstimator", "case_weights", "check_many", "search_options", "weights_kept"]
 
@@ -213,7 +213,7 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
             setattr(self, name, arguments[name])
 
     def set_params(self, **params):
-        """Set arguments, as scikit-learn's estimators do; names of py-earth and R are refused with ours."""
+        """Set arguments, `params`, as scikit-learn does; names of py-earth and R are refused with ours."""
         for name, value in params.items():
             if name in OURS:
                 raise InvalidInputError(f"set_params() got {_other_name(name, value)}")
@@ -229,8 +229,9 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
 
     def _fit(self, data: TrainingData) -> None:
         """Check the options, fit, and set the fitted attributes."""
-        if isinstance(data, FormulaData):
-            warn_of_columns(data.frame, data.formula.raw_columns.columns)
+        if data.formula is not None:
+            frame = cast("FormulaData", data).frame
+            warn_of_columns(frame, data.formula.raw_columns.columns)
         options = self._options_for(data.design, data.all_responses.matrix)
         n_threads = check_jobs(self.n_jobs)
         engine = self._engine or choose_engine(self.engine, options)
@@ -241,8 +242,8 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         weights = case_weights(model, data), weights_kept(data, options)
         self._learn(replace(fit, model=model, weights=weights[0], weights_kept=weights[1]), data)
         self._warn(heard, options)
-        if isinstance(data, FormulaData):
-            self._take_formula(data)
+        if data.formula is not None:
+            self._take_formula(cast("FormulaData", data))
 
     def _warn(self, heard: list[tuple], options: EarthOptions) -> None:
         if self.model_.glm is not None:
@@ -570,8 +571,10 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         r_object = None if self._fitted is None else self._fitted.r_object
         method = self.varmod_method
         check_variance_model(self.model_, method, type, has_r_object=r_object is not None)
+        from .engines.r.engine import predict_interval
+
         new = None if X is None else check_new_data(self, X)
-        by_r = functools.partial(engine_r.predict_interval, self.model_, r_object, new, method)
+        by_r = functools.partial(predict_interval, self.model_, r_object, new, method)
         return new, by_r
 
     def transform(self, X):
@@ -660,8 +663,10 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         check_flag("fixed_point", fixed_point)
         given = {"details": details, "style": style, "decomp": decomp, "digits": digits}
         if (r_object := self._printed_by_r()) is not None:
+            from .engines.r.engine import summary_text
+
             given |= {"fixed.point": fixed_point}
-            return Summary.of(engine_r.summary_text(r_object, given), self.model_)
+            return Summary.of(summary_text(r_object, given), self.model_)
         glm_fits = self._glm_fits() if details and self.model_.glm is not None else None
         given |= {"fixed_point": fixed_point, "earth_version": _earth_version(style)}
         text = estimator_summary(self, glm_fits, **given)
@@ -863,8 +868,10 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
                 "type='standardize' but there is no variance model: fit with varmod_method, nfold and ncross"
             )
         # a gam, which is in R alone
+        from .engines.r.engine import standardized_residuals
+
         bridge.require("earth")
-        return engine_r.standardized_residuals(fit.r_object)[:, 0]
+        return standardized_residuals(fit.r_object)[:, 0]
 
     def coef(self, type="response", decomp="none"):
         """Coefficients by `terms_`, the row names of R's `fit$coefficients`.
@@ -1124,6 +1131,8 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         There is an example in `Earth.from_r`.
         """
         check_is_fitted(self)
+        from .engines.r.objects import write_rds
+
         write_rds(self._training_fit("to_rds"), path, self._fit_in_r)
 
     def _fit_in_r(self) -> Fit:

@@ -13,8 +13,6 @@ from .data.classes import check_classes, check_threshold, class_names, learn_cla
 from .data.design import Responses, check_design, check_new_data, check_subset, check_weights
 from .data.new_rows import within_range
 from .data.training import TrainingData
-from .engines.r.engine import moves_knots
-from .formula.training import FormulaData
 
 __all__ = ["EarthClassifier"]
 
@@ -155,6 +153,9 @@ class EarthClassifier(ClassifierMixin, MarsEstimator):
         >>> model.predict(pd.DataFrame({"x": [1, 39]})).tolist()
         ['low', 'high']
         """
+        from .engines.r.engine import moves_knots
+        from .formula.training import FormulaData
+
         by_position(data, "data", sample_weight=sample_weight, subset=subset)
         estimator = cls(**options)
         check_threshold(estimator.threshold)

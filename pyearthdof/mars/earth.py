@@ -13,9 +13,6 @@ from .data.design import check_design, check_responses, check_subset, check_weig
 from .data.training import TrainingData, response_levels
 from .engines import choose_engine
 from .engines.base import BoundEngine
-from .engines.r.engine import moves_knots
-from .engines.r.objects import read_r
-from .formula.training import FormulaData
 
 __all__ = ["Earth"]
 
@@ -349,6 +346,9 @@ class Earth(MarsEstimator, Procedure):
         >>> model.response_names_, model.model_.feature_names
         (('y',), ('log(x)',))
         """
+        from .engines.r.engine import moves_knots
+        from .formula.training import FormulaData
+
         by_position(data, "data", sample_weight=sample_weight, subset=subset)
         estimator = cls(**options)
         estimator._fit(
@@ -383,6 +383,8 @@ class Earth(MarsEstimator, Procedure):
         >>> model.predict([[-2.0, 0.0]]).round(2)
         array([2.01])
         """
+        from .engines.r.objects import read_r
+
         fit, params = read_r(source)
         estimator = cls(**params)
         estimator._take_names(fit.model)

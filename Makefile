@@ -42,11 +42,11 @@ setup: .venv/.core
 soak: .venv/.core
 	@rm -f .reliability.jsonl
 	@PYEARTHDOF_RELIABILITY=$(CURDIR)/.reliability.jsonl $(PYTHON) -m pytest -q tests/robustness -m "slow or not slow"
-	@$(PYTHON) tests/robustness/soak.py --cases 10000 --json .soak.json
-	@$(PYTHON) tests/robustness/soak.py --data --cases 20000 --json .soak-data.json
-	@$(PYTHON) tests/robustness/soak.py --glm --cases 5000 --json .soak-glm.json
-	@$(PYTHON) tests/robustness/soak.py --folds --cases 1000 --json .soak-folds.json
-	@$(PYTHON) tests/robustness/report.py .reliability.jsonl .soak.json .soak-data.json .soak-glm.json .soak-folds.json docs/reliability.md
+	@$(PYTHON) -m tests.support.fuzzing.soak --cases 10000 --json .soak.json
+	@$(PYTHON) -m tests.support.fuzzing.soak --data --cases 20000 --json .soak-data.json
+	@$(PYTHON) -m tests.support.fuzzing.soak --glm --cases 5000 --json .soak-glm.json
+	@$(PYTHON) -m tests.support.fuzzing.soak --folds --cases 1000 --json .soak-folds.json
+	@$(PYTHON) -m tests.support.fuzzing.report .reliability.jsonl .soak.json .soak-data.json .soak-glm.json .soak-folds.json docs/reliability.md
 
 bench: .venv/.core
 	@$(PYTHON) benchmarks/run.py

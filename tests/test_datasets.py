@@ -5,8 +5,6 @@ from importlib import resources
 
 import numpy as np
 import pytest
-from rscript import needs_rscript, run_r
-from without_r import run_without_r
 
 from pyearthdof.datasets import (
     fetch_spam_split,
@@ -19,6 +17,8 @@ from pyearthdof.datasets import (
     make_sparse,
 )
 from pyearthdof.exceptions import InvalidInputError
+from tests.support.rscript import needs_rscript, run_r
+from tests.support.without_r import run_without_r
 
 
 def test_ozone_and_spam_are_whole():

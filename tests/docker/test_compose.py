@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from dockerfile_lint import parse
+
+from tests.support.dockerfile_lint import parse
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVICES = yaml.safe_load((ROOT / "docker" / "compose.yaml").read_text())["services"]

@@ -5,9 +5,9 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from dockerfile_lint import exec_form, findings, ignored, last_chain, parse
 
 from pyearthdof import __version__
+from tests.support.dockerfile_lint import exec_form, findings, ignored, last_chain, parse
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docker" / "Dockerfile").read_text()

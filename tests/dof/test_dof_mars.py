@@ -7,8 +7,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from rscript import needs_rscript, run_r
-from versions import EARTH_SEEN, golden
 
 from pyearthdof import bridge
 from pyearthdof.dof import correct_penalty, degrees_of_freedom, nominal_df, self_consistency
@@ -18,6 +16,8 @@ from pyearthdof.mars.earth import Earth
 from pyearthdof.mars.mda import Mars
 from pyearthdof.mars.options import default_nk
 from pyearthdof.random import RDraws
+from tests.support.rscript import needs_rscript, run_r
+from tests.support.versions import EARTH_SEEN, golden
 
 REFERENCE = pd.read_csv(Path(__file__).parents[1] / "data" / "correct_penalty.csv")
 ROWS = list(REFERENCE.itertuples(index=False))

@@ -5,7 +5,6 @@ import functools
 import numpy as np
 import pandas as pd
 import pytest
-from rscript import needs_rscript, run_r
 
 from pyearthdof.dof import CorrectedEarth, correct_penalty
 from pyearthdof.exceptions import InvalidInputError
@@ -14,6 +13,7 @@ from pyearthdof.mars.earth import Earth
 from pyearthdof.mars.mda import Mars
 from pyearthdof.mars.options import OPTIONS, SEARCH_OPTIONS
 from pyearthdof.random import RDraws
+from tests.support.rscript import needs_rscript, run_r
 
 X = np.random.default_rng(0).normal(size=(150, 5))
 y = X[:, 0] + np.random.default_rng(1).normal(size=150)

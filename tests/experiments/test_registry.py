@@ -2,13 +2,13 @@
 
 import pytest
 from matplotlib.figure import Figure
-from toy import Toy
 
 import pyearthdof.experiments as package
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.experiments import experiment, experiments
 from pyearthdof.experiments.output import as_latex, as_markdown, write_result
 from pyearthdof.experiments.runner import run_experiments
+from tests.support.toy import Toy
 
 NAMES = [
     "T1", "T2", "T3", "F-subset", "F-lasso-df", "F-lasso-demo", "F-mars-df", "F-mars-mse", "T-ozone",

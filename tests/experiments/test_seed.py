@@ -5,7 +5,6 @@ import re
 
 import numpy as np
 import pytest
-from toy import Toy
 
 from pyearthdof.cli.report import write_report
 from pyearthdof.exceptions import InvalidInputError
@@ -15,6 +14,7 @@ from pyearthdof.experiments.output import write_result
 from pyearthdof.experiments.runner import run_experiments
 from pyearthdof.experiments.store import CellStore
 from pyearthdof.experiments.t1 import LINES
+from tests.support.toy import Toy
 
 
 @pytest.mark.parametrize("name", list(experiments()))

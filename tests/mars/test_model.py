@@ -6,12 +6,12 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from without_r import run_without_r
 
 from pyearthdof import Earth, MarsModel
 from pyearthdof.exceptions import ColumnWarning, InvalidInputError
 from pyearthdof.mars.components.gcv import nominal_df
 from pyearthdof.mars.inspect.contributions import additive_terms, term_contributions
+from tests.support.without_r import run_without_r
 
 
 @pytest.fixture(scope="module", params=[pytest.param("r", marks=pytest.mark.needs_r), "native"])

@@ -6,13 +6,13 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from rscript import needs_rscript, run_r
-from versions import assert_bits
-from without_r import run_without_r
 
 from pyearthdof import Earth
 from pyearthdof.datasets import load_ozone
 from pyearthdof.exceptions import InvalidInputError, TrainingRowsError
+from tests.support.rscript import needs_rscript, run_r
+from tests.support.versions import assert_bits
+from tests.support.without_r import run_without_r
 
 OZONE = load_ozone().astype(float)
 NAMES = ["vh", "wind", "humidity", "temp", "ibh"]

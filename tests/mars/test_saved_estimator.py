@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib import pyplot
-from pyearthdof.mars.model.mars_model.schema import model_schema
 
 from pyearthdof import Earth, EarthClassifier, Mars, MarsModel, plots
 from pyearthdof.exceptions import InvalidInputError, TrainingRowsError
+from pyearthdof.mars.model.schema import model_schema
 
 VALID = jsonschema.Draft202012Validator(model_schema())
 MODELS = {}

@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from filelock import FileLock
-from rscript import needs_rscript
 
 from pyearthdof import Earth
+from tests.support.rscript import needs_rscript
 
 ROOT = Path(__file__).resolve().parents[2]
 ARITHMETIC = ("OPENBLAS_CORETYPE", "NPY_DISABLE_CPU_FEATURES")  # with others, other last digits

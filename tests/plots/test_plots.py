@@ -14,7 +14,6 @@ import pytest
 from matplotlib import pyplot
 from matplotlib.axes import Axes
 from numpy.testing import assert_allclose
-from rscript import needs_rscript, run_r
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 
@@ -24,6 +23,7 @@ from pyearthdof.plots.lowess import lowess
 from pyearthdof.plots.panels import Effect, draw_effects
 from pyearthdof.plots.predictors import Predictors
 from pyearthdof.plots.style import shorten, shorten_all
+from tests.support.rscript import needs_rscript, run_r
 
 FIT = "fit <- earth(x = as.matrix(X), y = y, degree = 2, penalty = 6)\n"
 

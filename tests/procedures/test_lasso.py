@@ -4,7 +4,6 @@ import warnings
 
 import numpy as np
 import pytest
-from rscript import needs_rscript, run_r
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Lasso as ScikitLasso
 from sklearn.utils.estimator_checks import check_estimator
@@ -14,6 +13,7 @@ from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.procedures.iterative_ridge import IterativeRidge
 from pyearthdof.procedures.lasso import Lasso, RelaxedLasso, lasso_path
 from pyearthdof.procedures.theorem import lasso_derivative, theorem_one
+from tests.support.rscript import needs_rscript, run_r
 
 GLMNET = """
 fit <- glmnet(X, y, lambda = lam / (2 * nrow(X)), intercept = FALSE, standardize = FALSE,

@@ -6,11 +6,11 @@ A place that is not in the tables fails the test: either it can do without, or i
 from pathlib import Path
 
 import pytest
-from figures import record
-from source_scan import scan_python, scan_r
 
 import pyearthdof
 from pyearthdof.bridge.scripts import SOURCED, scripts_folder
+from tests.robustness.source_scan import scan_python, scan_r
+from tests.support.figures import record
 
 PACKAGE = Path(pyearthdof.__file__).resolve().parent
 

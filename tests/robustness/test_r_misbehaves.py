@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from child import run_child
-from figures import record
 
 from pyearthdof import Earth, bridge, degrees_of_freedom
 from pyearthdof.bridge import session
 from pyearthdof.bridge.installation import find_r_home
 from pyearthdof.exceptions import FittingError, RError, RWarning
+from tests.support.child import run_child
+from tests.support.figures import record
 
 pytestmark = pytest.mark.needs_r
 
@@ -120,7 +120,7 @@ def test_rpy2_missing(tmp_path):
 
 
 def child_sources() -> str:
-    from child import SOURCES
+    from tests.support.child import SOURCES
 
     return str(SOURCES)
 

@@ -5,8 +5,6 @@ import json
 
 import numpy as np
 import pytest
-import versions
-from versions import golden, installed, skip_unless
 
 import pyearthdof
 from pyearthdof import (
@@ -19,6 +17,8 @@ from pyearthdof import (
 )
 from pyearthdof.experiments import experiment
 from pyearthdof.experiments.store import CellStore
+from tests.support import versions
+from tests.support.versions import golden, installed, skip_unless
 
 RNG = np.random.default_rng(8)
 X = RNG.normal(size=(40, 2))

@@ -15,7 +15,6 @@ from typing import ClassVar
 import joblib
 import numpy as np
 import pytest
-from figures import record
 
 from pyearthdof._version import __version__
 from pyearthdof.contract import Fits
@@ -28,6 +27,7 @@ from pyearthdof.experiments.runner import run_experiments
 from pyearthdof.experiments.store import CellStore
 from pyearthdof.mars.earth import Earth
 from pyearthdof.random import RDraws
+from tests.support.figures import record
 
 X = RDraws(31).normal(50 * 3).reshape(50, 3)
 

@@ -8,8 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from r_models import ETA, FITS, LIMITED, r_found, r_model
-from rscript import needs_rscript
 
 from pyearthdof import Earth
 from pyearthdof.exceptions import InvalidInputError
@@ -17,6 +15,8 @@ from pyearthdof.mars.components.glm import LINKS
 from pyearthdof.mars.data.columns import Column, Columns
 from pyearthdof.mars.export.python import to_python, to_sql, to_sympy
 from pyearthdof.mars.formula.model_matrix import Formula
+from tests.support.mars.r_models import ETA, FITS, LIMITED, r_found, r_model
+from tests.support.rscript import needs_rscript
 
 pytestmark = needs_rscript
 TYPES = ("response", "link", "earth")

@@ -6,7 +6,12 @@ import subprocess
 import numpy as np
 import pandas as pd
 import pytest
-from exports_check import (
+
+from pyearthdof import Earth, EarthClassifier
+from pyearthdof.exceptions import InvalidInputError
+from pyearthdof.mars.components.glm import LINKS
+from pyearthdof.mars.export.series import arc_series, decay_series, normal_series
+from tests.support.mars.exports_check import (
     assert_close,
     check_javascript,
     check_model,
@@ -17,12 +22,7 @@ from exports_check import (
     run_onnx,
     run_sympy,
 )
-from random_models import new_rows, random_models
-
-from pyearthdof import Earth, EarthClassifier
-from pyearthdof.exceptions import InvalidInputError
-from pyearthdof.mars.components.glm import LINKS
-from pyearthdof.mars.export.series import arc_series, decay_series, normal_series
+from tests.support.mars.random_models import new_rows, random_models
 
 needs_node = pytest.mark.skipif(node() is None, reason="node runs the exported JavaScript")
 needs_onnx = pytest.mark.skipif(

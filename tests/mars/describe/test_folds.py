@@ -5,9 +5,9 @@ import functools
 import numpy as np
 import pandas as pd
 import pytest
-from rscript import needs_rscript, run_r
 
 from pyearthdof import Earth
+from tests.support.rscript import needs_rscript, run_r
 
 RNG = np.random.default_rng(12)
 N = 120

@@ -3,13 +3,13 @@
 import re
 
 import pytest
-from r_models import ARGUMENTS, FITS, IN_FULL, STYLES, r_model, r_text
-from rscript import needs_rscript, r_version
-from without_r import run_without_r
 
 from pyearthdof import bridge
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.mars.inspect.format import _short_names, format_model
+from tests.support.mars.r_models import ARGUMENTS, FITS, IN_FULL, STYLES, r_model, r_text
+from tests.support.rscript import needs_rscript, r_version
+from tests.support.without_r import run_without_r
 
 OLD, NEW = "5.3.2", "5.3.4"
 

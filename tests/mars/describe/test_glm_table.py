@@ -5,11 +5,11 @@ import functools
 import numpy as np
 import pandas as pd
 import pytest
-from rscript import needs_rscript, run_r
-from versions import assert_lines
 
 from pyearthdof import Earth, EarthClassifier
 from pyearthdof.mars.inspect.glm_table import _quantiles
+from tests.support.rscript import needs_rscript, run_r
+from tests.support.versions import assert_lines
 
 RNG = np.random.default_rng(31)
 N = 90

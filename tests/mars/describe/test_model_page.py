@@ -10,11 +10,11 @@ from importlib.resources import files
 import numpy as np
 import pandas as pd
 import pytest
-from random_models import new_rows, random_models
 
 from pyearthdof import CorrectedEarth, Earth, EarthClassifier, MarsModel, correct_penalty
 from pyearthdof.datasets import load_ozone
 from pyearthdof.exceptions import InvalidInputError
+from tests.support.mars.random_models import new_rows, random_models
 
 HOSTILE = "<img src=x onerror=alert(1)></script><script>alert(2)</script>&\"'"
 SECTIONS = [

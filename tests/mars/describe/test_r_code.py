@@ -3,11 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from rscript import needs_rscript, run_r
 
 from pyearthdof import Earth, EarthClassifier
 from pyearthdof.mars.report.about import About
 from pyearthdof.mars.report.r_code import _text, r_code
+from tests.support.rscript import needs_rscript, run_r
 
 
 @pytest.fixture(scope="module")

@@ -5,15 +5,15 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from cases import CASES
-from r_models import FITS, r_found, r_model
-from rscript import needs_rscript, run_r
-from test_identity import fit_case
 
 from pyearthdof import Earth
 from pyearthdof.datasets import load_ozone
 from pyearthdof.mars.inspect.importance import importance_table
 from pyearthdof.mars.inspect.summary import model_summary, r_format, r_round
+from tests.mars.test_identity import fit_case
+from tests.support.mars.cases import CASES
+from tests.support.mars.r_models import FITS, r_found, r_model
+from tests.support.rscript import needs_rscript, run_r
 
 pytestmark = needs_rscript
 OZONE = load_ozone()

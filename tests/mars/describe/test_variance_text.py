@@ -6,11 +6,11 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from rscript import needs_rscript, run_r
-from without_r import run_without_r
 
 from pyearthdof import Earth, MarsModel
 from pyearthdof.exceptions import InvalidInputError
+from tests.support.rscript import needs_rscript, run_r
+from tests.support.without_r import run_without_r
 
 RNG = np.random.default_rng(8)
 N = 200

@@ -5,11 +5,11 @@ import os
 import numpy as np
 import pandas as pd
 import pytest
-from rscript import needs_rscript, run_r
 from scipy import sparse
 
 from pyearthdof import Earth
 from pyearthdof.exceptions import InvalidInputError, PyEarthDofError, RWarning
+from tests.support.rscript import needs_rscript, run_r
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(40, 3))

@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from rscript import needs_rscript, run_r
 
 from pyearthdof.mars.data.columns import Columns
 from pyearthdof.mars.data.contrasts import MAX_LEVELS, polynomial_contrasts
+from tests.support.rscript import needs_rscript, run_r
 
 SIZES = [*range(2, 41), 60, 93, 94, MAX_LEVELS]
 

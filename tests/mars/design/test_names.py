@@ -1,11 +1,11 @@
 """Our names of terms are R's, in every paired case."""
 
 import pytest
-from cases import CASES, r_results
-from rscript import needs_rscript
 
 from pyearthdof.mars.components.term_names import term_names
 from pyearthdof.mars.data.design import default_names
+from tests.support.mars.cases import CASES, r_results
+from tests.support.rscript import needs_rscript
 
 
 @needs_rscript

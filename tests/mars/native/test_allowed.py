@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from rscript import needs_rscript, run_r
 
 from pyearthdof import Earth
+from tests.support.rscript import needs_rscript, run_r
 
 RNG = np.random.default_rng(4)
 X = RNG.normal(size=(100, 4))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from earth_batch import Case, difference, fit_in_r
-from rscript import needs_rscript
 
 from pyearthdof import crosscheck
 from pyearthdof.mars.data.contrasts import polynomial_contrasts
 from pyearthdof.mars.engines import native
+from tests.support.mars.earth_batch import Case, difference, fit_in_r
+from tests.support.rscript import needs_rscript
 
 pytestmark = needs_rscript
 

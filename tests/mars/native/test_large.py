@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from earth_batch import Case, difference, fit_in_r
-from rscript import needs_rscript
 
 from pyearthdof import _core
 from pyearthdof.mars.engines import native
 from pyearthdof.mars.engines.native.settings import make_design, pass_settings
+from tests.support.mars.earth_batch import Case, difference, fit_in_r
+from tests.support.rscript import needs_rscript
 
 MANY = 60_000  # rows, with which earth's basis for nk = 41 is not kept by case
 

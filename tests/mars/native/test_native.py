@@ -7,14 +7,14 @@ from functools import partial
 
 import numpy as np
 import pytest
-from earth_batch import Case, difference, fit_in_r
-from rscript import needs_rscript, run_r
 
 from pyearthdof import Earth, _core
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.mars.data.design import Design, Responses
 from pyearthdof.mars.engines import native
 from pyearthdof.mars.engines.r.training_data import TrainingData
+from tests.support.mars.earth_batch import Case, difference, fit_in_r
+from tests.support.rscript import needs_rscript, run_r
 
 
 def many(X, Y, options, n_threads=1):

@@ -5,15 +5,15 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from earth_cases import R_DATA, read_frames
-from rscript import needs_rscript, run_r
-from without_r import run_without_r
 
 from pyearthdof import Earth
 from pyearthdof._utils.warnings import warn_user
 from pyearthdof.exceptions import InvalidInputError, RWarning
 from pyearthdof.mars.engines.native.cross_validation import draw_folds, in_threads
 from pyearthdof.random import RDraws
+from tests.support.mars.earth_cases import R_DATA, read_frames
+from tests.support.rscript import needs_rscript, run_r
+from tests.support.without_r import run_without_r
 
 SEED = 7
 EXACT = {"rtol": 1e-8, "atol": 1e-10}

@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
-from rscript import needs_rscript, r_warnings, run_r
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from versions import assert_bits, installed
-from without_r import run_without_r
 
 from pyearthdof import Earth, EarthClassifier, MarsModel, _core
 from pyearthdof.exceptions import InvalidInputError, SeparationWarning
 from pyearthdof.mars.components.links import LINKS
 from pyearthdof.mars.engines.native.glm import GlmStoppedError, fit_glm
+from tests.support.rscript import needs_rscript, r_warnings, run_r
+from tests.support.versions import assert_bits, installed
+from tests.support.without_r import run_without_r
 
 RNG = np.random.default_rng(20)
 N = 120

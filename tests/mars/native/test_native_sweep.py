@@ -7,11 +7,11 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from earth_batch import Case, difference, fit_in_r
-from rscript import needs_rscript
 
 from pyearthdof.mars.data.contrasts import polynomial_contrasts
 from pyearthdof.mars.engines import native
+from tests.support.mars.earth_batch import Case, difference, fit_in_r
+from tests.support.rscript import needs_rscript
 
 ORDINARY, NASTY, SEVERAL = 2000, 5000, 3000
 

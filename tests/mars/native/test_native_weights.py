@@ -7,12 +7,12 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from earth_batch import Case, difference, fit_in_r
-from rscript import needs_rscript, run_r
-from test_native_sweep import TRICKS, ordinary_design, random_spans
 
 from pyearthdof._core import eliminate_backward, regress
 from pyearthdof.mars.engines import native
+from tests.mars.native.test_native_sweep import TRICKS, ordinary_design, random_spans
+from tests.support.mars.earth_batch import Case, difference, fit_in_r
+from tests.support.rscript import needs_rscript, run_r
 
 FEW, MANY = 100, 3000
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from earth_batch import Case
 
 from pyearthdof import _core
 from pyearthdof.datasets import load_ozone
 from pyearthdof.mars.engines.native.settings import make_design, pass_settings, scale_responses
+from tests.support.mars.earth_batch import Case
 
 
 def errors(X, y, **options) -> np.ndarray:

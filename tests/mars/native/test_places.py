@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from earth_batch import Case
 
 from pyearthdof import _core
 from pyearthdof.mars.engines.native.settings import make_design, pass_settings
+from tests.support.mars.earth_batch import Case
 
 
 def counted_places(x, base, spans) -> list[int]:

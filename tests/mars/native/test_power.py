@@ -8,8 +8,6 @@ import warnings
 
 import numpy as np
 import pytest
-from power_problems import Problem, random_problem, solve_by_r
-from rscript import needs_rscript, run_r
 
 from pyearthdof import Earth
 from pyearthdof.exceptions import InvalidInputError
@@ -23,6 +21,8 @@ from pyearthdof.mars.engines.native.nl2sol_algebra import (
     solve_transposed,
 )
 from pyearthdof.mars.engines.native.power import fit_power
+from tests.support.mars.power_problems import Problem, random_problem, solve_by_r
+from tests.support.rscript import needs_rscript, run_r
 
 ENDS = {
     "X-convergence (3)",

@@ -6,13 +6,13 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from rscript import needs_rscript, run_r
-from without_r import run_without_r
 
 from pyearthdof import Earth, MarsModel
 from pyearthdof.exceptions import InvalidInputError, RWarning
 from pyearthdof.mars.engines.native.robust import fit_robust, robust_errors
 from pyearthdof.random import RDraws
+from tests.support.rscript import needs_rscript, run_r
+from tests.support.without_r import run_without_r
 
 SEED = 11
 EXACT = {"rtol": 1e-8, "atol": 1e-10}

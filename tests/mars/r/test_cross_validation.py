@@ -4,10 +4,10 @@ import warnings
 
 import numpy as np
 import pytest
-from earth_cases import R_DATA, read_frames
-from rscript import needs_rscript, run_r
 
 from pyearthdof import Earth, EarthClassifier
+from tests.support.mars.earth_cases import R_DATA, read_frames
+from tests.support.rscript import needs_rscript, run_r
 
 pytestmark = [
     needs_rscript,

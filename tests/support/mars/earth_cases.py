@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
-from rscript import run_r
 
 from pyearthdof import Earth
+from tests.support.rscript import run_r
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,10 +8,10 @@ from __future__ import annotations
 import functools
 
 import numpy as np
-from pyearthdof.mars.model.mars_model.mars_model import MarsModel
-from rscript import run_r
 
 from pyearthdof.mars.components.glm import GlmPart
+from pyearthdof.mars.model.mars_model import MarsModel
+from tests.support.rscript import run_r
 
 FITS = {
     "trees": "earth(Volume ~ ., data = trees)",

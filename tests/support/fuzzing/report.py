@@ -1,6 +1,6 @@
-"""docs/reliability.md from what the tests of this folder and the soak run measured. Run by `make soak`.
+"""docs/reliability.md from what tests/robustness and the soak run measured. Run by `make soak`.
 
-python tests/robustness/report.py figures.jsonl soak.json data.json glm.json folds.json docs/reliability.md
+python -m tests.support.fuzzing.report figures.jsonl soak.json data.json glm.json folds.json PAGE
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ its tables, `pmethod="cv"`, and the standard deviations of the variance models:
 {folds}
 
 "Refused" is a problem that both refuse. "Stricter" is one that R fits and we refuse on purpose, "looser" one
-that R fails on and the native engine fits; `tests/robustness/judge.py` lists every such kind with its reason.
+that R fails on and the native engine fits; `tests/support/fuzzing/known.py` lists
+every such kind with its reason.
 "Tied": rounding alone decides between equal candidates, whose difference is shown to be nothing.
 Coefficients and leverages of almost dependent terms are compared to what their condition number allows.
 

@@ -14,7 +14,8 @@ import shutil
 
 import numpy as np
 import pytest
-from rscript import run_r
+
+from tests.support.rscript import run_r
 
 R_PACKAGES = ("earth", "mda", "kernlab", "glmnet", "leaps", "mvtnorm", "quadprog")
 

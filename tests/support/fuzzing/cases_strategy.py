@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from case import Case
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
+
+from tests.support.fuzzing.case import Case
 
 __all__ = ["bad_cases", "cases", "distinct_cases", "good_cases"]
 

@@ -1,7 +1,7 @@
 """Programs that the tests of interrupts start, stop in the middle, and look at afterwards.
 
-`python interruptible.py NAME` computes something once, says "ready", computes it again until Ctrl-C, says
-"stopped", computes it once more and says whether the numbers are those of the first time.
+`python -m tests.support.interruptible NAME` computes something once, says "ready", computes it again
+until Ctrl-C, says "stopped", computes it once more and says whether the numbers are those of the first time.
 """
 
 import contextlib

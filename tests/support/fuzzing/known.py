@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from case import Case
-from rserver import Refused
+
+from tests.support.fuzzing.case import Case
+from tests.support.fuzzing.rserver import Refused
 
 __all__ = ["LOOSER_THAN_R", "STRICTER_THAN_R", "is_rs_own"]
 

@@ -6,11 +6,11 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
-from rscript import run_r
 
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.mars.engines.native.power import fit_power
 from pyearthdof.mars.engines.native.regression import wls
+from tests.support.rscript import run_r
 
 KINDS = (
     "growing", "constant", "falling", "zeros", "tiny", "scaled", "exact", "narrow", "clumped", "steep",

@@ -1,7 +1,7 @@
 """Formulas that ask for much: hundreds of short texts, within the limits of the guard and beyond them.
 
-`python hostile_formulas.py` fits them all to a small frame and prints, for each, what came of it and the
-seconds that it took.
+`python -m tests.support.hostile_formulas` fits them all to a small frame and prints the outcome of each and
+the seconds that it took.
 """
 
 import itertools

@@ -18,7 +18,7 @@ def run_child(
 ) -> subprocess.CompletedProcess:
     """Run the code where R is as its installer left it, but for the environment variables given."""
     clean = {k: v for k, v in os.environ.items() if k not in R_SETTINGS}
-    paths = [str(SOURCES), str(Path(__file__).parent), clean.get("PYTHONPATH", "")]
+    paths = [str(SOURCES), clean.get("PYTHONPATH", "")]
     clean["PYTHONPATH"] = os.pathsep.join(p for p in paths if p)
     return subprocess.run(
         [sys.executable, *options, "-c", code, *args],

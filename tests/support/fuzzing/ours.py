@@ -6,13 +6,13 @@ import contextlib
 import warnings
 
 import numpy as np
-from case import Case
-from rscript import r_warnings
-from rserver import AGAIN, Died, Fitted, Refused
 
 from pyearthdof import Earth, EarthClassifier, MarsModel
 from pyearthdof.exceptions import RWarning, SeparationWarning
 from pyearthdof.mars.engines.native import earth_glm, fold_statistics
+from tests.support.fuzzing.case import Case
+from tests.support.fuzzing.rserver import AGAIN, Died, Fitted, Refused
+from tests.support.rscript import r_warnings
 
 __all__ = ["fit_ours"]
 

@@ -10,7 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-from case import Case
+
+from tests.support.fuzzing.case import Case
 
 __all__ = ["data_case", "data_cases"]
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from case import Case
-from differences import bits_that_differ, numbers_that_differ, tie
-from known import STRICTER_THAN_R, is_rs_own
-from ours import fit_ours
-from rserver import Died, Fitted, Refused
+
+from tests.support.fuzzing.case import Case
+from tests.support.fuzzing.differences import bits_that_differ, numbers_that_differ, tie
+from tests.support.fuzzing.known import STRICTER_THAN_R, is_rs_own
+from tests.support.fuzzing.ours import fit_ours
+from tests.support.fuzzing.rserver import Died, Fitted, Refused
 
 
 @dataclass(frozen=True)

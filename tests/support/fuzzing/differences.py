@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from case import Case
-from rserver import AGAIN, Fitted
 
 from pyearthdof import MarsModel
 from pyearthdof.mars.components.families import FAMILIES
@@ -13,6 +11,8 @@ from pyearthdof.mars.components.glm import FAMILIES as R_FAMILIES
 from pyearthdof.mars.components.links import LINKS
 from pyearthdof.mars.components.terms import evaluate_term
 from pyearthdof.mars.crosscheck import TIE
+from tests.support.fuzzing.case import Case
+from tests.support.fuzzing.rserver import AGAIN, Fitted
 
 __all__ = ["bits_that_differ", "numbers_that_differ", "tie"]
 

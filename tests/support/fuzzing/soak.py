@@ -1,9 +1,9 @@
 """Thousands of made-up cases by plain R and by both engines, and a report. Run by `make soak`.
 
-    python tests/robustness/soak.py --cases 10000 --json soak.json
-    python tests/robustness/soak.py --data --cases 20000 --json data.json
-    python tests/robustness/soak.py --glm --cases 5000 --json glm.json
-    python tests/robustness/soak.py --folds --cases 5000
+    python -m tests.support.fuzzing.soak --cases 10000 --json soak.json
+    python -m tests.support.fuzzing.soak --data --cases 20000 --json data.json
+    python -m tests.support.fuzzing.soak --glm --cases 5000 --json glm.json
+    python -m tests.support.fuzzing.soak --folds --cases 5000
 
 The engines run in a process of their own: one that crashes or hangs is a difference like another, is told
 with its case, and the next case goes on in a new process. The exit code is 1 if there was any.
@@ -22,20 +22,19 @@ from collections import Counter
 from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 
-import numpy as np  # noqa: E402
-from case import Case  # noqa: E402
-from cases_strategy import distinct_cases  # noqa: E402
-from data_cases import data_cases  # noqa: E402
-from fold_cases import fold_cases  # noqa: E402
-from glm_cases import glm_cases  # noqa: E402
-from judge import DIFFERENT, KINDS, TIED, Verdict, judge  # noqa: E402
-from known import LOOSER_THAN_R, STRICTER_THAN_R  # noqa: E402
-from minimise import minimise  # noqa: E402
-from rserver import Died, Refused, RServer  # noqa: E402
+import numpy as np
 
-from pyearthdof import bridge  # noqa: E402
+from pyearthdof import bridge
+from tests.support.fuzzing.case import Case
+from tests.support.fuzzing.cases_strategy import distinct_cases
+from tests.support.fuzzing.data_cases import data_cases
+from tests.support.fuzzing.fold_cases import fold_cases
+from tests.support.fuzzing.glm_cases import glm_cases
+from tests.support.fuzzing.judge import DIFFERENT, KINDS, TIED, Verdict, judge
+from tests.support.fuzzing.known import LOOSER_THAN_R, STRICTER_THAN_R
+from tests.support.fuzzing.minimise import minimise
+from tests.support.fuzzing.rserver import Died, Refused, RServer
 
 ENGINES = ("r", "native")
 STARTING = 120.0  # seconds that a process may take to import everything

@@ -6,7 +6,8 @@ import functools
 from dataclasses import dataclass, field
 
 import numpy as np
-from rscript import run_r
+
+from tests.support.rscript import run_r
 
 FIELDS = (
     "dirs", "cuts", "selected", "coef", "rss", "rsq", "gcv", "grsq", "rss.per.subset",

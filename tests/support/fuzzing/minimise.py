@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
-from case import Case
+
+from tests.support.fuzzing.case import Case
 
 __all__ = ["minimise"]
 

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
-from case import Case
-from data_cases import data_case
+
+from tests.support.fuzzing.case import Case
+from tests.support.fuzzing.data_cases import data_case
 
 __all__ = ["glm_case", "glm_cases"]
 

@@ -17,7 +17,7 @@ test-all: .venv/.core
 
 test-exports: .venv/.core
 	@$(PYTHON) -m pip install -q --disable-pip-version-check --group onnx
-	@$(PYTHON) -m pytest -q tests/mars/describe/test_export.py tests/mars/describe/test_export_all.py -m "slow or not slow"
+	@$(PYTHON) -m pytest -q tests/mars/export/test_export.py tests/mars/export/test_export_all.py -m "slow or not slow"
 
 browser-test: .venv/.core
 	@$(PYTHON) -m pip install -q --disable-pip-version-check --group browser

@@ -2,7 +2,6 @@
 
 import functools
 import json
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,10 +15,11 @@ from pyearthdof.mars.earth import Earth
 from pyearthdof.mars.mda import Mars
 from pyearthdof.mars.options import default_nk
 from pyearthdof.random import RDraws
+from tests.support import ROOT
 from tests.support.rscript import needs_rscript, run_r
 from tests.support.versions import EARTH_SEEN, golden
 
-REFERENCE = pd.read_csv(Path(__file__).parents[1] / "data" / "correct_penalty.csv")
+REFERENCE = pd.read_csv(ROOT / "tests" / "data" / "correct_penalty.csv")
 ROWS = list(REFERENCE.itertuples(index=False))
 
 

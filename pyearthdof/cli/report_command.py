@@ -73,7 +73,7 @@ def report(
 
 
 def _report_results(out: Path | None) -> Path:
-    from ..experiments.store import locked
+    from ..experiments.runner import locked
     from .report import write_report
 
     folder = out or Path(os.environ.get("PYEARTHDOF_RESULTS") or "results")

@@ -75,8 +75,7 @@ def reproduce(
     """
     from .._utils.files import FileNotWrittenError
     from ..experiments.output import about_file, write_left_out, write_result
-    from ..experiments.runner import run_experiments
-    from ..experiments.store import CellStore, locked
+    from ..experiments.runner import CellStore, locked, run_experiments
     from .report import write_report
 
     wanted = _named(names)
@@ -121,7 +120,7 @@ def reproduce(
 def _plain_warnings():
     """Print our own warnings as one line each, without the place in our source."""
     from ..dof.montecarlo.workers import WorkerDiedWarning
-    from ..experiments.store import DamagedCellWarning
+    from ..experiments.runner import DamagedCellWarning
 
     ours = (DamagedCellWarning, WorkerDiedWarning)
     others = warnings.showwarning

@@ -12,10 +12,8 @@ from ..datasets import make_hinges
 from ..mars.components.gcv import gcv_of_sizes
 from ..mars.components.terms import evaluate_terms
 from ..random import RDraws
-from .base import Experiment, seed_of
-from .errors import multiple, rises, side
-from .plots import BLUE, GREEN, ORANGE, new_figure
-from .verdict import number, stated
+from .base import BLUE, GREEN, ORANGE, Experiment, new_figure, seed_of
+from .verdict import multiple, number, rises, side, stated
 
 N_TRAIN, N_TEST, N_FOLDS = 200, 1000, 10
 PENALTIES = tuple(0.5 * k for k in range(1, 13))

@@ -37,7 +37,7 @@ def test_an_unknown_name_lists_the_known_ones():
 
 
 def test_adding_one_is_adding_one_file(tmp_path, monkeypatch):
-    (tmp_path / "t_new.py").write_text("from toy import Toy\nEXPERIMENT = Toy()\n")
+    (tmp_path / "t_new.py").write_text("from tests.support.toy import Toy\nEXPERIMENT = Toy()\n")
     monkeypatch.setattr(package, "__path__", [*package.__path__, str(tmp_path)])
     experiments.cache_clear()
     try:

@@ -11,8 +11,7 @@ from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.experiments import experiment, experiments, t_ozone
 from pyearthdof.experiments.base import given_seed, seed_of
 from pyearthdof.experiments.output import write_result
-from pyearthdof.experiments.runner import run_experiments
-from pyearthdof.experiments.store import CellStore
+from pyearthdof.experiments.runner import CellStore, run_experiments
 from pyearthdof.experiments.t1 import LINES
 from tests.support.toy import Toy
 

@@ -19,9 +19,8 @@ from pyearthdof import cli
 from pyearthdof._utils.files import FileNotWrittenError, write_whole
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.experiments import Experiment
-from pyearthdof.experiments.plots import new_figure
-from pyearthdof.experiments.runner import run_experiments
-from pyearthdof.experiments.store import CellStore, DamagedCellWarning, locked
+from pyearthdof.experiments.base import new_figure
+from pyearthdof.experiments.runner import CellStore, DamagedCellWarning, locked, run_experiments
 from tests.support.figures import record
 
 
@@ -132,7 +131,7 @@ class TestFull:
             from tests.robustness.test_disk import Means
             from pyearthdof._utils.files import FileNotWrittenError
             from pyearthdof.experiments.runner import run_experiments
-            from pyearthdof.experiments.store import CellStore
+            from pyearthdof.experiments.runner import CellStore
 
             resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
             try:

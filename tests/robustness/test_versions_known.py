@@ -16,7 +16,7 @@ from pyearthdof import (
     self_consistency,
 )
 from pyearthdof.experiments import experiment
-from pyearthdof.experiments.store import CellStore
+from pyearthdof.experiments.runner import CellStore
 from tests.support import versions
 from tests.support.versions import golden, installed, skip_unless
 

@@ -23,8 +23,7 @@ from pyearthdof.dof.montecarlo import workers as _workers
 from pyearthdof.dof.montecarlo.workers import WorkerDiedWarning, run_tasks
 from pyearthdof.exceptions import ClusterError, FittingError
 from pyearthdof.experiments import Experiment
-from pyearthdof.experiments.runner import run_experiments
-from pyearthdof.experiments.store import CellStore
+from pyearthdof.experiments.runner import CellStore, run_experiments
 from pyearthdof.mars.earth import Earth
 from pyearthdof.random import RDraws
 from tests.support.figures import record

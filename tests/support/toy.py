@@ -5,7 +5,7 @@ from typing import ClassVar
 import numpy as np
 
 from pyearthdof.experiments import Experiment
-from pyearthdof.experiments.plots import new_figure
+from pyearthdof.experiments.base import new_figure
 from pyearthdof.experiments.verdict import printed
 
 

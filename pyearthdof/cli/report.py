@@ -73,8 +73,8 @@ def report(
 
 
 def _report_results(out: Path | None) -> Path:
+    from ..experiments.results_page import write_report
     from ..experiments.runner import locked
-    from .report import write_report
 
     folder = out or Path(os.environ.get("PYEARTHDOF_RESULTS") or "results")
     if not folder.is_dir():

@@ -75,8 +75,8 @@ def reproduce(
     """
     from .._utils.files import FileNotWrittenError
     from ..experiments.output import about_file, write_left_out, write_result
+    from ..experiments.results_page import write_report
     from ..experiments.runner import CellStore, locked, run_experiments
-    from .report import write_report
 
     wanted = _named(names)
     summary = []

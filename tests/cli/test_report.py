@@ -9,10 +9,10 @@ import warnings
 
 import pytest
 
-from pyearthdof.cli.report import write_report
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.experiments import experiment
 from pyearthdof.experiments.output import read_left_out, write_left_out, write_result
+from pyearthdof.experiments.results_page import write_report
 from pyearthdof.experiments.runner import run_experiments
 from tests.support.toy import Toy
 

@@ -1,72 +1,31 @@
-"""All results of a folder as one HTML page that needs nothing beside it."""
+"""The HTML page of all results in a folder, in one file that needs nothing else."""
 
 from __future__ import annotations
 
 import base64
 import html
+import json
+import math
 import re
+import warnings
 from pathlib import Path
 
 from .._utils.files import write_whole
 from .._version import __version__
 from ..exceptions import InvalidInputError
-from .report_input import read_results
+from . import experiments
+from .base import comparison_table
+from .output import read_left_out
+from .verdict import Comparison, tally
 
-__all__ = ["PAGE", "write_report"]
+__all__ = ["PAGE", "read_results", "write_report"]
 
 PAGE = "report.html"
 PAPER = (
     "Lijun Wang, Hongyu Zhao and Xiaodan Fan, Degrees of Freedom: Search Cost and Self-consistency"
 )
 
-STYLE = """
-:root { color-scheme: light dark; --ink: #1c1e21; --soft: #5b6068; --page: #ffffff; --card: #f4f5f7;
-  --line: #d5d8dd; --link: #1f5fa8; --good: #1b6e4f; --bad: #a8400c; --shade: #00000066; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6e7ea; --soft: #a2a7b0; --page: #16181c;
-  --card: #1f2227; --line: #383c44; --link: #7fb2ea; --good: #6fcaa3; --bad: #f0a071;
-  --shade: #ffffff66; } }
-* { box-sizing: border-box; }
-html { -webkit-text-size-adjust: 100%; scroll-behavior: smooth; }
-body { margin: 0 auto; padding: 1rem 1rem 4rem; max-width: 90rem; background: var(--page);
-  color: var(--ink); font: 1rem/1.55 system-ui, -apple-system, "Segoe UI", sans-serif; }
-h1 { font-size: 1.6rem; line-height: 1.25; margin: .5rem 0; }
-h2 { font-size: 1.2rem; line-height: 1.3; margin: 0 0 .5rem; }
-h2 small { color: var(--soft); font-weight: normal; }
-a { color: var(--link); }
-p { max-width: 60rem; }
-section { border-top: 1px solid var(--line); padding-top: 1.5rem; margin-top: 2rem; }
-nav ol { padding-left: 0; list-style: none; }
-nav li { padding: .25rem 0 .25rem 8.5rem; text-indent: -8.5rem; }
-nav a { text-decoration: none; }
-nav a:hover, nav a:focus { text-decoration: underline; }
-nav b { display: inline-block; min-width: 8.5rem; margin-right: -.3em; text-indent: 0; }
-nav .good, nav .bad { white-space: nowrap; }
-nav .how { margin-left: .4rem; }
-/* A table and its figure, side by side where both have room. */
-.pair { display: flex; flex-wrap: wrap; gap: 0 2rem; align-items: flex-start; }
-.pair > * { max-width: 100%; }
-/* What goes on beyond an edge has a shadow there; the covers move with the content and hide it at the end. */
-.scroll, figure { --cover: var(--page); overflow-x: auto; margin: 1rem 0; scrollbar-width: thin; background:
-  linear-gradient(to right, var(--cover) 40%, transparent) 0 / 3rem 100% no-repeat local,
-  linear-gradient(to left, var(--cover) 40%, transparent) 100% / 3rem 100% no-repeat local,
-  linear-gradient(to right, var(--shade), transparent) 0 / 1.2rem 100% no-repeat scroll,
-  linear-gradient(to left, var(--shade), transparent) 100% / 1.2rem 100% no-repeat scroll, var(--cover); }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem; }
-th, td { padding: .3rem .8rem .3rem 0; text-align: left; border-bottom: 1px solid var(--line);
-  vertical-align: top; }
-td { white-space: nowrap; }
-td.wrap { white-space: normal; min-width: 9rem; }
-th { color: var(--soft); font-weight: 600; }
-figure { --cover: #ffffff; --shade: #00000066; flex: 1 1 calc(.6 * var(--drawn) + 1rem);
-  border: 1px solid var(--line); border-radius: .5rem; padding: .5rem; isolation: isolate; }
-figure img { display: block; margin: 0 auto; width: 100%; min-width: calc(.6 * var(--drawn));
-  max-width: calc(1.2 * var(--drawn)); mix-blend-mode: multiply; }
-.good { color: var(--good); } .bad { color: var(--bad); font-weight: 600; }
-.how { color: var(--soft); font-size: .85rem; }
-details summary { cursor: pointer; color: var(--link); }
-@media (min-width: 75rem) { .top { display: grid; grid-template-columns: 1fr 1fr; gap: 3rem; } }
-@media (max-width: 40rem) { nav li { padding-left: 0; text-indent: 0; } nav b { display: block; } }
-"""
+STYLE = Path(__file__).with_name("results_page.css")
 
 
 def write_report(folder: Path) -> Path:
@@ -94,17 +53,12 @@ def write_report(folder: Path) -> Path:
 
 def _read(folder: Path) -> list[dict]:
     """What the results tell about themselves, in the paper's order."""
-    from ..experiments import experiments
-
     order = {name: e.order for name, e in experiments().items()}
     results = read_results(folder)
     return sorted(results, key=lambda about: (order.get(about["name"], 1000), about["name"]))
 
 
 def _page(folder: Path, results: list[dict]) -> str:
-    from ..experiments.output import read_left_out
-    from ..experiments.verdict import tally
-
     counts = tally([c for about in results for c in about["comparisons"]])
     agreement = ", ".join(count.agree_with(judge) for judge, count in counts.items())
     body = "\n".join(_section(folder, about) for about in results)
@@ -115,7 +69,8 @@ def _page(folder: Path, results: list[dict]) -> str:
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Degrees of freedom: the paper's tables and figures again</title>
-<style>{STYLE}</style>
+<style>
+{STYLE.read_text("utf-8")}</style>
 </head>
 <body>
 <div class="top">
@@ -144,8 +99,6 @@ tell. Standard errors are in parentheses. How it is judged is told in full in th
 
 def _entries(results: list[dict], left_out: dict[str, str]) -> list[str]:
     """The contents: every experiment in the paper's order, with its count or why it is not here."""
-    from ..experiments import experiments
-
     here = {about["name"]: _entry(about, left_out.get(about["name"])) for about in results}
     absent = {name: e for name, e in experiments().items() if name not in here}
     lines = {name: _absent(name, e.title, left_out.get(name)) for name, e in absent.items()}
@@ -154,8 +107,6 @@ def _entries(results: list[dict], left_out: dict[str, str]) -> list[str]:
 
 
 def _entry(about: dict, left_out: str | None) -> str:
-    from ..experiments.verdict import tally
-
     counts = tally(about["comparisons"])
     agree = all(count.agreed == count.judged for count in counts.values())
     shown = "; ".join(
@@ -201,16 +152,12 @@ def _section(folder: Path, about: dict) -> str:
 
 def _beside(comparisons: list[dict]) -> dict:
     """Each number beside the paper's; R's have a column of their own."""
-    from ..experiments.verdict import R_COLUMN
-
-    columns = ["quantity", "ours", "paper", R_COLUMN, "verdict"]
-    rows = [
-        [c["quantity"], c["ours"], c["paper"], c.get("reference") or "-", c["verdict"]]
+    lines = [
+        Comparison(**{name: c[name] for name in COMPARED}, reference=c.get("reference") or "")
         for c in comparisons
     ]
-    if any(c.get("reference") for c in comparisons):
-        return {"columns": columns, "rows": rows}
-    return {"columns": columns[:3] + columns[4:], "rows": [row[:3] + row[4:] for row in rows]}
+    table = comparison_table(lines)
+    return {"columns": list(table.columns), "rows": table.to_numpy().tolist()}
 
 
 def _table(table: dict, marks: list | None = None) -> str:
@@ -269,3 +216,73 @@ def _short(value) -> str:
 
 def _duration(seconds: float) -> str:
     return f"{seconds:.1f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+
+
+TEXTS = ("name", "title", "question", "size", "engine")
+COMPARED = {"quantity", "ours", "paper", "verdict", "agrees"}
+
+
+def read_results(folder: Path) -> list[dict]:
+    """What the results in a folder tell about themselves, by name; other JSON files are left alone.
+
+    A file that says that it is a result and does not look like one is left out, with a warning.
+    """
+    results = []
+    for file in sorted(folder.glob("*.json")):
+        try:
+            about = json.loads(file.read_text(encoding="utf-8"))
+        except (ValueError, OSError, RecursionError):
+            continue
+        if not isinstance(about, dict) or not {"name", "comparisons", "table"} <= about.keys():
+            continue
+        problem = _problem(about, file.stem)
+        if problem is None:
+            results.append(about)
+        else:
+            warnings.warn(
+                f"{str(file)!r} is left out of the page: {problem}; `pyearthdof reproduce` writes it again",
+                stacklevel=3,
+            )
+    return results
+
+
+def _problem(about: dict, name: str) -> str | None:
+    """Why this is no result of `reproduce`, or None."""
+    if about["name"] != name:
+        return "its name is not that of the file"
+    for field in TEXTS:
+        if not isinstance(about.get(field), str):
+            return f"its {field} is no text"
+    for field in ("settings", "versions"):
+        if not isinstance(about.get(field), dict):
+            return f"its {field} are no mapping"
+    for field in ("seconds", "cells"):
+        if not _is_number(about.get(field)):
+            return f"its {field} are no number"
+    if not _is_table(about["table"]):
+        return "its table is none"
+    if not isinstance(about["comparisons"], list) or not all(
+        map(_is_compared, about["comparisons"])
+    ):
+        return "its comparisons are none"
+    return None
+
+
+def _is_number(value) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_table(table) -> bool:
+    if not isinstance(table, dict) or not isinstance(table.get("columns"), list):
+        return False
+    rows = table.get("rows")
+    width = len(table["columns"])
+    return isinstance(rows, list) and all(isinstance(r, list) and len(r) == width for r in rows)
+
+
+def _is_compared(entry) -> bool:
+    return (
+        isinstance(entry, dict)
+        and entry.keys() >= COMPARED
+        and (entry["agrees"] is None or isinstance(entry["agrees"], bool))
+    )

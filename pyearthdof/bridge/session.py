@@ -22,7 +22,7 @@ from typing import Any
 import numpy  # noqa: F401
 import scipy.linalg  # noqa: F401  numpy and scipy must load their BLAS before R loads its own
 
-from .._utils.remedies import package_remedy, r_again, self_again
+from .._utils.core import self_again
 from .._utils.warnings import warn_user
 from .._version import __version__
 from ..exceptions import (
@@ -34,8 +34,16 @@ from ..exceptions import (
     RWarning,
 )
 from .convert import dispatcher, from_r, to_r
-from .installation import import_rinterface, profile_error, r_is_running, r_was_forked
-from .scripts import SOURCED, scripts_folder
+from .installation import (
+    SOURCED,
+    import_rinterface,
+    package_remedy,
+    profile_error,
+    r_again,
+    r_is_running,
+    r_was_forked,
+    scripts_folder,
+)
 
 __all__ = ["call", "earth_version", "is_available", "r_version", "r_versions", "require"]
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pyearthdof.bridge.scripts import scripts_folder
+from pyearthdof.bridge.installation import scripts_folder
 from pyearthdof.experiments import experiment
 from pyearthdof.experiments.t_ozone import METHODS, summary
 from tests.support.rscript import needs_rscript

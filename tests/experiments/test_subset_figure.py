@@ -5,7 +5,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from pyearthdof.bridge.scripts import scripts_folder
+from pyearthdof.bridge.installation import scripts_folder
 from pyearthdof.experiments import experiment
 from pyearthdof.experiments.f_subset import (
     CONVERGED_LASSO_DF,

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pyearthdof import Earth
-from pyearthdof.bridge.scripts import scripts_folder
+from pyearthdof.bridge.installation import scripts_folder
 from pyearthdof.exceptions import InvalidInputError, PyEarthDofError
 from tests.support.figures import record
 from tests.support.rscript import needs_rscript, run_r

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import pyearthdof
-from pyearthdof.bridge.scripts import SOURCED, scripts_folder
+from pyearthdof.bridge.installation import SOURCED, scripts_folder
 from tests.robustness.source_scan import scan_python, scan_r
 from tests.support.figures import record
 

@@ -212,9 +212,9 @@ def test_scripts_of_ours_that_are_damaged(tmp_path):
     code = """
 import shutil, sys
 from pathlib import Path
-from pyearthdof.bridge import scripts, session
+from pyearthdof.bridge import session
 folder = Path(sys.argv[1]) / "r_scripts"
-shutil.copytree(scripts.scripts_folder(), folder)
+shutil.copytree(session.scripts_folder(), folder)
 (folder / "guard.R").write_text("guarded <- function(")
 session.scripts_folder = lambda: folder
 try:

@@ -303,7 +303,7 @@ def _joined(missing: list[str], rpy2: str) -> str:
 def run_without_home(command: list[str]) -> subprocess.CompletedProcess[str]:
     """Run a program without R_HOME, for a minute at most: R would warn that it takes no notice of it."""
     environment = {k: v for k, v in os.environ.items() if k != "R_HOME"}
-    return subprocess.run(
+    return subprocess.run(  # noqa: S603  a list, no shell: R from R_HOME or the PATH, or the C compiler
         command, capture_output=True, text=True, check=False, env=environment, timeout=60
     )
 

@@ -36,6 +36,7 @@ lint: .venv/.ready
 	@.venv/bin/mypy
 	@.venv/bin/lint-imports --no-cache --no-logo
 	@.venv/bin/clang-format --dry-run --Werror $(CODE)
+	@.venv/bin/hadolint docker/Dockerfile
 
 setup: .venv/.core
 

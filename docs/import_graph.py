@@ -4,6 +4,7 @@
 section is out of date or a layer imports one above it.
 """
 
+import re
 import sys
 import tomllib
 from pathlib import Path
@@ -21,17 +22,16 @@ def contracts() -> list[dict]:
     return [c for c in settings["contracts"] if c["type"] == "layers"]
 
 
-def layers_of(contract: dict) -> list[str]:
-    """Module names from the top layer to the bottom one; those of one layer share a rank, see `rank`."""
+def layers_of(contract: dict) -> list[list[str]]:
+    """The full names of the modules in each layer, from the top one to the bottom one."""
     prefix = f"{contract['containers'][0]}." if "containers" in contract else ""
-    return [
-        " | ".join(prefix + m.strip() for m in layer.split("|")) for layer in contract["layers"]
-    ]
+    layers = [re.findall(r"[\w.]+", layer) for layer in contract["layers"]]
+    return [[prefix + name for name in layer] for layer in layers]
 
 
-def arrows(graph: grimp.ImportGraph, layers: list[str]) -> dict[str, list[str]]:
+def arrows(graph: grimp.ImportGraph, layers: list[list[str]]) -> dict[str, list[str]]:
     """Each module of the layers with the others that it, or a module in it, imports."""
-    members = [name for layer in layers for name in layer.split(" | ")]
+    members = [name for layer in layers for name in layer if name in graph.modules]
     own = {name: {name} | graph.find_descendants(name) for name in members}
     targets = {name: set() for name in members}
     for name, modules in own.items():
@@ -48,7 +48,7 @@ def section(graph: grimp.ImportGraph) -> tuple[str, list[str]]:
     tables, upward = [], []
     for contract in contracts():
         layers = layers_of(contract)
-        rank = {name: k for k, layer in enumerate(layers) for name in layer.split(" | ")}
+        rank = {name: k for k, layer in enumerate(layers) for name in layer}
         lines = ["| module | imports |", "|---|---|"]
         for name, others in arrows(graph, layers).items():
             words = ", ".join(f"`{o.removeprefix('pyearthdof.')}`" for o in others)

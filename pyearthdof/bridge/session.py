@@ -45,7 +45,7 @@ from .installation import (
     scripts_folder,
 )
 
-__all__ = ["call", "earth_version", "is_available", "r_version", "r_versions", "require"]
+__all__ = ["call", "installed_version", "is_available", "r_versions", "require"]
 
 _lock = threading.RLock()
 _session: _Session | None = None
@@ -108,18 +108,10 @@ def r_versions() -> dict[str, str]:
     return dict(_r_versions())
 
 
-def earth_version() -> str | None:
-    """Version of the earth that is installed here, None without. Starts R if it may."""
+def installed_version(name: str) -> str | None:
+    """Version of "R", "earth" or "mda" that is installed here, None without. Starts R if it may."""
     try:
-        return _r_versions().get("earth")
-    except (RNotAvailableError, RForkedError):
-        return None
-
-
-def r_version() -> str | None:
-    """Version of the R that is installed here, such as "4.5.0", None without. Starts R if it may."""
-    try:
-        return _r_versions()["R"]
+        return _r_versions().get(name)
     except (RNotAvailableError, RForkedError):
         return None
 

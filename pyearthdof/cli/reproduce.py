@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 import typer
 
 from ..exceptions import PyEarthDofError
-from .options import Json, Quiet
+from .options import Engine, Json, Quiet
 from .terminal import INTERRUPTED, stopping_in_order
 
 __all__ = ["reproduce"]
@@ -48,9 +48,7 @@ def reproduce(
     ] = None,
     out: Out = Path("results"),
     jobs: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
-    engine: Annotated[
-        Literal["auto", "r", "native"], typer.Option(help="What fits MARS.")
-    ] = "auto",
+    engine: Engine = "auto",
     strict: Annotated[
         bool,
         typer.Option("--strict", help="Exit code 1 if something disagrees with the paper or R."),

@@ -5,10 +5,10 @@ from __future__ import annotations
 import base64
 import html
 import json
-import math
 import re
 import warnings
 from pathlib import Path
+from typing import Any
 
 from .._utils.files import write_whole
 from .._version import __version__
@@ -218,7 +218,12 @@ def _duration(seconds: float) -> str:
     return f"{seconds:.1f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
 
 
-TEXTS = ("name", "title", "question", "size", "engine")
+FIELDS: dict[str, tuple[Any, str]] = {
+    **dict.fromkeys(("name", "title", "question", "size", "engine"), (str, "is no text")),
+    **dict.fromkeys(("settings", "versions", "table"), (dict, "is no mapping")),
+    **dict.fromkeys(("seconds", "cells"), ((int, float), "is no number")),
+    "comparisons": (list, "is no list"),
+}
 COMPARED = {"quantity", "ours", "paper", "verdict", "agrees"}
 
 
@@ -250,39 +255,16 @@ def _problem(about: dict, name: str) -> str | None:
     """Why this is no result of `reproduce`, or None."""
     if about["name"] != name:
         return "its name is not that of the file"
-    for field in TEXTS:
-        if not isinstance(about.get(field), str):
-            return f"its {field} is no text"
-    for field in ("settings", "versions"):
-        if not isinstance(about.get(field), dict):
-            return f"its {field} are no mapping"
-    for field in ("seconds", "cells"):
-        if not _is_number(about.get(field)):
-            return f"its {field} are no number"
-    if not _is_table(about["table"]):
-        return "its table is none"
-    if not isinstance(about["comparisons"], list) or not all(
-        map(_is_compared, about["comparisons"])
-    ):
+    for field, (kind, wrong) in FIELDS.items():
+        if not isinstance(about.get(field), kind):
+            return f"its {field} {wrong}"
+    columns, rows = (about["table"].get(part) for part in ("columns", "rows"))
+    if not isinstance(columns, list) or not isinstance(rows, list):
+        return "its table has no columns or no rows"
+    if not all(isinstance(row, list) and len(row) == len(columns) for row in rows):
+        return "its table has rows of another length"
+    if not all(isinstance(c, dict) and c.keys() >= COMPARED for c in about["comparisons"]):
         return "its comparisons are none"
+    if not all(c["agrees"] is None or isinstance(c["agrees"], bool) for c in about["comparisons"]):
+        return "its comparisons neither agree nor disagree"
     return None
-
-
-def _is_number(value) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _is_table(table) -> bool:
-    if not isinstance(table, dict) or not isinstance(table.get("columns"), list):
-        return False
-    rows = table.get("rows")
-    width = len(table["columns"])
-    return isinstance(rows, list) and all(isinstance(r, list) and len(r) == width for r in rows)
-
-
-def _is_compared(entry) -> bool:
-    return (
-        isinstance(entry, dict)
-        and entry.keys() >= COMPARED
-        and (entry["agrees"] is None or isinstance(entry["agrees"], bool))
-    )

@@ -180,7 +180,7 @@ def _table(short) -> str:
 
 def _short_names(names) -> list[tuple[str, str]]:
     """The pieces of the terms, each once, with their short names; the first one is the intercept."""
-    version = bridge.earth_version()
+    version = bridge.installed_version("earth")
     is_old = version is not None and _numbers(version) < CUT_AT_STARS
     pieces = _cut_behind_parentheses(names) if is_old else "*".join(names).split("*")
     distinct = dict.fromkeys(piece for piece in pieces if piece)

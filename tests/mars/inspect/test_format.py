@@ -51,12 +51,12 @@ TABLES = {
 )  # fmt: skip
 def test_the_table_is_that_of_the_earth_here(monkeypatch, version, table):
     """The newest one where there is none."""
-    monkeypatch.setattr(bridge, "earth_version", lambda: version)
+    monkeypatch.setattr(bridge, "installed_version", lambda name: version)
     assert _short_names(TERMS) == TABLES[table]
 
 
 def test_stars_in_names_leave_no_empty_piece(monkeypatch):
-    monkeypatch.setattr(bridge, "earth_version", lambda: NEW)
+    monkeypatch.setattr(bridge, "installed_version", lambda name: NEW)
     assert _short_names(["(Intercept)", "*a", "b**c*"]) == [
         ("a", "bf1"),
         ("b", "bf2"),
@@ -76,7 +76,7 @@ print(Earth(engine="native", linpreds=True).fit(x, 2 + x[:, 0] + 3 * x[:, 1]).fo
 
 @needs_rscript
 def test_bridge_knows_the_version_of_the_earth_here():
-    assert bridge.earth_version() == r_version("earth")
+    assert bridge.installed_version("earth") == r_version("earth")
 
 
 @needs_rscript

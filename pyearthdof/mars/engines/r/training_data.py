@@ -196,7 +196,7 @@ class FormulaData(TrainingData):
 
 def _moves_knots() -> bool:
     """Whether the R that is here moves knots from the boundary; the newest does, where there is none."""
-    version = bridge.r_version()
+    version = bridge.installed_version("R")
     return version is None or tuple(int(part) for part in version.split(".")[:2]) >= (4, 5)
 
 

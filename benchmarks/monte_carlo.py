@@ -8,10 +8,10 @@ import time
 
 import numpy as np
 from compare import Comparison, Rival, timed
-from pyearthdof.dof.consistency.mars.mars import unpruned_mars
 from stopwatch import r_stopwatch
 
 from pyearthdof import Earth, RDraws, correct_penalty, self_consistency
+from pyearthdof.dof.consistency.mars import unpruned_mars
 
 __all__ = ["comparisons"]
 

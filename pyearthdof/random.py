@@ -21,6 +21,7 @@ _SMALLEST_UNIFORM = 0.5 * 2.328306437080797e-10
 # Above this many elements R draws without replacement by hashing, so other words come out.
 _HASHED_ABOVE = 10_000_000
 _LARGEST_SEED = 2**31 - 1
+_LONGEST = 2**52  # elements of a vector of R
 
 
 class RDraws:
@@ -73,7 +74,7 @@ class RDraws:
         >>> RDraws(1).uniform(3).round(4)
         array([0.2655, 0.3721, 0.5729])
         """
-        return _uniforms(self._words(check_count("n", n, 0)))
+        return _uniforms(self._words(check_count("n", n, 0, _LONGEST)))
 
     def normal(self, n: int) -> np.ndarray:
         """R's `rnorm(n)`: two uniforms make one of 2^-59 resolution, then Wichura's AS241.
@@ -84,7 +85,7 @@ class RDraws:
         >>> RDraws(1).normal(3).round(4)
         array([-0.6265,  0.1836, -0.8356])
         """
-        return self._twister.normals(check_count("n", n, 0))
+        return self._twister.normals(check_count("n", n, 0, _LONGEST))
 
     def skip_normals(self, n: int) -> None:
         """Go on as if n normals had been drawn.
@@ -97,7 +98,7 @@ class RDraws:
         >>> draws.normal(1).round(4)
         array([-0.8356])
         """
-        self._twister.skip(2 * check_count("n", n, 0))
+        self._twister.skip(2 * check_count("n", n, 0, _LONGEST))
 
     def sample(self, x, size: int | None = None, replace: bool = False) -> np.ndarray:
         """R's `sample(x, size, replace)`.
@@ -120,11 +121,11 @@ class RDraws:
         ['a', 'b']
         """
         if np.ndim(x) == 0:
-            n, pool = check_count("x", np.asarray(x).item(), 0), None
+            n, pool = check_count("x", np.asarray(x).item(), 0, _LONGEST), None
         else:
             pool = np.asarray(x)
             n = len(pool)
-        size = n if size is None else check_count("size", size, 0)
+        size = n if size is None else check_count("size", size, 0, _LONGEST)
         if size > 0 and n == 0:
             raise InvalidInputError("x is empty but it should have something to sample from")
         if not replace and size > n:

@@ -13,7 +13,22 @@ fit.earth <- function(x, y, weights, options, seed = NULL, object = NULL, subset
     on.exit(detach("pyearthdof:contrasts", character.only = TRUE))
   }
   # Symbols, not values, so that $call stays short: a call with the data in it is slow to deparse.
-  with.seed(seed, eval(as.call(c(quote(earth::earth), args))))
+  with.gam(options$varmod.method, with.seed(seed, eval(as.call(c(quote(earth::earth), args)))))
+}
+
+# earth looks for the package of a gam on the search path; there it is for as long as it takes.
+with.gam <- function(method, expr) {
+  is.here <- any(c("package:gam", "package:mgcv") %in% search())
+  if (is.null(method) || !grepl("gam$", method) || is.here) return(expr)
+  before <- search()
+  on.exit(for (name in setdiff(search(), before)) detach(name, character.only = TRUE))
+  # A package that fails to load writes why; the last word is ours.
+  here <- function(package) suppressWarnings(suppressMessages(
+    require(package, character.only = TRUE, quietly = TRUE, warn.conflicts = FALSE)))
+  if (!here("gam") && !here("mgcv"))
+    stop("varmod_method=\"", method, "\" needs the R package gam or mgcv: install.packages(\"gam\")",
+         call. = FALSE)
+  expr
 }
 
 # R looks for earth's contrasts of a factor response on the search path, where earth need not be.
@@ -150,7 +165,8 @@ earth.interval <- function(object, x, interval, level) {
   else if (is.data.frame(x) && !is.null(fit$terms))
     environment(fit$terms) <- environment(fit$varmod$parent$terms) <- formula.functions()
   if (is.matrix(x) && startsWith(fit$varmod$method, "x.")) x <- as.data.frame(x)
-  unname(as.matrix(predict(fit, newdata = x, interval = interval, level = level)))
+  with.gam(fit$varmod$method,
+           unname(as.matrix(predict(fit, newdata = x, interval = interval, level = level))))
 }
 
 # R's importance of predictors (evimp) of a fit that was kept as bytes.

@@ -118,8 +118,10 @@ earth.formula.one <- function(text, sent, weights, subset, options, seed = NULL,
     on.exit(detach("pyearthdof:contrasts", character.only = TRUE))
   }
   advice <- if (is.sum(formula[[2]])) sum.advice(formula[[2]])
-  fit <- tryCatch(with.seed(seed, eval(as.call(c(quote(earth::earth), args)))), error = function(e)
-    stop("R could not fit the formula: ", substr(conditionMessage(e), 1, 300), advice, call. = FALSE))
+  fit <- tryCatch(
+    with.gam(options$varmod.method, with.seed(seed, eval(as.call(c(quote(earth::earth), args))))),
+    error = function(e)
+      stop("R could not fit the formula: ", substr(conditionMessage(e), 1, 300), advice, call. = FALSE))
   c(describe.earth(fit), list(object = serialize(fit, NULL)))
 }
 

@@ -151,7 +151,10 @@ def test_pickles_with_its_position():
         ),
         (lambda: RDraws(True), "seed=True but it should be an integer"),
         (lambda: RDraws(2**31), "seed=2147483648 but it should be an integer from"),
-        (lambda: RDraws(1).normal(-1), "n=-1 but it should be an integer of 0 or more"),
+        (
+            lambda: RDraws(1).normal(-1),
+            "n=-1 but it should be an integer from 0 to 4503599627370496",
+        ),
         (lambda: RDraws(1).uniform(2.5), "n=2.5 but it should be an integer"),
         (lambda: RDraws(1).sample(3, 4), "size=4 but it should be at most 3"),
         (lambda: RDraws(1).sample([], 1, True), "x is empty"),

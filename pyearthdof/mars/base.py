@@ -164,7 +164,8 @@ class EarthFit(MarsIntervals, KnowsOtherNames):
             ". ~ . - x".
         ponly : bool
             Only prune again, without a forward pass. As in R that is also done where no other options are
-            given than the glm's, nprune, pmethod, get_leverages and exhaustive_tol, without nfold.
+            given than the glm's, nprune, pmethod, get_leverages and exhaustive_tol, without nfold. With
+            nfold R prunes the terms of all rows again in each fold, too; here the folds are fitted anew.
         **options
             Arguments of the constructor; the others stay as they are.
 

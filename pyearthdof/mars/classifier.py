@@ -125,9 +125,12 @@ class EarthClassifier(ClassifierMixin, EarthFit, BaseEstimator):
         >>> model.predict(pd.DataFrame({"x": [1, 39]})).tolist()
         ['low', 'high']
         """
+        by_position(data, "data", sample_weight=sample_weight, subset=subset)
         estimator = cls(**options)
         check_threshold(estimator.threshold)
-        learned = FormulaData.learn(formula, data, sample_weight, subset, estimator.class_order)
+        learned = FormulaData.learn(
+            formula, data, sample_weight, subset, class_order=estimator.class_order
+        )
         y = learned.all_responses.matrix
         codes = y[:, 0].astype(int) if y.shape[1] == 1 else y.argmax(axis=1)
         _check_rows(learned.learned.classes, codes, learned.all_weights, learned.subset)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from sklearn.base import clone
 
 from .._utils.checks import by_position, check_jobs
@@ -45,7 +46,7 @@ class Earth(EarthFit, MarsRegressor):
     allowed : function, optional
         `allowed(degree, pred, parents, namesx, first) -> bool` says whether predictor `pred` (0-based)
         may multiply the parent term; `parents` holds one entry for each predictor, not 0 where the
-        parent uses it.
+        parent uses it. As in R, a function may do without `first`, or without `namesx` and `first`.
     pmethod : {"backward", "none", "exhaustive", "forward", "seqrep", "cv"}
         Pruning method; "cv" takes the size that cross-validation prefers and needs nfold.
     nprune : int, optional
@@ -145,7 +146,8 @@ class Earth(EarthFit, MarsRegressor):
             column names of a frame name the terms.
         y : array, Series or DataFrame, (n,) or (n, m)
             One response, or several that share their terms. Pandas' categories are factors: two levels are
-            one response, the indicator of the second, and more are an indicator for each level.
+            one response, the indicator of the second, and more are an indicator for each level. Texts in a
+            frame are always an indicator for each, as in R.
         sample_weight : array, (n,), optional
             earth's case weights; not the same as repeating rows.
         subset : mask or 0-based row numbers, optional
@@ -237,7 +239,7 @@ class Earth(EarthFit, MarsRegressor):
         >>> paths.n_terms.ravel().tolist()
         [3.0, 4.0]
         """
-        nks = [int(nk) for nk in nks]
+        nks = _check_nks(nks)
         bound = clone(self).set_params(nk=max(nks)).bind(X)
         return bound.fit_path(check_many(Y, len(bound.X)), nks, check_jobs(n_jobs))
 
@@ -319,3 +321,10 @@ class Earth(EarthFit, MarsRegressor):
         estimator._take_names(model)
         estimator._learn(model, details, details.weights, details.weights_kept)
         return estimator
+
+
+def _check_nks(nks) -> list[int]:
+    values = np.asarray(nks)
+    if values.ndim != 1 or len(values) == 0 or values.dtype.kind not in "iu" or values.min() < 1:
+        raise InvalidInputError("nks should be a list of integers of 1 or more, with at least one")
+    return [int(nk) for nk in values]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -23,12 +24,14 @@ __all__ = [
     "check_options",
     "default_nk",
     "default_penalty",
+    "n_arguments",
 ]
 
 PMETHODS = ("backward", "none", "exhaustive", "forward", "seqrep", "cv")
 VARMODS = (
     "none", "const", "lm", "rlm", "earth", "gam", "power", "power0", "x.lm", "x.rlm", "x.earth", "x.gam",
 )  # fmt: skip
+FEWEST_ARGUMENTS, MOST_ARGUMENTS = 3, 5  # of an `allowed` function
 MANY_ROWS = 100_000  # from here on leverages are computed where they are asked for, as in earth
 VARMODS_ONLY_R = ("gam", "x.gam")
 VARMODS_OF_A_POWER = ("lm", "rlm", "earth", "gam")  # of the fitted response: they take an exponent
@@ -122,9 +125,32 @@ def _penalty(value) -> float:
 
 
 def _function(value) -> Callable[..., Any]:
-    if not callable(value):
+    if not callable(value) or n_arguments(value) is None:
         raise TypeError
     return value
+
+
+def n_arguments(function: Callable[..., Any]) -> int | None:
+    """How many of R's arguments an `allowed` function takes: three, four or five; None for another number."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # of a compiled function nothing is known
+        return MOST_ARGUMENTS
+    kinds = inspect.Parameter
+    in_order = [
+        p for p in parameters if p.kind in (kinds.POSITIONAL_ONLY, kinds.POSITIONAL_OR_KEYWORD)
+    ]
+    has_rest = any(p.kind is kinds.VAR_POSITIONAL for p in parameters)
+    most = MOST_ARGUMENTS if has_rest else min(len(in_order), MOST_ARGUMENTS)
+    needed = [p for p in parameters if p.default is kinds.empty]
+    needed = [p for p in needed if p.kind not in (kinds.VAR_POSITIONAL, kinds.VAR_KEYWORD)]
+    if (
+        most < FEWEST_ARGUMENTS
+        or len(needed) > most
+        or any(p.kind is kinds.KEYWORD_ONLY for p in needed)
+    ):
+        return None
+    return most
 
 
 def _later(value) -> Any:
@@ -161,7 +187,10 @@ class EarthOptions:
     adjust_endspan: float = _option("Adjust.endspan", 2.0, "a number from 0 to 10", _number(0, 10))
     auto_linpreds: bool = _option("Auto.linpreds", True, "True or False", _flag)
     scale_y: bool | None = _option("Scale.y", None, "None, True or False", _or_none(_flag))
-    allowed: Callable[..., Any] | None = _option("allowed", None, "None or a function", _or_none(_function))  # noqa: RUF009
+    allowed: Callable[..., Any] | None = _option(  # noqa: RUF009
+        "allowed", None, "None or a function of degree, pred, parents and, if wanted, namesx and first",
+        _or_none(_function),
+    )
     linpreds: tuple[int, ...] = _option("linpreds", None, "None, True, names or indices", _later)
     response_weight: np.ndarray | None = _option("wp", None, "None or a number for each response", _later)  # noqa: RUF009
     force_weights: bool = _option("Force.weights", False, "True or False", _flag)

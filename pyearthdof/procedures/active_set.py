@@ -127,6 +127,7 @@ class ActiveSetRegression(LinearPrediction, BindingProcedure, ABC):
         """Fit y on X; sets `coef_`, `intercept_`, `active_` and the quantities of the paper."""
         by_position(X, y=y)
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        y = y.astype(np.float64, copy=False)  # also from extended precision
         design = CompactDesign.build(X, y[:, None], self.fit_intercept)
         active, gamma = self._select(design, single=True)
         fits, coef = self._fits(X, design, active, gamma)

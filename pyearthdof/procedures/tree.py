@@ -59,6 +59,7 @@ class RegressionTree(BindingProcedure):
         """Grow the tree of y on X; sets its nodes and the quantities of the paper."""
         by_position(X, y=y)
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        y = y.astype(np.float64, copy=False)  # also from another byte order
         depth = self._checked_depth(len(X))
         columns = np.ascontiguousarray(X.T)
         *nodes, leaf = _core.grow_tree(columns, _presort(columns), _unit_free(y[:, None])[0], depth)

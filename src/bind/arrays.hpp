@@ -5,6 +5,7 @@
 #include <nanobind/ndarray.h>
 
 #include <cstdint>
+#include <new>
 
 #include "../core/buffer.hpp"
 
@@ -25,11 +26,19 @@ Rows<const T> rows(const In2<T>& array) {
   return {array.data(), array.shape(0), array.shape(1)};
 }
 
+// Python checks what users give; this is for who calls the core with arrays that do not belong together.
+inline void require(bool holds, const char* message) {
+  if (!holds) throw nb::value_error(message);
+}
+
 // A new array of numpy's that nothing has been written to.
 template <class T>
 Out<T> make_array(std::initializer_list<std::size_t> shape) {
   std::size_t size = 1;
-  for (std::size_t extent : shape) size *= extent;
+  for (std::size_t extent : shape) {
+    if (extent != 0 && size > static_cast<std::size_t>(PTRDIFF_MAX) / sizeof(T) / extent) throw std::bad_alloc();
+    size *= extent;
+  }
   auto* values = new Buffer<T>(size);
   nb::capsule owner(values, [](void* p) noexcept { delete static_cast<Buffer<T>*>(p); });
   return Out<T>(values->data(), shape.size(), shape.begin(), owner);

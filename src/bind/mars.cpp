@@ -34,6 +34,24 @@ std::unique_ptr<Design> make_design(const Strided2& X, int n_threads) {
   });
 }
 
+void require_rows(const Design& design, const In2<double>& y) {
+  require(y.shape(1) == design.n, "the responses should have as many cases as the design");
+}
+
+void require_fit(const Design& design, const Columns& linpreds, const In2<double>& y) {
+  require_rows(design, y);
+  for (std::size_t j : linpreds) require(j < design.p, "linpreds should be columns of the design");
+}
+
+void require_fit(const Design& design, const Columns& linpreds, const In2<double>& y, const In1<double>& weights) {
+  require_fit(design, linpreds, y);
+  require(weights.shape(0) == design.n, "there should be a weight for each case");
+}
+
+void require_cases(const In2<double>& columns, const In2<double>& y) {
+  require(columns.shape(1) == y.shape(1), "the columns and the responses should have the same cases");
+}
+
 Out<double> reach(const Design& design) {
   Out<double> found = make_array<double>({design.p});
   for (std::size_t j = 0; j < design.p; ++j) found.data()[j] = design.reach(j);
@@ -81,6 +99,7 @@ struct Collected {
 
 nb::dict forward_pass(const Design& design, const Settings& settings, const Columns& linpreds, const In2<double>& y,
                       bool exact, int n_threads) {
+  require_fit(design, linpreds, y);
   std::unique_ptr<ForwardPass> pass;
   Table<double> columns = in_threads(n_threads, [&](Team& team) {
     pass = std::make_unique<ForwardPass>(design, settings, linpreds, y.shape(0), team);
@@ -94,6 +113,7 @@ nb::dict forward_pass(const Design& design, const Settings& settings, const Colu
 
 nb::dict weighted_pass(const Design& design, const Settings& settings, const Columns& linpreds, const In2<double>& y,
                        const In1<double>& weights, double rss_null, int n_threads) {
+  require_fit(design, linpreds, y, weights);
   std::unique_ptr<WeightedPass> pass;
   Table<double> columns = in_threads(n_threads, [&](Team& team) {
     pass = std::make_unique<WeightedPass>(design, settings, linpreds, y.shape(0), team);
@@ -112,6 +132,7 @@ class Steps {
       : team_(1, &signals_),
         y_(y.shape(0), y.shape(1)),
         forward_(std::make_unique<ForwardPass>(design, settings, linpreds, y.shape(0), team_)) {
+    require_fit(design, linpreds, y);
     keep(y);
     forward_->start({y_.data(), y_.rows(), y_.width()}, exact);
   }
@@ -120,6 +141,7 @@ class Steps {
       : team_(1, &signals_),
         y_(y.shape(0), y.shape(1)),
         weighted_(std::make_unique<WeightedPass>(design, settings, linpreds, y.shape(0), team_)) {
+    require_fit(design, linpreds, y, weights);
     keep(y);
     weighted_->start({y_.data(), y_.rows(), y_.width()}, weights.data(), rss_null);
   }
@@ -151,6 +173,7 @@ class Steps {
   }
   // Say whether a predictor may extend a parent.
   void allow(std::size_t slot, std::size_t pred, bool answer) {
+    require_pair(slot, pred);
     char& allowed = pass().terms().allowed[slot][pred];
     if (allowed == static_cast<char>(answer)) return;
     allowed = static_cast<char>(answer);
@@ -164,6 +187,7 @@ class Steps {
 
   // (slot, predictor, gain, what it may be at the most) of the pairs of the last step.
   std::vector<std::tuple<std::size_t, std::size_t, double, double>> gains() const {
+    require(forward_ != nullptr, "a pass with weights keeps no gains");
     std::vector<std::tuple<std::size_t, std::size_t, double, double>> found;
     for (std::size_t slot = 0; slot < pass().n_slots(); ++slot)
       for (std::size_t j = 0; j < pass().design().p; ++j) {
@@ -173,9 +197,16 @@ class Steps {
     return found;
   }
   // Best gain of a pair in the next step, as earth computes it.
-  double exact_gain(std::size_t slot, std::size_t pred) { return forward_->exact_pair(slot, pred).gain; }
+  double exact_gain(std::size_t slot, std::size_t pred) {
+    require_pair(slot, pred);
+    require(forward_ != nullptr, "a pass with weights has no exact gains");
+    return forward_->exact_pair(slot, pred).gain;
+  }
 
  private:
+  void require_pair(std::size_t slot, std::size_t pred) const {
+    require(slot < pass().n_slots() && pred < pass().design().p, "there is no such parent or predictor");
+  }
   void keep(const In2<double>& y) { std::copy_n(y.data(), y.size(), y_.data()); }
   Pass& pass() { return forward_ ? static_cast<Pass&>(*forward_) : *weighted_; }
   const Pass& pass() const { return forward_ ? static_cast<const Pass&>(*forward_) : *weighted_; }
@@ -190,6 +221,7 @@ class Steps {
 std::tuple<Out<double>, Out<std::int64_t>> many(const Design& design, const Settings& settings, const Columns& linpreds,
                                                 const In2<double>& Y, bool scaled, bool pruned, std::size_t nprune,
                                                 int n_threads) {
+  require_fit(design, linpreds, Y);
   const ManyOptions options{settings, linpreds, scaled, pruned, nprune};
   Out<double> fitted = make_array<double>({Y.shape(0), Y.shape(1)});
   Out<std::int64_t> n_terms = make_array<std::int64_t>({Y.shape(0)});
@@ -204,6 +236,7 @@ std::tuple<Out<double>, Out<std::int64_t>> many(const Design& design, const Sett
 std::tuple<Out<double>, Out<std::int64_t>> paths(const Design& design, const Settings& settings,
                                                  const Columns& linpreds, const In2<double>& Y, bool scaled,
                                                  const Columns& steps, int n_threads) {
+  require_fit(design, linpreds, Y);
   const ManyOptions options{settings, linpreds, scaled, false, static_cast<std::size_t>(-1)};
   Out<double> fitted = make_array<double>({Y.shape(0), steps.size(), Y.shape(1)});
   Out<std::int64_t> n_terms = make_array<std::int64_t>({Y.shape(0), steps.size()});
@@ -217,6 +250,9 @@ std::tuple<Out<double>, Out<std::int64_t>> paths(const Design& design, const Set
 
 nb::dict sizes(const Design& design, const Settings& settings, const Columns& linpreds, const In2<double>& Y,
                const In2<double>& Z, bool scaled, int n_threads) {
+  require_fit(design, linpreds, Y);
+  require(Z.shape(0) == 0 || (Z.shape(0) == Y.shape(0) && Z.shape(1) == design.n),
+          "there should be a direction for each response");
   const ManyOptions options{settings, linpreds, scaled, true, static_cast<std::size_t>(-1)};
   const std::size_t width = std::max<std::size_t>(settings.nk, 1);
   Out<double> rss = make_array<double>({Y.shape(0), width}), products = make_array<double>({Z.shape(0), width});
@@ -234,6 +270,8 @@ nb::dict sizes(const Design& design, const Settings& settings, const Columns& li
 }
 
 nb::dict subsets(const In2<double>& columns, const In1<double>& y, const std::string& method, std::size_t largest) {
+  require(columns.shape(0) > 0 && columns.shape(1) == y.shape(0), "the columns and y should have the same cases");
+  require(largest > 0 && largest <= columns.shape(0), "largest should be a number of columns");
   const PruneMethod how = method == "forward"      ? PruneMethod::kForward
                           : method == "seqrep"     ? PruneMethod::kReplace
                           : method == "exhaustive" ? PruneMethod::kExhaustive
@@ -250,6 +288,7 @@ nb::dict subsets(const In2<double>& columns, const In1<double>& y, const std::st
 }
 
 nb::dict regression(const In2<double>& columns, const In2<double>& y, double tolerance, bool leverages, int n_threads) {
+  require_cases(columns, y);
   Regression fit;
   Buffer<double> hat;
   in_threads(n_threads, [&](Team& team) {
@@ -268,6 +307,7 @@ nb::dict regression(const In2<double>& columns, const In2<double>& y, double tol
 }
 
 nb::dict backward_elimination(const In2<double>& columns, const In2<double>& y, int n_threads) {
+  require_cases(columns, y);
   Elimination found =
       in_threads(n_threads, [&](Team& team) { return eliminate_backward(rows(columns), rows(y), team); });
   nb::dict result;
@@ -312,6 +352,7 @@ Out<double> elementary(const std::string& name, const In1<double>& values) {
 }
 
 Out<double> powers(const In1<double>& values, const In1<double>& exponents) {
+  require(values.shape(0) == exponents.shape(0), "there should be an exponent for each value");
   Out<double> found = make_array<double>({values.shape(0)});
   for (std::size_t i = 0; i < values.shape(0); ++i) found.data()[i] = power(values.data()[i], exponents.data()[i]);
   return found;
@@ -319,6 +360,7 @@ Out<double> powers(const In1<double>& values, const In1<double>& exponents) {
 
 // Candidate knots of a pair and their sums, for tests.
 nb::dict candidate_knots(const Design& design, const Settings& settings, const In1<double>& base, std::size_t pred) {
+  require(base.shape(0) == design.n && pred < design.p, "base should have the cases of the design, pred be a column");
   const std::size_t n_positive = static_cast<std::size_t>(
       std::count_if(base.data(), base.data() + design.n, [](double value) { return value > 0; }));
   const Spans spans = span_limits(design.n, design.p, n_positive, 1, settings);

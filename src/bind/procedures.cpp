@@ -20,7 +20,18 @@ Rows<T> rows_of(Out<T>& array, std::size_t n_rows) {
   return {array.data(), n_rows, n_rows == 0 ? 0 : array.size() / n_rows};
 }
 
+void require_order(const In2<double>& columns, const In2<std::int64_t>& order) {
+  require(columns.shape(0) == order.shape(0) && columns.shape(1) == order.shape(1), "each column should have an order");
+  for (std::size_t i = 0; i < order.size(); ++i)
+    require(order.data()[i] >= 0 && static_cast<std::size_t>(order.data()[i]) < columns.shape(1),
+            "an order should hold numbers of cases");
+}
+
+void require_cases(bool hold) { require(hold, "the columns and the responses should have the same cases"); }
+
 auto grow_tree(const In2<double>& columns, const In2<std::int64_t>& order, const In1<double>& y, std::size_t depth) {
+  require_order(columns, order);
+  require_cases(y.shape(0) == columns.shape(1));
   TreeNodes nodes;
   Out<std::int64_t> leaf = make_array<std::int64_t>({columns.shape(1)});
   TreeGrower(rows(columns), rows(order)).grow(y.data(), depth, nodes, leaf.data());
@@ -31,6 +42,9 @@ auto grow_tree(const In2<double>& columns, const In2<std::int64_t>& order, const
 }
 
 auto means_of_leaves(const In1<double>& y, const In1<std::int64_t>& leaf, std::size_t n_nodes) {
+  require_cases(y.shape(0) == leaf.shape(0));
+  for (std::size_t i = 0; i < leaf.shape(0); ++i)
+    require(leaf.data()[i] >= 0 && static_cast<std::size_t>(leaf.data()[i]) < n_nodes, "leaf should hold numbers of nodes");
   std::vector<double> mean(n_nodes);
   leaf_means(y.data(), leaf.data(), y.shape(0), mean);
   return copied<double>(mean.data(), {n_nodes});
@@ -39,6 +53,8 @@ auto means_of_leaves(const In1<double>& y, const In1<std::int64_t>& leaf, std::s
 auto trees(const In2<double>& columns, const In2<std::int64_t>& order, const In2<double>& responses,
            const In2<double>& unit_free, std::size_t depth, int n_threads) {
   const std::size_t m = responses.shape(0);
+  require_order(columns, order);
+  require_cases(responses.shape(1) == columns.shape(1) && unit_free.shape(0) == m && unit_free.shape(1) == columns.shape(1));
   Out<double> fitted = make_array<double>({m, responses.shape(1)});
   Out<std::int64_t> leaves = make_array<std::int64_t>({m});
   in_threads(n_threads, [&](Team& team) {
@@ -51,6 +67,8 @@ auto trees(const In2<double>& columns, const In2<std::int64_t>& order, const In2
 
 auto lassos(const In2<double>& columns, const In2<double>& responses, const In2<double>& half, int n_threads) {
   const std::size_t m = responses.shape(0);
+  require_cases(responses.shape(1) == columns.shape(1));
+  require(half.shape(0) == m && half.shape(1) == columns.shape(0), "each coefficient should have a penalty");
   Out<double> solutions = make_array<double>({m, columns.shape(0)});
   const bool converged = in_threads(n_threads, [&](Team& team) {
     return solve_lassos(rows(columns), rows(responses), rows(half), rows_of(solutions, m), team);
@@ -60,6 +78,8 @@ auto lassos(const In2<double>& columns, const In2<double>& responses, const In2<
 
 auto lasso_path(const In2<double>& columns, const In1<double>& z, const In2<double>& half) {
   const std::size_t steps = half.shape(0);
+  require_cases(z.shape(0) == columns.shape(1));
+  require(half.shape(1) == columns.shape(0), "each coefficient should have a penalty");
   Out<double> solutions = make_array<double>({steps, columns.shape(0)});
   const bool converged = in_threads(1, [&](Team& team) {
     return solve_lasso_path(rows(columns), z.data(), rows(half), rows_of(solutions, steps), team);
@@ -71,6 +91,8 @@ auto lasso_path(const In2<double>& columns, const In1<double>& z, const In2<doub
 auto best_subsets(const In2<double>& R, const In2<double>& responses, const In1<double>& leftover, std::size_t smallest,
                   nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu> best, int n_threads) {
   const std::size_t m = responses.shape(0), sizes = best.shape(1), p = R.shape(1);
+  require(responses.shape(1) == R.shape(0) && leftover.shape(0) == m && best.shape(0) == m,
+          "R, the responses, leftover and best should belong together");
   Out<bool> members = make_array<bool>({m, sizes, p});
   std::fill_n(members.data(), members.size(), false);
   in_threads(n_threads, [&](Team& team) {
@@ -116,8 +138,15 @@ auto trace_of(const In2<double>& R0, const In2<double>& R) {
   return std::make_tuple(trace.value, trace.size);
 }
 
+void require_bands(const In2<double>& R0, const In2<double>& Z0, const In2<double>& penalty) {
+  require(R0.shape(1) == 4 && penalty.shape(1) == 4 && R0.shape(0) == Z0.shape(0),
+          "the triangle and the penalty should have four entries a row, the triangle as many rows as Z0");
+}
+
 auto smoothers(const In2<double>& R0, const In2<double>& Z0, const In2<double>& penalty, const In1<double>& lams,
                int n_threads) {
+  require_bands(R0, Z0, penalty);
+  require(lams.shape(0) == Z0.shape(1), "each response should have a lambda");
   Out<double> coef = make_array<double>({Z0.shape(0), Z0.shape(1)}), trace = make_array<double>({Z0.shape(1)});
   in_threads(n_threads, [&](Team& team) {
     solve_each({rows(R0), rows(Z0), rows(penalty)}, lams.data(), {coef.data(), Z0.shape(0), Z0.shape(1)}, trace.data(),
@@ -129,6 +158,8 @@ auto smoothers(const In2<double>& R0, const In2<double>& Z0, const In2<double>& 
 
 auto best_smoothing(const In2<double>& R0, const In2<double>& Z0, const In1<double>& outside,
                     const In2<double>& penalty, double n, const In1<double>& grid, int n_threads) {
+  require_bands(R0, Z0, penalty);
+  require(outside.shape(0) == Z0.shape(1), "outside should have an entry for each response");
   Out<double> best = make_array<double>({Z0.shape(1)});
   in_threads(n_threads, [&](Team& team) {
     minimise_gcv({rows(R0), rows(Z0), rows(penalty)}, outside.data(), n, grid.data(), grid.shape(0), best.data(), team);
@@ -138,6 +169,7 @@ auto best_smoothing(const In2<double>& R0, const In2<double>& Z0, const In1<doub
 }
 
 auto spline_basis(const In1<double>& x, const In1<std::int64_t>& interval, const In1<double>& knots) {
+  require(interval.shape(0) == x.shape(0), "each x should have an interval");
   Out<double> out = make_array<double>({x.shape(0), 4});
   nonzero_basis(x.data(), interval.data(), x.shape(0), knots.data(), {out.data(), x.shape(0), 4});
   return out;

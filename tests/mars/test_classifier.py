@@ -93,6 +93,30 @@ def test_same_as_plain_r(found, case, engine):
     assert model.score(frame[x.split("|")], frame[y]) > 0.3
 
 
+@pytest.mark.parametrize("order", ["sorted", "levels", "given"])
+@pytest.mark.parametrize("engine", ["r", "native"])
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_formula_gives_the_same(found, case, engine, order):
+    number = list(CASES).index(case) + 1
+    r = {key.split("|")[2]: v for key, v in found[0].items() if key.startswith(f"case|{number}|")}
+    data, x, y, _ = case
+    frame, new = found[1]["frame"][data], found[1]["new"][data]
+    frame = frame.assign(**{y: np.asarray(frame[y])})  # its levels are sorted
+    order = sorted(set(frame[y])) if order == "given" else order
+    formula = f"{y} ~ {x.replace('|', ' + ')}"
+    model = EarthClassifier.from_formula(
+        formula, frame, **CASES[case], engine=engine, class_order=order
+    )
+    allowed = 0.0 if engine == "r" else 1e-8
+    size = np.abs(r["coef"]).max()
+    np.testing.assert_allclose(model.glm_coef_.ravel(), r["coef"].ravel(), allowed, allowed * size)
+    np.testing.assert_allclose(model.glm_["deviance"], r["deviance"], rtol=allowed)
+    assert [as_r(c) for c in model.predict(new)] == r["class"]
+    again = model.update(formula=". ~ .")
+    assert again.classes_.tolist() == model.classes_.tolist()
+    np.testing.assert_array_equal(again.term_coef_, model.term_coef_)
+
+
 def as_r(value) -> str:
     """R's text of a predicted class."""
     if isinstance(value, (bool, np.bool_)):
@@ -330,3 +354,19 @@ out <- list(p = p)
         model = EarthClassifier(engine="native").fit(tumours[folds != k], benign[folds != k])
         ours = model.predict_proba(tumours[folds == k])[:, 1]
         np.testing.assert_allclose(ours, expected[folds == k], rtol=1e-8, atol=1e-12)
+
+
+@pytest.mark.parametrize("engine", ["native", "r"])
+@pytest.mark.parametrize(
+    "left", ["kind", "factor(kind)", "x > 0", "relevel(factor(kind), ref = 'c')"]
+)
+def test_formula_is_fit(left, engine):
+    rng = np.random.default_rng(5)
+    data = pd.DataFrame({"x": rng.normal(size=90), "z": rng.normal(size=90)})
+    data["kind"] = np.array(list("abc"))[np.digitize(data.x + rng.normal(size=90), [-0.5, 0.7])]
+    model = EarthClassifier.from_formula(f"{left} ~ sqrt(abs(z)) + x", data, engine=engine)
+    X = pd.DataFrame({"sqrt(abs(z))": np.sqrt(np.abs(data.z)), "x": data.x})
+    y = data.x > 0 if left == "x > 0" else data.kind
+    fitted = EarthClassifier(engine=engine).fit(X, y)
+    assert model.classes_.tolist() == fitted.classes_.tolist()
+    np.testing.assert_allclose(model.predict_proba(data), fitted.predict_proba(X), atol=1e-8)

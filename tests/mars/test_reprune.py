@@ -194,6 +194,19 @@ def test_predictors_changed_in_place_are_noticed(is_pickled):
                     call()
 
 
+def test_changes_that_a_sum_would_lose_are_noticed():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(80, 2))
+    X[0, 1] = 1e25  # in a sum of numbers, the others of its column are below the rounding
+    y = X[:, 0] + 0.5 * rng.normal(size=80)
+    for row, column, value in ((5, 1, X[5, 1] + 1), (7, 0, np.nextafter(X[7, 0], np.inf))):
+        values = X.copy()
+        model = Earth(engine="native", keepxy=True).fit(values, y)
+        values[row, column] = value
+        with pytest.raises(InvalidInputError, match="changed in place"):
+            model.reprune(nprune=2)
+
+
 @pytest.mark.parametrize("engine", [pytest.param("r", marks=pytest.mark.needs_r), "native"])
 def test_the_frame_of_a_formula_changed_in_place_is_noticed(engine):
     rng = np.random.default_rng(4)

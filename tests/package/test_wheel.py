@@ -164,7 +164,7 @@ def test_the_wheel_holds_what_a_page_and_a_saved_model_need(wheel):
         f"pyearthdof/mars/report/{n}" for n in ("explorer.js", "model.js", "start.js", "page.css")
     }
     held = {info.filename: info.file_size for info in zipfile.ZipFile(wheel).infolist()}
-    for name in page | {"pyearthdof/mars/model.schema.json", "pyearthdof/py.typed"}:
+    for name in page | {"pyearthdof/mars/model/model.schema.json", "pyearthdof/py.typed"}:
         assert name in held
     assert all(held[name] > 500 for name in page)
 

@@ -38,8 +38,35 @@ LEVELS = [f"l{k}" for k in range(9)]
 PAIRED = pd.DataFrame({"v1": pd.Categorical.from_codes([3, 5, 2, 3, 3, 1], LEVELS)})
 PAIRS = np.array([[5.0, 6.0], [4.0, 0.0], [0.0, 2.0], [2.0, 1.0], [0.0, 1.0], [5.0, 6.0]])
 
+RNG = np.random.default_rng(12)
+ROUNDED = pd.DataFrame({"a": 0.6 * RNG.normal(size=60), "b": 0.6 * RNG.normal(size=60)})
+ROUNDED["y"] = np.abs(np.minimum(ROUNDED.a.round(), np.ceil(ROUNDED.b))) + 0.1 * ROUNDED.a
+ROUNDED["f"] = pd.Categorical.from_codes(np.arange(60) % 3, ["p", "q", "r", "never"])
+ROUNDED["word"] = np.where(ROUNDED.a > 0, "ant", "bee")
+ROUNDED["flag"] = ROUNDED.b > 0
+
 # name: case, verdict on R through the bridge, verdict on the native engine
 FOUND = {
+    # R takes the first of two zeros with different signs, which shows in the name of the term.
+    "zeros of both signs": (
+        Case(ROUNDED, np.zeros(60), formula="y ~ pmin(round(a), ceiling(b))"), AGREED, AGREED,
+    ),
+    "zeros of integers": (
+        Case(ROUNDED, np.zeros(60), formula="abs(a) ~ I(-as.integer(3 * a))"), AGREED, AGREED,
+    ),
+    # as.ordered() of a factor drops the levels that no row has, as.factor() does not.
+    "as.ordered": (
+        Case(ROUNDED, np.zeros(60), formula="y ~ as.ordered(f) + as.factor(f):a"), AGREED, AGREED,
+    ),
+    "offset of a subset": (
+        Case(ROUNDED, np.zeros(60), subset=np.arange(50), formula="y ~ f + offset(a)"), REFUSED, LOOSER,
+    ),
+    # A response of weight 0 has no part in the mean of the folds, where it may be infinite.
+    "constant response of weight 0": (
+        Case(WAVES, np.column_stack([WAVE, np.ones(50), WAVES[:, 1]]),
+             options={"response_weight": (1.0, 0.0, 1.0), "nfold": 3, "random_state": 1}),
+        AGREED, AGREED,
+    ),
     # Where the folds prune pairs, R fits the generalised linear models of each size again.
     "pairs of each size in folds": (
         Case(PAIRED, PAIRS, weights=np.array([3.0, 0.0, 1.0, 1.0, 0.4, 2.0]),

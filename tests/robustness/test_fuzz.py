@@ -16,10 +16,12 @@ import pytest
 from tests.support.fuzzing.case import Case
 from tests.support.fuzzing.cases_strategy import distinct_cases
 from tests.support.fuzzing.data_cases import data_cases
+from tests.support.fuzzing.formula_cases import formula_cases
 from tests.support.fuzzing.glm_cases import glm_cases
 from tests.support.fuzzing.judge import AGREED, DIFFERENT, KINDS, REFUSED, TIED, judge
 from tests.support.fuzzing.minimise import minimise
 from tests.support.fuzzing.rserver import Died, Fitted, Refused, RServer
+from tests.support.fuzzing.several_cases import several_cases
 from tests.support.fuzzing.soak import Engines
 from tests.support.rscript import needs_rscript
 
@@ -83,6 +85,16 @@ class TestAgainstR:
 
     def test_generalised_linear_models(self, server):
         counts = verdicts_of(server, glm_cases(CASES // 2))
+        for engine in ENGINES:
+            assert counts[engine, AGREED] > CASES // 3
+
+    def test_formulas(self, server):
+        counts = verdicts_of(server, formula_cases(CASES // 2, 5))
+        for engine in ENGINES:
+            assert counts[engine, AGREED] > CASES // 3
+
+    def test_several_responses(self, server):
+        counts = verdicts_of(server, several_cases(CASES // 2, 5))
         for engine in ENGINES:
             assert counts[engine, AGREED] > CASES // 3
 

@@ -182,7 +182,7 @@ def _check_factors(estimator, X: pd.DataFrame, columns: Columns) -> Design:
 def check_responses(estimator, y, n_samples: int, *, factors: bool = False) -> Responses:
     """Return the responses, (n,) or (n, m), with R's names y or y1, y2, ... where they have none.
 
-    With `factors` pandas' categories are taken for factors, and become indicators as in R.
+    With `factors` pandas' categories and the texts of a frame are factors, and become indicators as in R.
     """
     if y is None:
         raise InvalidInputError(
@@ -228,12 +228,31 @@ def _converted(estimator, y) -> np.ndarray:
 
 def _has_categories(y) -> bool:
     if isinstance(y, pd.DataFrame):
-        return any(isinstance(dtype, pd.CategoricalDtype) for dtype in y.dtypes)
+        columns = (y.iloc[:, j] for j in range(y.shape[1]))
+        return any(_has_categories(column) or _holds_words(column) for column in columns)
     return isinstance(getattr(y, "dtype", None), pd.CategoricalDtype)
 
 
+def _holds_words(column: pd.Series) -> bool:
+    """Whether it is of texts, of which one at least does not read as a number."""
+    if not (
+        pd.api.types.is_object_dtype(column.dtype) or pd.api.types.is_string_dtype(column.dtype)
+    ):
+        return False
+    if pd.api.types.infer_dtype(column, skipna=True) != "string":
+        return False
+    try:
+        pd.to_numeric(column)
+    except (TypeError, ValueError):
+        return True
+    return False
+
+
 def _check_factor_responses(estimator, y, n_samples: int) -> Responses:
-    """A factor of two levels is 0 and 1, one of more levels a column for each of them."""
+    """A factor of two levels is 0 and 1, one of more levels a column for each of them.
+
+    Texts in a frame are a column for each, however many there are: R makes them factors later.
+    """
     if not isinstance(y, pd.DataFrame):
         learned = Columns.learn(pd.Series(y).to_frame("y"), "y").columns[0]
         codes = Columns((learned,)).values(pd.Series(y).to_frame("y"), "y")["y"]
@@ -244,12 +263,16 @@ def _check_factor_responses(estimator, y, n_samples: int) -> Responses:
     frame = y.set_axis(list(names), axis=1)
     columns = Columns.learn(frame, "y")
     by_name, blocks, made = columns.values(frame, "y"), [], []
-    for column in columns.columns:
+    for j, column in enumerate(columns.columns):
         n_levels = len(column.levels)
         own = by_name[column.name]
-        blocks.append(indicator_columns(own, n_levels) if n_levels > 2 else own.astype(float))
         quoted = quoted_name(column.name)
-        made += [quoted + level for level in column.levels] if n_levels > 2 else [quoted]
+        if n_levels > 2 or _holds_words(frame.iloc[:, j]):
+            blocks.append((own[:, None] == np.arange(n_levels)).astype(float))
+            made += [quoted + level for level in column.levels]
+        else:
+            blocks.append(own.astype(float))
+            made.append(quoted)
     checked = check_responses(estimator, np.column_stack(blocks), n_samples)
     return Responses(checked.values, tuple(made))
 

@@ -15,14 +15,15 @@ TIGHT = ("/", "^", ":", "%%", "%/%", "::", ":::", "$", "@", "[", "[[")  # writte
 DIGITS = 15
 
 
-def label_of(node: Node, between_lines: str = " ") -> str:
+def label_of(node: Node, between_lines: str = " ", integers: bool = False) -> str:
     """What model.frame calls a variable; a column by itself has its own name.
 
-    Where it is so long that R breaks it, the columns of model.matrix have a new line there.
+    Where it is so long that R breaks it, the columns of model.matrix have a new line there. The L of
+    `integers` stands in the name of a response, but not in those of terms.
     """
     if isinstance(node, Name):
         return node.text
-    writer = _Writer(CUTOFF)
+    writer = _Writer(CUTOFF, integers=integers)
     writer.write(node)
     return writer.text(between_lines)
 
@@ -49,8 +50,8 @@ def shortened(text: str) -> str:
 class _Writer:
     """R breaks a line where it is longer than the cutoff, and goes on with four spaces for each level."""
 
-    def __init__(self, cutoff: int | None, literal: bool = False):
-        self.cutoff, self.literal = cutoff, literal
+    def __init__(self, cutoff: int | None, literal: bool = False, integers: bool = False):
+        self.cutoff, self.literal, self.integers = cutoff, literal, integers
         self.lines: list[str] = []
         self.line: list[str] = []
         self.length = self.indent = 0
@@ -84,7 +85,7 @@ class _Writer:
         if isinstance(node, Name):
             self.put(quoted(node.text))
         elif isinstance(node, Constant):
-            self.put(_constant(node, not self.literal))
+            self.put(_constant(node, not self.literal, self.integers))
         elif node.name == "(" and len(node.args) == 1:
             self.put("(")
             self.write(node.values[0], room)
@@ -205,7 +206,7 @@ def quoted(name: str) -> str:
     return "`" + _escaped(escaped) + "`"
 
 
-def _constant(node: Constant, as_label: bool) -> str:
+def _constant(node: Constant, as_label: bool, integers: bool) -> str:
     value = node.value
     if isinstance(value, str):
         escaped = value.replace("\\", "\\\\").replace('"', '\\"')
@@ -213,7 +214,7 @@ def _constant(node: Constant, as_label: bool) -> str:
     if isinstance(value, float) and as_label and node.literal[:1] in "0123456789.":
         return _number(value)
     if isinstance(value, int) and not isinstance(value, bool) and as_label:
-        return str(value)
+        return f"{value}L" if integers and node.literal.endswith("L") else str(value)
     return node.literal
 
 

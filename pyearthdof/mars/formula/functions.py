@@ -176,12 +176,16 @@ SUMMARIES: dict[str, Callable[[np.ndarray], float]] = {
 }
 
 
-def _smallest(*values):
-    return functools.reduce(np.minimum, values)
+def _first_of(is_better):
+    """R's pmin and pmax: of equal values the first one stays, which shows in the sign of a zero."""
 
+    def chosen(a, b):
+        return np.where(np.isnan(a) | np.isnan(b), np.nan, np.where(is_better(b, a), b, a))
 
-def _largest(*values):
-    return functools.reduce(np.maximum, values)
+    def function(*values):
+        return functools.reduce(chosen, values)
+
+    return function
 
 
 def cut_codes(x: np.ndarray, breaks: np.ndarray, right: bool, lowest: bool) -> np.ndarray:
@@ -211,8 +215,8 @@ FUNCTIONS: dict[str, tuple[Callable, range]] = {
     "sin": (elementary.sin, range(1, 2)),
     "cos": (elementary.cos, range(1, 2)),
     "tan": (elementary.tan, range(1, 2)),
-    "pmin": (_smallest, range(1, 1001)),
-    "pmax": (_largest, range(1, 1001)),
+    "pmin": (_first_of(np.less), range(1, 1001)),
+    "pmax": (_first_of(np.greater), range(1, 1001)),
     "ifelse": (_choose, range(3, 4)),
     "as.numeric": (_plus, range(1, 2)),
     "as.integer": (_whole, range(1, 2)),

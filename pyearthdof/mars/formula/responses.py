@@ -17,6 +17,7 @@ from ..data.classes import (
 )
 from .deparse import label_of, quoted
 from .expression import DateColumn
+from .integers import is_integer
 from .names import generated_names
 from .syntax import Constant, FunctionCall, Name, Node, call
 from .tokens import refuse
@@ -38,8 +39,9 @@ def learn_responses(left: Node, sides: list[Node] | None, learner: Learner) -> R
     """The responses of y, cbind(y, z) or y + z; a factor of three levels or more becomes indicators."""
     if sides is not None and len(sides) > 1:
         return _summed([learner.variable(side) for side in sides])
-    learned = learner.variable(left if sides is None else sides[0])
-    variable, label = learned.variable, label_of(left if sides is None else sides[0])
+    node = left if sides is None else sides[0]
+    learned = learner.variable(node)
+    variable, label = learned.variable, label_of(node, integers=True)
     _refuse_dates(learned)
     if variable.levels:
         return ResponseSide(
@@ -49,7 +51,10 @@ def learn_responses(left: Node, sides: list[Node] | None, learner: Learner) -> R
         )
     values = np.asarray(learned.values, dtype=float)
     width = 1 if values.ndim == 1 else values.shape[1]
-    names = generated_names(learned.given_names, label, "y", width)
+    given = learned.given_names if width > 1 else None  # R names a single one by the formula
+    names = generated_names(given, label, "y", width)
+    if is_integer(node, learner.kinds):
+        names = [quoted(name) for name in names]
     if len(set(names)) < len(names):
         refuse(f"it has two responses named {next(n for n in names if names.count(n) > 1)[:60]!r}")
     levels = ("FALSE", "TRUE") if variable.kind == "logical" else None

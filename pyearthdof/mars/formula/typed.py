@@ -33,6 +33,7 @@ from .expression import (
     Summary,
 )
 from .guard import COMPARISONS, LIMITS, LOGICAL
+from .integers import is_integer
 from .syntax import Constant, FunctionCall, Name, Node, call
 from .tokens import refuse
 
@@ -60,6 +61,7 @@ class TypedReader:
         raw: Mapping[str, np.ndarray],
     ):
         self.columns, self.units, self.raw = columns, units, raw
+        self.kinds = {name: column.kind for name, column in columns.items()}
         self.readers: Mapping[str, Callable[[FunctionCall], Typed]] = {
             "factor": self._factor, "ordered": self._factor, "as.factor": self._as_factor,
             "as.ordered": self._as_factor, "relevel": self._relevel, "interaction": self._interaction,
@@ -93,8 +95,10 @@ class TypedReader:
             return Typed(Call("+", (args[0].expression, Number(1.0))), "number")
         kinds = {arg.kind for arg in args[1:]} if name == "ifelse" else set()
         logical = name in (*LOGICAL, "is.na") or kinds == {"logical"}
-        expressions = tuple(arg.expression for arg in args)
-        return Typed(Call(name, expressions), "logical" if logical else "number")
+        expression = Call(name, tuple(arg.expression for arg in args))
+        if name in ("-", "*") and is_integer(node, self.kinds):
+            expression = Call("as.integer", (expression,))  # a zero of theirs has no sign
+        return Typed(expression, "logical" if logical else "number")
 
     def _typed_column(self, name: str) -> Typed:
         column = self.columns[name]
@@ -195,27 +199,44 @@ class TypedReader:
         args = matched_arguments(node)
         inner = self.typed(args.variables[0])
         if "levels" in args.named:
-            given = constant_values(args.named["levels"], self._summarised)
-            values = [self._level_value(node, inner, level) for level in given]
+            values, levels = self._given_levels(node, inner, args.named["levels"])
         else:
             values = self._found(node, inner)
-        levels = [_level_text(inner, value) for value in values]
+            levels = [_level_text(inner, value) for value in values]
         if "labels" in args.named:
             levels = self._labels(node, args, len(levels))
         ordered = flag_of(args.named.get("ordered"), inner.kind == "ordered")
         ordered = ordered or node.name == "ordered"
         return self._with_levels(node, Levels(inner.expression, tuple(values)), levels, ordered)
 
+    def _given_levels(self, node, inner: Typed, given: Node) -> tuple[list[float], list[str]]:
+        """Numbers or codes and their texts; a text that a factor does not have is a level of no row."""
+        values, levels = [], []
+        for place, level in enumerate(constant_values(given, self._summarised)):
+            if inner.levels and _level_text(None, level) not in inner.levels:
+                values.append(-1.0 - place)
+                levels.append(_level_text(None, level))
+            else:
+                values.append(self._level_value(node, inner, level))
+                levels.append(_level_text(inner, values[-1]))
+        return values, levels
+
     def _as_factor(self, node: FunctionCall) -> Typed:
-        """A factor stays as it is, with the levels that no row has."""
+        """A factor stays as it is, with the levels that no row has, unless it is ordered only now."""
         inner = self.typed(node.values[0])
-        values = _all_codes(inner) if inner.levels else self._found(node, inner)
+        keeps = inner.kind == "ordered" or (inner.levels and node.name == "as.factor")
+        values = _all_codes(inner) if keeps else self._found(node, inner)
         levels = [_level_text(inner, value) for value in values]
         ordered = inner.kind == "ordered" or node.name == "as.ordered"
         return self._with_levels(node, Levels(inner.expression, tuple(values)), levels, ordered)
 
     def _found(self, node, inner: Typed) -> list[float]:
         """The distinct values of an expression, or codes."""
+        if isinstance(inner.expression, DateColumn):
+            name = inner.expression.name
+            refuse(
+                f"{short_text(node)} makes levels of dates; write as.numeric({name}) for their numbers"
+            )
         found = np.unique(self._numbers(inner.expression))
         found = found[np.isfinite(found)]
         _check_levels(node, len(found))
@@ -296,6 +317,9 @@ class TypedReader:
     def _cut(self, node: FunctionCall) -> Typed:
         args = matched_arguments(node)
         inner = self.typed(args.variables[0])
+        if isinstance(inner.expression, DateColumn):
+            name = inner.expression.name
+            refuse(f"{short_text(node)} cuts dates; write as.numeric({name}) to cut their numbers")
         right = flag_of(args.named.get("right"), True)
         lowest = flag_of(args.named.get("include.lowest"), False)
         breaks = np.sort(self.numbers(args.named["breaks"]))

@@ -173,6 +173,17 @@ def test_crosscheck():
     assert len(warned(lambda y: crosscheck(X, y), Y.iloc[::-1])) == 1
 
 
+def test_weights_and_subsets_of_a_formula_of_classes():
+    data = X.assign(y=CLASSES)
+    for name, values in (("sample_weight", np.ceil(WEIGHTS)), ("subset", MASK)):
+        for given, n_warnings in ((values, 0), (values.iloc[::-1], 1)):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                EarthClassifier.from_formula("y ~ a", data, engine="native", **{name: given})
+            heard = [w for w in caught if "row labels of data in another order" in str(w.message)]
+            assert len(heard) == n_warnings
+
+
 @pytest.mark.needs_r("mda")
 def test_mars():
     assert len(warned(lambda y: Mars().fit(X, y), Y.iloc[::-1])) == 1

@@ -153,6 +153,9 @@ CASES = [
     ("ozone1", "cbind(log(O3), wind) ~ temp"),
     ("ozone1", "cbind(log(O3), log(wind + 1)) ~ temp"),
     ("ozone1", "cbind(a = log(O3), log(wind + 1)) ~ temp"),
+    ("ozone1", "cbind(O3) ~ temp"),
+    ("ozone1", "cbind(a = log(O3)) ~ temp"),
+    ("ozone1", "cbind(aaaaaaaaaa = log(O3 + wind * humidity)) ~ temp"),
     ("ozone1", "I(log(O3) + log(wind + 1) + log(humidity) + 1) ~ temp"),
     ("ozone1", "(O3 + wind) ~ temp"),
     ("ozone1", "O3 - wind ~ temp"),
@@ -206,6 +209,18 @@ CASES = [
     ("etitanic", "interaction(sex, child) ~ pclass"),
     ("ordered", "breaks ~ as.factor(tension) + as.ordered(wool)"),
     ("ordered", "breaks ~ relevel(tension, 'M')"),  # refused by R
+    # levels that no row has, and responses of integers
+    ("etitanic", "age ~ ordered(pclass, levels = c('4th', '3rd', '2nd', '1st')) + parch"),
+    ("etitanic", "age ~ factor(sex, levels = c('male', 'x', 'female')):parch"),
+    ("ozone1", "as.integer(O3 / 2) ~ temp"),
+    ("ozone1", "-(O3 > 10) ~ temp"),
+    ("ozone1", "ifelse(O3 > 10, 2L, 1L) ~ temp"),
+    ("ozone1", "cut(O3, 5, labels = FALSE) ~ temp + wind"),
+    ("ozone1", "abs(O3 > 10) ~ temp"),
+    ("ozone1", "pmax(as.integer(O3), 3L) ~ temp"),
+    ("ozone1", "pmax(as.integer(O3), 3) ~ temp"),
+    ("ozone1", "cbind(as.integer(O3), wind > 3) ~ temp"),
+    ("ozone1", "O3 * 2L ~ temp"),
     # calls as arguments
     ("ozone1",
      "O3 ~ cut(temp, 10 * (0:10)) + cut(wind, seq(-1, 29, by = 6)) + cut(vis, seq(-1, 999, length.out = 5))"),
@@ -768,6 +783,25 @@ for (i in seq_along(texts)) {
         _close(model.predict(data), out[f"fitted{k}"], 1e-9)
         again = MarsModel.from_json(model.model_.to_json())
         np.testing.assert_array_equal(again.predict(data), model.predict(data))
+
+
+@needs_rscript
+@pytest.mark.needs_r
+@pytest.mark.parametrize("engine", ["r", "native"])
+def test_a_response_of_one_column_is_named_by_the_formula(engine):
+    x = np.random.default_rng(3).normal(size=60)
+    data = {"x": x, "named": pd.DataFrame({"own": np.abs(x)}), "plain": np.abs(x)[:, None]}
+    texts = ["named ~ x", "plain ~ x", "cbind(x) ~ I(x^2)", "cbind(own = x) ~ I(x^2)"]
+    code = """
+d <- data.frame(x = x)
+d$named <- cbind(own = abs(x)); d$plain <- matrix(abs(x))
+out <- list(names = unlist(lapply(texts, function(text)
+  colnames(earth(as.formula(text), data = d)$coefficients))))
+"""
+    names = run_r(code, packages=("earth",), x=x, texts=texts)["names"]
+    for text, name in zip(texts, names, strict=True):
+        model = Earth.from_formula(text, data, engine=engine)
+        assert model.response_names_ == (name,), text
 
 
 def test_what_dates_and_matrices_may_not():

@@ -32,7 +32,7 @@ def test_functions_are_rs_to_the_bit(n):
     x = np.concatenate([wide, rounded, np.repeat(EDGES, len(EDGES))])
     z = np.concatenate([rng.normal(size=2 * n).round(1), np.tile(EDGES, len(EDGES))])
     code = """
-        out <- list(to = 2^x, powers = x^z, poly = outer(x, 0:5, `^`))
+        out <- list(to = 2^x, powers = x^z, least = pmin(x, z), most = pmax(x, z), poly = outer(x, 0:5, `^`))
         for (name in functions) out[[name]] <- suppressWarnings(match.fun(name)(x))
         for (b in bases) out[[paste("base", b)]] <- suppressWarnings(log(x, b))
         for (i in seq_along(exponents)) out[[paste("exponent", i)]] <- x^exponents[i]
@@ -47,6 +47,8 @@ def test_functions_are_rs_to_the_bit(n):
         for i, exponent in enumerate(EXPONENTS):
             assert_same_bits(ours["^"](x, exponent), r[f"exponent {i + 1}"], exponent)
         assert_same_bits(ours["^"](x, z), r["powers"], "x^z")
+        assert_same_bits(ours["pmin"](x, z), r["least"], "pmin")
+        assert_same_bits(ours["pmax"](x, z), r["most"], "pmax")
         assert_same_bits(ours["^"](2.0, x), r["to"], "2^x")
         assert_same_bits(powers_of(x, 5), r["poly"], "poly")
 

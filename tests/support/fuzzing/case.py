@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 
+from pyearthdof.mars.formula.learn import frame_of_formula, learn_formula
+
 __all__ = ["Case"]
+
+WORDS = ("options", "reprune", "classes", "formula")
+FACTORS = re.compile(r"\b(cut|factor|as\.factor|ordered|as\.ordered|interaction)\(")
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,6 +28,7 @@ class Case:
     options : arguments of `Earth`
     reprune : arguments of `reprune`, which follows the fit unless it is empty
     classes : levels of y for `EarthClassifier`, empty for `Earth`
+    formula : of the columns of X, the response is one of them; then y has nothing but its length
     """
 
     X: np.ndarray | pd.DataFrame
@@ -31,12 +38,15 @@ class Case:
     subset: np.ndarray | None = None
     reprune: dict = field(default_factory=dict)
     classes: tuple[str, ...] = ()
+    formula: str = ""
 
     @property
     def X_new(self) -> np.ndarray | pd.DataFrame:
         """Rows to predict at: between the training rows, some of them outside."""
         if isinstance(self.X, np.ndarray):
             return _moved(self.X)
+        if self.formula:
+            return _shuffled(self.X, moves=not FACTORS.search(self.formula))
         new = self.X.iloc[::-1].reset_index(drop=True)
         for name in new.columns:
             if not isinstance(new[name].dtype, pd.CategoricalDtype):
@@ -65,6 +75,10 @@ class Case:
     @property
     def earth_y(self) -> np.ndarray:
         """The (n, m) responses that the terms are for: indicators of classes, shares of successes."""
+        if self.formula:
+            learned = learn_formula(self.formula, frame_of_formula(self.X))
+            Y = learned.responses.values.reshape(len(self.y), -1)
+            return Y if learned.offset is None else Y - learned.offset[:, None]
         if self.is_pairs:
             return (self.y[:, 0] / np.maximum(self.y.sum(axis=1), 1))[:, None]
         if len(self.classes) > 2:
@@ -88,9 +102,7 @@ class Case:
         """Python code that makes the case again, bit for bit."""
         parts = [_code(self.X), _code(self.y)]
         parts += [f"{n}={_code(getattr(self, n))}" for n in ("weights", "subset") if self.has(n)]
-        parts += [
-            f"{n}={getattr(self, n)!r}" for n in ("options", "reprune", "classes") if self.has(n)
-        ]
+        parts += [f"{n}={getattr(self, n)!r}" for n in WORDS if self.has(n)]
         return f"Case({', '.join(parts)})"
 
     def has(self, name: str) -> bool:
@@ -105,6 +117,19 @@ def _moved(values: np.ndarray) -> np.ndarray:
     return np.where(np.isfinite(moved), moved, 0.0)
 
 
+def _shuffled(frame: pd.DataFrame, moves: bool) -> pd.DataFrame:
+    """Each column in an order of its own; with `moves` numbers lie between those there are, some outside."""
+    rng = np.random.default_rng(len(frame))
+    found = {}
+    for name in frame.columns:
+        column = frame[name].iloc[rng.permutation(len(frame))].reset_index(drop=True)
+        if moves and column.dtype == np.float64:
+            between = (column + column.iloc[::-1].to_numpy()) / 2
+            column = between.where(rng.random(len(column)) > 0.1, 1.1 * column)
+        found[name] = column
+    return pd.DataFrame(found)
+
+
 def _code(data) -> str:
     if isinstance(data, pd.DataFrame):
         columns = ", ".join(f"{name!r}: {_column_code(data[name])}" for name in data.columns)
@@ -114,7 +139,9 @@ def _code(data) -> str:
 
 
 def _column_code(column: pd.Series) -> str:
+    if column.dtype.kind == "M":
+        return f"pd.to_datetime({[str(time) for time in column]!r})"
     if not isinstance(column.dtype, pd.CategoricalDtype):
-        return _code(column.to_numpy())
+        return _code(column.to_numpy()) if column.dtype.kind == "f" else repr(column.tolist())
     codes, levels = column.cat.codes.tolist(), column.cat.categories.tolist()
     return f"pd.Categorical.from_codes({codes}, {levels!r}, ordered={column.cat.ordered})"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from pyearthdof import MarsModel
@@ -25,6 +27,7 @@ NUMBERS = (
     "coef", "rss", "rsq", "gcv", "grsq", "rss_per_subset", "gcv_per_subset", "fitted", "leverages",
     "rss_per_response", "rsq_per_response", "gcv_per_response", "grsq_per_response",
 )  # fmt: skip
+NEW_ROWS = {prefix + name for prefix in ("", AGAIN) for name in ("predicted", "response")}
 FOLDS = (
     "cv_terms", "cv_rsq", "cv_maxerr", "cv_class_rate", "cv_oof_rsq", "cv_infold_rsq", "cv_oof_fit", "cv_sd",
     "cv_auc", "cv_cor", "cv_deviance", "cv_calib_int", "cv_calib_slope",
@@ -35,7 +38,7 @@ GLM = ("glm_coef", "deviance", "null_deviance", "aic", "iterations", "converged"
 def bits_that_differ(ours: Fitted, r: Fitted) -> str:
     """The first thing that is not R's to the last bit, or an empty string."""
     # of the native engine alone
-    others = (set(ours.parts) ^ set(r.parts)) - {"deviances", "auc_ties"}
+    others = (set(ours.parts) ^ set(r.parts)) - {"deviances", "auc_ties"} - NEW_ROWS
     if others:
         return f"parts {others}"
     for prefix in _prefixes(r):
@@ -44,29 +47,51 @@ def bits_that_differ(ours: Fitted, r: Fitted) -> str:
         for name in names:
             if not np.array_equal(ours.parts[name], r.parts[name], equal_nan=True):
                 return name
-        if not _same_prediction(ours.parts[prefix + "predicted"], r, prefix + "predicted"):
-            return prefix + "predicted"
+        name = prefix + "predicted"
+        if (
+            name in r.parts
+            and name in ours.parts
+            and not _same_prediction(ours.parts[name], r, name)
+        ):
+            return name
         # glm coefficients of classes that separate grow without bound, and cancel each other
         separate = np.abs(r.parts.get(prefix + "glm_coef", np.full(1, np.inf))).max() > 1e4
         name = prefix + "response"
-        if not separate and not _same_prediction(ours.parts[name], r, name):
+        if (
+            not separate
+            and name in r.parts
+            and name in ours.parts
+            and not _same_prediction(ours.parts[name], r, name)
+        ):
             return name
-    if ours.term_names != r.term_names:
-        return "term_names"
+    if what := names_that_differ(ours, r):
+        return what
     if _plain(ours.warnings) != _plain(r.warnings):
         return f"warnings {ours.warnings} {r.warnings}"
     return ""
 
 
+def names_that_differ(ours: Fitted, r: Fitted) -> str:
+    """Names of terms, and those of columns and responses where ours are known."""
+    for name in ("columns", "responses", "term_names"):
+        mine, theirs = getattr(ours, name), getattr(r, name)
+        if mine != theirs and (mine or name == "term_names"):
+            apart = [pair for pair in zip(mine, theirs, strict=False) if pair[0] != pair[1]]
+            return f"{name} {len(mine)}, R {len(theirs)}, {apart[:2]}"
+    return ""
+
+
 def numbers_that_differ(case: Case, ours: Fitted, r: Fitted, model: MarsModel) -> str:
     """The first thing that is not R's up to rounding, or an empty string."""
-    if ours.term_names != r.term_names:
-        return "term_names"
+    if what := names_that_differ(ours, r):
+        return what
     scale = _Scale(case, model)
     if {name for name in ours.parts if name in FOLDS} != {n for n in r.parts if n in FOLDS}:
         return "tables of the folds"
     for prefix in _prefixes(r):
         what = _numbers_that_differ(ours.parts, r.parts, prefix, scale)
+        if not what and case.formula:
+            what = _predictions_differ(case, ours, r, prefix, model)
         if not what and case.needs_glm:
             what = _glm_differs(ours.parts, r.parts, prefix, scale)
         if what:
@@ -104,7 +129,7 @@ class _Scale:
 
     def __init__(self, case: Case, model: MarsModel):
         X = case.X.iloc[case.rows] if hasattr(case.X, "iloc") else case.X[case.rows]
-        self.design = model.design(X)
+        self.design = model.design(case.X)[case.rows] if case.formula else model.design(X)
         self.Y = case.earth_y[case.rows]
         self.root = _root_weights(case)
         self.glm = model.glm
@@ -173,6 +198,20 @@ def _numbers_that_differ(ours, r, prefix: str, scale: _Scale) -> str:
         if _differ(a, b, tolerance, left.get(name, _of_a_share(name, b))):
             return name
     return ""
+
+
+def _predictions_differ(case: Case, ours: Fitted, r: Fitted, prefix: str, model: MarsModel) -> str:
+    """Those at new rows, where both predict, relative to what the terms add to them."""
+    name = prefix + "predicted"
+    left, _, right = case.formula.partition(" ~ ")
+    if re.search(rf"(?<![\w.]){re.escape(left)}(?![\w.])", right):
+        return ""  # R takes the response out of the new rows, and then columns by their places
+    if prefix or name not in ours.parts or name not in r.parts:
+        return ""
+    largest = np.abs(model.coef.reshape(len(model.selected), -1)).max(axis=1)
+    size = float(np.abs(model.basis(case.X_new) * largest).max())
+    apart = _differ(ours.parts[name], r.parts[name], TOLERANCE, TOLERANCE * size)
+    return name if apart else ""
 
 
 def _glm_differs(ours, r, prefix: str, scale: _Scale) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,16 +38,25 @@ def judge(case: Case, r: Fitted | Refused | Died, engine: str) -> Verdict:
     if isinstance(ours, Refused):
         return _judge_refusal(case, r, ours, engine)
     if isinstance(r, Refused):
-        if engine == "native" and is_rs_own(case, r) and np.isfinite(ours.parts["fitted"]).all():
+        if is_rs_own(case, r, engine) and np.isfinite(ours.parts["fitted"]).all():
             return Verdict(LOOSER, engine, r.message.strip())
         return Verdict(DIFFERENT, engine, f"R refused ({r.message.strip()}), we did not")
     what = bits_that_differ(ours, r) if engine == "r" else numbers_that_differ(case, ours, r, model)
     if not what:
-        return Verdict(AGREED, engine)
+        return Verdict(AGREED, engine, _only_one_predicts(ours, r) if case.formula else "")
     gap = tie(case, r, ours, model) if engine == "native" else None
     if gap is not None:
         return Verdict(TIED, engine, f"{what}, gap {gap:.1e}")
     return Verdict(DIFFERENT, engine, what)
+
+
+def _only_one_predicts(ours: Fitted, r: Fitted) -> str:
+    """Where one of the two refuses the new rows of a formula."""
+    if "predicted" in r.parts and "predicted" not in ours.parts:
+        return f"new rows refused: {ours.refused_rows}"
+    if "predicted" in ours.parts and "predicted" not in r.parts:
+        return "R refused new rows"
+    return ""
 
 
 def _judge_refusal(case: Case, r, ours: Refused, engine: str) -> Verdict:
@@ -56,3 +66,8 @@ def _judge_refusal(case: Case, r, ours: Refused, engine: str) -> Verdict:
         if ours.message.startswith(known.message) and known.applies(case):
             return Verdict(STRICTER, engine, known.message)
     return Verdict(DIFFERENT, engine, f"R fitted, we refused: {ours.message}")
+
+
+def family(verdict: Verdict) -> str:
+    """What kind of verdict it is, without its numbers."""
+    return re.sub(r"[-+.\d]+(e[-+]?\d+)?", "#", verdict.what)[:60]

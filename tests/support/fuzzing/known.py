@@ -57,10 +57,14 @@ STRICTER_THAN_R = (
              "R turns numbers beyond its integers into an arbitrary number of knots"),
     Stricter("nprune=", _option("nprune", _beyond_integers),
              "R takes an infinite one as no limit"),
-    Stricter("X has a column with values up to", lambda case: _unusual(case.X),
+    Stricter("X has a column with values up to", lambda case: bool(case.formula) or _unusual(case.X),
              "sums of squares overflow or vanish; R fits or fails, as it comes"),
     Stricter("y has a column with values up to", lambda case: _unusual(case.y),
              "close to overflow R's searches may never end"),
+    Stricter("formula is refused: the response", lambda case: bool(case.formula),
+             "R fits one of several responses by itself"),
+    Stricter("formula is refused: poly may not stand as the response", lambda case: True,
+             "R fits the columns of a basis as responses"),
 )  # fmt: skip
 
 
@@ -71,6 +75,7 @@ class Looser:
     message: str  # how R's error begins
     only_extreme: bool  # on data far outside of the usual sizes
     reason: str
+    bridged: bool = False  # also through the bridge, which gives R other data than these
 
 
 LOOSER_THAN_R = (
@@ -89,15 +94,39 @@ LOOSER_THAN_R = (
         False,
         "MASS::rlm does not find the columns of an ordered factor, whose names are not R's",
     ),
+    Looser(
+        "model frame and formula mismatch in model.matrix()",
+        False,
+        "R loses a response that the right-hand side takes away",
+    ),
+    Looser("the offset variable '", False, "R looks for the text of the offset among the columns"),
+    Looser(
+        "y is a character variable",
+        False,
+        "strings of a frame are factors, as R's own data.frame had them",
+        True,
+    ),
+    Looser(
+        "NROW(offset) == NROW(fitted.values) is not TRUE",
+        False,
+        "R takes the offset of all rows for that of a subset",
+    ),
+    Looser(
+        "Binomial response (see above): all values should be between 0 and 1",
+        False,
+        "R subtracts an offset from a binomial response before it looks whether it is one",
+    ),
     Looser("Fortran routine XHAUST returned", False, "R searches subsets of one term exhaustively"),
 )
 USUAL_SIZES = (1e-14, 1e30)
 
 
-def is_rs_own(case: Case, r: Refused) -> bool:
+def is_rs_own(case: Case, r: Refused, engine: str = "native") -> bool:
     """Whether R failed for a reason in LOOSER_THAN_R."""
     extreme = _unusual(case.X, *USUAL_SIZES) or _unusual(case.y, *USUAL_SIZES)
     return any(
-        r.message.startswith(known.message) and (extreme or not known.only_extreme)
+        r.message.startswith(known.message)
+        and (extreme or not known.only_extreme)
+        and (engine == "native" or known.bridged)
         for known in LOOSER_THAN_R
     )

@@ -51,7 +51,9 @@ def fit_ours(case: Case, engine: str) -> tuple[Fitted | Refused | Died, MarsMode
     others = [w for w in caught if not issubclass(w.category, (RWarning, SeparationWarning))]
     if others:
         return Died(f"a stray warning: {others[0].category.__name__}: {others[0].message}"), None
-    return Fitted(parts, fit.model_.term_names, warned), fit.model_
+    model = fit.model_
+    names = (tuple(model.feature_names), tuple(fit.response_names_)) if case.formula else ((), ())
+    return Fitted(parts, model.term_names, warned, *names, _refused_rows(fit, case)), model
 
 
 @contextlib.contextmanager
@@ -105,6 +107,10 @@ def _all_converged(parts) -> bool:
 
 
 def _fit(case: Case, engine: str):
+    if case.formula:
+        return Earth.from_formula(
+            case.formula, case.X, case.weights, subset=case.subset, engine=engine, **case.options
+        )
     if not case.classes:
         estimator, y = Earth(engine=engine, **case.options), case.y
     else:
@@ -113,18 +119,43 @@ def _fit(case: Case, engine: str):
     return estimator.fit(case.X, y, case.weights, subset=case.subset)
 
 
+def _of_new_rows(model: MarsModel, case: Case) -> dict[str, np.ndarray]:
+    """What a formula predicts, nothing where it refuses the new rows."""
+    found = {}
+    with warnings.catch_warnings(), contextlib.suppress(ValueError):
+        warnings.simplefilter("ignore")
+        found["predicted"] = model.predict(case.X_new, "earth")
+        if model.glm is not None:
+            found["response"] = model.predict(case.X_new, "response")
+    return found
+
+
+def _refused_rows(fit, case: Case) -> str:
+    if not case.formula:
+        return ""
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            fit.predict(case.X_new)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
 def _parts(fit, case: Case) -> dict[str, np.ndarray]:
     model = fit.model_
     parts = {name: np.atleast_1d(getattr(model, name)) for name in OF_MODEL}
     parts |= {"fitted": fit.fitted_values_, "leverages": fit.leverages_}
     with np.errstate(over="ignore", invalid="ignore"):
-        parts["predicted"] = model.predict(case.X_new, "earth")
+        if case.formula:
+            parts |= _of_new_rows(model, case)
+        else:
+            parts["predicted"] = model.predict(case.X_new, "earth")
         if model.glm is not None:
             parts |= {name: getattr(model.glm, name) for name in OF_GLM}
-            parts |= {
-                "glm_coef": model.glm.coef,
-                "response": model.predict(case.X_new, "response"),
-            }
+            parts["glm_coef"] = model.glm.coef
+            if not case.formula:
+                parts["response"] = model.predict(case.X_new, "response")
     if hasattr(fit, "cv_tables_"):
         parts |= {f"cv_{name}": t.to_numpy().ravel("F") for name, t in fit.cv_tables_.items()}
         parts["cv_terms"] = fit.cv_["nterms"].drop("mean", errors="ignore").to_numpy()

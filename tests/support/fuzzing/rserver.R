@@ -2,6 +2,7 @@
 # whose number is the argument.
 # All that crosses the pipes are little-endian doubles and texts (a length, then as many bytes).
 suppressMessages(library(earth))
+library(splines)
 requests <- file("stdin", "rb")
 answers <- file(file.path("/dev/fd", commandArgs(trailingOnly = TRUE)[1]), "wb")
 
@@ -23,6 +24,10 @@ read.data <- function() {
   switch(kind,
     none = NULL,
     vector = read.vector(),
+    flags = read.vector() != 0,
+    texts = read.texts(),
+    dates = structure(read.vector(), class = "Date"),
+    formula = eval(parse(text = read.text(), keep.source = FALSE)[[1]]),
     matrix = {
       size <- read.numbers(2)
       matrix(read.numbers(prod(size)), size[1], size[2])
@@ -97,13 +102,18 @@ folds.of <- function(fit) {
 parts.of <- function(fit, x.new) c(parts.of.model(fit, x.new), folds.of(fit))
 
 parts.of.model <- function(fit, x.new) {
+  predicted <- function(...) {
+    if (!inherits(fit$call$formula, "formula")) return(predict(fit, x.new, ...))
+    # what formulas refuse at new rows is a part that is missing
+    tryCatch(suppressWarnings(predict(fit, x.new, ...)), error = function(e) NULL)
+  }
   parts <- list(
     dirs = fit$dirs, cuts = fit$cuts, selected = fit$selected.terms, coef = fit$coefficients,
     rss = fit$rss, rsq = fit$rsq, gcv = fit$gcv, grsq = fit$grsq,
     rss_per_subset = fit$rss.per.subset, gcv_per_subset = fit$gcv.per.subset,
     prune_terms = fit$prune.terms, fitted = fit$fitted.values, leverages = fit$leverages,
     nk = fit$nk, penalty = fit$penalty, termcond = fit$termcond,
-    predicted = predict(fit, x.new, type = "earth"),
+    predicted = predicted(type = "earth"),
     rss_per_response = fit$rss.per.response, rsq_per_response = fit$rsq.per.response,
     gcv_per_response = fit$gcv.per.response, grsq_per_response = fit$grsq.per.response)
   if (is.null(fit$glm.list)) return(parts)
@@ -112,7 +122,7 @@ parts.of.model <- function(fit, x.new) {
     glm_coef = fit$glm.coefficients, deviance = each("deviance"),
     null_deviance = each("null.deviance"), aic = each("aic"), iterations = each("iter"),
     converged = each("converged"),
-    response = suppressWarnings(predict(fit, x.new, type = "response"))))
+    response = suppressWarnings(predicted(type = "response"))))
 }
 
 # The deviance of each iteration of all the generalised linear models that `run` fits, as R's own trace prints
@@ -133,7 +143,7 @@ repeat {
   rows <- read.data()
   # predict() of a cross-validated fit looks for the frame by its name, and earth has an x of its own
   predictors <- x
-  arguments <- list(x = if (is.data.frame(x)) quote(predictors) else quote(x), y = quote(y))
+  arguments <- if (inherits(y, "formula")) list(formula = y, data = quote(predictors)) else list(x = if (is.data.frame(x)) quote(predictors) else quote(x), y = quote(y))
   if (!is.null(weights)) arguments$weights <- quote(weights)
   if (!is.null(rows)) arguments$subset <- quote(rows + 1)
   arguments <- c(arguments, read.arguments())
@@ -164,7 +174,8 @@ repeat {
           NULL
         }))
       }
-      list(names = rownames(fit$dirs), parts = parts)
+      list(names = rownames(fit$dirs), columns = colnames(fit$dirs), responses = colnames(fit$coefficients),
+           parts = Filter(Negate(is.null), parts))
     }, warning = function(w) {
       warned <<- c(warned, conditionMessage(w))
       invokeRestart("muffleWarning")
@@ -177,6 +188,8 @@ repeat {
     write.text("fitted")
     write.texts(answer$names)
     write.texts(warned)
+    write.texts(answer$columns)
+    write.texts(answer$responses)
     write.parts(answer$parts)
   }
   flush(answers)

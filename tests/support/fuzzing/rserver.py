@@ -36,11 +36,14 @@ R_FAMILIES = {"gamma": "Gamma", "inverse_gaussian": "inverse.gaussian"}
 
 @dataclass(frozen=True)
 class Fitted:
-    """A fit: arrays by name, the names of the terms, and the warnings in order."""
+    """A fit: arrays by name, the names of the terms, the warnings in order, and names of columns."""
 
     parts: dict[str, np.ndarray]
     term_names: tuple[str, ...]
     warnings: tuple[str, ...]
+    columns: tuple[str, ...] = ()
+    responses: tuple[str, ...] = ()
+    refused_rows: str = ""  # why a formula does not predict the new rows
 
 
 @dataclass(frozen=True)
@@ -162,7 +165,7 @@ class RServer:
     def _answer(self) -> Fitted | Refused:
         if self._text() == "refused":
             return Refused(self._text())
-        names, warned = self._texts(), self._texts()
+        names, warned, columns, responses = (self._texts() for _ in range(4))
         parts = {}
         for _ in range(self._count()):
             name = self._text()
@@ -170,7 +173,7 @@ class RServer:
         _shape(parts, "", len(names))
         if AGAIN + "coef" in parts:
             _shape(parts, AGAIN, len(names))
-        return Fitted(parts, names, warned)
+        return Fitted(parts, names, warned, columns, responses)
 
 
 def _shape(parts: dict[str, np.ndarray], prefix: str, n_forward: int) -> None:
@@ -207,6 +210,13 @@ def _data(data) -> bytes:
 
 
 def _column(column: pd.Series) -> bytes:
+    kind = column.dtype.kind
+    if kind == "b":
+        return _text("flags") + _vector(column)
+    if kind == "M":
+        return _text("dates") + _vector(column.to_numpy().astype("datetime64[D]").astype(float))
+    if not isinstance(column.dtype, pd.CategoricalDtype) and kind in "OUT":
+        return _text("texts") + _text_list(column)
     if not isinstance(column.dtype, pd.CategoricalDtype):
         return _data(column.to_numpy())
     kind = "ordered" if column.cat.ordered else "factor"
@@ -218,6 +228,8 @@ def _factor(kind: str, codes, levels) -> bytes:
 
 
 def _responses(case) -> bytes:
+    if case.formula:
+        return _text("formula") + _text(case.formula)
     return _factor("factor", case.y, case.classes) if case.classes else _data(case.y)
 
 

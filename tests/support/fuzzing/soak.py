@@ -4,6 +4,8 @@
     python -m tests.support.fuzzing.soak --data --cases 20000 --json data.json
     python -m tests.support.fuzzing.soak --glm --cases 5000 --json glm.json
     python -m tests.support.fuzzing.soak --folds --cases 5000
+    python -m tests.support.fuzzing.soak --formulas --cases 10000 --engine native
+    python -m tests.support.fuzzing.soak --several --cases 5000
 
 The engines run in a process of their own: one that crashes or hangs is a difference like another, is told
 with its case, and the next case goes on in a new process. The exit code is 1 if there was any.
@@ -15,7 +17,6 @@ import argparse
 import json
 import multiprocessing
 import os
-import re
 import sys
 import time
 from collections import Counter
@@ -30,11 +31,13 @@ from tests.support.fuzzing.case import Case
 from tests.support.fuzzing.cases_strategy import distinct_cases
 from tests.support.fuzzing.data_cases import data_cases
 from tests.support.fuzzing.fold_cases import fold_cases
+from tests.support.fuzzing.formula_cases import formula_cases
 from tests.support.fuzzing.glm_cases import glm_cases
-from tests.support.fuzzing.judge import DIFFERENT, KINDS, TIED, Verdict, judge
+from tests.support.fuzzing.judge import DIFFERENT, KINDS, TIED, Verdict, family, judge
 from tests.support.fuzzing.known import LOOSER_THAN_R, STRICTER_THAN_R
 from tests.support.fuzzing.minimise import minimise
 from tests.support.fuzzing.rserver import Died, Refused, RServer
+from tests.support.fuzzing.several_cases import several_cases
 
 ENGINES = ("r", "native")
 STARTING = 120.0  # seconds that a process may take to import everything
@@ -96,12 +99,13 @@ def serve(pipe) -> None:
 class Soak:
     """The run: counts, and the cases that were not agreed on."""
 
-    def __init__(self, server: RServer, engines: Engines):
-        self.server, self.engines = server, engines
+    def __init__(self, server: RServer, engines: Engines, chosen: tuple[str, ...] = ENGINES):
+        self.server, self.engines, self.chosen = server, engines, chosen
         self.counts = Counter()
         self.found: list[tuple[Verdict, Case]] = []
         self.ties: list[tuple[Verdict, Case]] = []
         self.r_died = []
+        self.reasons = Counter()
 
     def try_case(self, case: Case) -> None:
         """Fit a case everywhere and count."""
@@ -111,9 +115,11 @@ class Soak:
             self.counts["plain R died"] += 1
             self.r_died.append((r.message, case))
             return
-        for engine in ENGINES:
+        for engine in self.chosen:
             verdict = self.engines.judge(case, r, engine)
             self.counts[f"{engine} {verdict.kind}"] += 1
+            if verdict.what and case.formula:
+                self.reasons[f"{engine} {verdict.kind}: {family(verdict)}"] += 1
             if verdict.kind == DIFFERENT:
                 self.found.append((verdict, case))
             elif verdict.kind == TIED:
@@ -138,14 +144,12 @@ class Soak:
         return minimise(case, shows)
 
 
-def family(verdict: Verdict) -> str:
-    """What kind of difference it is, without its numbers."""
-    return re.sub(r"[-+.\d]+(e[-+]?\d+)?", "#", verdict.what)[:60]
-
-
 def _makers(arguments):
     """What makes the cases that were asked for."""
-    chosen = {"data": data_cases, "glm": glm_cases, "folds": fold_cases}
+    chosen = {
+        "data": data_cases, "glm": glm_cases, "folds": fold_cases, "formulas": formula_cases,
+        "several": several_cases,
+    }  # fmt: skip
     return next((make for name, make in chosen.items() if getattr(arguments, name)), distinct_cases)
 
 
@@ -158,6 +162,11 @@ def main() -> int:
     )
     parser.add_argument("--glm", action="store_true", help="generalised linear models")
     parser.add_argument("--folds", action="store_true", help="cross-validation and variance models")
+    parser.add_argument("--formulas", action="store_true", help="random formulas")
+    parser.add_argument(
+        "--several", action="store_true", help="several responses, constant ones among them"
+    )
+    parser.add_argument("--engine", choices=ENGINES, help="one of them instead of both")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--timeout", type=float, default=60.0, help="seconds for a case")
     parser.add_argument("--json", type=Path, help="write the numbers here")
@@ -168,7 +177,8 @@ def main() -> int:
     engines = Engines(arguments.timeout)
     try:
         with RServer(arguments.timeout) as server:
-            soak = Soak(server, engines)
+            chosen = (arguments.engine,) if arguments.engine else ENGINES
+            soak = Soak(server, engines, chosen)
             make = _makers(arguments)
             for done, case in enumerate(make(arguments.cases, arguments.seed), 1):
                 soak.try_case(case)
@@ -197,6 +207,8 @@ def report(soak: Soak, seconds: float, arguments) -> None:
     print("Fitted by the native engine although R fails (looser):")
     for known in LOOSER_THAN_R:
         print(f"  {known.message:34} {known.reason}")
+    for reason, count in soak.reasons.most_common():
+        print(f"{count:6} {reason}")
     for verdict, case in soak.ties[:SHOWN]:
         print(f"tie: {verdict.what}; X {case.X.shape}, {case.options}")
     for message, case in soak.r_died:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from .... import _core
+from ...options import n_arguments
 
 __all__ = ["Allowed"]
 
@@ -20,6 +21,7 @@ class Allowed:
 
     def __init__(self, function: Callable, names: Sequence[str]):
         self.function, self.names = function, tuple(names)
+        self._n_arguments = n_arguments(function)
         self._heard: list[tuple[tuple, bool]] = []
         self._at = 0
 
@@ -41,7 +43,8 @@ class Allowed:
             del self._heard[self._at :]
             degree = 1 + int(np.count_nonzero(parents))
             first = not self._heard
-            answer = self.function(degree, pred, parents.copy(), self.names, first)
+            known = (degree, pred, parents.copy(), self.names, first)
+            answer = self.function(*known[: self._n_arguments])
             self._heard.append((question, bool(answer)))
         self._at += 1
         return self._heard[self._at - 1][1]

@@ -201,7 +201,7 @@ def _rsq_per_subset(
             each = [
                 weighted_rsq(true[rows, j], predicted[rows, j], weights) for j in range(Y.shape[1])
             ]
-            table[name][size] = float(np.dot(share, each))
+            table[name][size] = _weighted_mean(each, share)
     return table
 
 
@@ -223,6 +223,12 @@ def _response_shares(options: EarthOptions, n_resp: int) -> np.ndarray:
     return weights / weights.sum()
 
 
+def _weighted_mean(values, share: np.ndarray) -> float:
+    """As R, without the values of weight 0: those of a constant response may be infinite."""
+    used = share != 0
+    return float(np.dot(share[used], np.asarray(values)[used]))
+
+
 def _tables(model: MarsModel, data, options: EarthOptions, folds, found: list[Fold]) -> dict:
     several = options.ncross > 1
     names = [
@@ -234,7 +240,7 @@ def _tables(model: MarsModel, data, options: EarthOptions, folds, found: list[Fo
     means, last = [*names, "mean"], "all" if rated else "max"
     tables: dict[str, tuple] = {}
     if options.pmethod != "cv":
-        rsq = np.array([np.append(f.rsq, np.dot(share, f.rsq)) for f in found])
+        rsq = np.array([np.append(f.rsq, _weighted_mean(f.rsq, share)) for f in found])
         tables["cv.rsq.tab"] = (_with_mean(rsq), means, [*responses, "mean"])
         errors = np.array([np.append(f.maxerr, largest_error(f.maxerr)) for f in found])
         worst = [largest_error(column) for column in errors.T]
@@ -243,7 +249,9 @@ def _tables(model: MarsModel, data, options: EarthOptions, folds, found: list[Fo
             rates = _with_mean(np.array([f.class_rate for f in found]))
             tables["cv.class.rate.tab"] = (rates, None, [*responses, "mean"])
         for name in found[0].glm:
-            rows = np.array([np.append(f.glm[name], np.dot(share, f.glm[name])) for f in found])
+            rows = np.array(
+                [np.append(f.glm[name], _weighted_mean(f.glm[name], share)) for f in found]
+            )
             tables[name] = (_with_mean(rows), means, [*responses, "mean"])
     if found[0].oof_rsq is not None:
         sizes = [f"nterms{k + 1}" for k in range(len(model.dirs))]

@@ -14,7 +14,7 @@ from ...components.glm import GlmPart
 from ...components.variance import VarianceErrors, VarianceModel, basis_root, linear_terms, sd_of
 from ...data.design import default_names
 from ...model.mars_model import FitDetails, MarsModel
-from ...options import EarthOptions
+from ...options import EarthOptions, n_arguments
 from ..path import prefix_fits, step_of_terms, steps_allowed
 
 __all__ = [
@@ -365,13 +365,11 @@ def _passable(options: EarthOptions) -> tuple[dict, bridge.RFunction | None]:
     function = options.allowed
     if function is None:
         return passed, None
+    n_known = n_arguments(function)
 
     def allowed(degree, pred, parents, namesx, first):
-        return bool(
-            function(
-                int(degree[0]), int(pred[0]) - 1, parents.astype(int), tuple(namesx), bool(first)
-            )
-        )
+        known = (int(degree[0]), int(pred[0]) - 1, parents.astype(int), tuple(namesx), bool(first))
+        return bool(function(*known[:n_known]))
 
     passed["allowed"] = bridge.RFunction(allowed, otherwise=False, errors=[])
     return passed, passed["allowed"]

@@ -71,3 +71,14 @@ def test_squares_that_underflow(kind):
     assert native.terms_ == r.terms_ and len(r.terms_) > 1
     np.testing.assert_allclose(native.gcv_, r.gcv_, rtol=1e-10)
     np.testing.assert_allclose(native.term_coef_, r.term_coef_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("size", [2e-160, 3e-161, 5e-162, 1e-156, 1e-154])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_squares_with_few_digits_left(size, weighted):
+    x, y = underflowing()
+    x[:3, 0] = [size, -size, 1e-200]
+    weights = np.linspace(0.5, 2, 60) if weighted else None
+    r, native = (Earth(engine=e, linpreds=[0]).fit(x, y, weights) for e in ("r", "native"))
+    assert native.terms_ == r.terms_ and len(r.terms_) > 1
+    np.testing.assert_allclose([native.gcv_, native.rss_], [r.gcv_, r.rss_], rtol=1e-10)

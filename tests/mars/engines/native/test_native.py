@@ -167,6 +167,54 @@ def test_allowed_gives_rs_terms():
     assert found.gcv == pytest.approx(wanted["gcv"][0], rel=1e-8)
 
 
+class Rule:
+    def three(self, degree, pred, parents):
+        return degree == 1 or (pred != 0 and parents[0] == 0)
+
+
+RULES = {
+    "three": lambda degree, pred, parents: degree == 1 or (pred != 0 and parents[0] == 0),
+    "method": Rule().three,
+    "four": lambda degree, pred, parents, namesx: (
+        degree == 1 or (namesx[pred] != "x1" and parents[0] == 0)
+    ),
+    "default": lambda degree, pred, parents, odd=0, *, more=1: (
+        degree == 1 or (pred != 0 and parents[0] == 0)
+    ),
+    "any": lambda *known: known[0] == 1 or (known[1] != 0 and known[2][0] == 0 and len(known) == 5),
+}
+
+
+@pytest.mark.parametrize("engine", ["native", pytest.param("r", marks=pytest.mark.needs_r)])
+@pytest.mark.parametrize("rule", RULES)
+def test_allowed_takes_as_many_arguments_as_in_r(rule, engine):
+    X, y = smooth(150, 5, 41)
+
+    def allowed(degree, pred, parents, namesx, first):
+        return degree == 1 or (pred != 0 and parents[0] == 0)
+
+    wanted = Earth(degree=3, allowed=allowed, engine=engine).fit(X, y)
+    found = Earth(degree=3, allowed=RULES[rule], engine=engine).fit(X, y)
+    assert found.terms_ == wanted.terms_ != Earth(degree=3, engine=engine).fit(X, y).terms_
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        lambda degree, pred: True,
+        lambda a, b, c, d, e, f: True,
+        lambda a, b, c, *, d: True,
+        lambda: True,
+    ],
+)
+def test_allowed_with_other_arguments_is_refused(rule):
+    X, y = smooth(30, 2, 41)
+    with pytest.raises(
+        InvalidInputError, match="a function of degree, pred, parents and, if wanted,"
+    ):
+        Earth(allowed=rule, engine="native").fit(X, y)
+
+
 @pytest.mark.parametrize("pmethod", ["none", "backward"])
 @pytest.mark.parametrize("degree", [1, 2])
 @pytest.mark.parametrize("kind", [smooth, rounded, duplicated])

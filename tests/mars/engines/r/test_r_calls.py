@@ -279,6 +279,41 @@ out$class4 <- as.character(predict(fits[[4]], x, type = "class"))
         models[2].predict(X, type="class")
 
 
+@needs_rscript
+@pytest.mark.needs_r
+@pytest.mark.parametrize("dtype", [object, "string", "str"])
+@pytest.mark.parametrize("engine", ["r", "native"])
+def test_texts_in_a_frame_of_responses_are_factors(engine, dtype):
+    kind = np.where(Y > 15, "hi", np.where(Y > 8, "mid", "lo"))
+    high = np.where(Y > 15, "yes", "no")
+    frame = pd.DataFrame({"kind": kind, "high": high}).astype(dtype).assign(O3=Y)
+    code = """
+frame <- data.frame(kind, high, O3 = y.frame$y)
+stopifnot(is.character(frame$kind), is.character(frame$high))
+fits <- list(earth(x, frame), earth(x, frame["kind"]), earth(x, frame["high"]))
+out <- list()
+for (i in 1:3) {
+  out[[paste0("names", i)]] <- colnames(fits[[i]]$coefficients)
+  out[[paste0("fitted", i)]] <- unname(fits[[i]]$fitted.values)
+}
+"""
+    out = run_r(
+        code, packages=("earth",), x=X, kind=list(kind), high=list(high),
+        **{"y.frame": Y.to_frame()},
+    )  # fmt: skip
+    for k, columns in enumerate((["kind", "high", "O3"], ["kind"], ["high"]), 1):
+        model = Earth(engine=engine).fit(X, frame[columns])
+        assert list(model.response_names_) == out[f"names{k}"]
+        close(model.fitted_values_.ravel(), out[f"fitted{k}"].ravel(), 1e-9)
+
+
+def test_texts_that_are_numbers_stay_numbers():
+    model = Earth(engine="native").fit(X, pd.DataFrame({"y": Y.map(str)}))
+    np.testing.assert_array_equal(
+        model.fitted_values_, Earth(engine="native").fit(X, Y).fitted_values_
+    )
+
+
 def test_columns_without_a_name_have_rs():
     frame = X.set_axis(["a", "", "c", "", "e"], axis=1)
     model = Earth(engine="native").fit(frame, TWO.set_axis(["", "b"], axis=1))

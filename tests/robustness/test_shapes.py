@@ -1,0 +1,86 @@
+"""Arrays that do not belong together, and sizes that nothing can hold: an exception, never a crash."""
+
+import numpy as np
+import pytest
+
+from pyearthdof import Earth, _core
+from pyearthdof.exceptions import InvalidInputError
+from pyearthdof.procedures import Lasso, RegressionTree
+from pyearthdof.random import RDraws
+
+X = np.random.default_rng(0).normal(size=(40, 3))
+COLUMNS = np.ascontiguousarray(X.T)
+LONG = np.zeros((1, 50_000))
+ORDER = np.argsort(COLUMNS, axis=1)
+
+
+def settings():
+    return _core.Settings(
+        degree=1, nk=9, penalty=2.0, thresh=0.001, minspan=0, endspan=0, newvar_penalty=0.0, fast_k=20,
+        fast_beta=1.0, adjust_endspan=2.0, auto_linpreds=True,
+    )  # fmt: skip
+
+
+CALLS = {
+    "forward": lambda d, s: _core.forward_pass(d, s, [], LONG[:, :5]),
+    "linpreds": lambda d, s: _core.forward_pass(d, s, [99_999], COLUMNS[:1]),
+    "weights": lambda d, s: _core.weighted_pass(d, s, [], COLUMNS[:1], LONG[0, :2], 1.0),
+    "steps": lambda d, s: _core.Steps(d, s, [], LONG, False),
+    "allow": lambda d, s: _core.Steps(d, s, [], COLUMNS[:1], False).allow(
+        999_999, 9_999_999, False
+    ),
+    "many": lambda d, s: _core.fit_many(d, s, [], LONG, False, False, 9),
+    "paths": lambda d, s: _core.fit_paths(d, s, [], LONG[:, :7], False, [1]),
+    "sizes": lambda d, s: _core.fit_sizes(d, s, [], LONG[:, :7], LONG[:, :7], False),
+    "subsets": lambda d, s: _core.search_subsets(COLUMNS, LONG[0, :3], "backward", 3),
+    "largest": lambda d, s: _core.search_subsets(COLUMNS, X[:, 0].copy(), "backward", 99_999),
+    "regress": lambda d, s: _core.regress(COLUMNS, LONG[:, :3]),
+    "eliminate": lambda d, s: _core.eliminate_backward(COLUMNS, LONG[:, :3]),
+    "power": lambda d, s: _core.power(LONG[0], LONG[0, :1]),
+    "knots": lambda d, s: _core.candidate_knots(d, s, LONG[0, :1], 0),
+    "tree": lambda d, s: _core.grow_tree(COLUMNS, ORDER + 10**9, COLUMNS[0], 2),
+    "leaves": lambda d, s: _core.leaf_means(X[:, 0].copy(), np.full(40, 10**12), 3),
+    "trees": lambda d, s: _core.fit_trees(COLUMNS, ORDER, LONG, COLUMNS, 2),
+    "lassos": lambda d, s: _core.solve_lassos(COLUMNS, LONG[:, :3], LONG[:, :3]),
+    "lasso path": lambda d, s: _core.solve_lasso_path(COLUMNS, X[:, 0].copy(), LONG[:, :1]),
+    "basis": lambda d, s: _core.nonzero_basis(LONG[0], np.zeros(1, int), X[:, 0].copy()),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_the_core_refuses_arrays_that_do_not_belong_together(name):
+    with pytest.raises(ValueError, match=r"should|no such"):
+        CALLS[name](_core.Design(X), settings())
+
+
+@pytest.mark.parametrize("method", ["normal", "uniform", "skip_normals", "sample"])
+@pytest.mark.parametrize("n", [2**61, 2**63 - 1, 2**64, 10**30])
+def test_counts_that_no_vector_has_are_refused(method, n):
+    with pytest.raises(InvalidInputError, match="integer from 0 to"):
+        getattr(RDraws(1), method)(n)
+
+
+def test_the_core_does_not_make_arrays_that_no_memory_has():
+    with pytest.raises(MemoryError):
+        _core.Twister(1).normals(2**61)
+
+
+def test_a_tree_takes_another_byte_order():
+    y = np.abs(X[:, 0])
+    found = RegressionTree(2).fit(X.astype(">f8"), y.astype(">f8"))
+    np.testing.assert_array_equal(found.fitted_values_, RegressionTree(2).fit(X, y).fitted_values_)
+
+
+@pytest.mark.parametrize("nks", [[], [0], [2.5], "a", None, [[3]]])
+def test_a_path_needs_sizes(nks):
+    with pytest.raises(InvalidInputError, match="nks should be a list of integers of 1 or more"):
+        Earth(thresh=0, pmethod="none", engine="native").fit_path(X, X[:, :1], nks)
+
+
+@pytest.mark.parametrize("kind", [">f8", "longdouble", ">i4", "float16"])
+def test_a_lasso_takes_other_numbers(kind):
+    y = np.abs(X[:, 0]).round(1) * 10
+    found = Lasso(lam=0.1).fit(X, y.astype(kind))
+    np.testing.assert_allclose(
+        found.coef_, Lasso(lam=0.1).fit(X, y.astype(kind).astype(float)).coef_
+    )

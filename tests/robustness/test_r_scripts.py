@@ -39,6 +39,7 @@ R = {
     ("guard.R", "check.installed"): {"readRDS": "the index of an installed package"},
     ("earth.R", "fit.earth"): {"eval": CALL, "as.call": CALL},
     ("earth.R", "show.contrasts"): {"attach": "a function of earth's own, for the time of one fit"},
+    ("earth.R", "with.gam"): {"require": "gam or mgcv, which earth looks for on the search path"},
     ("earth.R", "glm.language"): {
         "as.call": CALL,
         "as.name": "a family from the table in the source",

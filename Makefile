@@ -17,7 +17,7 @@ test-all: .venv/.core
 
 test-exports: .venv/.core
 	@$(PYTHON) -m pip install -q --disable-pip-version-check --group onnx
-	@$(PYTHON) -m pytest -q tests/mars/describe/test_export.py tests/mars/describe/test_export_all.py -m "slow or not slow"
+	@$(PYTHON) -m pytest -q tests/mars/export/test_export.py tests/mars/export/test_export_all.py -m "slow or not slow"
 
 browser-test: .venv/.core
 	@$(PYTHON) -m pip install -q --disable-pip-version-check --group browser
@@ -36,17 +36,18 @@ lint: .venv/.ready
 	@.venv/bin/mypy
 	@.venv/bin/lint-imports --no-cache --no-logo
 	@.venv/bin/clang-format --dry-run --Werror $(CODE)
+	@.venv/bin/hadolint docker/Dockerfile
 
 setup: .venv/.core
 
 soak: .venv/.core
 	@rm -f .reliability.jsonl
 	@PYEARTHDOF_RELIABILITY=$(CURDIR)/.reliability.jsonl $(PYTHON) -m pytest -q tests/robustness -m "slow or not slow"
-	@$(PYTHON) tests/robustness/soak.py --cases 10000 --json .soak.json
-	@$(PYTHON) tests/robustness/soak.py --data --cases 20000 --json .soak-data.json
-	@$(PYTHON) tests/robustness/soak.py --glm --cases 5000 --json .soak-glm.json
-	@$(PYTHON) tests/robustness/soak.py --folds --cases 1000 --json .soak-folds.json
-	@$(PYTHON) tests/robustness/report.py .reliability.jsonl .soak.json .soak-data.json .soak-glm.json .soak-folds.json docs/reliability.md
+	@$(PYTHON) -m tests.support.fuzzing.soak --cases 10000 --json .soak.json
+	@$(PYTHON) -m tests.support.fuzzing.soak --data --cases 20000 --json .soak-data.json
+	@$(PYTHON) -m tests.support.fuzzing.soak --glm --cases 5000 --json .soak-glm.json
+	@$(PYTHON) -m tests.support.fuzzing.soak --folds --cases 1000 --json .soak-folds.json
+	@$(PYTHON) -m tests.support.fuzzing.report .reliability.jsonl .soak.json .soak-data.json .soak-glm.json .soak-folds.json docs/reliability.md
 
 bench: .venv/.core
 	@$(PYTHON) benchmarks/run.py

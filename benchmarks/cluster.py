@@ -29,7 +29,7 @@ from joblib import Parallel, delayed, parallel_config
 from pyearthdof import correct_penalty
 from pyearthdof.dof.montecarlo.workers import run_tasks
 from pyearthdof.dof.results import package_versions
-from pyearthdof.experiments.store import CellStore
+from pyearthdof.experiments.runner import CellStore
 
 COUNTS = (100, 1000)
 FACTORS = ("n", "p", "nk", "degree")

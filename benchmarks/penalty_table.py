@@ -23,7 +23,7 @@ from pyearthdof._utils.files import write_whole
 from pyearthdof.dof.mars.correction import corrected_penalty
 from pyearthdof.dof.mars.tables import PenaltyTable, quick_penalty
 from pyearthdof.dof.results import package_versions
-from pyearthdof.experiments.store import CellStore
+from pyearthdof.experiments.runner import CellStore
 
 DEGREES = (1, 2)
 # Closer where n is small: the least distance between knots is a whole number, which makes the penalty go up

@@ -20,7 +20,7 @@ from pyearthdof import df_of_sizes, quick_df_of_sizes
 from pyearthdof._utils.files import write_whole
 from pyearthdof.dof.mars.tables import SizeTable
 from pyearthdof.dof.results import package_versions
-from pyearthdof.experiments.store import CellStore
+from pyearthdof.experiments.runner import CellStore
 
 DEGREES = (1, 2)
 N = (30, 40, 50, 60, 71, 84, 100, 119, 141, 168, 200, 283, 400, 800, 1600)

@@ -13,7 +13,6 @@ from ._utils.checks import check_count
 
 __all__ = [
     "Simulation",
-    "fetch_spam_split",
     "load_airquality",
     "load_ozone",
     "load_spam",
@@ -109,11 +108,6 @@ def load_spam_split() -> np.ndarray:
     """
     with _shipped("spam.traintest").open("rb") as stream:
         return np.loadtxt(stream, dtype=int) == 1
-
-
-def fetch_spam_split() -> np.ndarray:
-    """`load_spam_split` under its name from when the split had to be downloaded."""
-    return load_spam_split()
 
 
 def make_sparse(n: int = 100, p: int = 20, random_state=None) -> Simulation:

@@ -1,16 +1,12 @@
-"""Shared by all tests: helpers from every folder, one BLAS thread for each worker, and what needs R."""
+"""One BLAS thread for each worker, and tests that need R are skipped where it is missing."""
 
 import os
-import sys
-from pathlib import Path
 
 import pytest
 
 # Two pytest workers with two BLAS threads each on two cores spend their time waiting for each other.
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(name, "1")
-
-sys.path.insert(0, str(Path(__file__).parent))
 
 
 @pytest.hookimpl(tryfirst=True)

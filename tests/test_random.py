@@ -4,11 +4,11 @@ import pickle
 
 import numpy as np
 import pytest
-from rscript import needs_rscript, run_r
 
 from pyearthdof import _core
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.random import RDraws
+from tests.support.rscript import needs_rscript, run_r
 
 SEEDS = [*range(1, 13), 1234, 20210319, 0, -1, -987654321, 2**31 - 1, -(2**31) + 1, 42]
 

@@ -1,11 +1,16 @@
-"""The compiled core, or one sentence where it is missing: there is no second implementation."""
+"""The compiled core, or an error with the command that installs it: there is no second implementation."""
 
+from __future__ import annotations
+
+import shlex
+import sys
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 
 from ..exceptions import CoreNotAvailableError, InvalidInputError
 
-__all__ = ["load_core"]
+__all__ = ["load_core", "self_again", "this_python"]
 
 NAME = "pyearthdof._core"
 
@@ -15,11 +20,29 @@ def load_core() -> ModuleType:
     try:
         return import_module(NAME)
     except ImportError as error:
-        from .remedies import core_again
-
         reason = " ".join(str(error).split())
         if reason.startswith("PYEARTHDOF_INSTRUCTIONS="):  # refused by the core itself
             raise InvalidInputError(reason) from None
         missing = isinstance(error, ModuleNotFoundError) and error.name == NAME
         problem = "is not here for this Python" if missing else f"does not load ({reason})"
-        raise CoreNotAvailableError(f"the compiled core {NAME} {problem}", core_again()) from error
+        raise CoreNotAvailableError(f"the compiled core {NAME} {problem}", _core_again()) from error
+
+
+def self_again() -> str:
+    """The command that installs this package once more, from where it came."""
+    command = f"{this_python()} -m pip install --force-reinstall --no-deps"
+    return f"installing it again: {command} and its checkout or wheel"
+
+
+def _core_again() -> str:
+    """The command that builds the compiled core in a checkout, or brings it with the package."""
+    checkout = Path(__file__).resolve().parents[2]
+    if not (checkout / "src" / "CMakeLists.txt").is_file():
+        return self_again()
+    where = shlex.quote(str(checkout))
+    return f"{this_python()} -m pip install --editable {where} (which needs a C++ compiler)"
+
+
+def this_python() -> str:
+    """This Python, so that the command works where its environment is not activated."""
+    return shlex.quote(sys.executable or "python3")

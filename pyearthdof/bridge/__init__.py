@@ -1,7 +1,7 @@
 """The only code that knows rpy2: everything else calls `bridge.call("function.of.r_scripts", ...)`."""
 
 from .convert import Factor, Frame, NamedMatrix, RFunction
-from .session import call, earth_version, is_available, r_version, r_versions, require
+from .session import call, installed_version, is_available, r_versions, require
 
 __all__ = [
     "Factor",
@@ -9,9 +9,8 @@ __all__ = [
     "NamedMatrix",
     "RFunction",
     "call",
-    "earth_version",
+    "installed_version",
     "is_available",
-    "r_version",
     "r_versions",
     "require",
 ]

@@ -7,14 +7,20 @@ import os
 import platform
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from .._utils.core import load_core
 from .._utils.html import ShowsItself, table, text_block
-from .._utils.remedies import package_remedy, r_again
 from .._version import __version__
 from ..exceptions import CoreNotAvailableError, RError, RNotAvailableError
-from .installation import find_r_home, import_rinterface, r_is_running
+from .installation import (
+    find_r_home,
+    import_rinterface,
+    package_remedy,
+    r_again,
+    r_is_running,
+    run_without_home,
+)
 from .session import call, require
 
 __all__ = ["Ability", "Diagnosis", "Finding", "doctor"]
@@ -127,21 +133,8 @@ class Diagnosis(ShowsItself):
 
     def to_dict(self) -> dict:
         """Plain values, for JSON."""
-        abilities = [
-            {
-                "name": a.name,
-                "ready": a.ready,
-                "problem": a.problem,
-                "remedy": a.remedy,
-                "adds": a.adds,
-            }
-            for a in self.abilities
-        ]
-        findings = [
-            {"part": f.part, "found": f.found, "ok": f.ok, "needed": f.needed,
-             "problem": f.problem, "remedy": f.remedy}
-            for f in self.findings
-        ]  # fmt: skip
+        abilities = [asdict(ability) | {"ready": ability.ready} for ability in self.abilities]
+        findings = [asdict(finding) | {"ok": finding.ok} for finding in self.findings]
         return {"usable": self.usable, "ok": self.ok, "abilities": abilities, "findings": findings}
 
 
@@ -184,7 +177,7 @@ def _native() -> Finding:
 def _deadly_part() -> Finding | None:
     """Use everything in a process of its own first: a crash there is a finding, here it is the end."""
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
-    done = subprocess.run(
+    done = subprocess.run(  # noqa: S603  this Python with the fixed text above
         [sys.executable, "-c", _TRY_ALL, *PACKAGES],
         capture_output=True,
         text=True,
@@ -208,14 +201,7 @@ def _r() -> Finding:
         home = find_r_home()
     except RNotAvailableError as error:
         return Finding("R", "not found", error.problem, error.remedy)
-    environment = {k: v for k, v in os.environ.items() if k != "R_HOME"}
-    done = subprocess.run(
-        [str(home / "bin" / "R"), "--version"],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=environment,
-    )
+    done = run_without_home([str(home / "bin" / "R"), "--version"])
     if done.returncode:
         return Finding("R", f"in {home}", f"`R --version` failed: {done.stderr.strip()}", r_again())
     return Finding("R", f"{done.stdout.split(' -- ')[0].removeprefix('R version ')}, home {home}")

@@ -22,7 +22,7 @@ from typing import Any
 import numpy  # noqa: F401
 import scipy.linalg  # noqa: F401  numpy and scipy must load their BLAS before R loads its own
 
-from .._utils.remedies import package_remedy, r_again, self_again
+from .._utils.core import self_again
 from .._utils.warnings import warn_user
 from .._version import __version__
 from ..exceptions import (
@@ -34,10 +34,18 @@ from ..exceptions import (
     RWarning,
 )
 from .convert import dispatcher, from_r, to_r
-from .installation import import_rinterface, profile_error, r_is_running, r_was_forked
-from .scripts import SOURCED, scripts_folder
+from .installation import (
+    SOURCED,
+    import_rinterface,
+    package_remedy,
+    profile_error,
+    r_again,
+    r_is_running,
+    r_was_forked,
+    scripts_folder,
+)
 
-__all__ = ["call", "earth_version", "is_available", "r_version", "r_versions", "require"]
+__all__ = ["call", "installed_version", "is_available", "r_versions", "require"]
 
 _lock = threading.RLock()
 _session: _Session | None = None
@@ -100,18 +108,10 @@ def r_versions() -> dict[str, str]:
     return dict(_r_versions())
 
 
-def earth_version() -> str | None:
-    """Version of the earth that is installed here, None without. Starts R if it may."""
+def installed_version(name: str) -> str | None:
+    """Version of "R", "earth" or "mda" that is installed here, None without. Starts R if it may."""
     try:
-        return _r_versions().get("earth")
-    except (RNotAvailableError, RForkedError):
-        return None
-
-
-def r_version() -> str | None:
-    """Version of the R that is installed here, such as "4.5.0", None without. Starts R if it may."""
-    try:
-        return _r_versions()["R"]
+        return _r_versions().get(name)
     except (RNotAvailableError, RForkedError):
         return None
 

@@ -31,7 +31,7 @@ from .options import (
     refusals,
 )
 from .predict import predict
-from .report_command import report
+from .report import report
 from .reproduce import reproduce
 from .terminal import estimate
 

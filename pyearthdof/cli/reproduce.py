@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 import typer
 
 from ..exceptions import PyEarthDofError
-from .options import Json, Quiet
+from .options import Engine, Json, Quiet
 from .terminal import INTERRUPTED, stopping_in_order
 
 __all__ = ["reproduce"]
@@ -48,9 +48,7 @@ def reproduce(
     ] = None,
     out: Out = Path("results"),
     jobs: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
-    engine: Annotated[
-        Literal["auto", "r", "native"], typer.Option(help="What fits MARS.")
-    ] = "auto",
+    engine: Engine = "auto",
     strict: Annotated[
         bool,
         typer.Option("--strict", help="Exit code 1 if something disagrees with the paper or R."),
@@ -75,9 +73,8 @@ def reproduce(
     """
     from .._utils.files import FileNotWrittenError
     from ..experiments.output import about_file, write_left_out, write_result
-    from ..experiments.runner import run_experiments
-    from ..experiments.store import CellStore, locked
-    from .report import write_report
+    from ..experiments.results_page import write_report
+    from ..experiments.runner import CellStore, locked, run_experiments
 
     wanted = _named(names)
     summary = []
@@ -121,7 +118,7 @@ def reproduce(
 def _plain_warnings():
     """Print our own warnings as one line each, without the place in our source."""
     from ..dof.montecarlo.workers import WorkerDiedWarning
-    from ..experiments.store import DamagedCellWarning
+    from ..experiments.runner import DamagedCellWarning
 
     ours = (DamagedCellWarning, WorkerDiedWarning)
     others = warnings.showwarning

@@ -1,4 +1,4 @@
-"""The manners of a command in a terminal: Ctrl-C at any moment, outputs that nobody takes, few characters."""
+"""Signal handling and output of the command line."""
 
 from __future__ import annotations
 
@@ -10,26 +10,22 @@ import os
 import signal
 import sys
 import threading
+from typing import TextIO
 
 from ..exceptions import PyEarthDofError
 
 __all__ = [
-    "FAILED",
-    "INTERRUPTED",
-    "PIPE_CLOSED",
-    "OutputNotWrittenError",
-    "PipeClosedError",
-    "ctrl_c",
-    "estimate",
-    "output",
-    "stopping_in_order",
-]
+    "FAILED", "INTERRUPTED", "PIPE_CLOSED", "OutputNotWrittenError", "PipeClosedError", "ctrl_c", "estimate",
+    "output", "stopping_in_order",
+]  # fmt: skip
 
 INTERRUPTED = 130
 FAILED = 3
-PIPE_CLOSED = 141  # what a shell shows of a program that wrote into a pipe without a reader
+PIPE_CLOSED = (
+    141  # the exit code that a shell shows of a program that wrote into a pipe without a reader
+)
 
-# What stands for characters that a terminal does not have; others are written as \xe9.
+# Replacements of characters that an encoding lacks; others are written as \xe9.
 PLAIN = {
     "±": "+-", "λ": "lambda", "δ": "delta", "²": "^2", "−": "-", "–": "-", "—": "-", "→": "->", "…": "...",
     "≤": "<=", "≥": ">=", "×": "x", "✓": "yes", "✗": "no", "•": "*", "─": "-", "│": "|", "╭": "+", "╮": "+",
@@ -67,103 +63,92 @@ codecs.register_error("pyearthdof.plain", _plain)
 
 
 class _Stream:
-    """Standard output or error. What its encoding lacks is written in plain characters."""
+    """A standard stream whose failed writes are errors of ours, or ignored if it takes messages only."""
 
-    def __init__(self, stream, *, is_output: bool):
-        self._stream = stream
-        self._is_output = is_output
+    def __init__(self, stream: TextIO | None, *, is_output: bool):
+        self._stream, self._is_output = stream, is_output
 
     def __getattr__(self, name):
         return getattr(self._stream, name)
 
     def write(self, text: str) -> int:
-        self._do("write", self._encodable(text))
+        with self._lost():
+            if self._stream is None and self._is_output:
+                raise OSError("it is closed")
+            if self._stream is not None:
+                self._stream.write(text)
         return len(text)
 
-    def writelines(self, lines) -> None:
-        for line in lines:
-            self.write(line)
-
     def flush(self) -> None:
-        if self._stream is not None:
-            self._do("flush")
+        with self._lost():
+            if self._stream is not None:
+                self._stream.flush()
 
     def isatty(self) -> bool:
         return self._stream is not None and self._stream.isatty()
 
-    def _encodable(self, text: str) -> str:
-        encoding = getattr(self._stream, "encoding", None) or "utf-8"
+    @contextlib.contextmanager
+    def _lost(self):
         try:
-            text.encode(encoding)
-        except UnicodeEncodeError:
-            return text.encode(encoding, "pyearthdof.plain").decode(encoding)
-        return text
-
-    def _do(self, action: str, *args) -> None:
-        """An output that is lost is an error; a message that is lost has nobody to tell it."""
-        if self._stream is None:
-            if self._is_output:
-                raise OutputNotWrittenError("the output could not be written: it is closed")
-            return
-        try:
-            getattr(self._stream, action)(*args)
+            yield
         except OSError as error:
-            _discard(self._stream)
+            # Python writes the rest of the buffer at its end, which would fail again.
+            with contextlib.suppress(OSError, ValueError), open(os.devnull, "wb") as nowhere:
+                if self._stream is not None:
+                    os.dup2(nowhere.fileno(), self._stream.fileno())
             if self._is_output:
                 kind = PipeClosedError if error.errno == errno.EPIPE else OutputNotWrittenError
                 reason = error.strerror or str(error)
                 raise kind(f"the output could not be written: {reason}") from None
 
 
-def _discard(stream) -> None:
-    """Let what a stream still holds go nowhere: Python tries to write it again at its end."""
-    with contextlib.suppress(OSError, ValueError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, stream.fileno())
-        os.close(nowhere)
-
-
 @contextlib.contextmanager
 def output():
-    """Write to standard output and error in these manners."""
+    """Report failed writes, and replace characters that the encoding of the terminal lacks."""
     before = sys.stdout, sys.stderr
+    errors = [_replace_by(stream, "pyearthdof.plain") for stream in before]
     sys.stdout = _Stream(sys.stdout, is_output=True)
     sys.stderr = _Stream(sys.stderr, is_output=False)
     try:
         yield
     finally:
         sys.stdout, sys.stderr = before
+        for stream, handler in zip(before, errors, strict=True):
+            _replace_by(stream, handler)
+
+
+def _replace_by(stream, handler: str | None) -> str | None:
+    """Set what a stream does with characters that it cannot encode, and return what it did before."""
+    known = getattr(stream, "errors", None)
+    if handler is not None and hasattr(stream, "reconfigure"):
+        stream.reconfigure(errors=handler)
+    return known
 
 
 _in_order = False
-_put_off = False
 
 
 @contextlib.contextmanager
 def ctrl_c(before):
-    """Let Ctrl-C end the command with INTERRUPTED and without a traceback; then `before` handles it again.
-
-    While a module is imported the process ends at once: nothing has begun, and an exception would end in
-    whatever that module makes of it. Otherwise KeyboardInterrupt is raised.
-    """
+    """Let Ctrl-C end the command with INTERRUPTED and without a traceback; then restore `before`."""
     if before is None:
         yield
         return
     hook = sys.unraisablehook
     signal.signal(signal.SIGINT, _Stop())
-    sys.unraisablehook = _again_if_lost(hook)
+    sys.unraisablehook = _stop_if_lost(hook)
     try:
         yield
     finally:
         sys.unraisablehook = hook
-        # Nothing is left to stop, and Python's own end is long, and R's. What is registered last comes first.
+        # Nothing is left to stop while Python and R end. atexit runs last what is registered first.
         atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGINT, before)
 
 
 @contextlib.contextmanager
 def stopping_in_order():
-    """For a command that has something to put in order when it is stopped: always KeyboardInterrupt."""
+    """Raise KeyboardInterrupt at any moment, for a command that has to clean up when it is stopped."""
     global _in_order
     _in_order = True
     try:
@@ -173,40 +158,27 @@ def stopping_in_order():
 
 
 class _Stop:
-    """What Ctrl-C does here."""
+    """KeyboardInterrupt, but the end of the process during an import, which may swallow exceptions."""
 
-    raises_keyboard_interrupt = True  # the bridge asks for it
+    raises_keyboard_interrupt = True  # read by the bridge
 
     def __call__(self, signum, frame) -> None:
-        global _put_off
-        if not _in_order and _is_within(frame, "importlib._bootstrap"):
-            os._exit(INTERRUPTED)
-        if _is_within(frame, __name__, "again"):  # raised there it would be lost once more
-            _put_off = True
-            return
+        while frame is not None and not _in_order:
+            if frame.f_globals.get("__name__") == "importlib._bootstrap":
+                os._exit(INTERRUPTED)
+            frame = frame.f_back
         raise KeyboardInterrupt
 
 
-def _is_within(frame, module: str, function: str | None = None) -> bool:
-    while frame is not None:
-        if frame.f_globals.get("__name__") == module and function in (None, frame.f_code.co_name):
-            return True
-        frame = frame.f_back
-    return False
+def _stop_if_lost(hook):
+    """End the process, or interrupt it again, if Python printed and dropped an interrupt in a destructor."""
 
-
-def _again_if_lost(hook):
-    """An interrupt inside of a destructor is printed and lost: it comes again a little later."""
-
-    def again(lost):
-        global _put_off
+    def stop(lost):
         if lost.exc_type is not KeyboardInterrupt:
             hook(lost)
-            return
-        seconds, _put_off = 0.01, True
-        while _put_off:  # on a busy machine it may come before this has ended
-            _put_off = False
-            threading.Timer(seconds, os.kill, [os.getpid(), signal.SIGINT]).start()
-            seconds *= 2
+        elif _in_order:
+            threading.Timer(0.05, os.kill, [os.getpid(), signal.SIGINT]).start()
+        else:
+            os._exit(INTERRUPTED)
 
-    return again
+    return stop

@@ -1,4 +1,4 @@
-"""What an experiment is: its settings, its cells, how one cell is computed, and how to look at it."""
+"""Base class of the experiments: settings, cells, computation of a cell, tables and figures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,21 @@ from .verdict import R_COLUMN, Comparison, number
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["SIZES", "Experiment", "cells_by_degree", "check_seed", "given_seed", "seed_of"]
+__all__ = [
+    "BLUE",
+    "GREEN",
+    "GREY",
+    "ORANGE",
+    "SIZES",
+    "Experiment",
+    "cells_by_degree",
+    "check_seed",
+    "diagonal",
+    "given_seed",
+    "new_figure",
+    "ours_and_paper",
+    "seed_of",
+]
 
 SIZES = ("quick", "paper")
 LARGEST_SEED = 2**31 - 1  # what R's set.seed takes
@@ -171,3 +185,39 @@ def comparison_table(comparisons: list[Comparison]) -> pd.DataFrame:
 def with_error(values: pd.Series, errors: pd.Series) -> list[str]:
     """Each value with its standard error in parentheses."""
     return [number(v, e) for v, e in zip(values, errors, strict=True)]
+
+
+BLUE, ORANGE, GREEN, GREY = "#1f5fa8", "#d95f02", "#1b7a5a", "#777777"
+_PAPER = {"fmt": "x", "color": ORANGE, "capsize": 3, "markersize": 7, "label": "paper"}
+_OURS = {"fmt": "o", "color": BLUE, "capsize": 3, "markersize": 5, "label": "ours"}
+
+
+def new_figure(
+    n_rows: int = 1, n_columns: int = 1, width: float = 4.2, height: float = 3.6, **share
+):
+    """A figure that needs no screen, and its axes."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width * n_columns, height * n_rows), layout="constrained")
+    axes = figure.subplots(n_rows, n_columns, **share)
+    for ax in np.ravel(axes):
+        ax.grid(alpha=0.25, linewidth=0.6)
+        ax.set_axisbelow(True)
+    return figure, axes
+
+
+def ours_and_paper(ax, labels, ours, se, paper, paper_se=None) -> None:
+    """Two points a label, ours and the paper's, each with three standard errors as its bar."""
+    places = np.arange(len(labels))
+    bars = 3 * np.nan_to_num(np.asarray(se, dtype=float))
+    ax.errorbar(places - 0.12, ours, yerr=bars, **_OURS)
+    paper = np.array([np.nan if value is None else value for value in paper], dtype=float)
+    paper_bars = None if paper_se is None else 3 * np.nan_to_num(np.asarray(paper_se, dtype=float))
+    ax.errorbar(places + 0.12, paper, yerr=paper_bars, **_PAPER)
+    ax.set_xticks(places, labels)
+    ax.set_xlim(-0.6, len(labels) - 0.4)
+
+
+def diagonal(ax, top: float) -> None:
+    """The line on which the nominal and the actual degrees of freedom agree."""
+    ax.plot([0, top], [0, top], "--", color=GREY, linewidth=1, label="self-consistent", zorder=1)

@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..datasets import make_sparse
-from .base import Experiment
-from .plots import BLUE, GREEN, ORANGE, new_figure
+from .base import BLUE, GREEN, ORANGE, Experiment, new_figure
 from .verdict import stated
 
 N = 100

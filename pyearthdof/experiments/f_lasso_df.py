@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ..datasets import make_sparse
-from .base import Experiment
-from .plots import BLUE, GREEN, ORANGE, new_figure
+from .base import BLUE, GREEN, ORANGE, Experiment, new_figure
 from .verdict import stated
 
 N = 100

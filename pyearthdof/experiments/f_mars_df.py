@@ -8,10 +8,8 @@ import numpy as np
 import pandas as pd
 
 from ..random import RDraws
-from .base import Experiment, seed_of
-from .errors import every, multiple, side
-from .plots import BLUE, GREEN, diagonal, new_figure
-from .verdict import stated
+from .base import BLUE, GREEN, Experiment, diagonal, new_figure, seed_of
+from .verdict import every, multiple, side, stated
 
 N = 100
 PANELS = tuple((p, degree) for degree in (1, 2) for p in (1, 10, 50))

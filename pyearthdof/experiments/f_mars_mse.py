@@ -11,10 +11,8 @@ from sklearn.base import clone
 from ..datasets import make_hinges
 from ..mars.components.terms import evaluate_terms, gcv_of_sizes
 from ..random import RDraws
-from .base import Experiment, seed_of
-from .errors import multiple, rises, side
-from .plots import BLUE, GREEN, ORANGE, new_figure
-from .verdict import number, stated
+from .base import BLUE, GREEN, ORANGE, Experiment, new_figure, seed_of
+from .verdict import multiple, number, rises, side, stated
 
 N_TRAIN, N_TEST, N_FOLDS = 200, 1000, 10
 PENALTIES = tuple(0.5 * k for k in range(1, 13))

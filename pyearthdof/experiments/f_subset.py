@@ -8,10 +8,8 @@ import numpy as np
 
 from ..datasets import CORRELATED_BETA, correlated_root
 from ..random import RDraws
-from .base import Experiment, given_seed, seed_of
-from .errors import multiple
-from .plots import BLUE, GREEN, diagonal, new_figure
-from .verdict import Comparison, measured, number, printed, stated
+from .base import BLUE, GREEN, Experiment, diagonal, given_seed, new_figure, seed_of
+from .verdict import Comparison, measured, multiple, number, printed, stated
 
 N, P = 20, 10
 SEED = 20210319

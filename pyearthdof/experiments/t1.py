@@ -9,10 +9,8 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
-from .base import Experiment, seed_of
-from .errors import multiple
-from .plots import BLUE, GREEN, ORANGE, new_figure
-from .verdict import number, stated
+from .base import BLUE, GREEN, ORANGE, Experiment, new_figure, seed_of
+from .verdict import multiple, number, stated
 
 N = 100
 QUANTITIES = ("n_coef", "df", "trace", "sdf", "msdf")

@@ -7,10 +7,8 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
-from .base import Experiment, seed_of, with_error
-from .errors import means_with_se, multiple, welch
-from .plots import new_figure, ours_and_paper
-from .verdict import measured, printed
+from .base import Experiment, new_figure, ours_and_paper, seed_of, with_error
+from .verdict import means_with_se, measured, multiple, printed, welch
 
 N = 100
 PAPER_FITS = 100  # of the paper's theory where that is a mean

@@ -7,10 +7,8 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
-from .base import Experiment, seed_of
-from .errors import means_with_se, multiple, welch
-from .plots import new_figure, ours_and_paper
-from .verdict import measured, number
+from .base import Experiment, new_figure, ours_and_paper, seed_of
+from .verdict import means_with_se, measured, multiple, number, welch
 
 N = 100
 PAPER_DOF = 9  # of the paper's standard errors, which come from 10 estimates

@@ -9,10 +9,8 @@ import pandas as pd
 
 from ..datasets import load_ozone
 from ..random import RDraws
-from .base import Experiment, cells_by_degree, given_seed
-from .errors import means_with_se, multiple
-from .plots import new_figure, ours_and_paper
-from .verdict import better, one_draw, printed
+from .base import Experiment, cells_by_degree, given_seed, new_figure, ours_and_paper
+from .verdict import better, means_with_se, multiple, one_draw, printed
 
 N_FOLDS = 5
 SEED = 1234  # the authors', for the folds and again for the penalty

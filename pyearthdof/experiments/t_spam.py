@@ -9,10 +9,8 @@ import pandas as pd
 
 from ..datasets import load_spam, load_spam_split
 from ..random import RDraws
-from .base import Experiment, cells_by_degree, given_seed
-from .errors import multiple
-from .plots import new_figure, ours_and_paper
-from .verdict import better, measured, one_draw, printed
+from .base import Experiment, cells_by_degree, given_seed, new_figure, ours_and_paper
+from .verdict import better, measured, multiple, one_draw, printed
 
 SEED = 1234  # the authors'
 REPEATS = 10  # of the penalty, where a seed is given

@@ -1313,4 +1313,4 @@ def _expanded_names(linpreds: Any, columns: Columns | None) -> Any:
 
 def _earth_version(style: str) -> str | None:
     """The version of the installed earth, which decides the table of style "bf"."""
-    return bridge.earth_version() if style == "bf" else None
+    return bridge.installed_version("earth") if style == "bf" else None

@@ -11,7 +11,8 @@ import pytest
 
 import pyearthdof
 from pyearthdof import doctor
-from pyearthdof._utils import remedies
+from pyearthdof._utils import core
+from pyearthdof.bridge import installation
 
 SOURCES = Path(pyearthdof.__file__).resolve().parents[1]  # where the compiled core is, too
 MAIN = "from pyearthdof.cli import main; main()"
@@ -64,7 +65,7 @@ def test_no_r(tmp_path):
     assert lines[1].startswith("MARS: R's earth, cannot work here: R is not installed")
     assert "it would add: fits by R's earth itself" in lines[2]
     with_rpy2 = importlib.util.find_spec("rpy2") is None
-    assert mend_lines(lines) == [remedies.r_remedy(with_rpy2=with_rpy2)] * 2
+    assert mend_lines(lines) == [installation.r_remedy(with_rpy2=with_rpy2)] * 2
     assert examine("--require", "r", PATH=str(tmp_path))[0] == 1
 
 
@@ -74,7 +75,10 @@ def test_r_without_earth(tmp_path):
     code, lines = examine(**empty)
     assert code == 0
     assert "MARS: R's earth, cannot work here: R's package 'earth' is not installed" in lines
-    assert mend_lines(lines) == [remedies.package_remedy("earth"), remedies.package_remedy("mda")]
+    assert mend_lines(lines) == [
+        installation.package_remedy("earth"),
+        installation.package_remedy("mda"),
+    ]
     assert examine("--require", "r", **empty)[0] == 1
 
 
@@ -160,9 +164,9 @@ class TestRemedies:
     """One line that names all that is missing, in order."""
 
     def test_nothing_is_there(self, monkeypatch):
-        monkeypatch.setattr(remedies, "_system", lambda: "debian")
-        monkeypatch.setattr(remedies, "_has_python_headers", lambda: False)
-        system, pip = remedies.r_remedy(with_rpy2=True).split(" && ")
+        monkeypatch.setattr(installation, "_system", lambda: "debian")
+        monkeypatch.setattr(installation, "_has_python_headers", lambda: False)
+        system, pip = installation.r_remedy(with_rpy2=True).split(" && ")
         assert system == (
             "sudo apt-get install r-base-core r-base-dev python3-dev r-cran-earth r-cran-mda"
         )
@@ -173,19 +177,19 @@ class TestRemedies:
     )
     def test_rpy2_fits_the_r_that_is_there(self, monkeypatch, version, pinned):
         said = {"--version": f"R version {version} (2022-10-31)\n", "mda": "TRUE TRUE"}
-        monkeypatch.setattr(remedies, "_run", lambda command: said.get(command[-1], ""))
-        monkeypatch.setattr(remedies, "_can_build", lambda home: True)
-        monkeypatch.setattr(remedies, "_has_python_headers", lambda: True)
-        for remedy in (remedies.rpy2_remedy, remedies.rpy2_again):
+        monkeypatch.setattr(installation, "_run", lambda command: said.get(command[-1], ""))
+        monkeypatch.setattr(installation, "_can_build", lambda home: True)
+        monkeypatch.setattr(installation, "_has_python_headers", lambda: True)
+        for remedy in (installation.rpy2_remedy, installation.rpy2_again):
             assert remedy(Path("home")).startswith(f"{sys.executable} -m pip install ")
             assert ("rpy2-rinterface<=3.6.5" in remedy(Path("home"))) is pinned
 
     def test_a_compiler_and_a_package_come_before_rpy2(self, monkeypatch):
-        monkeypatch.setattr(remedies, "_system", lambda: "debian")
-        monkeypatch.setattr(remedies, "_has_python_headers", lambda: True)
-        monkeypatch.setattr(remedies, "_can_build", lambda home: False)
-        monkeypatch.setattr(remedies, "_run", lambda command: "FALSE TRUE")
-        system, pip = remedies.rpy2_remedy(Path("home")).split(" && ")
+        monkeypatch.setattr(installation, "_system", lambda: "debian")
+        monkeypatch.setattr(installation, "_has_python_headers", lambda: True)
+        monkeypatch.setattr(installation, "_can_build", lambda home: False)
+        monkeypatch.setattr(installation, "_run", lambda command: "FALSE TRUE")
+        system, pip = installation.rpy2_remedy(Path("home")).split(" && ")
         assert system == "sudo apt-get install r-base-dev r-cran-earth"
         assert "-m pip install" in pip
 
@@ -201,33 +205,33 @@ class TestRemedies:
         ],
     )
     def test_other_systems(self, monkeypatch, system, words):
-        monkeypatch.setattr(remedies, "_system", lambda: system)
-        remedy = remedies.r_remedy(with_rpy2=True)
+        monkeypatch.setattr(installation, "_system", lambda: system)
+        remedy = installation.r_remedy(with_rpy2=True)
         places = [remedy.index(word) for word in [*words, "pip install"]]
         assert places == sorted(places) and "apt-get" not in remedy
-        for other in (remedies.r_again(), remedies.package_remedy("earth")):
+        for other in (installation.r_again(), installation.package_remedy("earth")):
             assert "apt-get" not in other
 
     def test_conda_has_all_of_it(self, monkeypatch):
-        monkeypatch.setattr(remedies, "_system", lambda: "conda")
-        monkeypatch.setattr(remedies, "_missing_beside_rpy2", lambda home: ["a compiler", "mda"])
+        monkeypatch.setattr(installation, "_system", lambda: "conda")
+        monkeypatch.setattr(
+            installation, "_missing_beside_rpy2", lambda home: ["a compiler", "mda"]
+        )
         conda = "conda install -c conda-forge"
-        assert remedies.r_remedy(with_rpy2=True) == f"{conda} r-base r-earth r-mda rpy2"
-        assert remedies.r_remedy(with_rpy2=False) == f"{conda} r-base r-earth r-mda"
-        assert remedies.rpy2_remedy(Path("home")) == f"{conda} r-mda rpy2"
+        assert installation.r_remedy(with_rpy2=True) == f"{conda} r-base r-earth r-mda rpy2"
+        assert installation.r_remedy(with_rpy2=False) == f"{conda} r-base r-earth r-mda"
+        assert installation.rpy2_remedy(Path("home")) == f"{conda} r-mda rpy2"
 
     @pytest.mark.needs_r
     def test_the_compiler_is_tried(self, tmp_path, monkeypatch):
-        from pyearthdof.bridge.installation import find_r_home
-
-        home = find_r_home()
+        home = installation.find_r_home()
         monkeypatch.setenv("PATH", str(tmp_path))
-        assert not remedies._can_build(home)
+        assert not installation._can_build(home)
 
     def test_a_core_is_built_in_a_checkout_and_comes_with_a_wheel(self, tmp_path, monkeypatch):
-        file = tmp_path / "pyearthdof" / "bridge" / "remedies.py"
-        monkeypatch.setattr(remedies, "__file__", str(file))
-        assert remedies.core_again() == remedies.self_again()
+        file = tmp_path / "pyearthdof" / "_utils" / "core.py"
+        monkeypatch.setattr(core, "__file__", str(file))
+        assert core._core_again() == core.self_again()
         (tmp_path / "src").mkdir()
         (tmp_path / "src" / "CMakeLists.txt").touch()
-        assert f"-m pip install --editable {tmp_path} (which needs a C++" in remedies.core_again()
+        assert f"-m pip install --editable {tmp_path} (which needs a C++" in core._core_again()

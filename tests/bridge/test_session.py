@@ -10,10 +10,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from signals import ctrl_c_heard
 
 from pyearthdof import Earth, bridge
 from pyearthdof.exceptions import RError, RForkedError
+from tests.support.signals import ctrl_c_heard
 
 pytestmark = pytest.mark.needs_r
 

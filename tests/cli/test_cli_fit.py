@@ -12,7 +12,7 @@ import pytest
 
 from pyearthdof import Earth, EarthClassifier
 from pyearthdof.cli import main
-from pyearthdof.cli.earth_options import EARTH_OPTIONS
+from pyearthdof.cli.fit import EARTH_OPTIONS
 from pyearthdof.exceptions import ColumnWarning, ExtrapolationWarning
 
 MAIN = "from pyearthdof.cli import main; main()"

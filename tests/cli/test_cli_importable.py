@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from pyearthdof.cli.commands import app
-from pyearthdof.cli.importable import load_estimator, parameters_of
+from pyearthdof.cli.df import load_estimator, parameters_of
 from pyearthdof.exceptions import InvalidInputError
 
 TREE = "sklearn.tree:DecisionTreeRegressor"

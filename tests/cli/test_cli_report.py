@@ -57,7 +57,7 @@ def test_rows_and_what_was_observed(run, files):
 
 
 def test_measured_df(run, files, monkeypatch):
-    monkeypatch.setattr("pyearthdof.cli.report_command.REPETITIONS", 5)
+    monkeypatch.setattr("pyearthdof.cli.report.REPETITIONS", 5)
     assert run("report", files / "model.json", "--df", "-q")[0] == 0
     assert "actual df" in (files / "model.html").read_text()
 

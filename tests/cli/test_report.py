@@ -8,13 +8,13 @@ import subprocess
 import warnings
 
 import pytest
-from toy import Toy
 
-from pyearthdof.cli.report import write_report
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.experiments import experiment
 from pyearthdof.experiments.output import read_left_out, write_left_out, write_result
+from pyearthdof.experiments.results_page import write_report
 from pyearthdof.experiments.runner import run_experiments
+from tests.support.toy import Toy
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium here")

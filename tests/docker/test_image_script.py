@@ -3,11 +3,11 @@
 import os
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.support import ROOT
+
 SCRIPT = ROOT / "docker" / "image.sh"
 
 

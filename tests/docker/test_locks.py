@@ -3,14 +3,14 @@
 import importlib.metadata
 import re
 import tomllib
-from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.support import ROOT
+
 LOCKS = sorted(path.name for path in (ROOT / "docker").glob("requirements*.lock"))
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 # Where the lock is installed: Debian 12's Python.

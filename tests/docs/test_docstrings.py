@@ -6,7 +6,8 @@ from dataclasses import is_dataclass
 
 import pytest
 from numpydoc.docscrape import NumpyDocString
-from test_doctests import public_names
+
+from tests.docs.test_doctests import public_names
 
 AS_IN = re.compile(r"[Aa]s in `(\w+)\.?(\w*)`")
 OTHERS = {"others"}  # the entry that is followed by "As in `Earth`."

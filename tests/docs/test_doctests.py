@@ -21,7 +21,6 @@ PUBLIC = (
 )  # fmt: skip
 WITHOUT = {
     "CrossCheck",  # `crosscheck`, which makes it, has the example
-    "fetch_spam_split",  # the former name of load_spam_split, which has the example
 }
 
 

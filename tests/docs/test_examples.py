@@ -10,9 +10,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from docs_pages import examples, run, run_r, same
 
 from pyearthdof.exceptions import RNotAvailableError
+from tests.support.docs_pages import examples, run, run_r, same
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(

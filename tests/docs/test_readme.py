@@ -7,11 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from docs_pages import blocks, examples, same
-from rscript import needs_rscript
-from without_r import run_without_r
 
 import pyearthdof
+from tests.support.docs_pages import blocks, examples, same
+from tests.support.rscript import needs_rscript
+from tests.support.without_r import run_without_r
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(pyearthdof.__file__).parent

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from docs_pages import examples, run
 
 from pyearthdof import Earth
+from tests.support.docs_pages import examples, run
 
 PAGE = Path(__file__).parents[2] / "docs" / "from-py-earth.md"
 WISHES = {

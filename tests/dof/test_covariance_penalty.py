@@ -4,7 +4,6 @@ import itertools
 
 import numpy as np
 import pytest
-from rscript import needs_rscript, run_r
 from scipy.stats import binom, poisson
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.dummy import DummyClassifier, DummyRegressor
@@ -20,6 +19,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from pyearthdof import EarthClassifier, df_report, family_df
 from pyearthdof.exceptions import InvalidInputError, MissingClassWarning
 from pyearthdof.results import FamilyDegreesOfFreedom
+from tests.support.rscript import needs_rscript, run_r
 
 RNG = np.random.default_rng(1)
 X = RNG.normal(size=(50, 3))

@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from rscript import needs_rscript, run_r
 
 from pyearthdof.dof import aic, bic, gcv
 from pyearthdof.exceptions import InvalidInputError
+from tests.support.rscript import needs_rscript, run_r
 
 Y = np.array([1.0, 2.0, 4.0, 3.0, 7.0])
 FITTED = np.array([1.5, 2.0, 3.0, 3.5, 6.5])

@@ -5,7 +5,6 @@ import json
 
 import numpy as np
 import pytest
-from rscript import needs_rscript, run_r
 from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeRegressor
 
@@ -15,6 +14,7 @@ from pyearthdof.procedures.lasso import Lasso
 from pyearthdof.procedures.linear import LeastSquares, NearestNeighbors, Ridge
 from pyearthdof.procedures.subset import BestSubset
 from pyearthdof.random import RDraws
+from tests.support.rscript import needs_rscript, run_r
 
 X = RDraws(11).normal(60 * 5).reshape(60, 5)
 LINEAR = [LeastSquares(), LeastSquares(fit_intercept=True), Ridge(10.0), NearestNeighbors(5)]

@@ -5,8 +5,15 @@ import math
 import numpy as np
 import pytest
 
-from pyearthdof.experiments.errors import FALSE_ALARMS, every, multiple, rises, side, welch
-from pyearthdof.experiments.verdict import measured
+from pyearthdof.experiments.verdict import (
+    FALSE_ALARMS,
+    every,
+    measured,
+    multiple,
+    rises,
+    side,
+    welch,
+)
 
 
 def alarms(allowed, *, n_estimates, tables=20_000, comparisons=15):

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from pyearthdof.experiments.store import locked
+from pyearthdof.experiments.runner import locked
 
 pytestmark = pytest.mark.needs_r("mda")
 

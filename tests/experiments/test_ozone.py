@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from rscript import needs_rscript
-from versions import EARTH_SEEN, golden
 
-from pyearthdof.bridge.scripts import scripts_folder
+from pyearthdof.bridge.installation import scripts_folder
 from pyearthdof.experiments import experiment
 from pyearthdof.experiments.t_ozone import METHODS, summary
+from tests.support.rscript import needs_rscript
+from tests.support.versions import EARTH_SEEN, golden
 
 # degree -> error and its standard error, corrected penalty, corrected error and its standard error.
 DIGITS = {

@@ -4,10 +4,10 @@ import os
 
 import numpy as np
 import pytest
-from versions import EARTH_SEEN, golden
 
 from pyearthdof.experiments import experiment
 from pyearthdof.experiments.f_mars_mse import METHODS, summary
+from tests.support.versions import EARTH_SEEN, golden
 
 pytestmark = pytest.mark.slow
 JOBS = min(2, os.cpu_count() or 1)

@@ -2,13 +2,13 @@
 
 import pytest
 from matplotlib.figure import Figure
-from toy import Toy
 
 import pyearthdof.experiments as package
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.experiments import experiment, experiments
 from pyearthdof.experiments.output import as_latex, as_markdown, write_result
 from pyearthdof.experiments.runner import run_experiments
+from tests.support.toy import Toy
 
 NAMES = [
     "T1", "T2", "T3", "F-subset", "F-lasso-df", "F-lasso-demo", "F-mars-df", "F-mars-mse", "T-ozone",
@@ -37,7 +37,7 @@ def test_an_unknown_name_lists_the_known_ones():
 
 
 def test_adding_one_is_adding_one_file(tmp_path, monkeypatch):
-    (tmp_path / "t_new.py").write_text("from toy import Toy\nEXPERIMENT = Toy()\n")
+    (tmp_path / "t_new.py").write_text("from tests.support.toy import Toy\nEXPERIMENT = Toy()\n")
     monkeypatch.setattr(package, "__path__", [*package.__path__, str(tmp_path)])
     experiments.cache_clear()
     try:

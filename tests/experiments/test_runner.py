@@ -3,13 +3,12 @@
 import json
 
 import pytest
-from toy import Toy
 
 from pyearthdof._utils.files import write_whole
 from pyearthdof.exceptions import FolderInUseError, InvalidInputError
 from pyearthdof.experiments import runner
-from pyearthdof.experiments.runner import run_experiments
-from pyearthdof.experiments.store import CellStore, locked
+from pyearthdof.experiments.runner import CellStore, locked, run_experiments
+from tests.support.toy import Toy
 
 
 def csv(experiment, **options):

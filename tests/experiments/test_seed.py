@@ -5,16 +5,15 @@ import re
 
 import numpy as np
 import pytest
-from toy import Toy
 
-from pyearthdof.cli.report import write_report
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.experiments import experiment, experiments, t_ozone
 from pyearthdof.experiments.base import given_seed, seed_of
 from pyearthdof.experiments.output import write_result
-from pyearthdof.experiments.runner import run_experiments
-from pyearthdof.experiments.store import CellStore
+from pyearthdof.experiments.results_page import write_report
+from pyearthdof.experiments.runner import CellStore, run_experiments
 from pyearthdof.experiments.t1 import LINES
+from tests.support.toy import Toy
 
 
 @pytest.mark.parametrize("name", list(experiments()))

@@ -4,10 +4,8 @@ import subprocess
 
 import numpy as np
 import pytest
-from rscript import needs_rscript, run_r
-from versions import GLMNET_SEEN, LEAPS_SEEN, golden
 
-from pyearthdof.bridge.scripts import scripts_folder
+from pyearthdof.bridge.installation import scripts_folder
 from pyearthdof.experiments import experiment
 from pyearthdof.experiments.f_subset import (
     CONVERGED_LASSO_DF,
@@ -22,6 +20,8 @@ from pyearthdof.experiments.f_subset import (
     draw_design,
 )
 from pyearthdof.experiments.verdict import tally
+from tests.support.rscript import needs_rscript, run_r
+from tests.support.versions import GLMNET_SEEN, LEAPS_SEEN, golden
 
 
 @pytest.fixture(scope="module")

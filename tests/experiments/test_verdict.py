@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from pyearthdof.experiments.base import comparison_table
-from pyearthdof.experiments.errors import multiple
 from pyearthdof.experiments.verdict import (
     better,
     measured,
+    multiple,
     number,
     one_draw,
     printed,

@@ -5,10 +5,10 @@ import re
 from pathlib import Path
 
 import pytest
-from rscript import needs_rscript, run_r
 
 from pyearthdof import Earth, EarthClassifier
 from pyearthdof.mars.options import OPTIONS
+from tests.support.rscript import needs_rscript, run_r
 
 PAGE = Path(__file__).parents[2] / "docs" / "arguments.md"
 

@@ -6,15 +6,15 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from earth_cases import R_DATA, read_frames
-from rscript import needs_rscript, run_r
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import StratifiedKFold
-from without_r import run_without_r
 
 from pyearthdof import EarthClassifier
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.mars.model.mars_model import MarsModel
+from tests.support.mars.earth_cases import R_DATA, read_frames
+from tests.support.rscript import needs_rscript, run_r
+from tests.support.without_r import run_without_r
 
 pytestmark = [needs_rscript, pytest.mark.needs_r, pytest.mark.filterwarnings("ignore")]
 

@@ -4,10 +4,10 @@ import warnings
 
 import numpy as np
 import pytest
-from earth_cases import CASES, fit_case, new_rows, r_found
-from rscript import needs_rscript
 
 from pyearthdof.mars.model.mars_model import MarsModel
+from tests.support.mars.earth_cases import CASES, fit_case, new_rows, r_found
+from tests.support.rscript import needs_rscript
 
 pytestmark = needs_rscript
 

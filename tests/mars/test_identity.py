@@ -3,11 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from cases import CASES, r_results
-from rscript import needs_rscript
-from versions import EARTH_SEEN, golden
 
 from pyearthdof import Earth
+from tests.support.mars.cases import CASES, r_results
+from tests.support.rscript import needs_rscript
+from tests.support.versions import EARTH_SEEN, golden
 
 pytestmark = needs_rscript
 

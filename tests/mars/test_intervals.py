@@ -5,10 +5,10 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from rscript import needs_rscript, run_r
 
 from pyearthdof import Earth
 from pyearthdof.exceptions import InvalidInputError
+from tests.support.rscript import needs_rscript, run_r
 
 pytestmark = [pytest.mark.needs_r, pytest.mark.filterwarnings("ignore")]
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from rscript import needs_rscript, run_r
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pyearthdof import Mars
 from pyearthdof.exceptions import InvalidInputError
+from tests.support.rscript import needs_rscript, run_r
 
 RNG = np.random.default_rng(6)
 DATA = {"noise": (RNG.normal(size=(100, 5)), RNG.normal(size=100))}

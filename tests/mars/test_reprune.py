@@ -6,11 +6,11 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from earth_cases import R_CASES, R_DATA, read_frames
-from rscript import needs_rscript, run_r
 
 from pyearthdof import Earth
 from pyearthdof.exceptions import InvalidInputError
+from tests.support.mars.earth_cases import R_CASES, R_DATA, read_frames
+from tests.support.rscript import needs_rscript, run_r
 
 pytestmark = [
     needs_rscript,

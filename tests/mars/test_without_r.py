@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from without_r import run_without_r
 
 from pyearthdof import Earth, EarthClassifier
+from tests.support.without_r import run_without_r
 
 ROWS = list(csv.DictReader((Path(__file__).parents[1] / "data" / "correct_penalty.csv").open()))
 

@@ -118,9 +118,9 @@ from pyearthdof.exceptions import FolderInUseError
 from pyearthdof.experiments import experiment
 from pyearthdof.experiments.output import write_result
 from pyearthdof.experiments.runner import run_experiments
-from pyearthdof.experiments.store import CellStore, locked
+from pyearthdof.experiments.runner import CellStore, locked
 from pyearthdof.procedures import RegressionTree
-from pyearthdof.cli.report import write_report
+from pyearthdof.experiments.results_page import write_report
 
 folder = Path(sys.argv[1])
 with locked(folder):

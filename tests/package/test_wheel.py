@@ -14,16 +14,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from filelock import FileLock
-from rscript import needs_rscript
 
 from pyearthdof import Earth
+from tests.support.rscript import needs_rscript
 
 ROOT = Path(__file__).resolve().parents[2]
 ARITHMETIC = ("OPENBLAS_CORETYPE", "NPY_DISABLE_CPU_FEATURES")  # with others, other last digits
 FIT = """
 import sys
 import numpy as np, pandas as pd, pyearthdof
-from pyearthdof.bridge.scripts import scripts_folder
+from pyearthdof.bridge.installation import scripts_folder
 assert pyearthdof.__file__.startswith(sys.prefix), pyearthdof.__file__
 assert str(scripts_folder()).startswith(sys.prefix), scripts_folder()
 frame = pd.DataFrame({"x": np.arange(50.0), "kind": ["a", "b"] * 25})

@@ -6,6 +6,8 @@ from itertools import combinations
 
 import matplotlib
 
+from tests.support.rscript import needs_rscript, run_r
+
 matplotlib.use("Agg")
 
 import numpy as np
@@ -14,7 +16,6 @@ import pytest
 from matplotlib import pyplot
 from matplotlib.axes import Axes
 from numpy.testing import assert_allclose
-from rscript import needs_rscript, run_r
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 

@@ -4,7 +4,6 @@ import warnings
 
 import numpy as np
 import pytest
-from rscript import needs_rscript, run_r
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Lasso as ScikitLasso
 from sklearn.utils.estimator_checks import check_estimator
@@ -19,6 +18,7 @@ from pyearthdof.procedures.lasso import (
     lasso_path,
     theorem_one,
 )
+from tests.support.rscript import needs_rscript, run_r
 
 GLMNET = """
 fit <- glmnet(X, y, lambda = lam / (2 * nrow(X)), intercept = FALSE, standardize = FALSE,

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from rscript import needs_rscript, run_r
 from sklearn.linear_model import Ridge as SklearnRidge
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.utils.estimator_checks import check_estimator
@@ -10,6 +9,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from pyearthdof.contract import Procedure
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.procedures.linear import LeastSquares, NearestNeighbors, Ridge
+from tests.support.rscript import needs_rscript, run_r
 
 ALL = [
     LeastSquares(),

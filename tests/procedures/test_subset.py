@@ -4,13 +4,13 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from rscript import needs_rscript, run_r
 from sklearn.utils.estimator_checks import check_estimator
-from versions import GLMNET_SEEN, LEAPS_SEEN, golden
 
 from pyearthdof.contract import Procedure
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.procedures.subset import BestSubset, best_subsets
+from tests.support.rscript import needs_rscript, run_r
+from tests.support.versions import GLMNET_SEEN, LEAPS_SEEN, golden
 
 LEAPS = """
 fit <- regsubsets(X, y, intercept = FALSE, nvmax = ncol(X), method = "exhaustive",

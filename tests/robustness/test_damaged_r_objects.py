@@ -6,11 +6,11 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from figures import record
-from rscript import needs_rscript, run_r
 
 from pyearthdof import Earth
 from pyearthdof.exceptions import InvalidInputError, PyEarthDofError
+from tests.support.figures import record
+from tests.support.rscript import needs_rscript, run_r
 
 pytestmark = [needs_rscript, pytest.mark.needs_r]
 

@@ -13,16 +13,15 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from figures import record
 
 import pyearthdof.experiments
 from pyearthdof import cli
 from pyearthdof._utils.files import FileNotWrittenError, write_whole
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.experiments import Experiment
-from pyearthdof.experiments.plots import new_figure
-from pyearthdof.experiments.runner import run_experiments
-from pyearthdof.experiments.store import CellStore, DamagedCellWarning, locked
+from pyearthdof.experiments.base import new_figure
+from pyearthdof.experiments.runner import CellStore, DamagedCellWarning, locked, run_experiments
+from tests.support.figures import record
 
 
 class Means(Experiment):
@@ -129,10 +128,10 @@ class TestFull:
     def test_files_may_not_grow(self, tmp_path):
         code = """
             import resource, sys
-            from test_disk import Means
+            from tests.robustness.test_disk import Means
             from pyearthdof._utils.files import FileNotWrittenError
             from pyearthdof.experiments.runner import run_experiments
-            from pyearthdof.experiments.store import CellStore
+            from pyearthdof.experiments.runner import CellStore
 
             resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
             try:
@@ -140,13 +139,13 @@ class TestFull:
             except FileNotWrittenError as error:
                 print(error)
         """
-        folders = [str(Path(__file__).parent), str(Path(pyearthdof.__file__).parents[1])]
+        sources = str(Path(pyearthdof.__file__).parents[1])
         done = subprocess.run(
             [sys.executable, "-c", textwrap.dedent(code), str(tmp_path / "cells")],
             capture_output=True,
             text=True,
             check=False,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(folders)},
+            env=os.environ | {"PYTHONPATH": sources},
         )
         assert done.stdout.rstrip().endswith("could not be written: File too large"), done.stderr
         assert not list((tmp_path / "cells").iterdir())

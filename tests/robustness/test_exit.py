@@ -4,8 +4,9 @@ import subprocess
 import sys
 
 import pytest
-from child import run_child
-from figures import record
+
+from tests.support.child import run_child
+from tests.support.figures import record
 
 pytestmark = pytest.mark.needs_r
 

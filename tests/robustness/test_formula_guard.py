@@ -6,14 +6,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from figures import record
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from rscript import needs_rscript, run_r
 
 from pyearthdof import Earth
-from pyearthdof.bridge.scripts import scripts_folder
+from pyearthdof.bridge.installation import scripts_folder
 from pyearthdof.exceptions import InvalidInputError, PyEarthDofError
+from tests.support.figures import record
+from tests.support.rscript import needs_rscript, run_r
 
 REFUSED = [
     ('y ~ system("touch canary")', "it calls system, which is not one of"),

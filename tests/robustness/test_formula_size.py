@@ -9,17 +9,16 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from figures import record
-from hostile_formulas import frame, hostile_formulas
-from rscript import needs_rscript, run_r
 
 import pyearthdof
 from pyearthdof import Earth
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.mars.formula.guard import count_terms
 from pyearthdof.mars.formula.syntax import parsed_formula
+from tests.support.figures import record
+from tests.support.hostile_formulas import frame, hostile_formulas
+from tests.support.rscript import needs_rscript, run_r
 
-HERE = Path(__file__).parent
 PATIENCE = 600  # seconds for a batch that takes one minute: only what hangs is ended
 
 
@@ -28,7 +27,7 @@ PATIENCE = 600  # seconds for a batch that takes one minute: only what hangs is 
 def test_no_formula_hangs(every, engine):
     """In a process of its own, which can be ended: R's own code need not look for Ctrl-C."""
     done = subprocess.run(
-        [sys.executable, str(HERE / "hostile_formulas.py"), str(every), engine],
+        [sys.executable, "-m", "tests.support.hostile_formulas", str(every), engine],
         capture_output=True,
         text=True,
         timeout=PATIENCE,

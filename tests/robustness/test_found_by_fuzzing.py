@@ -7,14 +7,14 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from case import Case
-from judge import AGREED, LOOSER, REFUSED, STRICTER, judge
-from rscript import needs_rscript, run_r
-from rserver import Died, RServer
 
 from pyearthdof import Earth
 from pyearthdof.exceptions import InvalidInputError, RWarning
 from pyearthdof.mars.components.terms import gcv_of_sizes
+from tests.support.fuzzing.case import Case
+from tests.support.fuzzing.judge import AGREED, LOOSER, REFUSED, STRICTER, judge
+from tests.support.fuzzing.rserver import Died, RServer
+from tests.support.rscript import needs_rscript, run_r
 
 X = np.array([0.24, 0.29, 0.35, 0.41, 0.47, 0.59, 0.65, 0.71])[:, None]
 Y = np.array([1.0, 1.2, 1.7, 1.7, 2.1, 2.6, 2.2, 2.6])

@@ -12,17 +12,18 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
-from case import Case
-from cases_strategy import distinct_cases
-from data_cases import data_cases
-from formula_cases import formula_cases
-from glm_cases import glm_cases
-from judge import AGREED, DIFFERENT, KINDS, REFUSED, TIED, judge
-from minimise import minimise
-from rscript import needs_rscript
-from rserver import Died, Fitted, Refused, RServer
-from several_cases import several_cases
-from soak import Engines
+
+from tests.support.fuzzing.case import Case
+from tests.support.fuzzing.cases_strategy import distinct_cases
+from tests.support.fuzzing.data_cases import data_cases
+from tests.support.fuzzing.formula_cases import formula_cases
+from tests.support.fuzzing.glm_cases import glm_cases
+from tests.support.fuzzing.judge import AGREED, DIFFERENT, KINDS, REFUSED, TIED, judge
+from tests.support.fuzzing.minimise import minimise
+from tests.support.fuzzing.rserver import Died, Fitted, Refused, RServer
+from tests.support.fuzzing.several_cases import several_cases
+from tests.support.fuzzing.soak import Engines
+from tests.support.rscript import needs_rscript
 
 CASES = 200
 ENGINES = ("r", "native")

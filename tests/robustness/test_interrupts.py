@@ -8,10 +8,10 @@ import time
 from pathlib import Path
 
 import pytest
-from figures import record
-from signals import ctrl_c_heard
 
 import pyearthdof
+from tests.support.figures import record
+from tests.support.signals import ctrl_c_heard
 
 SOURCES = str(Path(pyearthdof.__file__).parents[1])
 
@@ -87,7 +87,7 @@ def test_what_is_started_hears_it_though_pytest_does_not():
     ],
 )
 def test_a_run_stops_and_the_session_goes_on(name):
-    process = start(str(Path(__file__).parent / "interruptible.py"), name)
+    process = start("-m", "tests.support.interruptible", name)
     assert process.stdout.readline() == "ready\n", process.stderr.read()
     time.sleep(2.0)
     pressed, group = press_ctrl_c(process)

@@ -7,10 +7,10 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from figures import record
 
 from pyearthdof import Earth, EarthClassifier, Mars, MarsModel, bridge
 from pyearthdof.exceptions import InvalidInputError, PyEarthDofError
+from tests.support.figures import record
 
 NASTY = [
     None, True, False, 0, 1, -1, 2, 3, 7, 200, -200, 0.5, 1e300, 1e308, -1e308, 5e-324, 2**53, 2**63, 10**400,

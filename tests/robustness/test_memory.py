@@ -7,9 +7,9 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from figures import record
 
 import pyearthdof
+from tests.support.figures import record
 
 SOURCES = str(Path(pyearthdof.__file__).parents[1])
 ENGINES = [

@@ -7,10 +7,10 @@ import sqlite3
 import numpy as np
 import pandas as pd
 import pytest
-from figures import record
 
 from pyearthdof import Earth, MarsModel, bridge
 from pyearthdof.exceptions import InvalidInputError
+from tests.support.figures import record
 
 TRAPS = [
     'x"); system("touch trap"); ("',

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from child import run_child
-from figures import record
 
 from pyearthdof import Earth, bridge, degrees_of_freedom
 from pyearthdof.bridge import session
 from pyearthdof.bridge.installation import find_r_home
 from pyearthdof.exceptions import FittingError, RError, RWarning
+from tests.support.child import run_child
+from tests.support.figures import record
 
 pytestmark = pytest.mark.needs_r
 
@@ -120,7 +120,7 @@ def test_rpy2_missing(tmp_path):
 
 
 def child_sources() -> str:
-    from child import SOURCES
+    from tests.support.child import SOURCES
 
     return str(SOURCES)
 
@@ -212,9 +212,9 @@ def test_scripts_of_ours_that_are_damaged(tmp_path):
     code = """
 import shutil, sys
 from pathlib import Path
-from pyearthdof.bridge import scripts, session
+from pyearthdof.bridge import session
 folder = Path(sys.argv[1]) / "r_scripts"
-shutil.copytree(scripts.scripts_folder(), folder)
+shutil.copytree(session.scripts_folder(), folder)
 (folder / "guard.R").write_text("guarded <- function(")
 session.scripts_folder = lambda: folder
 try:

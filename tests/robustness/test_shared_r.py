@@ -3,8 +3,9 @@
 import json
 
 import pytest
-from child import run_child
-from figures import record
+
+from tests.support.child import run_child
+from tests.support.figures import record
 
 pytestmark = pytest.mark.needs_r
 
@@ -13,7 +14,7 @@ import json, os, signal, sys, threading
 import numpy as np
 import rpy2.rinterface_lib.callbacks as callbacks
 import rpy2.robjects as ro
-from everything_r import everything
+from tests.support.everything_r import everything
 
 LOOK = '''function() list(options = options(), folder = getwd(), search = search(),
   things = ls(globalenv(), all.names = TRUE), locale = Sys.getlocale(),
@@ -113,7 +114,7 @@ def test_no_habit_of_theirs_changes_our_numbers_or_texts(habits):
 import json, sys
 import rpy2.rinterface_lib.callbacks as callbacks
 import rpy2.robjects as ro
-from everything_r import differences, everything
+from tests.support.everything_r import differences, everything
 callbacks.consolewrite_warnerror = lambda text: None
 expected = everything()
 keep = ro.r('''function() {

@@ -9,11 +9,11 @@ import time
 from pathlib import Path
 
 import pytest
-from figures import record
-from signals import ctrl_c_heard
 
 import pyearthdof
 from pyearthdof import MarsModel
+from tests.support.figures import record
+from tests.support.signals import ctrl_c_heard
 
 SOURCES = str(Path(pyearthdof.__file__).parents[1])
 MAIN = "from pyearthdof.cli import main; main()"

@@ -10,11 +10,11 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from figures import record
 
 from pyearthdof import Earth, MarsModel
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.mars.model.mars_model import LATER
+from tests.support.figures import record
 
 MUTATIONS = 500
 CALLS = 3000  # of Python functions, and one more per character of the text

@@ -5,8 +5,6 @@ import json
 
 import numpy as np
 import pytest
-import versions
-from versions import golden, installed, skip_unless
 
 import pyearthdof
 from pyearthdof import (
@@ -18,7 +16,9 @@ from pyearthdof import (
     self_consistency,
 )
 from pyearthdof.experiments import experiment
-from pyearthdof.experiments.store import CellStore
+from pyearthdof.experiments.runner import CellStore
+from tests.support import versions
+from tests.support.versions import golden, installed, skip_unless
 
 RNG = np.random.default_rng(8)
 X = RNG.normal(size=(40, 2))

@@ -15,7 +15,6 @@ from typing import ClassVar
 import joblib
 import numpy as np
 import pytest
-from figures import record
 
 from pyearthdof._version import __version__
 from pyearthdof.contract import Fits
@@ -24,10 +23,10 @@ from pyearthdof.dof.montecarlo import workers as _workers
 from pyearthdof.dof.montecarlo.workers import WorkerDiedWarning, run_tasks
 from pyearthdof.exceptions import ClusterError, FittingError
 from pyearthdof.experiments import Experiment
-from pyearthdof.experiments.runner import run_experiments
-from pyearthdof.experiments.store import CellStore
+from pyearthdof.experiments.runner import CellStore, run_experiments
 from pyearthdof.mars.earth import Earth
 from pyearthdof.random import RDraws
+from tests.support.figures import record
 
 X = RDraws(31).normal(50 * 3).reshape(50, 3)
 

@@ -9,9 +9,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rscript import needs_rscript, run_r
-from versions import assert_bits
-from without_r import run_without_r
 
 from pyearthdof import Earth
 from pyearthdof.exceptions import InvalidInputError, PyEarthDofError
@@ -28,6 +25,9 @@ from pyearthdof.mars.formula.syntax import (
     r_text,
 )
 from pyearthdof.mars.model.mars_model import MarsModel
+from tests.support.rscript import needs_rscript, run_r
+from tests.support.versions import assert_bits
+from tests.support.without_r import run_without_r
 
 # Data set and formula. Odd rows train, even rows are predicted: some lie outside of what was seen.
 CASES = [

@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from rscript import needs_rscript, run_r
 
 from pyearthdof import Earth
 from pyearthdof.mars.formula.functions import FUNCTIONS, powers_of, scaling
+from tests.support.rscript import needs_rscript, run_r
 
 EDGES = [
     0.0, -0.0, 1.0, -1.0, 2.0, 0.5, 3.0, 10.0, 100.0, -2.0, -3.0, 1e-300, 1e300, 1e-310, 1e22, 710.0,

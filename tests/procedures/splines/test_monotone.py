@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from first_column import A_VECTOR_IS_FINE, FirstColumn, refuses_bad_columns
-from rscript import needs_rscript, run_r
 from sklearn.utils.estimator_checks import check_estimator
 
 from pyearthdof import _core
@@ -15,6 +13,8 @@ from pyearthdof.procedures.splines.smoothing import (
     CubicSpline,
     SmoothingSpline,
 )
+from tests.support.first_column import A_VECTOR_IS_FINE, FirstColumn, refuses_bad_columns
+from tests.support.rscript import needs_rscript, run_r
 
 GRID = np.arange(1.0, 101.0)
 ALL = [

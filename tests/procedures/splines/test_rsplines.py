@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from rscript import needs_rscript, run_r
 
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.procedures import RBSpline, RNaturalSpline, RSmoothingSpline
+from tests.support.rscript import needs_rscript, run_r
 
 pytestmark = [
     needs_rscript,

@@ -4,8 +4,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
-from first_column import A_VECTOR_IS_FINE, FirstColumn, refuses_bad_columns
-from rscript import needs_rscript, run_r
 from scipy.stats import iqr
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -17,6 +15,8 @@ from pyearthdof.procedures.splines.smoothing import (
     SmoothingSpline,
     default_n_knots,
 )
+from tests.support.first_column import A_VECTOR_IS_FINE, FirstColumn, refuses_bad_columns
+from tests.support.rscript import needs_rscript, run_r
 
 GRID = np.arange(1.0, 101.0)
 

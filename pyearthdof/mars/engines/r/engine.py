@@ -440,7 +440,7 @@ def _new_rows(model: MarsModel, X: Any, method: str) -> Any:
 
 def moves_knots() -> bool:
     """Whether the installed R moves knots from the boundary, as its newest versions do; True without R."""
-    version = bridge.r_version()
+    version = bridge.installed_version("R")
     return version is None or tuple(int(part) for part in version.split(".")[:2]) >= (4, 5)
 
 

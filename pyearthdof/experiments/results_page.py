@@ -1,0 +1,270 @@
+"""The HTML page of all results in a folder, in one file that needs nothing else."""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import re
+import warnings
+from pathlib import Path
+from typing import Any
+
+from .._utils.files import write_whole
+from .._version import __version__
+from ..exceptions import InvalidInputError
+from . import experiments
+from .base import comparison_table
+from .output import read_left_out
+from .verdict import Comparison, tally
+
+__all__ = ["PAGE", "read_results", "write_report"]
+
+PAGE = "report.html"
+PAPER = (
+    "Lijun Wang, Hongyu Zhao and Xiaodan Fan, Degrees of Freedom: Search Cost and Self-consistency"
+)
+
+STYLE = Path(__file__).with_name("results_page.css")
+
+
+def write_report(folder: Path) -> Path:
+    """Write the page of all results in the folder and return its file.
+
+    Parameters
+    ----------
+    folder : path
+        Where `pyearthdof reproduce` wrote.
+
+    Raises
+    ------
+    InvalidInputError
+        There are no results in it.
+    """
+    folder = Path(folder)
+    results = _read(folder)
+    if not results:
+        raise InvalidInputError(
+            f"there are no results in {str(folder)!r}; run `pyearthdof reproduce --out {folder}` first"
+        )
+    write_whole(folder / PAGE, _page(folder, results))
+    return folder / PAGE
+
+
+def _read(folder: Path) -> list[dict]:
+    """What the results tell about themselves, in the paper's order."""
+    order = {name: e.order for name, e in experiments().items()}
+    results = read_results(folder)
+    return sorted(results, key=lambda about: (order.get(about["name"], 1000), about["name"]))
+
+
+def _page(folder: Path, results: list[dict]) -> str:
+    counts = tally([c for about in results for c in about["comparisons"]])
+    agreement = ", ".join(count.agree_with(judge) for judge, count in counts.items())
+    body = "\n".join(_section(folder, about) for about in results)
+    entries = "\n".join(_entries(results, read_left_out(folder)))
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Degrees of freedom: the paper's tables and figures again</title>
+<style>
+{STYLE.read_text("utf-8")}</style>
+</head>
+<body>
+<div class="top">
+<header>
+<h1>Degrees of freedom: the paper's tables and figures again</h1>
+<p>The tables and figures of {html.escape(PAPER)}, computed by pyearthdof {__version__} and set
+beside the paper's numbers, or R's where the paper has none. Of the comparisons {agreement}.</p>
+<p class="how"><b>exact</b>: the digits that the paper prints, <b>(rounded)</b> or, where ours rounds to
+others, <b>(cut)</b> there. <b>within error</b>: no farther away than chance takes one number of one table in
+a thousand, about four combined standard errors, more where an error comes from few repetitions.
+<b>holds</b>: what the paper says in words is so, beyond that error; <b>open</b>: the error is too large to
+tell. Standard errors are in parentheses. How it is judged is told in full in the documentation,
+"Reproduce the paper".</p>
+</header>
+<nav aria-label="Contents"><ol>
+{entries}
+</ol></nav>
+</div>
+<main>
+{body}
+</main>
+</body>
+</html>
+"""
+
+
+def _entries(results: list[dict], left_out: dict[str, str]) -> list[str]:
+    """The contents: every experiment in the paper's order, with its count or why it is not here."""
+    here = {about["name"]: _entry(about, left_out.get(about["name"])) for about in results}
+    absent = {name: e for name, e in experiments().items() if name not in here}
+    lines = {name: _absent(name, e.title, left_out.get(name)) for name, e in absent.items()}
+    order = [*experiments(), *(name for name in here if name not in experiments())]
+    return [(here | lines)[name] for name in order]
+
+
+def _entry(about: dict, left_out: str | None) -> str:
+    counts = tally(about["comparisons"])
+    agree = all(count.agreed == count.judged for count in counts.values())
+    shown = "; ".join(
+        str(count) if len(counts) == 1 else f"{judge} {count}" for judge, count in counts.items()
+    )
+    notes = [] if about.get("seed") is None else [f"seed {about['seed']}"]
+    if left_out is not None:
+        notes.append(f"left out of the last run, so these numbers are older: {left_out}")
+    return (
+        f'<li><a href="#{html.escape(about["name"])}"><b>{html.escape(about["name"])}</b> '
+        f'{html.escape(about["title"])}</a> <span class="{"good" if agree else "bad"}">{shown}</span>'
+        f"{_note('; '.join(notes))}</li>"
+    )
+
+
+def _absent(name: str, title: str, left_out: str | None) -> str:
+    why = "not run" if left_out is None else f"left out: {left_out}"
+    return f"<li><b>{html.escape(name)}</b> {html.escape(title)}{_note(why)}</li>"
+
+
+def _note(text: str) -> str:
+    return f' <span class="how">{html.escape(text)}</span>' if text else ""
+
+
+def _section(folder: Path, about: dict) -> str:
+    name = html.escape(about["name"])
+    beside = _beside(about["comparisons"])
+    marks = [c["agrees"] for c in about["comparisons"]]
+    compared = _table(beside, marks)
+    if about["table"] == beside:
+        table, verdicts = compared, ""
+    else:
+        table = _table(about["table"])
+        verdicts = f"<details><summary>Each number and its verdict</summary>{compared}</details>\n"
+    return f"""<section id="{name}">
+<h2>{name} <small>{html.escape(about["title"])}</small></h2>
+<p>{html.escape(about["question"])}</p>
+<div class="pair">
+{table}{_figure(folder, about)}</div>
+{verdicts}<p class="how">{_how(about)}</p>
+</section>"""
+
+
+def _beside(comparisons: list[dict]) -> dict:
+    """Each number beside the paper's; R's have a column of their own."""
+    lines = [
+        Comparison(**{name: c[name] for name in COMPARED}, reference=c.get("reference") or "")
+        for c in comparisons
+    ]
+    table = comparison_table(lines)
+    return {"columns": list(table.columns), "rows": table.to_numpy().tolist()}
+
+
+def _table(table: dict, marks: list | None = None) -> str:
+    head = "".join(f"<th>{html.escape(str(c))}</th>" for c in table["columns"])
+    lines = []
+    for number, row in enumerate(table["rows"]):
+        cells = [f"<td{_wrap(c)}>{html.escape(str(c))}</td>" for c in row]
+        if marks is not None and marks[number] is not None:
+            kind = "good" if marks[number] else "bad"
+            cells[-1] = f'<td class="{kind}">{html.escape(str(row[-1]))}</td>'
+        lines.append(f"<tr>{''.join(cells)}</tr>")
+    return (
+        f'<div class="scroll" tabindex="0"><table><thead><tr>{head}</tr></thead>'
+        f"<tbody>{''.join(lines)}</tbody></table></div>\n"
+    )
+
+
+def _wrap(cell) -> str:
+    """Long words may wrap, numbers may not."""
+    return ' class="wrap"' if len(str(cell)) > 24 else ""
+
+
+def _figure(folder: Path, about: dict) -> str:
+    file = folder / f"{about['name']}.svg"
+    if not file.is_file():
+        return ""
+    picture = file.read_bytes()
+    data = base64.b64encode(picture).decode()
+    name, title = html.escape(about["name"]), html.escape(about["title"])
+    # On a phone a figure of three panels scrolls sideways instead of shrinking.
+    return (
+        f'<figure tabindex="0" style="--drawn: {_drawn_width(picture)}px"><img alt="{name}: {title}" '
+        f'src="data:image/svg+xml;base64,{data}"></figure>\n'
+    )
+
+
+def _drawn_width(svg: bytes) -> int:
+    """The width that the figure was drawn for, in pixels; matplotlib writes points."""
+    points = re.search(rb'<svg[^>]*\swidth="([0-9]+(?:\.[0-9]+)?)pt"', svg)
+    return round(float(points[1]) / 0.75) if points else 640
+
+
+def _how(about: dict) -> str:
+    settings = ", ".join(f"{k} = {_short(v)}" for k, v in about["settings"].items())
+    versions = ", ".join(f"{k} {v}" for k, v in about["versions"].items())
+    return html.escape(
+        f"{about['size'].capitalize()} size ({settings}); {_duration(about['seconds'])} of "
+        f"computing in {about['cells']} cells; engine {about['engine']}; {versions}."
+    )
+
+
+def _short(value) -> str:
+    text = str(value)
+    return text if len(text) <= 40 else f"{text[:18]} ... {text[-12:]}"
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+
+
+FIELDS: dict[str, tuple[Any, str]] = {
+    **dict.fromkeys(("name", "title", "question", "size", "engine"), (str, "is no text")),
+    **dict.fromkeys(("settings", "versions", "table"), (dict, "is no mapping")),
+    **dict.fromkeys(("seconds", "cells"), ((int, float), "is no number")),
+    "comparisons": (list, "is no list"),
+}
+COMPARED = {"quantity", "ours", "paper", "verdict", "agrees"}
+
+
+def read_results(folder: Path) -> list[dict]:
+    """What the results in a folder tell about themselves, by name; other JSON files are left alone.
+
+    A file that says that it is a result and does not look like one is left out, with a warning.
+    """
+    results = []
+    for file in sorted(folder.glob("*.json")):
+        try:
+            about = json.loads(file.read_text(encoding="utf-8"))
+        except (ValueError, OSError, RecursionError):
+            continue
+        if not isinstance(about, dict) or not {"name", "comparisons", "table"} <= about.keys():
+            continue
+        problem = _problem(about, file.stem)
+        if problem is None:
+            results.append(about)
+        else:
+            warnings.warn(
+                f"{str(file)!r} is left out of the page: {problem}; `pyearthdof reproduce` writes it again",
+                stacklevel=3,
+            )
+    return results
+
+
+def _problem(about: dict, name: str) -> str | None:
+    """Why this is no result of `reproduce`, or None."""
+    if about["name"] != name:
+        return "its name is not that of the file"
+    for field, (kind, wrong) in FIELDS.items():
+        if not isinstance(about.get(field), kind):
+            return f"its {field} {wrong}"
+    columns, rows = (about["table"].get(part) for part in ("columns", "rows"))
+    if not isinstance(columns, list) or not isinstance(rows, list):
+        return "its table has no columns or no rows"
+    if not all(isinstance(row, list) and len(row) == len(columns) for row in rows):
+        return "its table has rows of another length"
+    if not all(isinstance(c, dict) and c.keys() >= COMPARED for c in about["comparisons"]):
+        return "its comparisons are none"
+    if not all(c["agrees"] is None or isinstance(c["agrees"], bool) for c in about["comparisons"]):
+        return "its comparisons neither agree nor disagree"
+    return None

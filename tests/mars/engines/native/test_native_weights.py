@@ -1,0 +1,166 @@
+"""Case weights: random problems by both engines take the same terms and give the same numbers."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from pyearthdof._core import eliminate_backward, regress
+from pyearthdof.mars.engines import native
+from tests.mars.engines.native.test_native_sweep import TRICKS, ordinary_design, random_spans
+from tests.support.mars.earth_batch import Case, difference, fit_in_r
+from tests.support.rscript import needs_rscript, run_r
+
+FEW, MANY = 100, 3000
+
+
+def uniform_weights(rng, n):
+    return rng.uniform(0.5, 2, n)
+
+
+def whole_weights(rng, n):
+    return rng.integers(1, 6, n).astype(float)
+
+
+def tiny_weights(rng, n):
+    """Some are next to nothing, also below earth's floor."""
+    return np.where(rng.random(n) < 0.2, 10 ** rng.uniform(-12, -4, n), rng.uniform(0.5, 2, n))
+
+
+def zero_weights(rng, n):
+    return rng.integers(0, 3, n).astype(float)
+
+
+def wide_weights(rng, n):
+    return 10 ** rng.uniform(-3, 3, n)
+
+
+WEIGHTS = (uniform_weights, whole_weights, tiny_weights, zero_weights, wide_weights)
+
+
+def random_options(rng) -> dict:
+    options = {
+        "degree": int(rng.integers(1, 4)),
+        "nk": int(rng.integers(3, 32)),
+        "thresh": float(rng.choice([0.0, 0.001])),
+        "pmethod": str(rng.choice(["backward", "none"])),
+    }
+    if rng.random() < 0.3:
+        options["penalty"] = float(rng.choice([-1, 0, 1, 4]))
+    if rng.random() < 0.3:
+        options |= random_spans(rng) | {"auto_linpreds": bool(rng.random() < 0.7)}
+    return options
+
+
+def random_response(rng, X):
+    unit = X / max(1e-12, np.abs(X).mean())
+    y = np.sin(2 * unit[:, 0]) + unit[:, -1] * unit[:, 0]
+    y = y + rng.choice([0.0, 0.1, 0.5, 1.0]) * rng.normal(size=len(X))
+    if rng.random() < 0.1:
+        y = np.round(y)
+    # R cannot scale a constant response with weights and stops
+    return rng.normal(size=len(X)) if rng.random() < 0.3 or np.ptp(y) == 0 else y
+
+
+def random_case(rng, largest_n) -> Case:
+    n, p = int(np.exp(rng.uniform(np.log(20), np.log(largest_n)))), int(rng.integers(1, 9))
+    X = ordinary_design(rng, n, p)
+    label = "ordinary"
+    if rng.random() < 0.75:
+        trick = TRICKS[rng.integers(len(TRICKS))]
+        X, label = trick(rng, X), trick.__name__
+    weights = WEIGHTS[rng.integers(len(WEIGHTS))]
+    y, options = random_response(rng, X), random_options(rng)
+    if rng.random() < 0.2:
+        more = [random_response(rng, X) for _ in range(rng.integers(0, 3))]
+        y = np.column_stack([y, *more])
+        options["scale_y"] = [None, True, False][rng.integers(3)]
+    return Case.make(X, y, weights(rng, n), f"{label}, {weights.__name__}", **options)
+
+
+def differences(seed, count, largest_n) -> tuple[Counter, list[str]]:
+    rng = np.random.default_rng(seed)
+    cases = [random_case(rng, largest_n) for _ in range(count)]
+    totals, found = Counter(), []
+    for i, (case, wanted) in enumerate(zip(cases, fit_in_r(cases), strict=True)):
+        if wanted is None:  # terms that are nearly dependent
+            totals["refused by R"] += 1
+            continue
+        totals.update(case.label.split(", "))
+        totals["several responses"] += case.y.ndim > 1
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", RuntimeWarning)
+            ours = native.fit(case.X, case.y, case.options, case.weights)
+        what = difference(ours, wanted)
+        if what:
+            found.append(f"{i} {case.label} {case.X.shape} {case.y.shape} {what} {case.options}")
+    return totals, found
+
+
+@needs_rscript
+def test_weighted_fits_are_identical():
+    totals, found = differences(20210321, FEW, largest_n=80)
+    assert found == []
+    assert totals["refused by R"] <= FEW // 50
+
+
+@needs_rscript
+@pytest.mark.slow
+def test_many_weighted_fits_are_identical():
+    totals, found = differences(20210322, MANY, largest_n=300)
+    print(dict(totals), *found, sep="\n")
+    assert found == []
+    assert totals["refused by R"] <= MANY // 200
+
+
+def problem(seed, n, m, n_resp):
+    """Columns and responses with weights from 1e-8 to 1, where the order of operations shows."""
+    rng = np.random.default_rng(seed)
+    root = 10 ** rng.uniform(-4, 0, n)
+    columns = np.vstack([np.ones(n), rng.normal(size=(m - 1, n))]) * root
+    return columns, rng.normal(size=(n_resp, n)) * root
+
+
+@needs_rscript
+def test_coefficients_are_those_of_r_to_the_last_bit():
+    columns, y = problem(5, n=60, m=12, n_resp=3)
+    found = regress(columns, y, tolerance=1e-8, leverages=True)
+    wanted = run_r(
+        "f <- lm.fit(x, y, tol = 1e-8); q <- qr.qy(f$qr, diag(1, nrow(x), ncol(x)))\n"
+        "out <- list(coef = unname(f$coefficients), e = f$residuals, hat = rowSums(q^2))",
+        x=columns.T,
+        y=y.T,
+    )
+    assert found["is_independent"]
+    assert np.array_equal(found["coef"], wanted["coef"])
+    assert np.array_equal(found["residuals"].T, wanted["e"])
+    assert found["rss"] == np.add.accumulate((wanted["e"].T ** 2).ravel())[-1]
+    np.testing.assert_allclose(found["leverages"], wanted["hat"], rtol=1e-14)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_backward_elimination_drops_the_least_useful_column(weighted):
+    columns, y = problem(6, n=40, m=6, n_resp=2)
+    if not weighted:
+        columns, y = columns / columns[0], y / columns[0]
+    found = eliminate_backward(columns, y)
+    rss, best = found["rss"], found["best"]
+    assert found["is_independent"]
+    for size in range(6, 0, -1):
+        kept = best[size - 1, :size]
+        _, left, _, _ = np.linalg.lstsq(columns[kept].T, y.T, rcond=None)
+        assert rss[size - 1] == pytest.approx(left.sum(), rel=1e-8)
+        if size > 1:
+            rivals = [np.delete(kept, t) for t in range(1, size)]
+            sums = [np.linalg.lstsq(columns[r].T, y.T, rcond=None)[1].sum() for r in rivals]
+            assert list(best[size - 2, : size - 1]) == list(rivals[int(np.argmin(sums))])
+
+
+def test_dependent_columns_are_reported():
+    columns, y = problem(7, n=30, m=4, n_resp=1)
+    columns = np.vstack([columns, columns[1] + columns[2]])
+    assert not regress(columns, y)["is_independent"]
+    assert not eliminate_backward(columns, y)["is_independent"]

@@ -1,0 +1,1 @@
+"""Cases of MARS models for paired tests with R."""

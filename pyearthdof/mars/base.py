@@ -847,7 +847,7 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         check_choice("type", type, TYPES)
-        fit, model = self._training_fit("residuals"), self.model_
+        fit, model = self._training_fit("residuals_"), self.model_
         if type == "standardize":
             return self._standardized_residuals(fit)
         offset = None if self._data is None else self._data.offset

@@ -127,7 +127,7 @@ def test_a_file_without_ranges(ozone, tmp_path):
     old = MarsModel.from_dict(entries)
     page = page_of(old, tmp_path)
     assert "does not know the range" in page
-    known = blocks(page_of(Earth._of_model(old), tmp_path, X))["page-json"]["predictors"]
+    known = blocks(page_of(Earth.from_json(old.to_json()), tmp_path, X))["page-json"]["predictors"]
     assert [p["low"] for p in known] == X.min().tolist()
 
 

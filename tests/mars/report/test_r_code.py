@@ -29,7 +29,7 @@ def code_of(model) -> str:
     about = About(
         classes=getattr(model, "classes_", None),
         is_named=hasattr(model, "feature_names_in_"),
-        **model._arguments_shown(),
+        **model._settings(),
     )
     return r_code(model.model_, about)
 

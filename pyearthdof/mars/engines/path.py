@@ -61,7 +61,7 @@ def step_of_terms(
     return steps
 
 
-def _one_step(dirs, cuts, t) -> bool | None:
+def _one_step(dirs: np.ndarray, cuts: np.ndarray, t: int) -> bool | None:
     """Tell whether the terms t - 1 and t were added by one step; None: it could be either."""
     differ = np.flatnonzero(dirs[t - 1] != dirs[t])
     mirrored = (
@@ -72,8 +72,8 @@ def _one_step(dirs, cuts, t) -> bool | None:
     )
     if not mirrored:
         return False
-    hinge = differ[0]
-    others = [k for k in np.flatnonzero(dirs[t]) if k != hinge]
+    hinge = int(differ[0])
+    others = [k for k in np.flatnonzero(dirs[t]).tolist() if k != hinge]
     as_pair = _was_parent(dirs, cuts, t - 1, t - 1, hinge)
     as_two = any(
         _was_parent(dirs, cuts, t - 1, t - 1, k) and _was_parent(dirs, cuts, t, t - 1, k)
@@ -83,7 +83,7 @@ def _one_step(dirs, cuts, t) -> bool | None:
     return None if as_pair == as_two else as_pair
 
 
-def _was_parent(dirs, cuts, term, before, added) -> bool:
+def _was_parent(dirs: np.ndarray, cuts: np.ndarray, term: int, before: int, added: int) -> bool:
     """Tell whether the term without predictor `added` stands among the terms before."""
     wanted_dirs, wanted_cuts = dirs[term].copy(), cuts[term].copy()
     wanted_dirs[added] = 0

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from ..._utils.checks import as_pandas, check_choice, check_level
 from ..._utils.files import write_whole
@@ -129,7 +130,7 @@ class MarsModel:
         """Names of the selected terms."""
         return tuple(self.term_names[t] for t in self.selected)
 
-    def design(self, X) -> np.ndarray:
+    def design(self, X: ArrayLike) -> np.ndarray:
         """Return the predictors X as numbers; the columns of a frame are matched by name."""
         if self.formula is not None and isinstance(X, (pd.DataFrame, Mapping)):
             return self.formula.design(X)
@@ -138,11 +139,11 @@ class MarsModel:
             return self.columns.expand(X)
         return numbers_by_name(X, self.feature_names)
 
-    def basis(self, X) -> np.ndarray:
+    def basis(self, X: ArrayLike) -> np.ndarray:
         """Evaluate the selected terms at the rows of X: an (n, n_terms) matrix."""
         return evaluate_terms(self.design(X), self.dirs[self.selected], self.cuts[self.selected])
 
-    def predict(self, X, type: str = "response") -> np.ndarray:
+    def predict(self, X: ArrayLike, type: str = "response") -> np.ndarray:
         """Predict at the rows of X.
 
         Parameters
@@ -160,14 +161,16 @@ class MarsModel:
             eta = _shifted(self.basis(X) @ (self.coef if glm is None else glm.coef), offset)
         return eta if glm is None or type == "link" else glm.response(eta)
 
-    def predict_sd(self, X) -> np.ndarray:
+    def predict_sd(self, X: ArrayLike) -> np.ndarray:
         """Standard deviations of new observations at the rows of X, by the variance model.
 
         R's `predict(interval="se")`. It needs no R.
         """
         return self._variance_model().sd(self.predict(X, "earth"), self.design(X))
 
-    def predict_interval(self, X, level: float = 0.95, kind: str = "prediction") -> pd.DataFrame:
+    def predict_interval(
+        self, X: ArrayLike, level: float = 0.95, kind: str = "prediction"
+    ) -> pd.DataFrame:
         """Intervals at the rows of X by the variance model; needs no R, whoever fitted the model.
 
         Parameters
@@ -201,7 +204,7 @@ class MarsModel:
             )
         return self.varmod
 
-    def offset(self, X) -> np.ndarray | None:
+    def offset(self, X: ArrayLike) -> np.ndarray | None:
         """What a formula adds to the model at the rows of X, or None."""
         if self.formula is None or not self.formula.has_offset:
             return None
@@ -252,11 +255,11 @@ class MarsModel:
     def _repr_html_(self) -> str:
         return model_html(self)
 
-    def _repr_pretty_(self, printer, cycle) -> None:
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """IPython's terminal shows the text, not the matrices."""
         printer.text(str(self))
 
-    def __eq__(self, other) -> bool:
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, MarsModel) and self.to_json() == other.to_json()
 
     def to_dict(self) -> dict[str, Any]:
@@ -296,7 +299,9 @@ class MarsModel:
         """Write JSON to the file `path`; an existing one is replaced whole or not at all."""
         write_whole(path, self.to_json())
 
-    def report(self, path: str | os.PathLike, *, level: float = 0.95, title=None) -> None:
+    def report(
+        self, path: str | os.PathLike, *, level: float = 0.95, title: str | None = None
+    ) -> None:
         """Write the model as one HTML page to the file `path`, as `Earth.report` does.
 
         Parameters
@@ -319,7 +324,9 @@ class MarsModel:
         return cls.from_json(saved.read_file(path))
 
 
-def interval_frame(fit: np.ndarray, sd: np.ndarray, level: float, index=None) -> pd.DataFrame:
+def interval_frame(
+    fit: np.ndarray, sd: np.ndarray, level: float, index: pd.Index | None = None
+) -> pd.DataFrame:
     """Normal intervals around a fit."""
     width = interval_width(sd, level)
     columns = {"fit": fit, "lower": fit - width, "upper": fit + width}

@@ -48,8 +48,14 @@ from .export.onnx import to_onnx
 from .export.python import to_python
 from .export.sql import to_sql
 from .export.sympy import to_sympy
-from .inspect.estimator_summary import estimator_summary
-from .inspect.format import DECOMPOSITIONS, STYLES, check_digits, format_model, term_table
+from .inspect.format import (
+    DECOMPOSITIONS,
+    STYLES,
+    check_digits,
+    format_model,
+    formulas_of,
+    term_table,
+)
 from .inspect.html import Summary, model_html
 from .inspect.importance import (
     additive_terms,
@@ -59,7 +65,7 @@ from .inspect.importance import (
     term_contributions,
 )
 from .inspect.residuals import TYPES, fit_residuals, standardized
-from .inspect.summary import VarianceShown, anova_order
+from .inspect.summary import VarianceShown, anova_order, estimator_summary
 from .model.estimator_file import EstimatorFile, RowSummary, check_params
 from .model.fit import Fit
 from .model.intervals import check_variance_model, interval_table, standard_deviations
@@ -658,18 +664,21 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         check_choice("style", style, STYLES)
         check_choice("decomp", decomp, DECOMPOSITIONS)
-        check_digits(digits)
         check_flag("details", details)
         check_flag("fixed_point", fixed_point)
-        given = {"details": details, "style": style, "decomp": decomp, "digits": digits}
+        check_digits(digits)
+        given = {"decomp": decomp, "digits": digits}
         if (r_object := self._printed_by_r()) is not None:
             from .engines.r.engine import summary_text
 
-            given |= {"fixed.point": fixed_point}
+            given |= {"details": details, "style": style, "fixed.point": fixed_point}
             return Summary.of(summary_text(r_object, given), self.model_)
         glm_fits = self._glm_fits() if details and self.model_.glm is not None else None
-        given |= {"fixed_point": fixed_point, "earth_version": _earth_version(style)}
-        text = estimator_summary(self, glm_fits, **given)
+        formulas = None
+        if style != "h":
+            formulas = formulas_of(self.model_, style, **given, earth_version=_earth_version(style))
+        given |= {"details": details, "fixed_point": fixed_point}
+        text = estimator_summary(self, self._row_summary(), glm_fits, formulas, **given)
         return Summary.of(text, self.model_)
 
     def _printed_by_r(self) -> bytes | None:

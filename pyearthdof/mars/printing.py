@@ -6,7 +6,9 @@ import math
 
 import numpy as np
 
-__all__ = ["DIGITS", "LINE", "print_frame", "r_format", "r_round", "zapsmall"]
+__all__ = [
+    "DIGITS", "LINE", "format_columns", "format_each", "print_frame", "r_format", "r_round", "zapsmall",
+]  # fmt: skip
 
 DIGITS = 7  # R's getOption("digits")
 LINE = 80  # R's getOption("width")
@@ -88,6 +90,18 @@ def r_format(values, digits: int = DIGITS) -> list[str]:
     science_width = mantissa + (mantissa > 1) + 2 + exponent_width + any(v < 0 for v in finite)
     scientific = fixed_width > science_width
     return [_text(v, scientific, mantissa, decimals) for v in values]
+
+
+def format_each(values, digits: int = DIGITS) -> list[str]:
+    """Format numbers one by one."""
+    return [r_format([value], digits)[0] for value in values]
+
+
+def format_columns(columns, digits: int, fixed_point: bool = True) -> list[list[str]]:
+    """The numbers of each column together, rounded by R's zapsmall if `fixed_point`."""
+    if fixed_point:  # which R applies to three or more
+        columns = [c if len(c) < 3 else zapsmall(c, digits + 1) for c in columns]
+    return [r_format(column, digits) for column in columns]
 
 
 def _text(value: float, scientific: bool, mantissa: int, decimals: int) -> str:

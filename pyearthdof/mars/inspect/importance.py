@@ -30,7 +30,8 @@ def importance_table(model, *, trim: bool = True, sqrt: bool = True) -> pd.DataF
     trim : bool
         Leave out predictors that are in no subset.
     """
-    if model.n_terms > 1 and model.prune_terms.size == 0:
+    n_terms = len(model.selected)
+    if n_terms > 1 and model.prune_terms.size == 0:
         raise InvalidInputError(
             "this model keeps no record of its pruning pass (mda's do not), so nothing tells the "
             "importance of its predictors"
@@ -38,17 +39,17 @@ def importance_table(model, *, trim: bool = True, sqrt: bool = True) -> pd.DataF
     with np.errstate(
         invalid="ignore"
     ):  # an infinite GCV says nothing of any predictor: NaN, as in R
-        return _importance_table(model, trim, sqrt)
+        return _importance_table(model, n_terms, trim, sqrt)
 
 
-def _importance_table(model, trim: bool, sqrt: bool) -> pd.DataFrame:
+def _importance_table(model, n_terms: int, trim: bool, sqrt: bool) -> pd.DataFrame:
     p = len(model.feature_names)
     used = np.any(model.dirs[model.selected] != 0, axis=0)
     scores = np.zeros((p, 3))
     gcv, rss = (np.asarray(v, dtype=float) for v in (model.gcv_per_subset, model.rss_per_subset))
     with np.errstate(invalid="ignore"):  # a GCV may be infinite: then nobody knows what it gains
         gains = np.column_stack([np.ones_like(gcv[1:]), -np.diff(gcv), -np.diff(rss)])
-    for size in range(2, model.n_terms + 1):
+    for size in range(2, n_terms + 1):
         terms = model.prune_terms[size - 1, 1:]
         terms = terms[terms > 0].astype(int) - 1
         members = np.any(model.dirs[terms] != 0, axis=0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -16,12 +16,25 @@ from ...exceptions import InvalidInputError
 from .. import reading as saved
 from ..components.terms import term_names
 from ..components.variance import SD_OF_ABSOLUTE, VarianceErrors, interval_width
-from ..printing import DIGITS, LINE, print_frame, r_format, r_round, zapsmall
+from ..printing import (
+    DIGITS,
+    LINE,
+    format_columns,
+    format_each,
+    print_frame,
+    r_format,
+    r_round,
+    zapsmall,
+)
 from .importance import importance_table
 
+if TYPE_CHECKING:
+    from ..base import MarsEstimator
+    from ..model.estimator_file import RowSummary
+
 __all__ = [
-    "GLM_LEFT_OUT", "VarianceShown", "anova_order", "check_folds", "coef_matrix", "cv_lines", "glm_details",
-    "model_summary", "spaced", "variance_lines",
+    "VarianceShown", "anova_order", "check_folds", "coef_matrix", "estimator_summary", "model_summary",
+    "spaced",
 ]  # fmt: skip
 
 CV_NOTE = "Note: the cross-validation sd's below are standard deviations across folds"
@@ -46,6 +59,41 @@ FEW = 5  # degrees of freedom: up to here each residual is shown
 GAP = 2
 EPSILON = np.finfo(float).eps  # a smaller probability is shown as smaller than this
 QUANTILES = ("Min", "1Q", "Median", "3Q", "Max")
+
+
+def estimator_summary(
+    estimator: MarsEstimator, rows: RowSummary, glm_fits: Any, formulas: Sequence[str] | None, *,
+    details: bool, decomp: str, digits: int, fixed_point: bool,
+) -> str:  # fmt: skip
+    """The text of `MarsEstimator.summary`.
+
+    `rows` are the statistics of the training rows, `glm_fits` the models of a glm with errors, where they
+    are known, and `formulas` stand instead of the coefficients.
+    """
+    model, nprune = estimator.model_, getattr(estimator, "nprune", None)
+    statistics = None
+    if hasattr(estimator, "cv_tables_"):
+        statistics = cv_lines(model, estimator.cv_, estimator.cv_tables_, nprune, digits)
+    details_of_glm: Sequence[str] = ()
+    if details and model.glm is not None:
+        details_of_glm = GLM_LEFT_OUT if glm_fits is None else glm_details(model, glm_fits, digits)
+    text = model_summary(
+        model,
+        repr(estimator),
+        nprune,
+        rows.weights,
+        details=details,
+        glm_details=details_of_glm,
+        decomp=decomp,
+        digits=digits,
+        fixed_point=fixed_point,
+        formulas=formulas,
+        offset=rows.offset,
+        statistics=statistics,
+    )
+    if model.varmod is None:
+        return text
+    return "\n".join([text, "", *variance_lines(model, rows.varmod, digits)])
 
 
 def model_summary(
@@ -116,14 +164,12 @@ def _part(model, is_glm, decomp, digits, fixed_point, formulas) -> list[str]:
 
 
 def _coefficients(model, values, titles, decomp, digits, fixed_point) -> list[str]:
-    order = list(range(model.n_terms))
+    names = model.selected_names
+    order = list(range(len(names)))
     if decomp == "anova":
         order = anova_order(model.dirs[model.selected], model.cuts[model.selected])
-    names = [spaced(model.selected_names[k]) for k in order]
-    columns = list(coef_matrix(values)[order].T)
-    if fixed_point:
-        columns = [_fixed_point(column, digits) for column in columns]
-    return print_frame(names, titles, [r_format(column, digits) for column in columns])
+    texts = format_columns(coef_matrix(values)[order].T, digits, fixed_point)
+    return print_frame([spaced(names[k]) for k in order], titles, texts)
 
 
 def _glm_statistics(model, digits: int) -> list[str]:
@@ -155,7 +201,8 @@ def _glm_statistics(model, digits: int) -> list[str]:
 
 def _statistics(model, digits: int, gap: str = "    ", **more: float) -> str:
     values = {"GCV": model.gcv, "RSS": model.rss, "GRSq": model.grsq, "RSq": model.rsq} | more
-    text = gap.join(f"{name} {_shown(value, digits)}" for name, value in values.items())
+    texts = format_each(values.values(), digits)
+    text = gap.join(f"{name} {shown}" for name, shown in zip(values, texts, strict=True))
     return text if model.glm is None else f"Earth {text}"
 
 
@@ -172,16 +219,17 @@ def statistics_frame(model, more, digits: int) -> list[str]:
         "RSq": [*model.rsq_per_response, model.rsq],
         **more,
     }
-    texts = [_column(_fixed_point(np.array(c), digits), digits) for c in columns.values()]
+    texts = [_column(np.array(c), digits) for c in columns.values()]
     heading = [""] if model.glm is None else ["", "Earth"]
     return heading + print_frame([*model.response_names, "All"], columns, texts)
 
 
 def _column(values: np.ndarray, digits: int) -> list[str]:
     """earth leaves out what is missing, which makes a column text: R then shows up to 15 digits."""
-    if np.isnan(values).any():
-        return ["" if math.isnan(value) else r_format([value], 15)[0] for value in values]
-    return r_format(values, digits)
+    if not np.isnan(values).any():
+        return format_columns([values], digits)[0]
+    values = values if len(values) < 3 else zapsmall(values, digits + 1)
+    return ["" if math.isnan(value) else r_format([value], 15)[0] for value in values]
 
 
 def spaced(name: str) -> str:
@@ -211,7 +259,7 @@ def _selection(model) -> str:
     used = len(model.used_features())
     verb = "Selected" if model.glm is None else "Earth selected"
     text = (
-        f"{verb} {model.n_terms} of {len(model.dirs)} terms, and {used} of "
+        f"{verb} {len(model.selected)} of {len(model.dirs)} terms, and {used} of "
         f"{len(model.feature_names)} predictors"
     )
     return text if model.pmethod == "backward" else f'{text} (pmethod="{model.pmethod}")'
@@ -232,7 +280,7 @@ def _termination(model) -> str:
 
 
 def _importance(model) -> str:
-    if model.n_terms > 1 and model.prune_terms.size == 0:
+    if len(model.selected) > 1 and model.prune_terms.size == 0:
         return "Importance: unknown (mda keeps no record of its pruning pass)"
     table = importance_table(model, trim=False)
     names = [name if used else f"{name}-unused" for name, used in table["used"].items()]
@@ -257,16 +305,11 @@ def _offset(formula, values, digits: int) -> str:
 
 def _values(head: str, values, digits: int, each: str = "{}") -> str:
     """The first values, cut where the line ends."""
-    text = ", ".join(each.format(r_format([value], digits)[0]) for value in values[:30])
+    text = ", ".join(map(each.format, format_each(values[:30], digits)))
     room = max(25, LINE - len(head) - 5)
     if len(text) > room:
         text = text[: room - 3].removesuffix(".") + "..."
     return head + text
-
-
-def _fixed_point(values: np.ndarray, shown: int) -> np.ndarray:
-    """R's zapsmall on three or more."""
-    return values if len(values) < 3 else zapsmall(values, shown + 1)
 
 
 def _signif(values, digits: int) -> np.ndarray:
@@ -454,7 +497,7 @@ def variance_lines(model, shown: VarianceShown | None, digits: int) -> list[str]
     with np.errstate(divide="ignore", invalid="ignore"):
         numbers = [mean, smallest, largest, largest / smallest]
     titles = ("mean", "smallest", "largest", "ratio")
-    texts = [r_format([number], digits)[0] for number in numbers]
+    texts = format_each(numbers, digits)
     lines += [*_apart(f"{100 * LEVEL:g}% prediction interval", titles, texts), ""]
     percents = [f"{100 * level:.0f}% " for level in LEVELS]
     texts = [

@@ -6,7 +6,7 @@ import functools
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 import pandas as pd
@@ -233,12 +233,13 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
 
     # fitting
 
-    def _fit(self, data: TrainingData) -> None:
-        """Check the options, fit, and set the fitted attributes."""
+    def _fit(self, data: TrainingData, options: EarthOptions | None = None) -> None:
+        """Fit, and set the fitted attributes; the options are checked unless they are given."""
         if data.formula is not None:
             frame = cast("FormulaData", data).frame
             warn_of_columns(frame, data.formula.raw_columns.columns)
-        options = self._options_for(data.design, data.all_responses.matrix)
+        if options is None:
+            options = self._options_for(data.design, data.all_responses.matrix)
         n_threads = check_jobs(self.n_jobs)
         engine = self._engine or choose_engine(self.engine, options)
         seed = self._seed() if options.nfold > 1 else None
@@ -250,6 +251,18 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         self._warn(heard, options)
         if data.formula is not None:
             self._take_formula(cast("FormulaData", data))
+
+    def _fit_copy(
+        self, data: TrainingData, options: EarthOptions | None = None, **changes: Any
+    ) -> Self:
+        """A copy with `changes` of the arguments, fitted to data that this estimator has checked.
+
+        `options`, if given, are those of this estimator, checked; then the changes need no check.
+        """
+        copy = clone(self).set_params(**changes)
+        self._hand_over(copy)
+        copy._fit(data, None if options is None else replace(options, **changes))
+        return copy
 
     def _warn(self, heard: list[tuple], options: EarthOptions) -> None:
         if self.model_.glm is not None:
@@ -392,14 +405,13 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         data = self._training_data()
         if formula is not None:
             data = data.with_formula(formula)
-        again = clone(self).set_params(**options)
-        prune_only = set(of_stage("prune", "glm")).issuperset(options) and again.nfold in (0, 1)
-        if ponly or (prune_only and formula is None):
-            again.set_params(nfold=0, ncross=1, varmod_method="none")
-            self._prune_again(again, data)
-        else:
-            self._hand_over(again)
-            again._fit(data)
+        nfold = options.get("nfold", self.nfold)
+        prune_only = set(of_stage("prune", "glm")).issuperset(options) and nfold in (0, 1)
+        if not ponly and (formula is not None or not prune_only):
+            return self._fit_copy(data, **options)
+        without_folds = {"nfold": 0, "ncross": 1, "varmod_method": "none"}
+        again = clone(self).set_params(**options | without_folds)
+        self._prune_again(again, data)
         return again
 
     def _prune_again(self, again: MarsEstimator, data: TrainingData) -> None:
@@ -1268,7 +1280,9 @@ def _other_name(name: str, value: Any) -> str:
 
 
 def search_options(
-    estimator: MarsEstimator, names: Sequence[str], columns: Columns | None = None
+    estimator: MarsEstimator | EarthOptions,
+    names: Sequence[str],
+    columns: Columns | None = None,
 ) -> dict[str, Any]:
     """The options that decide what the forward pass finds, `linpreds` as column numbers.
 

@@ -116,6 +116,10 @@ class EarthClassifier(ClassifierMixin, MarsEstimator):
 
     def fit(self, X, y, sample_weight=None, *, subset=None):
         """Fit the model; arguments as in `Earth.fit`, y being texts, whole numbers, truth values or dates."""
+        self._fit(self._check_data(X, y, sample_weight, subset))
+        return self
+
+    def _check_data(self, X, y, sample_weight=None, subset=None) -> TrainingData:
         check_threshold(self.threshold)
         by_position(X, y=y, sample_weight=sample_weight, subset=subset)
         design = check_design(self, X)
@@ -125,8 +129,7 @@ class EarthClassifier(ClassifierMixin, MarsEstimator):
         rows = check_subset(subset, len(codes))
         _check_rows(classes, codes, weights, rows)
         self.classes_ = classes
-        self._fit(TrainingData(design, self._indicators(codes), weights, rows))
-        return self
+        return TrainingData(design, self._indicators(codes), weights, rows)
 
     @classmethod
     def from_formula(cls, formula, data, sample_weight=None, *, subset=None, **options):

@@ -9,8 +9,8 @@ from .._utils.checks import by_position, check_jobs
 from ..contract import Fits, PathFits, Procedure
 from ..exceptions import InvalidInputError
 from .base import MarsEstimator, check_many
-from .data.design import check_design, check_responses, check_subset, check_weights
-from .data.training import TrainingData, response_levels
+from .data.design import check_design
+from .data.training import TrainingData, response_levels, training_data
 from .engines import choose_engine
 from .engines.base import BoundEngine
 
@@ -203,14 +203,14 @@ class Earth(MarsEstimator, Procedure):
         >>> Earth(engine="native").fit(frame, y).terms_
         ('(Intercept)', 'kindlow', 'x')
         """
-        by_position(X, y=y, sample_weight=sample_weight, subset=subset)
-        design = check_design(self, X)
-        responses = check_responses(self, y, len(design.values), factors=True)
-        weights = check_weights(sample_weight, len(design.values))
-        rows = check_subset(subset, len(design.values))
-        self._fit(TrainingData(design, responses, weights, rows))
-        self.levels_ = response_levels(responses, y)
+        self._fit(self._check_data(X, y, sample_weight, subset))
         return self
+
+    def _check_data(self, X, y, sample_weight=None, subset=None) -> TrainingData:
+        by_position(X, y=y, sample_weight=sample_weight, subset=subset)
+        data = training_data(self, X, y, sample_weight, subset)
+        self.levels_ = response_levels(data.all_responses, y)
+        return data
 
     def predict(self, X, type="response", *, missing="refuse", thresh=0.5, extrapolate="allow"):
         """Predict at the rows of X; needs no R.

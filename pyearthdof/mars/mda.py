@@ -12,8 +12,16 @@ from .._utils.checks import by_position, check_flag
 from ..contract import Fits, Procedure
 from ..exceptions import InvalidInputError
 from .base import MarsEstimator, check_many
-from .data.design import check_design, check_names, check_training_data, default_names
+from .data.design import (
+    Design,
+    Responses,
+    check_design,
+    check_names,
+    check_training_data,
+    default_names,
+)
 from .data.ranges import Ranges
+from .data.training import TrainingData
 from .earth import Earth
 from .engines.base import BoundEngine
 from .engines.r.mda import BoundMda, fit_mda
@@ -59,14 +67,22 @@ class Mars(MarsEstimator, Procedure):
 
     def fit(self, X, y):
         """Fit the model to finite numbers X (n, p) and y (n,)."""
+        self._fit(self._check_data(X, y))
+        return self
+
+    def _check_data(self, X, y) -> TrainingData:
         by_position(X, y=y)
         X, y = check_training_data(self, X, y)
         names = check_names(getattr(self, "feature_names_in_", default_names(X.shape[1])))
-        options = self._options()
+        return TrainingData(Design(X, names), Responses(y, ("y",)))
+
+    def _fit(self, data, options=None) -> None:
+        """Fit, and set the fitted attributes; the options are the estimator's own."""
+        X, names = data.design.values, data.design.names
+        own = self._options()
         self._require()
-        fit, self.mda_gcv_ = fit_mda(X, y, names, options)
+        fit, self.mda_gcv_ = fit_mda(X, data.responses.values, names, own)
         self._learn(replace(fit, model=replace(fit.model, ranges=Ranges.of_matrix(names, X))))
-        return self
 
     def predict(self, X, type="response", *, missing="refuse", thresh=0.5, extrapolate="allow"):
         """Predict at the rows of X; type, missing, thresh and extrapolate as in `Earth.predict`."""

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone, is_classifier
-from sklearn.utils.validation import check_consistent_length
 
-from ..._utils.checks import by_position, check_choice, refusal
+from ..._utils.checks import check_choice, refusal
 from ...contract import Bound, Fits, Rows
 from ...exceptions import InvalidInputError
 from ...mars.base import check_many
 from ...mars.classifier import EarthClassifier
-from ...mars.data.design import Design, check_design, check_responses, check_weights
+from ...mars.data.design import Design, Responses, check_design
+from ...mars.data.training import TrainingData
 from ...mars.earth import Earth
 from ...mars.mda import Mars
 from ...mars.meta import EarthMeta
+from ...mars.options import EarthOptions
 from ..criteria import CRITERIA
 from ..montecarlo.draws import Draws, RandomState
 from .correction import PenaltyCorrection, mars_search, measure_penalty
@@ -155,19 +157,16 @@ class CorrectedEarth(EarthMeta):
             no weights; "by_df" does, with noise whose variances are one over the weights, and without the
             rows whose weight is 0.
         """
-        y, sample_weight = by_position(X, y=y, sample_weight=sample_weight)
-        self.rule_, design = self._checked(X, y, sample_weight)
-        found: PenaltyCorrection | AroundFit
+        self.rule_, checked = self._checked(X, y, sample_weight)
         if self.rule_ == "by_df":
-            self.correction_, self.estimator_ = self._fit_size(X, y, sample_weight, design)
+            self.correction_, self.estimator_ = self._fit_size(X, checked)
             return self
+        found: PenaltyCorrection | AroundFit
         if self.mu == "fitted":
-            found = self._penalty_around_fit(X, y, design)
+            found = self._penalty_around_fit(checked)
         else:
-            found = self._measure_penalty(design)
-        self.correction_ = found
-        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        self.estimator_ = self._with(found.penalty).fit(X, y, **weights)
+            found = self._measure_penalty(checked.data.design, checked.options)
+        self.correction_, self.estimator_ = found, checked.fit(penalty=found.penalty)
         return self
 
     def report(
@@ -193,11 +192,19 @@ class CorrectedEarth(EarthMeta):
         self._check_arguments(rule)
         if self.mu == "fitted":
             return _OneByOne(X, lambda y: clone(self).fit(X, y).estimator_)
-        design = check_design(clone(self._inner), X)
+        inner = clone(self._inner)
+        design = check_design(inner, X)
         if rule == "corrected":
-            return self._with(self._measure_penalty(design).penalty).bind(X)
+            return inner.set_params(penalty=self._measure_penalty(design).penalty).bind(X)
         curve = self._curve(design, None)
-        return _OneByOne(X, lambda y: self._fit_size(X, y, None, design, curve)[1])
+        inner.set_params(penalty=None)
+        options = inner._options_for(design)
+
+        def fit(y: np.ndarray) -> Earth:
+            data = TrainingData(design, Responses(y, ("y",)))
+            return self._fit_size(X, _Checked(inner, data, options), curve)[1]
+
+        return _OneByOne(X, fit)
 
     def fit_many(self, X: Rows, Y: np.ndarray) -> Fits:
         """Fit every column of Y on the same X; what depends on X alone is measured once."""
@@ -213,17 +220,18 @@ class CorrectedEarth(EarthMeta):
 
     def _checked(
         self, X: Rows, y: np.ndarray, sample_weight: ArrayLike | None
-    ) -> tuple[str, Design]:
-        """The rule and the checked design; bad data are refused before anything is measured."""
+    ) -> tuple[str, _Checked]:
+        """The rule and the checked data; what is bad is refused before anything is measured."""
         rule = self._rule()
         self._check_arguments(rule)
-        estimator = clone(self._inner)
-        check_consistent_length(X, y)
-        design = check_design(estimator, X)
+        estimator = clone(self._inner).set_params(penalty=None)  # its own does not count
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        data = estimator._check_data(X, y, **weights)
+        Y = data.all_responses.matrix
+        options = None if isinstance(estimator, Mars) else estimator._options_for(data.design, Y)
+        checked, n_responses = _Checked(estimator, data, options), Y.shape[1]
         if is_classifier(estimator):
-            return rule, design
-        n_responses = check_responses(estimator, y, len(design.values)).matrix.shape[1]
-        check_weights(sample_weight, len(design.values))
+            return rule, checked
         if n_responses > 1:
             rule = self._rule(n_responses)
             self._check_arguments(rule)
@@ -243,7 +251,7 @@ class CorrectedEarth(EarthMeta):
             raise InvalidInputError(
                 "sample_weight is given but Algorithm 2 around the fit knows no weights: rule='by_df' does"
             )
-        return rule, design
+        return rule, checked
 
     def _check_arguments(self, rule: str) -> None:
         inner, known = self._inner, DESIGNS[rule]
@@ -276,15 +284,17 @@ class CorrectedEarth(EarthMeta):
     def _run(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in _RUN}
 
-    def _measure_penalty(self, design: Design) -> PenaltyCorrection:
+    def _measure_penalty(
+        self, design: Design, options: EarthOptions | None = None
+    ) -> PenaltyCorrection:
         given = {"n_designs": self.n_designs, "target_se": self.target_se} | self._run
-        search = mars_search(design, self._inner, self.design or "gaussian", {})
+        search = mars_search(design, self._inner, self.design or "gaussian", {}, options)
         return measure_penalty(search, **given)
 
-    def _penalty_around_fit(self, X: Rows, y: np.ndarray, design: Design) -> AroundFit:
-        search = mars_search(design, self._inner, "data", {"engine": "native"})
+    def _penalty_around_fit(self, checked: _Checked) -> AroundFit:
+        search = mars_search(checked.data.design, self._inner, "data", {"engine": "native"})
         return penalty_around_fit(
-            search.design, lambda c: self._with(c).fit(X, y), search.procedure, **self._run
+            search.design, lambda c: checked.fit(penalty=c), search.procedure, **self._run
         )
 
     def _curve(self, design: Design, weights: ArrayLike | None) -> SizeCurve:
@@ -305,34 +315,41 @@ class CorrectedEarth(EarthMeta):
     def _fit_size(
         self,
         X: Rows,
-        y: np.ndarray,
-        sample_weight: ArrayLike | None,
-        design: Design,
+        checked: _Checked,
         curve: SizeCurve | None = None,
     ) -> tuple[SizeChoice, Earth]:
         """The choice, and the fit of that size."""
-        inner = self._inner
-        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        long = clone(inner).set_params(penalty=-1, nprune=None).fit(X, y, **weights)
-        curve = self._curve(design, sample_weight) if curve is None else curve
+        inner, design, weights = self._inner, checked.data.design, checked.data.all_weights
+        long = checked.fit(penalty=-1.0, nprune=None)
+        curve = self._curve(design, weights) if curve is None else curve
         given = {"criterion": self.criterion, "n": n_weighted(long), "nprune": inner.nprune}
         choice = choose_size(curve, rss_of_sizes(long, X), **given)
         if self.mu == "fitted":
             choice = size_around_fit(
-                X, design, long, choice, inner, sample_weight, inner.nprune, **self._run
+                X, design, long, choice, inner, weights, inner.nprune, **self._run
             )
         # one term leaves an exhaustive search no choice
         pmethod = "backward" if choice.size == 1 else None
         return choice, long.reprune(nprune=choice.size, pmethod=pmethod)
-
-    def _with(self, penalty: float) -> Any:
-        return clone(self._inner).set_params(penalty=penalty)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         if self._rule(2) == "by_df" or self.mu == "fitted":
             tags.target_tags.multi_output = False
         return tags
+
+
+@dataclass(frozen=True)
+class _Checked:
+    """An estimator that has checked the data, and its options for them; mda's are None."""
+
+    estimator: Any
+    data: TrainingData
+    options: EarthOptions | None
+
+    def fit(self, **changes: Any) -> Any:
+        """A copy of the estimator with `changes` of its arguments, fitted."""
+        return self.estimator._fit_copy(self.data, self.options, **changes)
 
 
 class _OneByOne(Bound):

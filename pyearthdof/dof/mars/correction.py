@@ -19,6 +19,7 @@ from ..._utils.checks import (
 )
 from ..._utils.html import number, plus_minus, table
 from ..._utils.warnings import warn_user
+from ...contract import Procedure, Rows
 from ...mars.base import search_options
 from ...mars.classifier import EarthClassifier
 from ...mars.components.terms import nominal_df as nominal
@@ -26,9 +27,18 @@ from ...mars.data.columns import Columns
 from ...mars.data.design import Design, default_names
 from ...mars.data.design import check_design as check_predictors
 from ...mars.earth import Earth
+from ...mars.engines import choose_engine
+from ...mars.engines.base import BoundEngine
 from ...mars.mda import Mars
 from ...mars.model.mars_model import MarsModel
-from ...mars.options import OPTIONS, default_nk, default_penalty
+from ...mars.options import (
+    OPTIONS,
+    SEARCH_OPTIONS,
+    EarthOptions,
+    check_options,
+    default_nk,
+    default_penalty,
+)
 from ..montecarlo.designs import in_words, the_designs
 from ..montecarlo.draws import Draws, RandomState, Responses, authors_draws
 from ..montecarlo.errors import Jackknife, Target, check_n_rep, check_target, warn_if_missed
@@ -90,6 +100,7 @@ class MarsSearch:
     p : number of predictors, factors expanded
     package : "earth" or "mda"
     options : what differs from the package's defaults, apart from degree and nk, as plain values
+    checked : earth's options of the procedure, if they were checked
     """
 
     procedure: Earth | Mars
@@ -98,6 +109,32 @@ class MarsSearch:
     p: int
     package: str
     options: dict
+    checked: EarthOptions | None = None
+
+    @property
+    def n(self) -> int:
+        return self.design[0] if isinstance(self.design, tuple) else len(self.design)
+
+    def once_checked(self) -> Procedure:
+        """The procedure; earth's binds to designs of these columns without looking at them again."""
+        if isinstance(self.procedure, Mars):
+            return self.procedure
+        names = default_names(self.p) if self.names is None else self.names
+        options = self.checked or check_options(self.procedure._params(), names, self.n)
+        return _CheckedSearch(self.procedure, names, options)
+
+
+class _CheckedSearch(Procedure):
+    """An Earth whose options were checked for designs with these columns."""
+
+    is_equivariant = Earth.is_equivariant
+
+    def __init__(self, earth: Earth, names: tuple[str, ...], options: EarthOptions) -> None:
+        self.earth, self.names, self.options = earth, names, options
+
+    def bind(self, X: Rows) -> BoundEngine:
+        engine = choose_engine(self.earth.engine, self.options, many=True)
+        return engine.bind(Design(np.asarray(X), self.names), self.options)
 
 
 @dataclass(frozen=True)
@@ -110,8 +147,13 @@ class _Predictors:
     columns: Columns | None = None
 
 
-def mars_search(X: Any, estimator: Any, design: str, given: dict) -> MarsSearch:
-    """Put together what is measured; `given` may have degree, nk, engine and package."""
+def mars_search(
+    X: Any, estimator: Any, design: str, given: dict, checked: EarthOptions | None = None
+) -> MarsSearch:
+    """Put together what is measured; `given` may have degree, nk, engine and package.
+
+    `checked` are the options of the estimator, if they were checked for the design X.
+    """
     model = getattr(X, "model_", X)
     if isinstance(model, MarsModel):
         predictors = _of_model(model)
@@ -127,7 +169,8 @@ def mars_search(X: Any, estimator: Any, design: str, given: dict) -> MarsSearch:
     engine = _first(given.get("engine"), estimator, None, "engine", "auto")
     options = {}
     if isinstance(estimator, (Earth, EarthClassifier)):
-        options = search_options(estimator, predictors.names, predictors.columns)
+        source = estimator if checked is None else checked
+        options = search_options(source, predictors.names, predictors.columns)
     procedure = unpruned_mars(
         package,
         check_count("degree", degree, 1),
@@ -142,6 +185,15 @@ def mars_search(X: Any, estimator: Any, design: str, given: dict) -> MarsSearch:
         predictors.p,
         package,
         {name: _plain(value) for name, value in options.items() if _counts(name, value)},
+        None if checked is None else _of_search(checked, procedure),
+    )
+
+
+def _of_search(options: EarthOptions, search: Earth | Mars) -> EarthOptions:
+    """The options of the search alone, which need no second check."""
+    own = {name: getattr(options, name) for name in SEARCH_OPTIONS}
+    return EarthOptions(
+        n_features=options.n_features, penalty=search.penalty, thresh=0.0, pmethod="none", **own
     )
 
 
@@ -420,15 +472,12 @@ def measure_penalty(
     target_se = check_target(target_se)
     n_rep = check_n_rep(n_rep, target_se)
     stream = authors_draws(draws, random_state)
-    designs = the_designs(
-        search.design, stream, n_rep, n_designs, names=search.names, target_se=target_se
-    )
+    procedure = search.once_checked()
+    designs = the_designs(search.design, stream, n_rep, n_designs, target_se=target_se)
     responses = Responses(designs.n, np.zeros(designs.n), np.ones(designs.n), stream)
-    reduction = choose(
-        "auto", search.procedure, designs.source, responses, designs.counts, target_se
-    )
+    reduction = choose("auto", procedure, designs.source, responses, designs.counts, target_se)
     run = measure(
-        search.procedure,
+        procedure,
         designs,
         responses,
         reduction=replace(reduction, rows=False),

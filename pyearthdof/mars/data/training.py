@@ -9,12 +9,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...exceptions import InvalidInputError
-from .design import Design, Responses, taken
+from .design import (
+    Design,
+    Responses,
+    check_design,
+    check_responses,
+    check_subset,
+    check_weights,
+    taken,
+)
 
 if TYPE_CHECKING:
     from ..formula.model_matrix import Formula
 
-__all__ = ["TrainingData", "response_levels"]
+__all__ = ["TrainingData", "response_levels", "training_data"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +94,16 @@ class TrainingData:
         """Whether the predictors are still those of the fit."""
         now = _moments(self.all_design.values)
         return np.array_equal(now, self.moments)
+
+
+def training_data(
+    estimator: Any, X: Any, y: Any, sample_weight: Any = None, subset: Any = None
+) -> TrainingData:
+    """The data of a fit, checked; the estimator gets `n_features_in_` and `feature_names_in_`."""
+    design = check_design(estimator, X)
+    n = len(design.values)
+    responses = check_responses(estimator, y, n, factors=True)
+    return TrainingData(design, responses, check_weights(sample_weight, n), check_subset(subset, n))
 
 
 def _moments(X: np.ndarray) -> np.ndarray:

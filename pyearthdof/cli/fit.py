@@ -240,7 +240,8 @@ def _chosen(model, correction) -> list[str]:
             f"Size chosen by actual degrees of freedom, after {correction.curve.n_rep} fits of noise",
             f"Actual df {correction.df:.4g}, nominal df {counted:g} with the default penalty",
         ]
-    lines = [f"Nominal df {model.nominal_df_:g} with penalty {model.penalty_:g}"]
+    fitted = model.model_
+    lines = [f"Nominal df {fitted.nominal_df:g} with penalty {fitted.penalty:g}"]
     if correction is not None:
         lines.insert(
             0,

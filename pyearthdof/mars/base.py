@@ -51,7 +51,6 @@ from .export.sympy import to_sympy
 from .inspect.format import (
     DECOMPOSITIONS,
     STYLES,
-    check_digits,
     format_model,
     formulas_of,
     term_table,
@@ -71,12 +70,13 @@ from .model.fit import Fit
 from .model.intervals import check_variance_model, interval_table, standard_deviations
 from .model.mars_model import KINDS, MarsModel
 from .options import SEARCH_OPTIONS, EarthOptions, check_options, linear_predictors, of_stage
+from .printing import check_digits
 from .report.estimator import write_report
 
 if TYPE_CHECKING:
     from .formula.training import FormulaData
 
-__all__ = ["MarsEstimator", "case_weights", "check_many", "search_options", "weights_kept"]
+__all__ = ["MarsEstimator", "check_many", "search_options", "weights_kept"]
 
 # Arguments that Earth has in py-earth or in R under another name.
 OURS = {
@@ -240,14 +240,15 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
             warn_of_columns(frame, data.formula.raw_columns.columns)
         if options is None:
             options = self._options_for(data.design, data.all_responses.matrix)
-        n_threads = check_jobs(self.n_jobs)
         engine = self._engine or choose_engine(self.engine, options)
         seed = self._seed() if options.nfold > 1 else None
+        n_threads = check_jobs(self.n_jobs)
         with CollectedWarnings() as heard:
             fit = engine.fit(data, options, seed=seed, n_threads=n_threads)
         model = replace(fit.model, ranges=Ranges.of_training(fit.model, data))
-        weights = case_weights(model, data), weights_kept(data, options)
-        self._learn(replace(fit, model=model, weights=weights[0], weights_kept=weights[1]), data)
+        weights = data.case_weights(len(model.response_names))
+        kept = weights_kept(data, options)
+        self._learn(replace(fit, model=model, weights=weights, weights_kept=kept), data)
         self._warn(heard, options)
         if data.formula is not None:
             self._take_formula(cast("FormulaData", data))
@@ -275,8 +276,8 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         self._take_names(self.model_)
         if not data.gives(self.model_.basis, self.bx_):
             raise FittingError(
-                f"the formula {data.formula.text!r} gives other columns for new data than for the fit; "
-                "please report it, and use a matrix of predictors meanwhile"
+                f"the formula {data.learned.formula.text!r} gives other columns for new data than for the "
+                "fit; please report it, and use a matrix of predictors meanwhile"
             )
         if data.learned.classes is None:
             self.levels_ = response_levels(data.responses)
@@ -1280,9 +1281,7 @@ def _other_name(name: str, value: Any) -> str:
 
 
 def search_options(
-    estimator: MarsEstimator | EarthOptions,
-    names: Sequence[str],
-    columns: Columns | None = None,
+    estimator: MarsEstimator, names: Sequence[str], columns: Columns | None = None
 ) -> dict[str, Any]:
     """The options that decide what the forward pass finds, `linpreds` as column numbers.
 
@@ -1291,15 +1290,6 @@ def search_options(
     options = {name: getattr(estimator, name) for name in SEARCH_OPTIONS}
     options["linpreds"] = linear_predictors(_expanded_names(options["linpreds"], columns), names)
     return options
-
-
-def case_weights(model: MarsModel, data: TrainingData) -> np.ndarray | None:
-    """Case weights; successes and failures of a binomial model weigh a row by their number, too."""
-    weights, responses = data.training_weights, data.responses.matrix
-    if responses.shape[1] == len(model.response_names):
-        return weights
-    numbers = responses.sum(axis=1)
-    return numbers if weights is None else numbers * weights
 
 
 def weights_kept(data: TrainingData, options: EarthOptions) -> np.ndarray | None:

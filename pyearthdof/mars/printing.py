@@ -6,12 +6,25 @@ import math
 
 import numpy as np
 
+from .._utils.checks import refusal
+from ..exceptions import InvalidInputError
+
 __all__ = [
-    "DIGITS", "LINE", "format_columns", "format_each", "print_frame", "r_format", "r_round", "zapsmall",
+    "DIGITS", "LINE", "check_digits", "format_columns", "format_each", "print_frame", "r_format", "r_round",
+    "zapsmall",
 ]  # fmt: skip
 
 DIGITS = 7  # R's getOption("digits")
+MAX_DIGITS = 22  # R's limit
 LINE = 80  # R's getOption("width")
+
+
+def check_digits(digits) -> None:
+    """Refuse what is no number of digits."""
+    if isinstance(digits, bool) or not isinstance(digits, (int, np.integer)):
+        raise refusal("digits", digits, "an integer")
+    if not 1 <= digits <= MAX_DIGITS:
+        raise InvalidInputError(f"digits={digits} but it should be from 1 to {MAX_DIGITS}")
 
 
 def print_frame(rows, titles, columns) -> list[str]:

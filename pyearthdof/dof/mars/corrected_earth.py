@@ -23,7 +23,7 @@ from ...mars.meta import EarthMeta
 from ...mars.options import EarthOptions
 from ..criteria import CRITERIA
 from ..montecarlo.draws import Draws, RandomState
-from .correction import PenaltyCorrection, mars_search, measure_penalty
+from .correction import PenaltyCorrection, checked_search, mars_search, measure_penalty
 from .fitted_mean import AroundFit, penalty_around_fit, size_around_fit
 from .sizes import (
     SizeChoice,
@@ -165,7 +165,7 @@ class CorrectedEarth(EarthMeta):
         if self.mu == "fitted":
             found = self._penalty_around_fit(checked)
         else:
-            found = self._measure_penalty(checked.data.design, checked.options)
+            found = self._measure_penalty(checked.data.design, checked.estimator, checked.options)
         self.correction_, self.estimator_ = found, checked.fit(penalty=found.penalty)
         return self
 
@@ -188,14 +188,14 @@ class CorrectedEarth(EarthMeta):
 
     def bind(self, X: Rows) -> Bound:
         """This estimator on a design, for many fits: what depends on X alone is measured once."""
-        rule = self._rule()
-        self._check_arguments(rule)
+        rule = self._check_arguments()
         if self.mu == "fitted":
             return _OneByOne(X, lambda y: clone(self).fit(X, y).estimator_)
         inner = clone(self._inner)
         design = check_design(inner, X)
         if rule == "corrected":
-            return inner.set_params(penalty=self._measure_penalty(design).penalty).bind(X)
+            found = self._measure_penalty(design, inner)
+            return inner.set_params(penalty=found.penalty).bind(X)
         curve = self._curve(design, None)
         inner.set_params(penalty=None)
         options = inner._options_for(design)
@@ -213,7 +213,7 @@ class CorrectedEarth(EarthMeta):
 
     def _rule(self, n_responses: int = 1) -> str:
         """What is chosen for so many responses."""
-        if check_choice("rule", self.rule, RULES) != "auto":
+        if self.rule != "auto":
             return self.rule
         one = n_responses == 1 and self.target_se is None
         return "by_df" if one and has_sequence(self._inner) else "corrected"
@@ -222,8 +222,7 @@ class CorrectedEarth(EarthMeta):
         self, X: Rows, y: np.ndarray, sample_weight: ArrayLike | None
     ) -> tuple[str, _Checked]:
         """The rule and the checked data; what is bad is refused before anything is measured."""
-        rule = self._rule()
-        self._check_arguments(rule)
+        rule = self._check_arguments()
         estimator = clone(self._inner).set_params(penalty=None)  # its own does not count
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
         data = estimator._check_data(X, y, **weights)
@@ -233,8 +232,7 @@ class CorrectedEarth(EarthMeta):
         if is_classifier(estimator):
             return rule, checked
         if n_responses > 1:
-            rule = self._rule(n_responses)
-            self._check_arguments(rule)
+            rule = self._check_arguments(n_responses)
             one = (
                 "rule='by_df'"
                 if rule == "by_df"
@@ -253,11 +251,15 @@ class CorrectedEarth(EarthMeta):
             )
         return rule, checked
 
-    def _check_arguments(self, rule: str) -> None:
-        inner, known = self._inner, DESIGNS[rule]
+    def _check_arguments(self, n_responses: int = 1) -> str:
+        """The rule for so many responses, for which the other arguments are allowed."""
+        rule = self._rule(n_responses)
+        check_choice("rule", self.rule, RULES)
         check_choice("criterion", self.criterion, CRITERIA)
         check_choice("mu", self.mu, (None, "fitted"))
+        known = DESIGNS[rule]
         check_choice("design", known[0] if self.design is None else self.design, known)
+        inner = self._inner
         if not isinstance(inner, (Earth, EarthClassifier, Mars)):
             raise InvalidInputError(
                 f"estimator={self.estimator!r} but it should be an Earth, an EarthClassifier or a Mars"
@@ -279,16 +281,22 @@ class CorrectedEarth(EarthMeta):
             raise InvalidInputError(
                 f"design={self.design!r} but it should be 'data' with mu='fitted', which has a fit on X"
             )
+        return rule
 
     @property
     def _run(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in _RUN}
 
     def _measure_penalty(
-        self, design: Design, options: EarthOptions | None = None
+        self, design: Design, estimator: Any, options: EarthOptions | None = None
     ) -> PenaltyCorrection:
         given = {"n_designs": self.n_designs, "target_se": self.target_se} | self._run
-        search = mars_search(design, self._inner, self.design or "gaussian", {}, options)
+        measured = self.design or "gaussian"
+        search = (
+            mars_search(design, estimator, measured, {})
+            if options is None
+            else checked_search(design, measured, options, estimator.engine)
+        )
         return measure_penalty(search, **given)
 
     def _penalty_around_fit(self, checked: _Checked) -> AroundFit:

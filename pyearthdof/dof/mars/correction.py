@@ -147,13 +147,19 @@ class _Predictors:
     columns: Columns | None = None
 
 
-def mars_search(
-    X: Any, estimator: Any, design: str, given: dict, checked: EarthOptions | None = None
-) -> MarsSearch:
-    """Put together what is measured; `given` may have degree, nk, engine and package.
+def checked_search(X: Design, design: str, options: EarthOptions, engine: str) -> MarsSearch:
+    """The search of an estimator whose options were checked for the design X."""
+    own: dict[str, Any] = {name: getattr(options, name) for name in SEARCH_OPTIONS}
+    plain = {name: _plain(value) for name, value in own.items() if _counts(name, value)}
+    own |= {"penalty": default_penalty(options.degree), "thresh": 0.0, "pmethod": "none"}
+    checked = EarthOptions(n_features=len(X.names), **own)
+    earth = Earth(engine=engine, **own)
+    predictors = _of_design(X, design)
+    return MarsSearch(earth, predictors.design, X.names, predictors.p, "earth", plain, checked)
 
-    `checked` are the options of the estimator, if they were checked for the design X.
-    """
+
+def mars_search(X: Any, estimator: Any, design: str, given: dict) -> MarsSearch:
+    """Put together what is measured; `given` may have degree, nk, engine and package."""
     model = getattr(X, "model_", X)
     if isinstance(model, MarsModel):
         predictors = _of_model(model)
@@ -169,8 +175,7 @@ def mars_search(
     engine = _first(given.get("engine"), estimator, None, "engine", "auto")
     options = {}
     if isinstance(estimator, (Earth, EarthClassifier)):
-        source = estimator if checked is None else checked
-        options = search_options(source, predictors.names, predictors.columns)
+        options = search_options(estimator, predictors.names, predictors.columns)
     procedure = unpruned_mars(
         package,
         check_count("degree", degree, 1),
@@ -185,15 +190,6 @@ def mars_search(
         predictors.p,
         package,
         {name: _plain(value) for name, value in options.items() if _counts(name, value)},
-        None if checked is None else _of_search(checked, procedure),
-    )
-
-
-def _of_search(options: EarthOptions, search: Earth | Mars) -> EarthOptions:
-    """The options of the search alone, which need no second check."""
-    own = {name: getattr(options, name) for name in SEARCH_OPTIONS}
-    return EarthOptions(
-        n_features=options.n_features, penalty=search.penalty, thresh=0.0, pmethod="none", **own
     )
 
 
@@ -208,7 +204,10 @@ def _of_data(X: Any, design: str) -> _Predictors:
             n, p = check_shape(X)
             return _Predictors((n, p), p, default_names(p))
         X = check_predictors(Earth(), X)
-    found: Design = X
+    return _of_design(X, design)
+
+
+def _of_design(found: Design, design: str) -> _Predictors:
     n, p = found.values.shape
     measured: tuple[int, int] | np.ndarray | pd.DataFrame = found.values
     if design == "gaussian":
@@ -469,10 +468,11 @@ def measure_penalty(
     progress: bool,
 ) -> PenaltyCorrection:
     """`correct_penalty` for a search that was put together."""
+    procedure = search.once_checked()
     target_se = check_target(target_se)
     n_rep = check_n_rep(n_rep, target_se)
     stream = authors_draws(draws, random_state)
-    procedure = search.once_checked()
+    source = repr(stream)
     designs = the_designs(search.design, stream, n_rep, n_designs, target_se=target_se)
     responses = Responses(designs.n, np.zeros(designs.n), np.ones(designs.n), stream)
     reduction = choose("auto", procedure, designs.source, responses, designs.counts, target_se)
@@ -488,6 +488,7 @@ def measure_penalty(
     designs = designs.first(run.counts)
     default, terms = search.procedure.penalty, run.n_coef
     assert terms is not None  # a MARS counts its terms
+    counted = nominal(terms.value, default)
     penalty = _correct(run.df, terms, default)
     warn_if_missed(penalty.se, target_se, n_rep)
     return PenaltyCorrection(
@@ -496,7 +497,7 @@ def measure_penalty(
         default_penalty=default,
         df=run.df.value,
         df_se=run.df.se,
-        nominal_df=nominal(terms.value, default),
+        nominal_df=counted,
         n_terms=terms.value,
         n_terms_se=terms.se,
         n=designs.n,
@@ -515,7 +516,7 @@ def measure_penalty(
             "design": designs.setting,
             "package": search.package,
             "options": search.options,
-            "draws": repr(stream),
+            "draws": source,
             "target_se": target_se,
             **run.reduction.settings,
             "engine": run.engine,

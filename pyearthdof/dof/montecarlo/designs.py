@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..._utils.checks import check_count, is_shape, refusal
+from ..._utils.checks import check_count, refusal
 from ...random import RDraws
 from .draws import Draws, drawn_designs
 
@@ -116,7 +116,7 @@ def the_designs(
     20, or one for every two repetitions where there are fewer. `exact` runs have no repetitions. With
     `target_se` there are as many designs as it takes, with five repetitions each.
     """
-    if not is_shape(source):
+    if not isinstance(source, tuple):
         if n_designs is not None and check_count("n_designs", n_designs, 1) > 1:
             raise refusal(
                 "n_designs", n_designs, "None or 1 for a given design, which is no (n, p)"

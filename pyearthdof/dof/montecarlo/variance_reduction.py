@@ -531,9 +531,10 @@ def choose(
 
     `counts` are the repetitions for each design, the most there may be with `target_se`.
     """
-    check_choice("variance_reduction", name, VARIANCE_REDUCTIONS)
     if name == "auto":
         name = None if isinstance(responses.draws, RDraws) else "best"
+    else:
+        check_choice("variance_reduction", name, VARIANCE_REDUCTIONS)
     if name is None:
         return PLAIN
     if name == "direction":

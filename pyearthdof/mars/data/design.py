@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -68,7 +69,7 @@ class Responses:
     names: tuple[str, ...]
     classes: tuple[str, ...] | None = None
 
-    @property
+    @cached_property
     def matrix(self) -> np.ndarray:
         """Always (n, m)."""
         return self.values.reshape(len(self.values), -1)

@@ -39,6 +39,8 @@ class TrainingData:
     subset: np.ndarray | None = None
     all_offset: np.ndarray | None = None  # a formula's: the terms are fitted to what is left
     moments: np.ndarray = field(init=False, repr=False)
+    formula: Formula | None = field(default=None, init=False)  # that made the design from a frame
+    warnings: tuple[str, ...] = field(default=(), init=False)  # R's while it makes the design
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "moments", _moments(self.all_design.values))
@@ -53,25 +55,23 @@ class TrainingData:
         """Of the rows to fit on."""
         return self.all_responses if self.subset is None else self.all_responses.rows(self.subset)
 
-    @property
+    @cached_property
     def training_weights(self) -> np.ndarray | None:
         """Of the rows to fit on."""
         return taken(self.all_weights, self.subset)
 
-    @property
+    @cached_property
     def offset(self) -> np.ndarray | None:
         """Of the rows to fit on."""
         return taken(self.all_offset, self.subset)
 
-    @property
-    def formula(self) -> Formula | None:
-        """The formula that made the design from a frame."""
-        return None
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """R's warnings while it makes the design."""
-        return ()
+    def case_weights(self, n_responses: int) -> np.ndarray | None:
+        """Of the rows to fit on; successes and failures, one response, weigh a row by their number, too."""
+        weights, responses = self.training_weights, self.responses.matrix
+        if responses.shape[1] == n_responses:
+            return weights
+        numbers = responses.sum(axis=1)
+        return numbers if weights is None else numbers * weights
 
     def of_subset(self) -> TrainingData:
         """The rows to fit on alone."""

@@ -33,7 +33,9 @@ def choose_engine(name: str, options: EarthOptions, many: bool = False) -> Engin
             return engine_called("r")
         if name == "auto" and not many and bridge.is_available("earth"):
             return engine_called("r")
-    return engine_called("native")
+    from .native import NativeEngine
+
+    return NativeEngine()
 
 
 def engine_called(name: str) -> Engine:

@@ -21,7 +21,6 @@ from ..data.design import (
 )
 from ..data.training import TrainingData
 from .learning import FormulaFrame, LearnedFormula, frame_of_formula, learn_formula
-from .model_matrix import Formula
 from .syntax import updated_formula
 
 __all__ = ["FormulaData"]
@@ -76,12 +75,14 @@ class FormulaData(TrainingData):
         )
 
     def __post_init__(self) -> None:
-        """Only the frame can change; everything else is a copy."""
+        # No moments: only the frame can change, everything else is a copy.
+        object.__setattr__(self, "formula", self.learned.formula)
+        object.__setattr__(self, "warnings", tuple(self.learned.warnings))
 
     def is_unchanged(self) -> bool:
         """Whether the frame still gives the predictors, responses and offset of the fit."""
         try:
-            now = self._learn_again(self.formula.text)
+            now = self._learn_again(self.learned.formula.text)
         except InvalidInputError:
             return False
         pairs = [
@@ -98,7 +99,7 @@ class FormulaData(TrainingData):
         `basis` evaluates the terms at the rows of a design.
         """
         frame = self.frame.set_axis([str(name) for name in self.frame.columns], axis=1)
-        design = self.formula.design(
+        design = self.learned.formula.design(
             frame
         )  # of all rows: a mean in the formula is that of all of them
         found = basis(design if self.subset is None else design[self.subset])
@@ -106,7 +107,7 @@ class FormulaData(TrainingData):
 
     def with_formula(self, text: str) -> FormulaData:
         """The same data by another formula, in which dots stand for the sides of this one."""
-        return self._learn_again(updated_formula(self.formula.text, text))
+        return self._learn_again(updated_formula(self.learned.formula.text, text))
 
     def _learn_again(self, text: str) -> FormulaData:
         return FormulaData.learn(
@@ -118,13 +119,3 @@ class FormulaData(TrainingData):
             matrices=self.columns.matrices,
             class_order=self.class_order,
         )
-
-    @property
-    def formula(self) -> Formula:
-        """The formula that made the design from the frame."""
-        return self.learned.formula
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """R's warnings while it evaluates the formula."""
-        return tuple(self.learned.warnings)

@@ -8,17 +8,15 @@ import numpy as np
 import pandas as pd
 
 from ..._utils.checks import check_choice, check_flag, refusal
-from ...exceptions import InvalidInputError
-from ..printing import DIGITS, r_format
+from ..printing import DIGITS, check_digits, r_format
 from .summary import anova_order, coef_matrix
 
 __all__ = [
-    "DECOMPOSITIONS", "STYLES", "check_digits", "format_model", "formulas_of", "term_table",
+    "DECOMPOSITIONS", "STYLES", "format_model", "formulas_of", "term_table",
 ]  # fmt: skip
 
 STYLES = ("h", "pmax", "max", "C", "bf")
 DECOMPOSITIONS = ("anova", "none")
-MAX_DIGITS = 22  # R's limit
 C_MIN_DIGITS = 5  # earth writes C code with no fewer
 CUT_AT_STARS = [5, 3, 4]  # from this earth on the table of style "bf" has the factors of the terms
 COLUMNS: dict[str, type] = {
@@ -104,14 +102,6 @@ def formulas_of(
     indent = "" if style == "C" else "  "
     table = _short_table(short) if style == "bf" else ""
     return [_formula(column[order], terms, digits, indent) + table for column in _responses(model)]
-
-
-def check_digits(digits) -> None:
-    """Refuse what is no number of digits."""
-    if isinstance(digits, bool) or not isinstance(digits, (int, np.integer)):
-        raise refusal("digits", digits, "an integer")
-    if not 1 <= digits <= MAX_DIGITS:
-        raise InvalidInputError(f"digits={digits} but it should be from 1 to {MAX_DIGITS}")
 
 
 def _responses(model) -> list[np.ndarray]:

@@ -168,8 +168,9 @@ def _coefficients(model, values, titles, decomp, digits, fixed_point) -> list[st
     order = list(range(len(names)))
     if decomp == "anova":
         order = anova_order(model.dirs[model.selected], model.cuts[model.selected])
-    texts = format_columns(coef_matrix(values)[order].T, digits, fixed_point)
-    return print_frame([spaced(names[k]) for k in order], titles, texts)
+    rows = [spaced(names[k]) for k in order]
+    columns = coef_matrix(values)[order].T
+    return print_frame(rows, titles, format_columns(columns, digits, fixed_point))
 
 
 def _glm_statistics(model, digits: int) -> list[str]:
@@ -256,7 +257,7 @@ def anova_order(dirs: np.ndarray, cuts: np.ndarray) -> list[int]:
 
 
 def _selection(model) -> str:
-    used = len(model.used_features())
+    used = np.count_nonzero(model.dirs[model.selected].any(axis=0))
     verb = "Selected" if model.glm is None else "Earth selected"
     text = (
         f"{verb} {len(model.selected)} of {len(model.dirs)} terms, and {used} of "

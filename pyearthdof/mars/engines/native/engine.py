@@ -495,12 +495,12 @@ def _per_response(
         mean = r_sum(y) / n if weights is None else r_weighted_mean(y, weights)
         total = r_sum(cases * (y - mean) ** 2)
         rss[j] = r_sum(cases * (y - fit) ** 2)
-        rsq[j] = _share(rss[j], total)
+        first = rss[j], total
         if weights is None and m == 1:
             rss[j] = r_sum(residuals[:, 0] ** 2)
             total = r_sum((y - r_mean(y)) ** 2)
         gcv[j], null = gcv_of([rss[j], total], np.array([n_terms, 1]), n, penalty)
-        grsq[j] = _share(gcv[j], null)
+        rsq[j], grsq[j] = _share(*first), _share(gcv[j], null)
     if weights is not None and m == 1:
         grsq[0] = statistics["grsq"]
     return {

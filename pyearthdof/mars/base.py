@@ -55,7 +55,6 @@ from .inspect.format import (
     formulas_of,
     term_table,
 )
-from .inspect.html import Summary, model_html
 from .inspect.importance import (
     additive_terms,
     anova_table,
@@ -64,7 +63,13 @@ from .inspect.importance import (
     term_contributions,
 )
 from .inspect.residuals import TYPES, fit_residuals, standardized
-from .inspect.summary import VarianceShown, anova_order, estimator_summary
+from .inspect.summary import (
+    Summary,
+    VarianceShown,
+    anova_order,
+    estimator_summary,
+    model_html,
+)
 from .model.estimator_file import EstimatorFile, RowSummary, check_params
 from .model.fit import Fit
 from .model.intervals import check_variance_model, interval_table, standard_deviations

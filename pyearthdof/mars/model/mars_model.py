@@ -28,7 +28,7 @@ from ..components.variance import VarianceModel, interval_width
 from ..data.columns import Column, Columns
 from ..data.design import numbers_by_name
 from ..data.ranges import Ranges
-from ..inspect.html import model_html
+from ..inspect.summary import model_html
 
 if TYPE_CHECKING:
     from ..formula.model_matrix import Formula

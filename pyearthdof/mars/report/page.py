@@ -17,8 +17,8 @@ from ..._version import __version__
 from ...exceptions import InvalidInputError
 from ..components.terms import nominal_df
 from ..export.javascript import javascript_means
-from ..inspect.html import terms_html
 from ..inspect.importance import importance_table
+from ..inspect.summary import terms_html
 from .charts import Line, Part, Points, bars, chart, effects_html, legend
 from .contents import About, Controls, Predictions, Rows
 from .equation import equation_html, words_html

@@ -38,7 +38,6 @@ from .data.new_rows import (
     predict_complete_rows,
     within_range,
 )
-from .data.ranges import Ranges
 from .data.training import TrainingData, response_levels
 from .engines import choose_engine, engine_called
 from .engines.base import Engine
@@ -250,7 +249,7 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         n_threads = check_jobs(self.n_jobs)
         with CollectedWarnings() as heard:
             fit = engine.fit(data, options, seed=seed, n_threads=n_threads)
-        model = replace(fit.model, ranges=Ranges.of_training(fit.model, data))
+        model = replace(fit.model, ranges=data.ranges())
         weights = data.case_weights(len(model.response_names))
         kept = weights_kept(data, options)
         self._learn(replace(fit, model=model, weights=weights, weights_kept=kept), data)

@@ -20,8 +20,7 @@ from .data.design import (
     check_training_data,
     default_names,
 )
-from .data.ranges import Ranges
-from .data.training import TrainingData
+from .data.training import Ranges, TrainingData
 from .earth import Earth
 from .engines.base import BoundEngine
 from .engines.r.mda import BoundMda, fit_mda

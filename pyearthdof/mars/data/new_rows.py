@@ -12,7 +12,7 @@ from ..._utils.checks import as_pandas, check_choice, refusal
 from ..._utils.warnings import warn_user
 from ...exceptions import ExtrapolationWarning, InvalidInputError
 from .columns import check_kind
-from .ranges import Ranges
+from .training import Ranges
 
 if TYPE_CHECKING:
     from ..model.mars_model import MarsModel

@@ -19,7 +19,7 @@ from ..data.design import (
     check_subset,
     check_weights,
 )
-from ..data.training import TrainingData
+from ..data.training import Ranges, TrainingData
 from .learning import FormulaFrame, LearnedFormula, frame_of_formula, learn_formula
 from .syntax import updated_formula
 
@@ -92,6 +92,13 @@ class FormulaData(TrainingData):
         if now.all_offset is not None and self.all_offset is not None:
             pairs.append((now.all_offset, self.all_offset))
         return all(np.array_equal(new, old) for new, old in pairs)
+
+    def ranges(self) -> Ranges:
+        """Of the columns of the frame at the rows to fit on."""
+        frame = self.frame if self.subset is None else self.frame.iloc[self.subset]
+        frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
+        formula = self.learned.formula
+        return Ranges.learn(formula.raw_columns.columns, formula.raw_values(frame))
 
     def gives(self, basis: Callable[[np.ndarray], np.ndarray], bx: np.ndarray) -> bool:
         """Whether the terms of a model come out when the frame is taken for new data.

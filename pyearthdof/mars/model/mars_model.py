@@ -27,7 +27,7 @@ from ..components.terms import evaluate_terms, nominal_df
 from ..components.variance import VarianceModel, interval_width
 from ..data.columns import Column, Columns
 from ..data.design import numbers_by_name
-from ..data.ranges import Ranges
+from ..data.training import Ranges
 from ..inspect.summary import model_html
 
 if TYPE_CHECKING:

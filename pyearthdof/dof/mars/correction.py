@@ -96,7 +96,7 @@ class MarsSearch:
     procedure : Earth or Mars
         Without threshold and without pruning.
     design : (n, p) array, DataFrame of numbers, or tuple (n, p)
-    names : column names for a design that is drawn, or None
+    names : of the columns, factors expanded
     p : number of predictors, factors expanded
     package : "earth" or "mda"
     options : what differs from the package's defaults, apart from degree and nk, as plain values
@@ -105,7 +105,7 @@ class MarsSearch:
 
     procedure: Earth | Mars
     design: tuple[int, int] | np.ndarray | pd.DataFrame
-    names: tuple[str, ...] | None
+    names: tuple[str, ...]
     p: int
     package: str
     options: dict
@@ -119,9 +119,8 @@ class MarsSearch:
         """The procedure; earth's binds to designs of these columns without looking at them again."""
         if isinstance(self.procedure, Mars):
             return self.procedure
-        names = default_names(self.p) if self.names is None else self.names
-        options = self.checked or check_options(self.procedure._params(), names, self.n)
-        return _CheckedSearch(self.procedure, names, options)
+        options = self.checked or check_options(self.procedure._params(), self.names, self.n)
+        return _CheckedSearch(self.procedure, self.names, options)
 
 
 class _CheckedSearch(Procedure):
@@ -186,7 +185,7 @@ def mars_search(X: Any, estimator: Any, design: str, given: dict) -> MarsSearch:
     return MarsSearch(
         procedure,
         predictors.design,
-        None if predictors.names == default_names(predictors.p) else predictors.names,
+        predictors.names,
         predictors.p,
         package,
         {name: _plain(value) for name, value in options.items() if _counts(name, value)},

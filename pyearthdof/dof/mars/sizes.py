@@ -332,7 +332,7 @@ def measure_sizes(
         exhaustive_tol=estimator.exhaustive_tol,
     )
     stream = authors_draws(draws, random_state)
-    designs = the_designs(search.design, stream, n_rep, n_designs, names=search.names)
+    designs = the_designs(search.design, stream, n_rep, n_designs)
     weights = check_weights(sample_weight, designs.n)
     if weights is not None:  # to earth equal ones are none, and none is zero
         weights = np.maximum(weights, weights.mean() / 1e8) if differ(weights) else None
@@ -340,7 +340,7 @@ def measure_sizes(
     mu, sigma = (np.zeros(designs.n), 1.0) if mean is None else (mean.mu, mean.sigma)
     responses = Responses(designs.n, mu, sigma / root, stream)
     values, lengths, versions = _run(
-        _FitSizes(procedure, weights, mean), designs, responses, n_jobs, progress
+        _FitSizes(search.once_checked(), weights, mean), designs, responses, n_jobs, progress
     )
     last = max(1, int(np.median(lengths)))
     df = [

@@ -37,14 +37,12 @@ class Designs:
         The design itself, or the shape of those that are drawn.
     counts : tuple of int
     draws : stream of random numbers, at the first response
-    names : column names of a drawn design, or None
     n_skipped : number of responses before the first design in the stream; their own by default
     """
 
     source: tuple[int, int] | np.ndarray | pd.DataFrame
     counts: tuple[int, ...]
     draws: Draws
-    names: tuple[str, ...] | None = None
     n_skipped: int | None = None
 
     @property
@@ -73,8 +71,7 @@ class Designs:
             yield self.source
             return
         n_skipped = self.n_rep if self.n_skipped is None else self.n_skipped
-        for X in drawn_designs(self.source, self.draws, n_skipped, len(self)):
-            yield X if self.names is None else pd.DataFrame(X, columns=list(self.names))
+        yield from drawn_designs(self.source, self.draws, n_skipped, len(self))
 
     def in_frames(self, size: int | None) -> Designs:
         """As many repetitions for each as make whole frames; the designs stay the same."""
@@ -107,7 +104,6 @@ def the_designs(
     n_designs: int | None,
     *,
     exact: bool = False,
-    names: Any = None,
     target_se: float | None = None,
 ) -> Designs:
     """Spread the repetitions over the designs.
@@ -134,7 +130,7 @@ def the_designs(
         right = f"at most {most} for n_rep={n_rep}, so that each design has {_LEAST} repetitions"
         raise refusal("n_designs", n_designs, right)
     edges = np.arange(n_designs + 1) * n_rep // n_designs
-    return Designs(source, tuple(int(m) for m in np.diff(edges)), draws, names)
+    return Designs(source, tuple(int(m) for m in np.diff(edges)), draws)
 
 
 def in_words(n_drawn: int | None) -> str:

@@ -1,5 +1,8 @@
 """CorrectedEarth: an estimator among scikit-learn's, which rule it takes, and the penalty of Algorithm 2."""
 
+import sys
+from collections import Counter
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pyearthdof import CorrectedEarth, Earth, EarthClassifier, correct_penalty, degrees_of_freedom
+from pyearthdof.datasets import load_ozone
 
 X = np.random.default_rng(0).normal(size=(100, 3))
 y = np.abs(X[:, 0]) + X[:, 1] + np.random.default_rng(1).normal(size=100)
@@ -155,3 +159,25 @@ def test_before_fitting():
     with pytest.raises(NotFittedError):
         native().predict(X)
     assert not hasattr(native(), "penalty_")
+
+
+@pytest.mark.parametrize("rule", ["corrected", "by_df"])
+def test_the_data_are_checked_once_for_the_measurement_and_the_fit(rule):
+    data = load_ozone()
+    X, y = data.drop(columns="O3"), data["O3"]
+    calls = Counter()
+
+    def count(frame, event, arg):
+        calls[frame.f_code.co_qualname] += event == "call"
+
+    model = CorrectedEarth(Earth(engine="native"), rule=rule, n_rep=20)
+    sys.setprofile(count)
+    try:
+        model.fit(X, y)
+    finally:
+        sys.setprofile(None)
+    once = ["check_design", "Columns.learn", "check_responses"]
+    once += (
+        ["check_options"] if rule == "corrected" else []
+    )  # by_df prunes again, with other options
+    assert [calls[name] for name in once] == [1] * len(once)

@@ -96,7 +96,12 @@ LOOSER_THAN_R = (
     Looser(
         "model frame and formula mismatch in model.matrix()",
         False,
-        "R loses a response that the right-hand side takes away",
+        "R loses a column that the right-hand side takes away from the dot of several responses",
+    ),
+    Looser(
+        "subscript out of bounds",
+        False,
+        "R reads the dot of several responses once more, of a frame that also has calls such as log(a)",
     ),
     Looser("the offset variable '", False, "R looks for the text of the offset among the columns"),
     Looser(

@@ -21,7 +21,10 @@ from ...exceptions import InvalidInputError
 from .contrasts import MAX_LEVELS, polynomial_contrasts
 from .kinds import check_kind
 
-__all__ = ["Column", "Columns", "Source", "check_ordered", "level_text", "polynomial_contrasts"]
+__all__ = [
+    "Column", "Columns", "Source", "check_levels", "check_ordered", "learn_column", "level_text",
+    "polynomial_contrasts",
+]  # fmt: skip
 
 KINDS = ("number", "logical", "factor", "ordered")
 RESERVED = {
@@ -91,9 +94,10 @@ class Columns:
     @classmethod
     def learn(cls, frame: pd.DataFrame, called: str = "X") -> Columns:
         """Find the kind and the levels of every column; refuse what has no meaning for MARS."""
-        return cls(
-            tuple(_learn(name, frame.iloc[:, j], called) for j, name in enumerate(frame.columns))
-        )
+        columns = [learn_column(n, frame.iloc[:, j], called) for j, n in enumerate(frame.columns)]
+        for column in columns:
+            check_levels(column, called)
+        return cls(tuple(columns))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -157,7 +161,8 @@ class Columns:
         return columns
 
 
-def _learn(name, values: pd.Series, called: str) -> Column:
+def learn_column(name, values: pd.Series, called: str) -> Column:
+    """The kind and the levels of a column, of which there may be only one or none."""
     name = str(name)
     dtype = values.dtype
     if isinstance(dtype, pd.CategoricalDtype):
@@ -193,16 +198,21 @@ def _learn_objects(name: str, values: pd.Series, called: str) -> Column:
 
 
 def _factor(name: str, kind: str, levels: list[str], called: str) -> Column:
-    if len(levels) < 2:
-        raise InvalidInputError(
-            f"column {name!r} of {called} has {len(levels)} level(s) but a factor should have 2 or more"
-        )
     check_ordered(f"column {name!r} of {called}", kind, levels)
     if len(set(levels)) < len(levels):
         raise InvalidInputError(f"column {name!r} of {called} has two levels that read the same")
     if any("\0" in level for level in levels):
         raise InvalidInputError(f"column {name!r} of {called} has a level with a NUL character")
     return Column(name, kind, tuple(levels))
+
+
+def check_levels(column: Column, called: str) -> None:
+    """Refuse a factor that has no contrasts."""
+    if column.kind in ("factor", "ordered") and len(column.levels) < 2:
+        raise InvalidInputError(
+            f"column {column.name!r} of {called} has {len(column.levels)} level(s) but a factor should have "
+            "2 or more"
+        )
 
 
 def check_ordered(what: str, kind: str, levels) -> None:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from ..._utils.checks import refusal
 from ...exceptions import InvalidInputError
-from ..data.columns import Column, Columns
+from ..data.columns import Column, Columns, check_levels, learn_column
 from ..data.kinds import column_names
 from ..data.matrices import MatrixColumn, frame_of_mapping
 from .dates import is_date, numbers_of_dates, unit_of
@@ -111,7 +111,7 @@ def frame_of_formula(data, matrices: Mapping[str, MatrixColumn] | None = None) -
             units[name] = unit_of(series)
             series = pd.Series(numbers_of_dates(series, units[name]), data.index)
         try:
-            columns[name] = Columns.learn(series.to_frame(name), "data").columns[0]
+            columns[name] = learn_column(name, series, "data")
         except InvalidInputError as error:
             odd[name] = error
         values[name] = series
@@ -153,6 +153,9 @@ def learn_formula(
     check_terms(right, len(kinds))
     sides = _summands(left)
     terms = _terms(left, right, sides, list(kinds))
+    for node in (left, *(sides or ()), *_used(terms)):  # inside of a function one level will do
+        if isinstance(node, Name) and node.text in data.columns:
+            check_levels(data.columns[node.text], "data")
     learner = Learner(
         data.columns, data.units, _raw_values(data, left, terms), data.matrices, moves_knots
     )
@@ -201,6 +204,8 @@ def _summands(left: Node) -> list[Node] | None:
 
 def _terms(left: Node, right: Node, sides: list[Node] | None, columns: list[str]) -> Terms:
     terms = made_terms(left, right, columns)
+    if sides is not None:
+        terms = made_terms(left, right, _in_order_of_terms(columns, terms))
     if not terms.terms:
         refuse("it has no predictors")
     if len(terms.offsets) > 1:
@@ -212,6 +217,16 @@ def _terms(left: Node, right: Node, sides: list[Node] | None, columns: list[str]
     if all(term == (0,) for term in terms.terms):
         refuse(f"its only predictor is the response {r_text(left)[:60]}")
     return terms
+
+
+def _in_order_of_terms(columns: list[str], terms: Terms) -> list[str]:
+    """What a dot of several responses stands for: R reads it again, of the model frame that it made."""
+    frame = [terms.variables[v] for term in terms.terms for v in term]
+    met = dict.fromkeys(node.text for node in frame if isinstance(node, Name))
+    return [
+        *(name for name in met if name in columns),
+        *(name for name in columns if name not in met),
+    ]
 
 
 def _raw_values(data: FormulaFrame, left: Node, terms: Terms) -> dict[str, np.ndarray]:
@@ -231,7 +246,7 @@ def _raw_values(data: FormulaFrame, left: Node, terms: Terms) -> dict[str, np.nd
 
 
 def _used(terms: Terms) -> list[Node]:
-    """Also a variable that the formula took away again: R looks for missing values in it, too."""
+    """Also a variable that the formula took away: R looks for missing values and contrasts in it, too."""
     return list(terms.variables[1:])
 
 

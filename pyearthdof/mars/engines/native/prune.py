@@ -49,15 +49,16 @@ def find_subsets(columns: np.ndarray, Y: np.ndarray, options: EarthOptions) -> S
     """The best subsets of the rows of `columns`, by the method of the options."""
     m, n = columns.shape
     method = "backward" if options.pmethod == "cv" else options.pmethod
-    if Y.shape[1] > 1 and method not in ("none", "backward"):
-        raise refusal("pmethod", method, "'backward' or 'none' with several responses")
     kept = _largest(options, m) if method == "exhaustive" else m
     if method == "exhaustive" and not _is_well_conditioned(columns.T, options.exhaustive_tol):
         method = "backward"
+    if Y.shape[1] > 1 and method not in ("none", "backward"):
+        raise refusal("pmethod", method, "'backward', 'none' or 'cv' with several responses")
     if m <= 2 and method != "none":
         method = "backward"
     if Y.shape[1] > 1:
         rss, best = _backward_several(columns, Y)
+        rss, best = rss[:kept], best[:kept, :kept]
     else:
         rss, best = _search(columns, np.ascontiguousarray(Y[:, 0]), method, kept)
     return Subsets(rss, best, method, n, m)

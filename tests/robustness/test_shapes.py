@@ -11,6 +11,7 @@ from pyearthdof.random import RDraws
 X = np.random.default_rng(0).normal(size=(40, 3))
 COLUMNS = np.ascontiguousarray(X.T)
 LONG = np.zeros((1, 50_000))
+BAND = np.ones((5, 4))
 ORDER = np.argsort(COLUMNS, axis=1)
 
 
@@ -43,6 +44,25 @@ CALLS = {
     "trees": lambda d, s: _core.fit_trees(COLUMNS, ORDER, LONG, COLUMNS, 2),
     "lassos": lambda d, s: _core.solve_lassos(COLUMNS, LONG[:, :3], LONG[:, :3]),
     "lasso path": lambda d, s: _core.solve_lasso_path(COLUMNS, X[:, 0].copy(), LONG[:, :1]),
+    "ordered": lambda d, s: _core.solve_ordered(BAND, BAND, LONG),
+    "ordered gram": lambda d, s: _core.solve_ordered(BAND, BAND[:2], COLUMNS[:, :5].copy()),
+    "ordered band": lambda d, s: _core.solve_ordered(X, X, COLUMNS),
+    "nothing ordered": lambda d, s: _core.solve_ordered(BAND[:0], BAND[:0], LONG[:, :0]),
+    "data": lambda d, s: _core.reduce_data(np.arange(5), BAND, 5, LONG),
+    "data rows": lambda d, s: _core.reduce_data(np.arange(9), BAND, 9, np.zeros((9, 1))),
+    "data band": lambda d, s: _core.reduce_data(np.arange(40), X, 40, X),
+    "data start": lambda d, s: _core.reduce_data(np.arange(5) + 10**9, BAND, 5, BAND),
+    "penalised": lambda d, s: _core.reduce_penalised(BAND, X[:3], BAND, 1.0),
+    "penalised band": lambda d, s: _core.reduce_penalised(BAND, BAND, LONG.T[:, :1].copy(), 1.0),
+    "triangle": lambda d, s: _core.back_substitute(LONG.T.copy(), X),
+    "triangle band": lambda d, s: _core.back_substitute(X, X),
+    "trace": lambda d, s: _core.trace_of_smoother(np.ones((5000, 4)), BAND),
+    "trace band": lambda d, s: _core.trace_of_smoother(X, X),
+    "inverse": lambda d, s: _core.band_inverse(X),
+    "grid": lambda d, s: _core.minimise_gcv(BAND, BAND, np.ones(4), BAND, 9.0, np.zeros(0)),
+    "knots of a basis": lambda d, s: _core.nonzero_basis(
+        X[:, 0].copy(), np.full(40, 10**9), X[:, 0].copy()
+    ),
     "basis": lambda d, s: _core.nonzero_basis(LONG[0], np.zeros(1, int), X[:, 0].copy()),
 }
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import qr
 from sklearn.utils.validation import check_array, validate_data
 
-from .._utils.checks import by_position
+from .._utils.checks import by_position, check_sizes
 from ..contract import Bound, Fits
 from .binding import BindingProcedure, LinearPrediction
 
@@ -71,12 +71,14 @@ class CompactColumns:
 
     @classmethod
     def of(cls, X: np.ndarray, fit_intercept: bool) -> CompactColumns:
+        check_sizes("X", np.abs(X).max(axis=0))
         x_mean = X.mean(axis=0) if fit_intercept else np.zeros(X.shape[1])
         X_unit, x_norm = _unit_columns(X - x_mean, noise_of=X)
         Q, R = qr(X_unit, mode="economic")
         return cls(X, Q, R, x_mean, x_norm, fit_intercept)
 
     def with_responses(self, Y: np.ndarray) -> CompactDesign:
+        check_sizes("y", np.abs(Y).max(axis=0))
         y_mean = Y.mean(axis=0) if self.fit_intercept else np.zeros(Y.shape[1])
         Y_unit, y_norm = _unit_columns(Y - y_mean)
         Z = self.Q.T @ Y_unit

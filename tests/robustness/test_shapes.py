@@ -5,7 +5,15 @@ import pytest
 
 from pyearthdof import Earth, _core
 from pyearthdof.exceptions import InvalidInputError
-from pyearthdof.procedures import Lasso, RegressionTree
+from pyearthdof.procedures import (
+    BestSubset,
+    IterativeRidge,
+    Lasso,
+    RegressionTree,
+    RelaxedLasso,
+    lasso_path,
+    theorem_one,
+)
 from pyearthdof.random import RDraws
 
 X = np.random.default_rng(0).normal(size=(40, 3))
@@ -104,3 +112,33 @@ def test_a_lasso_takes_other_numbers(kind):
     np.testing.assert_allclose(
         found.coef_, Lasso(lam=0.1).fit(X, y.astype(kind).astype(float)).coef_
     )
+
+
+@pytest.mark.parametrize(
+    "procedure", [Lasso(0.1), RelaxedLasso(0.1), BestSubset(1), IterativeRidge(1.0)]
+)
+@pytest.mark.parametrize("size", [1e200, 1e-200])
+def test_procedures_refuse_sizes_whose_squares_are_no_numbers(procedure, size):
+    y = X[:, 0] + X[:, 1] ** 2
+    for x, response, name in ((size * X, y, "X"), (X, size * y, "y")):
+        with pytest.raises(
+            InvalidInputError, match=f"{name} has a column .* for a double: scale it"
+        ):
+            procedure.fit(x, response)
+        with pytest.raises(InvalidInputError, match=f"{name} has a column"):
+            procedure.fit_many(x, np.column_stack([response, response]))
+
+
+def test_the_path_and_the_theorem_refuse_them_too():
+    with pytest.raises(InvalidInputError, match="X has a column"):
+        lasso_path(1e200 * X, X[:, 0])
+    with pytest.raises(InvalidInputError, match="X has a column"):
+        theorem_one(1e200 * X, np.ones(3), 0.1)
+    with pytest.raises(InvalidInputError, match="should be finite"):
+        theorem_one(X, np.array([1.0, np.nan, 0.0]), 0.1)
+
+
+def test_a_penalty_that_is_lost_to_rounding_is_named():
+    same = np.repeat(X[:, :1], 3, axis=1)
+    with pytest.raises(InvalidInputError, match="lam=1e-300 but it should be larger"):
+        IterativeRidge(lam=1e-300).fit(same, X[:, 1])

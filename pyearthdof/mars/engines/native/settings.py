@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .... import _core
-from ...._utils.checks import refusal
-from ....exceptions import InvalidInputError
+from ...._utils.checks import check_sizes, refusal
 from ...arithmetic.sums import r_mean
 from ...options import EarthOptions
 
@@ -25,7 +24,7 @@ SIZES = (1e-75, 1e75)  # of the largest value of a column: products of sums of s
 def make_design(X: np.ndarray, n_threads: int = 1) -> _core.Design:
     """Sort the predictors, once for all fits on them."""
     design = _core.Design(X, n_threads)
-    _refuse_largest("X", design.reach())
+    check_sizes("X", design.reach(), *SIZES)
     return design
 
 
@@ -59,16 +58,7 @@ def response_importance(response_weight: np.ndarray | None, n_resp: int) -> np.n
 
 def refuse_sizes(name: str, values: np.ndarray) -> None:
     """Refuse columns whose sums of squares overflow or vanish when multiplied: earth may never end."""
-    _refuse_largest(name, np.abs(values).max(axis=0))
-
-
-def _refuse_largest(name: str, largest: np.ndarray) -> None:
-    bad = (largest > SIZES[1]) | ((largest < SIZES[0]) & (largest > 0))
-    if bad.any():
-        raise InvalidInputError(
-            f"{name} has a column with values up to {largest[bad][0]:g}, whose squares are too "
-            f"{'large' if largest[bad][0] > 1 else 'small'} for a double: scale it"
-        )
+    check_sizes(name, np.abs(values).max(axis=0), *SIZES)
 
 
 def scale_responses(Y: np.ndarray, scale: bool) -> tuple[np.ndarray, np.ndarray]:

@@ -61,7 +61,7 @@ STRICTER_THAN_R = (
     Stricter("y has a column with values up to", lambda case: _unusual(case.y),
              "close to overflow R's searches may never end"),
     Stricter("formula is refused: the response", lambda case: bool(case.formula),
-             "R fits one of several responses by itself"),
+             "R fits one of several responses by itself, and a factor of one level as a constant named NA"),
     Stricter("formula is refused: poly may not stand as the response", lambda case: True,
              "R fits the columns of a basis as responses"),
 )  # fmt: skip

@@ -72,6 +72,12 @@ FOUND = {
     ),
     "one level as a term": (Case(ONE_LEVEL, np.zeros(60), formula="y ~ a + f"), REFUSED, REFUSED),
     "one level taken away": (Case(ONE_LEVEL, np.zeros(60), formula="y ~ . - f - word"), REFUSED, REFUSED),
+    "one level as the response": (
+        Case(ONE_LEVEL, np.zeros(60), formula="ordered(pmin(f == 'p', 2)) ~ a"), STRICTER, STRICTER,
+    ),
+    "one level of several responses": (
+        Case(ONE_LEVEL, np.zeros(60), formula="y + f ~ a"), STRICTER, STRICTER,
+    ),
     "offset of a subset": (
         Case(ROUNDED, np.zeros(60), subset=np.arange(50), formula="y ~ f + offset(a)"), REFUSED, LOOSER,
     ),

@@ -23,7 +23,7 @@ from .size import check_columns, check_terms
 from .syntax import FunctionCall, Name, Node, gaps_in, parsed_formula, variables_in
 from .terms import Terms, made_terms
 from .tokens import refuse
-from .variables import LearnedVariable, Learner
+from .variables import LearnedVariable, Learner, check_contrasts
 
 __all__ = ["LearnedFormula", "frame_of_formula", "learn_formula"]
 
@@ -153,7 +153,7 @@ def learn_formula(
     check_terms(right, len(kinds))
     sides = _summands(left)
     terms = _terms(left, right, sides, list(kinds))
-    for node in (left, *(sides or ()), *_used(terms)):  # inside of a function one level will do
+    for node in _used(terms):  # inside of a function one level will do
         if isinstance(node, Name) and node.text in data.columns:
             check_levels(data.columns[node.text], "data")
     learner = Learner(
@@ -254,6 +254,8 @@ def _learned(text, left, right, terms, learner, responses) -> LearnedFormula:
     skipped = 0 if any(0 in term for term in terms.terms) else None
     used = sorted({v for term in terms.terms if term != (0,) for v in term} | set(terms.offsets))
     variables = {v: learner.variable(terms.variables[v]) for v in used}
+    for one in variables.values():
+        check_contrasts(one.variable.label, one.variable)
     codings = _codings(terms, variables, skipped)
     place = {v: k for k, v in enumerate(used)}
     offset = place[terms.offsets[0]] if terms.offsets else None

@@ -21,7 +21,7 @@ from .integers import is_integer
 from .names import generated_names
 from .syntax import Constant, FunctionCall, Name, Node, call
 from .tokens import refuse
-from .variables import LearnedVariable, Learner
+from .variables import LearnedVariable, Learner, check_contrasts
 
 __all__ = ["ResponseSide", "factor_of_classes", "learn_responses"]
 
@@ -43,6 +43,7 @@ def learn_responses(left: Node, sides: list[Node] | None, learner: Learner) -> R
     learned = learner.variable(node)
     variable, label = learned.variable, label_of(node, integers=True)
     _refuse_dates(learned)
+    check_contrasts(f"the response {label}", variable)
     if variable.levels:
         return ResponseSide(
             indicator_columns(learned.values, len(variable.levels)),
@@ -94,6 +95,7 @@ def _summed(learned: list[LearnedVariable]) -> ResponseSide:
     blocks, names = [], []
     for one in learned:
         _refuse_dates(one)
+        check_contrasts(f"the response {one.variable.label}", one.variable)
         levels, name = one.variable.levels, quoted(one.variable.label)
         if len(levels) > 2:
             blocks.append(indicator_columns(one.values, len(levels)))

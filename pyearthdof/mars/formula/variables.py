@@ -21,7 +21,7 @@ from .tokens import refuse
 from .typed import Typed, TypedReader
 from .variable import Variable, evaluate
 
-__all__ = ["LearnedVariable", "Learner"]
+__all__ = ["LearnedVariable", "Learner", "check_contrasts"]
 
 OUTSIDE = "some 'x' values beyond boundary knots may cause ill-conditioned bases"
 SHOVED = "shoving 'interior' knots matching boundary knots to inside"
@@ -79,10 +79,6 @@ class Learner(TypedReader):
     ) -> LearnedVariable:
         if not any(True for _ in typed.expression.raw_names()):
             refuse(f"{label[:60]} has no column of the data in it")
-        if typed.levels and len(typed.levels) < 2:
-            refuse(
-                f"{label[:60]} has {len(typed.levels)} level(s) but a factor should have 2 or more"
-            )
         variable = Variable(label, typed.kind, typed.levels, typed.expression)
         if not np.ndim(self._numbers(typed.expression, single=True)):
             refuse(f"{label[:60]} is one number, not a column")
@@ -259,6 +255,12 @@ class Learner(TypedReader):
         given = bound_names(node)
         suffixes = given or [str(k + 1) for k in range(len(args))]
         return self._learned(label, Typed(Call("cbind", args), "number"), suffixes, given=given)
+
+
+def check_contrasts(what: str, variable: Variable) -> None:
+    """Refuse a factor of one level, which has no contrasts."""
+    if len(variable.levels) == 1:
+        refuse(f"{what[:60]} has 1 level(s) but a factor should have 2 or more")
 
 
 def bound_names(node: FunctionCall) -> list[str] | None:

@@ -78,9 +78,12 @@ class CompactColumns:
         return cls(X, Q, R, x_mean, x_norm, fit_intercept)
 
     def with_responses(self, Y: np.ndarray) -> CompactDesign:
-        check_sizes("y", np.abs(Y).max(axis=0))
         y_mean = Y.mean(axis=0) if self.fit_intercept else np.zeros(Y.shape[1])
-        Y_unit, y_norm = _unit_columns(Y - y_mean)
+        centred = Y - y_mean
+        largest = np.abs(centred).max(axis=0)
+        constant = largest <= 8 * np.finfo(float).eps * np.abs(y_mean)  # but for rounding
+        check_sizes("y", np.where(constant, 0.0, largest))
+        Y_unit, y_norm = _unit_columns(centred)
         Z = self.Q.T @ Y_unit
         leftover = np.sum((Y_unit - self.Q @ Z) ** 2, axis=0)
         return CompactDesign(

@@ -96,8 +96,8 @@ class IterativeRidge(LinearPrediction, Procedure):
         return self._fit_columns(X, Y, self._check_parameters(), None)[0]
 
     def _fit_columns(self, X, Y, tol, path):
-        for name, values in (("X", X), ("y", Y)):
-            check_sizes(name, np.abs(values).max(axis=0))
+        check_sizes("X", np.abs(X).max(axis=0))
+        check_sizes("y", np.abs(Y).max(axis=0), low=0.0)
         x_mean = X.mean(axis=0) if self.fit_intercept else np.zeros(X.shape[1])
         y_mean = Y.mean(axis=0) if self.fit_intercept else np.zeros(Y.shape[1])
         Q, R = qr(X - x_mean, mode="economic")

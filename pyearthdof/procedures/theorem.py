@@ -114,6 +114,8 @@ def theorem_one(X, coef, lam, *, derivative=None, floor=None) -> TheoremOne:
     if floor is not None:
         size = np.where(coef == 0, floor, size)
     kept = np.flatnonzero(size)
+    reach = np.abs(X[:, kept]).max(axis=0, initial=0.0) * np.sqrt(size[kept])
+    check_sizes("X times the roots of coef", reach, low=0.0)
     return TheoremOne(
         int(np.count_nonzero(coef)),
         *_trace_and_delta(X[:, kept], size[kept], lam, derivative[kept]),
@@ -129,7 +131,6 @@ def _checked(X, coef):
     if not (np.isfinite(X).all() and np.isfinite(coef).all()):
         raise InvalidInputError("X and coef should be finite")
     check_sizes("X", np.abs(X).max(axis=0, initial=0.0), low=0.0)
-    check_sizes("coef", np.abs(coef), low=0.0)
     return X, coef
 
 

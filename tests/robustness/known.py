@@ -103,6 +103,11 @@ LOOSER_THAN_R = (
         False,
         "R reads the dot of several responses once more, of a frame that also has calls such as log(a)",
     ),
+    Looser(
+        "replacement has length zero",
+        False,
+        "R takes the weights for one of the columns that the dot of several responses stands for",
+    ),
     Looser("the offset variable '", False, "R looks for the text of the offset among the columns"),
     Looser(
         "y is a character variable",

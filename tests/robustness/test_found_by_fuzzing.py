@@ -66,6 +66,9 @@ FOUND = {
     "calls beside a dot": (
         Case(ROUNDED, np.zeros(60), formula="y + a ~ . + exp(b)"), REFUSED, LOOSER,
     ),
+    "weights beside a dot": (
+        Case(ROUNDED, np.zeros(60), weights=np.arange(1.0, 61.0), formula="y + a ~ ."), REFUSED, LOOSER,
+    ),
     # A factor of one level has no contrasts; inside of a function it needs none.
     "one level in a function": (
         Case(ONE_LEVEL, np.zeros(60), formula="y ~ a + I(word == 'bee') + as.numeric(f):b"), AGREED, AGREED,

@@ -121,6 +121,8 @@ def test_a_lasso_takes_other_numbers(kind):
 def test_procedures_refuse_sizes_whose_squares_are_no_numbers(procedure, size):
     y = X[:, 0] + X[:, 1] ** 2
     for x, response, name in ((size * X, y, "X"), (X, size * y, "y")):
+        if name == "y" and size < 1 and isinstance(procedure, IterativeRidge):
+            continue  # which squares no response
         with pytest.raises(
             InvalidInputError, match=f"{name} has a column .* for a double: scale it"
         ):

@@ -108,7 +108,7 @@ def check_design(estimator: Any, X: Any) -> Design:
         if not np.isfinite(X).all():
             check_finite(X, names)
         return Design(X, names)
-    X = _all_named(as_pandas(X))
+    X = _all_named(X)
     if isinstance(X, pd.DataFrame):
         columns = Columns.learn(_renamed(X, check_names(_names_of(X))))
         if not columns.is_numeric:
@@ -151,7 +151,9 @@ def _set_features(estimator: Any, X: np.ndarray) -> None:
 
 
 def _all_named(X: Any) -> Any:
-    """A frame with earth's names x1, x2, ... for columns with an empty one."""
+    """A frame as pandas', with earth's names x1, x2, ... for columns with an empty one."""
+    if not isinstance(X, pd.DataFrame):
+        X = as_pandas(X)
     if not isinstance(X, pd.DataFrame) or not any(label == "" for label in X.columns):
         return X
     column_names("X", X)
@@ -186,7 +188,8 @@ def check_responses(estimator: Any, y: Any, n_samples: int, *, factors: bool = F
         raise InvalidInputError(
             "requires y to be passed, but the target y is None: pass one number for each row of X"
         )
-    y = as_pandas(y)
+    if not isinstance(y, (pd.Series, pd.DataFrame)):
+        y = as_pandas(y)
     if factors and _has_categories(y):
         return _check_factor_responses(estimator, y, n_samples)
     names = _response_names(y)
@@ -331,7 +334,8 @@ def taken(values: Values, rows: np.ndarray | None) -> Values:
 def check_new_data(estimator: Any, X: Any) -> Any:
     """Return what the fitted model takes: a float64 matrix, or a frame where it knows factors."""
     model = estimator.model_
-    X = _all_named(X if model.formula is not None else as_pandas(X))
+    if model.formula is None or isinstance(X, pd.DataFrame):
+        X = _all_named(X)
     if model.columns is None and model.formula is None:
         check_kind("X", X)
         if isinstance(X, pd.DataFrame):
@@ -359,7 +363,7 @@ def numbers_by_name(X: Any, names: tuple[str, ...]) -> np.ndarray:
     A frame without any of the names is taken by position, with a warning, where the names are those that
     earth gives to columns without one.
     """
-    X = _all_named(as_pandas(X))
+    X = _all_named(X)
     own = column_names("X", X) if isinstance(X, pd.DataFrame) else None
     by_position = own is None or (names == default_names(len(names)) and not set(names) & set(own))
     if not by_position:

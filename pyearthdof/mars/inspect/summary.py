@@ -168,7 +168,7 @@ def _part(model, is_glm, decomp, digits, fixed_point, formulas) -> list[str]:
 
 
 def _coefficients(model, values, titles, decomp, digits, fixed_point) -> list[str]:
-    names = model.selected_names
+    names = [model.term_names[t] for t in model.selected]
     order = list(range(len(names)))
     if decomp == "anova":
         order = anova_order(model.dirs[model.selected], model.cuts[model.selected])

@@ -68,7 +68,7 @@ from .options import SEARCH_OPTIONS, EarthOptions, check_options, linear_predict
 from .report.estimator import write_report
 
 if TYPE_CHECKING:
-    from .formula.training import FormulaData
+    from .formula.learning import FormulaData
 
 __all__ = ["MarsEstimator", "case_weights", "check_many", "search_options", "weights_kept"]
 

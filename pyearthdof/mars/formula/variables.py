@@ -48,13 +48,12 @@ from .functions import (
     scaling,
 )
 from .guard import COMPARISONS, LIMITS, LOGICAL
-from .integers import is_integer
 from .syntax import Constant, FunctionCall, Name, Node, call, label_of, quoted, refuse, short_text
 
 if TYPE_CHECKING:
     from .learning import FormulaFrame
 
-__all__ = ["LearnedVariable", "Learner"]
+__all__ = ["LearnedVariable", "Learner", "is_integer"]
 
 OUTSIDE = "some 'x' values beyond boundary knots may cause ill-conditioned bases"
 SHOVED = "shoving 'interior' knots matching boundary knots to inside"
@@ -640,3 +639,54 @@ def bound_names(node: FunctionCall) -> list[str] | None:
 
 def _given(args: Arguments, name: str) -> bool:
     return args.named.get(name) is not None
+
+
+TRUTHS = (*COMPARISONS, "!", "&", "|", "%in%", "is.na")
+OF_WHOLE = ("+", "-", "*", "%%", "%/%", "abs", "pmin", "pmax", "sum", "min", "max")
+
+
+def is_integer(node: Node, kinds: Mapping[str, str]) -> bool:
+    """Whether R computes integers; `kinds` are those of the columns, whose numbers are doubles.
+
+    >>> from .syntax import parsed_formula
+    >>> [is_integer(parsed_formula(f"{y} ~ x")[0], {}) for y in ("as.integer(y)", "y * 2L", "(y > 1) + 1L")]
+    [True, False, True]
+    """
+    return _kind(node, kinds) == "integer"
+
+
+def _kind(node: Node, kinds: Mapping[str, str]) -> str:
+    """R's type of an expression: "integer", "logical" or "other"."""
+    if isinstance(node, Name):
+        return (
+            "logical" if kinds.get(node.text) == "logical" or node.text in ("T", "F") else "other"
+        )
+    if isinstance(node, Constant):
+        if isinstance(node.value, bool):
+            return "logical"
+        return "integer" if node.literal.endswith("L") else "other"
+    name = node.name
+    if name in TRUTHS:
+        return "logical"
+    if name == "as.integer":
+        return "integer"
+    if name == "cut":
+        labels = matched_arguments(node).named.get("labels")
+        is_code = isinstance(labels, (Constant, Name)) and _kind(labels, {}) == "logical"
+        return "integer" if is_code and not flag_of(labels, True) else "other"
+    inside = [_kind(value, kinds) for value in _arguments(node)]
+    if "other" in inside or not inside:
+        return "other"
+    if name == "ifelse":
+        return "integer" if "integer" in inside else "logical"
+    if name == "cbind":
+        return "integer" if "integer" in inside else "other"
+    if name in ("(", "I"):
+        return inside[0]
+    return "integer" if name in OF_WHOLE else "other"
+
+
+def _arguments(node: FunctionCall) -> tuple[Node, ...]:
+    if node.name == "ifelse":
+        return matched_arguments(node).variables[1:]
+    return node.values

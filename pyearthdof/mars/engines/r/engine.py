@@ -18,8 +18,7 @@ from ...components.variance import VarianceErrors, VarianceModel, basis_root, li
 from ...data.columns import Column, Columns
 from ...data.design import Design, Responses, default_names
 from ...data.training import TrainingData
-from ...formula.learning import FormulaFrame
-from ...formula.training import FormulaData
+from ...formula.learning import FormulaData, FormulaFrame
 from ...model.fit import Fit
 from ...model.mars_model import MarsModel
 from ...options import EarthOptions, n_arguments

@@ -173,12 +173,10 @@ class EarthMeta(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
         return self._chosen()._data
 
     def _chosen(self):
-        """The fitted estimator."""
         check_is_fitted(self)
         return vars(self)[self._fitted_name]
 
     def _estimator(self, attribute: str):
-        """The fitted estimator, for one of its attributes."""
         if self._fitted_name not in vars(self):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {attribute!r}")
         return vars(self)[self._fitted_name]

@@ -134,9 +134,7 @@ def read_vector(name, value) -> np.ndarray:
 def read_indices(name, value) -> np.ndarray:
     """A list of whole numbers."""
     entries = _read_list(name, value)
-    if (
-        set(map(type, entries)) == {int} and max(map(abs, entries)) <= 2**53
-    ):  # at once, in a long list
+    if set(map(type, entries)) == {int} and max(map(abs, entries)) <= 2**53:  # as above
         return np.array(entries, dtype=int)
     return np.array([read_integer(name, v) for v in entries], dtype=int)
 

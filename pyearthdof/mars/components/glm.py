@@ -364,7 +364,6 @@ class GlmPart:
     converged: np.ndarray
 
     def response(self, eta: np.ndarray) -> np.ndarray:
-        """Means from linear predictors."""
         with np.errstate(all="ignore"):  # as R: infinite, or not a number
             return LINKS[self.link].mean(eta)
 
@@ -384,7 +383,6 @@ class GlmPart:
         return pd.DataFrame(columns, index=index)
 
     def to_dict(self) -> dict:
-        """Plain fields; arrays as they are."""
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
     @classmethod

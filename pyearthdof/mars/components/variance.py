@@ -77,7 +77,6 @@ class VarianceModel:
         return np.sum(solve_triangular(self.root, basis.T, trans="T") ** 2, axis=0)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain lists, numbers and strings, ready for JSON."""
         return {f.name: saved.plain(getattr(self, f.name)) for f in fields(self)}
 
     @classmethod

@@ -27,12 +27,7 @@ class Engine(ABC):
 
     @abstractmethod
     def fit(
-        self,
-        data: TrainingData,
-        options: EarthOptions,
-        *,
-        seed: int | None = None,
-        n_threads: int = 1,
+        self, data: TrainingData, options: EarthOptions, seed: int | None = None, n_threads: int = 1
     ) -> Fit:
         """Fit one model; `seed` is R's of the cross-validation, for nfold of 2 or more."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -46,6 +46,7 @@ class _Named:
         return values[self.name]
 
 
+@dataclass(frozen=True)
 class _Computed:
     """A function of expressions; further fields have the names that they have in JSON."""
 
@@ -61,14 +62,12 @@ class _Computed:
             yield from argument.raw_names()
 
     def values_of_args(self, values: Mapping[str, np.ndarray]) -> list[np.ndarray]:
-        """The arguments at the rows at hand."""
         return [np.asarray(argument.evaluate(values), dtype=float) for argument in self.args]
 
     @classmethod
     def own_fields(cls) -> list[str]:
         """The fields beside the function and its arguments."""
-        names = [f.name for f in fields(cast(Any, cls))]
-        return [name for name in names if name not in ("function", "args")]
+        return [f.name for f in fields(cls)][2:]
 
     def wrong(self) -> str:
         """The end of a sentence on what does not fit together, or nothing."""
@@ -137,9 +136,6 @@ class Number:
 class Call(_Computed):
     """One of FUNCTIONS and its arguments."""
 
-    function: str
-    args: tuple[Expression, ...]
-
     @property
     def n_columns(self) -> int:
         return len(self.args) if self.function == "cbind" else 1
@@ -156,8 +152,6 @@ class Summary(_Computed):
     `dropped` says whether missing values are left out; `shares` are those of quantiles.
     """
 
-    function: str
-    args: tuple[Expression, ...]
     dropped: bool
     shares: tuple[float, ...] = ()
 
@@ -185,11 +179,9 @@ class Summary(_Computed):
 class Poly(_Computed):
     """Polynomials of one or several variables; without alpha and norm2 plain powers."""
 
-    args: tuple[Expression, ...]
     degree: int
     alpha: tuple[tuple[float, ...], ...] | None
     norm2: tuple[tuple[float, ...], ...] | None
-    function = "poly"
 
     @property
     def n_columns(self) -> int:
@@ -218,8 +210,6 @@ class Poly(_Computed):
 class Spline(_Computed):
     """bs or ns of a variable, with the knots of the fit."""
 
-    function: str
-    args: tuple[Expression, ...]
     knots: tuple[float, ...]
     boundary: tuple[float, float]
     degree: int
@@ -252,10 +242,8 @@ class Spline(_Computed):
 class Scaled(_Computed):
     """Columns less their centres, divided by their scales; 0 and 1 where they are not."""
 
-    args: tuple[Expression, ...]
     center: tuple[float, ...]
     scale: tuple[float, ...]
-    function = "scale"
 
     @property
     def n_columns(self) -> int:
@@ -276,9 +264,7 @@ class Scaled(_Computed):
 class Levels(_Computed):
     """factor: the 0-based position of a value in `values`, all of which it knows."""
 
-    args: tuple[Expression, ...]
     values: tuple[float, ...]
-    function = "factor"
 
     def evaluate(self, values: Mapping[str, np.ndarray]) -> np.ndarray:
         (found,) = self.values_of_args(values)
@@ -299,11 +285,9 @@ class Levels(_Computed):
 class Cut(_Computed):
     """cut: the 0-based number of the interval that holds a value."""
 
-    args: tuple[Expression, ...]
     breaks: tuple[float, ...]
     right: bool
     lowest: bool
-    function = "cut"
 
     def evaluate(self, values: Mapping[str, np.ndarray]) -> np.ndarray:
         (x,) = self.values_of_args(values)
@@ -311,11 +295,8 @@ class Cut(_Computed):
 
     def wrong(self) -> str:
         is_fine = 2 <= len(self.breaks) <= MAX_LEVELS and (np.diff(self.breaks) > 0).all()
-        return (
-            ""
-            if len(self.args) == 1 and is_fine
-            else "should have one variable and ascending breaks"
-        )
+        wrong = len(self.args) != 1 or not is_fine
+        return "should have one variable and ascending breaks" if wrong else ""
 
 
 Expression = (
@@ -392,7 +373,6 @@ class Variable:
         return (codes[:, None] == np.arange(first, n_levels)).astype(float)
 
     def to_dict(self) -> dict:
-        """Plain values for JSON."""
         return {
             "label": self.label, "kind": self.kind, "levels": list(self.levels),
             "expression": self.expression.to_dict(),
@@ -585,9 +565,7 @@ def _read_computed(kind: Any, entry, depth: int):
         raise InvalidInputError(f"{function} in the formula has an argument without a column")
     where = f"of {function} in the formula"
     values = {name: READERS[name](f"{name} {where}", entry[name]) for name in names}
-    if "function" in kind.__dataclass_fields__:
-        values["function"] = function
-    found = kind(args=args, **values)
+    found = kind(function, args, **values)
     if wrong := found.wrong():
         raise InvalidInputError(f"{function} in the formula {wrong}")
     return found

@@ -515,9 +515,8 @@ class FormulaData(TrainingData):
         `basis` evaluates the terms at the rows of a design.
         """
         frame = self.frame.set_axis([str(name) for name in self.frame.columns], axis=1)
-        design = self.formula.design(
-            frame
-        )  # of all rows: a mean in the formula is that of all of them
+        # of all rows: a mean in the formula is that of all of them
+        design = self.formula.design(frame)
         found = basis(design if self.subset is None else design[self.subset])
         return np.allclose(found, bx, rtol=1e-9, atol=1e-9 * np.abs(bx).max())
 

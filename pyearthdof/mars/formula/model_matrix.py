@@ -171,7 +171,6 @@ class Formula:
         return {v: evaluate(self.variables[v], found, n_rows) for v in needed}
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return {
             "text": self.text,
             "variables": [variable.to_dict() for variable in self.variables],

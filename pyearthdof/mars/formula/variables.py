@@ -106,7 +106,6 @@ class Learner:
         }  # fmt: skip
 
     def variable(self, node: Node) -> LearnedVariable:
-        """Learn one variable."""
         label = label_of(node, between_lines="\n")
         if isinstance(node, Name):
             return self._column(node, label)
@@ -172,12 +171,13 @@ class Learner:
             suffixes = [".".join(map(str, powers)) for powers in chosen]
         if flag_of(args.named.get("raw"), False):
             return self._learned(
-                label, Typed(Poly(arguments, degree, None, None), "number"), suffixes
+                label, Typed(Poly("poly", arguments, degree, None, None), "number"), suffixes
             )
         tables, alpha, norm2 = zip(
             *(orthogonal_polynomials(label[:60], x, degree) for x in values), strict=True
         )
         expression = Poly(
+            "poly",
             arguments,
             degree,
             tuple(tuple(a.tolist()) for a in alpha),
@@ -280,7 +280,7 @@ class Learner:
         if not (np.isfinite(scale).all() and scale.all()):
             refuse(f"{label[:60]} divides by 0")
         expression = Scaled(
-            tuple(e for e, _ in found), tuple(center.tolist()), tuple(scale.tolist())
+            "scale", tuple(e for e, _ in found), tuple(center.tolist()), tuple(scale.tolist())
         )
         suffixes = given or [str(k + 1) for k in range(len(parts))]
         return self._learned(label, Typed(expression, "number"), suffixes, given=given)
@@ -371,7 +371,7 @@ class Learner:
             values = [float(inner.levels.index(text)) for text in texts if text in inner.levels]
         else:
             values = [self._level_value(node, inner, value) for value in given]
-        codes = Levels((inner.expression,), tuple(dict.fromkeys(values)) or (-1.0,))
+        codes = Levels("factor", (inner.expression,), tuple(dict.fromkeys(values)) or (-1.0,))
         return Typed(Call("!", (Call("is.na", (codes,)),)), "logical")
 
     def numbers(self, node: Node) -> np.ndarray:
@@ -444,7 +444,9 @@ class Learner:
             levels = self._labels(node, args, len(levels))
         ordered = flag_of(args.named.get("ordered"), inner.kind == "ordered")
         ordered = ordered or node.name == "ordered"
-        return self._with_levels(node, Levels((inner.expression,), tuple(values)), levels, ordered)
+        return self._with_levels(
+            node, Levels("factor", (inner.expression,), tuple(values)), levels, ordered
+        )
 
     def _given_levels(
         self, node: FunctionCall, inner: Typed, given: Node
@@ -467,7 +469,9 @@ class Learner:
         values = _all_codes(inner) if keeps else self._found(node, inner)
         levels = [_level_text(inner, value) for value in values]
         ordered = inner.kind == "ordered" or node.name == "as.ordered"
-        return self._with_levels(node, Levels((inner.expression,), tuple(values)), levels, ordered)
+        return self._with_levels(
+            node, Levels("factor", (inner.expression,), tuple(values)), levels, ordered
+        )
 
     def _found(self, node, inner: Typed) -> list[float]:
         """The distinct values of an expression, or codes."""
@@ -495,7 +499,9 @@ class Learner:
         first = float(inner.levels.index(ref))
         values = [first, *(code for code in _all_codes(inner) if code != first)]
         levels = [inner.levels[int(code)] for code in values]
-        return self._with_levels(node, Levels((inner.expression,), tuple(values)), levels, False)
+        return self._with_levels(
+            node, Levels("factor", (inner.expression,), tuple(values)), levels, False
+        )
 
     def _interaction(self, node: FunctionCall) -> Typed:
         """The combinations of levels; the first factor's vary fastest, unless in lexical order."""
@@ -511,7 +517,10 @@ class Learner:
             inner, own = factor.expression, list(factor.levels)
             if drop:
                 used = self._found(node, factor)
-                inner, own = Levels((inner,), tuple(used)), [own[int(code)] for code in used]
+                inner, own = (
+                    Levels("factor", (inner,), tuple(used)),
+                    [own[int(code)] for code in used],
+                )
             _check_levels(node, len(own) * len(levels))
             if k == 0:
                 codes, levels = inner, own
@@ -527,9 +536,12 @@ class Learner:
             levels = [f"{a}{separator[0]}{b}" for a, b in pairs]
             if drop:
                 used = self._found(node, Typed(codes, "number"))
-                codes, levels = Levels((codes,), tuple(used)), [levels[int(code)] for code in used]
+                codes, levels = (
+                    Levels("factor", (codes,), tuple(used)),
+                    [levels[int(code)] for code in used],
+                )
         values = tuple(float(code) for code in range(len(levels)))
-        return self._with_levels(node, Levels((codes,), values), levels, False)
+        return self._with_levels(node, Levels("factor", (codes,), values), levels, False)
 
     def _level_value(self, node, inner: Typed, level) -> float:
         """The number or code that stands for a level that was given."""
@@ -572,7 +584,7 @@ class Learner:
             breaks = cut_breaks(self._numbers(inner.expression), int(count))
         if not (np.diff(breaks) > 0).all():
             refuse(f"{short_text(node)}: 'breaks' are not unique")
-        codes = Cut((inner.expression,), tuple(breaks.tolist()), right, lowest)
+        codes = Cut("cut", (inner.expression,), tuple(breaks.tolist()), right, lowest)
         labels = args.named.get("labels")
         given = None if labels is None else constant_values(labels, self._summarised)
         if given == [False]:

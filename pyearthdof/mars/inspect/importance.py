@@ -17,6 +17,7 @@ __all__ = [
 ]
 
 
+@np.errstate(invalid="ignore")  # an infinite GCV says nothing of any predictor: NaN, as in R
 def importance_table(model, *, trim: bool = True, sqrt: bool = True) -> pd.DataFrame:
     """Importance of the predictors, the most important first.
 
@@ -35,19 +36,11 @@ def importance_table(model, *, trim: bool = True, sqrt: bool = True) -> pd.DataF
             "this model keeps no record of its pruning pass (mda's do not), so nothing tells the "
             "importance of its predictors"
         )
-    with np.errstate(
-        invalid="ignore"
-    ):  # an infinite GCV says nothing of any predictor: NaN, as in R
-        return _importance_table(model, trim, sqrt)
-
-
-def _importance_table(model, trim: bool, sqrt: bool) -> pd.DataFrame:
     p = len(model.feature_names)
     used = np.any(model.dirs[model.selected] != 0, axis=0)
     scores = np.zeros((p, 3))
     gcv, rss = (np.asarray(v, dtype=float) for v in (model.gcv_per_subset, model.rss_per_subset))
-    with np.errstate(invalid="ignore"):  # a GCV may be infinite: then nobody knows what it gains
-        gains = np.column_stack([np.ones_like(gcv[1:]), -np.diff(gcv), -np.diff(rss)])
+    gains = np.column_stack([np.ones_like(gcv[1:]), -np.diff(gcv), -np.diff(rss)])
     for size in range(2, model.n_terms + 1):
         terms = model.prune_terms[size - 1, 1:]
         terms = terms[terms > 0].astype(int) - 1
@@ -75,23 +68,21 @@ def feature_importances(model) -> np.ndarray:
     table = importance_table(model, trim=False, sqrt=False)
     for criterion in ("gcv", "rss"):
         gains = table[criterion].reindex(model.feature_names).clip(lower=0).to_numpy()
-        gains = np.array([_share_of(name, gains, model.owners) for name in model.raw_names])
+        shares = list(zip(gains, model.owners, strict=True))
+        gains = np.array(
+            [sum(g / len(names) for g, names in shares if raw in names) for raw in model.raw_names]
+        )
         total = gains.sum()
         if np.isfinite(total) and total > 0:
             return gains / total
     return np.zeros(len(model.raw_names))
 
 
-def _share_of(name: str, gains: np.ndarray, owners) -> float:
-    return sum(g / len(names) for g, names in zip(gains, owners, strict=True) if name in names)
-
-
 def _scaled(values: np.ndarray, sqrt: bool) -> np.ndarray:
     largest = np.abs(values).max(initial=0.0)
     if largest == 0 or len(values) < 2:
         return values
-    with np.errstate(invalid="ignore"):
-        shares = values / largest
+    shares = values / largest
     return 100 * (np.sign(shares) * np.sqrt(np.abs(shares)) if sqrt else shares)
 
 

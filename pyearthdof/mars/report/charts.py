@@ -330,7 +330,6 @@ def _single(predictions: Predictions, k: int, level: float, scales, rug) -> list
 
 
 def _effect_chart(parts, across, grid, ylabel: str, more: str = "", **options) -> str:
-    """Predictions against one predictor."""
     said = f"{ylabel} against {across.name}{more}"
     x = (-0.5, len(grid) - 0.5) if across.levels else None
     return chart(parts, across.name, ylabel, said, x=x, names=across.levels, **options)

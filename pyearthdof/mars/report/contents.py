@@ -95,7 +95,6 @@ class Control:
         return np.linspace(self.low, self.high, n)
 
     def shown(self, value: float) -> str:
-        """A value as text."""
         return self.levels[int(value)] if self.levels else f"{value:.4g}"
 
 
@@ -151,7 +150,6 @@ class Controls:
         return np.column_stack(columns)
 
     def offset(self, rows: np.ndarray) -> np.ndarray | None:
-        """What a formula adds."""
         return None if self.inputs.offset is None else rows[:, self.inputs.offset]
 
     def rows(self, X: pd.DataFrame) -> np.ndarray:
@@ -275,7 +273,6 @@ class Predictions:
 
     @property
     def model(self):
-        """The `MarsModel`."""
         return self.controls.model
 
     @property
@@ -287,7 +284,6 @@ class Predictions:
 
     @property
     def label(self) -> str:
-        """What stands before a name."""
         return "predicted" if self.classes is None else "probability of"
 
     def at(self, rows: np.ndarray) -> np.ndarray:

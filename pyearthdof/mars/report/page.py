@@ -130,7 +130,6 @@ def _inert(text: str) -> str:
 
 
 def _facts(model, about: About) -> Html:
-    """The numbers that a reader asks for first."""
     entries = [
         ("terms", f"{model.n_terms} of {len(model.dirs)}"),
         ("predictors", f"{len(model.used_features())} of {len(model.feature_names)}"),
@@ -162,7 +161,6 @@ def _equation(model, about: About) -> Html:
 
 
 def _importance(model, about: About) -> Html:
-    """earth's criteria, and Friedman's decomposition."""
     try:
         found = _criteria(importance_table(model))
     except InvalidInputError as error:
@@ -200,7 +198,6 @@ def _criteria(found: pd.DataFrame) -> str:
 
 
 def _selection(model, about: About) -> Html:
-    """GRSq and RSq against the number of terms."""
     if model.prune_terms.size == 0 or len(model.rss_per_subset) < 2:
         return note("The model has no record of its pruning pass.")
     rsq, grsq = _gain(model.rss_per_subset), _gain(model.gcv_per_subset)
@@ -234,7 +231,6 @@ def _cross_validation(model, about: About) -> Html:
 
 
 def _rows_section(model, about: About, names, rows: Rows | None) -> Html:
-    """Predicted against observed, or calibration for a classifier."""
     if rows is None:
         return note(NO_ROWS)
     parts: list[str] = []
@@ -292,12 +288,10 @@ def _degrees_of_freedom(model, about: About) -> Html:
 
 
 def _in_r(model, about: About) -> Html:
-    """The call in R."""
     return Html(text_block(r_code(model, about)).replace("<pre ", '<pre tabindex="0" '))
 
 
 def _versions(model, about: About) -> Html:
-    """What computed it."""
     known = {**model.versions, **about.versions}
     rows = [[name, value] for name, value in known.items()]
     return Html(
@@ -307,7 +301,6 @@ def _versions(model, about: About) -> Html:
 
 
 def _scrolled(inner: str, said: str) -> Html:
-    """What may be wider than the page."""
     return Html(
         f'<div class="scroll" tabindex="0" role="group" aria-label="{escape(said)}">{inner}</div>'
     )

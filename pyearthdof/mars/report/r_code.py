@@ -138,7 +138,6 @@ def _value(value) -> str:
 
 
 def _text(text) -> str:
-    """A string of R."""
     found = []
     for letter in str(text):
         if letter in '"\\':

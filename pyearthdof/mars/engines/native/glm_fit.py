@@ -43,9 +43,8 @@ __all__ = [
 ]  # fmt: skip
 
 OF_POSITIVE = ("gamma", "inverse_gaussian")
-MANY_CASES = (
-    20_000  # from here on threads share the cases of one response, and Ctrl-C is heard in it
-)
+# From here on threads share the cases of one response, and Ctrl-C is heard in it.
+MANY_CASES = 20_000
 
 
 def earth_part(data: TrainingData, options: EarthOptions) -> tuple[Responses, np.ndarray | None]:

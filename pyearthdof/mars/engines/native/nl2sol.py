@@ -753,7 +753,6 @@ class Judge:
         )  # fmt: skip
 
     def _test(self, trust: Trust, good: bool) -> None:
-        """For convergence."""
         if self.restore == Restore.START and self._kept_f < self.f0:
             self.restore = Restore.KEPT
         if abs(self.f) < ABSOLUTE:

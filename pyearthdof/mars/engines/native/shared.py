@@ -55,12 +55,7 @@ class SharedEngine(NativeEngine):
         self._subsets: list[tuple[list, Subsets]] = []
 
     def fit(
-        self,
-        data: TrainingData,
-        options: EarthOptions,
-        *,
-        seed: int | None = None,
-        n_threads: int = 1,
+        self, data: TrainingData, options: EarthOptions, seed: int | None = None, n_threads: int = 1
     ) -> Fit:
         return fit_one(data, options, n_threads, Search(self.forward, self.subsets))
 

@@ -42,12 +42,7 @@ class REngine(Engine):
     name = "r"
 
     def fit(
-        self,
-        data: TrainingData,
-        options: EarthOptions,
-        *,
-        seed: int | None = None,
-        n_threads: int = 1,
+        self, data: TrainingData, options: EarthOptions, seed: int | None = None, n_threads: int = 1
     ) -> Fit:
         return _fit(data, options, seed)
 
@@ -316,7 +311,6 @@ class BoundR(BoundInR):
     """R's earth on one design."""
 
     def fit_many(self, Y: np.ndarray, n_threads: int = 1) -> Fits:
-        """Fitted values and numbers of terms for every column of Y."""
         fitted, terms = _fit_many(self.X, Y, self.names, self.options)
         return Fits(fitted, terms, terms)
 

@@ -64,12 +64,9 @@ class BoundEngine(Bound):
         """Fit every column of Y for every nk."""
 
     def fit_sizes(
-        self,
-        Y: np.ndarray,
-        Z: np.ndarray | None = None,
-        weights: np.ndarray | None = None,
+        self, Y: np.ndarray, Z: np.ndarray | None = None, weights: np.ndarray | None = None,
         n_threads: int = 1,
-    ) -> SizeFits:
+    ) -> SizeFits:  # fmt: skip
         """The pruning sequence of every column of Y, as far as the engine has it."""
         raise InvalidInputError(
             f"engine={self.engine!r} but pruning sequences need engine='native'"

@@ -432,17 +432,14 @@ def read_variable(entry) -> Variable:
     check_ordered(f"{label[:40]!r} in the formula", kind, levels)
     if len(set(levels)) < len(levels):
         raise InvalidInputError(f"the levels of {label[:40]!r} in the formula should be different")
-    known = isinstance(expression, RawColumn) or _gives_codes(expression, len(levels))
+    known = (
+        isinstance(expression, RawColumn)
+        or (isinstance(expression, Levels) and len(expression.values) == len(levels))
+        or (isinstance(expression, Cut) and len(expression.breaks) - 1 == len(levels))
+    )
     if (is_factor and not known) or (kind == "logical" and expression.n_columns != 1):
         raise InvalidInputError(f"{label[:40]!r} in the formula should be a single column")
     return Variable(label, kind, levels, expression)
-
-
-def _gives_codes(expression: Expression, n_levels: int) -> bool:
-    """Whether an expression computes codes of so many levels."""
-    if isinstance(expression, Levels):
-        return len(expression.values) == n_levels
-    return isinstance(expression, Cut) and len(expression.breaks) - 1 == n_levels
 
 
 def read_term(entry, variables) -> tuple[tuple[int, int], ...]:

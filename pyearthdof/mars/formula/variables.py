@@ -192,7 +192,7 @@ class Learner:
         degree = whole_of(args.named.get("degree"), 3)
         intercept = flag_of(args.named.get("intercept"), False)
         inside, ends = self._ends(name, args, x)
-        knots = np.sort(self.numbers(args.named["knots"])) if _given(args, "knots") else None
+        knots = np.sort(self.numbers(args.named["knots"])) if "knots" in args.named else None
         if knots is None:
             knots = self._knots(name, args, inside, degree, intercept)
             knots = self._inside(name, knots, ends)
@@ -218,7 +218,7 @@ class Learner:
         return self._learned(label, Typed(expression, "number"), suffixes)
 
     def _ends(self, name, args: Arguments, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        if not _given(args, "Boundary.knots"):
+        if "Boundary.knots" not in args.named:
             return x, np.array([x.min(), x.max()])
         given = args.named["Boundary.knots"]
         ends = np.sort(self.numbers(given))
@@ -233,7 +233,7 @@ class Learner:
         return x[inside], ends
 
     def _knots(self, name, args: Arguments, x, degree: int, intercept: bool) -> np.ndarray:
-        if not _given(args, "df"):
+        if "df" not in args.named:
             return np.empty(0)
         taken = 1 + intercept if name == "ns" else degree + intercept
         n_knots = whole_of(args.named["df"]) - taken
@@ -424,7 +424,7 @@ class Learner:
         if not isinstance(other.expression, Number):
             refuse(f"{short_text(node)} compares a factor with what is no text")
         text = (
-            other.levels[0] if other.kind == "text" else _number_text(other.expression, other.kind)
+            other.levels[0] if other.kind == "text" else _level_text(other, other.expression.value)
         )
         if text not in factor.levels:
             if name not in ("==", "!="):
@@ -639,18 +639,10 @@ def _level_text(inner: Typed | None, value) -> str:
     return r_format([float(value)], 15)[0]
 
 
-def _number_text(number: Number, kind: str) -> str:
-    return _level_text(None, bool(number.value) if kind == "logical" else number.value)
-
-
 def bound_names(node: FunctionCall) -> list[str] | None:
     """cbind's names of columns: those that are given, and of columns; None where there are none."""
     names = [label or (value.text if isinstance(value, Name) else "") for label, value in node.args]
     return names if any(names) else None
-
-
-def _given(args: Arguments, name: str) -> bool:
-    return args.named.get(name) is not None
 
 
 TRUTHS = (*COMPARISONS, "!", "&", "|", "%in%", "is.na")

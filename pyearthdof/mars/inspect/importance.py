@@ -17,7 +17,6 @@ __all__ = [
 ]
 
 
-@np.errstate(invalid="ignore")  # an infinite GCV says nothing of any predictor: NaN, as in R
 def importance_table(model, *, trim: bool = True, sqrt: bool = True) -> pd.DataFrame:
     """Importance of the predictors, the most important first.
 
@@ -36,11 +35,19 @@ def importance_table(model, *, trim: bool = True, sqrt: bool = True) -> pd.DataF
             "this model keeps no record of its pruning pass (mda's do not), so nothing tells the "
             "importance of its predictors"
         )
+    with np.errstate(
+        invalid="ignore"
+    ):  # an infinite GCV says nothing of any predictor: NaN, as in R
+        return _importance_table(model, trim, sqrt)
+
+
+def _importance_table(model, trim: bool, sqrt: bool) -> pd.DataFrame:
     p = len(model.feature_names)
     used = np.any(model.dirs[model.selected] != 0, axis=0)
     scores = np.zeros((p, 3))
     gcv, rss = (np.asarray(v, dtype=float) for v in (model.gcv_per_subset, model.rss_per_subset))
-    gains = np.column_stack([np.ones_like(gcv[1:]), -np.diff(gcv), -np.diff(rss)])
+    with np.errstate(invalid="ignore"):  # a GCV may be infinite: then nobody knows what it gains
+        gains = np.column_stack([np.ones_like(gcv[1:]), -np.diff(gcv), -np.diff(rss)])
     for size in range(2, model.n_terms + 1):
         terms = model.prune_terms[size - 1, 1:]
         terms = terms[terms > 0].astype(int) - 1
@@ -82,7 +89,8 @@ def _scaled(values: np.ndarray, sqrt: bool) -> np.ndarray:
     largest = np.abs(values).max(initial=0.0)
     if largest == 0 or len(values) < 2:
         return values
-    shares = values / largest
+    with np.errstate(invalid="ignore"):
+        shares = values / largest
     return 100 * (np.sign(shares) * np.sqrt(np.abs(shares)) if sqrt else shares)
 
 

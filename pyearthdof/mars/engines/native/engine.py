@@ -732,12 +732,9 @@ class BoundNative(BoundEngine):
         return PathFits(np.ascontiguousarray(fitted.transpose(1, 2, 0)), terms.T.astype(float))
 
     def fit_sizes(
-        self,
-        Y: np.ndarray,
-        Z: np.ndarray | None = None,
-        weights: np.ndarray | None = None,
+        self, Y: np.ndarray, Z: np.ndarray | None = None, weights: np.ndarray | None = None,
         n_threads: int = 1,
-    ) -> SizeFits:
+    ) -> SizeFits:  # fmt: skip
         """Forward pass and pruning sequence of every column of Y.
 
         The compiled loops know backward pruning without weights; other methods, an `allowed` function and

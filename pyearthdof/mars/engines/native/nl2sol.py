@@ -53,11 +53,6 @@ def times_symmetric(a: np.ndarray, x: np.ndarray) -> np.ndarray:
     return np.array([dot(row, x) for row in a])
 
 
-def times_itself(lower: np.ndarray) -> np.ndarray:
-    """The triangle times its transpose."""
-    return np.array([[dot(a, b) for b in lower] for a in lower])
-
-
 def solve(lower: np.ndarray, y: np.ndarray) -> np.ndarray:
     """x of L x = y."""
     x = np.empty(len(y))
@@ -963,7 +958,8 @@ class _Search:
             self.augmented = None
             return self.gauss_newton.step(self.trust)
         if self.augmented is None:
-            hessian = times_itself(self.lower) + self.secant
+            product = np.array([[dot(a, b) for b in self.lower] for a in self.lower])
+            hessian = product + self.secant
             scaled = np.tril((1 / self.d)[:, None] * hessian / self.d)
             scaled = scaled + np.tril(scaled, -1).T
             self.augmented = AugmentedSteps(scaled, self.g, self.d)

@@ -185,7 +185,8 @@ def fit_from(
     prune_terms = found["prune.terms"]
     numbers: dict[str, Any] = {name: float(found[name][0]) for name in (*STATISTICS, "penalty")}
     per_response: dict[str, Any] = {
-        f"{name}_per_response": _or_empty(found[f"{name}.per.response"]) for name in STATISTICS
+        f"{name}_per_response": np.empty(0) if vector is None else vector
+        for name, vector in ((name, found[f"{name}.per.response"]) for name in STATISTICS)
     }
     model = MarsModel(
         feature_names=tuple(found["feature.names"]),
@@ -240,10 +241,6 @@ def _glm_from(found: Described | None, single: bool) -> GlmPart | None:
 
 def _per_response(matrix: np.ndarray, single: bool) -> np.ndarray:
     return matrix[:, 0] if single else matrix
-
-
-def _or_empty(vector: np.ndarray | None) -> np.ndarray:
-    return np.empty(0) if vector is None else vector
 
 
 def _errors_from(described: Described | None) -> VarianceErrors | None:

@@ -32,7 +32,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_X_y, validate_data
 
 from .. import _core
-from .._utils.checks import check_positive
+from .._utils.checks import check_positive, check_sizes
 from .._utils.warnings import warn_user
 from ..exceptions import InvalidInputError
 from .active_set import ActiveSetRegression, CompactDesign
@@ -328,7 +328,7 @@ def lasso_derivative(X, coef) -> np.ndarray:
     >>> lasso_derivative(np.eye(3), [0.0, 2.0, 0.0]).tolist()
     [[0.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]
     """
-    X, coef = np.asarray(X, dtype=float), np.asarray(coef, dtype=float)
+    X, coef = _checked(X, coef)
     active = np.flatnonzero(coef)
     derivative = np.zeros(X.shape[::-1])
     if len(active):
@@ -364,21 +364,31 @@ def theorem_one(X, coef, lam, *, derivative=None, floor=None) -> TheoremOne:
     >>> found.n_nonzero, round(found.trace, 3), round(found.delta, 3)
     (4, 2.366, 1.634)
     """
-    X, coef = np.asarray(X, dtype=float), np.asarray(coef, dtype=float)
-    if X.ndim != 2 or coef.shape != X.shape[1:]:
-        raise InvalidInputError(
-            f"coef has shape {coef.shape} but it should have one entry per column of X {X.shape}"
-        )
+    X, coef = _checked(X, coef)
     if derivative is None:
         derivative = lasso_derivative(X, coef)
     size = np.abs(coef)
     if floor is not None:
         size = np.where(coef == 0, floor, size)
     kept = np.flatnonzero(size)
+    reach = np.abs(X[:, kept]).max(axis=0, initial=0.0) * np.sqrt(size[kept])
+    check_sizes("X times the roots of coef", reach, low=0.0)
     return TheoremOne(
         int(np.count_nonzero(coef)),
         *_trace_and_delta(X[:, kept], size[kept], lam, derivative[kept]),
     )
+
+
+def _checked(X, coef):
+    X, coef = np.asarray(X, dtype=float), np.asarray(coef, dtype=float)
+    if X.ndim != 2 or coef.shape != X.shape[1:]:
+        raise InvalidInputError(
+            f"coef has shape {coef.shape} but it should have one entry per column of X {X.shape}"
+        )
+    if not (np.isfinite(X).all() and np.isfinite(coef).all()):
+        raise InvalidInputError("X and coef should be finite")
+    check_sizes("X", np.abs(X).max(axis=0, initial=0.0), low=0.0)
+    return X, coef
 
 
 def _trace_and_delta(X, size, lam, derivative):

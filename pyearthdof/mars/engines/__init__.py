@@ -39,9 +39,9 @@ def choose_engine(name: str, options: EarthOptions, many: bool = False) -> Engin
 def engine_called(name: str) -> Engine:
     """The engine of this name."""
     if name == "r":
-        from .r import REngine
+        from .r.engine import REngine
 
         return REngine()
-    from .native import NativeEngine
+    from .native.engine import NativeEngine
 
     return NativeEngine()

@@ -15,22 +15,6 @@ import numpy as np
 
 from ..exceptions import InvalidInputError
 
-__all__ = [
-    "plain",
-    "read_coefficients",
-    "read_file",
-    "read_flag",
-    "read_indices",
-    "read_integer",
-    "read_json",
-    "read_matrix",
-    "read_number",
-    "read_text",
-    "read_texts",
-    "read_vector",
-    "read_versions",
-]
-
 MAX_ENTRIES = 10_000_000  # of a matrix in a file; earth allows 1000 terms
 
 

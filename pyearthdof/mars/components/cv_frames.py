@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pandas as pd
 
-__all__ = ["cv_frames"]
-
 COUNTS = {"nterms.selected.by.gcv": "nterms", "nvars.selected.by.gcv": "nvars"}
 PER_FOLD = (
     "rsq", "maxerr", "class_rate", "auc", "cor", "deviance", "calib_int", "calib_slope",

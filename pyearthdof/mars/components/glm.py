@@ -28,11 +28,6 @@ from ..arithmetic import (
 from ..options import GLM_LINKS
 from ..reading import read_coefficients, read_text, read_vector
 
-__all__ = [
-    "AT_LIMIT", "CAUCHIT", "EPSILON", "FAMILIES", "LINKS", "NAN", "OF_COUNTS", "OF_SHARES",
-    "PROBIT", "Family", "GlmPart", "GlmStoppedError", "Link", "Response", "is_pairs", "respond",
-]  # fmt: skip
-
 OF_SHARES = ("binomial", "quasibinomial")  # families whose means are from 0 to 1
 OF_COUNTS = ("poisson", "quasipoisson")
 

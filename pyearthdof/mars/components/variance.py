@@ -18,11 +18,6 @@ from ...exceptions import InvalidInputError
 from .. import reading as saved
 from .terms import evaluate_terms
 
-__all__ = [
-    "SD_OF_ABSOLUTE", "VarianceErrors", "VarianceModel", "basis_root", "interval_width",
-    "linear_terms", "power_of_fit", "sd_of",
-]  # fmt: skip
-
 SD_OF_ABSOLUTE = float(np.sqrt(np.pi / 2))
 ON_FIT = ("lm", "rlm", "earth", "power", "power0")
 ON_PREDICTORS = ("x.lm", "x.rlm", "x.earth")

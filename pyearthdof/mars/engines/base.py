@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from ..model.fit import Fit
     from ..options import EarthOptions
 
-__all__ = ["BoundEngine", "Engine"]
-
 
 class Engine(ABC):
     """Fits MARS: R's earth, or the compiled code that gives the same models without R."""

@@ -26,12 +26,6 @@ from .functions import (
 )
 from .terms import CONTRASTS, DUMMIES
 
-__all__ = [
-    "Call", "Codes", "Cut", "DateColumn", "Expression", "Levels", "Number", "Poly", "RawColumn",
-    "Scaled", "Spline", "Summary", "Variable", "dates_in", "evaluate", "factors_in", "gaps_in",
-    "has_summary", "read_list", "read_offset", "read_term", "read_variable", "variable_from_r",
-]  # fmt: skip
-
 
 class _Named:
     """A column of the frame."""

@@ -61,8 +61,6 @@ from .syntax import (
 from .terms import DUMMIES, Terms, made_terms
 from .variables import LearnedVariable, Learner, check_contrasts, is_integer
 
-__all__ = ["FormulaData", "LearnedFormula", "frame_of_formula", "learn_formula"]
-
 NO_INTERCEPT = "ignored -1 in formula (earth objects always have an intercept)"
 LONGEST_NAME = 2000  # twice this is the room that R has for two names
 DROPPED = (

@@ -35,8 +35,6 @@ from .expression import (
     variable_from_r,
 )
 
-__all__ = ["Formula"]
-
 MAX_COLUMNS = 100_000
 
 

@@ -15,11 +15,6 @@ from ...exceptions import InvalidInputError
 from ..data.columns import RESERVED
 from ..printing import r_format
 
-__all__ = [
-    "EMPTY", "Constant", "FunctionCall", "Name", "Node", "gaps_in", "label_of", "parsed_formula",
-    "r_text", "refuse", "short_text", "shortened", "updated_formula", "variables_in",
-]  # fmt: skip
-
 NUMBER = re.compile(
     r"(0[xX][0-9a-fA-F]+(?:\.[0-9a-fA-F]*[pP][+-]?[0-9]+|[pP][+-]?[0-9]+)?"
     r"|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)([Li]?)"
@@ -246,6 +241,7 @@ def _pieces(node: Node) -> Iterator[Node]:
 
 
 def call(name: str, *values: Node) -> FunctionCall:
+    """A call without names of arguments."""
     return FunctionCall(Name(name), tuple((None, value) for value in values))
 
 

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from .arguments import whole_of
 from .syntax import Constant, FunctionCall, Name, Node, label_of, variables_in
 
-__all__ = ["Terms", "made_terms"]
-
 OPERATORS = ("+", "-", "*", ":", "^", "%in%", "/", "(")
 # How a factor enters a term: without its first level, or with all of them.
 CONTRASTS, DUMMIES = 1, 2

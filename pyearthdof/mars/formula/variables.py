@@ -53,8 +53,6 @@ from .syntax import Constant, FunctionCall, Name, Node, call, label_of, quoted, 
 if TYPE_CHECKING:
     from .learning import FormulaFrame
 
-__all__ = ["LearnedVariable", "Learner", "check_contrasts", "is_integer"]
-
 OUTSIDE = "some 'x' values beyond boundary knots may cause ill-conditioned bases"
 SHOVED = "shoving 'interior' knots matching boundary knots to inside"
 TOO_SMALL = "'df' was too small; have used {}"

@@ -12,10 +12,6 @@ from ...exceptions import InvalidInputError
 from ..printing import DIGITS, r_format
 from .summary import anova_order, coef_matrix
 
-__all__ = [
-    "DECOMPOSITIONS", "STYLES", "check_digits", "format_model", "formulas_of", "term_table",
-]  # fmt: skip
-
 STYLES = ("h", "pmax", "max", "C", "bf")
 DECOMPOSITIONS = ("anova", "none")
 MAX_DIGITS = 22  # R's limit

@@ -7,8 +7,6 @@ import numpy as np
 from ..._utils.html import ACCENT, Html, box, escape, folded, note, number, table, text_block
 from .summary import anova_order, coef_matrix, spaced
 
-__all__ = ["Summary", "model_html", "terms_html"]
-
 MOST_TERMS = 60
 WIDTH, HEIGHT, MARGIN = 64, 22, 3
 

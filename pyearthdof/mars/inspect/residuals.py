@@ -10,8 +10,6 @@ from ..arithmetic import product_in_order
 from ..components.glm import FAMILIES, LINKS
 from .summary import coef_matrix
 
-__all__ = ["TYPES", "fit_residuals", "standardized"]
-
 TYPES = (
     "earth", "deviance", "response", "standardize", "delever", "pearson", "working", "partial",
     "glm.response", "glm.pearson", "glm.working", "glm.partial",

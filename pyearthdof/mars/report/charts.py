@@ -13,8 +13,6 @@ import numpy as np
 from ..._utils.html import Html, element, escape, note
 from .contents import Controls, Predictions
 
-__all__ = ["Band", "Line", "Part", "Points", "bars", "chart", "effects_html", "legend"]
-
 WIDTH, HEIGHT = 340, 220
 LEFT, RIGHT, TOP, FLOOR = 52, 16, 10, HEIGHT - 40
 LONGEST = 34  # letters of a label that fit below a chart

@@ -16,8 +16,6 @@ from ..data.columns import Columns, dates_of_numbers
 from ..export.inputs import Inputs, model_inputs
 from ..options import EarthOptions
 
-__all__ = ["About", "Control", "Controls", "Predictions", "Rows", "predicted"]
-
 ROWS = 500  # at which a formula is looked at to learn the range of its columns
 
 

@@ -26,8 +26,6 @@ from .contents import About, Control, Controls, Predictions, Rows
 from .equation import equation_html, words_html
 from .r_code import r_code
 
-__all__ = ["page_html"]
-
 SCRIPTS = ("model.js", "explorer.js", "start.js")
 MOST_POINTS = 1500
 MOST_BARS = 25

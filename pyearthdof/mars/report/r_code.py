@@ -7,8 +7,6 @@ import numpy as np
 from ..data.design import default_names
 from ..options import EarthOptions
 
-__all__ = ["r_code"]
-
 
 def r_code(model, about) -> str:
     """Lines of R; what R does not have is said in a comment."""

@@ -32,14 +32,6 @@ from ..base import BoundEngine, Engine
 from ..path import check_path, steps_allowed
 from .glm_fit import check_responses, earth_part, fit_glms, glm_responses
 
-__all__ = [
-    "BoundNative", "ForwardPass", "NativeEngine", "Pruning", "Search", "Subsets", "choose",
-    "effective_weights", "find_subsets", "fit", "fit_complete", "fit_one", "forward_pass", "make_design",
-    "pass_settings", "prune", "refuse_sizes", "reprune", "response_importance", "scale_responses",
-    "subset_fits",
-]  # fmt: skip
-
-
 ALL_PARENTS = 10_001  # earth's number for it, above any nk
 SIZES = (1e-75, 1e75)  # of the largest value of a column: products of sums of squares are numbers
 

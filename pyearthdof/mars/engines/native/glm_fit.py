@@ -37,11 +37,6 @@ from ...data.training import TrainingData
 from ...options import EarthOptions
 from .regression import root_of_inverse
 
-__all__ = [
-    "EPSILON", "GlmStoppedError", "as_shares", "check_responses", "earth_part", "fit_glm",
-    "fit_glms", "fit_glms_again", "glm_responses",
-]  # fmt: skip
-
 OF_POSITIVE = ("gamma", "inverse_gaussian")
 # From here on threads share the cases of one response, and Ctrl-C is heard in it.
 MANY_CASES = 20_000

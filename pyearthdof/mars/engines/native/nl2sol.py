@@ -18,11 +18,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-__all__ = [
-    "Judge", "NoMinimum", "Verdict", "cholesky", "damp", "decompose", "dot", "minimise", "norm",
-    "smallest_singular", "solve", "solve_transposed", "times",
-]  # fmt: skip
-
 TINY = np.finfo(float).tiny
 RESCALE = 256.0
 WORST_GROWTH = 2.5

@@ -30,8 +30,6 @@ from .engine import (
     pass_settings,
 )  # fmt: skip
 
-__all__ = ["SharedEngine", "cut"]
-
 MIN_GRSQ, LOW_GRSQ = -10.0, -1000.0  # earth's
 TOO_FEW, GRSQ_LOW, GRSQ_POOR, REACHED_NK = 1, 2, 3, 7  # why a pass stopped, R's numbers
 # Options that change the forward pass by more than its end.

@@ -25,11 +25,6 @@ from ...options import EarthOptions, n_arguments
 from ..base import BoundEngine, Engine
 from ..path import check_path, prefix_fits, step_of_terms, steps_allowed
 
-__all__ = [
-    "BoundInR", "BoundR", "REngine", "batch", "fit_from", "moves_knots", "predict_interval",
-    "standardized_residuals", "summary_text",
-]  # fmt: skip
-
 Described = Mapping[str, Any]  # what r_scripts/earth.R returns of a fit
 STATISTICS = ("rss", "rsq", "gcv", "grsq")
 REACHED_NK = 7  # earth's termination condition

@@ -137,6 +137,7 @@ class RelaxedLasso(_LassoSelection):
     """
 
     def orthogonal_rule(self, X):
+        """Thresholds of the columns of X, if they are orthogonal: see `Procedure`."""
         return self.lam / 2 / np.linalg.norm(X, axis=0)
 
     def _select(self, design, *, single):

@@ -11,12 +11,6 @@ import functools
 
 import numpy as np
 
-__all__ = [
-    "atan", "cos", "exp", "expm1", "log", "log1p", "log2", "log10", "logistic", "logistic_slope",
-    "normal", "normal_density", "normal_quantile", "power", "product_in_order", "r_column_means",
-    "r_mean", "r_sum", "r_variance", "r_weighted_mean", "sin", "sum_in_order", "tan",
-]  # fmt: skip
-
 
 def _each(function, *values) -> np.ndarray:
     """A function of flat arrays for arrays of any shape."""

@@ -78,7 +78,7 @@ from .printing import check_digits
 from .report.estimator import write_report
 
 if TYPE_CHECKING:
-    from .formula.training import FormulaData
+    from .formula.learning import FormulaData
 
 __all__ = ["MarsEstimator", "check_many", "search_options", "weights_kept"]
 

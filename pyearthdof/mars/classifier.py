@@ -157,7 +157,7 @@ class EarthClassifier(ClassifierMixin, MarsEstimator):
         ['low', 'high']
         """
         from .engines.r.engine import moves_knots
-        from .formula.training import FormulaData
+        from .formula.learning import FormulaData
 
         by_position(data, "data", sample_weight=sample_weight, subset=subset)
         estimator = cls(**options)

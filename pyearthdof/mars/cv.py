@@ -239,7 +239,6 @@ class _FoldData:
     error_score: Any
 
     def rows(self, which) -> tuple:
-        """X, y and weights of some rows."""
         weights = None if self.weights is None else self.weights[which]
         return _safe_indexing(self.X, which), _safe_indexing(self.y, which), weights
 

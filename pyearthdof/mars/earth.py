@@ -347,7 +347,7 @@ class Earth(MarsEstimator, Procedure):
         (('y',), ('log(x)',))
         """
         from .engines.r.engine import moves_knots
-        from .formula.training import FormulaData
+        from .formula.learning import FormulaData
 
         by_position(data, "data", sample_weight=sample_weight, subset=subset)
         estimator = cls(**options)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, TransformerMixin
@@ -30,6 +32,16 @@ def load_estimator(text: str) -> MarsEstimator:
 
 def _has(name: str):
     return available_if(lambda self: hasattr(self._inner, name))
+
+
+def _delegated(name: str) -> Callable[..., Any]:
+    """The method of the fitted estimator, with the arguments and the doc string of Earth's."""
+
+    @wraps(getattr(Earth, name), assigned=("__name__", "__doc__"))
+    def method(self, *args, **options):
+        return getattr(self._chosen(), name)(*args, **options)
+
+    return method
 
 
 def _learned(name: str) -> Any:
@@ -107,69 +119,24 @@ class EarthMeta(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
         """
         return self._chosen().score(X, y, sample_weight)
 
-    def transform(self, X):
-        """The selected terms at the rows of X."""
-        return self._chosen().transform(X)
-
-    def get_feature_names_out(self, input_features=None):
-        """Names of the columns of `transform`; `input_features` is ignored."""
-        return self._chosen().get_feature_names_out(input_features)
-
-    def contributions(self, X):
-        """The contribution of each term to the prediction at the rows of X."""
-        return self._chosen().contributions(X)
-
-    def residuals(self, type="earth"):
-        """Residuals of the training rows; `type` as in `Earth.residuals`."""
-        return self._chosen().residuals(type)
-
-    def coef(self, type="response", decomp="none"):
-        """Coefficients by term; type and decomp as in `Earth.coef`."""
-        return self._chosen().coef(type, decomp)
-
-    def importance(self, *, trim=True, sqrt=True):
-        """Importance of the predictors; trim and sqrt as in `Earth.importance`."""
-        return self._chosen().importance(trim=trim, sqrt=sqrt)
-
-    def anova(self):
-        """Friedman's decomposition of the fitted model."""
-        return self._chosen().anova()
-
-    def summary(self, **options) -> str:
-        """The summary of the fitted model; options as in `Earth.summary`."""
-        return self._chosen().summary(**options)
-
-    def format(self, style="h", **options) -> str:
-        """The fitted model as a formula; style and options as in `Earth.format`."""
-        return self._chosen().format(style, **options)
-
-    def report(self, path, X=None, y=None, *, df=None, level=0.95, title=None) -> None:
-        """Write the fitted model as one HTML page; all arguments as in `Earth.report`."""
-        self._chosen().report(path, X, y, df=df, level=level, title=title)
-
-    def to_python(self, name="predict", type="response") -> str:
-        """A Python function; name and type as in `Earth.to_python`."""
-        return self._chosen().to_python(name, type)
-
-    def to_sympy(self, type="response"):
-        """A sympy expression; `type` as in `Earth.to_sympy`."""
-        return self._chosen().to_sympy(type)
-
-    def to_sql(self, type="response", dialect="ansi"):
-        """An SQL expression; type and dialect as in `Earth.to_sql`."""
-        return self._chosen().to_sql(type, dialect)
-
-    def to_javascript(self, name="predict", type="response") -> str:
-        """A JavaScript function; name and type as in `Earth.to_javascript`."""
-        return self._chosen().to_javascript(name, type)
-
-    def to_onnx(self, type="response"):
-        """An ONNX graph; `type` as in `Earth.to_onnx`."""
-        return self._chosen().to_onnx(type)
-
-    def to_frame(self, type="response"):
-        """The terms as a table; `type` as in `Earth.to_frame`."""
-        return self._chosen().to_frame(type)
+    transform = _delegated("transform")
+    get_feature_names_out = _delegated("get_feature_names_out")
+    contributions = _delegated("contributions")
+    residuals = _delegated("residuals")
+    coef = _delegated("coef")
+    importance = _delegated("importance")
+    anova = _delegated("anova")
+    summary = _delegated("summary")
+    format = _delegated("format")
+    report = _delegated("report")
+    to_python = _delegated("to_python")
+    to_sympy = _delegated("to_sympy")
+    to_sql = _delegated("to_sql")
+    to_javascript = _delegated("to_javascript")
+    to_onnx = _delegated("to_onnx")
+    to_frame = _delegated("to_frame")
+    save = _delegated("save")
+    to_json = _delegated("to_json")
 
     @_has("to_rds")
     def to_rds(self, path) -> None:
@@ -185,14 +152,6 @@ class EarthMeta(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
     def update(self, *, formula=None, ponly=False, **options):
         """The fitted estimator, fitted again; formula, ponly and options as in `Earth.update`."""
         return self._chosen().update(formula=formula, ponly=ponly, **options)
-
-    def save(self, path) -> None:
-        """Write the fitted estimator that was selected to the file `path`, as JSON."""
-        self._chosen().save(path)
-
-    def to_json(self) -> str:
-        """The text of the file that `save` writes."""
-        return self._chosen().to_json()
 
     @classmethod
     def load(cls, path):
@@ -214,12 +173,10 @@ class EarthMeta(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
         return self._chosen()._data
 
     def _chosen(self):
-        """The fitted estimator."""
         check_is_fitted(self)
         return vars(self)[self._fitted_name]
 
     def _estimator(self, attribute: str):
-        """The fitted estimator, for one of its attributes."""
         if self._fitted_name not in vars(self):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {attribute!r}")
         return vars(self)[self._fitted_name]

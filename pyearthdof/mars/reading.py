@@ -15,22 +15,6 @@ import numpy as np
 
 from ..exceptions import InvalidInputError
 
-__all__ = [
-    "plain",
-    "read_coefficients",
-    "read_file",
-    "read_flag",
-    "read_indices",
-    "read_integer",
-    "read_json",
-    "read_matrix",
-    "read_number",
-    "read_text",
-    "read_texts",
-    "read_vector",
-    "read_versions",
-]
-
 MAX_ENTRIES = 10_000_000  # of a matrix in a file; earth allows 1000 terms
 
 
@@ -134,9 +118,7 @@ def read_vector(name, value) -> np.ndarray:
 def read_indices(name, value) -> np.ndarray:
     """A list of whole numbers."""
     entries = _read_list(name, value)
-    if (
-        set(map(type, entries)) == {int} and max(map(abs, entries)) <= 2**53
-    ):  # at once, in a long list
+    if set(map(type, entries)) == {int} and max(map(abs, entries)) <= 2**53:  # as above
         return np.array(entries, dtype=int)
     return np.array([read_integer(name, v) for v in entries], dtype=int)
 

@@ -13,7 +13,7 @@ import pytest
 
 from pyearthdof import Earth, _core
 from pyearthdof.mars.components.terms import evaluate_term
-from pyearthdof.mars.engines import native
+from pyearthdof.mars.engines.native import engine as native
 from pyearthdof.mars.options import EarthOptions
 from pyearthdof.procedures import BestSubset, Lasso, RegressionTree
 
@@ -152,7 +152,7 @@ def test_the_environment_chooses_the_instructions():
 def test_a_fit_a_fork_and_a_fit_in_the_child():
     code = """
 import os, numpy as np
-from pyearthdof.mars.engines import native
+from pyearthdof.mars.engines.native import engine as native
 from pyearthdof.mars.options import EarthOptions
 options = EarthOptions(n_features=5)
 rng = np.random.default_rng(0)
@@ -183,7 +183,7 @@ def test_threads_stay_on_the_processors_of_the_process():
     """Also those that are new: they are sent to another processor than the caller's, if there is one."""
     code = """
 import os, threading, numpy as np
-from pyearthdof.mars.engines import native
+from pyearthdof.mars.engines.native import engine as native
 from pyearthdof.mars.options import EarthOptions
 rng = np.random.default_rng(0)
 X, Y = rng.normal(size=(500, 10)), rng.normal(size=(500, 2000))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pandas as pd
 
-__all__ = ["cv_frames"]
-
 COUNTS = {"nterms.selected.by.gcv": "nterms", "nvars.selected.by.gcv": "nvars"}
 PER_FOLD = (
     "rsq", "maxerr", "class_rate", "auc", "cor", "deviance", "calib_int", "calib_slope",
@@ -41,9 +39,8 @@ def _table(table) -> pd.DataFrame:
 
 def _columns(name: str, table: pd.DataFrame, rows: list[str]) -> pd.DataFrame:
     """The overall column under the table's name, and one for each response if there are several."""
-    values = table.set_axis(
-        rows, axis=0
-    )  # R leaves rows unnamed in one table, and calls a mean "all"
+    # R leaves rows unnamed in one table, and calls a mean "all"
+    values = table.set_axis(rows, axis=0)
     columns = {name: values.iloc[:, -1]}
     if values.shape[1] > 2:
         columns |= {f"{name}_{response}": values[response] for response in values.columns[:-1]}

@@ -28,11 +28,6 @@ from ..arithmetic import (
 from ..options import GLM_LINKS
 from ..reading import read_coefficients, read_text, read_vector
 
-__all__ = [
-    "AT_LIMIT", "CAUCHIT", "EPSILON", "FAMILIES", "LINKS", "NAN", "OF_COUNTS", "OF_SHARES",
-    "PROBIT", "Family", "GlmPart", "GlmStoppedError", "Link", "Response", "is_pairs", "respond",
-]  # fmt: skip
-
 OF_SHARES = ("binomial", "quasibinomial")  # families whose means are from 0 to 1
 OF_COUNTS = ("poisson", "quasipoisson")
 
@@ -364,7 +359,6 @@ class GlmPart:
     converged: np.ndarray
 
     def response(self, eta: np.ndarray) -> np.ndarray:
-        """Means from linear predictors."""
         with np.errstate(all="ignore"):  # as R: infinite, or not a number
             return LINKS[self.link].mean(eta)
 
@@ -384,7 +378,6 @@ class GlmPart:
         return pd.DataFrame(columns, index=index)
 
     def to_dict(self) -> dict:
-        """Plain fields; arrays as they are."""
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
     @classmethod

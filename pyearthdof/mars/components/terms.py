@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = [
-    "evaluate_term", "evaluate_terms", "gcv_of", "gcv_of_sizes", "nominal_df", "term_names",
-]  # fmt: skip
-
 
 def evaluate_term(X: np.ndarray, dirs: np.ndarray, cuts: np.ndarray) -> np.ndarray:
     """Evaluate one term at the rows of X: the product of its factors in column order."""

@@ -18,11 +18,6 @@ from ...exceptions import InvalidInputError
 from .. import reading as saved
 from .terms import evaluate_terms
 
-__all__ = [
-    "SD_OF_ABSOLUTE", "VarianceErrors", "VarianceModel", "basis_root", "interval_width",
-    "linear_terms", "power_of_fit", "sd_of",
-]  # fmt: skip
-
 SD_OF_ABSOLUTE = float(np.sqrt(np.pi / 2))
 ON_FIT = ("lm", "rlm", "earth", "power", "power0")
 ON_PREDICTORS = ("x.lm", "x.rlm", "x.earth")
@@ -77,7 +72,6 @@ class VarianceModel:
         return np.sum(solve_triangular(self.root, basis.T, trans="T") ** 2, axis=0)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain lists, numbers and strings, ready for JSON."""
         return {f.name: saved.plain(getattr(self, f.name)) for f in fields(self)}
 
     @classmethod

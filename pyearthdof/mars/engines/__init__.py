@@ -33,7 +33,7 @@ def choose_engine(name: str, options: EarthOptions, many: bool = False) -> Engin
             return engine_called("r")
         if name == "auto" and not many and bridge.is_available("earth"):
             return engine_called("r")
-    from .native import NativeEngine
+    from .native.engine import NativeEngine
 
     return NativeEngine()
 
@@ -41,9 +41,9 @@ def choose_engine(name: str, options: EarthOptions, many: bool = False) -> Engin
 def engine_called(name: str) -> Engine:
     """The engine of this name."""
     if name == "r":
-        from .r import REngine
+        from .r.engine import REngine
 
         return REngine()
-    from .native import NativeEngine
+    from .native.engine import NativeEngine
 
     return NativeEngine()

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from ..model.fit import Fit
     from ..options import EarthOptions
 
-__all__ = ["BoundEngine", "Engine"]
-
 
 class Engine(ABC):
     """Fits MARS: R's earth, or the compiled code that gives the same models without R."""
@@ -27,12 +25,7 @@ class Engine(ABC):
 
     @abstractmethod
     def fit(
-        self,
-        data: TrainingData,
-        options: EarthOptions,
-        *,
-        seed: int | None = None,
-        n_threads: int = 1,
+        self, data: TrainingData, options: EarthOptions, seed: int | None = None, n_threads: int = 1
     ) -> Fit:
         """Fit one model; `seed` is R's of the cross-validation, for nfold of 2 or more."""
 
@@ -69,12 +62,9 @@ class BoundEngine(Bound):
         """Fit every column of Y for every nk."""
 
     def fit_sizes(
-        self,
-        Y: np.ndarray,
-        Z: np.ndarray | None = None,
-        weights: np.ndarray | None = None,
+        self, Y: np.ndarray, Z: np.ndarray | None = None, weights: np.ndarray | None = None,
         n_threads: int = 1,
-    ) -> SizeFits:
+    ) -> SizeFits:  # fmt: skip
         """The pruning sequence of every column of Y, as far as the engine has it."""
         raise InvalidInputError(
             f"engine={self.engine!r} but pruning sequences need engine='native'"

@@ -16,9 +16,6 @@ from numpy.typing import ArrayLike
 from ...exceptions import InvalidInputError
 from ..options import EarthOptions
 
-__all__ = ["check_path", "prefix_fits", "step_of_terms", "steps_allowed"]
-
-
 # What a path needs: then the fit at a smaller nk is the beginning of the pass at a larger one.
 NEEDED = {"thresh": 0, "pmethod": "none", "nprune": None, "allowed": None, "force_weights": False}
 

@@ -11,8 +11,6 @@ from ..components.glm import AT_LIMIT, OF_COUNTS, OF_SHARES
 from ..model.mars_model import MarsModel
 from ..options import EarthOptions
 
-__all__ = ["with_separation"]
-
 LIMITS = (
     "glm.fit: fitted probabilities numerically 0 or 1 occurred",
     "glm.fit: fitted rates numerically 0 occurred",

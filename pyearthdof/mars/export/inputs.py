@@ -11,11 +11,6 @@ import numpy as np
 from ...exceptions import InvalidInputError
 from ..data.columns import Column, Columns
 
-__all__ = [
-    "TYPES", "Feature", "Inputs", "coefficients", "distance", "link_of", "model_inputs", "model_terms",
-    "products", "summands",
-]  # fmt: skip
-
 TYPES = ("response", "link", "earth")
 
 

@@ -25,8 +25,6 @@ from .inputs import (
 )
 from .links import MEANS, NORMAL_SCALE, NORMAL_STRETCH, normal_series, render_mean
 
-__all__ = ["JAVASCRIPT_TYPES", "javascript_means", "to_javascript"]
-
 JAVASCRIPT_TYPES = (*TYPES, "terms", "proba", "sd")
 RESERVED = {
     "arguments", "await", "break", "case", "catch", "class", "const", "continue", "debugger", "default",

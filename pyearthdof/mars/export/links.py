@@ -17,10 +17,6 @@ from scipy.special import erfcx
 
 from ..components.glm import CAUCHIT, EPSILON, PROBIT
 
-__all__ = [
-    "MEANS", "NORMAL_SCALE", "NORMAL_STRETCH", "arc_series", "decay_series", "normal_series", "render_mean",
-]  # fmt: skip
-
 # With R's limits in `where`, `clip`, `least` and `most`, whose last or first argument is the plain formula.
 # `where` chooses the plain formula for NaN.
 MEANS = {

@@ -25,8 +25,6 @@ from .links import (
     render_mean,
 )
 
-__all__ = ["to_onnx"]
-
 OPSET, OPSET_ML, IR_VERSION = 17, 3, 8  # since 2022: onnx 1.12, onnxruntime 1.12
 
 

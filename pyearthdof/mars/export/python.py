@@ -14,8 +14,6 @@ from ...exceptions import InvalidInputError
 from .inputs import TYPES, coefficients, distance, link_of, model_inputs, model_terms, summands
 from .links import render_mean
 
-__all__ = ["to_python"]
-
 # Names that the written functions use themselves, and the one that nothing may have.
 TAKEN = {
     "ValueError", "__debug__", "abs", "bool", "float", "format", "hasattr", "isinstance", "level_text",

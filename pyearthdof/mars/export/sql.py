@@ -7,8 +7,6 @@ from ...exceptions import InvalidInputError
 from .inputs import TYPES, coefficients, distance, link_of, model_inputs, model_terms, summands
 from .links import render_mean
 
-__all__ = ["to_sql"]
-
 DIALECTS = ("ansi", "mysql")
 NO_LINKS = ("probit", "cauchit")
 FUNCTIONS = {

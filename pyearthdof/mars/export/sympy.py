@@ -9,8 +9,6 @@ from ..._utils.checks import check_choice
 from .inputs import TYPES, coefficients, link_of, model_inputs, model_terms
 from .links import render_mean
 
-__all__ = ["to_sympy"]
-
 
 def to_sympy(model, *, type: str = "response"):
     """Write a model as a sympy expression; a list of them for several responses.

@@ -12,11 +12,6 @@ import numpy as np
 from .functions import FUNCTIONS, SUMMARIES
 from .syntax import Constant, FunctionCall, Name, Node, Value, refuse, short_text, variables_in
 
-__all__ = [
-    "NAMED_CONSTANTS", "OF_COLUMNS", "SIGNATURES", "Arguments", "constant_numbers",
-    "constant_values", "flag_of", "matched_arguments", "number_of", "whole_of",
-]  # fmt: skip
-
 # What may be given, the same whatever R's own version knows beside it. A variable is called x.
 SIGNATURES = {
     "log": ("x", "base"),

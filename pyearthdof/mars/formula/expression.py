@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -26,12 +26,6 @@ from .functions import (
 )
 from .terms import CONTRASTS, DUMMIES
 
-__all__ = [
-    "Call", "Codes", "Cut", "DateColumn", "Expression", "Levels", "Number", "Poly", "RawColumn",
-    "Scaled", "Spline", "Summary", "Variable", "dates_in", "evaluate", "factors_in", "gaps_in",
-    "has_summary", "read_list", "read_offset", "read_term", "read_variable", "variable_from_r",
-]  # fmt: skip
-
 
 class _Named:
     """A column of the frame."""
@@ -46,6 +40,7 @@ class _Named:
         return values[self.name]
 
 
+@dataclass(frozen=True)
 class _Computed:
     """A function of expressions; further fields have the names that they have in JSON."""
 
@@ -61,14 +56,12 @@ class _Computed:
             yield from argument.raw_names()
 
     def values_of_args(self, values: Mapping[str, np.ndarray]) -> list[np.ndarray]:
-        """The arguments at the rows at hand."""
         return [np.asarray(argument.evaluate(values), dtype=float) for argument in self.args]
 
     @classmethod
     def own_fields(cls) -> list[str]:
         """The fields beside the function and its arguments."""
-        names = [f.name for f in fields(cast(Any, cls))]
-        return [name for name in names if name not in ("function", "args")]
+        return [f.name for f in fields(cls)][2:]
 
     def wrong(self) -> str:
         """The end of a sentence on what does not fit together, or nothing."""
@@ -137,9 +130,6 @@ class Number:
 class Call(_Computed):
     """One of FUNCTIONS and its arguments."""
 
-    function: str
-    args: tuple[Expression, ...]
-
     @property
     def n_columns(self) -> int:
         return len(self.args) if self.function == "cbind" else 1
@@ -156,8 +146,6 @@ class Summary(_Computed):
     `dropped` says whether missing values are left out; `shares` are those of quantiles.
     """
 
-    function: str
-    args: tuple[Expression, ...]
     dropped: bool
     shares: tuple[float, ...] = ()
 
@@ -185,11 +173,9 @@ class Summary(_Computed):
 class Poly(_Computed):
     """Polynomials of one or several variables; without alpha and norm2 plain powers."""
 
-    args: tuple[Expression, ...]
     degree: int
     alpha: tuple[tuple[float, ...], ...] | None
     norm2: tuple[tuple[float, ...], ...] | None
-    function = "poly"
 
     @property
     def n_columns(self) -> int:
@@ -218,8 +204,6 @@ class Poly(_Computed):
 class Spline(_Computed):
     """bs or ns of a variable, with the knots of the fit."""
 
-    function: str
-    args: tuple[Expression, ...]
     knots: tuple[float, ...]
     boundary: tuple[float, float]
     degree: int
@@ -252,10 +236,8 @@ class Spline(_Computed):
 class Scaled(_Computed):
     """Columns less their centres, divided by their scales; 0 and 1 where they are not."""
 
-    args: tuple[Expression, ...]
     center: tuple[float, ...]
     scale: tuple[float, ...]
-    function = "scale"
 
     @property
     def n_columns(self) -> int:
@@ -276,9 +258,7 @@ class Scaled(_Computed):
 class Levels(_Computed):
     """factor: the 0-based position of a value in `values`, all of which it knows."""
 
-    args: tuple[Expression, ...]
     values: tuple[float, ...]
-    function = "factor"
 
     def evaluate(self, values: Mapping[str, np.ndarray]) -> np.ndarray:
         (found,) = self.values_of_args(values)
@@ -299,11 +279,9 @@ class Levels(_Computed):
 class Cut(_Computed):
     """cut: the 0-based number of the interval that holds a value."""
 
-    args: tuple[Expression, ...]
     breaks: tuple[float, ...]
     right: bool
     lowest: bool
-    function = "cut"
 
     def evaluate(self, values: Mapping[str, np.ndarray]) -> np.ndarray:
         (x,) = self.values_of_args(values)
@@ -311,11 +289,8 @@ class Cut(_Computed):
 
     def wrong(self) -> str:
         is_fine = 2 <= len(self.breaks) <= MAX_LEVELS and (np.diff(self.breaks) > 0).all()
-        return (
-            ""
-            if len(self.args) == 1 and is_fine
-            else "should have one variable and ascending breaks"
-        )
+        wrong = len(self.args) != 1 or not is_fine
+        return "should have one variable and ascending breaks" if wrong else ""
 
 
 Expression = (
@@ -392,7 +367,6 @@ class Variable:
         return (codes[:, None] == np.arange(first, n_levels)).astype(float)
 
     def to_dict(self) -> dict:
-        """Plain values for JSON."""
         return {
             "label": self.label, "kind": self.kind, "levels": list(self.levels),
             "expression": self.expression.to_dict(),
@@ -452,17 +426,14 @@ def read_variable(entry) -> Variable:
     check_ordered(f"{label[:40]!r} in the formula", kind, levels)
     if len(set(levels)) < len(levels):
         raise InvalidInputError(f"the levels of {label[:40]!r} in the formula should be different")
-    known = isinstance(expression, RawColumn) or _gives_codes(expression, len(levels))
+    known = (
+        isinstance(expression, RawColumn)
+        or (isinstance(expression, Levels) and len(expression.values) == len(levels))
+        or (isinstance(expression, Cut) and len(expression.breaks) - 1 == len(levels))
+    )
     if (is_factor and not known) or (kind == "logical" and expression.n_columns != 1):
         raise InvalidInputError(f"{label[:40]!r} in the formula should be a single column")
     return Variable(label, kind, levels, expression)
-
-
-def _gives_codes(expression: Expression, n_levels: int) -> bool:
-    """Whether an expression computes codes of so many levels."""
-    if isinstance(expression, Levels):
-        return len(expression.values) == n_levels
-    return isinstance(expression, Cut) and len(expression.breaks) - 1 == n_levels
 
 
 def read_term(entry, variables) -> tuple[tuple[int, int], ...]:
@@ -585,9 +556,7 @@ def _read_computed(kind: Any, entry, depth: int):
         raise InvalidInputError(f"{function} in the formula has an argument without a column")
     where = f"of {function} in the formula"
     values = {name: READERS[name](f"{name} {where}", entry[name]) for name in names}
-    if "function" in kind.__dataclass_fields__:
-        values["function"] = function
-    found = kind(args=args, **values)
+    found = kind(function, args, **values)
     if wrong := found.wrong():
         raise InvalidInputError(f"{function} in the formula {wrong}")
     return found

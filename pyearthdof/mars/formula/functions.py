@@ -17,12 +17,6 @@ from ..arithmetic import r_column_means, r_mean, r_sum, r_variance
 from ..data.columns import householder, multiplied_by_q
 from .syntax import refuse
 
-__all__ = [
-    "FUNCTIONS", "SUMMARIES", "b_splines", "cut_breaks", "cut_codes", "cut_labels", "exponents",
-    "inner_knots", "natural_splines", "orthogonal_polynomials", "polynomials", "powers_of",
-    "quantiles", "scaling",
-]  # fmt: skip
-
 EPSILON = float(np.finfo(np.longdouble).eps)
 LOG10_2 = 0.301029995663981195213738894724
 DECIMALS, MAX_EXPONENT = 15, 308  # digits and exponents of ten that a double surely has

@@ -19,8 +19,6 @@ from .functions import FUNCTIONS, SUMMARIES
 from .syntax import EMPTY, Constant, FunctionCall, Name, Node, refuse, short_text, shortened
 from .terms import OPERATORS, Terms
 
-__all__ = ["LIMITS", "check_columns", "check_made", "check_sides", "check_terms", "count_terms"]
-
 # columns and numbers count what terms other than plain columns make; the data have their own size.
 LIMITS = {
     "terms": 2000, "depth": 100, "power": 100, "degree": 50, "df": 1000, "functions": 300,

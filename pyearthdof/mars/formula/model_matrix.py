@@ -35,8 +35,6 @@ from .expression import (
     variable_from_r,
 )
 
-__all__ = ["Formula"]
-
 MAX_COLUMNS = 100_000
 
 
@@ -171,7 +169,6 @@ class Formula:
         return {v: evaluate(self.variables[v], found, n_rows) for v in needed}
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
         return {
             "text": self.text,
             "variables": [variable.to_dict() for variable in self.variables],

@@ -15,11 +15,6 @@ from ...exceptions import InvalidInputError
 from ..data.columns import RESERVED
 from ..printing import r_format
 
-__all__ = [
-    "EMPTY", "Constant", "FunctionCall", "Name", "Node", "gaps_in", "label_of", "parsed_formula",
-    "r_text", "refuse", "short_text", "shortened", "updated_formula", "variables_in",
-]  # fmt: skip
-
 NUMBER = re.compile(
     r"(0[xX][0-9a-fA-F]+(?:\.[0-9a-fA-F]*[pP][+-]?[0-9]+|[pP][+-]?[0-9]+)?"
     r"|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)([Li]?)"
@@ -246,6 +241,7 @@ def _pieces(node: Node) -> Iterator[Node]:
 
 
 def call(name: str, *values: Node) -> FunctionCall:
+    """A call without names of arguments."""
     return FunctionCall(Name(name), tuple((None, value) for value in values))
 
 
@@ -307,7 +303,7 @@ class _Parser:
             refuse("it is nested too deeply or has too many terms")
         left = self.postfixed(self.operand(least))
         while True:
-            if self.open and self.open[-1] != "{":
+            if self.in_arguments():
                 self.skip_lines()
             mark = self.peek().text if self.peek().kind == "mark" else ""
             binding, to_right = BINDING.get(mark, (PERCENT if mark.startswith("%") else -1, False))
@@ -560,9 +556,7 @@ class _Writer:
         elif isinstance(node, Constant):
             self.put(_written_constant(node, not self.literal, self.integers))
         elif node.name == "(" and len(node.args) == 1:
-            self.put("(")
-            self.write(node.values[0], room)
-            self.put(")")
+            self._bracketed(node.values[0], room)
         elif _is_infix(node):
             self._infix(node, room)
         elif node.name in PREFIXES and len(node.args) == 1 and node.args[0][0] is None:
@@ -671,9 +665,8 @@ def _needs_brackets(mark: str, inner: FunctionCall, *, is_left: bool) -> bool:
 
 def quoted(name: str) -> str:
     """A name as it stands in an expression."""
-    if (
-        re.fullmatch(r"(?:[^\W\d_]|\.(?!\d))[\w.]*", name) and name not in RESERVED
-    ) or name == "...":
+    is_plain = re.fullmatch(r"(?:[^\W\d_]|\.(?!\d))[\w.]*", name) and name not in RESERVED
+    if is_plain or name == "...":
         return name
     escaped = name.replace("\\", "\\\\").replace("`", "\\`")
     return "`" + _escaped(escaped) + "`"
@@ -685,7 +678,7 @@ def _written_constant(node: Constant, as_label: bool, integers: bool) -> str:
         escaped = value.replace("\\", "\\\\").replace('"', '\\"')
         return f'"{_escaped(escaped)}"'
     if isinstance(value, float) and as_label and node.literal[:1] in "0123456789.":
-        return _written_number(value)
+        return r_format([value], DIGITS)[0]
     if isinstance(value, int) and not isinstance(value, bool) and as_label:
         return f"{value}L" if integers and node.literal.endswith("L") else str(value)
     return node.literal
@@ -695,10 +688,6 @@ def _escaped(text: str) -> str:
     for mark, escape in (("\n", "\\n"), ("\t", "\\t"), ("\r", "\\r")):
         text = text.replace(mark, escape)
     return text
-
-
-def _written_number(value: float) -> str:
-    return r_format([value], DIGITS)[0]
 
 
 def updated_formula(old: str, new: str) -> str:

@@ -11,13 +11,9 @@ from dataclasses import dataclass
 from .arguments import whole_of
 from .syntax import Constant, FunctionCall, Name, Node, label_of, variables_in
 
-__all__ = ["Terms", "made_terms"]
-
 OPERATORS = ("+", "-", "*", ":", "^", "%in%", "/", "(")
-CONTRASTS, DUMMIES = (
-    1,
-    2,
-)  # how a factor enters a term: without its first level, or with all of them
+# How a factor enters a term: without its first level, or with all of them.
+CONTRASTS, DUMMIES = 1, 2
 
 
 @dataclass(frozen=True)

@@ -48,13 +48,10 @@ from .functions import (
     scaling,
 )
 from .guard import COMPARISONS, LIMITS, LOGICAL
-from .integers import is_integer
 from .syntax import Constant, FunctionCall, Name, Node, call, label_of, quoted, refuse, short_text
 
 if TYPE_CHECKING:
     from .learning import FormulaFrame
-
-__all__ = ["LearnedVariable", "Learner", "check_contrasts"]
 
 OUTSIDE = "some 'x' values beyond boundary knots may cause ill-conditioned bases"
 SHOVED = "shoving 'interior' knots matching boundary knots to inside"
@@ -107,7 +104,6 @@ class Learner:
         }  # fmt: skip
 
     def variable(self, node: Node) -> LearnedVariable:
-        """Learn one variable."""
         label = label_of(node, between_lines="\n")
         if isinstance(node, Name):
             return self._column(node, label)
@@ -169,12 +165,13 @@ class Learner:
             suffixes = [".".join(map(str, powers)) for powers in chosen]
         if flag_of(args.named.get("raw"), False):
             return self._learned(
-                label, Typed(Poly(arguments, degree, None, None), "number"), suffixes
+                label, Typed(Poly("poly", arguments, degree, None, None), "number"), suffixes
             )
         tables, alpha, norm2 = zip(
             *(orthogonal_polynomials(label[:60], x, degree) for x in values), strict=True
         )
         expression = Poly(
+            "poly",
             arguments,
             degree,
             tuple(tuple(a.tolist()) for a in alpha),
@@ -189,7 +186,7 @@ class Learner:
         degree = whole_of(args.named.get("degree"), 3)
         intercept = flag_of(args.named.get("intercept"), False)
         inside, ends = self._ends(name, args, x)
-        knots = np.sort(self.numbers(args.named["knots"])) if _given(args, "knots") else None
+        knots = np.sort(self.numbers(args.named["knots"])) if "knots" in args.named else None
         if knots is None:
             knots = self._knots(name, args, inside, degree, intercept)
             knots = self._inside(name, knots, ends)
@@ -215,7 +212,7 @@ class Learner:
         return self._learned(label, Typed(expression, "number"), suffixes)
 
     def _ends(self, name, args: Arguments, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        if not _given(args, "Boundary.knots"):
+        if "Boundary.knots" not in args.named:
             return x, np.array([x.min(), x.max()])
         given = args.named["Boundary.knots"]
         ends = np.sort(self.numbers(given))
@@ -230,7 +227,7 @@ class Learner:
         return x[inside], ends
 
     def _knots(self, name, args: Arguments, x, degree: int, intercept: bool) -> np.ndarray:
-        if not _given(args, "df"):
+        if "df" not in args.named:
             return np.empty(0)
         taken = 1 + intercept if name == "ns" else degree + intercept
         n_knots = whole_of(args.named["df"]) - taken
@@ -277,7 +274,7 @@ class Learner:
         if not (np.isfinite(scale).all() and scale.all()):
             refuse(f"{label[:60]} divides by 0")
         expression = Scaled(
-            tuple(e for e, _ in found), tuple(center.tolist()), tuple(scale.tolist())
+            "scale", tuple(e for e, _ in found), tuple(center.tolist()), tuple(scale.tolist())
         )
         suffixes = given or [str(k + 1) for k in range(len(parts))]
         return self._learned(label, Typed(expression, "number"), suffixes, given=given)
@@ -368,7 +365,7 @@ class Learner:
             values = [float(inner.levels.index(text)) for text in texts if text in inner.levels]
         else:
             values = [self._level_value(node, inner, value) for value in given]
-        codes = Levels((inner.expression,), tuple(dict.fromkeys(values)) or (-1.0,))
+        codes = Levels("factor", (inner.expression,), tuple(dict.fromkeys(values)) or (-1.0,))
         return Typed(Call("!", (Call("is.na", (codes,)),)), "logical")
 
     def numbers(self, node: Node) -> np.ndarray:
@@ -421,7 +418,7 @@ class Learner:
         if not isinstance(other.expression, Number):
             refuse(f"{short_text(node)} compares a factor with what is no text")
         text = (
-            other.levels[0] if other.kind == "text" else _number_text(other.expression, other.kind)
+            other.levels[0] if other.kind == "text" else _level_text(other, other.expression.value)
         )
         if text not in factor.levels:
             if name not in ("==", "!="):
@@ -441,7 +438,9 @@ class Learner:
             levels = self._labels(node, args, len(levels))
         ordered = flag_of(args.named.get("ordered"), inner.kind == "ordered")
         ordered = ordered or node.name == "ordered"
-        return self._with_levels(node, Levels((inner.expression,), tuple(values)), levels, ordered)
+        return self._with_levels(
+            node, Levels("factor", (inner.expression,), tuple(values)), levels, ordered
+        )
 
     def _given_levels(
         self, node: FunctionCall, inner: Typed, given: Node
@@ -464,7 +463,9 @@ class Learner:
         values = _all_codes(inner) if keeps else self._found(node, inner)
         levels = [_level_text(inner, value) for value in values]
         ordered = inner.kind == "ordered" or node.name == "as.ordered"
-        return self._with_levels(node, Levels((inner.expression,), tuple(values)), levels, ordered)
+        return self._with_levels(
+            node, Levels("factor", (inner.expression,), tuple(values)), levels, ordered
+        )
 
     def _found(self, node, inner: Typed) -> list[float]:
         """The distinct values of an expression, or codes."""
@@ -492,7 +493,9 @@ class Learner:
         first = float(inner.levels.index(ref))
         values = [first, *(code for code in _all_codes(inner) if code != first)]
         levels = [inner.levels[int(code)] for code in values]
-        return self._with_levels(node, Levels((inner.expression,), tuple(values)), levels, False)
+        return self._with_levels(
+            node, Levels("factor", (inner.expression,), tuple(values)), levels, False
+        )
 
     def _interaction(self, node: FunctionCall) -> Typed:
         """The combinations of levels; the first factor's vary fastest, unless in lexical order."""
@@ -508,7 +511,10 @@ class Learner:
             inner, own = factor.expression, list(factor.levels)
             if drop:
                 used = self._found(node, factor)
-                inner, own = Levels((inner,), tuple(used)), [own[int(code)] for code in used]
+                inner, own = (
+                    Levels("factor", (inner,), tuple(used)),
+                    [own[int(code)] for code in used],
+                )
             _check_levels(node, len(own) * len(levels))
             if k == 0:
                 codes, levels = inner, own
@@ -524,9 +530,12 @@ class Learner:
             levels = [f"{a}{separator[0]}{b}" for a, b in pairs]
             if drop:
                 used = self._found(node, Typed(codes, "number"))
-                codes, levels = Levels((codes,), tuple(used)), [levels[int(code)] for code in used]
+                codes, levels = (
+                    Levels("factor", (codes,), tuple(used)),
+                    [levels[int(code)] for code in used],
+                )
         values = tuple(float(code) for code in range(len(levels)))
-        return self._with_levels(node, Levels((codes,), values), levels, False)
+        return self._with_levels(node, Levels("factor", (codes,), values), levels, False)
 
     def _level_value(self, node, inner: Typed, level) -> float:
         """The number or code that stands for a level that was given."""
@@ -569,7 +578,7 @@ class Learner:
             breaks = cut_breaks(self._numbers(inner.expression), int(count))
         if not (np.diff(breaks) > 0).all():
             refuse(f"{short_text(node)}: 'breaks' are not unique")
-        codes = Cut((inner.expression,), tuple(breaks.tolist()), right, lowest)
+        codes = Cut("cut", (inner.expression,), tuple(breaks.tolist()), right, lowest)
         labels = args.named.get("labels")
         given = None if labels is None else constant_values(labels, self._summarised)
         if given == [False]:
@@ -624,10 +633,6 @@ def _level_text(inner: Typed | None, value) -> str:
     return r_format([float(value)], 15)[0]
 
 
-def _number_text(number: Number, kind: str) -> str:
-    return _level_text(None, bool(number.value) if kind == "logical" else number.value)
-
-
 def check_contrasts(what: str, variable: Variable) -> None:
     """Refuse a factor of one level, which has no contrasts."""
     if len(variable.levels) == 1:
@@ -640,5 +645,52 @@ def bound_names(node: FunctionCall) -> list[str] | None:
     return names if any(names) else None
 
 
-def _given(args: Arguments, name: str) -> bool:
-    return args.named.get(name) is not None
+TRUTHS = (*COMPARISONS, "!", "&", "|", "%in%", "is.na")
+OF_WHOLE = ("+", "-", "*", "%%", "%/%", "abs", "pmin", "pmax", "sum", "min", "max")
+
+
+def is_integer(node: Node, kinds: Mapping[str, str]) -> bool:
+    """Whether R computes integers; `kinds` are those of the columns, whose numbers are doubles.
+
+    >>> from .syntax import parsed_formula
+    >>> [is_integer(parsed_formula(f"{y} ~ x")[0], {}) for y in ("as.integer(y)", "y * 2L", "(y > 1) + 1L")]
+    [True, False, True]
+    """
+    return _kind(node, kinds) == "integer"
+
+
+def _kind(node: Node, kinds: Mapping[str, str]) -> str:
+    """R's type of an expression: "integer", "logical" or "other"."""
+    if isinstance(node, Name):
+        return (
+            "logical" if kinds.get(node.text) == "logical" or node.text in ("T", "F") else "other"
+        )
+    if isinstance(node, Constant):
+        if isinstance(node.value, bool):
+            return "logical"
+        return "integer" if node.literal.endswith("L") else "other"
+    name = node.name
+    if name in TRUTHS:
+        return "logical"
+    if name == "as.integer":
+        return "integer"
+    if name == "cut":
+        labels = matched_arguments(node).named.get("labels")
+        is_code = isinstance(labels, (Constant, Name)) and _kind(labels, {}) == "logical"
+        return "integer" if is_code and not flag_of(labels, True) else "other"
+    inside = [_kind(value, kinds) for value in _arguments(node)]
+    if "other" in inside or not inside:
+        return "other"
+    if name == "ifelse":
+        return "integer" if "integer" in inside else "logical"
+    if name == "cbind":
+        return "integer" if "integer" in inside else "other"
+    if name in ("(", "I"):
+        return inside[0]
+    return "integer" if name in OF_WHOLE else "other"
+
+
+def _arguments(node: FunctionCall) -> tuple[Node, ...]:
+    if node.name == "ifelse":
+        return matched_arguments(node).variables[1:]
+    return node.values

@@ -11,10 +11,6 @@ from ..._utils.checks import check_choice, check_flag, refusal
 from ..printing import DIGITS, check_digits, r_format
 from .summary import anova_order, coef_matrix
 
-__all__ = [
-    "DECOMPOSITIONS", "STYLES", "format_model", "formulas_of", "term_table",
-]  # fmt: skip
-
 STYLES = ("h", "pmax", "max", "C", "bf")
 DECOMPOSITIONS = ("anova", "none")
 C_MIN_DIGITS = 5  # earth writes C code with no fewer
@@ -60,24 +56,10 @@ def formulas_of(
 ) -> list[str]:
     """One formula for each response, and then for each response's GLM; each ends with a newline.
 
-    Parameters
-    ----------
-    model : MarsModel
-    style : {"h", "pmax", "max", "C", "bf"}
-        How a hinge is written: `h(x-3)`, `pmax(0, x - 3)` (valid R), `max(0, x - 3)`,
-        `max(0, x[0] - 3)` (valid C), or as a name with a table of the names below.
-    decomp : {"anova", "none"}
-        Order of the terms: by degree and predictor, or as the forward pass found them.
-    digits : int
-        Significant digits, 1 to 22. Style "h" keeps the cuts as they are in the term names, and
-        style "C" takes at least 5.
-    use_names : bool
-        False writes `x[,1]` for the first predictor in the styles "pmax" and "max".
-    colon_char : str
-        Stands for each colon in the terms, taken literally. Style "C" always takes `*`.
-    earth_version : str, optional
-        The version of earth whose table style "bf" writes, by default the newest. Before 5.3.4 earth cut
-        the terms behind each parenthesis, so that predictors that enter linearly ran into their neighbours.
+    Arguments are as in `Earth.format`. Style "h" has the cuts of the term names, whatever the digits; style
+    "C" takes at least 5 digits, and `*` for a colon. `earth_version` is that of the table of style "bf", by
+    default the newest: before 5.3.4 earth cut the terms behind each parenthesis, so that predictors that
+    enter linearly ran into their neighbours.
     """
     check_choice("style", style, STYLES)
     check_choice("decomp", decomp, DECOMPOSITIONS)
@@ -100,7 +82,9 @@ def formulas_of(
         terms = _hinge_terms(dirs[order], cuts[order], labels, style, digits)
     terms = _unique([term.replace(":", colon_char) for term in terms])
     indent = "" if style == "C" else "  "
-    table = _short_table(short) if style == "bf" else ""
+    table = ""
+    if style == "bf":
+        table = "\n" + "".join(f"{name:>6}  {piece}\n" for piece, name in short)
     return [_formula(column[order], terms, digits, indent) + table for column in _responses(model)]
 
 
@@ -159,21 +143,14 @@ def _named_terms(names, short) -> list[str]:
     return [term.replace("*", " * ") for term in terms]
 
 
-def _short_table(short) -> str:
-    return "\n" + "".join(f"{name:>6}  {piece}\n" for piece, name in short)
-
-
 def _short_names(names, earth_version) -> list[tuple[str, str]]:
     """The pieces of the terms, each once, with their short names; the first one is the intercept."""
     is_old = earth_version is not None and _numbers(earth_version) < CUT_AT_STARS
-    pieces = _cut_behind_parentheses(names) if is_old else "*".join(names).split("*")
+    pieces = "*".join(names).split("*")
+    if is_old:  # an at sign cuts, too: earth marked its own cuts with it
+        pieces = re.split(r"(?<=\))|@", "".join(names).replace("*", ""))
     distinct = dict.fromkeys(piece for piece in pieces if piece)
     return [(piece, f"bf{k}") for k, piece in enumerate(distinct) if k > 0]
-
-
-def _cut_behind_parentheses(names) -> list[str]:
-    """An at sign cuts too: earth marked its own cuts with it."""
-    return re.split(r"(?<=\))|@", "".join(names).replace("*", ""))
 
 
 def _numbers(version) -> list[int]:

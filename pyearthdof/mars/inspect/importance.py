@@ -76,15 +76,14 @@ def feature_importances(model) -> np.ndarray:
     table = importance_table(model, trim=False, sqrt=False)
     for criterion in ("gcv", "rss"):
         gains = table[criterion].reindex(model.feature_names).clip(lower=0).to_numpy()
-        gains = np.array([_share_of(name, gains, model.owners) for name in model.raw_names])
+        shares = list(zip(gains, model.owners, strict=True))
+        gains = np.array(
+            [sum(g / len(names) for g, names in shares if raw in names) for raw in model.raw_names]
+        )
         total = gains.sum()
         if np.isfinite(total) and total > 0:
             return gains / total
     return np.zeros(len(model.raw_names))
-
-
-def _share_of(name: str, gains: np.ndarray, owners) -> float:
-    return sum(g / len(names) for g, names in zip(gains, owners, strict=True) if name in names)
 
 
 def _scaled(values: np.ndarray, sqrt: bool) -> np.ndarray:

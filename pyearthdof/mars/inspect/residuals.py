@@ -6,10 +6,9 @@ import numpy as np
 import pandas as pd
 
 from ...exceptions import InvalidInputError
+from ..arithmetic import product_in_order
 from ..components.glm import FAMILIES, LINKS
 from .summary import coef_matrix
-
-__all__ = ["TYPES", "fit_residuals", "standardized"]
 
 TYPES = (
     "earth", "deviance", "response", "standardize", "delever", "pearson", "working", "partial",
@@ -37,7 +36,7 @@ def fit_residuals(model, kind: str, residuals, glm_y, bx, leverages, weights, of
         raise InvalidInputError(
             f"type={kind!r} but it is for generalised linear models: fit with glm_family"
         )
-    eta = _linear(bx, model.glm.coef)
+    eta = product_in_order(bx.T, model.glm.coef)
     eta = eta if offset is None else (eta.T + offset).T
     found = _of_glm(model.glm, kind.removeprefix("glm."), glm_y, eta, weights)
     if kind.removeprefix("glm.") != "partial":
@@ -49,14 +48,6 @@ def standardized(residuals, sd, leverages) -> np.ndarray:
     """Residuals over their standard deviations, e / (sd sqrt(1 - h)); as in R, not finite where h is 1."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return (residuals.T / (sd * np.sqrt(1 - leverages))).T
-
-
-def _linear(bx, coef) -> np.ndarray:
-    """Linear predictors, added up term by term as R does: near a limit, their last bit shows in 1 - mu."""
-    total = np.zeros((len(bx), *coef.shape[1:]))
-    for column, value in zip(bx.T, coef, strict=True):
-        total += np.multiply.outer(column, value)
-    return total
 
 
 def _of_glm(glm, kind: str, y, eta, weights):

@@ -13,8 +13,6 @@ import numpy as np
 from ..._utils.html import Html, element, escape, note
 from .contents import Controls, Predictions
 
-__all__ = ["Band", "Line", "Part", "Points", "bars", "chart", "effects_html", "legend"]
-
 WIDTH, HEIGHT = 340, 220
 LEFT, RIGHT, TOP, FLOOR = 52, 16, 10, HEIGHT - 40
 LONGEST = 34  # letters of a label that fit below a chart
@@ -330,7 +328,6 @@ def _single(predictions: Predictions, k: int, level: float, scales, rug) -> list
 
 
 def _effect_chart(parts, across, grid, ylabel: str, more: str = "", **options) -> str:
-    """Predictions against one predictor."""
     said = f"{ylabel} against {across.name}{more}"
     x = (-0.5, len(grid) - 0.5) if across.levels else None
     return chart(parts, across.name, ylabel, said, x=x, names=across.levels, **options)

@@ -16,8 +16,6 @@ from ..data.columns import Columns, dates_of_numbers
 from ..export.inputs import Inputs, model_inputs
 from ..options import EarthOptions
 
-__all__ = ["About", "Control", "Controls", "Predictions", "Rows", "predicted"]
-
 ROWS = 500  # at which a formula is looked at to learn the range of its columns
 
 
@@ -95,7 +93,6 @@ class Control:
         return np.linspace(self.low, self.high, n)
 
     def shown(self, value: float) -> str:
-        """A value as text."""
         return self.levels[int(value)] if self.levels else f"{value:.4g}"
 
 
@@ -151,7 +148,6 @@ class Controls:
         return np.column_stack(columns)
 
     def offset(self, rows: np.ndarray) -> np.ndarray | None:
-        """What a formula adds."""
         return None if self.inputs.offset is None else rows[:, self.inputs.offset]
 
     def rows(self, X: pd.DataFrame) -> np.ndarray:
@@ -275,7 +271,6 @@ class Predictions:
 
     @property
     def model(self):
-        """The `MarsModel`."""
         return self.controls.model
 
     @property
@@ -287,7 +282,6 @@ class Predictions:
 
     @property
     def label(self) -> str:
-        """What stands before a name."""
         return "predicted" if self.classes is None else "probability of"
 
     def at(self, rows: np.ndarray) -> np.ndarray:

@@ -7,8 +7,6 @@ import numpy as np
 from ..._utils.html import Html, escape, note
 from ..inspect.summary import anova_order, coef_matrix
 
-__all__ = ["equation_html", "words_html"]
-
 MOST = 60
 # Links as MathML of the mean, m standing for it.
 LINKS = {

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from ..base import MarsEstimator
     from ..model.mars_model import MarsModel
 
-__all__ = ["write_report"]
-
 
 def write_report(
     estimator: MarsEstimator, path: Any, X: Any, y: Any, *, df: Any, level: float, title: str | None

@@ -7,12 +7,12 @@ import numpy as np
 from ..data.design import default_names
 from ..options import EarthOptions
 
-__all__ = ["r_code"]
-
 
 def r_code(model, about) -> str:
     """Lines of R; what R does not have is said in a comment."""
-    lines = _head(model, about)
+    lines = ["# x is the matrix of predictors, y the response"]
+    if model.formula is not None or _is_named(model, about):
+        lines = ["# data is a data frame with the columns of the model"]
     if about.mda_options is not None:
         lines.append("library(mda)")
         call = [_x(model, about), _y(model, about)]
@@ -33,12 +33,6 @@ def r_code(model, about) -> str:
         lines.append(f"set.seed({about.seed})")
     lines += [f"# {text}" for text in notes]
     return "\n".join([*lines, _call("fit <- earth", given), "summary(fit)"])
-
-
-def _head(model, about) -> list[str]:
-    if model.formula is not None or _is_named(model, about):
-        return ["# data is a data frame with the columns of the model"]
-    return ["# x is the matrix of predictors, y the response"]
 
 
 def _is_named(model, about) -> bool:
@@ -138,7 +132,6 @@ def _value(value) -> str:
 
 
 def _text(text) -> str:
-    """A string of R."""
     found = []
     for letter in str(text):
         if letter in '"\\':

@@ -8,7 +8,7 @@ import pytest
 from pyearthdof import RDraws, correct_penalty, degrees_of_freedom
 from pyearthdof.dof.montecarlo import measurement, workers
 from pyearthdof.dof.montecarlo.errors import Looks, Target
-from pyearthdof.mars.engines.native import BoundNative
+from pyearthdof.mars.engines.native.engine import BoundNative
 from pyearthdof.procedures import Lasso, RegressionTree, Ridge
 
 X = RDraws(31).normal(20 * 3).reshape(20, 3)

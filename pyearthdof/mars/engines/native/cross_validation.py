@@ -25,11 +25,6 @@ from ...options import EarthOptions
 from .engine import fit_one, subset_fits
 from .glm_fit import GlmStoppedError, as_shares, fit_glm, fit_glms
 
-__all__ = [
-    "Fold", "best_size", "calibrate", "class_levels", "cross_validate", "draw_folds",
-    "glm_statistics", "in_threads", "weighted_rsq",
-]  # fmt: skip
-
 
 @dataclass(frozen=True)
 class Fold:

@@ -30,20 +30,7 @@ from ...model.mars_model import MarsModel
 from ...options import MANY_ROWS, EarthOptions, n_arguments
 from ..base import BoundEngine, Engine
 from ..path import check_path, steps_allowed
-from .glm_fit import (
-    check_responses,
-    earth_part,
-    fit_glms,
-    glm_responses,
-)
-
-__all__ = [
-    "BoundNative", "ForwardPass", "NativeEngine", "Pruning", "Search", "Subsets", "choose",
-    "effective_weights", "find_subsets", "fit", "fit_complete", "fit_one", "forward_pass", "make_design",
-    "pass_settings", "prune", "refuse_sizes", "reprune", "response_importance", "scale_responses",
-    "subset_fits",
-]  # fmt: skip
-
+from .glm_fit import check_responses, earth_part, fit_glms, glm_responses
 
 ALL_PARENTS = 10_001  # earth's number for it, above any nk
 SIZES = (1e-75, 1e75)  # of the largest value of a column: products of sums of squares are numbers
@@ -130,7 +117,6 @@ class Allowed:
         self._at = 0
 
     def run(self, steps: _core.Steps) -> dict[str, Any]:
-        """What the pass found."""
         while steps.is_running:
             if steps.n_slots == 1:
                 self._at = 0
@@ -330,20 +316,16 @@ def _search(
         )
     found = _core.search_subsets(columns, y, "backward" if method == "none" else method, kept)
     if found["dependent"]:
-        _warn_of_dependent(found["dependent"])
+        terms = ", ".join(str(t + 1) for t in found["dependent"])
+        warn_user(
+            f"the pruning pass leaves out terms that depend on others (term {terms} of the forward pass)",
+            RWarning,
+        )
     if found["nearly_dependent"]:  # earth compares a square with a length, so the units of X matter
         raise InvalidInputError(
             "pmethod='exhaustive' but the terms are too nearly dependent for it: use 'backward'"
         )
     return found["rss"], found["best"]
-
-
-def _warn_of_dependent(dependent: list[int]) -> None:
-    terms = ", ".join(str(t + 1) for t in dependent)
-    warn_user(
-        f"the pruning pass leaves out terms that depend on others (term {terms} of the forward pass)",
-        RWarning,
-    )
 
 
 def _is_well_conditioned(bx: np.ndarray, tolerance: float) -> bool:
@@ -554,24 +536,15 @@ def fit_one(
     data: TrainingData, options: EarthOptions, n_threads: int = 1, search: Search = Search()
 ) -> Fit:
     """Fit one model, without cross-validation."""
-    responses, weights = _earth_part(data, options, check=True)
+    check_responses(data, options)
+    responses, weights = earth_part(data, options)
     y = _without(responses.values, data.all_offset)
-    responses = _rows(responses, data.subset)
+    if data.subset is not None:
+        responses = responses.rows(data.subset)
     _warn_if_constant(taken(y, data.subset), options)
     X, names = data.all_design.values, data.design.names
     found = fit(X, y, options, weights, names, data.subset, n_threads, search)
     return _completed(found, data, responses, options, n_threads)
-
-
-def _earth_part(
-    data: TrainingData, options: EarthOptions, *, check: bool = False
-) -> tuple[Responses, np.ndarray | None]:
-    """Responses and case weights of all rows as earth searches terms for them."""
-    if options.glm_family is None:
-        return data.all_responses, data.all_weights
-    if check:
-        check_responses(data, options)
-    return earth_part(data, options)
 
 
 def _without(y: np.ndarray, offset: np.ndarray | None) -> np.ndarray:
@@ -579,12 +552,7 @@ def _without(y: np.ndarray, offset: np.ndarray | None) -> np.ndarray:
     return y if offset is None else (y.T - offset).T
 
 
-def _rows(responses: Responses, subset: np.ndarray | None) -> Responses:
-    return responses if subset is None else responses.rows(subset)
-
-
 def _warn_if_constant(y: np.ndarray, options: EarthOptions) -> None:
-    """R's own warning."""
     if y.ndim == 1 and options.scale_y is not False and np.ptp(y) == 0:
         warn_user(
             f"Cannot scale y (values are all equal to {y[0]:g}) Use Scale.y=FALSE to silence this "
@@ -597,9 +565,6 @@ def _completed(
     found: Fit, data: TrainingData, responses: Responses, options: EarthOptions, n_threads: int = 1
 ) -> Fit:
     """The fit with the names of its data, and with the generalised linear model."""
-    glm = glm_y = None
-    if options.glm_family is not None:
-        glm, glm_y = fit_glms(found.bx, data, options, n_threads), glm_responses(data, options)
     return replace(
         found,
         model=replace(
@@ -608,10 +573,10 @@ def _completed(
             response_names=responses.names,
             columns=data.design.columns,
             formula=data.formula,
-            glm=glm,
+            glm=fit_glms(found.bx, data, options, n_threads),
         ),
         fitted=found.fitted if data.offset is None else (found.fitted.T + data.offset).T,
-        glm_y=glm_y,
+        glm_y=glm_responses(data, options),
     )
 
 
@@ -631,12 +596,14 @@ def _weighted_terms(
 ) -> tuple[Responses, np.ndarray | None, np.ndarray]:
     """earth's responses and case weights, and all terms of the forward pass times the weights' roots."""
     X = data.design.values
-    responses, weights = _earth_part(data, options)
+    responses, weights = earth_part(data, options)
     weights = effective_weights(weights, len(data.all_design.values), options)
     weights = taken(weights, data.subset)
     root = np.ones(len(X)) if weights is None else np.sqrt(weights)
     bx = evaluate_terms(X, model.dirs, model.cuts) * root[:, None]
-    return _rows(responses, data.subset), weights, bx
+    if data.subset is not None:
+        responses = responses.rows(data.subset)
+    return responses, weights, bx
 
 
 def subset_fits(
@@ -749,12 +716,9 @@ class BoundNative(BoundEngine):
         return PathFits(np.ascontiguousarray(fitted.transpose(1, 2, 0)), terms.T.astype(float))
 
     def fit_sizes(
-        self,
-        Y: np.ndarray,
-        Z: np.ndarray | None = None,
-        weights: np.ndarray | None = None,
+        self, Y: np.ndarray, Z: np.ndarray | None = None, weights: np.ndarray | None = None,
         n_threads: int = 1,
-    ) -> SizeFits:
+    ) -> SizeFits:  # fmt: skip
         """Forward pass and pruning sequence of every column of Y.
 
         The compiled loops know backward pruning without weights; other methods, an `allowed` function and
@@ -824,12 +788,7 @@ class NativeEngine(Engine):
     name = "native"
 
     def fit(
-        self,
-        data: TrainingData,
-        options: EarthOptions,
-        *,
-        seed: int | None = None,
-        n_threads: int = 1,
+        self, data: TrainingData, options: EarthOptions, seed: int | None = None, n_threads: int = 1
     ) -> Fit:
         for warning in data.warnings:  # R has its own
             warn_user(warning, RWarning)

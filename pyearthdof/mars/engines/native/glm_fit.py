@@ -37,15 +37,9 @@ from ...data.training import TrainingData
 from ...options import EarthOptions
 from .regression import root_of_inverse
 
-__all__ = [
-    "EPSILON", "GlmStoppedError", "as_shares", "check_responses", "earth_part", "fit_glm",
-    "fit_glms", "fit_glms_again", "glm_responses",
-]  # fmt: skip
-
 OF_POSITIVE = ("gamma", "inverse_gaussian")
-MANY_CASES = (
-    20_000  # from here on threads share the cases of one response, and Ctrl-C is heard in it
-)
+# From here on threads share the cases of one response, and Ctrl-C is heard in it.
+MANY_CASES = 20_000
 
 
 def earth_part(data: TrainingData, options: EarthOptions) -> tuple[Responses, np.ndarray | None]:

@@ -18,11 +18,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-__all__ = [
-    "Judge", "NoMinimum", "Verdict", "cholesky", "damp", "decompose", "dot", "minimise", "norm",
-    "smallest_singular", "solve", "solve_transposed", "times",
-]  # fmt: skip
-
 TINY = np.finfo(float).tiny
 RESCALE = 256.0
 WORST_GROWTH = 2.5
@@ -51,11 +46,6 @@ def times_transposed(lower: np.ndarray, x: np.ndarray) -> np.ndarray:
 def times_symmetric(a: np.ndarray, x: np.ndarray) -> np.ndarray:
     """A x."""
     return np.array([dot(row, x) for row in a])
-
-
-def times_itself(lower: np.ndarray) -> np.ndarray:
-    """The triangle times its transpose."""
-    return np.array([[dot(a, b) for b in lower] for a in lower])
 
 
 def solve(lower: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -753,7 +743,6 @@ class Judge:
         )  # fmt: skip
 
     def _test(self, trust: Trust, good: bool) -> None:
-        """For convergence."""
         if self.restore == Restore.START and self._kept_f < self.f0:
             self.restore = Restore.KEPT
         if abs(self.f) < ABSOLUTE:
@@ -964,7 +953,8 @@ class _Search:
             self.augmented = None
             return self.gauss_newton.step(self.trust)
         if self.augmented is None:
-            hessian = times_itself(self.lower) + self.secant
+            product = np.array([[dot(a, b) for b in self.lower] for a in self.lower])
+            hessian = product + self.secant
             scaled = np.tril((1 / self.d)[:, None] * hessian / self.d)
             scaled = scaled + np.tril(scaled, -1).T
             self.augmented = AugmentedSteps(scaled, self.g, self.d)

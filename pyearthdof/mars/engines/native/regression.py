@@ -17,8 +17,6 @@ from ...._utils.warnings import warn_user
 from ....exceptions import InvalidInputError, RWarning
 from ....random import RDraws
 
-__all__ = ["fit_robust", "robust_errors", "root_of_inverse", "wls", "wls_errors"]
-
 LM_TOLERANCE = 1e-7
 
 

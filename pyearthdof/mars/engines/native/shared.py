@@ -30,8 +30,6 @@ from .engine import (
     pass_settings,
 )  # fmt: skip
 
-__all__ = ["SharedEngine", "cut"]
-
 MIN_GRSQ, LOW_GRSQ = -10.0, -1000.0  # earth's
 TOO_FEW, GRSQ_LOW, GRSQ_POOR, REACHED_NK = 1, 2, 3, 7  # why a pass stopped, R's numbers
 # Options that change the forward pass by more than its end.
@@ -55,12 +53,7 @@ class SharedEngine(NativeEngine):
         self._subsets: list[tuple[list, Subsets]] = []
 
     def fit(
-        self,
-        data: TrainingData,
-        options: EarthOptions,
-        *,
-        seed: int | None = None,
-        n_threads: int = 1,
+        self, data: TrainingData, options: EarthOptions, seed: int | None = None, n_threads: int = 1
     ) -> Fit:
         return fit_one(data, options, n_threads, Search(self.forward, self.subsets))
 

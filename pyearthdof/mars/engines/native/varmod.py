@@ -30,8 +30,6 @@ from .engine import effective_weights, fit
 from .nl2sol import NoMinimum, minimise
 from .regression import fit_robust, robust_errors, root_of_inverse, wls, wls_errors
 
-__all__ = ["fit_power", "fit_variance"]
-
 MAX_ITERATIONS = 50
 LARGEST_LEVERAGE = 0.9
 LARGEST_RATIO = 5.0  # of a standard deviation to their median, in the weights

@@ -18,18 +18,12 @@ from ...components.variance import VarianceErrors, VarianceModel, basis_root, li
 from ...data.columns import Column, Columns
 from ...data.design import Design, Responses, default_names
 from ...data.training import TrainingData
-from ...formula.learning import FormulaFrame
-from ...formula.training import FormulaData
+from ...formula.learning import FormulaData, FormulaFrame
 from ...model.fit import Fit
 from ...model.mars_model import MarsModel
 from ...options import EarthOptions, n_arguments
 from ..base import BoundEngine, Engine
 from ..path import check_path, prefix_fits, step_of_terms, steps_allowed
-
-__all__ = [
-    "BoundInR", "BoundR", "REngine", "batch", "fit_from", "moves_knots", "predict_interval",
-    "standardized_residuals", "summary_text",
-]  # fmt: skip
 
 Described = Mapping[str, Any]  # what r_scripts/earth.R returns of a fit
 STATISTICS = ("rss", "rsq", "gcv", "grsq")
@@ -43,12 +37,7 @@ class REngine(Engine):
     name = "r"
 
     def fit(
-        self,
-        data: TrainingData,
-        options: EarthOptions,
-        *,
-        seed: int | None = None,
-        n_threads: int = 1,
+        self, data: TrainingData, options: EarthOptions, seed: int | None = None, n_threads: int = 1
     ) -> Fit:
         return _fit(data, options, seed)
 
@@ -191,7 +180,8 @@ def fit_from(
     prune_terms = found["prune.terms"]
     numbers: dict[str, Any] = {name: float(found[name][0]) for name in (*STATISTICS, "penalty")}
     per_response: dict[str, Any] = {
-        f"{name}_per_response": _or_empty(found[f"{name}.per.response"]) for name in STATISTICS
+        f"{name}_per_response": np.empty(0) if vector is None else vector
+        for name, vector in ((name, found[f"{name}.per.response"]) for name in STATISTICS)
     }
     model = MarsModel(
         feature_names=tuple(found["feature.names"]),
@@ -246,10 +236,6 @@ def _glm_from(found: Described | None, single: bool) -> GlmPart | None:
 
 def _per_response(matrix: np.ndarray, single: bool) -> np.ndarray:
     return matrix[:, 0] if single else matrix
-
-
-def _or_empty(vector: np.ndarray | None) -> np.ndarray:
-    return np.empty(0) if vector is None else vector
 
 
 def _errors_from(described: Described | None) -> VarianceErrors | None:
@@ -317,7 +303,6 @@ class BoundR(BoundInR):
     """R's earth on one design."""
 
     def fit_many(self, Y: np.ndarray, n_threads: int = 1) -> Fits:
-        """Fitted values and numbers of terms for every column of Y."""
         fitted, terms = _fit_many(self.X, Y, self.names, self.options)
         return Fits(fitted, terms, terms)
 

@@ -41,7 +41,6 @@ class BoundMda(BoundInR):
         self.given = dict(options)
 
     def fit_many(self, Y: np.ndarray, n_threads: int = 1) -> Fits:
-        """Fitted values and numbers of terms for every column of Y."""
         fitted, terms = self._many(Y, self.given)
         return Fits(fitted, terms, terms)
 

@@ -23,8 +23,6 @@ from ...model.mars_model import MarsModel, check_model
 from ...options import GLM_FAMILIES, EarthOptions
 from .engine import Described, fit_from
 
-__all__ = ["read_r", "write_rds"]
-
 # The parts of a described object and their dimensions: terms, predictors, selected terms, responses, rows,
 # sizes of the pruning pass, coefficients of the variance model; . is any number, and ? may be missing.
 STATISTICS = dict.fromkeys(("rss", "rsq", "gcv", "grsq", "nk", "penalty", "thresh"), "1")

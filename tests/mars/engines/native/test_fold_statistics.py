@@ -16,7 +16,7 @@ from pyearthdof.mars.engines.native.cross_validation import (
     glm_statistics,
     weighted_rsq,
 )
-from pyearthdof.mars.engines.r import REngine
+from pyearthdof.mars.engines.r.engine import REngine
 from pyearthdof.random import RDraws
 
 SEED = 5

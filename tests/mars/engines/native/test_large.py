@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pyearthdof import _core
-from pyearthdof.mars.engines import native
+from pyearthdof.mars.engines.native import engine as native
 from pyearthdof.mars.engines.native.engine import make_design, pass_settings
 from tests.support.mars.earth_batch import Case, difference, fit_in_r
 from tests.support.rscript import needs_rscript

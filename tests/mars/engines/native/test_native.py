@@ -12,7 +12,7 @@ from pyearthdof import Earth, _core
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.mars.data.design import Design, Responses
 from pyearthdof.mars.data.training import TrainingData
-from pyearthdof.mars.engines import native
+from pyearthdof.mars.engines.native import engine as native
 from tests.support.mars.earth_batch import Case, difference, fit_in_r, value_of
 from tests.support.rscript import needs_rscript, run_r
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pyearthdof.mars.data.columns import polynomial_contrasts
-from pyearthdof.mars.engines import native
+from pyearthdof.mars.engines.native import engine as native
 from tests.support.mars.earth_batch import Case, difference, fit_in_r
 from tests.support.rscript import needs_rscript
 

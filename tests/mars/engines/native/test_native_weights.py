@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pyearthdof._core import eliminate_backward, regress
-from pyearthdof.mars.engines import native
+from pyearthdof.mars.engines.native import engine as native
 from tests.mars.engines.native.test_native_sweep import TRICKS, ordinary_design, random_spans
 from tests.support.mars.earth_batch import Case, difference, fit_in_r
 from tests.support.rscript import needs_rscript, run_r

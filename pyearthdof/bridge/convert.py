@@ -38,8 +38,6 @@ import numpy as np
 
 from ..exceptions import InvalidInputError
 
-__all__ = ["Factor", "Frame", "NamedMatrix", "RFunction", "dispatcher", "from_r", "to_r"]
-
 
 @dataclass(frozen=True)
 class NamedMatrix:

@@ -23,23 +23,6 @@ from pathlib import Path
 from .._utils.core import this_python
 from ..exceptions import RNotAvailableError
 
-__all__ = [
-    "SOURCED",
-    "find_r_home",
-    "import_rinterface",
-    "package_remedy",
-    "profile_error",
-    "r_again",
-    "r_is_running",
-    "r_remedy",
-    "r_was_forked",
-    "rpy2_again",
-    "rpy2_is_installed",
-    "rpy2_remedy",
-    "run_without_home",
-    "scripts_folder",
-]
-
 # Without these R ends the whole process while it starts, or rpy2 stumbles over their absence.
 _PARTS_OF_R = ("bin/Rscript", "library/base/R/base.rdb")
 

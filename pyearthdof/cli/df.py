@@ -28,8 +28,6 @@ from .options import (
 )
 from .terminal import estimate
 
-__all__ = ["PROCEDURES", "df", "is_importable", "load_estimator", "parameters_of"]
-
 
 @dataclass(frozen=True)
 class _Entry:

@@ -13,11 +13,6 @@ import typer
 
 from ..exceptions import InvalidInputError, PyEarthDofError
 
-__all__ = [
-    "Decimal", "Degree", "Designs", "Engine", "Factors", "Jobs", "Json", "Nk", "Penalty", "Quiet",
-    "Repetitions", "Sep", "Table", "TargetSe", "be_quiet", "check_writable", "print_json", "refusals",
-]  # fmt: skip
-
 Degree = Annotated[int, typer.Option(help="Highest degree of interaction.")]
 Designs = Annotated[
     int, typer.Option(min=1, help="Gaussian designs; the errors cover them if there are several.")

@@ -12,8 +12,6 @@ import typer
 from ..exceptions import InvalidInputError
 from .options import Decimal, Json, Quiet, Sep, be_quiet, check_writable
 
-__all__ = ["predict"]
-
 
 def predict(
     model: Annotated[Path, typer.Argument(help="A model that `fit --save` wrote, or `-`.")],

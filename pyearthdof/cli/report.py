@@ -12,8 +12,6 @@ import typer
 from ..exceptions import InvalidInputError
 from .options import Decimal, Json, Quiet, Sep, be_quiet, check_writable
 
-__all__ = ["report"]
-
 REPETITIONS = 100
 
 

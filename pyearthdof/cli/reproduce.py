@@ -15,8 +15,6 @@ from ..exceptions import PyEarthDofError
 from .options import Engine, Json, Quiet
 from .terminal import INTERRUPTED, stopping_in_order
 
-__all__ = ["reproduce"]
-
 Out = Annotated[Path, typer.Option(envvar="PYEARTHDOF_RESULTS", help="Folder of the results.")]
 
 

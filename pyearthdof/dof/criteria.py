@@ -24,8 +24,6 @@ from .results import DegreesOfFreedom, Estimate
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["ProcedureChoice", "aic", "bic", "choose_by_df", "gcv"]
-
 
 def aic(y: ArrayLike, fitted: ArrayLike, df: float) -> float:
     """Akaike's criterion as in the paper, n log RSS + 2 df.

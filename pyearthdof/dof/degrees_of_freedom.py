@@ -34,8 +34,6 @@ from .montecarlo.variance_reduction import PLAIN, Reduction, choose, is_numeric
 from .montecarlo.workers import FitMany
 from .results import QUANTITIES, DegreesOfFreedom, as_fields, package_versions
 
-__all__ = ["degrees_of_freedom", "responses_around_fit"]
-
 METHODS = ("auto", "monte-carlo", "exact")
 _MAX_SMOOTHER = 2000  # rows up to which the diagonal of an exact S is worth n fits
 _N_PILOT = (10, 50)  # repetitions at least and at most

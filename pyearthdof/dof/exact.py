@@ -27,8 +27,6 @@ from .montecarlo.draws import CorrelatedResponses, Responses
 from .montecarlo.errors import Jackknife
 from .montecarlo.measurement import Measurement
 
-__all__ = ["has_orthogonal_formula", "orthogonal_measurement"]
-
 _TOLERANCE = 1e-10
 _N_NODES = 400  # of a Gauss-Legendre rule over 12 standard deviations on each side
 _REACH = 12.0

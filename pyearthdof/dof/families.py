@@ -46,15 +46,6 @@ from .montecarlo.variance_reduction import Covariance, covariance_sum, jackknife
 from .montecarlo.workers import run_blocks
 from .results import DegreesOfFreedom, as_fields, package_versions
 
-__all__ = [
-    "FAMILIES",
-    "LOSSES",
-    "FamilyDegreesOfFreedom",
-    "FitFamily",
-    "family_df",
-    "family_of",
-]
-
 FAMILIES = ("bernoulli", "poisson")
 LOSSES = ("deviance", "squared", "counting")
 

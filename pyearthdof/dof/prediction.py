@@ -52,12 +52,6 @@ from .montecarlo.variance_reduction import covariance_sum, jackknife_groups
 from .montecarlo.workers import check_finite, check_result_shape, run_blocks
 from .results import DegreesOfFreedom, as_fields, package_versions
 
-__all__ = [
-    "RandomXDegreesOfFreedom",
-    "equivalent_predictors",
-    "prediction_df",
-]
-
 
 @dataclass(frozen=True)
 class Split:

@@ -21,18 +21,6 @@ from .montecarlo.errors import Jackknife
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "QUANTITIES",
-    "Curve",
-    "DegreesOfFreedom",
-    "Estimate",
-    "as_fields",
-    "coverage_note",
-    "draw_bars",
-    "interval_text",
-    "package_versions",
-]
-
 QUANTITIES = ("df", "trace", "n_coef", "rank", "msdf", "sdf")
 _LABELS = {
     "df": "degrees of freedom",

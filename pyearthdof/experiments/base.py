@@ -15,22 +15,6 @@ from .verdict import R_COLUMN, Comparison, number
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = [
-    "BLUE",
-    "GREEN",
-    "GREY",
-    "ORANGE",
-    "SIZES",
-    "Experiment",
-    "cells_by_degree",
-    "check_seed",
-    "diagonal",
-    "given_seed",
-    "new_figure",
-    "ours_and_paper",
-    "seed_of",
-]
-
 SIZES = ("quick", "paper")
 LARGEST_SEED = 2**31 - 1  # what R's set.seed takes
 GIVEN_SEED = "given_seed"  # column of a table that was drawn with a seed of the user's

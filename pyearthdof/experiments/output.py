@@ -13,16 +13,6 @@ from .._utils.files import write_whole
 from .base import comparison_table
 from .runner import Result
 
-__all__ = [
-    "about_file",
-    "as_latex",
-    "as_markdown",
-    "as_text",
-    "read_left_out",
-    "write_left_out",
-    "write_result",
-]
-
 LEFT_OUT = "left-out.json"
 
 

@@ -18,8 +18,6 @@ from .base import comparison_table
 from .output import read_left_out
 from .verdict import Comparison, tally
 
-__all__ = ["PAGE", "read_results", "write_report"]
-
 PAGE = "report.html"
 PAPER = (
     "Lijun Wang, Hongyu Zhao and Xiaodan Fan, Degrees of Freedom: Search Cost and Self-consistency"

@@ -22,8 +22,6 @@ from ..dof.montecarlo.workers import WorkersDied, run_tasks
 from ..exceptions import FittingError, FolderInUseError, InvalidInputError
 from .base import GIVEN_SEED, Experiment, check_seed
 
-__all__ = ["CellStore", "DamagedCellWarning", "Result", "locked", "run_experiments"]
-
 ROWS = 3  # raised when the rows of a cell change, so that those of before are computed again
 
 

@@ -15,26 +15,6 @@ from decimal import ROUND_DOWN, Decimal
 import numpy as np
 from scipy.stats import t
 
-__all__ = [
-    "FALSE_ALARMS",
-    "R_COLUMN",
-    "STANDARD_ERRORS",
-    "Comparison",
-    "better",
-    "every",
-    "means_with_se",
-    "measured",
-    "multiple",
-    "number",
-    "one_draw",
-    "printed",
-    "rises",
-    "side",
-    "stated",
-    "tally",
-    "welch",
-]
-
 R_COLUMN = "R reference"
 FALSE_ALARMS = 0.001  # tables with a verdict against the paper where nothing is wrong
 STANDARD_ERRORS = 3.0  # the multiple of a single comparison, and of the bars in the figures

@@ -29,8 +29,6 @@ from .axes import (
     tidy,
 )
 
-__all__ = ["Effect", "Predictors", "draw_effects", "plot_effects"]
-
 CURVE_STEPS = 201
 SURFACE_STEPS = 61
 CURVES_BESIDE_LEVELS = 101

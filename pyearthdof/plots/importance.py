@@ -22,8 +22,6 @@ from .axes import (
     tidy,
 )
 
-__all__ = ["plot_contributions", "plot_importance"]
-
 
 def plot_importance(model, ax=None):
     """Draw the three importance criteria of `model.importance()`, the most important predictor on top.

@@ -21,8 +21,6 @@ from .._utils.warnings import warn_user
 from ..contract import Fits, Procedure
 from .linear import LinearPrediction
 
-__all__ = ["IterativeRidge"]
-
 # Numbers in the stack of matrices of one batch of responses: it should stay in the cache.
 _BATCH = 100_000
 

@@ -37,11 +37,6 @@ from .._utils.warnings import warn_user
 from ..exceptions import InvalidInputError
 from .active_set import ActiveSetRegression, CompactDesign
 
-__all__ = [
-    "Lasso", "LassoPath", "RelaxedLasso", "TheoremOne", "lasso_derivative", "lasso_path",
-    "theorem_one",
-]  # fmt: skip
-
 # In units where columns and response have length one.
 _DEPENDENT = 1e-10
 # glmnet's rules for its own grid of penalties: the path ends early where it has nothing to gain.

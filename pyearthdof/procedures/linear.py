@@ -17,8 +17,6 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from .._utils.checks import by_position, check_count, check_flag, check_number, check_responses
 from ..contract import Bound, Fits, Procedure
 
-__all__ = ["BindingProcedure", "LeastSquares", "LinearPrediction", "NearestNeighbors", "Ridge"]
-
 
 class LinearPrediction:
     """For a procedure that learns `coef_` and `intercept_`."""

@@ -28,9 +28,6 @@ from ..results import Curve, coverage_note, package_versions
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["SelfConsistency", "self_consistency"]
-
-
 _SIZE, _EDGE = 180, 14  # of the drawing in a notebook, in pixels
 
 

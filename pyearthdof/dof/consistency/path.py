@@ -29,19 +29,6 @@ from ..results import Curve, DegreesOfFreedom
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "STATISTICS",
-    "ConsistencyPath",
-    "GridPoint",
-    "NominalRule",
-    "candidates",
-    "consistency_path",
-    "difference",
-    "jackknife",
-    "nominal_at",
-    "solve_rule",
-]
-
 
 def candidates(procedure: Any, grid: Any) -> tuple[str, list, list]:
     """The name of the parameter, its values, and the procedure at each."""

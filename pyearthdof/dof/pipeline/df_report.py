@@ -65,12 +65,6 @@ from .fixed_choices import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "DfReport",
-    "df_report",
-    "page_of",
-]
-
 
 @dataclass(frozen=True)
 class Measure:

@@ -37,18 +37,6 @@ from ..montecarlo.draws import Draws
 from ..montecarlo.errors import Jackknife
 from ..results import DegreesOfFreedom
 
-__all__ = [
-    "Choice",
-    "Price",
-    "Runs",
-    "choices_of",
-    "last_step",
-    "naive_df",
-    "own_search",
-    "priced",
-    "with_all_held",
-]
-
 _ENSEMBLES = ("Forest", "ExtraTrees", "Boosting", "Bagging", "AdaBoost")
 
 

@@ -17,8 +17,6 @@ from ...contract import Fits
 from ...exceptions import InvalidInputError
 from .bspline import LamOrDf, UnivariateProcedure
 
-__all__ = ["RBSpline", "RNaturalSpline", "RSmoothingSpline"]
-
 
 class _RegressionSpline(UnivariateProcedure):
     """Least squares on one of R's spline bases."""

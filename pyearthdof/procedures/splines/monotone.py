@@ -27,8 +27,6 @@ from .bspline import (
 )
 from .smoothing import DistinctX, default_n_knots, knots_among
 
-__all__ = ["MonotoneCubicSpline", "MonotoneSmoothingSpline", "solve_ordered"]
-
 # The ridge that the paper's computations add to the diagonal of Omega.
 RIDGE = np.finfo(float).eps ** (1 / 3)
 

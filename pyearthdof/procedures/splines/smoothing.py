@@ -30,8 +30,6 @@ from .bspline import (
     quantile_knots,
 )
 
-__all__ = ["CubicSpline", "DistinctX", "SmoothingSpline", "default_n_knots", "knots_among"]
-
 EPS = np.finfo(float).eps
 
 # The constant in R's integration of f''^2 (1/3 is meant); the digits of its df depend on it.

@@ -157,10 +157,7 @@ def degrees_of_freedom(
     >>> f"{found.n_coef:.2f} leaves, df {found.df:.1f} ± {found.se:.1f}"
     '3.88 leaves, df 15.0 ± 0.5'
     """
-    if y is not None and not isinstance(mu, str):
-        raise InvalidInputError(
-            "y is given but it should be None unless mu='fitted', which alone uses it"
-        )
+    check_y_is_used(y, mu)
     y, mu, sigma = by_position(X, y=y, mu=mu, sigma=sigma)
     X = check_design(X, missing=takes_missing(procedure))
     target_se = check_target(target_se)
@@ -174,7 +171,7 @@ def degrees_of_freedom(
     settings = {
         "procedure": repr(procedure),
         "design": designs.setting,
-        "mu": _describe(mu, "zero"),
+        "mu": "zero" if mu is None else mu if isinstance(mu, str) else "given",
         "draws": repr(stream),
         "method": method,
         "target_se": target_se,
@@ -231,8 +228,12 @@ def _resolve_method(method: str, procedure: Any) -> str:
     return method
 
 
-def _describe(value: Any, default: str) -> str:
-    return default if value is None else value if isinstance(value, str) else "given"
+def check_y_is_used(y: ArrayLike | None, mu: Any) -> None:
+    """Refuse a response that nothing would be fitted to."""
+    if y is not None and not isinstance(mu, str):
+        raise InvalidInputError(
+            "y is given but it should be None unless mu='fitted', which alone uses it"
+        )
 
 
 def _sigma_setting(responses: Responses) -> float | str:
@@ -251,7 +252,10 @@ def _exact(procedure: Any, X: Rows, responses: Responses) -> Measurement:
     trace, rank = _known(fits.trace), None if fits.rank is None else _known(fits.rank)
     return Measurement(
         df=trace,
-        per_observation=_smoother_diagonal(bound, len(X)),
+        # The diagonal of S, from its fits to unit vectors.
+        per_observation=np.diag(bound.fit_many(np.eye(len(X))).fitted).copy()
+        if len(X) <= _MAX_SMOOTHER
+        else None,
         trace=trace,
         n_coef=None if fits.n_coef is None else _known(fits.n_coef),
         rank=rank,
@@ -262,13 +266,6 @@ def _exact(procedure: Any, X: Rows, responses: Responses) -> Measurement:
 
 def _known(values: np.ndarray) -> Jackknife:
     return Jackknife(float(values[0]), np.zeros(2))
-
-
-def _smoother_diagonal(bound: Any, n: int) -> np.ndarray | None:
-    """The diagonal of S, from its fits to unit vectors."""
-    if n > _MAX_SMOOTHER:
-        return None
-    return np.diag(bound.fit_many(np.eye(n)).fitted).copy()
 
 
 def responses_around_fit(

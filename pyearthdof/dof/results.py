@@ -81,8 +81,7 @@ class Estimate(ShowsTable):
 
     def _interval(self, quantity: str, level: float) -> tuple[float, float]:
         """The interval of a quantity from its values in `left_out`."""
-        left_out: Mapping[str, np.ndarray] = getattr(self, "left_out")  # noqa: B009
-        return Jackknife(getattr(self, quantity), left_out[quantity]).interval(check_level(level))
+        return jackknife(self, quantity).interval(check_level(level))
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the result; the class documents its picture.
@@ -327,6 +326,11 @@ class DegreesOfFreedom(Estimate):
             for row in self.to_frame().itertuples()
         ]  # fmt: skip
         return table(["", "estimate ± error", "95 % interval"], rows) + coverage_note(self)
+
+
+def jackknife(result: Any, quantity: str = "df") -> Jackknife:
+    """A quantity of a result with its values without one repetition."""
+    return Jackknife(getattr(result, quantity), result.left_out[quantity])
 
 
 def draw_bars(

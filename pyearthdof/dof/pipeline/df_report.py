@@ -50,7 +50,7 @@ from ..montecarlo.adapters import (
 from ..montecarlo.draws import Draws, RandomState, as_draws
 from ..montecarlo.errors import Jackknife
 from ..montecarlo.workers import FitMany
-from ..results import DegreesOfFreedom, Estimate, draw_bars
+from ..results import DegreesOfFreedom, Estimate, draw_bars, jackknife
 from .fixed_choices import (
     Price,
     Runs,
@@ -470,7 +470,7 @@ def _gaussian(run: Runs, y: np.ndarray, sigma: float | None, prices: bool) -> Df
     fixed = None if fit.trace is None else float(fit.trace[0])
     if fixed is not None and prices and not is_linear_smoother(last_step(all_of_them[0])):
         found_prices.append(own_search(model, all_held, fixed))
-    measures = gaussian_measures(y, fitted, naive_df(model, fit), _total(found), sigma)
+    measures = gaussian_measures(y, fitted, naive_df(model, fit), jackknife(found), sigma)
     return _report(
         run, found, "gaussian", sigma, naive_df(model, fit), fixed, found_prices, measures,
         _gaussian_notes(found, n),
@@ -481,10 +481,6 @@ def _fitted(procedure: Any, estimator: Any, X: Rows, y: np.ndarray) -> Any:
     if isinstance(procedure, RegressorProcedure):
         return procedure.fitted_model(X, y)
     return clone(estimator).fit(X, y)
-
-
-def _total(found: DegreesOfFreedom) -> Jackknife:
-    return Jackknife(found.df, found.left_out["df"])
 
 
 def _gaussian_notes(found: DegreesOfFreedom, n: int) -> list[str]:
@@ -534,10 +530,10 @@ def _of_family(run: Runs, y: ArrayLike, family: str, prices: bool) -> DfReport:
         if labels is not None:
             wrong = run.measure("the share of wrong classes", estimator, loss="counting", **options)
     naive = naive_df(model, None)
-    measures = family_measures(codes, mean, clip, labels, naive, _total(found))
+    measures = family_measures(codes, mean, clip, labels, naive, jackknife(found))
     if wrong is not None and labels is not None:
         share = float((np.asarray(model.predict(X)) != labels[codes.astype(int)]).mean())
-        measures += (wrong_classes(share, n, _total(wrong)),)
+        measures += (wrong_classes(share, n, jackknife(wrong)),)
     return _report(
         run, found, family, None, naive, None, found_prices, measures, _family_notes(found, n)
     )

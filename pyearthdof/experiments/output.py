@@ -71,7 +71,7 @@ def _about(result: Result, table: pd.DataFrame, comparisons) -> dict:
         "question": result.experiment.explain(result.seed),
         "size": result.size,
         "seed": result.seed,
-        "settings": result.experiment.settings(result.size) | _given(result.seed),
+        "settings": result.experiment.settings(result.size, result.seed),
         "engine": result.engine,
         "versions": result.versions,
         "cells": result.n_cells,
@@ -79,10 +79,6 @@ def _about(result: Result, table: pd.DataFrame, comparisons) -> dict:
         "table": {"columns": list(table.columns), "rows": table.to_numpy().tolist()},
         "comparisons": [c.to_dict() for c in comparisons],
     }
-
-
-def _given(seed: int | None) -> dict:
-    return {} if seed is None else {"seed": seed}
 
 
 def _pictures(name: str, figure) -> dict[str, bytes]:

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from ..exceptions import InvalidInputError
-from .options import Decimal, Json, Quiet, Sep, be_quiet, check_writable
+from .options import Decimal, Json, Quiet, Sep, check_writable
 
 REPETITIONS = 100
 
@@ -54,8 +54,6 @@ def report(
 
     Example: `pyearthdof report --out results`
     """
-    if quiet:
-        be_quiet()
     if model is None:
         if data is not None or target or measure:
             raise InvalidInputError(

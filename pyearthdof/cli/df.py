@@ -130,6 +130,8 @@ def df(
 
     Example: `pyearthdof df mars --n 264 --p 9 --degree 1 --no-prune --json`
     """
+    import numpy as np
+
     from ..dof import degrees_of_freedom, family_df
     from ..dof.families import family_of
     from ..random import RDraws
@@ -152,7 +154,9 @@ def df(
         return
     of_noise: dict[str, Any] = {"sigma": sigma, "target_se": target_se, "method": method}
     run |= {"n_designs": designs, "progress": not (as_json or quiet)}
-    X = _design(procedure, entry, n, p)
+    if entry.univariate and p not in (None, 1):
+        raise InvalidInputError(f"{procedure} has one predictor, but --p is {p}")
+    X = np.arange(1.0, n + 1)[:, None] if entry.univariate else (n, 10 if p is None else p)
     distribution = family_of(fit, family)
     if distribution == "gaussian":
         found = degrees_of_freedom(fit, X, **of_noise, **run)
@@ -232,16 +236,6 @@ def _build(name: str, given: dict, setting: list[str] | None):
     if given.pop("no_prune", False):
         given |= {"thresh": 0.0} | ({"pmethod": "none"} if name == "mars" else {"prune": False})
     return entry, getattr(importlib.import_module(entry.home, __package__), entry.name)(**given)
-
-
-def _design(name: str, entry: _Entry, n: int, p: int | None):
-    import numpy as np
-
-    if not entry.univariate:
-        return (n, 10 if p is None else p)
-    if p not in (None, 1):
-        raise InvalidInputError(f"{name} has one predictor, but --p is {p}")
-    return np.arange(1.0, n + 1)[:, None]
 
 
 def _flag(option: str) -> str:

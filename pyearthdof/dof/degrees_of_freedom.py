@@ -183,7 +183,10 @@ def degrees_of_freedom(
         )
     else:
         responses = the_responses(designs.n, check_mean(mu, designs.n), sigma, stream)
-    settings["sigma"] = _sigma_setting(responses)
+    one_sigma = np.ptp(responses.sigma) == 0
+    settings["sigma"] = float(responses.sigma[0]) if one_sigma else "given"
+    if isinstance(responses, CorrelatedResponses):
+        settings["sigma"] = "a covariance matrix"
     reduction = choose(variance_reduction, procedure, X, responses, designs.counts, target_se)
     if orthogonal:
         found = orthogonal_measurement(procedure, X, responses)
@@ -234,12 +237,6 @@ def check_y_is_used(y: ArrayLike | None, mu: Any) -> None:
         raise InvalidInputError(
             "y is given but it should be None unless mu='fitted', which alone uses it"
         )
-
-
-def _sigma_setting(responses: Responses) -> float | str:
-    if isinstance(responses, CorrelatedResponses):
-        return "a covariance matrix"
-    return float(responses.sigma[0]) if np.ptp(responses.sigma) == 0 else "given"
 
 
 def _exact(procedure: Any, X: Rows, responses: Responses) -> Measurement:

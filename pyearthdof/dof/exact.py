@@ -52,7 +52,10 @@ def orthogonal_measurement(procedure: Any, X: Rows, responses: Responses) -> Mea
     m = _columns(procedure, X).T @ responses.mu / sigma
     rule = procedure.orthogonal_rule(_centred(procedure, X))
     if np.ndim(rule):
-        df, size = _above(m, rule / sigma)
+        t = rule / sigma
+        kept = norm.sf(t - m) + norm.cdf(-t - m)
+        cost = t * (norm.pdf(t - m) + norm.pdf(t + m))
+        df, size = float((kept + cost).sum()), float(kept.sum())
     else:
         df, size = _largest(m, rule), float(rule)
     total, active = _exact(df + ones), _exact(size + ones)
@@ -67,12 +70,6 @@ def _columns(procedure: Any, X: Rows) -> np.ndarray:
 
 def _centred(procedure: Any, X: Rows) -> np.ndarray:
     return X - X.mean(axis=0) if procedure.fit_intercept else X
-
-
-def _above(m: np.ndarray, t: np.ndarray) -> tuple[float, float]:
-    kept = norm.sf(t - m) + norm.cdf(-t - m)
-    cost = t * (norm.pdf(t - m) + norm.pdf(t + m))
-    return float((kept + cost).sum()), float(kept.sum())
 
 
 def _largest(m: np.ndarray, size: int) -> float:

@@ -381,8 +381,13 @@ def prediction_df(
     n_rep = check_count("n_rep", n_rep, 2)
     run: dict[str, Any] = {"n_jobs": n_jobs, "progress": progress}
     procedure = as_procedure(procedure)
-    at_once = isinstance(procedure, RegressorProcedure) and procedure.is_linear
-    work = FitAndPredict(_estimator_of(procedure), at_once)
+    if isinstance(procedure, RegressorProcedure):
+        work = FitAndPredict(procedure.regressor, at_once=procedure.is_linear)
+    elif hasattr(procedure, "fit") and hasattr(procedure, "predict"):
+        work = FitAndPredict(procedure)
+    else:
+        right = "able to predict at new rows: an estimator with X_new"
+        raise refusal("procedure", procedure, right)
     linear = bool(getattr(procedure, "is_linear", False)) and method != "monte-carlo"
     if method == "exact" and not linear:
         raise refusal("method", method, f"'monte-carlo': {procedure!r} is not linear")
@@ -425,14 +430,6 @@ def prediction_df(
         versions=package_versions(),
         n_new=len(splits[0].X_new),
     )  # fmt: skip
-
-
-def _estimator_of(procedure: Any) -> Any:
-    if isinstance(procedure, RegressorProcedure):
-        return procedure.regressor
-    if hasattr(procedure, "fit") and hasattr(procedure, "predict"):
-        return procedure
-    raise refusal("procedure", procedure, "able to predict at new rows: an estimator with X_new")
 
 
 def _measures(parts: Parts, pure: Parts, n: int, sigma: float) -> dict[str, Jackknife]:

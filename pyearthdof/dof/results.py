@@ -61,8 +61,10 @@ class Estimate(ShowsTable):
         values = {
             f.name: _plain(getattr(self, f.name)) for f in fields(self) if f.name not in hidden
         }
-        quantities = self._intervals()
-        return values | {"intervals": quantities} if quantities else values
+        left_out = getattr(self, "left_out", None)
+        if not isinstance(left_out, Mapping) or not left_out:  # there are not several quantities
+            return values
+        return values | {"intervals": {q: list(self._interval(q, 0.95)) for q in left_out}}
 
     def _one_row(self, ends: tuple[float, float]) -> pd.DataFrame:
         """A row with every number; `lower` and `upper` are the ends of the first one's interval."""
@@ -71,13 +73,6 @@ class Estimate(ShowsTable):
         for k, end in enumerate(ends):
             frame.insert(2 + k, ("lower", "upper")[k], end)
         return frame
-
-    def _intervals(self) -> dict[str, list[float]]:
-        """Intervals of 95 % by quantity, where there are several quantities."""
-        left_out = getattr(self, "left_out", None)
-        if not isinstance(left_out, Mapping):
-            return {}
-        return {name: list(self._interval(name, 0.95)) for name in left_out}
 
     def _interval(self, quantity: str, level: float) -> tuple[float, float]:
         """The interval of a quantity from its values in `left_out`."""

@@ -83,7 +83,11 @@ def run_experiments(
                 bar.update()
                 yield from _finished(work, waiting)
         except WorkersDied as error:
-            raise _lost(error) from error
+            names = sorted({cell.experiment.name for cell in error.tasks})
+            raise FittingError(
+                f"worker processes died again and again ({error}) in {', '.join(names)}; finished cells "
+                "are kept, so run it again, with fewer processes if memory was short"
+            ) from error
 
 
 @dataclass(frozen=True)
@@ -95,14 +99,6 @@ class _Cell:
     store: CellStore | None
     number: int
     index: int
-
-
-def _lost(error: WorkersDied) -> FittingError:
-    names = sorted({cell.experiment.name for cell in error.tasks})
-    return FittingError(
-        f"worker processes died again and again ({error}) in {', '.join(names)}; finished cells are "
-        "kept, so run it again, with fewer processes if memory was short"
-    )
 
 
 class _Work:

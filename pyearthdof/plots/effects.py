@@ -342,7 +342,9 @@ def _draw_lines(ax, effect: Effect) -> None:
             x, effect.values[:, members[0]], linestyle=LINE_STYLES[j % len(LINE_STYLES)],
             marker="o" if has_levels else None, markersize=4, linewidth=1.6,
             color=COLOURS[j % len(COLOURS)],
-            label=_group_name([levels[place] for place in members]),
+            label=", ".join(shorten(levels[place], 14) for place in members)
+            if len(members) <= 2
+            else f"{shorten(levels[members[0]], 14)} and {len(members) - 1} more",
         )  # fmt: skip
     if has_levels:
         _level_ticks(ax, grid)
@@ -364,12 +366,6 @@ def _equal_columns(values: np.ndarray) -> list[list[int]]:
         else:
             groups.append([j])
     return groups
-
-
-def _group_name(levels: list) -> str:
-    if len(levels) <= 2:
-        return ", ".join(shorten(level, 14) for level in levels)
-    return f"{shorten(levels[0], 14)} and {len(levels) - 1} more"
 
 
 def _draw_surface(ax, effect: Effect, predictors: Predictors, levels, extend: str):

@@ -140,6 +140,10 @@ class Procedure(RegressorMixin, BaseEstimator):
     df_statistic
         The name of the field of `Fits` whose mean over y is the df (None: unknown).
 
+    A procedure that selects columns of X may also have a method `orthogonal_rule(X)`, for exact degrees of
+    freedom on orthogonal columns: with u_j the columns scaled to length one, it returns how many of the
+    largest |u_j'y| the fit keeps, or the threshold of each column above which it keeps them.
+
     Examples
     --------
     >>> import numpy as np
@@ -179,14 +183,6 @@ class Procedure(RegressorMixin, BaseEstimator):
     def bind(self, X: Rows) -> Bound:
         """This procedure on a design, for many fits. Subclasses do here what depends on X alone."""
         return Bound(self, X)
-
-    def orthogonal_rule(self, X: np.ndarray) -> np.ndarray | int | None:
-        """The rule by which the fit selects columns that are orthogonal, for exact degrees of freedom.
-
-        Of the columns u_j, scaled to length one, it keeps those with the largest |u_j'y|: as many as the
-        number that is returned, or those above the threshold of each column. None for other fits.
-        """
-        return None
 
     def fit_many(self, X: Rows, Y: np.ndarray) -> Fits:
         """Fit every column of Y on the same X. Subclasses vectorise this; here is the plain loop."""

@@ -256,6 +256,16 @@ def check_responses(Y, n: int) -> np.ndarray:
     return Y
 
 
+def check_sizes(name: str, largest: np.ndarray, low: float = 1e-140, high: float = 1e140) -> None:
+    """Refuse columns whose sums of squares overflow or vanish; `largest` are their largest sizes."""
+    bad = (largest > high) | ((largest < low) & (largest > 0))
+    if bad.any():
+        raise InvalidInputError(
+            f"{name} has a column with values up to {largest[bad][0]:g}, whose squares are too "
+            f"{'large' if largest[bad][0] > 1 else 'small'} for a double: scale it"
+        )
+
+
 def check_vector(name: str, values, n: int) -> np.ndarray:
     """A finite vector of length n."""
     try:

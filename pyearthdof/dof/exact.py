@@ -22,7 +22,7 @@ from scipy.stats import norm
 from sklearn.base import clone
 
 from .._utils.checks import refusal
-from ..contract import Procedure, Rows, declares
+from ..contract import Rows, declares
 from .montecarlo.draws import CorrelatedResponses, Responses
 from .montecarlo.errors import Jackknife
 from .montecarlo.measurement import Measurement
@@ -35,8 +35,6 @@ _REACH = 12.0
 def has_orthogonal_formula(procedure: Any, X: Rows) -> bool:
     """Whether the df of this procedure on this design are one of the formulas above."""
     if not isinstance(X, np.ndarray) or not declares(procedure, "orthogonal_rule"):
-        return False
-    if type(procedure).orthogonal_rule is Procedure.orthogonal_rule:
         return False
     U = _columns(procedure, X)
     gram = U.T @ U

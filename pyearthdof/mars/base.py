@@ -111,7 +111,11 @@ OURS = {
 
 
 def _of_model(name: str) -> Any:
-    return property(lambda self: getattr(self.model_, name))
+    def attribute(self: MarsEstimator) -> Any:
+        check_is_fitted(self)
+        return getattr(self.model_, name)
+
+    return property(attribute)
 
 
 def _of_rows(name: str, of_fit: str) -> Any:

@@ -359,7 +359,8 @@ def _check_together(options: EarthOptions, n_resp: int, pairs: bool) -> None:
         )
     if options.varmod_method != "none":
         _check_variance(options, n_resp)
-    if options.pmethod not in ("backward", "none", "cv") and n_resp > 1 and not pairs:
+    # with dependent terms R searches backward for "exhaustive", which the pruning pass finds out
+    if options.pmethod in ("forward", "seqrep") and n_resp > 1 and not pairs:
         raise refusal(
             "pmethod", options.pmethod, "'backward', 'none' or 'cv' with several responses"
         )

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import qr
 from sklearn.utils.validation import check_array, validate_data
 
-from .._utils.checks import by_position
+from .._utils.checks import by_position, check_sizes
 from ..contract import Bound, Fits
 from .linear import BindingProcedure, LinearPrediction
 
@@ -69,6 +69,7 @@ class CompactColumns:
 
     @classmethod
     def of(cls, X: np.ndarray, fit_intercept: bool) -> CompactColumns:
+        check_sizes("X", np.abs(X).max(axis=0))
         x_mean = X.mean(axis=0) if fit_intercept else np.zeros(X.shape[1])
         X_unit, x_norm = _unit_columns(X - x_mean, noise_of=X)
         Q, R = qr(X_unit, mode="economic")
@@ -76,7 +77,11 @@ class CompactColumns:
 
     def with_responses(self, Y: np.ndarray) -> CompactDesign:
         y_mean = Y.mean(axis=0) if self.fit_intercept else np.zeros(Y.shape[1])
-        Y_unit, y_norm = _unit_columns(Y - y_mean)
+        centred = Y - y_mean
+        largest = np.abs(centred).max(axis=0)
+        constant = largest <= 8 * np.finfo(float).eps * np.abs(y_mean)  # but for rounding
+        check_sizes("y", np.where(constant, 0.0, largest))
+        Y_unit, y_norm = _unit_columns(centred)
         Z = self.Q.T @ Y_unit
         leftover = np.sum((Y_unit - self.Q @ Z) ** 2, axis=0)
         return CompactDesign(

@@ -16,9 +16,10 @@ from scipy.linalg import qr
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, validate_data
 
-from .._utils.checks import by_position, check_count, check_positive, check_responses
+from .._utils.checks import by_position, check_count, check_positive, check_responses, check_sizes
 from .._utils.warnings import warn_user
 from ..contract import Fits, Procedure
+from ..exceptions import InvalidInputError
 from .linear import LinearPrediction
 
 # Numbers in the stack of matrices of one batch of responses: it should stay in the cache.
@@ -92,6 +93,8 @@ class IterativeRidge(LinearPrediction, Procedure):
         return self._fit_columns(X, Y, self._check_parameters(), None)[0]
 
     def _fit_columns(self, X, Y, tol, path):
+        check_sizes("X", np.abs(X).max(axis=0))
+        check_sizes("y", np.abs(Y).max(axis=0), low=0.0)
         x_mean = X.mean(axis=0) if self.fit_intercept else np.zeros(X.shape[1])
         y_mean = Y.mean(axis=0) if self.fit_intercept else np.zeros(Y.shape[1])
         Q, R = qr(X - x_mean, mode="economic")
@@ -155,7 +158,13 @@ def _ridge(R, Z, lam, inverse_weight):
     conditioned as coefficients go to zero, and it is no larger than min(n, p).
     """
     system = _grams(R, inverse_weight) + lam * np.eye(len(R))
-    dual = np.linalg.solve(system, Z[:, :, None])[:, :, 0]
+    try:
+        dual = np.linalg.solve(system, Z[:, :, None])[:, :, 0]
+    except np.linalg.LinAlgError:
+        raise InvalidInputError(
+            f"lam={lam:g} but it should be larger: beside columns of X that depend on each other, and "
+            "coefficients of this size, it is lost to rounding"
+        ) from None
     return inverse_weight * (dual @ R)
 
 

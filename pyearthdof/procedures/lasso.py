@@ -32,7 +32,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_X_y, validate_data
 
 from .. import _core
-from .._utils.checks import check_positive
+from .._utils.checks import check_positive, check_sizes
 from .._utils.warnings import warn_user
 from ..exceptions import InvalidInputError
 from .active_set import ActiveSetRegression, CompactDesign
@@ -142,6 +142,7 @@ class RelaxedLasso(_LassoSelection):
     """
 
     def orthogonal_rule(self, X):
+        """Thresholds of the columns of X, if they are orthogonal: see `Procedure`."""
         return self.lam / 2 / np.linalg.norm(X, axis=0)
 
     def _select(self, design, *, single):
@@ -321,7 +322,7 @@ def lasso_derivative(X, coef) -> np.ndarray:
     >>> lasso_derivative(np.eye(3), [0.0, 2.0, 0.0]).tolist()
     [[0.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]
     """
-    X, coef = np.asarray(X, dtype=float), np.asarray(coef, dtype=float)
+    X, coef = _checked(X, coef)
     active = np.flatnonzero(coef)
     derivative = np.zeros(X.shape[::-1])
     if len(active):
@@ -357,20 +358,19 @@ def theorem_one(X, coef, lam, *, derivative=None, floor=None) -> TheoremOne:
     >>> found.n_nonzero, round(found.trace, 3), round(found.delta, 3)
     (4, 2.366, 1.634)
     """
-    X, coef = np.asarray(X, dtype=float), np.asarray(coef, dtype=float)
-    if X.ndim != 2 or coef.shape != X.shape[1:]:
-        raise InvalidInputError(
-            f"coef has shape {coef.shape} but it should have one entry per column of X {X.shape}"
-        )
+    X, coef = _checked(X, coef)
     if derivative is None:
         derivative = lasso_derivative(X, coef)
     size = np.abs(coef)
     if floor is not None:
         size = np.where(coef == 0, floor, size)
     kept = np.flatnonzero(size)
+    root = np.sqrt(size[kept])
+    check_sizes(
+        "X times the roots of coef", np.abs(X[:, kept]).max(axis=0, initial=0.0) * root, low=0.0
+    )
     # With D = diag{|beta|^(1/2)} and U d V' = X D (singular values): (X'X + lam Psi)^-1 is
     # D V (d^2 + lam/2)^-1 V' D, which stays accurate when a coefficient is close to zero.
-    root = np.sqrt(size[kept])
     U, d, Vt = np.linalg.svd(X[:, kept] * root, full_matrices=False)
     # X (X'X + lam Psi)^-1 Psi lam, one row for each y_i
     weight = (U * (d / (d**2 + lam / 2))) @ Vt * (lam / 2 / root)
@@ -379,3 +379,15 @@ def theorem_one(X, coef, lam, *, derivative=None, floor=None) -> TheoremOne:
         trace=float(np.sum(d**2 / (d**2 + lam / 2))),
         delta=float(np.sum(weight * derivative[kept].T)),
     )
+
+
+def _checked(X, coef):
+    X, coef = np.asarray(X, dtype=float), np.asarray(coef, dtype=float)
+    if X.ndim != 2 or coef.shape != X.shape[1:]:
+        raise InvalidInputError(
+            f"coef has shape {coef.shape} but it should have one entry per column of X {X.shape}"
+        )
+    if not (np.isfinite(X).all() and np.isfinite(coef).all()):
+        raise InvalidInputError("X and coef should be finite")
+    check_sizes("X", np.abs(X).max(axis=0, initial=0.0), low=0.0)
+    return X, coef

@@ -143,6 +143,7 @@ class BestSubset(ActiveSetRegression):
         }
 
     def orthogonal_rule(self, X):
+        """Number of the columns that are kept of X, if they are orthogonal: see `Procedure`."""
         return np.full(X.shape[1], np.sqrt(self.lam)) if self.size is None else self.size
 
     def _select(self, design, *, single):

@@ -103,7 +103,20 @@ auto best_subsets(const In2<double>& R, const In2<double>& responses, const In1<
   return members;
 }
 
+void require_band(const In2<double>& band, std::size_t n_rows) {
+  require(band.shape(1) == 4 && band.shape(0) == n_rows,
+          "a band should have four entries a row, and as many rows as what belongs to it");
+}
+
+void require_bands(const In2<double>& R0, const In2<double>& Z0, const In2<double>& penalty) {
+  require(R0.shape(1) == 4 && penalty.shape(1) == 4 && R0.shape(0) == Z0.shape(0),
+          "the triangle and the penalty should have four entries a row, the triangle as many rows as Z0");
+}
+
 auto ordered(const In2<double>& H, const In2<double>& gram, const In2<double>& B, int n_threads) {
+  require_band(H, B.shape(1));
+  require_band(gram, B.shape(1));
+  require(B.shape(1) > 0, "there should be a coefficient");
   const std::size_t m = B.shape(0);
   Out<double> coef = make_array<double>({m, B.shape(1)}), trace = make_array<double>({m});
   Out<std::int64_t> n_unique = make_array<std::int64_t>({m});
@@ -123,24 +136,37 @@ auto ordered(const In2<double>& H, const In2<double>& gram, const In2<double>& B
 
 auto reduced_data(const In1<std::int64_t>& start, const In2<double>& values, std::size_t n_columns,
                   const In2<double>& Y) {
+  require_band(values, start.shape(0));
+  require_cases(Y.shape(0) == start.shape(0));
+  for (std::size_t i = 0; i < start.shape(0); ++i)
+    require(start.data()[i] >= 0 && static_cast<std::size_t>(start.data()[i]) < n_columns,
+            "each row should start at a column");
   Out<double> outside = make_array<double>({Y.shape(1)});
   const Triangle found = reduce_data(start.data(), rows(values), n_columns, rows(Y), outside.data());
   return std::make_tuple(copied(found.R), copied(found.Z), outside);
 }
 
 auto reduced_penalised(const In2<double>& R0, const In2<double>& Z0, const In2<double>& penalty, double lam) {
+  require_bands(R0, Z0, penalty);
   const Triangle found = reduce_penalised(rows(R0), rows(Z0), rows(penalty), lam);
   return std::make_tuple(copied(found.R), copied(found.Z));
 }
 
-auto trace_of(const In2<double>& R0, const In2<double>& R) {
-  const Trace trace = trace_of_smoother(rows(R0), rows(R));
-  return std::make_tuple(trace.value, trace.size);
+auto solved_triangle(const In2<double>& R, const In2<double>& Z) {
+  require_band(R, Z.shape(0));
+  return copied(back_substitute(rows(R), rows(Z)));
 }
 
-void require_bands(const In2<double>& R0, const In2<double>& Z0, const In2<double>& penalty) {
-  require(R0.shape(1) == 4 && penalty.shape(1) == 4 && R0.shape(0) == Z0.shape(0),
-          "the triangle and the penalty should have four entries a row, the triangle as many rows as Z0");
+auto inverse_band(const In2<double>& R) {
+  require_band(R, R.shape(0));
+  return copied(band_inverse(rows(R)));
+}
+
+auto trace_of(const In2<double>& R0, const In2<double>& R) {
+  require_band(R0, R.shape(0));
+  require_band(R, R.shape(0));
+  const Trace trace = trace_of_smoother(rows(R0), rows(R));
+  return std::make_tuple(trace.value, trace.size);
 }
 
 auto smoothers(const In2<double>& R0, const In2<double>& Z0, const In2<double>& penalty, const In1<double>& lams,
@@ -160,6 +186,7 @@ auto best_smoothing(const In2<double>& R0, const In2<double>& Z0, const In1<doub
                     const In2<double>& penalty, double n, const In1<double>& grid, int n_threads) {
   require_bands(R0, Z0, penalty);
   require(outside.shape(0) == Z0.shape(1), "outside should have an entry for each response");
+  require(grid.shape(0) > 0, "the grid should not be empty");
   Out<double> best = make_array<double>({Z0.shape(1)});
   in_threads(n_threads, [&](Team& team) {
     minimise_gcv({rows(R0), rows(Z0), rows(penalty)}, outside.data(), n, grid.data(), grid.shape(0), best.data(), team);
@@ -170,6 +197,9 @@ auto best_smoothing(const In2<double>& R0, const In2<double>& Z0, const In1<doub
 
 auto spline_basis(const In1<double>& x, const In1<std::int64_t>& interval, const In1<double>& knots) {
   require(interval.shape(0) == x.shape(0), "each x should have an interval");
+  for (std::size_t i = 0; i < interval.shape(0); ++i)
+    require(interval.data()[i] >= 2 && interval.data()[i] < static_cast<std::int64_t>(knots.shape(0)) - 3,
+            "an interval should have three knots on each side");
   Out<double> out = make_array<double>({x.shape(0), 4});
   nonzero_basis(x.data(), interval.data(), x.shape(0), knots.data(), {out.data(), x.shape(0), 4});
   return out;
@@ -190,11 +220,8 @@ void bind_procedures(nb::module_& m) {
   m.def("solve_ordered", &ordered, "H"_a, "gram"_a, "B"_a, "n_threads"_a = 1);
   m.def("reduce_data", &reduced_data, "start"_a, "values"_a, "n_columns"_a, "Y"_a);
   m.def("reduce_penalised", &reduced_penalised, "R0"_a, "Z0"_a, "penalty"_a, "lam"_a);
-  m.def(
-      "back_substitute",
-      [](const In2<double>& R, const In2<double>& Z) { return copied(back_substitute(rows(R), rows(Z))); }, "R"_a,
-      "Z"_a);
-  m.def("band_inverse", [](const In2<double>& R) { return copied(band_inverse(rows(R))); }, "R"_a);
+  m.def("back_substitute", &solved_triangle, "R"_a, "Z"_a);
+  m.def("band_inverse", &inverse_band, "R"_a);
   m.def("trace_of_smoother", &trace_of, "R0"_a, "R"_a);
   m.def("solve_smoothers", &smoothers, "R0"_a, "Z0"_a, "penalty"_a, "lams"_a, "n_threads"_a = 1);
   m.def("minimise_gcv", &best_smoothing, "R0"_a, "Z0"_a, "outside"_a, "penalty"_a, "n"_a, "grid"_a, "n_threads"_a = 1);

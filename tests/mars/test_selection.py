@@ -1,7 +1,5 @@
 """Columns by importance: scikit-learn's SelectFromModel and RFE choose columns of X, not terms."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -148,7 +146,7 @@ def test_nothing_to_choose_from():
 
 
 @pytest.mark.parametrize("estimator", [*ESTIMATORS])
-def test_coef_names_the_right_attribute(estimator):
+def test_coefficients_are_of_terms_not_of_columns(estimator):
     X, y = data()
     y = classes(X, y) if isinstance(estimator, EarthClassifier) else y
     assert not hasattr(estimator, "coef_") and not hasattr(estimator, "term_coef_")
@@ -156,20 +154,5 @@ def test_coef_names_the_right_attribute(estimator):
         _ = estimator.term_coef_
     fitted = estimator.fit(X, y)
     assert not hasattr(fitted, "coef_")
-    with pytest.raises(AttributeError, match="are in term_coef_") as caught:
-        _ = fitted.coef_
-    assert "feature_importances_" in str(caught.value)
     assert len(fitted.term_coef_) == fitted.n_terms_
     assert fitted.feature_importances_.shape == (fitted.n_features_in_,)
-
-
-def test_a_pickle_of_an_older_version():
-    """It has the coefficients in a place of their own."""
-    X, y = data()
-    model = Earth(engine="native").fit(X, y)
-    old = pickle.loads(pickle.dumps(model))
-    vars(old)["coef_"] = model.term_coef_
-    again = pickle.loads(pickle.dumps(old))
-    assert not hasattr(again, "coef_")
-    np.testing.assert_array_equal(again.term_coef_, model.term_coef_)
-    np.testing.assert_array_equal(again.predict(X), model.predict(X))

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pyearthdof import Earth
+from pyearthdof import Earth, MarsModel
 from pyearthdof.exceptions import InvalidInputError, RWarning
 from pyearthdof.mars.components.terms import gcv_of_sizes
 from tests.support.fuzzing.case import Case
@@ -44,6 +44,7 @@ ROUNDED["y"] = np.abs(np.minimum(ROUNDED.a.round(), np.ceil(ROUNDED.b))) + 0.1 *
 ROUNDED["f"] = pd.Categorical.from_codes(np.arange(60) % 3, ["p", "q", "r", "never"])
 ROUNDED["word"] = np.where(ROUNDED.a > 0, "ant", "bee")
 ROUNDED["flag"] = ROUNDED.b > 0
+ONE_LEVEL = ROUNDED.assign(word="bee", f=pd.Categorical(np.repeat("p", 60)))
 
 # name: case, verdict on R through the bridge, verdict on the native engine
 FOUND = {
@@ -57,6 +58,28 @@ FOUND = {
     # as.ordered() of a factor drops the levels that no row has, as.factor() does not.
     "as.ordered": (
         Case(ROUNDED, np.zeros(60), formula="y ~ as.ordered(f) + as.factor(f):a"), AGREED, AGREED,
+    ),
+    # Package Formula reads the dot of several responses again, of the model frame that it made.
+    "columns of a dot and a minus": (
+        Case(ROUNDED, np.zeros(60), formula="y + a ~ b * . - word"), AGREED, AGREED,
+    ),
+    "calls beside a dot": (
+        Case(ROUNDED, np.zeros(60), formula="y + a ~ . + exp(b)"), REFUSED, LOOSER,
+    ),
+    "weights beside a dot": (
+        Case(ROUNDED, np.zeros(60), weights=np.arange(1.0, 61.0), formula="y + a ~ ."), REFUSED, LOOSER,
+    ),
+    # A factor of one level has no contrasts; inside of a function it needs none.
+    "one level in a function": (
+        Case(ONE_LEVEL, np.zeros(60), formula="y ~ a + I(word == 'bee') + as.numeric(f):b"), AGREED, AGREED,
+    ),
+    "one level as a term": (Case(ONE_LEVEL, np.zeros(60), formula="y ~ a + f"), REFUSED, REFUSED),
+    "one level taken away": (Case(ONE_LEVEL, np.zeros(60), formula="y ~ . - f - word"), REFUSED, REFUSED),
+    "one level as the response": (
+        Case(ONE_LEVEL, np.zeros(60), formula="ordered(pmin(f == 'p', 2)) ~ a"), STRICTER, STRICTER,
+    ),
+    "one level of several responses": (
+        Case(ONE_LEVEL, np.zeros(60), formula="y + f ~ a"), STRICTER, STRICTER,
     ),
     "offset of a subset": (
         Case(ROUNDED, np.zeros(60), subset=np.arange(50), formula="y ~ f + offset(a)"), REFUSED, LOOSER,
@@ -87,6 +110,15 @@ FOUND = {
     # The exhaustive search that is turned into a backward one still looks at nprune terms only.
     "ill-conditioned terms": (
         Case(WAVES[:, [0, 0]] * [1.0, 1e15], WAVE, options={"pmethod": "exhaustive", "nprune": 2}),
+        AGREED, AGREED,
+    ),
+    # Several responses are searched exhaustively only where that is turned into a backward search.
+    "exhaustive search for several responses": (
+        Case(WAVES, np.column_stack([WAVE, WAVES]), options={"pmethod": "exhaustive"}), REFUSED, REFUSED,
+    ),
+    "ill-conditioned terms of several responses": (
+        Case(WAVES[:, [0, 0]] * [1.0, 1e15], np.column_stack([WAVE, WAVE**2]),
+             options={"pmethod": "exhaustive", "nprune": 3}),
         AGREED, AGREED,
     ),
     # lm() asks for more independence than the forward pass.
@@ -184,3 +216,10 @@ def test_gcv_of_an_exact_fit_with_as_many_parameters_as_rows_is_infinite():
 def test_sizes_that_overflow_are_refused_with_what_to_do(x, y, message):
     with pytest.raises(InvalidInputError, match=f"{message} for a double: scale it"):
         Earth(engine="native").fit(x, y)
+
+
+def test_a_formula_with_a_factor_of_one_level_is_saved(tmp_path):
+    earth = Earth.from_formula("y ~ a + as.numeric(f):b", ONE_LEVEL, engine="native")
+    earth.save(tmp_path / "model.json")
+    found = MarsModel.load(tmp_path / "model.json").predict(ONE_LEVEL)
+    np.testing.assert_array_equal(found, earth.predict(ONE_LEVEL))

@@ -5,12 +5,21 @@ import pytest
 
 from pyearthdof import Earth, _core
 from pyearthdof.exceptions import InvalidInputError
-from pyearthdof.procedures import Lasso, RegressionTree
+from pyearthdof.procedures import (
+    BestSubset,
+    IterativeRidge,
+    Lasso,
+    RegressionTree,
+    RelaxedLasso,
+    lasso_path,
+    theorem_one,
+)
 from pyearthdof.random import RDraws
 
 X = np.random.default_rng(0).normal(size=(40, 3))
 COLUMNS = np.ascontiguousarray(X.T)
 LONG = np.zeros((1, 50_000))
+BAND = np.ones((5, 4))
 ORDER = np.argsort(COLUMNS, axis=1)
 
 
@@ -43,6 +52,25 @@ CALLS = {
     "trees": lambda d, s: _core.fit_trees(COLUMNS, ORDER, LONG, COLUMNS, 2),
     "lassos": lambda d, s: _core.solve_lassos(COLUMNS, LONG[:, :3], LONG[:, :3]),
     "lasso path": lambda d, s: _core.solve_lasso_path(COLUMNS, X[:, 0].copy(), LONG[:, :1]),
+    "ordered": lambda d, s: _core.solve_ordered(BAND, BAND, LONG),
+    "ordered gram": lambda d, s: _core.solve_ordered(BAND, BAND[:2], COLUMNS[:, :5].copy()),
+    "ordered band": lambda d, s: _core.solve_ordered(X, X, COLUMNS),
+    "nothing ordered": lambda d, s: _core.solve_ordered(BAND[:0], BAND[:0], LONG[:, :0]),
+    "data": lambda d, s: _core.reduce_data(np.arange(5), BAND, 5, LONG),
+    "data rows": lambda d, s: _core.reduce_data(np.arange(9), BAND, 9, np.zeros((9, 1))),
+    "data band": lambda d, s: _core.reduce_data(np.arange(40), X, 40, X),
+    "data start": lambda d, s: _core.reduce_data(np.arange(5) + 10**9, BAND, 5, BAND),
+    "penalised": lambda d, s: _core.reduce_penalised(BAND, X[:3], BAND, 1.0),
+    "penalised band": lambda d, s: _core.reduce_penalised(BAND, BAND, LONG.T[:, :1].copy(), 1.0),
+    "triangle": lambda d, s: _core.back_substitute(LONG.T.copy(), X),
+    "triangle band": lambda d, s: _core.back_substitute(X, X),
+    "trace": lambda d, s: _core.trace_of_smoother(np.ones((5000, 4)), BAND),
+    "trace band": lambda d, s: _core.trace_of_smoother(X, X),
+    "inverse": lambda d, s: _core.band_inverse(X),
+    "grid": lambda d, s: _core.minimise_gcv(BAND, BAND, np.ones(4), BAND, 9.0, np.zeros(0)),
+    "knots of a basis": lambda d, s: _core.nonzero_basis(
+        X[:, 0].copy(), np.full(40, 10**9), X[:, 0].copy()
+    ),
     "basis": lambda d, s: _core.nonzero_basis(LONG[0], np.zeros(1, int), X[:, 0].copy()),
 }
 
@@ -84,3 +112,35 @@ def test_a_lasso_takes_other_numbers(kind):
     np.testing.assert_allclose(
         found.coef_, Lasso(lam=0.1).fit(X, y.astype(kind).astype(float)).coef_
     )
+
+
+@pytest.mark.parametrize(
+    "procedure", [Lasso(0.1), RelaxedLasso(0.1), BestSubset(1), IterativeRidge(1.0)]
+)
+@pytest.mark.parametrize("size", [1e200, 1e-200])
+def test_procedures_refuse_sizes_whose_squares_are_no_numbers(procedure, size):
+    y = X[:, 0] + X[:, 1] ** 2
+    for x, response, name in ((size * X, y, "X"), (X, size * y, "y")):
+        if name == "y" and size < 1 and isinstance(procedure, IterativeRidge):
+            continue  # which squares no response
+        with pytest.raises(
+            InvalidInputError, match=f"{name} has a column .* for a double: scale it"
+        ):
+            procedure.fit(x, response)
+        with pytest.raises(InvalidInputError, match=f"{name} has a column"):
+            procedure.fit_many(x, np.column_stack([response, response]))
+
+
+def test_the_path_and_the_theorem_refuse_them_too():
+    with pytest.raises(InvalidInputError, match="X has a column"):
+        lasso_path(1e200 * X, X[:, 0])
+    with pytest.raises(InvalidInputError, match="X has a column"):
+        theorem_one(1e200 * X, np.ones(3), 0.1)
+    with pytest.raises(InvalidInputError, match="should be finite"):
+        theorem_one(X, np.array([1.0, np.nan, 0.0]), 0.1)
+
+
+def test_a_penalty_that_is_lost_to_rounding_is_named():
+    same = np.repeat(X[:, :1], 3, axis=1)
+    with pytest.raises(InvalidInputError, match="lam=1e-300 but it should be larger"):
+        IterativeRidge(lam=1e-300).fit(same, X[:, 1])

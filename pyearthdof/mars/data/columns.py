@@ -22,9 +22,10 @@ from ...exceptions import InvalidInputError
 
 __all__ = [
     "MAX_LEVELS", "UNITS", "Column", "Columns", "MatrixColumn", "Source", "check_finite",
-    "check_kind", "check_masked", "check_ordered", "column_names", "dates_of_numbers",
-    "frame_of_mapping", "householder", "is_date", "is_missing", "level_text", "multiplied_by_q",
-    "named_frame", "numbers_of_dates", "numbers_of_series", "polynomial_contrasts", "unit_of",
+    "check_kind", "check_levels", "check_masked", "check_ordered", "column_names", "dates_of_numbers",
+    "frame_of_mapping", "householder", "is_date", "is_missing", "learn_column", "level_text",
+    "multiplied_by_q", "named_frame", "numbers_of_dates", "numbers_of_series", "polynomial_contrasts",
+    "unit_of",
 ]  # fmt: skip
 
 KINDS = ("number", "logical", "factor", "ordered")
@@ -95,9 +96,10 @@ class Columns:
     @classmethod
     def learn(cls, frame: pd.DataFrame, called: str = "X") -> Columns:
         """Find the kind and the levels of every column; refuse what has no meaning for MARS."""
-        return cls(
-            tuple(_learn(name, frame.iloc[:, j], called) for j, name in enumerate(frame.columns))
-        )
+        columns = [learn_column(n, frame.iloc[:, j], called) for j, n in enumerate(frame.columns)]
+        for column in columns:
+            check_levels(column, called)
+        return cls(tuple(columns))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -161,7 +163,8 @@ class Columns:
         return columns
 
 
-def _learn(name: Any, values: pd.Series, called: str) -> Column:
+def learn_column(name: Any, values: pd.Series, called: str) -> Column:
+    """The kind and the levels of a column, of which there may be only one or none."""
     name = str(name)
     dtype = values.dtype
     if isinstance(dtype, pd.CategoricalDtype):
@@ -197,16 +200,21 @@ def _learn_objects(name: str, values: pd.Series, called: str) -> Column:
 
 
 def _factor(name: str, kind: str, levels: list[str], called: str) -> Column:
-    if len(levels) < 2:
-        raise InvalidInputError(
-            f"column {name!r} of {called} has {len(levels)} level(s) but a factor should have 2 or more"
-        )
     check_ordered(f"column {name!r} of {called}", kind, levels)
     if len(set(levels)) < len(levels):
         raise InvalidInputError(f"column {name!r} of {called} has two levels that read the same")
     if any("\0" in level for level in levels):
         raise InvalidInputError(f"column {name!r} of {called} has a level with a NUL character")
     return Column(name, kind, tuple(levels))
+
+
+def check_levels(column: Column, called: str) -> None:
+    """Refuse a factor that has no contrasts."""
+    if column.kind in ("factor", "ordered") and len(column.levels) < 2:
+        raise InvalidInputError(
+            f"column {column.name!r} of {called} has {len(column.levels)} level(s) but a factor should have "
+            "2 or more"
+        )
 
 
 def check_ordered(what: str, kind: str, levels: Sequence[str]) -> None:

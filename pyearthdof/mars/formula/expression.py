@@ -559,7 +559,7 @@ def _read_date(entry) -> DateColumn:
 def _read_codes(entry) -> Codes:
     name = saved.read_text("a column of the formula", entry["codes"])
     levels = saved.read_texts("levels of the formula", entry["levels"])
-    if len(levels) < 2 or len(set(levels)) < len(levels) or not isinstance(entry["ordered"], bool):
+    if not levels or len(set(levels)) < len(levels) or not isinstance(entry["ordered"], bool):
         raise InvalidInputError(f"the factor {name[:40]!r} in the formula has the wrong levels")
     return Codes(name, levels, entry["ordered"])
 

@@ -23,7 +23,9 @@ from ..data.columns import (
     Column,
     Columns,
     MatrixColumn,
+    check_levels,
     is_date,
+    learn_column,
     named_frame,
     numbers_of_dates,
     power_name,
@@ -48,7 +50,7 @@ from .syntax import (
     variables_in,
 )
 from .terms import DUMMIES, Terms, made_terms
-from .variables import LearnedVariable, Learner
+from .variables import LearnedVariable, Learner, check_contrasts
 
 __all__ = ["LearnedFormula", "frame_of_formula", "learn_formula"]
 
@@ -128,7 +130,7 @@ def frame_of_formula(data, matrices: Mapping[str, MatrixColumn] | None = None) -
             units[name] = unit_of(series)
             series = pd.Series(numbers_of_dates(series, units[name]), data.index)
         try:
-            columns[name] = Columns.learn(series.to_frame(name), "data").columns[0]
+            columns[name] = learn_column(name, series, "data")
         except InvalidInputError as error:
             odd[name] = error
         values[name] = series
@@ -170,6 +172,9 @@ def learn_formula(
     check_terms(right, len(kinds))
     sides = _summands(left)
     terms = _terms(left, right, sides, list(kinds))
+    for node in _used(terms):  # inside of a function one level will do
+        if isinstance(node, Name) and node.text in data.columns:
+            check_levels(data.columns[node.text], "data")
     learner = Learner(data, _raw_values(data, left, terms), moves_knots)
     check_columns(terms, data.columns, data.n_rows, data.matrices, learner.numbers)
     classes = None
@@ -216,6 +221,8 @@ def _summands(left: Node) -> list[Node] | None:
 
 def _terms(left: Node, right: Node, sides: list[Node] | None, columns: list[str]) -> Terms:
     terms = made_terms(left, right, columns)
+    if sides is not None:
+        terms = made_terms(left, right, _in_order_of_terms(columns, terms))
     if not terms.terms:
         refuse("it has no predictors")
     if len(terms.offsets) > 1:
@@ -229,10 +236,19 @@ def _terms(left: Node, right: Node, sides: list[Node] | None, columns: list[str]
     return terms
 
 
+def _in_order_of_terms(columns: list[str], terms: Terms) -> list[str]:
+    """What a dot of several responses stands for: R reads it again, of the model frame that it made."""
+    frame = [terms.variables[v] for term in terms.terms for v in term]
+    met = dict.fromkeys(node.text for node in frame if isinstance(node, Name))
+    return [
+        *(name for name in met if name in columns),
+        *(name for name in columns if name not in met),
+    ]
+
+
 def _raw_values(data: FormulaFrame, left: Node, terms: Terms) -> dict[str, np.ndarray]:
     """The columns that are used, as numbers and codes; missing values are refused by name."""
-    # also a variable that the formula took away again: R looks for missing values in it, too
-    nodes = (left, *terms.variables[1:])
+    nodes = (left, *_used(terms))
     used = set().union(*(variables_in(node) for node in nodes))
     gaps = set().union(*(gaps_in(node) for node in nodes))
     gaps -= {node.text for node in nodes if isinstance(node, Name)}
@@ -246,10 +262,17 @@ def _raw_values(data: FormulaFrame, left: Node, terms: Terms) -> dict[str, np.nd
     return {name: values.astype(float) for name, values in raw.items()}
 
 
+def _used(terms: Terms) -> list[Node]:
+    """Also a variable that the formula took away: R looks for missing values and contrasts in it, too."""
+    return list(terms.variables[1:])
+
+
 def _learned(text, left, right, terms, learner, responses) -> LearnedFormula:
     skipped = 0 if any(0 in term for term in terms.terms) else None
     used = sorted({v for term in terms.terms if term != (0,) for v in term} | set(terms.offsets))
     variables = {v: learner.variable(terms.variables[v]) for v in used}
+    for one in variables.values():
+        check_contrasts(one.variable.label, one.variable)
     codings = _codings(terms, variables, skipped)
     place = {v: k for k, v in enumerate(used)}
     offset = place[terms.offsets[0]] if terms.offsets else None
@@ -328,6 +351,7 @@ def learn_responses(left: Node, sides: list[Node] | None, learner: Learner) -> R
     learned = learner.variable(node)
     variable, label = learned.variable, label_of(node, integers=True)
     _refuse_dates(learned)
+    check_contrasts(f"the response {label}", variable)
     if variable.levels:
         return ResponseSide(
             indicator_columns(learned.values, len(variable.levels)),
@@ -379,6 +403,7 @@ def _summed(learned: list[LearnedVariable]) -> ResponseSide:
     blocks, names = [], []
     for one in learned:
         _refuse_dates(one)
+        check_contrasts(f"the response {one.variable.label}", one.variable)
         levels, name = one.variable.levels, quoted(one.variable.label)
         if len(levels) > 2:
             blocks.append(indicator_columns(one.values, len(levels)))

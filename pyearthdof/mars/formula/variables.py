@@ -54,7 +54,7 @@ from .syntax import Constant, FunctionCall, Name, Node, call, label_of, quoted, 
 if TYPE_CHECKING:
     from .learning import FormulaFrame
 
-__all__ = ["LearnedVariable", "Learner"]
+__all__ = ["LearnedVariable", "Learner", "check_contrasts"]
 
 OUTSIDE = "some 'x' values beyond boundary knots may cause ill-conditioned bases"
 SHOVED = "shoving 'interior' knots matching boundary knots to inside"
@@ -123,10 +123,6 @@ class Learner:
     ) -> LearnedVariable:
         if not any(True for _ in typed.expression.raw_names()):
             refuse(f"{label[:60]} has no column of the data in it")
-        if typed.levels and len(typed.levels) < 2:
-            refuse(
-                f"{label[:60]} has {len(typed.levels)} level(s) but a factor should have 2 or more"
-            )
         variable = Variable(label, typed.kind, typed.levels, typed.expression)
         if not np.ndim(self._numbers(typed.expression, single=True)):
             refuse(f"{label[:60]} is one number, not a column")
@@ -630,6 +626,12 @@ def _level_text(inner: Typed | None, value) -> str:
 
 def _number_text(number: Number, kind: str) -> str:
     return _level_text(None, bool(number.value) if kind == "logical" else number.value)
+
+
+def check_contrasts(what: str, variable: Variable) -> None:
+    """Refuse a factor of one level, which has no contrasts."""
+    if len(variable.levels) == 1:
+        refuse(f"{what[:60]} has 1 level(s) but a factor should have 2 or more")
 
 
 def bound_names(node: FunctionCall) -> list[str] | None:

@@ -395,6 +395,10 @@ _READERS: dict[str, Callable[[str, Any], Any]] = {
 def check_model(model: MarsModel) -> None:
     """Refuse a model whose parts do not belong together, by the name of the part."""
     shape = (len(model.term_names), len(model.feature_names))
+    if model.dirs.shape == model.cuts.shape == (len(model.dirs), shape[1]) != shape:
+        raise InvalidInputError(
+            f"term_names has {shape[0]} name(s) but dirs and cuts have {len(model.dirs)} row(s)"
+        )
     for name in ("dirs", "cuts"):
         if getattr(model, name).shape != shape:
             raise InvalidInputError(
@@ -402,6 +406,11 @@ def check_model(model: MarsModel) -> None:
             )
     if not np.isin(model.dirs, (-1, 0, 1, 2)).all():
         raise InvalidInputError("dirs has entries other than -1, 0, 1 and 2")
+    for i, j in np.argwhere(model.dirs != 0).tolist():
+        if model.feature_names[j] not in model.term_names[i]:
+            raise InvalidInputError(
+                f"term_names has {model.term_names[i][:40]!r} for a term of {model.feature_names[j][:40]!r}"
+            )
     n_terms = shape[0]
     if len(model.selected) == 0 or not all(0 <= t < n_terms for t in model.selected):
         raise InvalidInputError(f"selected should hold indices from 0 to {n_terms - 1}")
@@ -426,8 +435,13 @@ def check_model(model: MarsModel) -> None:
 
 def _check_responses(model: MarsModel) -> None:
     n_resp = len(model.response_names)
+    n_columns = 1 if model.coef.ndim == 1 else model.coef.shape[1]
+    if n_resp != n_columns:
+        raise InvalidInputError(
+            f"response_names has {n_resp} name(s) but coef is for {n_columns} response(s)"
+        )
     shape = (len(model.selected),) if model.coef.ndim == 1 else (len(model.selected), n_resp)
-    if model.coef.shape != shape or n_resp < 1 or (model.coef.ndim == 1 and n_resp > 1):
+    if model.coef.shape != shape or n_resp < 1:
         raise InvalidInputError(
             f"coef has shape {model.coef.shape} but there are {len(model.selected)} terms and "
             f"{n_resp} response(s)"
@@ -463,8 +477,11 @@ def _check_pruning(model: MarsModel, n_terms: int) -> None:
     """What the importance of predictors is computed from; mda keeps no steps."""
     steps, sizes = model.prune_terms, (len(model.rss_per_subset), len(model.gcv_per_subset))
     whole = ((steps >= 0) & (steps <= n_terms) & (steps == np.floor(steps))).all()
-    short = steps.size > 0 and min(*steps.shape, *sizes) < model.n_terms
-    if sizes[0] != sizes[1] or len(steps) > sizes[0] or short or not whole:
+    if steps.size == 0:  # mda knows the first and the last size only
+        complete = sizes[0] <= 2 or not np.isfinite(model.rss_per_subset).all()
+    else:
+        complete = steps.shape == (sizes[0], sizes[0]) and sizes[0] >= model.n_terms
+    if sizes[0] != sizes[1] or not complete or not whole:
         raise InvalidInputError(
             "prune_terms, rss_per_subset and gcv_per_subset do not belong together"
         )

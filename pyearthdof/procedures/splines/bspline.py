@@ -196,7 +196,7 @@ class UnivariateProcedure(Procedure, ABC):
         return self._fit_many(self._column(X), check_responses(Y, len(X)))
 
     def predict(self, X):
-        """Predict at new values of x, (n, 1) or (n,)."""
+        """Predict at new values X, (n, 1) or (n,)."""
         x = self._check_new(X)
         return spline_values(self._interval.scale(x), self._knots, self.coef_, self._linear_ends)
 
@@ -246,7 +246,7 @@ class LamOrDf(UnivariateProcedure):
         self.n_knots = n_knots
 
     def fit(self, X, y, sample_weight=None):
-        """Fit y, (n,), on X, (n, 1) or (n,), with weights that are not negative."""
+        """Fit y, (n,), on X, (n, 1) or (n,); `sample_weight`, (n,), may not be negative."""
         by_position(X, y=y, sample_weight=sample_weight)
         self._check_arguments()
         x, y = self._check_xy(X, y)

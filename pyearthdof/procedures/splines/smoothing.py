@@ -303,7 +303,7 @@ class CubicSpline(UnivariateProcedure):
         return Fits(fitted=fits.fitted + centre, trace=fits.trace, n_coef=fits.n_coef)
 
     def basis(self, X):
-        """The B-splines at values of x, (n, J), as `predict` of R's `bs` gives them."""
+        """The B-splines at values X of the predictor, (n, J), as `predict` of R's `bs` gives them."""
         return basis_rows(self._interval.scale(self._check_new(X)), self._knots).dense()
 
 

@@ -204,7 +204,7 @@ def test_impossible_column_names_are_refused(columns, message):
         ({"varmod_method": "lm", "nfold": 3, "ncross": 2}, Y, "needs nfold of 2 and ncross of 3"),
         ({"varmod_method": "lm", "nfold": 3, "ncross": 3}, np.column_stack([Y, Y**2]),
          "varmod_method should be 'none' with several responses"),
-        ({"pmethod": "exhaustive"}, np.column_stack([Y, Y**2]), "with several responses"),
+        ({"pmethod": "seqrep"}, np.column_stack([Y, Y**2]), "with several responses"),
         ({"response_weight": [1, 2, 3]}, np.column_stack([Y, Y**2]), "it should be 2 number"),
         ({"response_weight": [1, 2], "scale_y": True}, np.column_stack([Y, Y**2]), "scale_y=True"),
         ({"engine": "native", "glm_link": "log"}, Y, "glm_link is given but glm_family is None"),

@@ -153,7 +153,7 @@ def test_estimators_that_choose_options_predict_as_their_estimator(data, wrapped
         "EarthCV": EarthCV(Earth(engine="native"), {"penalty": [2, 3]}, cv=3),
         "CorrectedEarth": CorrectedEarth(Earth(engine="native"), n_rep=5, random_state=0),
     }[wrapped].fit(X, y)
-    inner = getattr(chosen, chosen._holder)
+    inner = chosen._chosen()
     new = pd.DataFrame({"x": [3.0, 0.5], "unused": [0.0, np.nan]})
     for options in (
         {"extrapolate": "clip", "missing": "propagate"},

@@ -71,6 +71,26 @@ def test_a_damaged_model_is_refused_by_name(fitted, change, message):
         MarsModel.from_dict(fitted[0].model_.to_dict() | change)
 
 
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("prune_terms", lambda rows: rows[:-1], "prune_terms, rss_per_subset"),
+        ("prune_terms", lambda rows: [row[:-1] for row in rows], "prune_terms, rss_per_subset"),
+        ("prune_terms", lambda rows: [], "prune_terms, rss_per_subset"),
+        ("term_names", lambda names: names[:-1], "term_names has"),
+        ("term_names", lambda names: [*names, "h(x1-2)"], "term_names has"),
+        ("term_names", lambda names: ["a"] * len(names), "term_names has 'a' for a term of"),
+        ("term_names", lambda names: names[::-1], "term_names has"),
+        ("response_names", lambda names: [], "response_names has 0 name"),
+        ("response_names", lambda names: [*names, "z"], "response_names has 2 name"),
+    ],
+)
+def test_a_shortened_or_replaced_entry_is_refused_by_name(fitted, name, change, message):
+    entries = fitted[0].model_.to_dict()
+    with pytest.raises(InvalidInputError, match=message):
+        MarsModel.from_dict(entries | {name: change(entries[name])})
+
+
 def test_a_missing_entry_and_text_that_is_not_json(fitted):
     entries = fitted[0].model_.to_dict()
     del entries["cuts"]

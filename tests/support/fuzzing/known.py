@@ -62,7 +62,7 @@ STRICTER_THAN_R = (
     Stricter("y has a column with values up to", lambda case: _unusual(case.y),
              "close to overflow R's searches may never end"),
     Stricter("formula is refused: the response", lambda case: bool(case.formula),
-             "R fits one of several responses by itself"),
+             "R fits one of several responses by itself, and a factor of one level as a constant named NA"),
     Stricter("formula is refused: poly may not stand as the response", lambda case: True,
              "R fits the columns of a basis as responses"),
 )  # fmt: skip
@@ -97,7 +97,17 @@ LOOSER_THAN_R = (
     Looser(
         "model frame and formula mismatch in model.matrix()",
         False,
-        "R loses a response that the right-hand side takes away",
+        "R loses a column that the right-hand side takes away from the dot of several responses",
+    ),
+    Looser(
+        "subscript out of bounds",
+        False,
+        "R reads the dot of several responses once more, of a frame that also has calls such as log(a)",
+    ),
+    Looser(
+        "replacement has length zero",
+        False,
+        "R takes the weights for one of the columns that the dot of several responses stands for",
     ),
     Looser("the offset variable '", False, "R looks for the text of the offset among the columns"),
     Looser(

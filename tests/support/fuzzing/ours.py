@@ -9,7 +9,7 @@ import numpy as np
 
 from pyearthdof import Earth, EarthClassifier, MarsModel
 from pyearthdof.exceptions import RWarning, SeparationWarning
-from pyearthdof.mars.engines.native import earth_glm, fold_statistics
+from pyearthdof.mars.engines.native import cross_validation, glm_fit
 from tests.support.fuzzing.case import Case
 from tests.support.fuzzing.rserver import AGAIN, Died, Fitted, Refused
 from tests.support.rscript import r_warnings
@@ -60,25 +60,25 @@ def fit_ours(case: Case, engine: str) -> tuple[Fitted | Refused | Died, MarsMode
 def _recorded_deviances():
     """The deviance of each iteration of all the generalised linear models that the native engine fits."""
     found: list[float] = []
-    fit_glm = earth_glm.fit_glm
+    fit_glm = glm_fit.fit_glm
 
     def recording(*arguments, **options):
         fit = fit_glm(*arguments, **options)
         found.extend(fit.deviances)
         return fit
 
-    earth_glm.fit_glm = recording
+    glm_fit.fit_glm = recording
     try:
         yield found
     finally:
-        earth_glm.fit_glm = fit_glm
+        glm_fit.fit_glm = fit_glm
 
 
 @contextlib.contextmanager
 def _recorded_ties():
     """For each AUC of the native engine, how far it moves if rounding orders what is almost equal."""
     found: list[float] = []
-    auc = fold_statistics._auc
+    auc = cross_validation._auc
 
     def recording(predicted, y):
         low, high = predicted[y <= 0.5], predicted[y > 0.5]
@@ -86,11 +86,11 @@ def _recorded_ties():
         found.append(near.mean() if near.size else 0.0)
         return auc(predicted, y)
 
-    fold_statistics._auc = recording
+    cross_validation._auc = recording
     try:
         yield found
     finally:
-        fold_statistics._auc = auc
+        cross_validation._auc = auc
 
 
 def _like_the_table(ties, parts) -> np.ndarray:

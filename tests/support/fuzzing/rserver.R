@@ -104,8 +104,13 @@ parts.of <- function(fit, x.new) c(parts.of.model(fit, x.new), folds.of(fit))
 parts.of.model <- function(fit, x.new) {
   predicted <- function(...) {
     if (!inherits(fit$call$formula, "formula")) return(predict(fit, x.new, ...))
-    # what formulas refuse at new rows is a part that is missing
-    tryCatch(suppressWarnings(predict(fit, x.new, ...)), error = function(e) NULL)
+    # what formulas refuse at new rows is a part that is missing, and so are R's predictions where it takes the
+    # columns of new rows in another order than the fit's: several responses, a dot, a product and a minus
+    tryCatch(suppressWarnings({
+      columns <- colnames(earth:::get.earth.x(fit, x.new, parent.frame(), 0))
+      of.fit <- colnames(fit$dirs)
+      if (setequal(columns, of.fit) && !identical(columns, of.fit)) NULL else predict(fit, x.new, ...)
+    }), error = function(e) NULL)
   }
   parts <- list(
     dirs = fit$dirs, cuts = fit$cuts, selected = fit$selected.terms, coef = fit$coefficients,

@@ -15,7 +15,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from .... import _core
-from ...._utils.checks import refusal
+from ...._utils.checks import check_sizes, refusal
 from ...._utils.warnings import warn_user
 from ...._version import __version__
 from ....contract import Fits, PathFits, SizeFits
@@ -52,7 +52,7 @@ SIZES = (1e-75, 1e75)  # of the largest value of a column: products of sums of s
 def make_design(X: np.ndarray, n_threads: int = 1) -> _core.Design:
     """Sort the predictors, once for all fits on them."""
     design = _core.Design(X, n_threads)
-    _refuse_largest("X", design.reach())
+    check_sizes("X", design.reach(), *SIZES)
     return design
 
 
@@ -86,16 +86,7 @@ def response_importance(response_weight: np.ndarray | None, n_resp: int) -> np.n
 
 def refuse_sizes(name: str, values: np.ndarray) -> None:
     """Refuse columns whose sums of squares overflow or vanish when multiplied: earth may never end."""
-    _refuse_largest(name, np.abs(values).max(axis=0))
-
-
-def _refuse_largest(name: str, largest: np.ndarray) -> None:
-    bad = (largest > SIZES[1]) | ((largest < SIZES[0]) & (largest > 0))
-    if bad.any():
-        raise InvalidInputError(
-            f"{name} has a column with values up to {largest[bad][0]:g}, whose squares are too "
-            f"{'large' if largest[bad][0] > 1 else 'small'} for a double: scale it"
-        )
+    check_sizes(name, np.abs(values).max(axis=0), *SIZES)
 
 
 def scale_responses(Y: np.ndarray, scale: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -287,15 +278,16 @@ def find_subsets(columns: np.ndarray, Y: np.ndarray, options: EarthOptions) -> S
     """The best subsets of the rows of `columns`, by the method of the options."""
     m, n = columns.shape
     method = "backward" if options.pmethod == "cv" else options.pmethod
-    if Y.shape[1] > 1 and method not in ("none", "backward"):
-        raise refusal("pmethod", method, "'backward' or 'none' with several responses")
     kept = _largest(options, m) if method == "exhaustive" else m
     if method == "exhaustive" and not _is_well_conditioned(columns.T, options.exhaustive_tol):
         method = "backward"
+    if Y.shape[1] > 1 and method not in ("none", "backward"):
+        raise refusal("pmethod", method, "'backward', 'none' or 'cv' with several responses")
     if m <= 2 and method != "none":
         method = "backward"
     if Y.shape[1] > 1:
         rss, best = _backward_several(columns, Y)
+        rss, best = rss[:kept], best[:kept, :kept]
     else:
         rss, best = _search(columns, np.ascontiguousarray(Y[:, 0]), method, kept)
     return Subsets(rss, best, method, n, m)

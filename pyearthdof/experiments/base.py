@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import pandas as pd
 
-from .._utils.checks import check_choice, check_count
+from .._utils.checks import check_choice
 from ..exceptions import RForkedError, RNotAvailableError
 from .verdict import R_COLUMN, Comparison, number
 
@@ -170,11 +170,6 @@ def cells_by_degree(
         for d in degrees
         for i in range(repeats)
     ]
-
-
-def check_seed(seed) -> int | None:
-    """A seed as `run` takes it."""
-    return None if seed is None else check_count("seed", seed, 0, LARGEST_SEED)
 
 
 def given_seed(frame: pd.DataFrame) -> int | None:

@@ -368,12 +368,11 @@ def _exact(run: Runs, held: Any) -> float | None:
 def _price(step: Any, what: str, found: DegreesOfFreedom, held: Any, known: float | None) -> Price:
     """The difference from the same draws, or from the df that is known, whichever has the smaller error."""
     total, same = jackknife(found), jackknife(held)
-    if known is None:
-        price = total - same
-        return Price(step, what, price.value, price.se, held.df)
-    exactly = Jackknife(total.value - known, total.left_out - known)
-    price = min(total - same, exactly, key=lambda each: each.se)
-    return Price(step, what, price.value, price.se, known)
+    prices = [total - same]
+    if known is not None:
+        prices.append(Jackknife(total.value - known, total.left_out - known))
+    price = min(prices, key=lambda each: each.se)
+    return Price(step, what, price.value, price.se, held.df if known is None else known)
 
 
 _OWN = {

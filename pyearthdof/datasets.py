@@ -106,7 +106,7 @@ def load_spam_split() -> np.ndarray:
     >>> len(spam[~test]), len(spam[test])
     (3065, 1536)
     """
-    with _shipped("spam.traintest").open("rb") as stream:
+    with _shipped("spam.traintest") as stream:
         return np.loadtxt(stream, dtype=int) == 1
 
 
@@ -130,8 +130,7 @@ def make_sparse(n: int = 100, p: int = 20, random_state=None) -> Simulation:
     >>> data.X.shape, round(float(data.y.std()), 6)
     ((100, 20), 1.0)
     """
-    _check_size(n, p, 3)
-    rng = _generator(random_state)
+    rng = _generator(n, p, 3, random_state)
     X = rng.standard_normal((n, p))
     mean = X[:, :3].sum(axis=1)
     y = mean + rng.standard_normal(n)
@@ -151,8 +150,7 @@ def make_correlated(n: int = 20, random_state=None) -> Simulation:
     >>> make_correlated(random_state=0).X.shape
     (20, 10)
     """
-    _check_size(n, 10, 10)
-    rng = _generator(random_state)
+    rng = _generator(n, 10, 10, random_state)
     X = rng.standard_normal((n, 10)) @ correlated_root()
     mean = X @ CORRELATED_BETA
     return Simulation(X, mean + rng.standard_normal(n), mean)
@@ -184,21 +182,17 @@ def make_hinges(n: int = 200, p: int = 10, random_state=None) -> Simulation:
     >>> bool(data.mean.min() == 0.0)
     True
     """
-    _check_size(n, p, 2)
-    rng = _generator(random_state)
+    rng = _generator(n, p, 2, random_state)
     X = rng.standard_normal((n, p))
     first = np.maximum(X[:, 0] - 1, 0)
     mean = first + first * np.maximum(X[:, 1] - 0.8, 0)
     return Simulation(X, mean + 0.12 * rng.standard_normal(n), mean)
 
 
-def _check_size(n, p, least) -> None:
-    check_count("n", n, 2)
-    check_count("p", p, least)
-
-
-def _generator(random_state):
+def _generator(n, p, least_p, random_state):
     """Numpy's generator as scikit-learn takes it; an integer is a seed of the newer kind."""
+    check_count("n", n, 2)
+    check_count("p", p, least_p)
     if isinstance(random_state, np.random.Generator):
         return random_state
     if random_state is None or isinstance(random_state, (int, np.integer)):
@@ -207,11 +201,11 @@ def _generator(random_state):
 
 
 def _shipped(name: str):
-    return resources.files("pyearthdof").joinpath("data", name)
+    return resources.files("pyearthdof").joinpath("data", name).open("rb")
 
 
 def _shipped_table(name: str, compression: str | None = None) -> pd.DataFrame:
-    with _shipped(name).open("rb") as stream:
+    with _shipped(name) as stream:
         return read_csv(stream, compression=compression)
 
 

@@ -130,15 +130,13 @@ class RDraws:
             raise InvalidInputError("x is empty but it should have something to sample from")
         if not replace and size > n:
             raise refusal("size", size, f"at most {n}, the number of elements, or replace=True")
-        index = self._indices(n, size, replace)
-        return index + 1 if pool is None else pool[index]
-
-    def _indices(self, n: int, size: int, replace: bool) -> np.ndarray:
         if replace or size < 2:
-            return self._below(n, size)
-        if n > _HASHED_ABOVE and size <= n / 2:
-            return self._distinct(n, size)
-        return self._shuffled(n, size)
+            index = self._below(n, size)
+        elif n > _HASHED_ABOVE and size <= n / 2:
+            index = self._distinct(n, size)
+        else:
+            index = self._shuffled(n, size)
+        return index + 1 if pool is None else pool[index]
 
     def _below(self, n: int, size: int) -> np.ndarray:
         """`size` integers in 0..n-1: as many bits as n needs, drawn again where too large."""
@@ -187,9 +185,7 @@ class RDraws:
 
 
 def _uniforms(words: np.ndarray) -> np.ndarray:
-    values = words * 2.0**-32
-    values[words == 0] = _SMALLEST_UNIFORM
-    return values
+    return np.where(words == 0, _SMALLEST_UNIFORM, words * 2.0**-32)
 
 
 def _bits(n: int) -> int:

@@ -29,6 +29,7 @@ Using `rpy2.rinterface` alone there is no such context to lose.
 from __future__ import annotations
 
 import itertools
+import re
 import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -37,8 +38,6 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import InvalidInputError
-
-__all__ = ["Factor", "Frame", "NamedMatrix", "RFunction", "dispatcher", "from_r", "to_r"]
 
 
 @dataclass(frozen=True)
@@ -105,7 +104,9 @@ def to_r(value, ri):
     if isinstance(value, Frame):
         return _frame(value, ri)
     if isinstance(value, RFunction):
-        return _register(value, ri)
+        key = next(_next_key)
+        _functions[key] = value
+        return ri.FloatSexpVector([float(key)])
     if isinstance(value, ri.Sexp):
         return value
     if isinstance(value, np.ndarray):
@@ -158,19 +159,11 @@ def _word(words, k, ri) -> str | None:
 
 def _texts(texts, ri):
     for text in texts:
-        if "\0" in text or not _has_utf8(text):
+        if re.search("[\0\ud800-\udfff]", text):
             raise InvalidInputError(
                 f"the text {text!r} cannot go to R, which holds no NUL and no broken UTF-8"
             )
     return ri.StrSexpVector(list(texts))
-
-
-def _has_utf8(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _array(array, ri):
@@ -226,12 +219,6 @@ def _named_list(items, ri):
     vector = ri.ListSexpVector([to_r(v, ri) for v in items.values()])
     vector.do_slot_assign("names", _texts(items, ri))
     return vector
-
-
-def _register(function, ri):
-    key = next(_next_key)
-    _functions[key] = function
-    return ri.FloatSexpVector([float(key)])
 
 
 def dispatcher(ri):

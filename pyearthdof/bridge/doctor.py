@@ -23,8 +23,6 @@ from .installation import (
 )
 from .session import call, require
 
-__all__ = ["Ability", "Diagnosis", "Finding", "doctor"]
-
 RPY2_PARTS = ("rpy2", "rpy2-rinterface", "rpy2-robjects")
 PACKAGES = {"earth": True, "mda": False}  # and whether MARS through R needs it
 NATIVE = "native engine"

@@ -23,23 +23,6 @@ from pathlib import Path
 from .._utils.core import this_python
 from ..exceptions import RNotAvailableError
 
-__all__ = [
-    "SOURCED",
-    "find_r_home",
-    "import_rinterface",
-    "package_remedy",
-    "profile_error",
-    "r_again",
-    "r_is_running",
-    "r_remedy",
-    "r_was_forked",
-    "rpy2_again",
-    "rpy2_is_installed",
-    "rpy2_remedy",
-    "run_without_home",
-    "scripts_folder",
-]
-
 # Without these R ends the whole process while it starts, or rpy2 stumbles over their absence.
 _PARTS_OF_R = ("bin/Rscript", "library/base/R/base.rdb")
 
@@ -283,13 +266,12 @@ def _has_python_headers() -> bool:
 
 def _pip(what: str, home: Path | None) -> str:
     """pip's command; an R that is not known to be new gets the older rpy2, which fits newer ones too."""
-    words = what.split() + ([] if home is not None and _r_is_new(home) else [OLD_R_PIN])
+    words, version = what.split(), None
+    if home is not None:
+        version = re.search(r"R version (\d+)\.(\d+)", _run([str(home / "bin" / "R"), "--version"]))
+    if version is None or (int(version[1]), int(version[2])) < (4, 5):
+        words.append(OLD_R_PIN)
     return f"{this_python()} -m pip install {' '.join(shlex.quote(word) for word in words)}"
-
-
-def _r_is_new(home: Path) -> bool:
-    found = re.search(r"R version (\d+)\.(\d+)", _run([str(home / "bin" / "R"), "--version"]))
-    return found is not None and (int(found[1]), int(found[2])) >= (4, 5)
 
 
 def _joined(missing: list[str], rpy2: str) -> str:

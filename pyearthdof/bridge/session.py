@@ -45,8 +45,6 @@ from .installation import (
     scripts_folder,
 )
 
-__all__ = ["call", "installed_version", "is_available", "r_versions", "require"]
-
 _lock = threading.RLock()
 _session: _Session | None = None
 _started_in: int | None = None

@@ -26,7 +26,6 @@ from .options import (
     Sep,
     Table,
     TargetSe,
-    be_quiet,
     print_json,
     refusals,
 )
@@ -151,8 +150,6 @@ def correct(
     from ..dof import correct_penalty
     from ..random import RDraws
 
-    if quiet:
-        be_quiet()
     measured = _correction_design(data, target, n, p, design, (sep, decimal))
     if quick:
         if target_se is not None:

@@ -22,13 +22,10 @@ from .options import (
     Quiet,
     Repetitions,
     TargetSe,
-    be_quiet,
     check_writable,
     print_json,
 )
 from .terminal import estimate
-
-__all__ = ["PROCEDURES", "df", "is_importable", "load_estimator", "parameters_of"]
 
 
 @dataclass(frozen=True)
@@ -133,48 +130,41 @@ def df(
 
     Example: `pyearthdof df mars --n 264 --p 9 --degree 1 --no-prune --json`
     """
+    import numpy as np
+
     from ..dof import degrees_of_freedom, family_df
     from ..dof.families import family_of
     from ..random import RDraws
 
-    if quiet:
-        be_quiet()
     given = {
         "lam": lam, "k": k, "n_basis": n_basis, "size": size, "depth": depth, "degree": degree,
         "nk": nk, "penalty": penalty, "engine": engine, "no_prune": no_prune or None,
     }  # fmt: skip
     entry, fit = _build(procedure, {name: v for name, v in given.items() if v is not None}, setting)
+    run: dict[str, Any] = {"draws": RDraws(seed), "n_jobs": jobs}
+    run |= {} if n_rep is None else {"n_rep": n_rep}
     if data is not None or target is not None or html is not None:
         if target_se is not None:
             raise InvalidInputError(
                 f"--target-se={target_se:g} but it should not be given with --data, whose report has a "
                 "fixed number of fits, --n-rep"
             )
-        run = {"family": family, "sigma": sigma, "draws": RDraws(seed), "n_jobs": jobs}
-        _report(
-            fit,
-            data,
-            target,
-            factor,
-            html,
-            as_json,
-            run | ({} if n_rep is None else {"n_rep": n_rep}),
-        )
+        run |= {"family": family, "sigma": sigma}
+        _report(fit, data, target, factor, html, as_json, run)
         return
     of_noise: dict[str, Any] = {"sigma": sigma, "target_se": target_se, "method": method}
-    common: dict[str, Any] = {
-        "draws": RDraws(seed), "n_designs": designs, "n_jobs": jobs, "progress": not (as_json or quiet),
-    }  # fmt: skip
-    X = _design(procedure, entry, n, p)
+    run |= {"n_designs": designs, "progress": not (as_json or quiet)}
+    if entry.univariate and p not in (None, 1):
+        raise InvalidInputError(f"{procedure} has one predictor, but --p is {p}")
+    X = np.arange(1.0, n + 1)[:, None] if entry.univariate else (n, 10 if p is None else p)
     distribution = family_of(fit, family)
     if distribution == "gaussian":
-        found = degrees_of_freedom(fit, X, n_rep=n_rep, **of_noise, **common)
+        found = degrees_of_freedom(fit, X, **of_noise, **run)
     else:
         for name, value in of_noise.items():
             if value not in (None, "auto"):
                 raise refusal(_flag(name), value, f"left out for the family {distribution!r}")
-        common |= {} if n_rep is None else {"n_rep": n_rep}
-        found = family_df(fit, X, family=distribution, **common)
+        found = family_df(fit, X, family=distribution, **run)
     if as_json:
         print_json(found)
         return
@@ -218,8 +208,6 @@ def _table(data: str, target: str, factors: list[str]):
 
 def _build(name: str, given: dict, setting: list[str] | None):
     """The procedure with its options, or one sentence about the option that does not fit."""
-    from importlib import import_module
-
     if is_importable(name):
         for option in given:
             raise InvalidInputError(
@@ -246,22 +234,8 @@ def _build(name: str, given: dict, setting: list[str] | None):
         if option not in given:
             raise InvalidInputError(f"{_flag(option)} is not given but it should be for {name}")
     if given.pop("no_prune", False):
-        given |= (
-            {"pmethod": "none", "thresh": 0.0}
-            if name == "mars"
-            else {"prune": False, "thresh": 0.0}
-        )
-    return entry, getattr(import_module(entry.home, __package__), entry.name)(**given)
-
-
-def _design(name: str, entry: _Entry, n: int, p: int | None):
-    import numpy as np
-
-    if not entry.univariate:
-        return (n, 10 if p is None else p)
-    if p not in (None, 1):
-        raise InvalidInputError(f"{name} has one predictor, but --p is {p}")
-    return np.arange(1.0, n + 1)[:, None]
+        given |= {"thresh": 0.0} | ({"pmethod": "none"} if name == "mars" else {"prune": False})
+    return entry, getattr(importlib.import_module(entry.home, __package__), entry.name)(**given)
 
 
 def _flag(option: str) -> str:
@@ -296,11 +270,16 @@ def load_estimator(source: str, parameters: dict):
 
     Modules of the folder where the command runs are found, too.
     """
-    module, _, name = source.partition(":")
-    found = _imported(source, module, name)
+    found = _imported(source)
+    inner = next((name for name in parameters if "__" in name.strip("_")), None)
+    if inspect.isclass(found) and inner is not None:
+        raise InvalidInputError(
+            f"--set {inner}=... but a class should have parameters of its own; give a function that "
+            "makes the pipeline"
+        )
     try:
         if inspect.isclass(found):
-            return found(**_plain(parameters))
+            return found(**parameters)
         if callable(found) and not hasattr(found, "fit"):
             found = found()
         return found.set_params(**parameters) if parameters else found
@@ -309,17 +288,8 @@ def load_estimator(source: str, parameters: dict):
         raise InvalidInputError(f"{source} cannot be made with {parameters}: {reason}") from None
 
 
-def _plain(parameters: dict) -> dict:
-    inner = next((name for name in parameters if "__" in name.strip("_")), None)
-    if inner is not None:
-        raise InvalidInputError(
-            f"--set {inner}=... but a class should have parameters of its own; give a function that "
-            "makes the pipeline"
-        )
-    return parameters
-
-
-def _imported(source: str, module: str, name: str):
+def _imported(source: str):
+    module, _, name = source.partition(":")
     folder = str(Path.cwd())
     if folder not in sys.path:
         sys.path.insert(0, folder)

@@ -13,11 +13,6 @@ import typer
 
 from ..exceptions import InvalidInputError, PyEarthDofError
 
-__all__ = [
-    "Decimal", "Degree", "Designs", "Engine", "Factors", "Jobs", "Json", "Nk", "Penalty", "Quiet",
-    "Repetitions", "Sep", "Table", "TargetSe", "be_quiet", "check_writable", "print_json", "refusals",
-]  # fmt: skip
-
 Degree = Annotated[int, typer.Option(help="Highest degree of interaction.")]
 Designs = Annotated[
     int, typer.Option(min=1, help="Gaussian designs; the errors cover them if there are several.")
@@ -46,21 +41,25 @@ Table = Annotated[
     str, typer.Argument(help="A CSV file, `-` for standard input, or `ozone` for R's ozone1.")
 ]
 
+
+def be_quiet(quiet: bool = True) -> bool:
+    """Let no warning be shown, where that is wanted."""
+    if quiet:
+        warnings.simplefilter("ignore")
+    return quiet
+
+
 Quiet = Annotated[
     bool,
     typer.Option(
         "--quiet",
         "-q",
+        callback=be_quiet,
         help="No progress, notes or warnings; where a file is written, nothing else.",
     ),
 ]
 Sep = Annotated[str, typer.Option(help="What separates the fields of a line: , ; or tab.")]
 Decimal = Annotated[str, typer.Option(help="The decimal mark: . or ,")]
-
-
-def be_quiet() -> None:
-    """Let no warning be shown."""
-    warnings.simplefilter("ignore")
 
 
 def print_json(found) -> None:

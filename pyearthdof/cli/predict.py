@@ -10,9 +10,7 @@ from typing import Annotated, Literal
 import typer
 
 from ..exceptions import InvalidInputError
-from .options import Decimal, Json, Quiet, Sep, be_quiet, check_writable
-
-__all__ = ["predict"]
+from .options import Decimal, Json, Quiet, Sep, check_writable
 
 
 def predict(
@@ -53,8 +51,6 @@ def predict(
     """
     from .table import read_rows
 
-    if quiet:
-        be_quiet()
     if out is not None:
         check_writable(out)
     estimator = _loaded(model, data)

@@ -10,9 +10,7 @@ from typing import Annotated
 import typer
 
 from ..exceptions import InvalidInputError
-from .options import Decimal, Json, Quiet, Sep, be_quiet, check_writable
-
-__all__ = ["report"]
+from .options import Decimal, Json, Quiet, Sep, check_writable
 
 REPETITIONS = 100
 
@@ -56,8 +54,6 @@ def report(
 
     Example: `pyearthdof report --out results`
     """
-    if quiet:
-        be_quiet()
     if model is None:
         if data is not None or target or measure:
             raise InvalidInputError(

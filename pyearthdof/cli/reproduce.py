@@ -15,8 +15,6 @@ from ..exceptions import PyEarthDofError
 from .options import Engine, Json, Quiet
 from .terminal import INTERRUPTED, stopping_in_order
 
-__all__ = ["reproduce"]
-
 Out = Annotated[Path, typer.Option(envvar="PYEARTHDOF_RESULTS", help="Folder of the results.")]
 
 
@@ -72,11 +70,13 @@ def reproduce(
     Example: `pyearthdof reproduce T-ozone --seed 7 --out another-seed`
     """
     from .._utils.files import FileNotWrittenError
+    from ..experiments import experiment, experiments
     from ..experiments.output import about_file, write_left_out, write_result
     from ..experiments.results_page import write_report
     from ..experiments.runner import CellStore, locked, run_experiments
 
-    wanted = _named(names)
+    found = map(experiment, names) if names else experiments().values()
+    wanted = list({e.name: e for e in found}.values())
     summary = []
     try:
         with stopping_in_order(), locked(out), _plain_warnings():
@@ -109,7 +109,12 @@ def reproduce(
     if as_json:
         print(json.dumps(summary, indent=1))
     else:
-        _print_end([about["name"] for about in summary], page, list(left_out))
+        print(f"\nComputed: {', '.join(about['name'] for about in summary) or 'nothing'}")
+        print(f"Left out: {', '.join(left_out) or 'nothing'}")
+        if page is not None:
+            print(
+                f"Report:   {page}, a page for your browser; the tables and figures are beside it"
+            )
     if strict and any(c["agrees"] is False for about in summary for c in about["comparisons"]):
         raise typer.Exit(1)
 
@@ -136,14 +141,6 @@ def _plain_warnings():
         yield
 
 
-def _named(names: list[str] | None) -> list:
-    """The experiments of those names, each once; all of them without names."""
-    from ..experiments import experiment, experiments
-
-    found = map(experiment, names) if names else experiments().values()
-    return list({e.name: e for e in found}.values())
-
-
 def _possible(wanted: list, engine: str, *, asked_for: bool) -> tuple[list, dict[str, str]]:
     """Those that can run here, and why others cannot. One that was asked for by name is an error."""
     chosen, left_out = [], {}
@@ -157,14 +154,6 @@ def _possible(wanted: list, engine: str, *, asked_for: bool) -> tuple[list, dict
             print(f"pyearthdof: {e.name} is left out: {reason}", file=sys.stderr)
             left_out[e.name] = reason
     return chosen, left_out
-
-
-def _print_end(computed: list[str], page: Path | None, left_out: list[str]) -> None:
-    """What was computed, where it is, what was left out: the last words of a run."""
-    print(f"\nComputed: {', '.join(computed) or 'nothing'}")
-    print(f"Left out: {', '.join(left_out) or 'nothing'}")
-    if page is not None:
-        print(f"Report:   {page}, a page for your browser; the tables and figures are beside it")
 
 
 def _print_result(result, files) -> None:

@@ -24,10 +24,6 @@ import pandas as pd
 
 from ..exceptions import InvalidInputError
 
-__all__ = [
-    "leave_out", "numbers_of", "read_rows", "read_table", "split_target", "split_targets", "split_weights",
-]  # fmt: skip
-
 SEPARATORS = (",", ";", "\t", "|")
 MAX_COLUMNS = 100_000
 LIMIT, DEFAULT_LIMIT = "PYEARTHDOF_MAX_TABLE_MB", 500

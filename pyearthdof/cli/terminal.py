@@ -14,11 +14,6 @@ from typing import TextIO
 
 from ..exceptions import PyEarthDofError
 
-__all__ = [
-    "FAILED", "INTERRUPTED", "PIPE_CLOSED", "OutputNotWrittenError", "PipeClosedError", "ctrl_c", "estimate",
-    "output", "stopping_in_order",
-]  # fmt: skip
-
 INTERRUPTED = 130
 FAILED = 3
 PIPE_CLOSED = (

@@ -19,12 +19,10 @@ from ..exceptions import InvalidInputError
 from .degrees_of_freedom import degrees_of_freedom
 from .montecarlo.draws import Draws, RandomState, authors_draws
 from .montecarlo.variance_reduction import has_one_mean, is_equivariant
-from .results import DegreesOfFreedom, Estimate
+from .results import Estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["ProcedureChoice", "aic", "bic", "choose_by_df", "gcv"]
 
 
 def aic(y: ArrayLike, fitted: ArrayLike, df: float) -> float:
@@ -226,10 +224,15 @@ def choose_by_df(
     stream = authors_draws(draws, random_state)
 
     def measure(mu: np.ndarray, sigma: float) -> tuple[pd.DataFrame, float]:
-        found = [
-            _df(procedure, X, mu, sigma, n_rep, stream.copy(), n_jobs, progress)
-            for procedure in members.values()
-        ]
+        found = []
+        for procedure in members.values():
+            direction = has_one_mean(mu, sigma) and is_equivariant(procedure)
+            found.append(
+                degrees_of_freedom(
+                    procedure, X, mu=mu, sigma=sigma, n_rep=n_rep, draws=stream.copy(), n_jobs=n_jobs,
+                    progress=progress, variance_reduction="direction" if direction else None,
+                )
+            )  # fmt: skip
         df = np.maximum.accumulate([each.df for each in found])
         score, sigma2 = scores(rss, df, len(y))
         told = {
@@ -255,24 +258,6 @@ def choose_by_df(
     return ProcedureChoice(
         label, fitted[label], float(table["df"][best]), sigma2, criterion, table, n_rep, ended
     )
-
-
-def _df(
-    procedure: Any,
-    X: Rows,
-    mu: np.ndarray,
-    sigma: float,
-    n_rep: int,
-    draws: Draws | None,
-    n_jobs: int | None,
-    progress: bool,
-) -> DegreesOfFreedom:
-    """The degrees of freedom around a mean."""
-    direction = has_one_mean(mu, sigma) and is_equivariant(procedure)
-    return degrees_of_freedom(
-        procedure, X, mu=mu, sigma=sigma, n_rep=n_rep, draws=draws, n_jobs=n_jobs, progress=progress,
-        variance_reduction="direction" if direction else None,
-    )  # fmt: skip
 
 
 def _members(procedures: Any) -> dict:

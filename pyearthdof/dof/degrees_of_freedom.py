@@ -34,8 +34,6 @@ from .montecarlo.variance_reduction import PLAIN, Reduction, choose, is_numeric
 from .montecarlo.workers import FitMany
 from .results import QUANTITIES, DegreesOfFreedom, as_fields, package_versions
 
-__all__ = ["degrees_of_freedom", "responses_around_fit"]
-
 METHODS = ("auto", "monte-carlo", "exact")
 _MAX_SMOOTHER = 2000  # rows up to which the diagonal of an exact S is worth n fits
 _N_PILOT = (10, 50)  # repetitions at least and at most
@@ -159,10 +157,7 @@ def degrees_of_freedom(
     >>> f"{found.n_coef:.2f} leaves, df {found.df:.1f} ± {found.se:.1f}"
     '3.88 leaves, df 15.0 ± 0.5'
     """
-    if y is not None and not isinstance(mu, str):
-        raise InvalidInputError(
-            "y is given but it should be None unless mu='fitted', which alone uses it"
-        )
+    check_y_is_used(y, mu)
     y, mu, sigma = by_position(X, y=y, mu=mu, sigma=sigma)
     X = check_design(X, missing=takes_missing(procedure))
     target_se = check_target(target_se)
@@ -176,7 +171,7 @@ def degrees_of_freedom(
     settings = {
         "procedure": repr(procedure),
         "design": designs.setting,
-        "mu": _describe(mu, "zero"),
+        "mu": "zero" if mu is None else mu if isinstance(mu, str) else "given",
         "draws": repr(stream),
         "method": method,
         "target_se": target_se,
@@ -188,7 +183,10 @@ def degrees_of_freedom(
         )
     else:
         responses = the_responses(designs.n, check_mean(mu, designs.n), sigma, stream)
-    settings["sigma"] = _sigma_setting(responses)
+    one_sigma = np.ptp(responses.sigma) == 0
+    settings["sigma"] = float(responses.sigma[0]) if one_sigma else "given"
+    if isinstance(responses, CorrelatedResponses):
+        settings["sigma"] = "a covariance matrix"
     reduction = choose(variance_reduction, procedure, X, responses, designs.counts, target_se)
     if orthogonal:
         found = orthogonal_measurement(procedure, X, responses)
@@ -233,14 +231,12 @@ def _resolve_method(method: str, procedure: Any) -> str:
     return method
 
 
-def _describe(value: Any, default: str) -> str:
-    return default if value is None else value if isinstance(value, str) else "given"
-
-
-def _sigma_setting(responses: Responses) -> float | str:
-    if isinstance(responses, CorrelatedResponses):
-        return "a covariance matrix"
-    return float(responses.sigma[0]) if np.ptp(responses.sigma) == 0 else "given"
+def check_y_is_used(y: ArrayLike | None, mu: Any) -> None:
+    """Refuse a response that nothing would be fitted to."""
+    if y is not None and not isinstance(mu, str):
+        raise InvalidInputError(
+            "y is given but it should be None unless mu='fitted', which alone uses it"
+        )
 
 
 def _exact(procedure: Any, X: Rows, responses: Responses) -> Measurement:
@@ -253,7 +249,10 @@ def _exact(procedure: Any, X: Rows, responses: Responses) -> Measurement:
     trace, rank = _known(fits.trace), None if fits.rank is None else _known(fits.rank)
     return Measurement(
         df=trace,
-        per_observation=_smoother_diagonal(bound, len(X)),
+        # The diagonal of S, from its fits to unit vectors.
+        per_observation=np.diag(bound.fit_many(np.eye(len(X))).fitted).copy()
+        if len(X) <= _MAX_SMOOTHER
+        else None,
         trace=trace,
         n_coef=None if fits.n_coef is None else _known(fits.n_coef),
         rank=rank,
@@ -264,13 +263,6 @@ def _exact(procedure: Any, X: Rows, responses: Responses) -> Measurement:
 
 def _known(values: np.ndarray) -> Jackknife:
     return Jackknife(float(values[0]), np.zeros(2))
-
-
-def _smoother_diagonal(bound: Any, n: int) -> np.ndarray | None:
-    """The diagonal of S, from its fits to unit vectors."""
-    if n > _MAX_SMOOTHER:
-        return None
-    return np.diag(bound.fit_many(np.eye(n)).fitted).copy()
 
 
 def responses_around_fit(

@@ -27,8 +27,6 @@ from .montecarlo.draws import CorrelatedResponses, Responses
 from .montecarlo.errors import Jackknife
 from .montecarlo.measurement import Measurement
 
-__all__ = ["has_orthogonal_formula", "orthogonal_measurement"]
-
 _TOLERANCE = 1e-10
 _N_NODES = 400  # of a Gauss-Legendre rule over 12 standard deviations on each side
 _REACH = 12.0
@@ -52,7 +50,10 @@ def orthogonal_measurement(procedure: Any, X: Rows, responses: Responses) -> Mea
     m = _columns(procedure, X).T @ responses.mu / sigma
     rule = procedure.orthogonal_rule(_centred(procedure, X))
     if np.ndim(rule):
-        df, size = _above(m, rule / sigma)
+        t = rule / sigma
+        kept = norm.sf(t - m) + norm.cdf(-t - m)
+        cost = t * (norm.pdf(t - m) + norm.pdf(t + m))
+        df, size = float((kept + cost).sum()), float(kept.sum())
     else:
         df, size = _largest(m, rule), float(rule)
     total, active = _exact(df + ones), _exact(size + ones)
@@ -67,12 +68,6 @@ def _columns(procedure: Any, X: Rows) -> np.ndarray:
 
 def _centred(procedure: Any, X: Rows) -> np.ndarray:
     return X - X.mean(axis=0) if procedure.fit_intercept else X
-
-
-def _above(m: np.ndarray, t: np.ndarray) -> tuple[float, float]:
-    kept = norm.sf(t - m) + norm.cdf(-t - m)
-    cost = t * (norm.pdf(t - m) + norm.pdf(t + m))
-    return float((kept + cost).sum()), float(kept.sum())
 
 
 def _largest(m: np.ndarray, size: int) -> float:

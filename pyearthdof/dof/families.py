@@ -31,6 +31,7 @@ from .._utils.checks import (
     check_choice,
     check_count,
     check_design,
+    check_mean,
     check_vector,
     is_number,
     refusal,
@@ -38,6 +39,7 @@ from .._utils.checks import (
 from .._utils.warnings import warn_user
 from ..contract import Bound, Rows
 from ..exceptions import InvalidInputError, MissingClassWarning
+from .degrees_of_freedom import check_y_is_used
 from .montecarlo.adapters import fix_random_state, takes_missing
 from .montecarlo.designs import Designs, the_designs
 from .montecarlo.draws import Draws, RandomState, as_draws
@@ -45,15 +47,6 @@ from .montecarlo.errors import mean_over_designs
 from .montecarlo.variance_reduction import Covariance, covariance_sum, jackknife_groups
 from .montecarlo.workers import run_blocks
 from .results import DegreesOfFreedom, as_fields, package_versions
-
-__all__ = [
-    "FAMILIES",
-    "LOSSES",
-    "FamilyDegreesOfFreedom",
-    "FitFamily",
-    "family_df",
-    "family_of",
-]
 
 FAMILIES = ("bernoulli", "poisson")
 LOSSES = ("deviance", "squared", "counting")
@@ -99,21 +92,17 @@ class Classes:
 class Counts:
     """Independent Poisson numbers with the given means."""
 
-    means: np.ndarray
+    mean: np.ndarray
     draws: Draws
 
     @property
     def n(self) -> int:
-        return len(self.means)
-
-    @property
-    def mean(self) -> np.ndarray:
-        return self.means
+        return len(self.mean)
 
     def blocks(self, edges: Sequence[int]) -> Iterator[np.ndarray]:
         """Yield the responses between consecutive edges: the quantiles of normal numbers."""
         for u in _uniforms(self.draws, self.n, edges):
-            yield np.asarray(poisson.ppf(u, self.means[:, None]), dtype=float)
+            yield np.asarray(poisson.ppf(u, self.mean[:, None]), dtype=float)
 
     def indicators(self, Y: np.ndarray) -> np.ndarray:
         """A count is its own only indicator."""
@@ -130,7 +119,7 @@ def class_probabilities(mu: np.ndarray, n: int) -> np.ndarray:
     if mu is None:
         mu = 0.5
     if is_number(mu) or np.ndim(mu) == 1:
-        second = check_vector("mu", np.full(n, mu, dtype=float) if is_number(mu) else mu, n)
+        second = check_mean(mu, n)
         table = np.column_stack([1 - second, second])
     else:
         table = np.asarray(mu, dtype=float)
@@ -141,15 +130,6 @@ def class_probabilities(mu: np.ndarray, n: int) -> np.ndarray:
             f"all, ({n}, K), with rows that add up to 1"
         )
     return table
-
-
-def count_means(mu: np.ndarray, n: int) -> np.ndarray:
-    """(n,) positive means, all 1 for None."""
-    mu = 1.0 if mu is None else mu
-    means = check_vector("mu", np.full(n, mu, dtype=float) if is_number(mu) else mu, n)
-    if (means <= 0).any():
-        raise refusal("mu", float(means[means <= 0][0]), "a positive mean for counts")
-    return means
 
 
 @dataclass(frozen=True)
@@ -176,10 +156,13 @@ class FitFamily:
         """What is bound to a design: this, and not the estimator, which may bind itself for other fits."""
         return self
 
-    def __call__(self, bound: Bound, Y: np.ndarray, n_threads: int = 1) -> FamilyFits:
+    def __call__(
+        self, bound: Bound, Y: np.ndarray, n_threads: int = 1
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """lambda of every response of a block, and whether the response lacked a class."""
         columns = [self.lambdas(self.fitted_model(bound.X, y), bound.X) for y in Y.T]
         values = np.column_stack([column for column, _ in columns])
-        return FamilyFits(values, np.array([missing for _, missing in columns]))
+        return values, np.array([missing for _, missing in columns])
 
     def fitted_model(self, X: Rows, y: np.ndarray) -> Any:
         """A clone fitted to y; certainty where y has a single class, or no count but 0.
@@ -224,14 +207,6 @@ class FitFamily:
         table[:, seen] = model.predict_proba(X)
         _check_fit(table)
         return table
-
-
-@dataclass(frozen=True)
-class FamilyFits:
-    """lambda of every response of a block, and whether the response lacked a class."""
-
-    values: np.ndarray
-    missing: np.ndarray
 
 
 class _Certain:
@@ -361,10 +336,7 @@ def family_df(
         raise refusal("loss", loss, "'deviance' or 'squared' for counts")
     if found == "bernoulli" and loss != "counting" and not hasattr(procedure, "predict_proba"):
         raise refusal("loss", loss, f"'counting': {procedure!r} has no predict_proba")
-    if y is not None and not isinstance(mu, str):
-        raise InvalidInputError(
-            "y is given but it should be None unless mu='fitted', which alone uses it"
-        )
+    check_y_is_used(y, mu)
     y, mu = by_position(X, y=y, mu=mu)
     X = check_design(X, missing=takes_missing(procedure))
     stream = as_draws(draws, random_state)
@@ -372,9 +344,13 @@ def family_df(
     # Half an observation's share: a class that no row has is not thought impossible.
     clip = 1 / (2 * designs.n)
     work, responses = _work_and_responses(procedure, designs, found, y, mu, loss, clip, stream)
-    total, n_missing, versions = _run(work, designs, responses, n_jobs, progress)
+    total, n_missing, versions = _run(work, designs, responses, n_jobs=n_jobs, progress=progress)
     if n_missing:
-        _warn_missing(n_missing, designs.n_rep)
+        warn_user(
+            f"{n_missing} of {designs.n_rep} responses that were drawn lack a class; their fits give that "
+            "class the least probability. Many of them make the df uncertain: rare classes need more rows",
+            MissingClassWarning,
+        )
     return FamilyDegreesOfFreedom(
         **as_fields({"df": total.total}),
         per_observation=total.per_observation,
@@ -436,7 +412,10 @@ def _work_and_responses(
         if fitted:
             model = work.fitted_model(X, counts_of(y, n))
             mu = np.maximum(np.asarray(model.predict(X), dtype=float), clip)
-        return work, Counts(count_means(mu, n), stream)
+        means = check_mean(1.0 if mu is None else mu, n)
+        if (means <= 0).any():
+            raise refusal("mu", float(means[means <= 0][0]), "a positive mean for counts")
+        return work, Counts(means, stream)
     if fitted:
         labels, codes = classes_of(y, n)
         work = FitFamily(estimator, labels, loss, clip)
@@ -472,22 +451,19 @@ def counts_of(y: ArrayLike | None, n: int) -> np.ndarray:
 
 
 def _run(
-    work: FitFamily,
-    designs: Designs,
-    responses: Classes | Counts,
-    n_jobs: int | None,
-    progress: bool,
+    work: FitFamily, designs: Designs, responses: Classes | Counts, **run: Any
 ) -> tuple[Covariance, int, dict[str, str]]:
     """The covariance over all designs, the number of responses without a class, and versions."""
     each, n_missing, versions = [], 0, {}
-    blocks = run_blocks(work, designs, responses, n_jobs=n_jobs, progress=progress)
+    blocks = run_blocks(work, designs, responses, **run)
     for k, of_one in itertools.groupby(blocks, key=lambda block: block.design):
         mean = responses.mean
         groups = jackknife_groups(len(mean), designs.counts[k])
         total = covariance_sum(mean, np.ones(len(mean)), groups)
         for block in of_one:
-            total.add(responses.indicators(block.Y), block.result.values)
-            n_missing += int(block.result.missing.sum())
+            values, missing = block.result
+            total.add(responses.indicators(block.Y), values)
+            n_missing += int(missing.sum())
             versions = block.versions
         found = total.result()
         assert found.per_observation is not None
@@ -500,12 +476,4 @@ def _run(
         ),
         n_missing,
         versions,
-    )
-
-
-def _warn_missing(n_missing: int, n_rep: int) -> None:
-    warn_user(
-        f"{n_missing} of {n_rep} responses that were drawn lack a class; their fits give that class the "
-        "least probability. Many of them make the df uncertain: rare classes need more rows",
-        MissingClassWarning,
     )

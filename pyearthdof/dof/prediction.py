@@ -43,7 +43,7 @@ from .._utils.checks import (
 )
 from ..contract import Bound, Rows
 from ..exceptions import InvalidInputError
-from .degrees_of_freedom import METHODS, responses_around_fit
+from .degrees_of_freedom import METHODS, check_y_is_used, responses_around_fit
 from .montecarlo.adapters import RegressorProcedure, as_procedure, fix_random_state, takes_missing
 from .montecarlo.designs import Designs, in_words, the_designs
 from .montecarlo.draws import Draws, RandomState, Responses, as_draws
@@ -51,12 +51,6 @@ from .montecarlo.errors import Jackknife, mean_of, mean_over_designs
 from .montecarlo.variance_reduction import covariance_sum, jackknife_groups
 from .montecarlo.workers import check_finite, check_result_shape, run_blocks
 from .results import DegreesOfFreedom, as_fields, package_versions
-
-__all__ = [
-    "RandomXDegreesOfFreedom",
-    "equivalent_predictors",
-    "prediction_df",
-]
 
 
 @dataclass(frozen=True)
@@ -194,11 +188,10 @@ def measure_parts(
     sigma: float,
     counts: Sequence[int],
     linear: bool,
-    n_jobs: int | None,
-    progress: bool,
     stream: Draws,
     *,
     pure: bool = False,
+    **run: Any,
 ) -> Parts:
     """The parts over all designs."""
     each = []
@@ -209,19 +202,13 @@ def measure_parts(
         if linear:
             each.append(_exactly(work, split, sigma))
         else:
-            each.append(_by_draws(work, split, sigma, count, stream, n_jobs, progress))
+            each.append(_by_draws(work, split, sigma, count, stream, **run))
     names = Parts.__dataclass_fields__
     return Parts(*(mean_over_designs([getattr(e, name) for e in each], counts) for name in names))
 
 
 def _by_draws(
-    work: Any,
-    split: Split,
-    sigma: float,
-    n_rep: int,
-    stream: Draws,
-    n_jobs: int | None,
-    progress: bool,
+    work: Any, split: Split, sigma: float, n_rep: int, stream: Draws, **run: Any
 ) -> Parts:
     n, n_new = len(split.X), len(split.X_new)
     responses = Responses(n, split.mu, np.full(n, sigma), stream)
@@ -232,10 +219,7 @@ def _by_draws(
     ]
     errors: tuple[list, list] = ([], [])
     designs = Designs(split, (n_rep,), stream)
-    blocks = run_blocks(
-        work, designs, responses, width=2 + n_new // n, n_jobs=n_jobs, progress=progress
-    )
-    for block in blocks:
+    for block in run_blocks(work, designs, responses, width=2 + n_new // n, **run):
         df.add(block.Y, block.result[0])
         for k, (values, mean) in enumerate(
             zip(block.result, (split.mu, split.mu_new), strict=True)
@@ -392,15 +376,18 @@ def prediction_df(
     RandomXDegreesOfFreedom(df=10, predictive=... ± ..., intrinsic=... ± ..., over 20 designs)
     """
     check_choice("method", method, METHODS)
-    if y is not None and not isinstance(mu, str):
-        raise InvalidInputError(
-            "y is given but it should be None unless mu='fitted', which alone uses it"
-        )
+    check_y_is_used(y, mu)
     y, mu, sigma = by_position(X, y=y, mu=mu, sigma=sigma)
     n_rep = check_count("n_rep", n_rep, 2)
+    run: dict[str, Any] = {"n_jobs": n_jobs, "progress": progress}
     procedure = as_procedure(procedure)
-    at_once = isinstance(procedure, RegressorProcedure) and procedure.is_linear
-    work = FitAndPredict(_estimator_of(procedure), at_once)
+    if isinstance(procedure, RegressorProcedure):
+        work = FitAndPredict(procedure.regressor, at_once=procedure.is_linear)
+    elif hasattr(procedure, "fit") and hasattr(procedure, "predict"):
+        work = FitAndPredict(procedure)
+    else:
+        right = "able to predict at new rows: an estimator with X_new"
+        raise refusal("procedure", procedure, right)
     linear = bool(getattr(procedure, "is_linear", False)) and method != "monte-carlo"
     if method == "exact" and not linear:
         raise refusal("method", method, f"'monte-carlo': {procedure!r} is not linear")
@@ -415,9 +402,7 @@ def prediction_df(
     if fitted:
         if drawn:
             raise refusal("X", "drawn", "the design that y belongs to, with mu='fitted'")
-        responses, _ = responses_around_fit(
-            procedure, designs, y, sigma, stream, n_jobs=n_jobs, progress=progress
-        )
+        responses, _ = responses_around_fit(procedure, designs, y, sigma, stream, **run)
         model = work.fitted_model(source, np.asarray(y, dtype=float))
         mu, mu_new, sigma = model.predict, None, float(responses.sigma[0])
     if np.ndim(sigma):
@@ -426,48 +411,35 @@ def prediction_df(
         )
     deviation = float(check_sigma(sigma, 1)[0])
     splits = list(draw_splits(check, source, X_new, mu, mu_new, stream, n_rep, len(designs)))
-    run = partial(measure_parts, work, splits, deviation, designs.counts, linear, n_jobs, progress)
+    what = work, splits, deviation, designs.counts, linear
     start = stream.copy()
-    parts = run(stream)
+    parts = measure_parts(*what, stream, **run)
     noise = all(not split.mu.any() and not split.mu_new.any() for split in splits)
-    pure = parts if noise else run(start, pure=True)
-    return _result(
-        parts, pure, splits, designs, drawn, linear, deviation,
-        {
+    pure = parts if noise else measure_parts(*what, start, pure=True, **run)
+    return RandomXDegreesOfFreedom(
+        **as_fields(_measures(parts, pure, len(splits[0]), deviation)),
+        per_observation=None,
+        n_rep=0 if linear else designs.n_rep,
+        n_designs=len(splits) if drawn else None,
+        se_covers=_covers(len(splits), drawn, linear),
+        settings={
             "procedure": repr(procedure), "design": designs.setting if is_shape(source) else "given",
             "mu": "zero" if noise else "fitted" if fitted else "given", "draws": repr(stream),
             "sigma": deviation, "method": "exact" if linear else "monte-carlo",
         },
+        versions=package_versions(),
+        n_new=len(splits[0].X_new),
     )  # fmt: skip
 
 
-def _estimator_of(procedure: Any) -> Any:
-    if isinstance(procedure, RegressorProcedure):
-        return procedure.regressor
-    if hasattr(procedure, "fit") and hasattr(procedure, "predict"):
-        return procedure
-    raise refusal("procedure", procedure, "able to predict at new rows: an estimator with X_new")
-
-
-def _result(
-    parts: Parts,
-    pure: Parts,
-    splits: list[Split],
-    designs: Designs,
-    drawn: bool,
-    linear: bool,
-    sigma: float,
-    settings: dict[str, Any],
-) -> RandomXDegreesOfFreedom:
-    n = len(splits[0].X)
-
+def _measures(parts: Parts, pure: Parts, n: int, sigma: float) -> dict[str, Jackknife]:
     def ratio(df: Any, error_fit: Any, error_new: Any, *_: Any) -> Any:
         return error_new - error_fit + 2 * df / n
 
     def predictive(df: Any, _fit: Any, _new: Any, variance_fit: Any, variance_new: Any) -> Any:
         return df + n / 2 * (variance_new - variance_fit)
 
-    found = {
+    return {
         "df": parts.df,
         "predictive": parts.combined(predictive),
         "emergent": parts.combined(lambda *p: equivalent_predictors(ratio(*p), n)),
@@ -475,22 +447,12 @@ def _result(
         "optimism": parts.combined(lambda *p: sigma**2 * ratio(*p)),
         "prediction_error": parts.combined(lambda _df, _fit, new, *_: sigma**2 * (1 + new)),
     }
-    one = "" if linear else "the draws of y"
-    several = f"{one or 'the draws'} of the design and of the new rows"
-    given = (
-        f"{one}, for the given design and new rows"
-        if one
-        else "nothing, it is exact for the given rows"
-    )
-    if drawn and len(splits) == 1:
-        given = given.replace("given", "drawn")
-    return RandomXDegreesOfFreedom(
-        **as_fields(found),
-        per_observation=None,
-        n_rep=0 if linear else designs.n_rep,
-        n_designs=len(splits) if drawn else None,
-        se_covers=several.replace("y of", "y, of") if len(splits) > 1 else given,
-        settings=settings,
-        versions=package_versions(),
-        n_new=len(splits[0].X_new),
-    )
+
+
+def _covers(n_splits: int, drawn: bool, linear: bool) -> str:
+    if n_splits > 1:
+        return f"{'the draws' if linear else 'the draws of y,'} of the design and of the new rows"
+    rows = "drawn" if drawn else "given"
+    if linear:
+        return f"nothing, it is exact for the {rows} rows"
+    return f"the draws of y, for the {rows} design and new rows"

@@ -21,18 +21,6 @@ from .montecarlo.errors import Jackknife
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "QUANTITIES",
-    "Curve",
-    "DegreesOfFreedom",
-    "Estimate",
-    "as_fields",
-    "coverage_note",
-    "draw_bars",
-    "interval_text",
-    "package_versions",
-]
-
 QUANTITIES = ("df", "trace", "n_coef", "rank", "msdf", "sdf")
 _LABELS = {
     "df": "degrees of freedom",
@@ -73,8 +61,10 @@ class Estimate(ShowsTable):
         values = {
             f.name: _plain(getattr(self, f.name)) for f in fields(self) if f.name not in hidden
         }
-        quantities = self._intervals()
-        return values | {"intervals": quantities} if quantities else values
+        left_out = getattr(self, "left_out", None)
+        if not isinstance(left_out, Mapping) or not left_out:  # there are not several quantities
+            return values
+        return values | {"intervals": {q: list(self._interval(q, 0.95)) for q in left_out}}
 
     def _one_row(self, ends: tuple[float, float]) -> pd.DataFrame:
         """A row with every number; `lower` and `upper` are the ends of the first one's interval."""
@@ -84,17 +74,9 @@ class Estimate(ShowsTable):
             frame.insert(2 + k, ("lower", "upper")[k], end)
         return frame
 
-    def _intervals(self) -> dict[str, list[float]]:
-        """Intervals of 95 % by quantity, where there are several quantities."""
-        left_out = getattr(self, "left_out", None)
-        if not isinstance(left_out, Mapping):
-            return {}
-        return {name: list(self._interval(name, 0.95)) for name in left_out}
-
     def _interval(self, quantity: str, level: float) -> tuple[float, float]:
         """The interval of a quantity from its values in `left_out`."""
-        left_out: Mapping[str, np.ndarray] = getattr(self, "left_out")  # noqa: B009
-        return Jackknife(getattr(self, quantity), left_out[quantity]).interval(check_level(level))
+        return jackknife(self, quantity).interval(check_level(level))
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the result; the class documents its picture.
@@ -339,6 +321,11 @@ class DegreesOfFreedom(Estimate):
             for row in self.to_frame().itertuples()
         ]  # fmt: skip
         return table(["", "estimate ± error", "95 % interval"], rows) + coverage_note(self)
+
+
+def jackknife(result: Any, quantity: str = "df") -> Jackknife:
+    """A quantity of a result with its values without one repetition."""
+    return Jackknife(getattr(result, quantity), result.left_out[quantity])
 
 
 def draw_bars(

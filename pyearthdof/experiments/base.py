@@ -8,28 +8,12 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import pandas as pd
 
-from .._utils.checks import check_choice, check_count
+from .._utils.checks import check_choice
 from ..exceptions import RForkedError, RNotAvailableError
 from .verdict import R_COLUMN, Comparison, number
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-__all__ = [
-    "BLUE",
-    "GREEN",
-    "GREY",
-    "ORANGE",
-    "SIZES",
-    "Experiment",
-    "cells_by_degree",
-    "check_seed",
-    "diagonal",
-    "given_seed",
-    "new_figure",
-    "ours_and_paper",
-    "seed_of",
-]
 
 SIZES = ("quick", "paper")
 LARGEST_SEED = 2**31 - 1  # what R's set.seed takes
@@ -129,6 +113,36 @@ class Experiment(ABC):
         return result.frame
 
 
+class RepeatedEstimates(Experiment):
+    """A table of degrees of freedom, each of them the mean of several estimates by Algorithm 1."""
+
+    keys: ClassVar[tuple[str, str]]  # a cell's place in the paper's table
+    places: ClassVar[list[tuple]]
+
+    @abstractmethod
+    def problem(self, cell: dict, i: int) -> tuple:
+        """The procedure, the design and the seed of estimate i."""
+
+    @abstractmethod
+    def summary(self, found: list) -> dict:
+        """The means of the estimates."""
+
+    def cells(self, size, seed=None):
+        settings = self.settings(size, seed)
+        return [dict(zip(self.keys, place, strict=True)) | settings for place in self.places]
+
+    def compute(self, cell, engine):
+        from ..dof import degrees_of_freedom
+
+        options = {"n_rep": cell["n_rep"], "variance_reduction": None, "method": "monte-carlo"}
+        found = []
+        for i in range(cell["n_estimates"]):
+            procedure, X, seed = self.problem(cell, i)
+            found.append(degrees_of_freedom(procedure, X, random_state=seed, **options))
+        counts = {name: cell[name] for name in ("n_estimates", "n_rep")}
+        return [{key: cell[key] for key in self.keys} | self.summary(found) | counts]
+
+
 def seed_of(*parts: int, seed: int | None = None) -> int:
     """A seed for numpy, or for R, of its own for each combination of numbers and a given seed.
 
@@ -156,11 +170,6 @@ def cells_by_degree(
         for d in degrees
         for i in range(repeats)
     ]
-
-
-def check_seed(seed) -> int | None:
-    """A seed as `run` takes it."""
-    return None if seed is None else check_count("seed", seed, 0, LARGEST_SEED)
 
 
 def given_seed(frame: pd.DataFrame) -> int | None:

@@ -80,7 +80,11 @@ class LassoDemo(Experiment):
                     gap < 5e-3,
                 )
             )
-            by_trace, by_count = (_distance(part, name) for name in (BY_TRACE, BY_COUNT))
+            errors = _wide(part, "error")
+            by_trace, by_count = (
+                float(np.abs(np.log(errors[name] / errors[LOOCV])).mean())
+                for name in (BY_TRACE, BY_COUNT)
+            )
             lines.append(
                 stated(
                     f"p = {p}: GCV and LOOCV",
@@ -185,11 +189,6 @@ def _leave_one_out(X, y, lams) -> np.ndarray:
 def _wide(part: pd.DataFrame, panel: str) -> pd.DataFrame:
     """One column a series, one row a lambda, rising."""
     return part[part["panel"] == panel].pivot(index="lambda", columns="series", values="value")
-
-
-def _distance(part: pd.DataFrame, series: str) -> float:
-    errors = _wide(part, "error")
-    return float(np.abs(np.log(errors[series] / errors[LOOCV])).mean())
 
 
 EXPERIMENT = LassoDemo()

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from ..datasets import make_hinges
 from ..mars.components.terms import evaluate_terms, gcv_of_sizes
 from ..random import RDraws
-from .base import BLUE, GREEN, ORANGE, Experiment, new_figure, seed_of
+from .base import BLUE, GREEN, ORANGE, Experiment, new_figure, seed_of, with_error
 from .verdict import multiple, number, rises, side, stated
 
 N_TRAIN, N_TEST, N_FOLDS = 200, 1000, 10
@@ -99,7 +99,7 @@ class MarsMse(Experiment):
 
     def table(self, frame):
         found = summary(frame).reset_index()
-        found["R²"] = [number(v, e) for v, e in zip(found["r2"], found["se"], strict=True)]
+        found["R²"] = with_error(found["r2"], found["se"])
         found["c"] = [f"{c:.2f}" for c in found["penalty"]]
         wide = found.pivot(index=["degree", "p"], columns="method", values=["R²", "c"])
         wide = wide.reindex(columns=[(v, m) for m in METHODS for v in ("R²", "c")])
@@ -164,7 +164,7 @@ def _penalty_lines(degree: int, part: pd.DataFrame):
     corrected = part[part["method"] == METHODS[1]].groupby("p").first()
     penalty, error = corrected["penalty"], corrected["penalty_se"]
     allowed = multiple(_n_tests(part), corrected["n_rep"].iloc[0] - 1)
-    shown = ", ".join(number(v, e) for v, e in zip(penalty, error, strict=True))
+    shown = ", ".join(with_error(penalty, error))
     default, name = degree + 1, f"degree {degree}: corrected penalty"
     lines = [stated(name, "rises with p", shown, rises(penalty, error, allowed))]
     for place, sign, word in ((0, -1, "below"), (-1, 1, "above")):

@@ -93,7 +93,8 @@ class Subset(Experiment):
         names += [f"best subset, size {size:.0f}: df" for size in subset["size"]]
         df = [*lasso["df"], *subset["df"]]
         if given_seed(frame) is None:
-            lines = _with_the_same_draws(names, df)
+            digits = [f"{value:.3f}" for value in (*CONVERGED_LASSO_DF, *SUBSET_DF)]
+            lines = [printed(*line, by_r=True) for line in zip(names, df, digits, strict=True)]
         else:
             lines = _with_a_long_run(names, df, int(frame["n_rep"].iloc[0]))
         gap = (lasso["df"] - lasso["nonzeros"]) / np.hypot(lasso["df_se"], lasso["nonzeros_se"])
@@ -119,11 +120,6 @@ class Subset(Experiment):
         ax.set(xlabel="average number of nonzero coefficients", ylabel="degrees of freedom")
         ax.legend(title="± one s.e.", loc="lower right")
         return figure
-
-
-def _with_the_same_draws(names, df) -> list[Comparison]:
-    digits = [f"{value:.3f}" for value in (*CONVERGED_LASSO_DF, *SUBSET_DF)]
-    return [printed(*line, by_r=True) for line in zip(names, df, digits, strict=True)]
 
 
 def _with_a_long_run(names, df, n_rep: int) -> list[Comparison]:

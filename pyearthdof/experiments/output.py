@@ -13,16 +13,6 @@ from .._utils.files import write_whole
 from .base import comparison_table
 from .runner import Result
 
-__all__ = [
-    "about_file",
-    "as_latex",
-    "as_markdown",
-    "as_text",
-    "read_left_out",
-    "write_left_out",
-    "write_result",
-]
-
 LEFT_OUT = "left-out.json"
 
 
@@ -81,7 +71,7 @@ def _about(result: Result, table: pd.DataFrame, comparisons) -> dict:
         "question": result.experiment.explain(result.seed),
         "size": result.size,
         "seed": result.seed,
-        "settings": result.experiment.settings(result.size) | _given(result.seed),
+        "settings": result.experiment.settings(result.size, result.seed),
         "engine": result.engine,
         "versions": result.versions,
         "cells": result.n_cells,
@@ -89,10 +79,6 @@ def _about(result: Result, table: pd.DataFrame, comparisons) -> dict:
         "table": {"columns": list(table.columns), "rows": table.to_numpy().tolist()},
         "comparisons": [c.to_dict() for c in comparisons],
     }
-
-
-def _given(seed: int | None) -> dict:
-    return {} if seed is None else {"seed": seed}
 
 
 def _pictures(name: str, figure) -> dict[str, bytes]:

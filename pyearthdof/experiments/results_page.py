@@ -18,8 +18,6 @@ from .base import comparison_table
 from .output import read_left_out
 from .verdict import Comparison, tally
 
-__all__ = ["PAGE", "read_results", "write_report"]
-
 PAGE = "report.html"
 PAPER = (
     "Lijun Wang, Hongyu Zhao and Xiaodan Fan, Degrees of Freedom: Search Cost and Self-consistency"
@@ -42,20 +40,14 @@ def write_report(folder: Path) -> Path:
         There are no results in it.
     """
     folder = Path(folder)
-    results = _read(folder)
+    order = {name: e.order for name, e in experiments().items()}
+    results = sorted(read_results(folder), key=lambda r: (order.get(r["name"], 1000), r["name"]))
     if not results:
         raise InvalidInputError(
             f"there are no results in {str(folder)!r}; run `pyearthdof reproduce --out {folder}` first"
         )
     write_whole(folder / PAGE, _page(folder, results))
     return folder / PAGE
-
-
-def _read(folder: Path) -> list[dict]:
-    """What the results tell about themselves, in the paper's order."""
-    order = {name: e.order for name, e in experiments().items()}
-    results = read_results(folder)
-    return sorted(results, key=lambda about: (order.get(about["name"], 1000), about["name"]))
 
 
 def _page(folder: Path, results: list[dict]) -> str:
@@ -100,10 +92,12 @@ tell. Standard errors are in parentheses. How it is judged is told in full in th
 def _entries(results: list[dict], left_out: dict[str, str]) -> list[str]:
     """The contents: every experiment in the paper's order, with its count or why it is not here."""
     here = {about["name"]: _entry(about, left_out.get(about["name"])) for about in results}
-    absent = {name: e for name, e in experiments().items() if name not in here}
-    lines = {name: _absent(name, e.title, left_out.get(name)) for name, e in absent.items()}
-    order = [*experiments(), *(name for name in here if name not in experiments())]
-    return [(here | lines)[name] for name in order]
+    lines = []
+    for name, e in experiments().items():
+        why = f"left out: {left_out[name]}" if name in left_out else "not run"
+        absent = f"<li><b>{html.escape(name)}</b> {html.escape(e.title)}{_note(why)}</li>"
+        lines.append(here.pop(name, absent))
+    return [*lines, *here.values()]
 
 
 def _entry(about: dict, left_out: str | None) -> str:
@@ -120,11 +114,6 @@ def _entry(about: dict, left_out: str | None) -> str:
         f'{html.escape(about["title"])}</a> <span class="{"good" if agree else "bad"}">{shown}</span>'
         f"{_note('; '.join(notes))}</li>"
     )
-
-
-def _absent(name: str, title: str, left_out: str | None) -> str:
-    why = "not run" if left_out is None else f"left out: {left_out}"
-    return f"<li><b>{html.escape(name)}</b> {html.escape(title)}{_note(why)}</li>"
 
 
 def _note(text: str) -> str:
@@ -201,21 +190,16 @@ def _drawn_width(svg: bytes) -> int:
 
 
 def _how(about: dict) -> str:
-    settings = ", ".join(f"{k} = {_short(v)}" for k, v in about["settings"].items())
+    texts = {k: str(v) for k, v in about["settings"].items()}
+    short = {k: v if len(v) <= 40 else f"{v[:18]} ... {v[-12:]}" for k, v in texts.items()}
+    settings = ", ".join(f"{k} = {v}" for k, v in short.items())
+    seconds = about["seconds"]
+    time = f"{seconds:.1f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
     versions = ", ".join(f"{k} {v}" for k, v in about["versions"].items())
     return html.escape(
-        f"{about['size'].capitalize()} size ({settings}); {_duration(about['seconds'])} of "
+        f"{about['size'].capitalize()} size ({settings}); {time} of "
         f"computing in {about['cells']} cells; engine {about['engine']}; {versions}."
     )
-
-
-def _short(value) -> str:
-    text = str(value)
-    return text if len(text) <= 40 else f"{text[:18]} ... {text[-12:]}"
-
-
-def _duration(seconds: float) -> str:
-    return f"{seconds:.1f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
 
 
 FIELDS: dict[str, tuple[Any, str]] = {

@@ -16,13 +16,12 @@ import pandas as pd
 from filelock import FileLock, Timeout
 from threadpoolctl import threadpool_limits
 
+from .._utils.checks import check_count
 from .._utils.files import FileNotWrittenError, remove_partial_files, write_whole
 from .._utils.progress import progress_bar
 from ..dof.montecarlo.workers import WorkersDied, run_tasks
 from ..exceptions import FittingError, FolderInUseError, InvalidInputError
-from .base import GIVEN_SEED, Experiment, check_seed
-
-__all__ = ["CellStore", "DamagedCellWarning", "Result", "locked", "run_experiments"]
+from .base import GIVEN_SEED, LARGEST_SEED, Experiment
 
 ROWS = 3  # raised when the rows of a cell change, so that those of before are computed again
 
@@ -58,7 +57,7 @@ def run_experiments(
     A cell that the store has is not computed again unless `fresh`. A record is taken through JSON
     whether it was kept or computed now, so a resumed run gives the bytes of an unbroken one.
     """
-    seed = check_seed(seed)
+    seed = None if seed is None else check_count("seed", seed, 0, LARGEST_SEED)
     work = [_Work(e, size, seed, engine) for e in experiments]
     pending = []
     for number, part in enumerate(work):
@@ -85,7 +84,11 @@ def run_experiments(
                 bar.update()
                 yield from _finished(work, waiting)
         except WorkersDied as error:
-            raise _lost(error) from error
+            names = sorted({cell.experiment.name for cell in error.tasks})
+            raise FittingError(
+                f"worker processes died again and again ({error}) in {', '.join(names)}; finished cells "
+                "are kept, so run it again, with fewer processes if memory was short"
+            ) from error
 
 
 @dataclass(frozen=True)
@@ -97,14 +100,6 @@ class _Cell:
     store: CellStore | None
     number: int
     index: int
-
-
-def _lost(error: WorkersDied) -> FittingError:
-    names = sorted({cell.experiment.name for cell in error.tasks})
-    return FittingError(
-        f"worker processes died again and again ({error}) in {', '.join(names)}; finished cells are "
-        "kept, so run it again, with fewer processes if memory was short"
-    )
 
 
 class _Work:

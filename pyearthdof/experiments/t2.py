@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
-from .base import Experiment, new_figure, ours_and_paper, seed_of, with_error
+from .base import RepeatedEstimates, new_figure, ours_and_paper, seed_of, with_error
 from .verdict import means_with_se, measured, multiple, printed, welch
 
 N = 100
@@ -36,7 +36,7 @@ PAPER: dict[str, tuple[str, dict[float, tuple[str | None, float, float]]]] = {
 }
 
 
-class Splines(Experiment):
+class Splines(RepeatedEstimates):
     name = "T2"
     title = "Degrees of freedom of cubic, smoothing and monotone splines"
     question = (
@@ -52,38 +52,21 @@ class Splines(Experiment):
         "paper": {"n_rep": 100, "n_estimates": 100},
     }
 
-    def cells(self, size, seed=None):
-        return [
-            {"method": method, "parameter": value, **self.settings(size, seed)}
-            for method, (_, values) in PAPER.items()
-            for value in values
-        ]
+    keys = ("method", "parameter")
+    places: ClassVar = [(method, v) for method, (_, values) in PAPER.items() for v in values]
 
-    def compute(self, cell, engine):
-        from ..dof import degrees_of_freedom
-
+    def problem(self, cell, i):
+        which = (list(PAPER).index(cell["method"]), round(1000 * cell["parameter"]))
         x = np.arange(1.0, N + 1)[:, None]
         procedure = _procedure(cell["method"], cell["parameter"])
-        which = (list(PAPER).index(cell["method"]), round(1000 * cell["parameter"]))
-        found = [
-            degrees_of_freedom(
-                procedure,
-                x,
-                n_rep=cell["n_rep"],
-                random_state=seed_of(2, *which, i, seed=cell.get("seed")),
-                variance_reduction=None,
-                method="monte-carlo",
-            )
-            for i in range(cell["n_estimates"])
-        ]
+        return procedure, x, seed_of(2, *which, i, seed=cell.get("seed"))
+
+    def summary(self, found):
         # In all four the statistic whose mean is the df is the trace: for the monotone cubic spline
         # that is the number of unique coefficients (Proposition 2).
-        theory = np.array([f.trace for f in found])
-        df = np.array([f.df for f in found])
-        which_one = {name: cell[name] for name in ("method", "parameter")}
+        theory = means_with_se(theory=np.array([f.trace for f in found]))
         one = {"theory_se_of_one": float(np.mean([f.trace_se for f in found]))}
-        counts = {name: cell[name] for name in ("n_estimates", "n_rep")}
-        return [which_one | means_with_se(theory=theory) | one | means_with_se(df=df) | counts]
+        return theory | one | means_with_se(df=np.array([f.df for f in found]))
 
     def compare(self, frame):
         lines = []

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
-from .base import Experiment, new_figure, ours_and_paper, seed_of
+from .base import RepeatedEstimates, new_figure, ours_and_paper, seed_of
 from .verdict import means_with_se, measured, multiple, number, welch
 
 N = 100
@@ -21,7 +21,7 @@ PAPER = {
 }
 
 
-class Trees(Experiment):
+class Trees(RepeatedEstimates):
     name = "T3"
     title = "Degrees of freedom of regression trees"
     question = (
@@ -37,38 +37,20 @@ class Trees(Experiment):
         "paper": {"n_rep": 100, "n_estimates": 10},
     }
 
-    def cells(self, size, seed=None):
-        return [
-            {"p": p, "depth": depth, **self.settings(size, seed)}
-            for p, column in PAPER.items()
-            for depth in range(len(column))
-        ]
+    keys = ("p", "depth")
+    places: ClassVar = [(p, depth) for p, column in PAPER.items() for depth in range(len(column))]
 
-    def compute(self, cell, engine):
-        from ..dof import degrees_of_freedom
+    def problem(self, cell, i):
         from ..procedures import RegressionTree
 
         p, depth = cell["p"], cell["depth"]
-        found = []
-        for i in range(cell["n_estimates"]):
-            design_seed, noise_seed = (
-                seed_of(3, p, depth, i, which, seed=cell.get("seed")) for which in (0, 1)
-            )
-            X = np.random.default_rng(design_seed).standard_normal((N, p))
-            found.append(
-                degrees_of_freedom(
-                    RegressionTree(depth=depth),
-                    X,
-                    n_rep=cell["n_rep"],
-                    random_state=noise_seed,
-                    variance_reduction=None,
-                )
-            )
-        df = np.array([f.df for f in found])
-        leaves = np.array([f.n_coef for f in found])
-        means = means_with_se(leaves=leaves, df=df, msdf=df - leaves)
-        counts = {name: cell[name] for name in ("n_estimates", "n_rep")}
-        return [{"p": p, "depth": depth} | means | counts]
+        seeds = [seed_of(3, p, depth, i, which, seed=cell.get("seed")) for which in (0, 1)]
+        X = np.random.default_rng(seeds[0]).standard_normal((N, p))
+        return RegressionTree(depth=depth), X, seeds[1]
+
+    def summary(self, found):
+        df, leaves = np.array([(f.df, f.n_coef) for f in found]).T
+        return means_with_se(leaves=leaves, df=df, msdf=df - leaves)
 
     def compare(self, frame):
         lines = []

@@ -54,7 +54,9 @@ class Ozone(Experiment):
 
         ozone = load_ozone()
         X, y = ozone.drop(columns="O3").to_numpy(), ozone["O3"].to_numpy()
-        fold = _folds(len(y), cell["seed"])
+        # rep(1:5, each = n/5)[sample(1:n, n)], as the authors number the rows.
+        numbers = np.repeat(np.arange(1, N_FOLDS + 1), len(y) // N_FOLDS)
+        fold = numbers[RDraws(cell["seed"]).sample(len(y)) - 1]
         correction = correct_penalty(
             (int(np.sum(fold != 1)), X.shape[1]),
             degree=cell["degree"],
@@ -68,15 +70,8 @@ class Ozone(Experiment):
                 model = Earth(degree=cell["degree"], penalty=penalty, engine=engine)
                 model.fit(X[fold != k], y[fold != k])
                 error = np.mean((model.predict(X[fold == k]) - y[fold == k]) ** 2)
-                rows.append(
-                    about
-                    | {
-                        "method": method,
-                        "penalty": float(model.penalty_),
-                        "fold": k,
-                        "mse": float(error),
-                    }
-                )
+                found = {"penalty": float(model.penalty_), "fold": k, "mse": float(error)}
+                rows.append(about | {"method": method} | found)
         return rows
 
     def compare(self, frame):
@@ -126,11 +121,6 @@ class Ozone(Experiment):
             ax.set(title=f"degree = {degree}", ylabel="5-fold cross-validation error")
             ax.legend(title="± one s.e.", loc="upper center", fontsize=9)
         return figure
-
-
-def _folds(n: int, seed: int) -> np.ndarray:
-    """rep(1:5, each = n/5)[sample(1:n, n)], as the authors number the rows."""
-    return np.repeat(np.arange(1, N_FOLDS + 1), n // N_FOLDS)[RDraws(seed).sample(n) - 1]
 
 
 def summary(frame: pd.DataFrame) -> pd.DataFrame:

@@ -15,26 +15,6 @@ from decimal import ROUND_DOWN, Decimal
 import numpy as np
 from scipy.stats import t
 
-__all__ = [
-    "FALSE_ALARMS",
-    "R_COLUMN",
-    "STANDARD_ERRORS",
-    "Comparison",
-    "better",
-    "every",
-    "means_with_se",
-    "measured",
-    "multiple",
-    "number",
-    "one_draw",
-    "printed",
-    "rises",
-    "side",
-    "stated",
-    "tally",
-    "welch",
-]
-
 R_COLUMN = "R reference"
 FALSE_ALARMS = 0.001  # tables with a verdict against the paper where nothing is wrong
 STANDARD_ERRORS = 3.0  # the multiple of a single comparison, and of the bars in the figures
@@ -111,7 +91,10 @@ def printed(quantity: str, ours: float, paper: str, *, by_r: bool = False) -> Co
     how = _how_printed(float(ours), paper)
     difference = float(ours) - float(paper)
     verdict = f"exact ({how})" if how else f"off by {difference:.2g}"
-    return _beside(by_r, paper)(quantity, f"{ours:.7g}", verdict, how is not None, difference)
+    return Comparison(
+        quantity, f"{ours:.7g}", verdict=verdict, agrees=how is not None, difference=difference,
+        **_beside(by_r, paper),
+    )  # fmt: skip
 
 
 def _how_printed(ours: float, paper: str) -> str | None:
@@ -158,7 +141,10 @@ def measured(
         verdict = f"off by {difference:.2g}{many}"
     if shown is None:
         shown = f"{paper:g} ({paper_se:g})" if paper_se else f"{paper:g}"
-    return _beside(by_r, shown)(quantity, number(ours, se), verdict, agrees, difference)
+    return Comparison(
+        quantity, number(ours, se), verdict=verdict, agrees=agrees, difference=difference,
+        **_beside(by_r, shown),
+    )  # fmt: skip
 
 
 def one_draw(quantity: str, values, paper: str, tests: int) -> Comparison:
@@ -212,14 +198,9 @@ def _gain(gain: float, se: float | None = None) -> str:
     return f"{'better' if gain > 0 else 'worse'} by {number(abs(gain), se)}"
 
 
-def _beside(by_r: bool, shown: str):
-    """A comparison with the number in the paper's column or in R's."""
-    paper, reference = ("-", shown) if by_r else (shown, "")
-
-    def comparison(quantity, ours, verdict, agrees, difference):
-        return Comparison(quantity, ours, paper, verdict, agrees, difference, reference)
-
-    return comparison
+def _beside(by_r: bool, shown: str) -> dict[str, str]:
+    """The number in the paper's column, or in R's."""
+    return {"paper": "-", "reference": shown} if by_r else {"paper": shown}
 
 
 def stated(quantity: str, paper: str, ours: str, holds: bool | None) -> Comparison:

@@ -9,12 +9,6 @@ from sklearn.utils.validation import check_is_fitted
 from .._utils.checks import refusal
 from ..exceptions import InvalidInputError, TrainingRowsError
 
-__all__ = [
-    "BLUE", "COLOURS", "GREEN", "GREY", "LINE_STYLES", "ORANGE", "check_axes", "check_axis", "check_model",
-    "check_pruning_record", "check_response", "evenly_chosen", "has_pruning_record", "name_points",
-    "new_axes", "one_axis", "response_names", "say_instead", "shorten", "shorten_all", "tidy",
-]  # fmt: skip
-
 BLUE, ORANGE, GREEN, GREY = "#1f5fa8", "#d95f02", "#1b7a5a", "#777777"
 COLOURS = (BLUE, ORANGE, GREEN, "#7b4ea3", "#b8860b", "#c23b5a", "#3a8fa8", "#555555")
 LINE_STYLES = ("-", "--", "-.", ":")

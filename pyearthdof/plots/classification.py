@@ -19,11 +19,6 @@ from .axes import (
     tidy,
 )
 
-__all__ = [
-    "calibration_groups", "class_indicators", "plot_calibration", "plot_class_densities",
-    "reflected_density",
-]  # fmt: skip
-
 STEPS = 201
 
 

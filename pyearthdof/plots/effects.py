@@ -29,8 +29,6 @@ from .axes import (
     tidy,
 )
 
-__all__ = ["Effect", "Predictors", "draw_effects", "plot_effects"]
-
 CURVE_STEPS = 201
 SURFACE_STEPS = 61
 CURVES_BESIDE_LEVELS = 101
@@ -259,14 +257,16 @@ def draw_effects(axes, effects, predictors, fitted, label, *, is_own_figure: boo
     training rows often have wild predictions that would flatten everything else. They have the colour of
     the scale's end and are hatched, and the bar says so.
     """
-    low, high = _limits(
-        [
-            np.clip(e.values, fitted.min(), fitted.max()) if e.is_surface else e.values
-            for e in effects
-        ]
-        + [band for e in effects for band in e.bands]
-    )
-    levels = _contour_levels(low, high)
+    from matplotlib.ticker import MaxNLocator
+
+    shown = [
+        np.clip(e.values, fitted.min(), fitted.max()) if e.is_surface else e.values for e in effects
+    ]
+    shown += [band for e in effects for band in e.bands]
+    low, high = min(float(v.min()) for v in shown), max(float(v.max()) for v in shown)
+    margin = 0.06 * (high - low) or max(0.5, 0.1 * abs(high))
+    low, high = low - margin, high + margin
+    levels = np.asarray(MaxNLocator(16).tick_values(low, high))
     extend = _beyond(levels, [e.values for e in effects if e.is_surface])
     filled = {}
     for place, (ax, effect) in enumerate(zip(axes, effects, strict=True)):
@@ -342,7 +342,9 @@ def _draw_lines(ax, effect: Effect) -> None:
             x, effect.values[:, members[0]], linestyle=LINE_STYLES[j % len(LINE_STYLES)],
             marker="o" if has_levels else None, markersize=4, linewidth=1.6,
             color=COLOURS[j % len(COLOURS)],
-            label=_group_name([levels[place] for place in members]),
+            label=", ".join(shorten(levels[place], 14) for place in members)
+            if len(members) <= 2
+            else f"{shorten(levels[members[0]], 14)} and {len(members) - 1} more",
         )  # fmt: skip
     if has_levels:
         _level_ticks(ax, grid)
@@ -366,15 +368,12 @@ def _equal_columns(values: np.ndarray) -> list[list[int]]:
     return groups
 
 
-def _group_name(levels: list) -> str:
-    if len(levels) <= 2:
-        return ", ".join(shorten(level, 14) for level in levels)
-    return f"{shorten(levels[0], 14)} and {len(levels) - 1} more"
-
-
 def _draw_surface(ax, effect: Effect, predictors: Predictors, levels, extend: str):
-    from matplotlib import rc_context
+    from matplotlib import colormaps, rc_context
+    from matplotlib.colors import ListedColormap
 
+    # Viridis without its darkest part, on which the dots could not be seen.
+    colours = ListedColormap(colormaps["viridis"](np.linspace(0.25, 1, 256)))
     x, y = effect.grids
     values = np.clip(effect.values, -LARGEST, LARGEST).T
     ax.grid(False)
@@ -382,7 +381,7 @@ def _draw_surface(ax, effect: Effect, predictors: Predictors, levels, extend: st
     hatches = [*below, *[None] * (len(levels) - 1), *above]
     with rc_context({"hatch.color": HATCH_COLOUR}):
         filled = ax.contourf(
-            x, y, values, levels=levels, cmap=_colours(), extend=extend, hatches=hatches
+            x, y, values, levels=levels, cmap=colours, extend=extend, hatches=hatches
         )
     # matplotlib warns where there is no line to draw, as on a flat surface.
     if np.any((levels > values.min()) & (levels < values.max())):
@@ -400,14 +399,6 @@ def _beyond(levels: np.ndarray, surfaces: list[np.ndarray]) -> str:
     return {(0, 0): "neither", (1, 0): "min", (0, 1): "max", (1, 1): "both"}[is_below, is_above]
 
 
-def _colours():
-    """Viridis without its darkest part, on which the dots could not be seen."""
-    from matplotlib import colormaps
-    from matplotlib.colors import ListedColormap
-
-    return ListedColormap(colormaps["viridis"](np.linspace(0.25, 1, 256)))
-
-
 def _level_ticks(ax, levels) -> None:
     names = [shorten(level, 14) for level in levels]
     ax.set_xticks(range(len(names)), names, fontsize=9)
@@ -418,19 +409,6 @@ def _level_ticks(ax, levels) -> None:
         )
     ax.set_xlim(-0.6, len(names) - 0.4)
     ax.grid(False, axis="x")
-
-
-def _limits(values) -> tuple[float, float]:
-    low = min(float(v.min()) for v in values)
-    high = max(float(v.max()) for v in values)
-    margin = 0.06 * (high - low) or max(0.5, 0.1 * abs(high))
-    return low - margin, high + margin
-
-
-def _contour_levels(low: float, high: float) -> np.ndarray:
-    from matplotlib.ticker import MaxNLocator
-
-    return np.asarray(MaxNLocator(16).tick_values(low, high))
 
 
 @dataclass(frozen=True)

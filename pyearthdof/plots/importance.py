@@ -22,8 +22,6 @@ from .axes import (
     tidy,
 )
 
-__all__ = ["plot_contributions", "plot_importance"]
-
 
 def plot_importance(model, ax=None):
     """Draw the three importance criteria of `model.importance()`, the most important predictor on top.
@@ -79,18 +77,14 @@ def _draw_importance(ax, table, is_scaled: bool) -> None:
         name + ("" if used else " (unused)")
         for name, used in zip(shorten_all(table.index), table["used"], strict=True)
     ]
-    ax.set_yticks(list(places), names, fontsize=_font_size(ax, len(table)))
+    # A size at which the names stand clear of each other.
+    height = ax.get_window_extent().height * 72 / ax.figure.dpi
+    ax.set_yticks(list(places), names, fontsize=min(9.0, max(4.0, 0.8 * height / len(table))))
     ax.set_ylim(len(table) - 0.5, -0.5)
     scale = "square root of gcv and rss, the largest being 100"
     ax.set_xlabel(scale if is_scaled else "gcv and rss")
     tidy(ax)
     ax.legend(handles=[gcv, rss, subsets], loc="lower right", fontsize=9)
-
-
-def _font_size(ax, n_lines: int) -> float:
-    """A size at which the names of n lines stand clear of each other."""
-    height = ax.get_window_extent().height * 72 / ax.figure.dpi
-    return min(9.0, max(4.0, 0.8 * height / n_lines))
 
 
 def plot_contributions(model, X, row=0, ax=None, *, response=0, most=15):
@@ -129,24 +123,16 @@ def plot_contributions(model, X, row=0, ax=None, *, response=0, most=15):
     if not is_integer(row) or not -len(added) <= row < len(added):
         raise InvalidInputError(f"row={row!r} but X has {len(added)} rows, counted from 0")
     check_count("most", most, 1)
-    names = response_names(model, _n_responses(added))
-    chosen = check_response(response, names)
-    found = added.iloc[row]
-    if isinstance(added.columns, pd.MultiIndex):
-        found = found[names[chosen]]
+    several = isinstance(added.columns, pd.MultiIndex)
+    names = response_names(model, added.columns.levshape[0] if several else 1)
+    name = names[check_response(response, names)]
+    found = added.iloc[row][name] if several else added.iloc[row]
     bars = _bars(found, most)
     ax = one_axis(ax, height=max(3.0, 1.4 + 0.32 * (len(bars) + 1)))
-    _draw_bars(ax, bars, _sum_label(model, names[chosen]))
-    return ax
-
-
-def _n_responses(added: pd.DataFrame) -> int:
-    return added.columns.levshape[0] if isinstance(added.columns, pd.MultiIndex) else 1
-
-
-def _sum_label(model, name: str) -> str:
     glm = model.model_.glm
-    return f"predicted {name}" if glm is None else f"linear predictor of {name} ({glm.link})"
+    label = f"predicted {name}" if glm is None else f"linear predictor of {name} ({glm.link})"
+    _draw_bars(ax, bars, label)
+    return ax
 
 
 def _bars(found: pd.Series, most: int) -> list[tuple[str, float]]:

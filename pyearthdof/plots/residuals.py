@@ -24,8 +24,6 @@ from .axes import (
 from .classification import class_indicators
 from .selection import NEEDED, draw_model_selection
 
-__all__ = ["lowess", "normal_quantiles", "plot_residuals"]
-
 MARKED = (0.5, 0.9, 0.95, 1.0)  # shares of the residuals whose size is marked
 N_NAMED = 3  # residuals that are named by their row
 

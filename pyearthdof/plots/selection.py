@@ -25,8 +25,6 @@ from .axes import (
     tidy,
 )
 
-__all__ = ["draw_model_selection", "plot_model_selection", "plot_models", "plot_sizes"]
-
 NEEDED = ("rss_per_subset_", "gcv_per_subset_", "prune_terms_", "dirs_", "n_terms_")
 
 

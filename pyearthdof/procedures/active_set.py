@@ -13,8 +13,6 @@ from .._utils.checks import by_position, check_sizes
 from ..contract import Bound, Fits
 from .linear import BindingProcedure, LinearPrediction
 
-__all__ = ["ActiveSetRegression", "CompactDesign", "least_squares_on"]
-
 
 @dataclass(frozen=True)
 class CompactDesign:

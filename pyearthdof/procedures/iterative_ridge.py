@@ -22,8 +22,6 @@ from ..contract import Fits, Procedure
 from ..exceptions import InvalidInputError
 from .linear import LinearPrediction
 
-__all__ = ["IterativeRidge"]
-
 # Numbers in the stack of matrices of one batch of responses: it should stay in the cache.
 _BATCH = 100_000
 

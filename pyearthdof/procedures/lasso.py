@@ -37,11 +37,6 @@ from .._utils.warnings import warn_user
 from ..exceptions import InvalidInputError
 from .active_set import ActiveSetRegression, CompactDesign
 
-__all__ = [
-    "Lasso", "LassoPath", "RelaxedLasso", "TheoremOne", "lasso_derivative", "lasso_path",
-    "theorem_one",
-]  # fmt: skip
-
 # In units where columns and response have length one.
 _DEPENDENT = 1e-10
 # glmnet's rules for its own grid of penalties: the path ends early where it has nothing to gain.
@@ -54,6 +49,16 @@ class _LassoSelection(ActiveSetRegression):
     def __init__(self, lam, fit_intercept=False):
         self.lam = lam
         self.fit_intercept = fit_intercept
+
+    def _solved(self, design: CompactDesign) -> np.ndarray:
+        """The lasso for every response, (p, m), in the units of the compact design."""
+        gamma, converged = _core.solve_lassos(
+            np.ascontiguousarray(design.R.T),
+            np.ascontiguousarray(design.Z.T),
+            _check_lam(self.lam) / 2 / design.x_norm / design.y_norm[:, None],
+        )
+        _warn_unless(converged)
+        return gamma.T
 
 
 class Lasso(_LassoSelection):
@@ -101,7 +106,7 @@ class Lasso(_LassoSelection):
         return self
 
     def _select(self, design, *, single):
-        gamma = _solve(design, _check_lam(self.lam))
+        gamma = self._solved(design)
         return gamma != 0, gamma
 
     def _trace(self, design, gamma, rank):
@@ -141,7 +146,7 @@ class RelaxedLasso(_LassoSelection):
         return self.lam / 2 / np.linalg.norm(X, axis=0)
 
     def _select(self, design, *, single):
-        return _solve(design, _check_lam(self.lam)) != 0, None
+        return self._solved(design) != 0, None
 
 
 @dataclass(frozen=True)
@@ -199,7 +204,11 @@ def lasso_path(X, y, lams=None) -> LassoPath:
     """
     X, y = check_X_y(X, y, dtype=np.float64, y_numeric=True)
     design = CompactDesign.build(X, y[:, None], fit_intercept=False)
-    grid = _glmnet_grid(X, y) if lams is None else _falling(lams)
+    grid = (
+        _glmnet_grid(X, y)
+        if lams is None
+        else np.sort([_check_lam(v) for v in np.ravel(lams)])[::-1]
+    )
     gammas = _solve_grid(design, grid)
     coef = design.original_units(gammas.T).T
     if lams is None:
@@ -213,10 +222,6 @@ def lasso_path(X, y, lams=None) -> LassoPath:
         trace=np.array([f.trace for f in found]),
         delta=np.array([f.delta for f in found]),
     )
-
-
-def _falling(lams):
-    return np.sort([_check_lam(lam) for lam in np.ravel(lams)])[::-1]
 
 
 def _glmnet_grid(X, y):
@@ -251,18 +256,6 @@ def _trace(design: CompactDesign, gamma, lam, j) -> float:
     scaled = design.R[:, active] * root * np.sqrt(design.x_norm[active] * design.y_norm[j])
     d2 = np.linalg.eigvalsh(scaled.T @ scaled) if len(active) else np.zeros(0)
     return float(np.sum(d2 / (d2 + lam / 2)))
-
-
-def _solve(design: CompactDesign, lam: float) -> np.ndarray:
-    """The lasso for every response, (p, m), in the units of the compact design."""
-    half = lam / 2 / design.x_norm
-    gamma, converged = _core.solve_lassos(
-        np.ascontiguousarray(design.R.T),
-        np.ascontiguousarray(design.Z.T),
-        half / design.y_norm[:, None],
-    )
-    _warn_unless(converged)
-    return gamma.T
 
 
 def _solve_grid(design: CompactDesign, grid: np.ndarray) -> np.ndarray:
@@ -372,11 +365,19 @@ def theorem_one(X, coef, lam, *, derivative=None, floor=None) -> TheoremOne:
     if floor is not None:
         size = np.where(coef == 0, floor, size)
     kept = np.flatnonzero(size)
-    reach = np.abs(X[:, kept]).max(axis=0, initial=0.0) * np.sqrt(size[kept])
-    check_sizes("X times the roots of coef", reach, low=0.0)
+    root = np.sqrt(size[kept])
+    check_sizes(
+        "X times the roots of coef", np.abs(X[:, kept]).max(axis=0, initial=0.0) * root, low=0.0
+    )
+    # With D = diag{|beta|^(1/2)} and U d V' = X D (singular values): (X'X + lam Psi)^-1 is
+    # D V (d^2 + lam/2)^-1 V' D, which stays accurate when a coefficient is close to zero.
+    U, d, Vt = np.linalg.svd(X[:, kept] * root, full_matrices=False)
+    # X (X'X + lam Psi)^-1 Psi lam, one row for each y_i
+    weight = (U * (d / (d**2 + lam / 2))) @ Vt * (lam / 2 / root)
     return TheoremOne(
-        int(np.count_nonzero(coef)),
-        *_trace_and_delta(X[:, kept], size[kept], lam, derivative[kept]),
+        n_nonzero=int(np.count_nonzero(coef)),
+        trace=float(np.sum(d**2 / (d**2 + lam / 2))),
+        delta=float(np.sum(weight * derivative[kept].T)),
     )
 
 
@@ -390,14 +391,3 @@ def _checked(X, coef):
         raise InvalidInputError("X and coef should be finite")
     check_sizes("X", np.abs(X).max(axis=0, initial=0.0), low=0.0)
     return X, coef
-
-
-def _trace_and_delta(X, size, lam, derivative):
-    # With D = diag{|beta|^(1/2)} and U d V' = X D (singular values): (X'X + lam Psi)^-1 is
-    # D V (d^2 + lam/2)^-1 V' D, which stays accurate when a coefficient is close to zero.
-    root = np.sqrt(size)
-    U, d, Vt = np.linalg.svd(X * root, full_matrices=False)
-    trace = np.sum(d**2 / (d**2 + lam / 2))
-    # X (X'X + lam Psi)^-1 Psi lam, one row for each y_i
-    weight = (U * (d / (d**2 + lam / 2))) @ Vt * (lam / 2 / root)
-    return float(trace), float(np.sum(weight * derivative.T))

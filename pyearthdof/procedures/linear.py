@@ -17,8 +17,6 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from .._utils.checks import by_position, check_count, check_flag, check_number, check_responses
 from ..contract import Bound, Fits, Procedure
 
-__all__ = ["BindingProcedure", "LeastSquares", "LinearPrediction", "NearestNeighbors", "Ridge"]
-
 
 class LinearPrediction:
     """For a procedure that learns `coef_` and `intercept_`."""
@@ -111,6 +109,9 @@ class _LinearRegression(LinearPrediction, BindingProcedure):
         """A constant y is fitted exactly only when there is an intercept."""
         return bool(self.fit_intercept)
 
+    def _check_arguments(self):
+        check_flag("fit_intercept", self.fit_intercept)
+
     def fit(self, X, y):
         """Fit y, (n,), on X, (n, p)."""
         self._check_arguments()
@@ -179,9 +180,6 @@ class LeastSquares(_LinearRegression):
     def __init__(self, fit_intercept=False):
         self.fit_intercept = fit_intercept
 
-    def _check_arguments(self):
-        check_flag("fit_intercept", self.fit_intercept)
-
     def _smoother(self, X):
         space = _ColumnSpace.of(X, self.fit_intercept)
         return space, np.ones_like(space.d)
@@ -224,12 +222,14 @@ class Ridge(_LinearRegression):
         self.fit_intercept = fit_intercept
 
     def _check_arguments(self):
-        check_flag("fit_intercept", self.fit_intercept)
+        super()._check_arguments()
         check_number("lam", self.lam)
 
     def _smoother(self, X):
         space = _ColumnSpace.of(X, self.fit_intercept, standardize=False)
-        return space, _shrinkage(space.d, float(self.lam))
+        # d^2 / (d^2 + lam), without squaring what may be huge or tiny.
+        with np.errstate(over="ignore"):
+            return space, 1.0 / (1.0 + float(self.lam) / space.d / space.d)
 
 
 class NearestNeighbors(BindingProcedure):
@@ -301,12 +301,6 @@ class _BoundNeighbors(Bound):
 
 def _check_k(k, n: int) -> int:
     return check_count("k", k, 1, n, f", the number of observations (n_samples={n})")
-
-
-def _shrinkage(d, lam):
-    """d^2 / (d^2 + lam), without squaring what may be huge or tiny."""
-    with np.errstate(over="ignore"):
-        return 1.0 / (1.0 + lam / d / d)
 
 
 def _neighbour_weights(points, queries, k):

@@ -20,8 +20,6 @@ from ..contract import Fits
 from ..exceptions import InvalidInputError
 from .active_set import ActiveSetRegression, CompactDesign, least_squares_on
 
-__all__ = ["BestSubset", "BestSubsets", "best_subsets"]
-
 # A column of length one counts as a combination of others if they leave less than this of it.
 _DEPENDENT = 1e-10
 

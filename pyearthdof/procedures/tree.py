@@ -10,8 +10,6 @@ from .._utils.checks import by_position, check_count
 from ..contract import Bound, Fits
 from .linear import BindingProcedure
 
-__all__ = ["RegressionTree"]
-
 
 class RegressionTree(BindingProcedure):
     """Greedy CART on the sum of squares, complete to a depth, without pruning.

@@ -28,9 +28,6 @@ from ..results import Curve, coverage_note, package_versions
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["SelfConsistency", "self_consistency"]
-
-
 _SIZE, _EDGE = 180, 14  # of the drawing in a notebook, in pixels
 
 
@@ -228,7 +225,7 @@ def self_consistency(
     }
     work = _FitPath(procedure, nk)
     df, terms, settings["engine"], versions = _run_path(
-        work, designs, responses, reduction, n_jobs, progress
+        work, designs, responses, reduction, n_jobs=n_jobs, progress=progress
     )
     r = np.array([found.value for found in terms])
     actual = np.array([found.value for found in df])
@@ -255,16 +252,11 @@ def self_consistency(
 
 
 def _run_path(
-    work: Any,
-    designs: Designs,
-    responses: Responses,
-    reduction: Reduction,
-    n_jobs: int | None,
-    progress: bool,
+    work: Any, designs: Designs, responses: Responses, reduction: Reduction, **run: Any
 ) -> tuple[Any, ...]:
     """The df and the number of terms at each nk, the engine, and its versions."""
     width = 1 + len(work.nk)
-    blocks = run_blocks(work, designs, responses, width=width, n_jobs=n_jobs, progress=progress)
+    blocks = run_blocks(work, designs, responses, width=width, **run)
     df, terms, engine, versions = [], [], None, {}
     for k, of_one in itertools.groupby(blocks, key=lambda block: block.design):
         groups = run_groups(responses.n, designs.counts[k], width, reduction.frame)

@@ -24,32 +24,20 @@ from ..degrees_of_freedom import degrees_of_freedom
 from ..montecarlo.designs import in_words
 from ..montecarlo.draws import Draws, RandomState, as_draws
 from ..montecarlo.errors import Jackknife
-from ..results import Curve, DegreesOfFreedom
+from ..results import Curve, DegreesOfFreedom, jackknife
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "STATISTICS",
-    "ConsistencyPath",
-    "GridPoint",
-    "NominalRule",
-    "candidates",
-    "consistency_path",
-    "difference",
-    "jackknife",
-    "nominal_at",
-    "solve_rule",
-]
+
+_GRIDS = "{parameter: values}, or a list of {parameter: value, ...}"
 
 
 def candidates(procedure: Any, grid: Any) -> tuple[str, list, list]:
     """The name of the parameter, its values, and the procedure at each."""
     if isinstance(grid, Mapping):
         if len(grid) != 1:
-            raise refusal(
-                "grid", dict(grid), "{parameter: values}, or a list of {parameter: value, ...}"
-            )
+            raise refusal("grid", dict(grid), _GRIDS)
         [(name, values)] = grid.items()
         if not isinstance(values, Iterable) or isinstance(values, str):
             raise refusal("grid", dict(grid), "{parameter: values}, with several values")
@@ -68,7 +56,7 @@ def candidates(procedure: Any, grid: Any) -> tuple[str, list, list]:
                 "{parameter: values}; values alone are for a function value -> procedure",
             )
     else:
-        raise refusal("grid", grid, "{parameter: values}, or a list of {parameter: value, ...}")
+        raise refusal("grid", grid, _GRIDS)
     if not hasattr(procedure, "get_params"):
         raise refusal("procedure", procedure, "an estimator with the parameters of the grid")
     known = procedure.get_params(deep=True)
@@ -179,11 +167,6 @@ def solve_rule(
     )
 
 
-def jackknife(point: DegreesOfFreedom, name: str) -> Jackknife:
-    """One quantity at a point, with its values without one repetition."""
-    return Jackknife(getattr(point, name), point.left_out[name])
-
-
 def difference(a: Jackknife, b: Jackknife) -> Jackknife:
     """Of two estimates; one that is exact has fewer that leave something out, all the same."""
     sizes = len(a.left_out), len(b.left_out)
@@ -198,24 +181,17 @@ def difference(a: Jackknife, b: Jackknife) -> Jackknife:
 
 def _at(rule: Any, n: int, point: DegreesOfFreedom, value: Any, k: int | None) -> Any:
     """The rule as a function of its parameter, and the df; of all draws, or without the k-th."""
-    df = point.df if k is None else _left(point, "df", k)
-    at = GridPoint(
-        value,
-        n,
-        *(_of(point, name, k) for name in STATISTICS),
-    )
-    return partial(rule, at), df
+    at = GridPoint(value, n, *(_of(point, name, k) for name in STATISTICS))
+    return partial(rule, at), _of(point, "df", k)
 
 
 def _of(point: DegreesOfFreedom, name: str, k: int | None) -> float | None:
     value = getattr(point, name)
-    return value if k is None or value is None else _left(point, name, k)
-
-
-def _left(point: DegreesOfFreedom, name: str, k: int) -> float:
+    if k is None or value is None:
+        return value
     left_out = point.left_out[name]
     exact = getattr(point, "se" if name == "df" else f"{name}_se") == 0.0
-    return getattr(point, name) if exact or k >= len(left_out) else float(left_out[k])
+    return value if exact or k >= len(left_out) else float(left_out[k])
 
 
 def _over_left_out(point: DegreesOfFreedom, function: Callable[..., Any]) -> Jackknife:
@@ -345,7 +321,7 @@ class ConsistencyPath(Curve):
 
         Both come from the same responses, so the error is smaller than those of the points suggest.
         """
-        one, two = (jackknife(self.points[k], "df") for k in (first, second))
+        one, two = (jackknife(self.points[k]) for k in (first, second))
         found = difference(two, one)
         return found.value, found.se
 
@@ -462,10 +438,7 @@ def consistency_path(
             nominal_at(nominal, n, point, value)
             for point, value in zip(points, values, strict=True)
         ]
-        gaps = [
-            difference(jackknife(point, "df"), found)
-            for point, found in zip(points, known, strict=True)
-        ]
+        gaps = [difference(jackknife(p), found) for p, found in zip(points, known, strict=True)]
         rules = {
             "nominal_df": np.array([found.value for found in known]),
             "nominal_se": np.array([found.se for found in known]),

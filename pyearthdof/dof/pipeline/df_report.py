@@ -50,7 +50,7 @@ from ..montecarlo.adapters import (
 from ..montecarlo.draws import Draws, RandomState, as_draws
 from ..montecarlo.errors import Jackknife
 from ..montecarlo.workers import FitMany
-from ..results import DegreesOfFreedom, Estimate, draw_bars
+from ..results import DegreesOfFreedom, Estimate, draw_bars, jackknife
 from .fixed_choices import (
     Price,
     Runs,
@@ -64,12 +64,6 @@ from .fixed_choices import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = [
-    "DfReport",
-    "df_report",
-    "page_of",
-]
 
 
 @dataclass(frozen=True)
@@ -131,18 +125,13 @@ def family_measures(
     """Of classes, whose numbers are `codes` and probabilities `mean`, or of counts (`labels` None)."""
     n = len(codes)
     if labels is None:
-        D, D0, df0 = (
-            _poisson_deviance(codes, np.maximum(mean, clip)),
-            _poisson_deviance(codes, codes.mean()),
-            1,
-        )
+        means = np.maximum(mean, clip), codes.mean()
+        D, D0 = (_poisson_deviance(codes, each) for each in means)
+        df0 = 1
     else:
         chosen = np.clip(mean, clip, 1 - clip)[np.arange(n), codes.astype(int)]
         shares = np.bincount(codes.astype(int), minlength=len(labels)) / n
-        D, D0 = (
-            -2 * float(np.log(chosen).sum()),
-            -2 * float(np.log(shares[codes.astype(int)]).sum()),
-        )
+        D, D0 = (-2 * float(np.log(p).sum()) for p in (chosen, shares[codes.astype(int)]))
         df0 = len(labels) - 1
     known = naive is not None
     return (
@@ -456,7 +445,13 @@ def _gaussian(run: Runs, y: np.ndarray, sigma: float | None, prices: bool) -> Df
     if sigma is not None and np.ndim(sigma) > 0:
         raise refusal("sigma", "an array", "a number or None")
     procedure = as_procedure(run.estimator)
-    model = run.fit(lambda: _fitted(procedure, run.estimator, X, y))
+    model = run.fit(
+        lambda: (
+            procedure.fitted_model(X, y)
+            if isinstance(procedure, RegressorProcedure)
+            else clone(run.estimator).fit(X, y)
+        )
+    )
     fit = FitMany(procedure)(bind(procedure, X), y[:, None])
     fitted = fit.fitted[:, 0]
     choices = choices_of(run.estimator, model) if prices else []
@@ -476,21 +471,11 @@ def _gaussian(run: Runs, y: np.ndarray, sigma: float | None, prices: bool) -> Df
     fixed = None if fit.trace is None else float(fit.trace[0])
     if fixed is not None and prices and not is_linear_smoother(last_step(all_of_them[0])):
         found_prices.append(own_search(model, all_held, fixed))
-    measures = gaussian_measures(y, fitted, naive_df(model, fit), _total(found), sigma)
+    measures = gaussian_measures(y, fitted, naive_df(model, fit), jackknife(found), sigma)
     return _report(
-        run, found, "gaussian", sigma, naive_df(model, fit), fixed, found_prices, measures,
-        _gaussian_notes(found, n),
+        run, found, found_prices, measures, _gaussian_notes(found, n), family="gaussian", sigma=sigma,
+        naive_df=naive_df(model, fit), fixed_df=fixed,
     )  # fmt: skip
-
-
-def _fitted(procedure: Any, estimator: Any, X: Rows, y: np.ndarray) -> Any:
-    if isinstance(procedure, RegressorProcedure):
-        return procedure.fitted_model(X, y)
-    return clone(estimator).fit(X, y)
-
-
-def _total(found: DegreesOfFreedom) -> Jackknife:
-    return Jackknife(found.df, found.left_out["df"])
 
 
 def _gaussian_notes(found: DegreesOfFreedom, n: int) -> list[str]:
@@ -534,27 +519,20 @@ def _of_family(run: Runs, y: ArrayLike, family: str, prices: bool) -> DfReport:
         mean = work.probabilities(model, X) if labels is not None else model.predict(X)
         found_prices: list[Price] = []
         if choices:
-            around = _around(mean, clip, labels)
+            table = np.clip(mean, clip, None)  # the fit is the mean of the runs with held choices
+            around = {"mu": table if labels is None else table / table.sum(axis=1, keepdims=True)}
             found_prices, _ = priced(run, found, choices, *all_of_them, around)
         wrong = None
         if labels is not None:
             wrong = run.measure("the share of wrong classes", estimator, loss="counting", **options)
     naive = naive_df(model, None)
-    measures = family_measures(codes, mean, clip, labels, naive, _total(found))
+    measures = family_measures(codes, mean, clip, labels, naive, jackknife(found))
     if wrong is not None and labels is not None:
         share = float((np.asarray(model.predict(X)) != labels[codes.astype(int)]).mean())
-        measures += (wrong_classes(share, n, _total(wrong)),)
+        measures += (wrong_classes(share, n, jackknife(wrong)),)
     return _report(
-        run, found, family, None, naive, None, found_prices, measures, _family_notes(found, n)
+        run, found, found_prices, measures, _family_notes(found, n), family=family, naive_df=naive
     )
-
-
-def _around(mean: np.ndarray, clip: float, labels: np.ndarray | None) -> dict:
-    """The fit as the mean of the runs with held choices."""
-    if labels is None:
-        return {"mu": np.maximum(mean, clip)}
-    table = np.clip(mean, clip, None)
-    return {"mu": table / table.sum(axis=1, keepdims=True)}
 
 
 def _family_notes(found: Any, n: int) -> list[str]:
@@ -597,21 +575,13 @@ def _words(estimator: Any) -> str:
 
 
 def _report(
-    run: Runs,
-    found: Any,
-    family: str,
-    sigma: float | None,
-    naive: float | None,
-    fixed: float | None,
-    prices: list[Price],
-    measures: tuple[Measure, ...],
-    notes: list[str],
+    run: Runs, found: Any, prices: list, measures: tuple, notes: list[str], **known: Any
 ) -> DfReport:
+    known = {"sigma": None, "fixed_df": None} | known
     lower, upper = found.interval()
     return DfReport(
         title=_title(run.estimator), estimator=_words(run.estimator),
-        n=len(run.X), p=np.shape(run.X)[1], family=family, sigma=sigma,
-        df=found.df, se=found.se, lower=lower, upper=upper, naive_df=naive, fixed_df=fixed,
+        n=len(run.X), p=np.shape(run.X)[1], df=found.df, se=found.se, lower=lower, upper=upper, **known,
         prices=tuple(prices), measures=tuple(measures), notes=tuple(notes), n_rep=found.n_rep,
         n_fits=run.n_fits, seconds=time.perf_counter() - run.start, found=found,
     )  # fmt: skip

@@ -35,19 +35,7 @@ from ..families import family_df
 from ..montecarlo.adapters import is_blind, is_linear_smoother
 from ..montecarlo.draws import Draws
 from ..montecarlo.errors import Jackknife
-from ..results import DegreesOfFreedom
-
-__all__ = [
-    "Choice",
-    "Price",
-    "Runs",
-    "choices_of",
-    "last_step",
-    "naive_df",
-    "own_search",
-    "priced",
-    "with_all_held",
-]
+from ..results import DegreesOfFreedom, jackknife
 
 _ENSEMBLES = ("Forest", "ExtraTrees", "Boosting", "Bagging", "AdaBoost")
 
@@ -209,41 +197,22 @@ def _same(model: Any, kind: type, **found: Any) -> object:
     return kind(**(shared | found))
 
 
-def _number(value: Any) -> str:
-    return f"{float(value):.4g}"
+def _held(kind: type, **attributes: str) -> Callable:
+    """The rule of a search: its parameters in words, and an estimator of another kind that has them."""
 
-
-def _alpha(kind: type) -> Callable:
     def rule(model: Any) -> Any:
-        return f"alpha = {_number(model.alpha_)}, by {type(model).__name__}", _same(
-            model, kind, alpha=float(model.alpha_)
-        )
+        found = {name: np.ravel(getattr(model, of))[0] for name, of in attributes.items()}
+        found = {name: float(value) for name, value in found.items() if value is not None}
+        words = ", ".join(f"{name} = {value:.4g}" for name, value in found.items())
+        return f"{words}, by {type(model).__name__}", _same(model, kind, **found)
 
     return rule
 
 
-def _elastic_net(model: Any) -> Any:
-    words = (
-        f"alpha = {_number(model.alpha_)}, l1_ratio = {_number(model.l1_ratio_)}, by ElasticNetCV"
-    )
-    found = {"alpha": float(model.alpha_), "l1_ratio": float(model.l1_ratio_)}
-    return words, _same(model, ElasticNet, **found)
-
-
 def _pursuit(model: Any) -> Any:
     size = int(model.n_nonzero_coefs_)
-    return f"{size} columns, by {type(model).__name__}", _same(
-        model, OrthogonalMatchingPursuit, n_nonzero_coefs=size
-    )
-
-
-def _logistic(model: Any) -> Any:
-    found = {"C": float(np.ravel(model.C_)[0])}
-    ratio = np.ravel(model.l1_ratio_)[0]
-    if ratio is not None:
-        found["l1_ratio"] = float(ratio)
-    words = ", ".join(f"{name} = {_number(value)}" for name, value in found.items())
-    return f"{words}, by LogisticRegressionCV", _same(model, LogisticRegression, **found)
+    held = _same(model, OrthogonalMatchingPursuit, n_nonzero_coefs=size)
+    return f"{size} columns, by {type(model).__name__}", held
 
 
 def _best(model: Any) -> Any:
@@ -252,17 +221,17 @@ def _best(model: Any) -> Any:
 
 
 _SEARCHES: dict[str, Callable] = {
-    "ElasticNetCV": _elastic_net,
+    "ElasticNetCV": _held(ElasticNet, alpha="alpha_", l1_ratio="l1_ratio_"),
     "GridSearchCV": _best,
     "HalvingGridSearchCV": _best,
     "HalvingRandomSearchCV": _best,
-    "LassoCV": _alpha(Lasso),
-    "LassoLarsCV": _alpha(LassoLars),
-    "LassoLarsIC": _alpha(LassoLars),
-    "LogisticRegressionCV": _logistic,
+    "LassoCV": _held(Lasso, alpha="alpha_"),
+    "LassoLarsCV": _held(LassoLars, alpha="alpha_"),
+    "LassoLarsIC": _held(LassoLars, alpha="alpha_"),
+    "LogisticRegressionCV": _held(LogisticRegression, C="C_", l1_ratio="l1_ratio_"),
     "OrthogonalMatchingPursuitCV": _pursuit,
     "RandomizedSearchCV": _best,
-    "RidgeCV": _alpha(Ridge),
+    "RidgeCV": _held(Ridge, alpha="alpha_"),
 }
 
 
@@ -398,13 +367,12 @@ def _exact(run: Runs, held: Any) -> float | None:
 
 def _price(step: Any, what: str, found: DegreesOfFreedom, held: Any, known: float | None) -> Price:
     """The difference from the same draws, or from the df that is known, whichever has the smaller error."""
-    total, same = (Jackknife(run.df, run.left_out["df"]) for run in (found, held))
-    if known is None:
-        price = total - same
-        return Price(step, what, price.value, price.se, held.df)
-    exactly = Jackknife(total.value - known, total.left_out - known)
-    price = min(total - same, exactly, key=lambda each: each.se)
-    return Price(step, what, price.value, price.se, known)
+    total, same = jackknife(found), jackknife(held)
+    prices = [total - same]
+    if known is not None:
+        prices.append(Jackknife(total.value - known, total.left_out - known))
+    price = min(prices, key=lambda each: each.se)
+    return Price(step, what, price.value, price.se, held.df if known is None else known)
 
 
 _OWN = {

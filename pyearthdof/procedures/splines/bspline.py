@@ -18,11 +18,6 @@ from ..._utils.checks import by_position, check_count, check_positive, check_res
 from ...contract import Fits, Procedure
 from ...exceptions import InvalidInputError
 
-__all__ = [
-    "Rows", "UnitInterval", "UnivariateProcedure", "basis_rows", "clamped", "combine",
-    "penalty_rows", "quantile_knots",
-]  # fmt: skip
-
 ORDER = 4
 
 

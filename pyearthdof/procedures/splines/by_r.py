@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from ... import bridge
 from ..._utils.checks import check_count, check_positive
@@ -17,14 +16,30 @@ from ...contract import Fits
 from ...exceptions import InvalidInputError
 from .bspline import LamOrDf, UnivariateProcedure
 
-__all__ = ["RBSpline", "RNaturalSpline", "RSmoothingSpline"]
+
+class _SplineOfR(UnivariateProcedure):
+    """A spline that R fits and predicts: `_in_r` fits, `_predicts` is the function and its package."""
+
+    _predicts: ClassVar[tuple[str, str]]
+
+    def _kept(self, found: dict) -> dict:
+        self.fitted_values_ = found["fitted"][:, 0]
+        self.trace_ = float(found["trace"][0])
+        self._r_object = found["object"]
+        return found
+
+    def predict(self, X):
+        """Predict at new values X as R does, also outside the range of the data."""
+        function, package = self._predicts
+        return bridge.call(function, self._r_object, self._check_new(X), package=package)
 
 
-class _RegressionSpline(UnivariateProcedure):
+class _RegressionSpline(_SplineOfR):
     """Least squares on one of R's spline bases."""
 
     is_linear = True
     is_equivariant = True
+    _predicts = ("regression.spline.predict", "splines")
     _kind: ClassVar[str]
     _least: ClassVar[int]
 
@@ -32,19 +47,10 @@ class _RegressionSpline(UnivariateProcedure):
         self.n_basis = n_basis
 
     def _fit(self, x, y) -> None:
-        found = self._in_r(x, y[:, None])
+        found = self._kept(self._in_r(x, y[:, None]))
         self.coef_ = found["coef"][:, 0]
         self.basis_ = found["basis"]
-        self.fitted_values_ = found["fitted"][:, 0]
-        self.trace_ = float(found["trace"][0])
         self.n_coef_ = int(self.n_basis)
-        self._r_object = found["object"]
-
-    def predict(self, X):
-        """Predict at new values X as R does, also outside the range of the data."""
-        check_is_fitted(self)
-        x = self._check_new(X)
-        return bridge.call("regression.spline.predict", self._r_object, x, package="splines")
 
     def _fit_many(self, x, Y) -> Fits:
         found = self._in_r(x, Y)
@@ -105,7 +111,7 @@ class RNaturalSpline(_RegressionSpline):
     _kind, _least = "ns", 2
 
 
-class RSmoothingSpline(LamOrDf):
+class RSmoothingSpline(_SplineOfR, LamOrDf):
     """R's `stats::smooth.spline`.
 
     Parameters
@@ -126,19 +132,12 @@ class RSmoothingSpline(LamOrDf):
     4.561451
     """
 
+    _predicts = ("smoothing.spline.predict", "stats")
+
     def _fit(self, x, y, sample_weight=None) -> None:
-        found = self._in_r(x, y[:, None], sample_weight)
-        self.fitted_values_ = found["fitted"][:, 0]
-        self.trace_ = float(found["trace"][0])
+        found = self._kept(self._in_r(x, y[:, None], sample_weight))
         self.lam_ = float(found["lambda"][0])
         self.n_coef_ = int(found["n.coef"][0])
-        self._r_object = found["object"]
-
-    def predict(self, X):
-        """Predict at new values X; outside the data a straight line, as in R."""
-        check_is_fitted(self)
-        x = self._check_new(X)
-        return bridge.call("smoothing.spline.predict", self._r_object, x, package="stats")
 
     def _fit_many(self, x, Y) -> Fits:
         found = self._in_r(x, Y, None)

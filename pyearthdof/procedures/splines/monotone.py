@@ -23,11 +23,8 @@ from .bspline import (
     check_n_basis,
     combine,
     penalty_rows,
-    quantile_knots,
 )
-from .smoothing import DistinctX, default_n_knots, knots_among
-
-__all__ = ["MonotoneCubicSpline", "MonotoneSmoothingSpline", "solve_ordered"]
+from .smoothing import DistinctX, cubic_knots, default_n_knots, knots_among
 
 # The ridge that the paper's computations add to the diagonal of Omega.
 RIDGE = np.finfo(float).eps ** (1 / 3)
@@ -42,7 +39,7 @@ class _Problem:
     rows: Rows
     gram: np.ndarray
     form: np.ndarray
-    ridge: float
+    ridge: float = 0.0
 
     def solve(self, Y, increasing):
         """Coefficients and tr S(y) for each column of Y."""
@@ -63,6 +60,7 @@ class _Problem:
 class _MonotoneSpline(UnivariateProcedure):
     """What the two monotone splines share."""
 
+    df_statistic = "trace"
     increasing: bool
 
     @abstractmethod
@@ -124,7 +122,6 @@ class MonotoneCubicSpline(_MonotoneSpline):
     """
 
     is_equivariant = True
-    df_statistic = "trace"
 
     def __init__(self, n_basis, increasing=True):
         self.n_basis = n_basis
@@ -135,12 +132,10 @@ class MonotoneCubicSpline(_MonotoneSpline):
         check_flag("increasing", self.increasing)
 
     def _problem(self, x):
-        interval = UnitInterval.of(x)
-        scaled = interval.scale(x)
-        knots = quantile_knots(scaled, self.n_basis)
-        rows = basis_rows(scaled, knots)
+        interval, knots = cubic_knots(x, self.n_basis)
+        rows = basis_rows(interval.scale(x), knots)
         gram = rows.gram()
-        return _Problem(interval, knots, rows, gram, gram, ridge=0.0)
+        return _Problem(interval, knots, rows, gram, gram)
 
 
 class MonotoneSmoothingSpline(_MonotoneSpline):
@@ -180,8 +175,6 @@ class MonotoneSmoothingSpline(_MonotoneSpline):
     (True, 64)
     """
 
-    df_statistic = "trace"
-
     def __init__(self, lam, increasing=True):
         self.lam = lam
         self.increasing = increasing
@@ -192,8 +185,7 @@ class MonotoneSmoothingSpline(_MonotoneSpline):
 
     def _problem(self, x):
         distinct = DistinctX.of(x)
-        n_knots = default_n_knots(len(distinct.values))
-        knots = knots_among(distinct.values, n_knots)
+        knots = knots_among(distinct.values, default_n_knots(len(distinct.values)))
         rows = basis_rows(distinct.values[distinct.group], knots)
         gram = rows.gram()
         form = gram + self.lam * penalty_rows(knots).gram()

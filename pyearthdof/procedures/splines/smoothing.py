@@ -30,8 +30,6 @@ from .bspline import (
     quantile_knots,
 )
 
-__all__ = ["CubicSpline", "DistinctX", "SmoothingSpline", "default_n_knots", "knots_among"]
-
 EPS = np.finfo(float).eps
 
 # The constant in R's integration of f''^2 (1/3 is meant); the digits of its df depend on it.
@@ -290,7 +288,7 @@ class CubicSpline(UnivariateProcedure):
         check_n_basis(self.n_basis)
 
     def _fit(self, x, y) -> None:
-        interval, knots = _cubic_knots(x, self.n_basis)
+        interval, knots = cubic_knots(x, self.n_basis)
         centre = y.mean()  # the B-splines add up to one: a constant passes through
         design = basis_rows(interval.scale(x), knots).dense()
         regression = LeastSquares().fit(design, y - centre)
@@ -299,7 +297,7 @@ class CubicSpline(UnivariateProcedure):
         self.trace_ = regression.trace_
 
     def _fit_many(self, x, Y) -> Fits:
-        interval, knots = _cubic_knots(x, self.n_basis)
+        interval, knots = cubic_knots(x, self.n_basis)
         centre = Y.mean(axis=0)
         fits = LeastSquares().fit_many(basis_rows(interval.scale(x), knots).dense(), Y - centre)
         return Fits(fitted=fits.fitted + centre, trace=fits.trace, n_coef=fits.n_coef)
@@ -400,7 +398,8 @@ class SmoothingSpline(LamOrDf):
         return system.lam_of_gcv()
 
 
-def _cubic_knots(x, n_basis):
+def cubic_knots(x, n_basis):
+    """The scaling of x to [0, 1], and the knots there."""
     interval = UnitInterval.of(x)
     return interval, quantile_knots(interval.scale(x), n_basis)
 

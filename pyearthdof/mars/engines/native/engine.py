@@ -536,8 +536,7 @@ def fit_one(
     data: TrainingData, options: EarthOptions, n_threads: int = 1, search: Search = Search()
 ) -> Fit:
     """Fit one model, without cross-validation."""
-    check_responses(data, options)
-    responses, weights = earth_part(data, options)
+    responses, weights = _earth_part(data, options, check=True)
     y = _without(responses.values, data.all_offset)
     if data.subset is not None:
         responses = responses.rows(data.subset)
@@ -545,6 +544,17 @@ def fit_one(
     X, names = data.all_design.values, data.design.names
     found = fit(X, y, options, weights, names, data.subset, n_threads, search)
     return _completed(found, data, responses, options, n_threads)
+
+
+def _earth_part(
+    data: TrainingData, options: EarthOptions, *, check: bool = False
+) -> tuple[Responses, np.ndarray | None]:
+    """Responses and case weights of all rows as earth searches terms for them."""
+    if options.glm_family is None:
+        return data.all_responses, data.all_weights
+    if check:
+        check_responses(data, options)
+    return earth_part(data, options)
 
 
 def _without(y: np.ndarray, offset: np.ndarray | None) -> np.ndarray:
@@ -565,6 +575,9 @@ def _completed(
     found: Fit, data: TrainingData, responses: Responses, options: EarthOptions, n_threads: int = 1
 ) -> Fit:
     """The fit with the names of its data, and with the generalised linear model."""
+    glm = glm_y = None
+    if options.glm_family is not None:
+        glm, glm_y = fit_glms(found.bx, data, options, n_threads), glm_responses(data, options)
     return replace(
         found,
         model=replace(
@@ -573,10 +586,10 @@ def _completed(
             response_names=responses.names,
             columns=data.design.columns,
             formula=data.formula,
-            glm=fit_glms(found.bx, data, options, n_threads),
+            glm=glm,
         ),
         fitted=found.fitted if data.offset is None else (found.fitted.T + data.offset).T,
-        glm_y=glm_responses(data, options),
+        glm_y=glm_y,
     )
 
 
@@ -596,7 +609,7 @@ def _weighted_terms(
 ) -> tuple[Responses, np.ndarray | None, np.ndarray]:
     """earth's responses and case weights, and all terms of the forward pass times the weights' roots."""
     X = data.design.values
-    responses, weights = earth_part(data, options)
+    responses, weights = _earth_part(data, options)
     weights = effective_weights(weights, len(data.all_design.values), options)
     weights = taken(weights, data.subset)
     root = np.ones(len(X)) if weights is None else np.sqrt(weights)

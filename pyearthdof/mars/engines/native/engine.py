@@ -394,24 +394,18 @@ def fit(
     weights = taken(effective_weights(weights, len(X), options), subset)
     X, Y = taken(X, subset), taken(Y, subset)
     forward = search.forward(X, Y, options, weights, names, n_threads=n_threads)
-    found = _prune_and_solve(
-        forward, Y, weights, options, n_threads, search, single=np.ndim(y) == 1
-    )
-    return replace(
-        found,
-        model=replace(
-            found.model,
-            feature_names=names,
-            term_names=term_names(found.model.dirs, found.model.cuts, names, X),
-        ),
+    terms = term_names(forward.dirs, forward.cuts, names, X)
+    return _prune_and_solve(
+        forward, (names, terms), Y, weights, options, n_threads, search, single=np.ndim(y) == 1
     )
 
 
 def _prune_and_solve(
-    forward: ForwardPass, Y: np.ndarray, weights: np.ndarray | None, options: EarthOptions,
-    n_threads: int = 1, search: Search = Search(), *, single: bool,
+    forward: ForwardPass, names: tuple[tuple[str, ...], tuple[str, ...]], Y: np.ndarray,
+    weights: np.ndarray | None, options: EarthOptions, n_threads: int = 1,
+    search: Search = Search(), *, single: bool,
 ) -> Fit:  # fmt: skip
-    """Prune and regress; the model has no names yet. A `single` response has vectors."""
+    """Prune and regress; `names` are of the columns and of the terms. A `single` response has vectors."""
     # each product in R's order: rounding decides ties, and whether the fit of a constant is exact
     importance = response_importance(options.response_weight, Y.shape[1])
     root = None if weights is None else np.sqrt(weights)[:, None]
@@ -437,10 +431,10 @@ def _prune_and_solve(
     if single:
         coef, fitted, residuals = coef[:, 0], fitted[:, 0], residuals[:, 0]
     model = MarsModel(
-        feature_names=(),
+        feature_names=names[0],
         dirs=forward.dirs.astype(float),
         cuts=forward.cuts,
-        term_names=(),
+        term_names=names[1],
         coef=coef,
         degree=options.degree,
         penalty=options.penalty,
@@ -599,8 +593,8 @@ def reprune(model: MarsModel, data: TrainingData, options: EarthOptions) -> Fit:
     none = np.empty(0, dtype=int)
     forward = ForwardPass(model.dirs, model.cuts, bx, none, model.termcond, 0, 0.0, none, none)
     Y, single = _without(responses.matrix, data.offset), responses.values.ndim == 1
-    found = _prune_and_solve(forward, Y, weights, options, single=single)
-    found = replace(found, model=replace(found.model, term_names=model.term_names))
+    names = model.feature_names, model.term_names
+    found = _prune_and_solve(forward, names, Y, weights, options, single=single)
     return _completed(found, data, responses, options)
 
 

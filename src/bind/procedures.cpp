@@ -44,7 +44,8 @@ auto grow_tree(const In2<double>& columns, const In2<std::int64_t>& order, const
 auto means_of_leaves(const In1<double>& y, const In1<std::int64_t>& leaf, std::size_t n_nodes) {
   require_cases(y.shape(0) == leaf.shape(0));
   for (std::size_t i = 0; i < leaf.shape(0); ++i)
-    require(leaf.data()[i] >= 0 && static_cast<std::size_t>(leaf.data()[i]) < n_nodes, "leaf should hold numbers of nodes");
+    require(leaf.data()[i] >= 0 && static_cast<std::size_t>(leaf.data()[i]) < n_nodes,
+            "leaf should hold numbers of nodes");
   std::vector<double> mean(n_nodes);
   leaf_means(y.data(), leaf.data(), y.shape(0), mean);
   return copied<double>(mean.data(), {n_nodes});
@@ -54,7 +55,8 @@ auto trees(const In2<double>& columns, const In2<std::int64_t>& order, const In2
            const In2<double>& unit_free, std::size_t depth, int n_threads) {
   const std::size_t m = responses.shape(0);
   require_order(columns, order);
-  require_cases(responses.shape(1) == columns.shape(1) && unit_free.shape(0) == m && unit_free.shape(1) == columns.shape(1));
+  require_cases(responses.shape(1) == columns.shape(1) && unit_free.shape(0) == m &&
+                unit_free.shape(1) == columns.shape(1));
   Out<double> fitted = make_array<double>({m, responses.shape(1)});
   Out<std::int64_t> leaves = make_array<std::int64_t>({m});
   in_threads(n_threads, [&](Team& team) {

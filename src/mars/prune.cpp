@@ -59,7 +59,8 @@ void Reduction::rotate(std::size_t k, Case& rest) {
   const double x = rest.row[k], weight = rest.weight;
   if (x == 0.0 || weight == 0.0) return;
   const double wx = weight * x, total = d_[k] + wx * x;
-  // a square that underflows; the bits that it still has are earth's own only where earth rotates, from three columns on
+  // a square that underflows; the bits that it still has are earth's own only where earth rotates, from three columns
+  // on
   if (total < (size() > 2 ? std::numeric_limits<double>::denorm_min() : std::numeric_limits<double>::min())) return;
   const double cosine = d_[k] / total, sine = wx / total;
   rest.weight = cosine * weight;

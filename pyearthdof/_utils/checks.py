@@ -15,11 +15,11 @@ import pandas as pd
 from joblib import effective_n_jobs
 
 from ..exceptions import InvalidInputError
+from .frames import as_pandas
 from .warnings import warn_user
 
 __all__ = [
     "as_numbers",
-    "as_pandas",
     "by_position",
     "check_choice",
     "check_count",
@@ -151,14 +151,6 @@ def check_shape(design) -> tuple[int, int]:
     if n < 2 or p < 1:
         raise refusal("X", (int(n), int(p)), "(n, p) with n >= 2 and p >= 1")
     return int(n), int(p)
-
-
-def as_pandas(data):
-    """`data` itself, or a frame of another library, such as polars, as one of pandas."""
-    names = getattr(data, "column_names", getattr(data, "columns", None))  # pyarrow's, polars'
-    if isinstance(data, pd.DataFrame) or names is None:
-        return data
-    return pd.DataFrame({name: np.asarray(data[name]) for name in names})
 
 
 def by_position(X, called: str = "X", **given) -> tuple:

@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from ..._utils.checks import refusal
+from ..._utils.frames import as_pandas
 from ...exceptions import InvalidInputError
 from .columns import check_kind, check_masked, is_missing, level_text
 
@@ -34,6 +35,7 @@ def learn_classes(y: Any, n_samples: int, order: Any = "sorted") -> tuple[np.nda
     >>> learn_classes(["b", "a", "b"], 3, ["b", "a"])
     (array(['b', 'a'], dtype='<U1'), array([0, 1, 0]))
     """
+    y = as_pandas(y, "y")
     wanted = _wanted(y, order)
     if y is None:
         raise InvalidInputError("requires y to be passed, but the target y is None")

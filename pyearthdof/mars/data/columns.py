@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 import pandas as pd
 
+from ..._utils.frames import as_pandas
 from ...exceptions import InvalidInputError
 
 __all__ = [
@@ -457,6 +458,7 @@ def named_frame(
 ) -> tuple[pd.DataFrame, list[str], dict[str, MatrixColumn]]:
     """A frame itself, or a mapping as one; its column names as texts, and its columns that are matrices."""
     matrices: dict[str, MatrixColumn] = {}
+    data = as_pandas(data, called)
     if isinstance(data, Mapping):
         data, matrices = frame_of_mapping(data)
     if not isinstance(data, pd.DataFrame):

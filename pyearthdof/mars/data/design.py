@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.validation import _check_y, validate_data
 
-from ..._utils.checks import as_pandas
+from ..._utils.frames import as_pandas
 from ..._utils.warnings import warn_user
 from ...exceptions import ColumnWarning, InvalidInputError
 from .classes import indicator_columns, indicator_names
@@ -152,8 +152,7 @@ def _set_features(estimator: Any, X: np.ndarray) -> None:
 
 def _all_named(X: Any) -> Any:
     """A frame as pandas', with earth's names x1, x2, ... for columns with an empty one."""
-    if not isinstance(X, pd.DataFrame):
-        X = as_pandas(X)
+    X = as_pandas(X)
     if not isinstance(X, pd.DataFrame) or not any(label == "" for label in X.columns):
         return X
     column_names("X", X)
@@ -188,8 +187,7 @@ def check_responses(estimator: Any, y: Any, n_samples: int, *, factors: bool = F
         raise InvalidInputError(
             "requires y to be passed, but the target y is None: pass one number for each row of X"
         )
-    if not isinstance(y, (pd.Series, pd.DataFrame)):
-        y = as_pandas(y)
+    y = as_pandas(y, "y")
     if factors and _has_categories(y):
         return _check_factor_responses(estimator, y, n_samples)
     names = _response_names(y)
@@ -295,6 +293,7 @@ def check_subset(subset: Any, n_samples: int) -> np.ndarray | None:
     """Return the rows to fit on as indices, from a mask or 0-based indices; None means all."""
     if subset is None:
         return None
+    subset = as_pandas(subset, "subset")
     check_kind("subset", subset)
     subset = np.array(subset)  # a copy, as of the responses
     if subset.dtype == bool:
@@ -334,8 +333,7 @@ def taken(values: Values, rows: np.ndarray | None) -> Values:
 def check_new_data(estimator: Any, X: Any) -> Any:
     """Return what the fitted model takes: a float64 matrix, or a frame where it knows factors."""
     model = estimator.model_
-    if model.formula is None or isinstance(X, pd.DataFrame):
-        X = _all_named(X)
+    X = _all_named(X)
     if model.columns is None and model.formula is None:
         check_kind("X", X)
         if isinstance(X, pd.DataFrame):
@@ -412,6 +410,7 @@ def check_weights(weights: Any, n_samples: int) -> np.ndarray | None:
     """Return the case weights as a float64 vector, or None where there are none."""
     if weights is None:
         return None
+    weights = as_pandas(weights, "sample_weight")
     check_kind("sample_weight", weights)
     try:
         weights = np.array(weights, dtype=np.float64)  # a copy, as of the responses

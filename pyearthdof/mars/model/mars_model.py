@@ -18,8 +18,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from ..._utils.checks import as_pandas, check_choice, check_level
+from ..._utils.checks import check_choice, check_level
 from ..._utils.files import write_whole
+from ..._utils.frames import as_pandas
 from ...exceptions import InvalidInputError
 from .. import reading as saved
 from ..components.glm import GlmPart
@@ -132,9 +133,9 @@ class MarsModel:
 
     def design(self, X: ArrayLike) -> np.ndarray:
         """Return the predictors X as numbers; the columns of a frame are matched by name."""
+        X = as_pandas(X)
         if self.formula is not None and isinstance(X, (pd.DataFrame, Mapping)):
             return self.formula.design(X)
-        X = as_pandas(X)
         if self.columns is not None and isinstance(X, pd.DataFrame):
             return self.columns.expand(X)
         return numbers_by_name(X, self.feature_names)
@@ -208,6 +209,7 @@ class MarsModel:
         """What a formula adds to the model at the rows of X, or None."""
         if self.formula is None or not self.formula.has_offset:
             return None
+        X = as_pandas(X)
         if not isinstance(X, (pd.DataFrame, Mapping)):
             raise InvalidInputError("X should be a DataFrame: the model's formula has an offset")
         return self.formula.offset(X)

@@ -163,18 +163,12 @@ class OtherFrame:
         return np.asarray(self.frame, dtype=dtype)
 
 
-@pytest.mark.parametrize("names", ["columns", "column_names", "polars"])
+@pytest.mark.parametrize("names", ["columns", "column_names"])
 def test_frames_of_other_libraries(names):
     frame = pd.DataFrame({"x": X[:, 0], "z": X[:, 1]})
-    if names == "polars":
-        pl = pytest.importorskip("polars")
 
-        def made(frame):
-            return pl.DataFrame({name: frame[name].to_numpy() for name in frame})
-    else:
-
-        def made(frame):
-            return OtherFrame(frame, names)
+    def made(frame):
+        return OtherFrame(frame, names)
 
     model = native().fit(made(frame), Y)
     plain = native().fit(frame, Y)
@@ -201,15 +195,6 @@ def test_frames_of_other_libraries(names):
         native().fit(frame, made(dated))
     with pytest.raises(InvalidInputError, match="column 'z' of X has the type datetime64"):
         df_of_sizes(made(dated), n_rep=2)
-
-
-def test_polars_series_that_are_no_numbers():
-    pl = pytest.importorskip("polars")
-    days = pl.Series(DAYS.to_numpy())
-    with pytest.raises(InvalidInputError, match="y has the type datetime64"):
-        native().fit(X, days)
-    with pytest.raises(InvalidInputError, match="sample_weight has the type datetime64"):
-        native().fit(X, Y, days)
 
 
 def test_weights_and_rows_that_are_no_numbers():

@@ -18,30 +18,6 @@ from ..exceptions import InvalidInputError
 from .frames import as_pandas
 from .warnings import warn_user
 
-__all__ = [
-    "as_numbers",
-    "by_position",
-    "check_choice",
-    "check_count",
-    "check_design",
-    "check_flag",
-    "check_jobs",
-    "check_level",
-    "check_mean",
-    "check_number",
-    "check_positive",
-    "check_responses",
-    "check_shape",
-    "check_sigma",
-    "check_vector",
-    "is_flag",
-    "is_integer",
-    "is_number",
-    "is_shape",
-    "refusal",
-]
-
-
 _LONGEST = 200  # characters of a value in a sentence
 
 

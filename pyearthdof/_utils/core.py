@@ -10,8 +10,6 @@ from types import ModuleType
 
 from ..exceptions import CoreNotAvailableError, InvalidInputError
 
-__all__ = ["load_core", "self_again", "this_python"]
-
 NAME = "pyearthdof._core"
 
 

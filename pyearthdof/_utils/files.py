@@ -10,8 +10,6 @@ from pathlib import Path
 
 from ..exceptions import PyEarthDofError
 
-__all__ = ["FileNotWrittenError", "remove_partial_files", "write_whole"]
-
 _PARTIAL = ".partial-"
 
 

@@ -12,11 +12,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "Html", "ShowsItself", "ShowsTable", "box", "element", "escape", "few_rows", "folded", "note", "number",
-    "plus_minus", "table", "text_block",
-]  # fmt: skip
-
 MOST_ROWS = 20  # of a table in a notebook
 ACCENT = "#3b82c4"  # a contrast of 4 with white and of 5 with black
 _LINE = "1px solid rgba(128,128,128,.4)"

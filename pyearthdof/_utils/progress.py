@@ -3,8 +3,6 @@
 import sys
 import warnings
 
-__all__ = ["progress_bar"]
-
 with warnings.catch_warnings():
     # Without ipywidgets a notebook has the plain bar; an import is no place to ask for them.
     warnings.filterwarnings("ignore", message="IProgress not found")

@@ -6,8 +6,6 @@ import sys
 import warnings
 from contextvars import ContextVar
 
-__all__ = ["CollectedWarnings", "warn_once", "warn_user"]
-
 # What stands between a user and our code: this package, and scikit-learn's wrappers of its methods.
 INSIDE = ("pyearthdof", "sklearn", "joblib")
 _heard: ContextVar[list | None] = ContextVar("heard", default=None)

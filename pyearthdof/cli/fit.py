@@ -25,8 +25,6 @@ from .options import (
     refusals,
 )
 
-__all__ = ["EARTH_OPTIONS", "fit"]
-
 PANEL = "Arguments of Earth and EarthClassifier"
 # Written here so that help imports neither numpy nor an estimator: None means Earth's own default. A test
 # compares the names with the constructors'. Argument: type, other names of the option than --its-name, help.

@@ -80,8 +80,6 @@ from .report.estimator import write_report
 if TYPE_CHECKING:
     from .formula.learning import FormulaData
 
-__all__ = ["MarsEstimator", "check_many", "search_options", "weights_kept"]
-
 # Arguments that Earth has in py-earth or in R under another name.
 OURS = {
     # py-earth's

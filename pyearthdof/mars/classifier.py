@@ -14,8 +14,6 @@ from .data.design import Responses, check_design, check_new_data, check_subset, 
 from .data.new_rows import within_range
 from .data.training import TrainingData
 
-__all__ = ["EarthClassifier"]
-
 
 def _check_rows(classes, codes, weights, rows) -> None:
     """Refuse rows, or weights, that leave one class only."""

@@ -11,8 +11,6 @@ from .components.terms import evaluate_terms
 from .earth import Earth
 from .model.mars_model import MarsModel
 
-__all__ = ["CrossCheck", "crosscheck"]
-
 TIE = 1e-8  # of the total sum of squares: closer than this, rounding decides between two candidates
 
 

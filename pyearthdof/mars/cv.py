@@ -28,8 +28,6 @@ from .engines.native.shared import SharedEngine
 from .meta import EarthMeta
 from .options import default_nk
 
-__all__ = ["PENALTIES", "EarthCV"]
-
 PENALTIES = (
     0, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 25, 30, 50, 100,
 )  # fmt: skip

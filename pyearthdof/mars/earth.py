@@ -14,8 +14,6 @@ from .data.training import TrainingData, response_levels, training_data
 from .engines import choose_engine
 from .engines.base import BoundEngine
 
-__all__ = ["Earth"]
-
 
 class Earth(MarsEstimator, Procedure):
     """Multivariate adaptive regression splines, as R's package `earth` fits them.

@@ -8,8 +8,6 @@ from .._utils.checks import check_count, check_flag
 from ..random import RDraws
 from .engines.native.cross_validation import draw_folds
 
-__all__ = ["RFolds"]
-
 
 class RFolds:
     """The folds of R's earth as a splitter of scikit-learn: the same rows under the same seed.

@@ -26,8 +26,6 @@ from .engines.base import BoundEngine
 from .engines.r.mda import BoundMda, fit_mda
 from .options import OPTIONS
 
-__all__ = ["Mars"]
-
 
 class Mars(MarsEstimator, Procedure):
     """MARS as R's package `mda` fits it; its options are fewer than earth's.

@@ -18,8 +18,6 @@ from .earth import Earth
 from .mda import Mars
 from .model.estimator_file import EstimatorFile
 
-__all__ = ["EarthMeta", "load_estimator"]
-
 
 def load_estimator(text: str) -> MarsEstimator:
     """The estimator in the text of a saved file, of the class that was saved; `Earth` for a model alone."""

@@ -18,11 +18,6 @@ import numpy as np
 from .._utils.checks import is_flag, is_integer, is_number, refusal
 from ..exceptions import InvalidInputError
 
-__all__ = [
-    "GLM_FAMILIES", "GLM_LINKS", "MANY_ROWS", "OPTIONS", "PMETHODS", "SEARCH_OPTIONS",
-    "EarthOptions", "check_options", "default_nk", "default_penalty", "n_arguments", "of_stage",
-]  # fmt: skip
-
 PMETHODS = ("backward", "none", "exhaustive", "forward", "seqrep", "cv")
 GLM_FAMILIES = {  # our names and R's
     "binomial": "binomial", "poisson": "poisson", "gamma": "Gamma", "gaussian": "gaussian",

@@ -9,11 +9,6 @@ import numpy as np
 from .._utils.checks import refusal
 from ..exceptions import InvalidInputError
 
-__all__ = [
-    "DIGITS", "LINE", "check_digits", "format_columns", "format_each", "print_frame", "r_format", "r_round",
-    "zapsmall",
-]  # fmt: skip
-
 DIGITS = 7  # R's getOption("digits")
 MAX_DIGITS = 22  # R's limit
 LINE = 80  # R's getOption("width")

@@ -37,8 +37,6 @@ from .sizes import (
 )
 from .tables import quick_df_of_sizes, refuse_options
 
-__all__ = ["CorrectedEarth"]
-
 _RUN = ("n_rep", "draws", "random_state", "n_jobs", "progress")
 RULES = ("auto", "by_df", "corrected")
 DESIGNS = {"corrected": ("gaussian", "data"), "by_df": ("data", "gaussian", "table")}

@@ -55,17 +55,6 @@ from ..results import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "MarsSearch",
-    "PenaltyCorrection",
-    "correct_penalty",
-    "corrected_penalty",
-    "default_penalty",
-    "mars_search",
-    "nominal",
-    "penalty_before_zero",
-]
-
 
 def corrected_penalty(df: Any, r: Any) -> np.ndarray:
     """The penalty at which r terms have df nominal degrees of freedom, never below 0 (Algorithm 2).

@@ -39,8 +39,6 @@ from .sizes import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["AroundFit", "penalty_around_fit", "size_around_fit"]
-
 CLOSE = 0.01  # of two penalties
 
 

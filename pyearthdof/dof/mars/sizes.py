@@ -43,17 +43,6 @@ from .correction import default_penalty, mars_search, nominal
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "SizeChoice",
-    "SizeCurve",
-    "choose_size",
-    "df_of_sizes",
-    "fits_of_sizes",
-    "n_weighted",
-    "rss_of_fit",
-    "rss_of_sizes",
-]
-
 
 def fits_of_sizes(long: Earth, X: Rows) -> Callable:
     """A function of y that fits it by the best terms of each size, (sizes, n).

@@ -38,20 +38,6 @@ from .sizes import SizeCurve
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "GridTable",
-    "PenaltyEstimate",
-    "PenaltyTable",
-    "SizeTable",
-    "line_weights",
-    "penalty_table",
-    "quick_df_of_sizes",
-    "quick_penalty",
-    "refuse_options",
-    "size_table",
-    "spline_weights",
-]
-
 
 class GridTable:
     """A frame whose axes are columns, and what made it."""

@@ -25,18 +25,6 @@ from ..._utils.checks import refusal
 from ...contract import Fits, Rows
 from ...exceptions import InvalidInputError
 
-__all__ = [
-    "RegressorProcedure",
-    "Structure",
-    "as_procedure",
-    "df_statistic_of",
-    "fix_random_state",
-    "is_blind",
-    "is_linear_smoother",
-    "structure_of",
-    "takes_missing",
-]
-
 _MAX_MATRIX = 2000  # rows up to which an (n, n) matrix is made for each fit
 
 

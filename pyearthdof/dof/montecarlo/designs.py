@@ -18,8 +18,6 @@ from ..._utils.checks import check_count, refusal
 from ...random import RDraws
 from .draws import Draws, drawn_designs
 
-__all__ = ["Designs", "in_words", "the_designs"]
-
 # With 100 repetitions 20 designs give about the shortest intervals, whether the degrees of freedom
 # differ from design to design (MARS with one predictor) or hardly do (a tree with ten).
 _N_DESIGNS = 20

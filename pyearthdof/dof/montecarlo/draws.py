@@ -32,21 +32,6 @@ from ...random import RDraws
 if TYPE_CHECKING:
     from .variance_reduction import Covariance, Reduction
 
-__all__ = [
-    "CorrelatedResponses",
-    "NumpyDraws",
-    "Responses",
-    "Seen",
-    "as_draws",
-    "drawn_design",
-    "drawn_designs",
-    "frame_groups",
-    "frame_size",
-    "merged_groups",
-    "orthogonal",
-    "the_responses",
-]
-
 _LEAST = 10  # frames for one design
 _LEAST_EACH = 2  # for each of several: a frame's coefficients come from the others
 _MOST_GROUPS = 32

@@ -18,17 +18,6 @@ from scipy.stats import t as student
 from ..._utils.checks import check_count, check_positive
 from ..._utils.warnings import warn_user
 
-__all__ = [
-    "Jackknife",
-    "Looks",
-    "Target",
-    "check_n_rep",
-    "check_target",
-    "mean_of",
-    "mean_over_designs",
-    "warn_if_missed",
-]
-
 
 @dataclass(frozen=True)
 class Jackknife:

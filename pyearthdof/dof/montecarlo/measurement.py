@@ -28,8 +28,6 @@ from .errors import (
 from .variance_reduction import PLAIN, Covariance, Estimator, Reduction, estimator, jackknife_groups
 from .workers import Block, FitMany, run_blocks
 
-__all__ = ["Measurement", "measure", "over_designs", "run_groups"]
-
 _STATISTICS = ("trace", "n_coef", "rank")
 _WIDTH = 2  # a fit and perhaps a refit for each response
 _JOINED = 1 << 20  # responses that are reduced at once

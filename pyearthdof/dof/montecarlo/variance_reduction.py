@@ -44,26 +44,6 @@ from ...random import RDraws
 from .draws import CorrelatedResponses, Responses, Seen, frame_size, merged_groups
 from .errors import Jackknife, mean_of
 
-__all__ = [
-    "PLAIN",
-    "VARIANCE_REDUCTIONS",
-    "Covariance",
-    "Direction",
-    "Estimator",
-    "Kept",
-    "Reduction",
-    "choose",
-    "control_sum",
-    "covariance_sum",
-    "df_of_projections",
-    "estimator",
-    "has_one_mean",
-    "is_equivariant",
-    "is_numeric",
-    "jackknife_groups",
-    "projections",
-]
-
 _MAX_KEPT = 1 << 23  # values of y, and as many of the fits: 64 MB each
 _N_GROUPS = 32
 

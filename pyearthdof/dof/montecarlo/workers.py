@@ -56,19 +56,6 @@ from ...exceptions import (
 )
 from .designs import Designs
 
-__all__ = [
-    "Block",
-    "FitMany",
-    "WorkerDiedWarning",
-    "WorkersDied",
-    "block_edges",
-    "check_finite",
-    "check_result_shape",
-    "is_on_cluster",
-    "run_blocks",
-    "run_tasks",
-]
-
 _LOOK = 0.5  # seconds between two looks at the other processes
 _PATIENCE = 5.0  # seconds that joblib has to notice a dead worker by itself
 _NO_WORKERS = 60.0  # seconds that a cluster may be without any worker

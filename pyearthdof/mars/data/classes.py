@@ -15,11 +15,6 @@ from ..._utils.frames import as_pandas
 from ...exceptions import InvalidInputError
 from .columns import check_kind, check_masked, is_missing, level_text
 
-__all__ = [
-    "check_classes", "check_threshold", "class_names", "indicator_columns", "indicator_names",
-    "learn_classes",
-]  # fmt: skip
-
 ORDERS = ("sorted", "levels")
 
 ALLOWED = "classes should be texts, whole numbers, truth values or numpy's dates, all of one kind"

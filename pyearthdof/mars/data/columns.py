@@ -21,14 +21,6 @@ import pandas as pd
 from ..._utils.frames import as_pandas
 from ...exceptions import InvalidInputError
 
-__all__ = [
-    "MAX_LEVELS", "UNITS", "Column", "Columns", "MatrixColumn", "Source", "check_finite",
-    "check_kind", "check_levels", "check_masked", "check_ordered", "column_names", "dates_of_numbers",
-    "frame_of_mapping", "householder", "is_date", "is_missing", "learn_column", "level_text",
-    "multiplied_by_q", "named_frame", "numbers_of_dates", "numbers_of_series", "polynomial_contrasts",
-    "unit_of",
-]  # fmt: skip
-
 KINDS = ("number", "logical", "factor", "ordered")
 RESERVED = {
     "if", "else", "repeat", "while", "function", "for", "next", "break", "TRUE", "FALSE", "NULL", "Inf",

@@ -26,12 +26,6 @@ from .columns import (
     quoted_name,
 )
 
-__all__ = [
-    "Design", "Responses", "check_design", "check_names", "check_new_data", "check_responses",
-    "check_subset", "check_training_data", "check_weights", "default_names", "differ",
-    "numbers_by_name", "taken", "warn_of_columns",
-]  # fmt: skip
-
 LARGEST_Y = 1e150  # squares beyond are infinite, and earth may then never end
 
 

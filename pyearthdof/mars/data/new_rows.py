@@ -18,8 +18,6 @@ from .training import Ranges
 if TYPE_CHECKING:
     from ..model.mars_model import MarsModel
 
-__all__ = ["MISSING", "check_missing", "predict_complete_rows", "within_range"]
-
 EXTRAPOLATE = ("allow", "warn", "clip", "refuse")
 NAMED = 3  # columns in the message
 

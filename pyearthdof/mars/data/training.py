@@ -26,8 +26,6 @@ from .design import (
 if TYPE_CHECKING:
     from ..formula.model_matrix import Formula
 
-__all__ = ["Ranges", "TrainingData", "response_levels", "training_data"]
-
 ROWS_OF_MEDIAN = 1000  # of 10,000 rows it would take a tenth of a fit
 _NUMBERS = ("low", "high", "median", "mean")
 

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from ..options import EarthOptions
     from .base import Engine
 
-__all__ = ["choose_engine", "engine_called"]
-
 ENGINES = ("auto", "r", "native")
 
 

@@ -8,14 +8,6 @@ import pandas as pd
 from ...exceptions import InvalidInputError
 from ..components.terms import gcv_of
 
-__all__ = [
-    "additive_terms",
-    "anova_table",
-    "feature_importances",
-    "importance_table",
-    "term_contributions",
-]
-
 
 def importance_table(model, *, trim: bool = True, sqrt: bool = True) -> pd.DataFrame:
     """Importance of the predictors, the most important first.

@@ -33,11 +33,6 @@ if TYPE_CHECKING:
     from ..base import MarsEstimator
     from ..model.estimator_file import RowSummary
 
-__all__ = [
-    "Summary", "VarianceShown", "anova_order", "check_folds", "coef_matrix", "estimator_summary",
-    "model_html", "model_summary", "spaced", "terms_html",
-]  # fmt: skip
-
 CV_NOTE = "Note: the cross-validation sd's below are standard deviations across folds"
 CV_DIGITS = 3
 # Table, R's title and whether its means are rounded to three decimals, in R's order

@@ -21,8 +21,6 @@ from ..inspect.summary import VarianceShown, check_folds
 from ..options import GLM_FAMILIES, OPTIONS
 from .mars_model import MarsModel, only_models
 
-__all__ = ["EstimatorFile", "RowSummary", "check_params"]
-
 CLASSIFIER = "EarthClassifier"
 FIRST_ROWS = 30  # the summary prints the weights and offsets of the first rows
 _TIMES = r"(datetime64|timedelta64)\[(Y|M|W|D|h|m|s|ms|us|ns)\]"

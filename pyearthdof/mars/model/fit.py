@@ -11,8 +11,6 @@ import numpy as np
 from ..components.variance import VarianceErrors
 from .mars_model import MarsModel
 
-__all__ = ["Fit"]
-
 
 @dataclass(frozen=True, eq=False)
 class Fit:

@@ -14,8 +14,6 @@ from ..options import VARMODS_ONLY_R
 from .fit import Fit
 from .mars_model import TYPES, MarsModel, interval_frame
 
-__all__ = ["check_variance_model", "interval_table", "standard_deviations"]
-
 ByR = Callable[[str, float], np.ndarray]  # R's own predict, for a kind of interval and a level
 
 

@@ -34,8 +34,6 @@ from ..inspect.summary import model_html
 if TYPE_CHECKING:
     from ..formula.model_matrix import Formula
 
-__all__ = ["MarsModel", "check_model", "interval_frame", "model_schema", "only_models"]
-
 FORMAT = "pyearthdof.MarsModel"
 FORMAT_VERSION = 1
 TYPES = ("response", "link", "earth")

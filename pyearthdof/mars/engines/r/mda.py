@@ -13,8 +13,6 @@ from ...model.fit import Fit
 from ...options import EarthOptions
 from .engine import BoundInR, batch, fit_from
 
-__all__ = ["BoundMda", "fit_mda"]
-
 MdaOptions = Mapping[str, Any]  # by mda's names, as far as they are given
 
 

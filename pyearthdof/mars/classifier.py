@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._utils.checks import by_position
+from ..exceptions import InvalidInputError
 from .base import MarsEstimator
 from .components.glm import LINKS
-from .data.classes import check_classes, check_threshold, class_names, learn_classes
-from .data.design import Responses, check_design, check_new_data, check_subset, check_weights
-from .data.new_rows import within_range
+from .data.classes import (
+    check_classes,
+    check_threshold,
+    class_names,
+    class_weights,
+    learn_classes,
+)
+from .data.design import Responses, check_design, check_subset, check_weights
 from .data.training import TrainingData
+
+WEIGHTED_SUCCESSES = "non-integer #successes in a binomial glm!"  # R's warning
 
 
 def _check_rows(classes, codes, weights, rows) -> None:
@@ -43,6 +53,10 @@ class EarthClassifier(ClassifierMixin, MarsEstimator):
         The order of `classes_`: sorted as everywhere in scikit-learn; as R's levels, which are those of a
         pandas categorical in its order, and else sorted; or as given. The second of two is the one that is
         modelled. Levels without a row are left out.
+    class_weight : dict, "balanced" or None, default None
+        Weights of the classes, which multiply `sample_weight`: a weight for each class named, 1 for the
+        others. "balanced" gives each class the same total weight among the rows of the fit. R's earth has
+        no such argument; the fit is R's with these case weights.
     others
         As in `Earth`.
 
@@ -109,6 +123,7 @@ class EarthClassifier(ClassifierMixin, MarsEstimator):
         *,
         threshold=0.5,
         class_order="sorted",
+        class_weight=None,
     ):
         self._set_arguments(locals())
 
@@ -127,6 +142,7 @@ class EarthClassifier(ClassifierMixin, MarsEstimator):
         rows = check_subset(subset, len(codes))
         _check_rows(classes, codes, weights, rows)
         self.classes_ = classes
+        weights = class_weights(self.class_weight, classes, codes, weights, rows)
         return TrainingData(design, self._indicators(codes), weights, rows)
 
     @classmethod
@@ -170,41 +186,47 @@ class EarthClassifier(ClassifierMixin, MarsEstimator):
         )
         y = learned.all_responses.matrix
         codes = y[:, 0].astype(int) if y.shape[1] == 1 else y.argmax(axis=1)
-        _check_rows(learned.learned.classes, codes, learned.all_weights, learned.subset)
-        estimator._fit(learned)
+        classes, weights, rows = learned.learned.classes, learned.all_weights, learned.subset
+        assert classes is not None  # with a class_order
+        _check_rows(classes, codes, weights, rows)
+        weights = class_weights(estimator.class_weight, classes, codes, weights, rows)
+        estimator._fit(replace(learned, all_weights=weights))
         return estimator
 
-    def predict(self, X, *, extrapolate="allow"):
+    def predict(self, X, *, missing="refuse", extrapolate="allow"):
         """The most probable class of each row of X; of two, the second if it has more than `threshold`.
 
-        What `extrapolate` does outside of the training range: as in `Earth.predict`.
+        `extrapolate` is that of `Earth.predict`. With `missing="propagate"` X may have missing values in
+        columns that the model does not use; a class itself cannot be missing.
         """
         check_is_fitted(self)
         check_threshold(self.threshold)
-        raw = self.predict_raw_proba(X, extrapolate=extrapolate)
+        raw = self.predict_raw_proba(X, missing=missing, extrapolate=extrapolate)
+        if np.isnan(raw).any():
+            raise InvalidInputError("missing='propagate' but a class cannot be missing")
         chosen = (raw > self.threshold).astype(int) if raw.ndim == 1 else raw.argmax(axis=1)
         return self.classes_[chosen]
 
-    def predict_proba(self, X, *, extrapolate="allow"):
+    def predict_proba(self, X, *, missing="refuse", extrapolate="allow"):
         """Probabilities of the classes at X, (n, n_classes); they add up to 1 in each row.
 
-        What `extrapolate` does outside of the training range: as in `Earth.predict`.
+        `missing` and `extrapolate` are those of `Earth.predict`.
         """
-        raw = np.clip(self.predict_raw_proba(X, extrapolate=extrapolate), 0.0, 1.0)
+        raw = np.clip(self.predict_raw_proba(X, missing=missing, extrapolate=extrapolate), 0.0, 1.0)
         if raw.ndim == 1:
             return np.column_stack([1 - raw, raw])
         total = raw.sum(axis=1, keepdims=True)
-        return np.where(total > 0, raw / np.where(total > 0, total, 1.0), 1 / raw.shape[1])
+        return np.where(total == 0, 1 / raw.shape[1], raw / np.where(total == 0, 1.0, total))
 
-    def predict_log_proba(self, X, *, extrapolate="allow"):
-        """Logarithms of `predict_proba(X, extrapolate=extrapolate)`."""
+    def predict_log_proba(self, X, *, missing="refuse", extrapolate="allow"):
+        """Logarithms of `predict_proba`, with its arguments X, missing and extrapolate."""
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X, extrapolate=extrapolate))
+            return np.log(self.predict_proba(X, missing=missing, extrapolate=extrapolate))
 
-    def predict_raw_proba(self, X, *, extrapolate="allow"):
+    def predict_raw_proba(self, X, *, missing="refuse", extrapolate="allow"):
         """R's own probabilities at X: (n,) of the second of two classes, else (n, n_classes).
 
-        What `extrapolate` does outside of the training range: as in `Earth.predict`.
+        `missing` and `extrapolate` are those of `Earth.predict`.
 
         Examples
         --------
@@ -216,21 +238,23 @@ class EarthClassifier(ClassifierMixin, MarsEstimator):
         >>> model.predict_raw_proba([[2.0, 0.0]]).round(2), model.predict_proba([[2.0, 0.0]]).round(2)
         (array([[0.  , 0.71, 0.55]]), array([[0.  , 0.56, 0.44]]))
         """
-        check_is_fitted(self)
-        X = within_range(self.model_, check_new_data(self, X), extrapolate)
-        return self.model_.predict(X, "response")
+        return self._predict(X, "response", missing, None, extrapolate)
 
-    def decision_function(self, X, *, extrapolate="allow"):
+    def decision_function(self, X, *, missing="refuse", extrapolate="allow"):
         """Linear predictors at X: (n,) for two classes, positive for the second; else (n, n_classes).
 
         They are counted from the one of a probability of one half, which is 0 for logit, probit and cauchit.
-        What `extrapolate` does outside of the training range: as in `Earth.predict`.
+        `missing` and `extrapolate` are those of `Earth.predict`.
         """
         check_is_fitted(self)
         link = self._glm.link
-        X = within_range(self.model_, check_new_data(self, X), extrapolate)
-        above = self.model_.predict(X, "link") - LINKS[link].half
+        above = self._predict(X, "link", missing, None, extrapolate) - LINKS[link].half
         return -above if LINKS[link].is_decreasing else above
+
+    def _warn(self, heard, options) -> None:
+        if self.class_weight is not None:  # weighted successes are what was asked for
+            heard = [entry for entry in heard if str(entry[0]) != WEIGHTED_SUCCESSES]
+        super()._warn(heard, options)
 
     def _indicators(self, codes: np.ndarray) -> Responses:
         """0 and 1 for two classes, else a column for each class, as earth expands a factor."""

@@ -81,24 +81,24 @@ class EarthMeta(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
         return self._chosen().predict(X, *args, **options)
 
     @_has("predict_proba")
-    def predict_proba(self, X, *, extrapolate="allow"):
-        """Probabilities of the classes at the rows of X; `extrapolate` as in `Earth.predict`."""
-        return self._chosen().predict_proba(X, extrapolate=extrapolate)
+    def predict_proba(self, X, *, missing="refuse", extrapolate="allow"):
+        """Probabilities of the classes at X; `missing` and `extrapolate` as in `Earth.predict`."""
+        return self._chosen().predict_proba(X, missing=missing, extrapolate=extrapolate)
 
     @_has("predict_log_proba")
-    def predict_log_proba(self, X, *, extrapolate="allow"):
-        """Logarithms of `predict_proba(X, extrapolate=extrapolate)`."""
-        return self._chosen().predict_log_proba(X, extrapolate=extrapolate)
+    def predict_log_proba(self, X, *, missing="refuse", extrapolate="allow"):
+        """Logarithms of `predict_proba`, with its arguments X, missing and extrapolate."""
+        return self._chosen().predict_log_proba(X, missing=missing, extrapolate=extrapolate)
 
     @_has("predict_raw_proba")
-    def predict_raw_proba(self, X, *, extrapolate="allow"):
-        """R's own probabilities at X; `extrapolate` as in `Earth.predict`."""
-        return self._chosen().predict_raw_proba(X, extrapolate=extrapolate)
+    def predict_raw_proba(self, X, *, missing="refuse", extrapolate="allow"):
+        """R's own probabilities at X; `missing` and `extrapolate` as in `Earth.predict`."""
+        return self._chosen().predict_raw_proba(X, missing=missing, extrapolate=extrapolate)
 
     @_has("decision_function")
-    def decision_function(self, X, *, extrapolate="allow"):
-        """Linear predictors of the classes at X; `extrapolate` as in `Earth.predict`."""
-        return self._chosen().decision_function(X, extrapolate=extrapolate)
+    def decision_function(self, X, *, missing="refuse", extrapolate="allow"):
+        """Linear predictors of the classes at X; `missing` and `extrapolate` as in `Earth.predict`."""
+        return self._chosen().decision_function(X, missing=missing, extrapolate=extrapolate)
 
     @_has("predict_interval")
     def predict_interval(self, X=None, level=0.95, kind="prediction", type="response"):

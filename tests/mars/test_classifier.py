@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import StratifiedKFold
+from sklearn.utils.class_weight import compute_sample_weight
 
 from pyearthdof import EarthClassifier
 from pyearthdof.exceptions import InvalidInputError
@@ -370,3 +371,92 @@ def test_formula_is_fit(left, engine):
     fitted = EarthClassifier(engine=engine).fit(X, y)
     assert model.classes_.tolist() == fitted.classes_.tolist()
     np.testing.assert_allclose(model.predict_proba(data), fitted.predict_proba(X), atol=1e-8)
+
+
+def rare(n=150):
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(n, 3))
+    return X, np.where(X[:, 0] + rng.normal(size=n) > 1.3, "rare", "common")
+
+
+@pytest.mark.parametrize("engine", ["native", "r"])
+def test_class_weights_are_case_weights(engine):
+    X, y = rare()
+    own = np.linspace(1, 2, len(y))
+    for class_weight, expected in (
+        ("balanced", compute_sample_weight("balanced", y)),
+        ({"rare": 4}, np.where(y == "rare", 4.0, 1.0)),
+    ):
+        model = EarthClassifier(class_weight=class_weight, penalty=4, engine=engine).fit(X, y)
+        plain = EarthClassifier(penalty=4, engine=engine).fit(X, y, expected)
+        assert model.model_ == plain.model_
+    both = EarthClassifier(class_weight={"rare": 4}, penalty=4, engine=engine).fit(X, y, own)
+    assert both.model_ == EarthClassifier(penalty=4, engine=engine).fit(X, y, own * expected).model_
+
+
+def test_balanced_counts_the_rows_of_the_fit_with_their_weights():
+    X, y = rare()
+    rows = np.arange(0, len(y), 2)
+    model = EarthClassifier(class_weight="balanced", penalty=4, engine="native")
+    subset = model.fit(X, y, subset=rows).model_
+    alone = EarthClassifier(class_weight="balanced", penalty=4, engine="native")
+    assert subset.coef.tolist() == alone.fit(X[rows], y[rows]).model_.coef.tolist()
+    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(y=y)
+    formula = EarthClassifier.from_formula("y ~ .", frame, **model.get_params())
+    assert formula.model_.rss == model.fit(X, y).model_.rss
+    weights = np.where(y == "rare", 3.0, 1.0)
+    totals = np.where(y == "rare", weights[y == "rare"].sum(), weights[y == "common"].sum())
+    expected = EarthClassifier(penalty=4, engine="native").fit(
+        X, y, weights * (weights.sum() / (2 * totals))
+    )
+    np.testing.assert_allclose(model.fit(X, y, weights).term_coef_, expected.term_coef_, rtol=1e-12)
+
+
+def test_class_weights_are_saved_and_warn_of_nothing():
+    X, y = rare()
+    numbers = np.where(y == "rare", 3, 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = EarthClassifier(class_weight={3: 2.5}, penalty=6, engine="native").fit(X, numbers)
+        loaded = EarthClassifier.from_json(model.to_json())
+        assert loaded.fit(X, numbers).model_ == model.model_
+
+
+@pytest.mark.parametrize(
+    ("class_weight", "message"),
+    [
+        ({"rar": 1}, "class_weight names the class 'rar' but y has 'common', 'rare'"),
+        ({"rare": 0}, r"class_weight\['rare'\]=0 but it should be a finite number above 0"),
+        ("even", "class_weight='even' but it should be None, 'balanced' or a dict of weights"),
+    ],
+)
+def test_bad_class_weights(class_weight, message):
+    with pytest.raises(InvalidInputError, match=message):
+        EarthClassifier(class_weight=class_weight).fit(*rare())
+
+
+def test_missing_values_at_prediction():
+    X, y = rare()
+    model = EarthClassifier(penalty=4, nprune=2, engine="native").fit(X, y)
+    assert model.dirs_[model.selected_terms_].any(axis=0).tolist() == [True, False, False]
+    gaps = X.copy()
+    gaps[0, 0] = gaps[1, 2] = np.nan
+    for name in ("predict_proba", "predict_raw_proba", "predict_log_proba", "decision_function"):
+        found = getattr(model, name)(gaps, missing="propagate")
+        expected = getattr(model, name)(X)
+        assert np.isnan(found[0]).all()
+        np.testing.assert_array_equal(found[1:], expected[1:])
+        with pytest.raises(InvalidInputError, match="contains NaN"):
+            getattr(model, name)(gaps)
+    np.testing.assert_array_equal(
+        model.predict(gaps[1:], missing="propagate"), model.predict(X[1:])
+    )
+    with pytest.raises(InvalidInputError, match="a class cannot be missing"):
+        model.predict(gaps, missing="propagate")
+    several = EarthClassifier(nprune=2, engine="native").fit(X, np.digitize(X[:, 0], [-0.5, 0.5]))
+    assert np.isnan(several.predict_proba(gaps, missing="propagate")[0]).all()
+
+
+def test_an_unknown_argument_is_refused_in_the_classs_name():
+    with pytest.raises(TypeError, match=r"EarthClassifier\(\) got an unexpected keyword"):
+        EarthClassifier(depth=2)

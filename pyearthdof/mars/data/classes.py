@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pandas as pd
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from ..._utils.checks import refusal
+from ..._utils.checks import check_positive, refusal
 from ..._utils.frames import as_pandas
 from ...exceptions import InvalidInputError
 from .columns import check_kind, check_masked, is_missing, level_text
@@ -80,6 +81,44 @@ def _ordered(
     rank = np.empty(len(places), dtype=int)
     rank[places] = np.arange(len(places))
     return classes[places], rank[codes]
+
+
+def class_weights(
+    class_weight: Any,
+    classes: np.ndarray,
+    codes: np.ndarray,
+    weights: np.ndarray | None,
+    rows: np.ndarray | None,
+) -> np.ndarray | None:
+    """Case weights multiplied by those of the classes, as in scikit-learn.
+
+    "balanced" counts the rows of the fit, with their case weights.
+
+    >>> class_weights("balanced", np.array(["a", "b"]), np.array([0, 0, 0, 1]), None, None)
+    array([0.66666667, 0.66666667, 0.66666667, 2.        ])
+    """
+    if class_weight is None:
+        return weights
+    if isinstance(class_weight, Mapping):
+        named = {
+            level_text(key): check_positive(f"class_weight[{key!r}]", weight)
+            for key, weight in class_weight.items()
+        }
+        names = class_names(classes)
+        unknown = [name for name in named if name not in names]
+        if unknown:
+            raise InvalidInputError(
+                f"class_weight names the class {unknown[0]!r} but y has {', '.join(map(repr, names))}"
+            )
+        factors = np.array([named.get(name, 1.0) for name in names])
+    elif isinstance(class_weight, str) and class_weight == "balanced":
+        used = np.arange(len(codes)) if rows is None else rows
+        own = None if weights is None else weights[used]
+        totals = np.bincount(codes[used], own, minlength=len(classes))
+        factors = totals.sum() / (len(classes) * totals)
+    else:
+        raise refusal("class_weight", class_weight, "None, 'balanced' or a dict of weights")
+    return factors[codes] if weights is None else factors[codes] * weights
 
 
 def check_threshold(threshold: Any) -> None:

@@ -1,6 +1,7 @@
 """Plain R beside both engines on cases that hypothesis makes up: the same model or the same refusal.
 
-200 cases here; soak.py does the same with as many as one likes, in a process that may crash.
+50 cases of each kind here, 200 in the slow tests; soak.py does the same with as many as one likes, in a process that
+may crash.
 """
 
 from __future__ import annotations
@@ -27,6 +28,11 @@ from tests.support.rscript import needs_rscript
 
 CASES = 200
 ENGINES = ("r", "native")
+
+
+@pytest.fixture(params=[50, pytest.param(CASES, marks=pytest.mark.slow)])
+def n_cases(request) -> int:
+    return request.param
 
 
 def smallest_difference(server, case, engine):
@@ -59,9 +65,9 @@ def verdicts_of(server, cases) -> Counter:
 @needs_rscript
 @pytest.mark.needs_r
 class TestAgainstR:
-    def test_same_model_or_same_refusal(self, server):
+    def test_same_model_or_same_refusal(self, server, n_cases):
         counts = Counter()
-        for case in distinct_cases(CASES):
+        for case in distinct_cases(n_cases):
             r = server.fit(case)
             assert not isinstance(r, Died), f"what ends R would end us too: {r} {case}"
             for engine in ENGINES:
@@ -72,31 +78,31 @@ class TestAgainstR:
         print({f"{engine} {kind}": counts[engine, kind] for engine in ENGINES for kind in KINDS})
         # The cases are of both kinds, and a tie is rare.
         for engine in ENGINES:
-            assert counts[engine, AGREED] > CASES // 2
-            assert counts[engine, REFUSED] > CASES // 20
+            assert counts[engine, AGREED] > n_cases // 2
+            assert counts[engine, REFUSED] > n_cases // 20
         assert counts["r", TIED] == 0
-        assert counts["native", TIED] <= CASES // 50
+        assert counts["native", TIED] <= n_cases // 50
 
-    def test_the_data_that_people_have(self, server):
-        counts = verdicts_of(server, data_cases(CASES))
+    def test_the_data_that_people_have(self, server, n_cases):
+        counts = verdicts_of(server, data_cases(n_cases))
         for engine in ENGINES:
-            assert counts[engine, AGREED] > CASES // 2
+            assert counts[engine, AGREED] > n_cases // 2
             assert counts[engine, TIED] == 0
 
-    def test_generalised_linear_models(self, server):
-        counts = verdicts_of(server, glm_cases(CASES // 2))
+    def test_generalised_linear_models(self, server, n_cases):
+        counts = verdicts_of(server, glm_cases(n_cases // 2))
         for engine in ENGINES:
-            assert counts[engine, AGREED] > CASES // 3
+            assert counts[engine, AGREED] > n_cases // 3
 
-    def test_formulas(self, server):
-        counts = verdicts_of(server, formula_cases(CASES // 2, 5))
+    def test_formulas(self, server, n_cases):
+        counts = verdicts_of(server, formula_cases(n_cases // 2, 5))
         for engine in ENGINES:
-            assert counts[engine, AGREED] > CASES // 3
+            assert counts[engine, AGREED] > n_cases // 3
 
-    def test_several_responses(self, server):
-        counts = verdicts_of(server, several_cases(CASES // 2, 5))
+    def test_several_responses(self, server, n_cases):
+        counts = verdicts_of(server, several_cases(n_cases // 2, 5))
         for engine in ENGINES:
-            assert counts[engine, AGREED] > CASES // 3
+            assert counts[engine, AGREED] > n_cases // 3
 
     def test_a_wrong_glm_would_be_noticed(self, server):
         case = next(c for c in glm_cases(CASES) if c.options.get("glm_family") == "gamma")

@@ -10,7 +10,7 @@ run: .venv/.core
 	@.venv/bin/pyearthdof reproduce --size quick --out results --jobs 2
 
 test: .venv/.core
-	@$(PYTHON) -m pytest -q -n 2
+	@$(PYTHON) -m pytest -q -n 2 --dist worksteal
 
 test-all: .venv/.core
 	@$(PYTHON) -m pytest -q -m "slow or not slow"
@@ -28,7 +28,7 @@ notebook-test: .venv/.core
 	@$(PYTHON) -m pytest -q tests/notebook
 
 coverage: .venv/.core
-	@$(PYTHON) -m pytest -q -n 2 --cov=pyearthdof --cov-report=term:skip-covered
+	@$(PYTHON) -m pytest -q -n 2 --dist worksteal --cov=pyearthdof --cov-report=term:skip-covered
 
 lint: .venv/.ready
 	@.venv/bin/ruff check .

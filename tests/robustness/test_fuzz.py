@@ -1,7 +1,7 @@
 """Plain R beside both engines on cases that hypothesis makes up: the same model or the same refusal.
 
-50 cases of each kind here, 200 in the slow tests; soak.py does the same with as many as one likes, in a process that
-may crash.
+50 cases of each kind, 200 in the slow tests; soak.py does the same with as many as one likes, in a process
+that may crash.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
 """The command line where a terminal is poor, full, closed, or its user impatient."""
 
+import functools
 import json
 import os
 import signal
@@ -74,12 +75,21 @@ def some(names, *quick):
     return [n if n in quick else pytest.param(n, marks=pytest.mark.slow) for n in names]
 
 
+@pytest.fixture(scope="module")
+def in_full(folder):
+    """What a command prints where all characters are known."""
+    environment = {"PYTHONIOENCODING": "utf-8"}
+    return functools.cache(
+        lambda name: run(folder, *COMMANDS[name], environment=environment).stdout.decode()
+    )
+
+
 @pytest.mark.parametrize("name", some(COMMANDS, "help", "fit", "correct"))
 @pytest.mark.parametrize("environment", some(ENVIRONMENTS, "ascii"))
-def test_few_characters(folder, name, environment):
+def test_few_characters(folder, in_full, name, environment):
     done = run(folder, *COMMANDS[name], environment=ENVIRONMENTS[environment])
     assert (done.returncode, done.stderr) == (0, b"")
-    full = run(folder, *COMMANDS[name], environment={"PYTHONIOENCODING": "utf-8"}).stdout.decode()
+    full = in_full(name)
     text = done.stdout.decode("latin-1")
     assert len(text.splitlines()) == len(full.splitlines())
     if name in ("fit --json", "predict"):

@@ -14,7 +14,7 @@ import nox
 nox.options.sessions = ["newest", "oldest", "no-r"]
 nox.options.default_venv_backend = "uv"
 
-PACKAGE = ("--editable", ".[dask]", "--group", "test")  # child processes find the same one
+PACKAGE = ("--editable", ".[plots,dask]", "--group", "test")  # child processes find the same one
 R_PROGRAMS = ("R", "Rscript")
 
 

@@ -21,7 +21,7 @@ lock() {
 upgrade=("$@")
 # rpy2-rinterface 3.6.6 and later need R >= 4.5; Debian 12 has R 4.2.2.
 printf '%s\n' 'rpy2<=3.6.6' 'rpy2-rinterface<=3.6.5' 'rpy2-robjects<=3.6.6' |
-  lock requirements.lock --extra r pyproject.toml -
+  lock requirements.lock --extra r --extra plots pyproject.toml -
 # What turns sources into wheels: rpy2-rinterface (setuptools, cffi) and the package itself (the group build).
 printf '%s\n' 'pip>=25.1' 'setuptools>=77' wheel cffi |
   lock requirements-build.lock --constraint docker/requirements.lock --group build -

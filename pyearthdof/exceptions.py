@@ -37,6 +37,10 @@ class CoreNotAvailableError(_NotAvailableError, ImportError):
     """The compiled core is missing or does not load; `remedy` is the command that mends it."""
 
 
+class ExtraNotAvailableError(_NotAvailableError, ImportError):
+    """An optional Python package is missing or does not load; `remedy` is the command that installs it."""
+
+
 class RForkedError(PyEarthDofError, RuntimeError):
     """This process was forked from one in which R was running, so its R must not be used."""
 

@@ -23,7 +23,7 @@ from .installation import (
 )
 from .session import call, require
 
-RPY2_PARTS = ("rpy2", "rpy2-rinterface", "rpy2-robjects")
+RPY2_PARTS = ("rpy2-rinterface", "rpy2-robjects")  # of rpy2 3.6; rpy2 3.5 is one package
 PACKAGES = {"earth": True, "mda": False}  # and whether MARS through R needs it
 NATIVE = "native engine"
 UNKNOWN = "not looked for"
@@ -153,7 +153,8 @@ def doctor() -> Diagnosis:
         Finding("pyearthdof", __version__),
         Finding("Python", f"{platform.python_version()} ({platform.system()})"),
         _r(),
-        *(_rpy2_part(name) for name in RPY2_PARTS),
+        _rpy2(),
+        *(Finding(name, version) for name in RPY2_PARTS if (version := _version(name))),
     ]
     deadly = None
     if not r_is_running() and all(f.ok for f in findings[1:] if f.needed):
@@ -205,17 +206,22 @@ def _r() -> Finding:
     return Finding("R", f"{done.stdout.split(' -- ')[0].removeprefix('R version ')}, home {home}")
 
 
-def _rpy2_part(name: str) -> Finding:
-    try:
-        return Finding(name, importlib.metadata.version(name))
-    except importlib.metadata.PackageNotFoundError:
-        if name != "rpy2":  # rpy2 3.5 is one package; only 3.6 comes in parts
-            return Finding(name, "not installed", needed=False)
+def _rpy2() -> Finding:
+    version = _version("rpy2")
+    if version is not None:
+        return Finding("rpy2", version)
     try:
         import_rinterface()
     except RNotAvailableError as error:
-        return Finding(name, "not installed", error.problem, error.remedy)
-    return Finding(name, "without a version")
+        return Finding("rpy2", "not installed", error.problem, error.remedy)
+    return Finding("rpy2", "without a version")
+
+
+def _version(distribution: str) -> str | None:
+    try:
+        return importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return None
 
 
 def _bridge() -> Finding:

@@ -63,9 +63,13 @@ def _loaded(path: Path, data: str | None):
     """The estimator in a file, or in standard input."""
     from ..mars.meta import load_estimator
     from ..mars.reading import read_file
+    from .table import DATA_SET
 
     if str(path) != "-" and (not path.exists() or path.is_dir()):
-        raise InvalidInputError(f"there is no file {str(path)!r}")
+        fit = f"; fit a model of the data set first: pyearthdof fit {path} --target O3 --save model.json"
+        raise InvalidInputError(
+            f"there is no file {str(path)!r}{fit if str(path) == DATA_SET else ''}"
+        )
     if str(path) == data == "-":
         raise InvalidInputError(
             "the model and the table are both - but only one of them should be standard input"

@@ -69,12 +69,14 @@ def reproduce(
 
     Example: `pyearthdof reproduce T-ozone --seed 7 --out another-seed`
     """
+    from .._utils.extras import load_extra
     from .._utils.files import FileNotWrittenError
     from ..experiments import experiment, experiments
     from ..experiments.output import about_file, write_left_out, write_result
     from ..experiments.results_page import write_report
     from ..experiments.runner import CellStore, locked, run_experiments
 
+    load_extra("matplotlib", "reproduce")  # before minutes of computing, not after
     found = map(experiment, names) if names else experiments().values()
     wanted = list({e.name: e for e in found}.values())
     summary = []
@@ -170,4 +172,4 @@ def _print_result(result, files) -> None:
     print(as_text(comparison_table(comparisons)))
     counts = tally([c.to_dict() for c in comparisons])
     agreement = "; ".join(count.agree_with(judge) for judge, count in counts.items())
-    print(f"\n{agreement}; see {files[0]}")
+    print(f"\n{agreement}; see {files[0]}", flush=True)  # a pipe shows each as it comes

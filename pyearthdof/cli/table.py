@@ -24,6 +24,7 @@ import pandas as pd
 
 from ..exceptions import InvalidInputError
 
+DATA_SET = "ozone"  # the one that goes by its name
 SEPARATORS = (",", ";", "\t", "|")
 MAX_COLUMNS = 100_000
 LIMIT, DEFAULT_LIMIT = "PYEARTHDOF_MAX_TABLE_MB", 500
@@ -59,7 +60,7 @@ def read_table(
     from ..datasets import load_ozone, read_csv
 
     sep = _check_marks(sep, decimal)
-    if source == "ozone" and not Path(source).exists():
+    if source == DATA_SET and not Path(source).exists():
         table = load_ozone()
         _check_factors(factors, table)
         return table.astype(dict.fromkeys(factors or (), str))

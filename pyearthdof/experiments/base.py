@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from .._utils.checks import check_choice
+from .._utils.extras import load_extra
 from ..exceptions import RForkedError, RNotAvailableError
 from .verdict import R_COLUMN, Comparison, number
 
@@ -205,9 +206,9 @@ def new_figure(
     n_rows: int = 1, n_columns: int = 1, width: float = 4.2, height: float = 3.6, **share
 ):
     """A figure that needs no screen, and its axes."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width * n_columns, height * n_rows), layout="constrained")
+    figure = load_extra("matplotlib.figure", "drawing").Figure(
+        figsize=(width * n_columns, height * n_rows), layout="constrained"
+    )
     axes = figure.subplots(n_rows, n_columns, **share)
     for ax in np.ravel(axes):
         ax.grid(alpha=0.25, linewidth=0.6)

@@ -6,9 +6,9 @@ import io
 import json
 from pathlib import Path
 
-import matplotlib
 import pandas as pd
 
+from .._utils.extras import load_extra
 from .._utils.files import write_whole
 from .base import comparison_table
 from .runner import Result
@@ -84,6 +84,7 @@ def _about(result: Result, table: pd.DataFrame, comparisons) -> dict:
 def _pictures(name: str, figure) -> dict[str, bytes]:
     pictures = {}
     # A fixed salt and no date: the same figure is the same file.
+    matplotlib = load_extra("matplotlib", "drawing")
     with matplotlib.rc_context({"svg.hashsalt": "pyearthdof"}):
         for kind, options in (("png", {"dpi": 150}), ("svg", {"metadata": {"Date": None}})):
             stream = io.BytesIO()

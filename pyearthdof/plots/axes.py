@@ -7,6 +7,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from .._utils.checks import refusal
+from .._utils.extras import load_extra
 from ..exceptions import InvalidInputError, TrainingRowsError
 
 BLUE, ORANGE, GREEN, GREY = "#1f5fa8", "#d95f02", "#1b7a5a", "#777777"
@@ -30,8 +31,7 @@ PLACES = (
 
 def new_axes(n_rows: int = 1, n_columns: int = 1, width: float = 6.0, height: float = 4.0):
     """A pyplot figure of `width` times `height` inches; its axes as an array of rows and columns."""
-    from matplotlib import pyplot
-
+    pyplot = load_extra("matplotlib.pyplot", "drawing")
     figure = pyplot.figure(figsize=(width, height), layout="constrained")
     return figure.subplots(n_rows, n_columns, squeeze=False)
 
@@ -161,9 +161,7 @@ def check_pruning_record(model) -> None:
 
 def check_axis(ax, name: str = "ax"):
     """Return one Axes, or refuse what is not one."""
-    from matplotlib.axes import Axes
-
-    if not isinstance(ax, Axes):
+    if not isinstance(ax, load_extra("matplotlib.axes", "drawing").Axes):
         raise InvalidInputError(f"{name}={ax!r:.80} but it should be a matplotlib Axes")
     return ax
 

@@ -60,7 +60,8 @@ def test_every_line_is_a_pin_with_hashes(name):
 
 def test_it_holds_what_the_package_needs():
     project = PYPROJECT["project"]
-    needed = [*project["dependencies"], *project["optional-dependencies"]["r"]]
+    extras = project["optional-dependencies"]
+    needed = [*project["dependencies"], *extras["r"], *extras["plots"]]
     assert lacking(needed, pins("requirements.lock")) == []
     # rpy2-rinterface 3.6.6 and later need R >= 4.5, and Debian 12 has R 4.2.2.
     assert lacking(["rpy2-rinterface<=3.6.5"], pins("requirements.lock")) == []

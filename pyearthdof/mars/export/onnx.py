@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..._utils.checks import refusal
+from ..._utils.extras import load_extra
 from ..._version import __version__
 from ...exceptions import InvalidInputError
 from .inputs import TYPES, Inputs, coefficients, link_of, model_inputs, products
@@ -45,7 +46,9 @@ def to_onnx(
     if type not in TYPES:
         raise refusal("type", type, f"one of {', '.join(TYPES)}")
     inputs = model_inputs(model)
-    graph = _Graph(_onnx(), frozenset(predictor.name for predictor in inputs.predictors))
+    graph = _Graph(
+        load_extra("onnx", "to_onnx"), frozenset(predictor.name for predictor in inputs.predictors)
+    )
     features, offset = _features(graph, model, inputs)
     eta = _linear_predictor(graph, model, inputs, type, features, offset)
     values = render_mean(link_of(model, type), eta, graph.constant, _functions(graph))
@@ -54,14 +57,6 @@ def to_onnx(
     else:
         _classify(graph, values, len(model.response_names), np.asarray(classes), threshold)
     return graph.model(model)
-
-
-def _onnx():
-    try:
-        import onnx
-    except ImportError as error:
-        raise ImportError("to_onnx needs onnx: pip install onnx") from error
-    return onnx
 
 
 @dataclass

@@ -6,6 +6,7 @@ import math
 import operator
 
 from ..._utils.checks import check_choice
+from ..._utils.extras import load_extra
 from .inputs import TYPES, coefficients, link_of, model_inputs, model_terms
 from .links import render_mean
 
@@ -18,10 +19,7 @@ def to_sympy(model, *, type: str = "response"):
     example of `to_sql` is -0.81*Max(0, 16.0 - speed) + 2.32*Max(0, speed - 16.0) + 10.9.
     """
     check_choice("type", type, TYPES)
-    try:
-        import sympy
-    except ImportError as error:
-        raise ImportError("to_sympy needs sympy: pip install sympy") from error
+    sympy = load_extra("sympy", "to_sympy")
 
     def plain(value, *_):
         return value

@@ -1,8 +1,8 @@
 """The exports compute what R predicts: the written Python is run, the SQL goes through SQLite."""
 
-import builtins
 import math
 import sqlite3
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -281,15 +281,10 @@ def test_bad_arguments():
 
 
 def test_sympy_missing_is_said(monkeypatch):
-    real = builtins.__import__
-
-    def without_sympy(name, *args, **kwargs):
-        if name == "sympy":
-            raise ImportError(name)
-        return real(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", without_sympy)
-    with pytest.raises(ImportError, match="pip install sympy"):
+    monkeypatch.setitem(sys.modules, "sympy", None)
+    with pytest.raises(
+        ImportError, match=r"to_sympy needs sympy.*pip install .pyearthdof\[sympy\]"
+    ):
         to_sympy(r_model("trees"))
 
 

@@ -9,6 +9,7 @@ from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.mars.inspect.format import _short_names, format_model
 from tests.support.mars.r_models import ARGUMENTS, FITS, IN_FULL, STYLES, r_model, r_text
 from tests.support.rscript import needs_rscript, r_version
+from tests.support.versions import installed
 from tests.support.without_r import run_without_r
 
 OLD, NEW = "5.3.2", "5.3.4"
@@ -19,7 +20,7 @@ OLD, NEW = "5.3.2", "5.3.4"
 @pytest.mark.parametrize("name", FITS)
 def test_every_style_as_in_r(name, style):
     model = r_model(name)
-    text = format_model(model, style, earth_version=bridge.installed_version("earth"))
+    text = format_model(model, style, earth_version=installed("earth"))
     assert text == r_text(name, style, "")
 
 

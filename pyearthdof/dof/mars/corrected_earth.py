@@ -35,7 +35,7 @@ from .sizes import (
     n_weighted,
     rss_of_sizes,
 )
-from .tables import quick_df_of_sizes, refuse_options
+from .tables import is_continuous, quick_df_of_sizes, refuse_options
 
 _RUN = ("n_rep", "draws", "random_state", "n_jobs", "progress")
 RULES = ("auto", "by_df", "corrected")
@@ -63,7 +63,9 @@ class CorrectedEarth(EarthMeta):
     design : {"gaussian", "data", "table"}, optional
         Measure the search on Gaussian noise of X's shape, as the authors do, which is the default of
         "corrected"; on X itself, the default of "by_df"; or, for "by_df", look it up in the table that comes
-        with the package.
+        with the package, where the columns of X are continuous: if one has fewer than ten values, or one
+        value in more than a quarter of the rows, or if a quarter of the rows repeat others, the curve is
+        measured on X.
     criterion : {"aicc", "covariance", "gcv"}
         By which "by_df" compares sizes, see `choose_size`.
     mu : {None, "fitted"}
@@ -315,7 +317,9 @@ class CorrectedEarth(EarthMeta):
         n, p = design.values.shape
         if self.design == "table":
             refuse_options(self._inner, p)
-            return quick_df_of_sizes((n, p), degree=self._inner.degree)
+            if is_continuous(design.values):
+                return quick_df_of_sizes((n, p), degree=self._inner.degree)
+            return measure_sizes(design, self._inner, None, None, **run)
         return measure_sizes((n, p), self._inner, None, None, **run)
 
     def _fit_size(

@@ -428,8 +428,8 @@ def size_table() -> pd.DataFrame:
 def quick_df_of_sizes(X: Rows, *, degree: int = 1) -> SizeCurve:
     """Look up the degrees of freedom of every size in the table that comes with the package.
 
-    It is for Gaussian designs and for earth's default options. Outside of the table it refuses:
-    `df_of_sizes` measures any case.
+    It is for Gaussian designs and for earth's default options. Binary columns, counts and other columns with
+    few values cost less, down to half. Outside of the table it refuses: `df_of_sizes` measures any case.
 
     Parameters
     ----------
@@ -450,6 +450,32 @@ def quick_df_of_sizes(X: Rows, *, degree: int = 1) -> SizeCurve:
     """
     table = shipped_sizes()
     return table.lookup(*table._check_shape(X), degree)
+
+
+_LEAST_VALUES = 10  # of a continuous column
+_MOST_EQUAL = 0.25  # share of the rows with one value, and of rows that repeat others
+
+
+def is_continuous(X: np.ndarray) -> bool:
+    """Whether the table of curves applies to a design: its columns are as good as continuous.
+
+    The table was measured on Gaussian columns. Columns with few values, or with one value in many rows, have
+    fewer knots, and the search costs less: on 200 x 30 binary columns 8 terms have 21 degrees of freedom, and
+    the table says 38. Every column needs ten values, none of them in more than a quarter of the rows, and at
+    most a quarter of the rows may repeat others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof.dof.mars.tables import is_continuous
+    >>> X = np.random.default_rng(0).normal(size=(100, 2))
+    >>> is_continuous(X), is_continuous(np.sign(X)), is_continuous(np.vstack([X, X]))
+    (True, False, False)
+    """
+    if len(np.unique(X, axis=0)) < (1 - _MOST_EQUAL) * len(X):
+        return False
+    counts = (np.unique(column, return_counts=True)[1] for column in X.T)
+    return all(len(of) >= _LEAST_VALUES and of.max() <= _MOST_EQUAL * len(X) for of in counts)
 
 
 def refuse_options(estimator: Earth, p: int) -> None:

@@ -349,6 +349,34 @@ def test_the_table_is_near_what_is_measured():
     assert (lower <= found.df).all() and (upper >= found.df).all()
 
 
+def binary(n, p):
+    return np.sign(np.random.default_rng(5).normal(size=(n, p)))
+
+
+@pytest.mark.parametrize(
+    "discrete",
+    [
+        binary(100, 6),
+        np.round(2 * X),
+        np.maximum(X, 0),  # a value in half of the rows
+        np.vstack([X[:60], X[:40]]),
+        np.column_stack([X, binary(100, 1)]),
+    ],
+)
+def test_the_table_is_not_used_for_discrete_columns(discrete):
+    options = {"rule": "by_df", "n_rep": 10}
+    found = CorrectedEarth(native(), design="table", **options).fit(discrete, Y)
+    measured = CorrectedEarth(native(), design="data", **options).fit(discrete, Y)
+    assert found.correction_.curve.settings["source"] == "measured"
+    assert np.array_equal(found.correction_.curve.df, measured.correction_.curve.df)
+
+
+def test_the_table_is_far_off_for_binary_columns():
+    """The reason for the rule: the table has 37.8 degrees of freedom for 8 terms of 200 x 30 columns."""
+    measured = df_of_sizes(binary(200, 30), n_rep=40)
+    assert quick_df_of_sizes((200, 30)).df_at(8) > 1.6 * measured.df_at(8)
+
+
 @pytest.mark.parametrize(
     ("shape", "degree", "message"),
     [

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from .._utils.checks import refusal
 from .._utils.extras import load_extra
+from .._utils.frames import as_pandas
 from ..exceptions import InvalidInputError, TrainingRowsError
 
 BLUE, ORANGE, GREEN, GREY = "#1f5fa8", "#d95f02", "#1b7a5a", "#777777"
@@ -122,16 +127,36 @@ def _cost(box, points, taken, frame) -> float:
     return 1e9 * is_out + 1e6 * names + float(covered)
 
 
-def check_model(model, *needed: str) -> None:
-    """Refuse what is not a fitted MARS estimator, or one that lacks a learned attribute."""
-    if isinstance(model, type) or not hasattr(model, "predict") or not hasattr(model, "fit"):
-        raise InvalidInputError(f"model={model!r:.80} but it should be a fitted Earth")
+def inner_model(model, X=None) -> tuple[Any, Any]:
+    """The Earth at the end of a fitted pipeline or search, and X as it reaches it."""
+    X = as_pandas(X)
+    while True:
+        if hasattr(model, "best_estimator_"):
+            model = model.best_estimator_
+        elif isinstance(model, Pipeline) and len(model):
+            check_fitted(model)
+            X = X if X is None or len(model) == 1 else model[:-1].transform(X)
+            X = as_pandas(X.toarray() if issparse(X) else X)
+            model = model[-1]
+        else:
+            return model, X
+
+
+def check_fitted(model) -> None:
+    """Refuse an estimator that is not fitted."""
     try:
         check_is_fitted(model)
     except NotFittedError:
         raise NotFittedError(
             f"this {type(model).__name__} is not fitted yet: call fit before drawing it"
         ) from None
+
+
+def check_model(model, *needed: str) -> None:
+    """Refuse what is not a fitted MARS estimator, or one that lacks a learned attribute."""
+    if isinstance(model, type) or not hasattr(model, "predict") or not hasattr(model, "fit"):
+        raise InvalidInputError(f"model={model!r:.80} but it should be a fitted Earth")
+    check_fitted(model)
     for name in needed:
         try:
             found = getattr(model, name)

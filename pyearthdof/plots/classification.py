@@ -14,6 +14,7 @@ from .axes import (
     GREY,
     check_model,
     check_response,
+    inner_model,
     one_axis,
     shorten,
     tidy,
@@ -135,6 +136,7 @@ def reflected_density(values: np.ndarray, grid: np.ndarray) -> np.ndarray:
 
 def _checked(model, X, y, response) -> tuple[np.ndarray, np.ndarray, tuple[str, ...], int]:
     """Probabilities of the rows, the positions of their classes, the classes, and that of `response`."""
+    model, X = inner_model(model, X)
     check_model(model, "model_")
     if not hasattr(model, "classes_"):
         raise InvalidInputError(

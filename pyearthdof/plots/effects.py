@@ -22,6 +22,7 @@ from .axes import (
     check_model,
     check_response,
     evenly_chosen,
+    inner_model,
     new_axes,
     response_names,
     say_instead,
@@ -67,7 +68,8 @@ def plot_effects(
     Parameters
     ----------
     model : Earth
-        A fitted model; for a classifier the predicted probability is drawn.
+        A fitted model; for a classifier the predicted probability is drawn. Of a pipeline, or a search over
+        one, the Earth in its last step is drawn against the columns that reach it.
     X : array or DataFrame
         The training rows, as in `fit`.
     features : list of column names or positions, optional
@@ -102,6 +104,7 @@ def plot_effects(
     >>> [ax.get_xlabel() for ax in plots.plot_effects(model, X, pairs=[])]
     ['x1', 'x2']
     """
+    model, X = inner_model(model, X)
     check_model(model, "model_", "dirs_", "selected_terms_")
     predictors = Predictors.from_data(model, X, at)
     # First of all, so that the model itself refuses an X that it was not fitted on.

@@ -15,6 +15,7 @@ from .axes import (
     check_model,
     check_pruning_record,
     check_response,
+    inner_model,
     one_axis,
     response_names,
     say_instead,
@@ -40,6 +41,7 @@ def plot_importance(model, ax=None):
     >>> [label.get_text() for label in plots.plot_importance(model).get_yticklabels()][0]
     'x2'
     """
+    model, _ = inner_model(model)
     check_model(model, "model_", "prune_terms_")
     check_pruning_record(model)
     table = model.importance()
@@ -118,6 +120,7 @@ def plot_contributions(model, X, row=0, ax=None, *, response=0, most=15):
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['(Intercept)', 'x1', 'x2', 'sum']
     """
+    model, X = inner_model(model, X)
     check_model(model, "model_")
     added = model.contributions(X)
     if not is_integer(row) or not -len(added) <= row < len(added):

@@ -15,6 +15,7 @@ from .axes import (
     check_model,
     check_response,
     has_pruning_record,
+    inner_model,
     name_points,
     new_axes,
     response_names,
@@ -62,6 +63,7 @@ def plot_residuals(model, y=None, axes=None, *, response=0):
     >>> [ax.get_title() for ax in axes]
     ['Model selection', 'Cumulative distribution', 'Residuals and fitted values', 'Normal quantiles']
     """
+    model, _ = inner_model(model)
     check_model(model, *NEEDED, "fitted_values_", *(["residuals_"] if y is None else []))
     fitted, residuals = _of_response(model, y, response)
     axes = new_axes(2, 2, 9.6, 7.6).ravel() if axes is None else check_axes(axes, 4)

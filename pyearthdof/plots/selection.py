@@ -18,6 +18,7 @@ from .axes import (
     check_pruning_record,
     check_response,
     has_pruning_record,
+    inner_model,
     new_axes,
     one_axis,
     response_names,
@@ -54,6 +55,7 @@ def plot_model_selection(model, ax=None):
     >>> plots.plot_model_selection(model).get_xlabel()
     'number of terms'
     """
+    model, _ = inner_model(model)
     check_model(model, *NEEDED)
     check_pruning_record(model)
     ax = one_axis(ax)
@@ -197,9 +199,9 @@ def plot_models(models, axes=None, *, response=0):
 
 def _named(models) -> dict:
     if isinstance(models, Mapping):
-        named = {str(name): model for name, model in models.items()}
+        named = {str(name): inner_model(model)[0] for name, model in models.items()}
     elif isinstance(models, (list, tuple)):
-        named = {f"model {k + 1}": model for k, model in enumerate(models)}
+        named = {f"model {k + 1}": inner_model(model)[0] for k, model in enumerate(models)}
     else:
         named = {}
     if not named:

@@ -12,14 +12,18 @@ matplotlib.use("Agg")
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from matplotlib import pyplot
 from matplotlib.axes import Axes
 from numpy.testing import assert_allclose
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from pyearthdof import Earth, EarthClassifier, Mars, plots
+from pyearthdof import Earth, EarthClassifier, EarthCV, Mars, plots
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.plots.axes import shorten, shorten_all
 from pyearthdof.plots.effects import Effect, Predictors, draw_effects
@@ -670,3 +674,30 @@ class TestBadInput:
         ):
             with pytest.raises(InvalidInputError, match="one of y1, y2, or an index below 2"):
                 draw("y3")
+
+
+def test_the_earth_inside_a_pipeline_or_a_search_is_drawn():
+    rng = np.random.default_rng(2)
+    frame = pl.DataFrame({"a": rng.normal(size=90), "b": rng.normal(3, 2, size=90)})
+    y = np.maximum(frame["a"].to_numpy(), 0)
+    pipeline = make_pipeline(StandardScaler(), Earth(engine="native"))
+    pipeline.set_output(transform="pandas").fit(frame.to_pandas(), y)
+    search = GridSearchCV(pipeline, {"earth__penalty": [2, 3]}, cv=2).fit(frame.to_pandas(), y)
+    chosen = EarthCV(Earth(engine="native"), {"penalty": [2, 3]}, cv=2).fit(frame, y)
+    for model in (pipeline, search, chosen):
+        assert plots.plot_effects(model, frame.to_pandas())[0].get_xlabel() == "a"
+        assert plots.plot_importance(model).get_yticklabels()[0].get_text() == "a"
+        assert plots.plot_model_selection(model).get_xlabel() == "number of terms"
+        plots.plot_residuals(model, y)
+        plots.plot_contributions(model, frame.to_pandas())
+    curve = plots.plot_effects(pipeline, frame.to_pandas())[0].lines[0]
+    scaled = pipeline[:-1].transform(frame.to_pandas())["a"]
+    assert curve.get_xdata().min() == pytest.approx(scaled.min())
+    assert len(plots.plot_models({"one": pipeline, "two": search})) == 2
+    assert plots.plot_effects(chosen, frame)[0].get_xlabel() == "a"
+    classes = make_pipeline(StandardScaler(), EarthClassifier(penalty=8, engine="native"))
+    labels = y + 0.5 * rng.normal(size=90) > 0.5
+    classes.fit(frame.to_pandas(), labels)
+    assert "True" in plots.plot_calibration(classes, frame.to_pandas(), labels).get_ylabel()
+    with pytest.raises(NotFittedError, match="this Pipeline is not fitted"):
+        plots.plot_effects(make_pipeline(Earth()), frame)

@@ -15,6 +15,7 @@ class FirstColumn:
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.one_d_array = False
+        tags.input_tags.two_d_array = True
         tags.regressor_tags.poor_score = True
         return tags
 

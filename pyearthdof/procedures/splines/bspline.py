@@ -180,6 +180,7 @@ class UnivariateProcedure(Procedure, ABC):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.one_d_array = True
+        tags.input_tags.two_d_array = False  # as IsotonicRegression, which takes (n, 1), too
         return tags
 
     def fit(self, X, y):

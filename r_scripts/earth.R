@@ -77,11 +77,11 @@ earth.one <- function(x, y, weights, subset, options, seed = NULL) {
 
 # The pruning pass again, without a forward pass. x, y and weights as in earth.one; for a formula its text
 # and data as in earth.formula.one.
-earth.reprune <- function(object, x, y, weights, subset, options) {
+earth.reprune <- function(object, x, y, weights, subset, options, seed = NULL) {
   object <- unserialize(object)
   if (is.character(x))
-    return(earth.formula.one(x, y, weights, subset, options, object = object))
-  fit <- fit.earth(x, y, weights, options, object = object, subset = subset)
+    return(earth.formula.one(x, y, weights, subset, options, seed, object))
+  fit <- fit.earth(x, y, weights, options, seed, object, subset)
   c(describe.earth(fit), list(object = serialize(fit, NULL)))
 }
 

@@ -383,9 +383,11 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
             For a model from a formula another one, in which dots stand for the sides of the old one:
             ". ~ . - x".
         ponly : bool
-            Only prune again, without a forward pass. As in R that is also done where no other options are
-            given than the glm's, nprune, pmethod, get_leverages and exhaustive_tol, without nfold. With
-            nfold R prunes the terms of all rows again in each fold, too; here the folds are fitted anew.
+            Only prune again, without a forward pass; with nfold the folds prune the terms found on all
+            rows, too. As in R that is also done if no other options are given than the glm's, nprune,
+            pmethod, get_leverages and exhaustive_tol, unless one of them comes with nfold: then every fold
+            has a forward pass of its own. `random_state` and `n_jobs`, which R does not have, change
+            nothing of this.
         **options
             Arguments of the constructor; the others stay as they are.
 
@@ -412,12 +414,13 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         data = self._training_data()
         if formula is not None:
             data = data.with_formula(formula)
-        nfold = options.get("nfold", self.nfold)
-        prune_only = set(of_stage("prune", "glm")).issuperset(options) and nfold in (0, 1)
+        given = set(options) - {"random_state", "n_jobs"}
+        prune_only = given.issubset(of_stage("prune", "glm")) and (
+            not given or self.nfold in (0, 1)
+        )
         if not ponly and (formula is not None or not prune_only):
             return self._fit_copy(data, **options)
-        without_folds = {"nfold": 0, "ncross": 1, "varmod_method": "none"}
-        again = clone(self).set_params(**options | without_folds)
+        again = clone(self).set_params(**options)
         self._prune_again(again, data)
         return again
 
@@ -426,8 +429,18 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         options = again._options_for(data.design, data.all_responses.matrix)
         before = self._training_fit("reprune")
         by_r = before.r_object is not None and not options.only_native
+        if options.only_r and not by_r:
+            raise InvalidInputError(f"{options.only_r} needs a model that R has fitted: fit again")
+        if options.pmethod == "cv" and not 1 <= (options.nprune or 0) <= len(before.model.dirs):
+            allowed = (
+                f"an integer from 1 to {len(before.model.dirs)} to prune again with pmethod='cv'"
+            )
+            raise refusal("nprune", options.nprune, allowed)
+        engine = engine_called("r" if by_r else "native")
+        seed = again._seed() if options.nfold > 1 else None
+        n_threads = check_jobs(again.n_jobs)
         with CollectedWarnings() as heard:
-            fit = engine_called("r" if by_r else "native").reprune(before, data, options)
+            fit = engine.reprune(before, data, options, seed, n_threads)
         model = replace(fit.model, ranges=self.model_.ranges)
         kept = weights_kept(data, options)
         self._hand_over(again)

@@ -30,8 +30,15 @@ class Engine(ABC):
         """Fit one model; `seed` is R's of the cross-validation, for nfold of 2 or more."""
 
     @abstractmethod
-    def reprune(self, fit: Fit, data: TrainingData, options: EarthOptions) -> Fit:
-        """Prune the forward pass of a fit again."""
+    def reprune(
+        self,
+        fit: Fit,
+        data: TrainingData,
+        options: EarthOptions,
+        seed: int | None = None,
+        n_threads: int = 1,
+    ) -> Fit:
+        """Prune the forward pass of a fit again, in the folds of a cross-validation, too."""
 
     @abstractmethod
     def bind(self, design: Design, options: EarthOptions) -> BoundEngine:

@@ -11,7 +11,6 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy.stats import rankdata
 
-from ...._utils.checks import refusal
 from ...._utils.warnings import CollectedWarnings, warn_once, warn_user
 from ....exceptions import InvalidInputError, RWarning
 from ....random import RDraws
@@ -20,9 +19,10 @@ from ...components.glm import OF_COUNTS, OF_SHARES
 from ...components.terms import evaluate_terms
 from ...data.design import Responses, taken
 from ...data.training import TrainingData
+from ...model.fit import Fit
 from ...model.mars_model import MarsModel
 from ...options import EarthOptions
-from .engine import fit_one, subset_fits
+from .engine import subset_fits
 from .glm_fit import GlmStoppedError, as_shares, fit_glm, fit_glms
 
 
@@ -71,8 +71,8 @@ def cross_validate(
     data: TrainingData,
     options: EarthOptions,
     draws: RDraws,
-    n_jobs: int = 1,
-    fit: Callable = fit_one,
+    n_jobs: int,
+    fit: Callable[[TrainingData, EarthOptions], Fit],
 ) -> dict:
     """R's tables of the cross-validation of a fit, as describe.cv in r_scripts/earth.R names them.
 
@@ -104,13 +104,13 @@ def in_threads(run: Callable[[int, int], Any], folds: list[tuple[int, int]], n_j
 
 
 def _fit_fold(
-    model: MarsModel, data: TrainingData, options: EarthOptions, is_out: np.ndarray, fit: Callable
+    model: MarsModel,
+    data: TrainingData,
+    options: EarthOptions,
+    is_out: np.ndarray,
+    fit: Callable[[TrainingData, EarthOptions], Fit],
 ) -> Fold:
     out, inside = np.flatnonzero(is_out), np.flatnonzero(~is_out)
-    if options.minspan > len(inside):
-        raise refusal(
-            "minspan", options.minspan, f"at most the number of rows of a fold, {len(inside)}"
-        )
     given = data.all_weights
     part = replace(
         data,
@@ -132,6 +132,7 @@ def _fit_fold(
     response, statistics = predicted, {}
     family = options.glm_family
     if family in OF_SHARES + OF_COUNTS:
+        assert fitted.glm is not None
         response = fitted.glm.response(product_in_order(basis.T, fitted.glm.coef)).reshape(
             len(out), -1
         )

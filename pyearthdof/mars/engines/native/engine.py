@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -45,8 +45,11 @@ def make_design(X: np.ndarray, n_threads: int = 1) -> _core.Design:
 
 def pass_settings(options: EarthOptions, n: int) -> _core.Settings:
     """What the forward pass on n rows is told, in earth's limits."""
-    if options.endspan > n:  # of the rows of a fold; for all rows it was checked
-        raise refusal("endspan", options.endspan, f"at most the number of rows, {n}")
+    for name in ("minspan", "endspan"):
+        if getattr(options, name) > n:  # of the rows of a fold; for all rows it was checked
+            raise refusal(
+                name, getattr(options, name), f"at most the number of rows of a fold, {n}"
+            )
     fast_k = options.fast_k
     return _core.Settings(
         degree=options.degree,
@@ -587,15 +590,15 @@ def _completed(
     )
 
 
-def reprune(model: MarsModel, data: TrainingData, options: EarthOptions) -> Fit:
+def reprune(model: MarsModel, data: TrainingData, options: EarthOptions, n_threads: int = 1) -> Fit:
     """The pruning pass again, on the forward pass of a fitted model."""
     responses, weights, bx = _weighted_terms(model, data, options)
     none = np.empty(0, dtype=int)
     forward = ForwardPass(model.dirs, model.cuts, bx, none, model.termcond, 0, 0.0, none, none)
     Y, single = _without(responses.matrix, data.offset), responses.values.ndim == 1
     names = model.feature_names, model.term_names
-    found = _prune_and_solve(forward, names, Y, weights, options, single=single)
-    return _completed(found, data, responses, options)
+    found = _prune_and_solve(forward, names, Y, weights, options, n_threads, single=single)
+    return _completed(found, data, responses, options, n_threads)
 
 
 def _weighted_terms(
@@ -638,14 +641,20 @@ def subset_fits(
 
 
 def fit_complete(
-    data: TrainingData, options: EarthOptions, n_threads: int = 1, seed: int | None = None
+    data: TrainingData,
+    options: EarthOptions,
+    n_threads: int = 1,
+    seed: int | None = None,
+    before: MarsModel | None = None,
 ) -> Fit:
     """A fit with its cross-validation, the size that it prefers, and the variance model.
 
-    `seed` is the one of R's stream, for nfold of 2 or more.
+    `seed` is the one of R's stream, for nfold of 2 or more. With a model `before` there is no forward pass:
+    its terms are pruned again, on all rows and in each fold.
     """
+    fit_plain = fit_one if before is None else partial(reprune, before)
     if options.nfold < 2:
-        return fit_one(data, options, n_threads)
+        return fit_plain(data, options, n_threads)
     from .cross_validation import best_size, cross_validate
     from .varmod import fit_variance
 
@@ -653,14 +662,14 @@ def fit_complete(
     assert seed is not None  # the estimator has drawn one
     draws = RDraws(seed)
     by_cv = options.pmethod == "cv"
-    first = replace(options, pmethod="backward") if by_cv else options
-    found = fit_one(data, first, n_threads)
-    cv = cross_validate(found.model, data, options, draws, n_threads)
+    first = replace(options, pmethod="backward") if by_cv and before is None else options
+    found = fit_plain(data, first, n_threads)
+    cv = cross_validate(found.model, data, options, draws, n_threads, fit_plain)
     if by_cv:
         size = replace(options, nprune=best_size(cv, options.nprune))
-        before, found = found.model, reprune(found.model, data, size)
+        preliminary, found = found.model, reprune(found.model, data, size)
         kept = ("rss_per_subset", "gcv_per_subset", "prune_terms")  # of the first pruning pass
-        model = replace(found.model, **{name: getattr(before, name) for name in kept})
+        model = replace(found.model, **{name: getattr(preliminary, name) for name in kept})
         found = replace(found, model=model)
     found = replace(found, cv=cv)
     if options.varmod_method == "none":
@@ -801,8 +810,15 @@ class NativeEngine(Engine):
             warn_user(warning, RWarning)
         return fit_complete(data, options, n_threads, seed)
 
-    def reprune(self, fit: Fit, data: TrainingData, options: EarthOptions) -> Fit:
-        return reprune(fit.model, data, options)
+    def reprune(
+        self,
+        fit: Fit,
+        data: TrainingData,
+        options: EarthOptions,
+        seed: int | None = None,
+        n_threads: int = 1,
+    ) -> Fit:
+        return fit_complete(data, options, n_threads, seed, fit.model)
 
     def bind(self, design: Design, options: EarthOptions) -> BoundNative:
         return BoundNative(design.values, design.names, options)

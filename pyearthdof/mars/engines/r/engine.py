@@ -41,11 +41,18 @@ class REngine(Engine):
     ) -> Fit:
         return _fit(data, options, seed)
 
-    def reprune(self, fit: Fit, data: TrainingData, options: EarthOptions) -> Fit:
+    def reprune(
+        self,
+        fit: Fit,
+        data: TrainingData,
+        options: EarthOptions,
+        seed: int | None = None,
+        n_threads: int = 1,
+    ) -> Fit:
         bridge.require("earth")
         if data.formula is None:
             options = replace(options, allowed=None)
-        return _fit(data, options, r_object=fit.r_object)
+        return _fit(data, options, seed, fit.r_object)
 
     def bind(self, design: Design, options: EarthOptions) -> BoundR:
         return BoundR(design.values, design.names, options)
@@ -57,13 +64,13 @@ def _fit(
     seed: int | None = None,
     r_object: bytes | None = None,
 ) -> Fit:
-    """Fit, or with the bytes of an earlier fit do only its pruning pass again."""
+    """Fit, or with the bytes of an earlier fit only prune its terms again."""
     passed, allowed = _passable(options)
     is_formula = isinstance(data, FormulaData)
     sent = _formula_data(data) if isinstance(data, FormulaData) else _matrix_data(data, options)
     try:
         if r_object is not None:
-            found = bridge.call("earth.reprune", r_object, *sent, passed)
+            found = bridge.call("earth.reprune", r_object, *sent, passed, seed)
         else:
             found = bridge.call(
                 "earth.formula.one" if is_formula else "earth.one", *sent, passed, seed

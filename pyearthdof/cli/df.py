@@ -248,11 +248,7 @@ def is_importable(name: str) -> bool:
 
 
 def parameters_of(settings: list[str]) -> dict:
-    """`["max_depth=3", "criterion=poisson"]` as parameters; what is no Python literal is text.
-
-    >>> parameters_of(["max_depth=3", "weights=distance", "alphas=[0.1, 1]"])
-    {'max_depth': 3, 'weights': 'distance', 'alphas': [0.1, 1]}
-    """
+    """`["max_depth=3", "criterion=poisson"]` as parameters; what is no Python literal is text."""
     found = {}
     for setting in settings:
         name, sign, value = setting.partition("=")

@@ -305,14 +305,7 @@ class RandomXDegreesOfFreedom(DegreesOfFreedom):
 
 
 def equivalent_predictors(ratio: Any, n: int) -> np.ndarray:
-    """The k at which k/n + k/(n - k - 1) is the given OptR/sigma^2; it stays below n - 1.
-
-    Examples
-    --------
-    >>> from pyearthdof.dof.prediction import equivalent_predictors
-    >>> round(float(equivalent_predictors(10 / 50 + 10 / 39, 50)), 10)
-    10.0
-    """
+    """The k at which k/n + k/(n - k - 1) is the given OptR/sigma^2; it stays below n - 1."""
     # k^2 - k (2n - 1 + n ratio) + n (n - 1) ratio = 0, the smaller root, without cancellation.
     ratio = np.asarray(ratio, dtype=float)
     b = 2 * n - 1 + n * ratio

@@ -145,16 +145,7 @@ class RepeatedEstimates(Experiment):
 
 
 def seed_of(*parts: int, seed: int | None = None) -> int:
-    """A seed for numpy, or for R, of its own for each combination of numbers and a given seed.
-
-    Examples
-    --------
-    >>> from pyearthdof.experiments.base import seed_of
-    >>> seed_of(2, 10) != seed_of(10, 2)
-    True
-    >>> seed_of(2, 10, seed=0) != seed_of(2, 10)
-    True
-    """
+    """A seed for numpy, or for R, of its own for each combination of numbers and a given seed."""
     # SeedSequence takes missing numbers for 0: the 1 tells a given seed of 0 from none.
     given = () if seed is None else (1, seed)
     return int(np.random.SeedSequence((*parts, *given)).generate_state(1)[0] >> 1)

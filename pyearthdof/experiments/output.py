@@ -94,17 +94,7 @@ def _pictures(name: str, figure) -> dict[str, bytes]:
 
 
 def as_markdown(table: pd.DataFrame) -> str:
-    """A table in Markdown.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from pyearthdof.experiments.output import as_markdown
-    >>> print(as_markdown(pd.DataFrame({"p": [1], "df": ["5.71 (0.08)"]})))
-    | p | df |
-    |---|---|
-    | 1 | 5.71 (0.08) |
-    """
+    """A table in Markdown."""
     lines = [table.columns, ["---"] * table.shape[1], *table.to_numpy().tolist()]
     rows = [
         "|".join(["", *(f" {str(c).replace('|', chr(92) + '|')} " for c in line), ""])

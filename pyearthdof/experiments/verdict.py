@@ -56,16 +56,7 @@ class Comparison:
 
 
 def number(value: float, se: float | None = None) -> str:
-    """A number as it is shown, with its standard error in parentheses.
-
-    Examples
-    --------
-    >>> from pyearthdof.experiments.verdict import number
-    >>> number(4.5614512, 0.0321)
-    '4.561 (0.032)'
-    >>> number(0.08463542)
-    '0.08464'
-    """
+    """A number as it is shown, with its standard error in parentheses."""
     if se is None or not se > 0 or not math.isfinite(se):
         return f"{value:.4g}" if abs(value) < 1000 else f"{value:.0f}"
     digits = max(0, 1 - math.floor(math.log10(se)))
@@ -77,16 +68,6 @@ def printed(quantity: str, ours: float, paper: str, *, by_r: bool = False) -> Co
 
     "rounded": ours, rounded to these digits, is the paper's. "cut": it is not, but with the further
     digits dropped it is. `by_r` says that the digits are R's and not the paper's.
-
-    Examples
-    --------
-    >>> from pyearthdof.experiments.verdict import printed
-    >>> printed("error", 16.65751, "16.66").verdict
-    'exact (rounded)'
-    >>> printed("standard error", 2.266587, "2.26").verdict
-    'exact (cut)'
-    >>> printed("standard error", 2.3, "2.26").verdict
-    'off by 0.04'
     """
     how = _how_printed(float(ours), paper)
     difference = float(ours) - float(paper)
@@ -121,14 +102,6 @@ def measured(
     """A Monte Carlo estimate: within error up to `allowed` combined standard errors.
 
     `shown` is the paper's number as it prints it. `by_r` says that it is R's and not the paper's.
-
-    Examples
-    --------
-    >>> from pyearthdof.experiments.verdict import measured
-    >>> measured("df", 4.97, 0.03, 4.95, 0.033).verdict
-    'within error'
-    >>> measured("df", 5.4, 0.03, 4.95, 0.033).verdict
-    'off by 0.45 (10 standard errors)'
     """
     if paper is None:
         return Comparison(quantity, number(ours, se), "-", "")
@@ -153,13 +126,6 @@ def one_draw(quantity: str, values, paper: str, tests: int) -> Comparison:
     It differs from our mean by the spread of the draws, and by its rounding. `tests` is the number
     of such comparisons in the table. The spread that judges is shown: the standard deviation of the draws
     beside our mean, and the difference that it allows in the verdict.
-
-    Examples
-    --------
-    >>> from pyearthdof.experiments.verdict import one_draw
-    >>> line = one_draw("penalty", [2.9, 3.1, 3.0, 2.8, 3.2], "2.99", 1)
-    >>> line.ours, line.verdict
-    ('3.00 (sd 0.16)', 'within error (0.01 off, 1.5 allowed)')
     """
     values = np.asarray(values, dtype=float)
     mean = float(values.mean())
@@ -181,13 +147,6 @@ def better(
     """Whether the corrected model was better, as in the paper: beyond the error, or open.
 
     `gain` is the error of the default less that of the corrected model, `se` its standard error.
-
-    Examples
-    --------
-    >>> from pyearthdof.experiments.verdict import better
-    >>> line = better("degree 1", -0.17, 0.064, 0.05, allowed=4.0)
-    >>> line.ours, line.paper, line.verdict
-    ('worse by 0.170 (0.064)', 'better by 0.05', 'open: within error')
     """
     return stated(quantity, _gain(paper_gain), _gain(gain, se), side(gain, allowed * se))
 
@@ -204,14 +163,7 @@ def _beside(by_r: bool, shown: str) -> dict[str, str]:
 
 
 def stated(quantity: str, paper: str, ours: str, holds: bool | None) -> Comparison:
-    """Something the paper says in words, and what we found; None where the error is too large to tell.
-
-    Examples
-    --------
-    >>> from pyearthdof.experiments.verdict import stated
-    >>> stated("penalty", "rises", "2.0, 2.1", None).verdict
-    'open: within error'
-    """
+    """Something the paper says in words, and what we found; None where the error is too large to tell."""
     if holds is None:
         return Comparison(quantity, ours, paper, OPEN)
     return Comparison(quantity, ours, paper, "holds" if holds else "does not hold", bool(holds))
@@ -235,16 +187,7 @@ class Tally:
 
 
 def tally(comparisons: list[dict]) -> dict[str, Tally]:
-    """The count of the comparisons with the paper, and of those with R, as `to_dict` gives them.
-
-    Examples
-    --------
-    >>> from pyearthdof.experiments.verdict import printed, stated, tally
-    >>> lines = [printed("df", 1.23, "1.2"), stated("df", "1 or 2", "1.3 (0.4)", None)]
-    >>> lines += [printed("df", 1.23, "1.23", by_r=True)]
-    >>> {judge: str(count) for judge, count in tally([line.to_dict() for line in lines]).items()}
-    {'the paper': '1 of 1, 1 open', 'R': '1 of 1'}
-    """
+    """The count of the comparisons with the paper, and of those with R, as `to_dict` gives them."""
     counts = {}
     for judge in ("the paper", "R"):
         part = [c for c in comparisons if bool(c.get("reference")) == (judge == "R")]
@@ -267,25 +210,12 @@ def multiple(tests: int, dof: float = math.inf) -> float:
     """How many standard errors each of `tests` differences may have.
 
     `dof` are the degrees of freedom of the standard error: the repetitions behind it less one.
-
-    Examples
-    --------
-    >>> from pyearthdof.experiments.verdict import multiple
-    >>> round(multiple(20), 2), round(multiple(20, dof=9), 2)
-    (4.06, 7.22)
     """
     return float(t.isf(FALSE_ALARMS / (2 * tests), dof))
 
 
 def welch(se: float, dof: float, other_se: float, other_dof: float) -> float:
-    """Degrees of freedom of the error of a difference (Welch and Satterthwaite).
-
-    Examples
-    --------
-    >>> from pyearthdof.experiments.verdict import welch
-    >>> welch(1.0, 9, 1.0, 9), welch(1.0, 9, 0.0, 99)
-    (18.0, 9.0)
-    """
+    """Degrees of freedom of the error of a difference (Welch and Satterthwaite)."""
     if se == 0 and other_se == 0:
         return math.inf
     return (se**2 + other_se**2) ** 2 / (se**4 / dof + other_se**4 / other_dof)
@@ -295,14 +225,6 @@ def side(gaps, allowed) -> bool | None:
     """Whether gaps lie above 0: none is below, and one is above, by more than the allowed error.
 
     None where all are within it.
-
-    Examples
-    --------
-    >>> from pyearthdof.experiments.verdict import side
-    >>> side([0.5], [0.3]), side([0.1], [0.3]), side([-0.5], [0.3])
-    (True, None, False)
-    >>> side([0.5, -0.1], [0.3, 0.3]), side([0.5, -0.5], [0.3, 0.3])
-    (True, False)
     """
     gaps, allowed = np.asarray(gaps), np.asarray(allowed)
     if (gaps < -allowed).any():
@@ -322,14 +244,6 @@ def rises(values, errors, allowed: float) -> bool | None:
     """Whether a sequence rises: no value is below an earlier one, and the last is above the first.
 
     Both up to `allowed` combined standard errors; None where it is too flat to tell.
-
-    Examples
-    --------
-    >>> from pyearthdof.experiments.verdict import rises
-    >>> rises([1.7, 4.0, 3.91], [0.1, 0.1, 0.1], 4.0)
-    True
-    >>> rises([1.7, 4.0, 3.0], [0.1, 0.1, 0.1], 4.0)
-    False
     """
     values, errors = np.asarray(values), np.asarray(errors)
     steps = np.subtract.outer(values, values)

@@ -82,11 +82,6 @@ def r_format(values, digits: int = DIGITS) -> list[str]:
     """Format numbers together as R's `format` does: the fewest digits, at most `digits` significant.
 
     All get the same number of decimals; where that is longer than the scientific form, they get that.
-
-    >>> r_format([13.3286113, -0.000103])
-    ['13.328611', '-0.000103']
-    >>> r_format([1e-10])
-    ['1e-10']
     """
     values = [float(v) + 0.0 for v in values]  # R shows no negative zero
     finite = [v for v in values if math.isfinite(v)]

@@ -53,11 +53,7 @@ def tidy(ax) -> None:
 
 
 def shorten(name, longest: int = LONGEST_NAME) -> str:
-    """A name that fits under an axis: a long one keeps its beginning and its end.
-
-    >>> shorten("temperature_at_sandburg_air_force_base", 20)
-    'temperatur…orce_base'
-    """
+    """A name that fits under an axis: a long one keeps its beginning and its end."""
     # A lone dollar sign would open matplotlib's mathematics.
     name = str(name)
     if len(name) > longest:

@@ -178,13 +178,6 @@ def lowess(x, y, *, fraction: float = 2 / 3, n_robust: int = 3) -> tuple[np.ndar
     Each point's value comes from a line through the nearest `fraction` of the points, with tricube
     weights; `n_robust` times the fit is repeated with less weight on points far from it. Lines are
     fitted at points about a hundredth of the range apart and joined between them.
-
-    Examples
-    --------
-    >>> from pyearthdof.plots.residuals import lowess
-    >>> x, smooth = lowess([3.0, 1.0, 2.0, 4.0], [6.0, 2.0, 4.0, 8.0], fraction=1)
-    >>> x, smooth.round(6)
-    (array([1., 2., 3., 4.]), array([2., 4., 6., 8.]))
     """
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     order = np.argsort(x, kind="stable")

@@ -57,14 +57,7 @@ if TYPE_CHECKING:
 
 
 def corrected_penalty(df: Any, r: Any) -> np.ndarray:
-    """The penalty at which r terms have df nominal degrees of freedom, never below 0 (Algorithm 2).
-
-    Examples
-    --------
-    >>> from pyearthdof.dof.mars.correction import corrected_penalty
-    >>> float(corrected_penalty(51.0, 21))
-    3.0
-    """
+    """The penalty at which r terms have df nominal degrees of freedom, never below 0 (Algorithm 2)."""
     return np.maximum(penalty_before_zero(df, r), 0.0)
 
 

@@ -45,15 +45,6 @@ def structure_of(model: Any, X: Rows, y: np.ndarray) -> Structure:
     """The structure of a fitted regressor at the data that it was fitted to.
 
     A linear smoother may have been fitted to several responses at once.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.tree import DecisionTreeRegressor
-    >>> from pyearthdof.dof.montecarlo.adapters import structure_of
-    >>> X, y = np.arange(6.0)[:, None], np.array([1.0, 1.0, 1.0, 5.0, 5.0, 5.0])
-    >>> structure_of(DecisionTreeRegressor(max_depth=1).fit(X, y), X, y).trace
-    2.0
     """
     rule = _STRUCTURES.get(_name(model))
     return UNKNOWN if rule is None else rule(model, X, y)

@@ -41,15 +41,6 @@ def orthogonal(Z: np.ndarray, centred: bool) -> np.ndarray:
     """The columns of Z made orthogonal to each other, each as long as it was.
 
     `centred` leaves the means of the columns as they are and makes the rest orthogonal to the constant.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pyearthdof.dof.montecarlo.draws import orthogonal
-    >>> Q = orthogonal(np.array([[1.0, 2.0], [0.0, 3.0], [0.0, 0.0]]), centred=False)
-    >>> Q.T @ Q
-    array([[ 1.,  0.],
-           [ 0., 13.]])
     """
     mean = Z.mean(axis=0) if centred else 0.0
     Z = Z - mean
@@ -70,12 +61,6 @@ def frame_size(dimension: int, counts: Sequence[int], *, partial: bool = False) 
         Number of repetitions for each design.
     partial : bool
         Take smaller frames where there are not enough whole ones.
-
-    Examples
-    --------
-    >>> from pyearthdof.dof.montecarlo.draws import frame_size
-    >>> frame_size(99, [1000]), frame_size(99, [900]), frame_size(99, [900], partial=True)
-    (99, None, 90)
     """
     least = _LEAST if len(counts) == 1 else _LEAST_EACH
     size = min(dimension, min(counts) // least)

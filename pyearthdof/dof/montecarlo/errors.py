@@ -79,14 +79,6 @@ def mean_of(values: np.ndarray, groups: np.ndarray | None = None) -> Jackknife:
     values : (m,) array
     groups : (m,) array of int, optional
         Group of each repetition, where groups are left out instead of single repetitions.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pyearthdof.dof.montecarlo.errors import mean_of
-    >>> mean = mean_of(np.array([1.0, 2.0, 4.0, 5.0]))
-    >>> mean.value, round(mean.se, 4)
-    (3.0, 0.9129)
     """
     values = np.asarray(values, dtype=float)
     if (values == values[0]).all():

@@ -173,13 +173,6 @@ def projections(X: Rows, centred: bool) -> list[np.ndarray]:
     Each is orthogonal to those before it. The constant is in the first one, or, if `centred`, in none; a
     basis without columns is left out. Powers are taken while they need at most half of the dimensions, and
     nothing where X can have all of them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pyearthdof.dof.montecarlo.variance_reduction import projections
-    >>> [basis.shape for basis in projections(np.arange(12.0)[:, None], centred=False)]
-    [(12, 2), (12, 1), (12, 1), (12, 1), (12, 1)]
     """
     X = np.asarray(X, dtype=float)
     n, p = X.shape

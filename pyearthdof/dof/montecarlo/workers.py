@@ -102,12 +102,6 @@ def run_tasks(
         As in `joblib.Parallel`; a backend chosen by `joblib.parallel_config` goes before `prefer`.
     ordered : bool
         Yield in the order of the tasks instead of the order in which they are finished.
-
-    Examples
-    --------
-    >>> from pyearthdof.dof.montecarlo.workers import run_tasks
-    >>> list(run_tasks(abs, [-1, 2]))
-    [(-1, 1), (2, 2)]
     """
     if is_on_cluster():
         yield from _on_dask(get_active_backend()[0], function, tasks)
@@ -339,12 +333,6 @@ def block_edges(n: int, n_rep: int, width: int = 1, least: int = _MIN_BLOCKS) ->
 
     `width` is the number of fitted vectors that one repetition gives, `least` the least number of
     blocks, if there are repetitions enough.
-
-    Examples
-    --------
-    >>> from pyearthdof.dof.montecarlo.workers import block_edges
-    >>> block_edges(100, 20)[:5]
-    [0, 1, 2, 3, 5]
     """
     wanted = max(least, -(-n_rep // _MAX_COLUMNS), -(-n * n_rep * width // _MAX_VALUES))
     n_blocks = min(n_rep, wanted)

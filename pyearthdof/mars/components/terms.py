@@ -30,11 +30,6 @@ def term_names(dirs, cuts, feature_names, X) -> tuple[str, ...]:
 
     A hinge at 0 on counts (whole numbers from 0 to below 100) is the predictor itself, and earth names
     it so; hence X.
-
-    >>> import numpy as np
-    >>> X = np.array([[0.5, 1.0], [2.5, 3.0]])
-    >>> term_names(np.array([[0, 0], [1, 2]]), np.array([[0, 0], [0.5, 1.0]]), ("a", "b"), X)
-    ('(Intercept)', 'h(a-0.5)*b')
     """
     # only a hinge at 0 asks for them
     counts = _counts(X) if ((dirs == 1) & (cuts == 0)).any() else np.zeros(X.shape[1], dtype=bool)

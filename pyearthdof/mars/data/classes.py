@@ -25,11 +25,6 @@ def learn_classes(y: Any, n_samples: int, order: Any = "sorted") -> tuple[np.nda
     """The classes in their order, and the position of each row's class in them.
 
     `order` is "sorted", "levels" (those of a categorical, else sorted), or the classes themselves.
-
-    >>> learn_classes(["b", "a", "b"], 3)
-    (array(['a', 'b'], dtype='<U1'), array([1, 0, 1]))
-    >>> learn_classes(["b", "a", "b"], 3, ["b", "a"])
-    (array(['b', 'a'], dtype='<U1'), array([0, 1, 0]))
     """
     y = as_pandas(y, "y")
     wanted = _wanted(y, order)

@@ -69,20 +69,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Columns:
-    """The raw columns of a design with at least one that is not a number.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from pyearthdof.mars.data.columns import Columns
-    >>> frame = pd.DataFrame({"age": [1.0, 2.0], "sex": ["male", "female"]})
-    >>> columns = Columns.learn(frame)
-    >>> columns.feature_names
-    ('age', 'sexmale')
-    >>> columns.expand(frame)
-    array([[1., 1.],
-           [2., 0.]])
-    """
+    """The raw columns of a design with at least one that is not a number."""
 
     columns: tuple[Column, ...]
 
@@ -406,13 +393,7 @@ def numbers_of_series(name: str, values: pd.Series) -> pd.Series:
 
 
 def column_names(name: str, frame: pd.DataFrame) -> tuple[str, ...] | None:
-    """The names of a frame's columns as scikit-learn sees them: None where no name is a text.
-
-    >>> column_names("X", pd.DataFrame([[1, 2]], columns=["a", "b"]))
-    ('a', 'b')
-    >>> column_names("X", pd.DataFrame([[1, 2]])) is None
-    True
-    """
+    """The names of a frame's columns as scikit-learn sees them: None where no name is a text."""
     if isinstance(frame.columns, pd.MultiIndex):
         raise InvalidInputError(
             f"{name} has column names of {frame.columns.nlevels} levels (a MultiIndex), but it should have "

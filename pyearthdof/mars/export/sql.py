@@ -26,19 +26,6 @@ def to_sql(model, *, type: str = "response", dialect: str = "ansi") -> str | lis
     which overflow in some databases. The dialect "ansi" writes "name" and 'it''s' for SQLite, DuckDB,
     PostgreSQL, Snowflake and Oracle; "mysql" writes `name` and escapes with a backslash for MySQL, MariaDB,
     BigQuery and Spark.
-
-    Examples
-    --------
-    >>> from dataclasses import replace
-    >>> import pandas as pd
-    >>> from pyearthdof import Earth
-    >>> X = pd.DataFrame({"speed": [float(v) for v in range(30)]})
-    >>> model = Earth(engine="native", nk=3).fit(X, [v * v / 20 for v in range(30)]).model_
-    >>> short = replace(model, coef=model.coef.round(2))
-    >>> print(to_sql(short))
-    (10.9e0
-    + 2.32e0 * CASE WHEN "speed" > 16.0 THEN "speed" - 16.0 WHEN "speed" <= 16.0 THEN 0.0 END
-    - 0.81e0 * CASE WHEN "speed" < 16.0 THEN 16.0 - "speed" WHEN "speed" >= 16.0 THEN 0.0 END)
     """
     check_choice("type", type, TYPES)
     check_choice("dialect", dialect, DIALECTS)

@@ -146,11 +146,7 @@ def _variance(x: np.ndarray) -> float:
 
 
 def quantiles(x: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """R's quantiles of type 7.
-
-    >>> quantiles(np.array([4.0, 1.0, 2.0]), np.array([0.5, 0.75])).tolist()
-    [2.0, 3.0]
-    """
+    """R's quantiles of type 7."""
     x = np.sort(x)
     index = (len(x) - 1) * shares + 1.0
     low, high = np.floor(index), np.ceil(index)

@@ -160,15 +160,6 @@ def learn_formula(
     `moves_knots` tells whether knots of bs and ns that fall on the boundary are moved to the inside, as
     by R from 4.5 on; it is asked where there are some. With a `class_order`, see `learn_classes`, the
     response holds classes.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"y": [1.0, 2.0, 4.0], "x": [1.0, 2.0, 3.0], "f": list("aba")})
-    >>> learned = learn_formula("log(y) ~ I(x^2) + f", frame_of_formula(frame))
-    >>> learned.names, learned.responses.names
-    (('I(x^2)', 'fb'), ('log(y)',))
-    >>> learned.design.tolist()
-    [[1.0, 0.0], [4.0, 1.0], [9.0, 0.0]]
     """
     if not isinstance(text, str):
         raise refusal("formula", text, "text such as 'y ~ x'")

@@ -49,19 +49,6 @@ class Formula:
     terms : for each term the positions of its variables, each with its coding (1: a factor has no column
         for its first level, or polynomials if it is ordered; 2: it has one for each level).
     offset_variable : position of the variable that is added to the model, or None.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from pyearthdof.mars.formula.model_matrix import Formula
-    >>> log = {"call": "log", "args": [{"column": "x"}]}
-    >>> formula = Formula.from_dict({
-    ...     "text": "y ~ log(x)", "offset": None, "terms": [[[0, 1]]],
-    ...     "variables": [{"label": "log(x)", "kind": "number", "levels": [], "expression": log}],
-    ... })
-    >>> formula.design(pd.DataFrame({"x": [1.0, 10.0]}))
-    array([[0.        ],
-           [2.30258509]])
     """
 
     text: str

@@ -27,19 +27,6 @@ def format_model(model, style: str = "h", **options) -> str:
 
     Several responses follow each other, each from its own intercept; with a GLM part the formulas of
     the linear predictors come after those of the earth model. Arguments are as in `formulas_of`.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from pyearthdof import Earth
-    >>> X = pd.DataFrame({"speed": [float(v) for v in range(30)]})
-    >>> model = Earth(engine="native").fit(X, [v * v / 20 for v in range(30)]).model_
-    >>> print(format_model(model), end="")
-      4.487748
-      + 0.8651183 * h(speed-7)
-      - 0.2955534 * h(16-speed)
-      +  1.071515 * h(speed-16)
-      +  0.604645 * h(speed-22)
     """
     return " ".join(formulas_of(model, style, **options))  # cat puts a space between its strings
 

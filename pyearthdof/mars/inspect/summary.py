@@ -691,17 +691,7 @@ def _round(value: float, decimals: int) -> float:
 
 
 class Summary(str):
-    """The text of a summary, which a notebook shows with the terms drawn; everywhere else it is a str.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pyearthdof import Earth
-    >>> x = np.random.default_rng(0).normal(size=(100, 2))
-    >>> found = Earth(engine="native").fit(x, np.abs(x[:, 0])).summary()
-    >>> isinstance(found, str), "<svg" in found._repr_html_()
-    (True, True)
-    """
+    """The text of a summary, which a notebook shows with the terms drawn; everywhere else it is a str."""
 
     _model = None
 

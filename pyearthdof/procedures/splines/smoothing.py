@@ -91,14 +91,7 @@ class DistinctX:
 
 
 def default_n_knots(n):
-    """R's `.nknots.smspl`: all values below 50, then ever fewer of them.
-
-    Examples
-    --------
-    >>> from pyearthdof.procedures.splines.smoothing import default_n_knots
-    >>> [default_n_knots(n) for n in (49, 100, 1000, 100_000)]
-    [49, 62, 144, 209]
-    """
+    """R's `.nknots.smspl`: all values below 50, then ever fewer of them."""
     if n < 50:
         return n
     a1, a2, a3, a4 = np.log2([50, 100, 140, 200])

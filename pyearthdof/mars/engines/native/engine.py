@@ -381,15 +381,6 @@ def fit(
         The fit does not depend on it.
     search : Search
         What finds the terms and subsets.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pyearthdof.mars.options import EarthOptions
-    >>> x = np.linspace(0, 1, 101)
-    >>> found = fit(x[:, None], np.maximum(0, x - 0.5), EarthOptions(n_features=1)).model
-    >>> found.dirs.ravel().tolist(), found.cuts.ravel().round(6).tolist()
-    ([0.0, 1.0, -1.0], [0.0, 0.52, 0.52])
     """
     X = np.asarray(X, dtype=float)
     Y = np.asarray(y, dtype=float).reshape(len(X), -1)

@@ -324,14 +324,6 @@ def fit_glm(
     l2 : float
         Ridge penalty: deviance + l2 sum (s_j b_j)^2 is minimised, s_j the standard deviation of column j;
         the intercept is free. R has none.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> x = np.arange(6.0)
-    >>> found = fit_glm(np.array([np.ones(6), x]), np.array([0, 0, 1, 0, 1, 1.0]), "binomial")
-    >>> found.coef.round(4).tolist(), found.iterations, found.converged
-    ([-3.0351, 1.214], 5, True)
     """
     kind, notes = FAMILIES[family], list[str]()
     columns = np.ascontiguousarray(columns, dtype=float)

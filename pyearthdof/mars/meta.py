@@ -28,18 +28,19 @@ def load_estimator(text: str) -> MarsEstimator:
     return kinds.get(file.kind, Earth)._of_file(file)
 
 
-def _has(name: str):
-    return available_if(lambda self: hasattr(self._inner, name))
+def _delegated(name: str, of: type[MarsEstimator] = Earth) -> Callable[..., Any]:
+    """The method of the fitted estimator, with the arguments and the doc string that it has in `of`."""
 
-
-def _delegated(name: str) -> Callable[..., Any]:
-    """The method of the fitted estimator, with the arguments and the doc string of Earth's."""
-
-    @wraps(getattr(Earth, name), assigned=("__name__", "__doc__"))
+    @wraps(getattr(of, name), assigned=("__name__", "__doc__"))
     def method(self, *args, **options):
         return getattr(self._chosen(), name)(*args, **options)
 
     return method
+
+
+def _where_it_has(name: str, of: type[MarsEstimator] = Earth) -> Any:
+    """The same for a method that not every estimator has."""
+    return available_if(lambda self: hasattr(self._inner, name))(_delegated(name, of))
 
 
 def _learned(name: str) -> Any:
@@ -80,35 +81,12 @@ class EarthMeta(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
         """Predict at the rows of X; args and options are those of the fitted estimator's `predict`."""
         return self._chosen().predict(X, *args, **options)
 
-    @_has("predict_proba")
-    def predict_proba(self, X, *, missing="refuse", extrapolate="allow"):
-        """Probabilities of the classes at X; `missing` and `extrapolate` as in `Earth.predict`."""
-        return self._chosen().predict_proba(X, missing=missing, extrapolate=extrapolate)
-
-    @_has("predict_log_proba")
-    def predict_log_proba(self, X, *, missing="refuse", extrapolate="allow"):
-        """Logarithms of `predict_proba`, with its arguments X, missing and extrapolate."""
-        return self._chosen().predict_log_proba(X, missing=missing, extrapolate=extrapolate)
-
-    @_has("predict_raw_proba")
-    def predict_raw_proba(self, X, *, missing="refuse", extrapolate="allow"):
-        """R's own probabilities at X; `missing` and `extrapolate` as in `Earth.predict`."""
-        return self._chosen().predict_raw_proba(X, missing=missing, extrapolate=extrapolate)
-
-    @_has("decision_function")
-    def decision_function(self, X, *, missing="refuse", extrapolate="allow"):
-        """Linear predictors of the classes at X; `missing` and `extrapolate` as in `Earth.predict`."""
-        return self._chosen().decision_function(X, missing=missing, extrapolate=extrapolate)
-
-    @_has("predict_interval")
-    def predict_interval(self, X=None, level=0.95, kind="prediction", type="response"):
-        """Intervals of the fitted estimator; X, level, kind and type as in `Earth.predict_interval`."""
-        return self._chosen().predict_interval(X, level, kind, type)
-
-    @_has("predict_sd")
-    def predict_sd(self, X=None):
-        """Standard deviations of new observations at X by the variance model."""
-        return self._chosen().predict_sd(X)
+    predict_proba = _where_it_has("predict_proba", EarthClassifier)
+    predict_log_proba = _where_it_has("predict_log_proba", EarthClassifier)
+    predict_raw_proba = _where_it_has("predict_raw_proba", EarthClassifier)
+    decision_function = _where_it_has("decision_function", EarthClassifier)
+    predict_interval = _where_it_has("predict_interval")
+    predict_sd = _where_it_has("predict_sd")
 
     def score(self, X, y, sample_weight=None) -> float:
         """The estimator's own score: R squared, or the share of correct classes.
@@ -135,21 +113,9 @@ class EarthMeta(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
     to_frame = _delegated("to_frame")
     save = _delegated("save")
     to_json = _delegated("to_json")
-
-    @_has("to_rds")
-    def to_rds(self, path) -> None:
-        """Write an .rds file to `path` that R reads as an earth object."""
-        self._chosen().to_rds(path)
-
-    @_has("reprune")
-    def reprune(self, *, penalty=None, nprune=None, pmethod=None):
-        """The fitted estimator, pruned again; penalty, nprune and pmethod as in `Earth.reprune`."""
-        return self._chosen().reprune(penalty=penalty, nprune=nprune, pmethod=pmethod)
-
-    @_has("update")
-    def update(self, *, formula=None, ponly=False, **options):
-        """The fitted estimator, fitted again; formula, ponly and options as in `Earth.update`."""
-        return self._chosen().update(formula=formula, ponly=ponly, **options)
+    to_rds = _where_it_has("to_rds")
+    reprune = _where_it_has("reprune")
+    update = _where_it_has("update")
 
     @classmethod
     def load(cls, path):

@@ -36,6 +36,7 @@ from pyearthdof import (
 from pyearthdof.dof.mars.correction import mars_search
 from pyearthdof.dof.mars.fitted_mean import penalty_around_fit, size_around_fit
 from pyearthdof.exceptions import InvalidInputError
+from pyearthdof.mars.data.design import check_design
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 N_TRUTHS, N_DATA, N_NEW = 108, 20, 2000
@@ -164,13 +165,13 @@ class Rules:
         found["cv"], seconds["cv"] = cv.best_estimator_, time.time() - began
         run = {"draws": None, "random_state": None, "n_rep": 100, "n_jobs": 1, "progress": False}
         began = time.time()
-        size = size_around_fit(self.X, long, choice, earth, None, None, **run)
+        design = check_design(Earth(), self.X)
+        size = size_around_fit(design, long, choice, earth, None, None, **run)
         found["aicc-fit"], seconds["aicc-fit"] = at(size.size), time.time() - began
         began = time.time()
-        given = dict.fromkeys(("degree", "nk", "package")) | {"engine": "native"}
-        search = mars_search(self.X, earth, "data", given)
+        search = mars_search(design, earth, "data", {"engine": "native"})
         fit = lambda c: Earth(**earth.get_params() | {"penalty": c}).fit(self.X, y)  # noqa: E731
-        penalty = penalty_around_fit(self.X, fit, search.procedure, **run)
+        penalty = penalty_around_fit(search, fit, **run)
         found["penalty-fit"], seconds["penalty-fit"] = fit(penalty.penalty), time.time() - began
         seconds |= {"ended-size": size.ended, "ended-penalty": penalty.ended}
         return found | {"seconds": seconds}

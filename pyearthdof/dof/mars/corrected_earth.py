@@ -159,7 +159,7 @@ class CorrectedEarth(EarthMeta):
         """
         self.rule_, checked = self._checked(X, y, sample_weight)
         if self.rule_ == "by_df":
-            self.correction_, self.estimator_ = self._fit_size(X, checked)
+            self.correction_, self.estimator_ = self._fit_size(checked)
             return self
         found: PenaltyCorrection | AroundFit
         if self.mu == "fitted":
@@ -202,7 +202,7 @@ class CorrectedEarth(EarthMeta):
 
         def fit(y: np.ndarray) -> Earth:
             data = TrainingData(design, Responses(y, ("y",)))
-            return self._fit_size(X, _Checked(inner, data, options), curve)[1]
+            return self._fit_size(_Checked(inner, data, options), curve)[1]
 
         return _OneByOne(X, fit)
 
@@ -301,9 +301,7 @@ class CorrectedEarth(EarthMeta):
 
     def _penalty_around_fit(self, checked: _Checked) -> AroundFit:
         search = mars_search(checked.data.design, self._inner, "data", {"engine": "native"})
-        return penalty_around_fit(
-            search.design, lambda c: checked.fit(penalty=c), search.procedure, **self._run
-        )
+        return penalty_around_fit(search, lambda c: checked.fit(penalty=c), **self._run)
 
     def _curve(self, design: Design, weights: ArrayLike | None) -> SizeCurve:
         """The degrees of freedom of all sizes."""
@@ -323,20 +321,17 @@ class CorrectedEarth(EarthMeta):
         return measure_sizes((n, p), self._inner, None, None, **run)
 
     def _fit_size(
-        self,
-        X: Rows,
-        checked: _Checked,
-        curve: SizeCurve | None = None,
+        self, checked: _Checked, curve: SizeCurve | None = None
     ) -> tuple[SizeChoice, Earth]:
         """The choice, and the fit of that size."""
         inner, design, weights = self._inner, checked.data.design, checked.data.all_weights
         long = checked.fit(penalty=-1.0, nprune=None)
         curve = self._curve(design, weights) if curve is None else curve
         given = {"criterion": self.criterion, "n": n_weighted(long), "nprune": inner.nprune}
-        choice = choose_size(curve, rss_of_sizes(long, X), **given)
+        choice = choose_size(curve, rss_of_sizes(long, design), **given)
         if self.mu == "fitted":
             choice = size_around_fit(
-                X, design, long, choice, inner, weights, inner.nprune, **self._run
+                design, long, choice, inner, weights, inner.nprune, **self._run
             )
         # one term leaves an exhaustive search no choice
         pmethod = "backward" if choice.size == 1 else None

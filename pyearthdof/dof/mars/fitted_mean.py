@@ -16,16 +16,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from ...contract import Rows
 from ...exceptions import InvalidInputError
 from ...mars.data.design import Design
 from ...mars.earth import Earth
 from ..criteria import AGREES, FULL, MOST, PERFECT, SWINGS, TIRED, settle
-from ..degrees_of_freedom import degrees_of_freedom
-from ..montecarlo.draws import Draws, RandomState, authors_draws
+from ..montecarlo.designs import the_designs
+from ..montecarlo.draws import Draws, RandomState, Responses, authors_draws
 from ..montecarlo.errors import check_n_rep
-from ..results import DegreesOfFreedom, Estimate
-from .correction import corrected_penalty, default_penalty, nominal
+from ..montecarlo.measurement import Measurement, measure
+from ..montecarlo.variance_reduction import choose
+from ..results import Estimate
+from .correction import MarsSearch, corrected_penalty, default_penalty, nominal
 from .sizes import (
     Mean,
     SizeChoice,
@@ -111,29 +112,20 @@ class AroundFit(Estimate):
 
 
 def penalty_around_fit(
-    X: Rows,
+    search: MarsSearch,
     fit: Callable,
-    unpruned: Any,
     n_rep: int | None,
     draws: Draws | str | None,
     random_state: RandomState,
-    n_jobs: int | None,
-    progress: bool,
+    **run: Any,
 ) -> AroundFit:
     """Iterate Algorithm 2 around its own fit.
 
-    Parameters
-    ----------
-    X : the design
-    fit : function
-        `fit(penalty)` is the estimator with that penalty, fitted to the data.
-    unpruned : Earth
-        What is measured, without threshold and pruning.
-    n_rep, draws, random_state, n_jobs, progress
-        As in `correct_penalty`.
+    `fit(penalty)` is the estimator with that penalty, fitted to the data; `run` has n_jobs and progress.
     """
     n_rep = check_n_rep(n_rep, None)
     stream = authors_draws(draws, random_state)
+    procedure, unpruned = search.once_checked(), search.procedure
     penalty = default = default_penalty(unpruned.degree)
     rows, ended, found = [], TIRED, None
     seen: dict[tuple, int] = {}
@@ -148,10 +140,11 @@ def penalty_around_fit(
         if sigma == 0:
             ended = PERFECT
             break
-        found = degrees_of_freedom(
-            unpruned, X, mu=model.fitted_values_, sigma=sigma, n_rep=n_rep, draws=stream.copy(),
-            n_jobs=n_jobs, progress=progress,
-        )  # fmt: skip
+        draws_of_step = stream.copy()
+        designs = the_designs(search.design, draws_of_step, n_rep, None)
+        responses = Responses(n, model.fitted_values_, np.full(n, sigma), draws_of_step)
+        reduction = choose("auto", procedure, search.design, responses, designs.counts)
+        found = measure(procedure, designs, responses, reduction=reduction, **run)
         last, penalty = penalty, _corrected(found, default)
         rows.append((last, int(model.n_terms_), sigma, penalty))
         if abs(penalty - last) < CLOSE:
@@ -164,7 +157,7 @@ def penalty_around_fit(
             break
         seen[key] = step
     steps = pd.DataFrame(rows, columns=["penalty", "n_terms", "sigma", "measured"])
-    df, se = (np.nan, np.nan) if found is None else (found.df, found.se)
+    df, se = (np.nan, np.nan) if found is None else (found.df.value, found.df.se)
     r = 1.0 if found is None else _terms(found)
     return AroundFit(
         penalty=penalty,
@@ -179,19 +172,18 @@ def penalty_around_fit(
     )
 
 
-def _terms(found: DegreesOfFreedom) -> float:
+def _terms(found: Measurement) -> float:
     assert found.n_coef is not None  # a MARS counts its terms
-    return float(found.n_coef)
+    return found.n_coef.value
 
 
-def _corrected(found: DegreesOfFreedom, default: float) -> float:
+def _corrected(found: Measurement, default: float) -> float:
     """Algorithm 2; the default where no term was ever added."""
     r = _terms(found)
-    return float(corrected_penalty(found.df, r)) if r > 1 else default
+    return float(corrected_penalty(found.df.value, r)) if r > 1 else default
 
 
 def size_around_fit(
-    X: Rows,
     design: Design,
     long: Earth,
     first: SizeChoice,
@@ -202,25 +194,13 @@ def size_around_fit(
 ) -> SizeChoice:
     """Iterate the choice of a size around its own fit.
 
-    Parameters
-    ----------
-    X : the data
-    design : Design
-        X, checked.
-    long : Earth
-        Fitted with penalty -1 and without nprune: all sizes come from it.
-    first : SizeChoice
-        By the curve at the null.
-    estimator : Earth
-        Whose search is measured.
-    weights : case weights, or None
-    nprune : most terms, or None
-    **run
-        n_rep, draws, random_state, n_jobs and progress.
+    All sizes come from `long`, fitted with penalty -1 and without nprune. `first` was chosen by the curve at
+    the null, and `estimator` is the one whose search is measured; `run` has n_rep, draws, random_state,
+    n_jobs and progress.
     """
     stream = authors_draws(run.pop("draws"), run.pop("random_state"))
     rows, choice = [], first
-    projections, n = fits_of_sizes(long, X), n_weighted(long)
+    projections, n = fits_of_sizes(long, design), n_weighted(long)
     fits, rss = projections(long.fitted_values_ + long.residuals_), first.table["rss"].to_numpy()
 
     def around(size: int) -> int | str:

@@ -28,7 +28,7 @@ from ..._utils.checks import by_position, check_choice, check_level, refusal
 from ...contract import Rows, SizeFits
 from ...exceptions import InvalidInputError
 from ...mars.components.terms import evaluate_terms
-from ...mars.data.design import check_weights, differ
+from ...mars.data.design import Design, check_weights, differ
 from ...mars.earth import Earth
 from ...mars.engines.base import BoundEngine
 from ..criteria import CRITERIA, scores, sum_of_squares
@@ -44,17 +44,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def fits_of_sizes(long: Earth, X: Rows) -> Callable:
-    """A function of y that fits it by the best terms of each size, (sizes, n).
-
-    Parameters
-    ----------
-    long : Earth
-        Fitted to X without nprune.
-    X : the design
-    """
+def fits_of_sizes(long: Earth, design: Design) -> Callable:
+    """A function of y that fits it by the best terms of each size of `long`, (sizes, n)."""
     model, root = long.model_, _root(long)
-    bx = evaluate_terms(model.design(X), model.dirs, model.cuts)
+    bx = evaluate_terms(design.values, model.dirs, model.cuts)
     length = np.linalg.norm(root[:, None] * bx, axis=0)
     bx = bx / np.where(length > 0, length, 1.0)
     bases = []
@@ -69,19 +62,12 @@ def n_weighted(model: Any) -> int:
     return int((_root(model) > 0).sum())
 
 
-def rss_of_sizes(long: Earth, X: Rows) -> np.ndarray:
-    """Residual sums of squares of the best terms of each size.
-
-    Parameters
-    ----------
-    long : Earth
-        Fitted to X without nprune.
-    X : the design
-    """
+def rss_of_sizes(long: Earth, design: Design) -> np.ndarray:
+    """Residual sums of squares of the best terms of each size."""
     if (long.rss_per_subset_ > 0).all():
         return long.rss_per_subset_
     y = long.fitted_values_ + long.residuals_
-    return sum_of_squares(y - fits_of_sizes(long, X)(y), y, _root(long))
+    return sum_of_squares(y - fits_of_sizes(long, design)(y), y, _root(long))
 
 
 def rss_of_fit(model: Any) -> float:

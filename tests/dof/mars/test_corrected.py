@@ -161,8 +161,9 @@ def test_before_fitting():
     assert not hasattr(native(), "penalty_")
 
 
+@pytest.mark.parametrize("mu", [None, "fitted"])
 @pytest.mark.parametrize("rule", ["corrected", "by_df"])
-def test_the_data_are_checked_once_for_the_measurement_and_the_fit(rule):
+def test_the_data_are_checked_once_for_the_measurement_and_the_fit(rule, mu):
     data = load_ozone()
     X, y = data.drop(columns="O3"), data["O3"]
     calls = Counter()
@@ -170,14 +171,14 @@ def test_the_data_are_checked_once_for_the_measurement_and_the_fit(rule):
     def count(frame, event, arg):
         calls[frame.f_code.co_qualname] += event == "call"
 
-    model = CorrectedEarth(Earth(engine="native"), rule=rule, n_rep=20)
+    model = CorrectedEarth(Earth(engine="native"), rule=rule, mu=mu, n_rep=20)
     sys.setprofile(count)
     try:
         model.fit(X, y)
     finally:
         sys.setprofile(None)
     once = ["check_design", "Columns.learn", "check_responses"]
-    once += (
-        ["check_options"] if rule == "corrected" else []
-    )  # by_df prunes again, with other options
+    if (rule, mu) == ("corrected", None):  # the others fit, or prune again, with other options
+        once.append("check_options")
     assert [calls[name] for name in once] == [1] * len(once)
+    assert calls["numbers_by_name"] == 0

@@ -40,7 +40,7 @@ from .._utils.warnings import warn_user
 from ..contract import Bound, Rows
 from ..exceptions import InvalidInputError, MissingClassWarning
 from .degrees_of_freedom import check_y_is_used
-from .montecarlo.adapters import fix_random_state, takes_missing
+from .montecarlo.adapters import fix_random_state, has_method, takes_missing
 from .montecarlo.designs import Designs, the_designs
 from .montecarlo.draws import Draws, RandomState, as_draws
 from .montecarlo.errors import mean_over_designs
@@ -334,7 +334,7 @@ def family_df(
     check_choice("loss", loss, LOSSES)
     if found == "poisson" and loss == "counting":
         raise refusal("loss", loss, "'deviance' or 'squared' for counts")
-    if found == "bernoulli" and loss != "counting" and not hasattr(procedure, "predict_proba"):
+    if found == "bernoulli" and loss != "counting" and not has_method(procedure, "predict_proba"):
         raise refusal("loss", loss, f"'counting': {procedure!r} has no predict_proba")
     check_y_is_used(y, mu)
     y, mu = by_position(X, y=y, mu=mu)
@@ -384,7 +384,7 @@ def family_of(estimator: Any, family: str | None) -> str:
         raise refusal(
             "family", family, f"None, 'gaussian' or 'poisson': {estimator!r} is no classifier"
         )
-    if family == "poisson" and not hasattr(estimator, "predict"):
+    if family == "poisson" and not has_method(estimator, "predict"):
         raise refusal("family", family, f"None: {estimator!r} cannot predict")
     return "bernoulli" if classifies else family or "gaussian"
 

@@ -72,8 +72,9 @@ class CorrectedEarth(EarthMeta):
         The mean of the noise: zero, or the fit. "fitted" measures on X until the choice agrees
         with itself, ten times at most.
     n_rep : int, optional
-        Number of responses drawn and fitted; 100 by default. With `target_se` the largest number, 10,000
-        by default.
+        Number of responses drawn and fitted; 100 by default, and for "by_df" on X 1,000,000/(n p), at least
+        20 and at most 100, so that the measurement is cheaper than a cross-validation. With `target_se` the
+        largest number, 10,000 by default.
     target_se : float, optional
         For "corrected" with noise around zero: draw until the standard error of the penalty is this small.
     draws, random_state, n_designs

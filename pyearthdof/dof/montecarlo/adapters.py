@@ -84,7 +84,7 @@ def _name(model: Any) -> str | None:
     return kind.__name__ if kind.__module__.startswith("sklearn.") else None
 
 
-# Transformers that do not look at y, and draw no random numbers.
+# Transformers that do not look at y, and draw no random numbers that would matter.
 _BLIND = {
     "AdditiveChi2Sampler", "Binarizer", "FrozenEstimator", "FunctionTransformer", "KBinsDiscretizer",
     "KNNImputer", "MaxAbsScaler", "MinMaxScaler", "MissingIndicator", "Normalizer", "OneHotEncoder",
@@ -105,8 +105,8 @@ def is_blind(step: Any) -> bool:
         return all(is_blind(part) for _, part, _ in step.transformers)
     if name == "FeatureUnion":
         return all(is_blind(part) for _, part in step.transformer_list)
-    if name == "PCA":
-        return step.svd_solver in ("full", "covariance_eigh")
+    if name == "PCA":  # "randomized" is an approximation that differs between fits
+        return step.svd_solver != "randomized" or step.random_state is not None
     return name in _BLIND
 
 
@@ -341,7 +341,7 @@ def as_procedure(procedure: Any) -> Any:
         raise InvalidInputError(f"procedure={name} but it should be an instance, {name}()")
     if hasattr(procedure, "fit_many"):
         return procedure
-    if hasattr(procedure, "fit") and hasattr(procedure, "predict"):
+    if has_method(procedure, "fit") and has_method(procedure, "predict"):
         if is_classifier(procedure):
             raise refusal("procedure", procedure, "a regressor; this is a classifier")
         return RegressorProcedure(procedure)
@@ -349,6 +349,21 @@ def as_procedure(procedure: Any) -> Any:
         return FunctionProcedure(procedure)
     right = "a procedure with fit_many, a scikit-learn regressor or a function (X, y) -> fitted"
     raise refusal("procedure", procedure, right)
+
+
+def has_method(estimator: Any, name: str) -> bool:
+    """Whether an estimator has a method, if only after its fit, as stacking has `predict`.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import StackingRegressor
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from pyearthdof.dof.montecarlo.adapters import has_method
+    >>> stack = StackingRegressor([("line", LinearRegression())])
+    >>> has_method(stack, "predict"), hasattr(stack, "predict")
+    (True, False)
+    """
+    return hasattr(estimator, name) or hasattr(type(estimator), name)
 
 
 class _OneByOne(ABC):

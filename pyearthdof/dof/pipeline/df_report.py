@@ -42,8 +42,10 @@ from ...contract import Rows, bind
 from ...exceptions import MissingClassWarning
 from ..families import FitFamily, classes_of, counts_of, family_of
 from ..montecarlo.adapters import (
+    FunctionProcedure,
     RegressorProcedure,
     as_procedure,
+    has_method,
     is_linear_smoother,
     takes_missing,
 )
@@ -385,8 +387,8 @@ def df_report(
 
     Parameters
     ----------
-    estimator : scikit-learn estimator or pipeline, or a procedure
-        A regressor or a classifier.
+    estimator : scikit-learn estimator or pipeline, procedure, or function (X, y) -> fitted
+        A regressor or a classifier. Of a function no choices are known, and no number of parameters.
     X : (n, p) array or DataFrame
         Missing values and text are the pipeline's own concern.
     y : (n,) array
@@ -421,12 +423,10 @@ def df_report(
     8 leaves, df ...
     """
     of_family = family_of(estimator, family)
-    if (
-        isinstance(estimator, type)
-        or not hasattr(estimator, "fit")
-        or not hasattr(estimator, "predict")
-    ):
-        raise refusal("estimator", estimator, "an estimator or pipeline with fit and predict")
+    fits = has_method(estimator, "fit") and has_method(estimator, "predict")
+    if isinstance(estimator, type) or not (fits or callable(estimator)):
+        right = "an estimator or pipeline with fit and predict, or a function (X, y) -> fitted"
+        raise refusal("estimator", estimator, right)
     if is_shape(X):
         raise refusal("X", X, "the design that y belongs to")
     (y,) = by_position(X, y=y)
@@ -445,22 +445,15 @@ def _gaussian(run: Runs, y: np.ndarray, sigma: float | None, prices: bool) -> Df
     if sigma is not None and np.ndim(sigma) > 0:
         raise refusal("sigma", "an array", "a number or None")
     procedure = as_procedure(run.estimator)
-    model = run.fit(
-        lambda: (
-            procedure.fitted_model(X, y)
-            if isinstance(procedure, RegressorProcedure)
-            else clone(run.estimator).fit(X, y)
-        )
-    )
+    linear = getattr(procedure, "is_linear", False)
+    model = run.fit(lambda: _fitted(procedure, X, y))
     fit = FitMany(procedure)(bind(procedure, X), y[:, None])
     fitted = fit.fitted[:, 0]
     choices = choices_of(run.estimator, model) if prices else []
-    n_pilot = (
-        0 if sigma is not None or procedure.is_linear else min(_N_PILOT, 2 * max(10, run.n_rep))
-    )
+    n_pilot = 0 if sigma is not None or linear else min(_N_PILOT, 2 * max(10, run.n_rep))
     all_of_them = with_all_held(run.estimator, model)
     runs = len(choices) + (len(choices) > 0 and all_of_them[1] > 1) + 1
-    run.announce(n_pilot + run.n_rep * (0 if procedure.is_linear else runs))
+    run.announce(n_pilot + run.n_rep * (0 if linear else runs))
     found = run.measure("the whole", run.estimator, n_pilot, y=y, mu="fitted", sigma=sigma)
     sigma = float(found.settings["sigma"])
     around = {"mu": fitted, "sigma": sigma, "method": "monte-carlo" if found.n_rep else "auto"}
@@ -476,6 +469,15 @@ def _gaussian(run: Runs, y: np.ndarray, sigma: float | None, prices: bool) -> Df
         run, found, found_prices, measures, _gaussian_notes(found, n), family="gaussian", sigma=sigma,
         naive_df=naive_df(model, fit), fixed_df=fixed,
     )  # fmt: skip
+
+
+def _fitted(procedure: Any, X: Rows, y: np.ndarray) -> Any:
+    """The fit to the data; of a function the fitted values."""
+    if isinstance(procedure, FunctionProcedure):
+        return procedure.fit_one(X, y)
+    if isinstance(procedure, RegressorProcedure):
+        return procedure.fitted_model(X, y)
+    return clone(procedure).fit(X, y)
 
 
 def _gaussian_notes(found: DegreesOfFreedom, n: int) -> list[str]:
@@ -507,7 +509,7 @@ def _of_family(run: Runs, y: ArrayLike, family: str, prices: bool) -> DfReport:
     all_of_them = with_all_held(estimator, model)
     runs = len(choices) + (len(choices) > 0 and all_of_them[1] > 1) + 1 + (labels is not None)
     run.announce(run.n_rep * runs)
-    if labels is not None and not hasattr(estimator, "predict_proba"):
+    if labels is not None and not has_method(estimator, "predict_proba"):
         raise refusal("estimator", estimator, "a classifier with predict_proba")
     options: dict[str, Any] = {
         "y": codes if labels is None else labels[codes.astype(int)],

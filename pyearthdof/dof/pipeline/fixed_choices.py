@@ -30,6 +30,8 @@ from threadpoolctl import threadpool_limits
 
 from ...contract import Rows
 from ...exceptions import FittingError, PyEarthDofError
+from ...mars.components.terms import nominal_df
+from ...mars.options import default_penalty
 from ..degrees_of_freedom import degrees_of_freedom
 from ..families import family_df
 from ..montecarlo.adapters import is_blind, is_linear_smoother
@@ -43,7 +45,8 @@ _ENSEMBLES = ("Forest", "ExtraTrees", "Boosting", "Bagging", "AdaBoost")
 def naive_df(model: Any, fits: Any = None) -> float | None:
     """Parameters as they are usually counted; None where nobody counts.
 
-    MARS counts its own nominal degrees of freedom; a tree has its leaves, a linear model its nonzero
+    MARS counts its own nominal degrees of freedom, with earth's default penalty where its own is -1, as after
+    a choice of the size; a tree has its leaves, a linear model its nonzero
     coefficients, a smoother its trace. Of K classes one has coefficients that follow from the others'. An
     ensemble has more leaves than there are observations; tr S(y) is taken.
 
@@ -57,7 +60,7 @@ def naive_df(model: Any, fits: Any = None) -> float | None:
     if any(part in type(last).__name__ for part in _ENSEMBLES):
         return None if fits is None or fits.trace is None else float(fits.trace[0])
     if hasattr(last, "nominal_df_"):
-        return float(last.nominal_df_)
+        return _of_mars(last)
     if fits is not None and fits.n_coef is not None:
         return fits.n_coef[0].item()
     if hasattr(last, "get_n_leaves"):
@@ -65,6 +68,13 @@ def naive_df(model: Any, fits: Any = None) -> float | None:
     if hasattr(last, "coef_"):
         return _free(last.coef_) + _free(np.atleast_1d(getattr(last, "intercept_", 0.0))[:, None])
     return None
+
+
+def _of_mars(model: Any) -> float:
+    if model.penalty_ >= 0:
+        return float(model.nominal_df_)
+    earth = getattr(model, "estimator_", model)
+    return float(nominal_df(model.n_terms_, default_penalty(earth.degree)))
 
 
 def _free(coefficients: np.ndarray) -> int:

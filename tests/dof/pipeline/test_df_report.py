@@ -10,6 +10,8 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.compose import TransformedTargetRegressor, make_column_transformer
+from sklearn.decomposition import PCA
+from sklearn.ensemble import StackingClassifier, StackingRegressor
 from sklearn.feature_selection import SelectKBest, f_regression
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import (
@@ -29,7 +31,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
-from pyearthdof import Earth, aic, bic, degrees_of_freedom, df_report, gcv
+from pyearthdof import CorrectedEarth, Earth, aic, bic, degrees_of_freedom, df_report, gcv
 from pyearthdof.datasets import load_airquality
 from pyearthdof.dof.pipeline.df_report import page_of
 from pyearthdof.dof.pipeline.fixed_choices import choices_of, with_all_held
@@ -111,6 +113,45 @@ def test_mars_pays_for_its_terms():
     assert report.naive_df == model.nominal_df_
     [price] = report.prices
     assert price.df_held == model.n_terms_ and "its terms" in price.what
+
+
+@pytest.mark.parametrize("steps", [(), (StandardScaler(),)])
+def test_mars_of_a_chosen_size_counts_with_the_default_penalty(steps):
+    """earth counts nothing under the penalty -1, with which a size is fitted."""
+    chosen = CorrectedEarth(Earth(degree=2, engine="native"), n_rep=5, random_state=0)
+    report = df_report(make_pipeline(*steps, chosen) if steps else chosen, X, y, **QUIET)
+    r = clone(chosen).fit(StandardScaler().fit_transform(X) if steps else X, y).n_terms_
+    assert r > 1 and report.naive_df == r + 3 * (r - 1) / 2
+    assert report.df > 1 and report.se > 0
+
+
+def test_stacking_has_predict_after_its_fit_alone():
+    parts = [("line", LinearRegression()), ("tree", DecisionTreeRegressor(max_depth=1))]
+    report = df_report(StackingRegressor(parts, cv=2), X, y, n_rep=8, random_state=0)
+    assert report.naive_df is None and report.df > 1
+    assert degrees_of_freedom(StackingRegressor(parts, cv=2), X, n_rep=5).trace is None
+    stack = StackingClassifier([("line", LogisticRegression())], cv=2)
+    assert df_report(stack, X, y > 0, n_rep=5, random_state=0).family == "bernoulli"
+
+
+@pytest.mark.parametrize("pca", [PCA(2), PCA(2, svd_solver="randomized", random_state=0)])
+def test_least_squares_on_principal_components_is_exact(pca):
+    report = df_report(make_pipeline(pca, LinearRegression()), X, y)
+    assert (report.df, report.naive_df) == (pytest.approx(3.0), 3)
+    assert report.n_rep == 0 and report.prices == ()
+
+
+def test_a_function():
+    def line(X, y):
+        return LinearRegression().fit(X, y).predict(X)
+
+    report = df_report(line, X, y, sigma=1.0, n_rep=60, random_state=0)
+    assert report.df == pytest.approx(9.0) and report.naive_df is None
+    assert report.title.endswith("line") and report.prices == ()
+    assert named(report)["AIC"].naive is None
+    assert named(report)["mean squared error"].naive == pytest.approx(
+        ((y - line(X, y)) ** 2).mean()
+    )
 
 
 def test_a_search_over_a_pipeline():
@@ -310,7 +351,7 @@ def test_it_says_before_it_starts_how_long_it_takes(capsys):
     ("estimator", "arguments", "message"),
     [
         (LinearRegression, {}, "an estimator or pipeline with fit and predict"),
-        (lambda X, y: y, {}, "an estimator or pipeline with fit and predict"),
+        ("mean", {}, r"an estimator or pipeline with fit and predict, or a function \(X, y\)"),
         (LinearRegression(), {"X": (50, 8)}, "the design that y belongs to"),
         (LinearRegression(), {"y": y[:10]}, r"y has shape \(10,\)"),
         (

@@ -5,15 +5,16 @@
 formula.arithmetic <- c("+", "-", "*", "/", "^", "(")
 formula.elementwise <- c("I", "log", "log2", "log10", "log1p", "exp", "sqrt", "abs", "sin", "cos", "tan", "pmin",
                          "pmax", "as.numeric", "as.integer", "round", "floor", "ceiling", "trunc", "sign", "%%",
-                         "%/%")
+                         "%/%", "findInterval")
 formula.logical <- c("!", "&", "|", "==", "!=", "<", "<=", ">", ">=", "is.na")
 # One number of whole columns.
 formula.summaries <- c("mean", "median", "min", "max", "sum", "var", "sd", "quantile")
 # With other arguments than columns; functions of stats; and values.
 formula.others <- c("~", "list", "c", "cbind", "ifelse", "factor", "as.factor", "ordered", "as.ordered",
-                    "interaction", "cut", "scale", "%in%", ":", "seq", "seq_len", "rep", "rev", "range")
+                    "as.character", "droplevels", "[", "interaction", "cut", "scale", "%in%", ":", "seq", "seq_len", "rep", "rev", "range")
 formula.stats <- c("poly", "offset", "relevel", "median", "sd", "var", "quantile")
-formula.values <- list(pi = pi, T = TRUE, F = FALSE)
+formula.values <- list(pi = pi, T = TRUE, F = FALSE, letters = letters, LETTERS = LETTERS,
+                       month.abb = month.abb, month.name = month.name)
 
 # Every call of a formula is a symbol that is looked up here. `list` is what model.frame makes of the
 # variables. Only the `wanted` functions, if told: they are stored with a fit, and bs alone has 26 kB.
@@ -102,6 +103,10 @@ short.text <- function(value) {
 earth.formula.one <- function(text, sent, weights, subset, options, seed = NULL, object = NULL) {
   data <- formula.data(sent)
   formula <- known.formula(text, names(data))
+  # The levels of texts are sorted by their characters' numbers, wherever R runs.
+  collation <- Sys.getlocale("LC_COLLATE")
+  on.exit(Sys.setlocale("LC_COLLATE", collation))
+  Sys.setlocale("LC_COLLATE", "C")
   args <- c(list(formula = formula, data = quote(data)), language.options(options, environment()))
   if (!is.null(weights)) {
     # model.frame looks for weights in the data first, so their name must be nobody's.
@@ -115,7 +120,7 @@ earth.formula.one <- function(text, sent, weights, subset, options, seed = NULL,
   earth <- earth::earth
   if (!all(vapply(data[all.vars(formula[[2]])], is.numeric, NA)) || length(formula[[2]]) > 1) {
     show.contrasts()
-    on.exit(detach("pyearthdof:contrasts", character.only = TRUE))
+    on.exit(detach("pyearthdof:contrasts", character.only = TRUE), add = TRUE)
   }
   advice <- if (is.sum(formula[[2]])) sum.advice(formula[[2]])
   fit <- tryCatch(
@@ -219,8 +224,11 @@ without.packages <- function(piece) {
 }
 
 describe.expression <- function(piece) {
-  if (is.name(piece) && as.character(piece) %in% names(formula.values))
-    return(list(number = as.double(formula.values[[as.character(piece)]])))
+  if (is.name(piece) && as.character(piece) %in% names(formula.values)) {
+    value <- formula.values[[as.character(piece)]]
+    if (is.character(value)) refuse.formula("it holds ", as.character(piece))
+    return(list(number = as.double(value)))
+  }
   if (is.name(piece)) return(list(column = as.character(piece)))
   if (!is.call(piece)) {
     if (!is.numeric(piece) && !is.logical(piece)) refuse.formula("it holds ", short.text(piece))

@@ -75,7 +75,13 @@ REFUSED = [
     (r"y ~ \(x) x", "it calls function"),
     ("y ~ function(x) x", "it calls function"),
     ("y ~ x$y", "it calls $"),
-    ("y ~ x[1]", "it calls [,"),
+    ("y ~ x[1]", "x[1]: only the texts of letters,"),
+    ("y ~ x + letters", "the data has no column 'letters'"),
+    ("y ~ letters[99]", "letters[99] has the index 99 but it should be 1 to 26"),
+    ("letters[x] ~ x", "[ may not stand as the response"),
+    ("y ~ findInterval(x, c(2, 1))", "vec should be numbers in ascending order"),
+    ("y ~ findInterval(x, range(x))", "it uses range(x) where a number should be"),
+    ("y ~ cbind(x, as.character(x))", "as.character may not stand inside another function"),
     ("y ~ x[[1]]", "it calls [["),
     ("y ~ x@y", "it calls @"),
     ("y ~ {x}", "it calls {"),
@@ -264,7 +270,8 @@ out <- list(names = ls(env, all.names = TRUE), all = ls(formula.functions(), all
         "factor", "cut", "scale", "as.numeric", "as.integer", "!", "&", "|", "==", "!=", "<", "<=", ">", ">=",
         "round", "floor", "ceiling", "trunc", "sign", "%%", "%/%", "is.na", "mean", "median", "min", "max",
         "sum", "var", "sd", "quantile", "as.factor", "ordered", "as.ordered", "relevel", "interaction",
-        "%in%", ":", "seq", "seq_len", "rep", "rev", "range", "pi", "T", "F", "::",
+        "%in%", ":", "seq", "seq_len", "rep", "rev", "range", "pi", "T", "F", "::", "as.character",
+        "droplevels", "findInterval", "[", "letters", "LETTERS", "month.abb", "month.name",
     }  # fmt: skip
     assert list(folder.iterdir()) == []
 

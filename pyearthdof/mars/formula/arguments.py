@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import string
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NoReturn
@@ -26,6 +27,7 @@ SIGNATURES = {
     "cut": ("x", "breaks", "labels", "include.lowest", "right", "dig.lab", "ordered_result"),
     "scale": ("x", "center", "scale"),
     "round": ("x", "digits"),
+    "findInterval": ("x", "vec", "rightmost.closed", "all.inside", "left.open"),
     "mean": ("x", "trim", "na.rm"),
     "median": ("x", "na.rm"),
     "sd": ("x", "na.rm"),
@@ -47,7 +49,7 @@ REFUSED = {
     "var": ("y", "use"),
     "quantile": ("type",),
 }
-NEEDED = {"cut": "breaks", "relevel": "ref"}
+NEEDED = {"cut": "breaks", "relevel": "ref", "findInterval": "vec"}
 OR_NULL = ("df", "knots", "labels")  # NULL is the same as nothing
 TAKES = {
     "poly": "variables, degree and raw",
@@ -166,6 +168,16 @@ def _poly(piece: FunctionCall, given: dict) -> Arguments:
 
 
 NAMED_CONSTANTS: dict[str, Value] = {"pi": math.pi, "T": True, "F": False}
+MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
+    "November", "December",
+)  # fmt: skip
+NAMED_TEXTS = {
+    "letters": tuple(string.ascii_lowercase),
+    "LETTERS": tuple(string.ascii_uppercase),
+    "month.abb": tuple(month[:3] for month in MONTHS),
+    "month.name": MONTHS,
+}
 OF_COLUMNS = (*SUMMARIES, "quantile", "range")  # what is computed of whole columns
 MAX_NUMBERS = 10_000
 FUZZ = 1e-10  # by which R's sequences may pass their end
@@ -193,8 +205,10 @@ def constant_values(node: Node, summarise: Summarise = _no_columns) -> list[Valu
     if isinstance(node, Constant):
         return [node.value]
     if isinstance(node, Name):
-        return [NAMED_CONSTANTS[node.text]]
+        return list(NAMED_TEXTS.get(node.text) or [NAMED_CONSTANTS[node.text]])
     name = node.name
+    if name == "[":
+        return list(texts_at(node, constant_numbers(node.values[1], summarise)))
     if name == "(":
         return constant_values(node.values[0], summarise)
     if name == "c":
@@ -210,6 +224,17 @@ def constant_values(node: Node, summarise: Summarise = _no_columns) -> list[Valu
     else:
         found = _computed(node, summarise)
     return found.tolist()
+
+
+def texts_at(node: FunctionCall, numbers: np.ndarray) -> tuple[str, ...]:
+    """The texts of one of NAMED_TEXTS at these numbers, counted from 1, their fractions cut off as in R."""
+    texts = constant_values(node.values[0])
+    for number in numbers:
+        if not 1 <= number < len(texts) + 1:
+            refuse(
+                f"{short_text(node)} has the index {number:g} but it should be 1 to {len(texts)}"
+            )
+    return tuple(str(texts[int(number) - 1]) for number in numbers)
 
 
 def _combined(node: FunctionCall, summarise: Summarise) -> list[Value]:

@@ -293,9 +293,26 @@ class Cut(_Computed):
         return "should have one variable and ascending breaks" if wrong else ""
 
 
+@dataclass(frozen=True)
+class LevelNumbers(_Computed):
+    """as.numeric(as.character(x)): the number that the level of a code is the text of."""
+
+    values: tuple[float, ...]
+
+    def evaluate(self, values: Mapping[str, np.ndarray]) -> np.ndarray:
+        (codes,) = self.values_of_args(values)
+        known = (codes >= 0) & (codes < len(self.values))
+        return np.where(known, np.array(self.values)[np.where(known, codes, 0).astype(int)], np.nan)
+
+    def wrong(self) -> str:
+        is_fine = 1 <= len(self.values) <= MAX_LEVELS and np.isfinite(self.values).all()
+        return "" if len(self.args) == 1 and is_fine else "should have one factor and finite values"
+
+
 Expression = (
     RawColumn | DateColumn | Codes | Number | Call | Summary | Poly | Spline | Scaled | Levels | Cut
-)
+    | LevelNumbers
+)  # fmt: skip
 
 
 def factors_in(expression: Expression) -> Iterator[Codes]:
@@ -506,7 +523,7 @@ def read_expression(entry, depth: int = 1) -> Expression:
         return _read_codes(entry)
     function = entry.get("call")
     kind = COMPUTED.get(function) if isinstance(function, str) else None
-    if kind is not None and (depth == 1 or kind in (Levels, Cut, Summary)):
+    if kind is not None and (depth == 1 or kind in (Levels, Cut, LevelNumbers, Summary)):
         return _read_computed(kind, entry, depth)
     if not isinstance(function, str) or function not in FUNCTIONS or set(entry) != {"call", "args"}:
         raise InvalidInputError(f"the formula uses {str(function)[:40]!r}, which is not known here")
@@ -571,7 +588,8 @@ def _rows(name: str, value) -> tuple[tuple[float, ...], ...] | None:
 
 
 COMPUTED: dict[str, Any] = {
-    "factor": Levels, "cut": Cut, "scale": Scaled, "poly": Poly, "bs": Spline, "ns": Spline,
+    "factor": Levels, "cut": Cut, "level.numbers": LevelNumbers, "scale": Scaled, "poly": Poly,
+    "bs": Spline, "ns": Spline,
 } | dict.fromkeys((*SUMMARIES, "quantile"), Summary)  # fmt: skip
 READERS: dict[str, Callable[[str, Any], Any]] = (
     dict.fromkeys(("dropped", "right", "lowest", "intercept"), saved.read_flag)

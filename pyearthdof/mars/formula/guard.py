@@ -14,7 +14,14 @@ from typing import NoReturn
 import numpy as np
 
 from ..data.columns import Column, MatrixColumn
-from .arguments import NAMED_CONSTANTS, OF_COLUMNS, SIGNATURES, matched_arguments, whole_of
+from .arguments import (
+    NAMED_CONSTANTS,
+    NAMED_TEXTS,
+    OF_COLUMNS,
+    SIGNATURES,
+    matched_arguments,
+    whole_of,
+)
 from .functions import FUNCTIONS, SUMMARIES
 from .syntax import EMPTY, Constant, FunctionCall, Name, Node, refuse, short_text, shortened
 from .terms import OPERATORS, Terms
@@ -29,14 +36,18 @@ ARITHMETIC = ("+", "-", "*", "/", "^", "(")
 ELEMENTWISE = (
     "I", "log", "log2", "log10", "log1p", "exp", "sqrt", "abs", "sin", "cos", "tan", "pmin", "pmax", "ifelse",
     "as.numeric", "as.integer", "round", "floor", "ceiling", "trunc", "sign", "is.na", "%%", "%/%",
+    "findInterval",
 )  # fmt: skip
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 LOGICAL = ("!", "&", "|", *COMPARISONS)
-FACTORS = ("factor", "as.factor", "ordered", "as.ordered", "relevel", "interaction", "cut")
+FACTORS = (
+    "factor", "as.factor", "ordered", "as.ordered", "droplevels", "relevel", "interaction", "cut",
+)  # fmt: skip
+TEXTS_OF_COLUMNS = ("as.character", "[")  # factors as terms, but no responses
 # What may be called, by place. "right" is the level of terms on the right-hand side, "left" the outermost
 # call on the left one, "value" the inside of a function or bracket of arithmetic, "factor" the same where a
-# factor may stand, "operand" a side of a comparison, where a text may stand, too, "constant" an argument
-# such as knots, which holds numbers only, and "texts" one such as labels.
+# factor or texts may stand, "bound" an argument of cbind, "operand" a side of a comparison, where a text may
+# stand, too, "constant" an argument such as knots, which holds numbers only, and "texts" one such as labels.
 VALUES = (*ARITHMETIC, *ELEMENTWISE, *LOGICAL, "%in%", *SUMMARIES, "quantile")
 CONSTANTS = (
     *ARITHMETIC, "c", ":", "seq", "seq_len", "rep", "rev", "%%", "%/%", "log", "log2", "log10",
@@ -44,14 +55,15 @@ CONSTANTS = (
 )  # fmt: skip
 CALLS = {
     "right": (*ARITHMETIC, ":", "%in%", *ELEMENTWISE, *LOGICAL, "poly", "bs", "ns", "cbind", "offset",
-              "scale", *FACTORS),
+              "scale", *FACTORS, *TEXTS_OF_COLUMNS),
     "left": (*VALUES, "cbind", "scale", *FACTORS),
     "columns": (*VALUES, "cbind"),
     "value": VALUES,
-    "factor": (*VALUES, *FACTORS),
-    "operand": (*VALUES, *FACTORS),
+    "factor": (*VALUES, *FACTORS, *TEXTS_OF_COLUMNS),
+    "operand": (*VALUES, *FACTORS, *TEXTS_OF_COLUMNS),
+    "bound": (*VALUES, *FACTORS),
     "constant": CONSTANTS,
-    "texts": CONSTANTS,
+    "texts": (*CONSTANTS, "["),
 }  # fmt: skip
 WHERE = {
     "left": "as the response", "constant": "where a number should be", "right": "as a term",
@@ -62,11 +74,11 @@ MANY = range(1, 1001)
 ARITY = {
     ":": range(2, 3), "%in%": range(2, 3), "poly": MANY, "bs": MANY, "ns": MANY, "c": MANY, "factor": MANY,
     "cut": MANY, "interaction": MANY, "scale": range(1, 4), "ordered": range(1, 4), "seq": range(1, 4),
-    "relevel": range(2, 3), "rep": range(2, 4),
+    "relevel": range(2, 3), "rep": range(2, 4), "[": range(2, 3), "findInterval": range(2, 6),
 } | dict.fromkeys(OF_COLUMNS, MANY) | {name: counts for name, (_, counts) in FUNCTIONS.items()}  # fmt: skip
 FLAGS = (
     "intercept", "raw", "ordered", "right", "include.lowest", "ordered_result", "na.rm", "names",
-    "drop", "lex.order",
+    "drop", "lex.order", "rightmost.closed", "all.inside", "left.open",
 )  # fmt: skip
 TEXTS = ("levels", "labels", "ref", "sep")
 
@@ -97,7 +109,7 @@ def _check_piece(piece: Node, place: str, kinds) -> list[tuple[Node, str]]:
         _check_name(piece.text, place, kinds)
         return []
     if isinstance(piece, FunctionCall):
-        return _check_call(piece, place)
+        return _check_call(piece, place, kinds)
     _check_constant(piece, place)
     return []
 
@@ -118,6 +130,8 @@ def _check_constant(piece: Constant, place: str) -> None:
 def _check_name(name: str, place: str, kinds: Mapping[str, str]) -> None:
     if name in NAMED_CONSTANTS and name not in kinds and place not in ("left", "right"):
         return
+    if name in NAMED_TEXTS and name not in kinds and place == "texts":
+        return
     if place in ("constant", "texts"):
         refuse(f"it uses {name} where a {'number' if place == 'constant' else 'text'} should be")
     if name == ".":
@@ -131,11 +145,11 @@ def _check_name(name: str, place: str, kinds: Mapping[str, str]) -> None:
     elif place in ("value", "columns") and kinds[name] in ("factor", "ordered"):
         refuse(
             f"the column '{name}' is a factor, which may only be a term of its own, compared, or inside of "
-            f"{', '.join(FACTORS[:-1])}, is.na, as.numeric and as.integer"
+            f"{', '.join(FACTORS[:-1])}, cbind, is.na, as.character, as.numeric and as.integer"
         )
 
 
-def _check_call(piece: FunctionCall, place: str) -> list[tuple[Node, str]]:
+def _check_call(piece: FunctionCall, place: str, kinds) -> list[tuple[Node, str]]:
     name = piece.name
     if not name or name in ("::", ":::"):
         function = piece if name else piece.function
@@ -154,9 +168,20 @@ def _check_call(piece: FunctionCall, place: str) -> list[tuple[Node, str]]:
     if name == "^" and place == "right":
         check_whole(piece.values[1], "an exponent of terms", LIMITS["power"], 2)
         return [(piece.values[0], "right")]
+    if name == "[":
+        return _check_index(piece, place, kinds)
     if name == "%in%" and place != "right":
         return [(piece.values[0], "factor"), (piece.values[1], "texts")]
     return [(value, _inner_place(name, place)) for value in piece.values]
+
+
+def _check_index(piece: FunctionCall, place: str, kinds) -> list[tuple[Node, str]]:
+    texts, index = piece.values
+    if not isinstance(texts, Name) or texts.text not in NAMED_TEXTS or texts.text in kinds:
+        refuse(
+            f"{short_text(piece)}: only the texts of {', '.join(NAMED_TEXTS)} may be chosen by their numbers"
+        )
+    return [(index, "constant" if place == "texts" else "factor")]
 
 
 def _inner_place(name: str, place: str) -> str:
@@ -164,9 +189,13 @@ def _inner_place(name: str, place: str) -> str:
         return "constant"
     if name in COMPARISONS:
         return "operand"
-    if name in ("as.numeric", "as.integer", "is.na", "as.factor", "as.ordered"):
+    if name in (
+        "as.numeric", "as.integer", "is.na", "as.factor", "as.ordered", "as.character", "droplevels",
+    ):  # fmt: skip
         return "factor"
-    if name in ELEMENTWISE or name in LOGICAL or name in ("cbind", "offset"):
+    if name == "cbind":
+        return "bound"
+    if name in ELEMENTWISE or name in LOGICAL or name == "offset":
         return "value"
     if name == "(" and place == "columns":
         return "columns"
@@ -174,7 +203,7 @@ def _inner_place(name: str, place: str) -> str:
         return "texts"
     if place == "left" and name != "+":
         return "value"
-    if place in ("factor", "operand", "columns") and name != "(":
+    if place in ("factor", "operand", "bound", "columns") and name != "(":
         return "value"
     return place
 
@@ -324,7 +353,7 @@ def _width(node: Node, columns: Mapping[str, Column], numbers) -> int:
         return len(node.args)
     if name == "scale":
         return _width(node.values[0], columns, numbers)
-    if name in FACTORS:
+    if name in (*FACTORS, *TEXTS_OF_COLUMNS):
         return _levels(node, name, numbers)
     if name not in ("poly", "bs", "ns"):
         return 1

@@ -139,10 +139,11 @@ PACKAGES = {
     "splines": ("bs", "ns"),
     "stats": ("median", "poly", "quantile", "relevel", "sd", "var"),
     "base": (
-        "I", "abs", "as.factor", "as.integer", "as.numeric", "as.ordered", "c", "cbind", "ceiling",
-        "cos", "cut", "exp", "factor", "floor", "ifelse", "interaction", "is.na", "log", "log10",
-        "log1p", "log2", "max", "mean", "min", "ordered", "pmax", "pmin", "range", "rep", "rev",
-        "round", "scale", "seq", "seq_len", "sign", "sin", "sqrt", "sum", "tan", "trunc",
+        "I", "abs", "as.character", "as.factor", "as.integer", "as.numeric", "as.ordered", "c", "cbind",
+        "ceiling", "cos", "cut", "droplevels", "exp", "factor", "findInterval", "floor", "ifelse",
+        "interaction", "is.na", "log", "log10", "log1p", "log2", "max", "mean", "min", "ordered", "pmax",
+        "pmin", "range", "rep", "rev", "round", "scale", "seq", "seq_len", "sign", "sin", "sqrt", "sum",
+        "tan", "trunc",
     ),
 }  # fmt: skip
 PREFIXES = {"-": 15, "+": 15, "!": 9, "~": 6, "?": 1}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +21,7 @@ from .arguments import (
     flag_of,
     matched_arguments,
     number_of,
+    texts_at,
     whole_of,
 )
 from .expression import (
@@ -28,6 +30,7 @@ from .expression import (
     Cut,
     DateColumn,
     Expression,
+    LevelNumbers,
     Levels,
     Number,
     Poly,
@@ -47,7 +50,7 @@ from .functions import (
     polynomials,
     scaling,
 )
-from .guard import COMPARISONS, LIMITS, LOGICAL
+from .guard import COMPARISONS, FACTORS, LIMITS, LOGICAL
 from .syntax import Constant, FunctionCall, Name, Node, call, label_of, quoted, refuse, short_text
 
 if TYPE_CHECKING:
@@ -56,12 +59,18 @@ if TYPE_CHECKING:
 OUTSIDE = "some 'x' values beyond boundary knots may cause ill-conditioned bases"
 SHOVED = "shoving 'interior' knots matching boundary knots to inside"
 TOO_SMALL = "'df' was too small; have used {}"
+DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+WITH_LEVELS = ("factor", "ordered", "character")
 QUARTILES = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
 
 
 @dataclass(frozen=True)
 class Typed:
-    """An expression with its kind and, for a factor, its levels."""
+    """An expression with its kind and, for a factor, its levels.
+
+    Kinds are those of variables, "text" for a constant, and "character" for texts of the rows: as a term
+    these are a factor.
+    """
 
     expression: Expression
     kind: str
@@ -101,6 +110,8 @@ class Learner:
             "factor": self._factor, "ordered": self._factor, "as.factor": self._as_factor,
             "as.ordered": self._as_factor, "relevel": self._relevel, "interaction": self._interaction,
             "cut": self._cut, "log": self._log, "round": self._round, "%in%": self._in,
+            "droplevels": self._droplevels, "as.character": self._as_character, "[": self._texts_at,
+            "findInterval": self._find_interval,
         }  # fmt: skip
 
     def variable(self, node: Node) -> LearnedVariable:
@@ -119,7 +130,8 @@ class Learner:
     ) -> LearnedVariable:
         if not any(True for _ in typed.expression.raw_names()):
             refuse(f"{label[:60]} has no column of the data in it")
-        variable = Variable(label, typed.kind, typed.levels, typed.expression)
+        kind = "factor" if typed.kind == "character" else typed.kind
+        variable = Variable(label, kind, typed.levels, typed.expression)
         if not np.ndim(self._numbers(typed.expression, single=True)):
             refuse(f"{label[:60]} is one number, not a column")
         try:
@@ -149,10 +161,8 @@ class Learner:
 
     def _finite(self, node: Node) -> tuple[Expression, np.ndarray]:
         """An argument of a basis: its expression and its values, which should be finite."""
-        typed = self.typed(node)
-        return typed.expression, self._learned(
-            label_of(node), Typed(typed.expression, "number")
-        ).values
+        expression = _as_numbers(self.typed(node))
+        return expression, self._learned(label_of(node), Typed(expression, "number")).values
 
     def _poly(self, node: FunctionCall, label: str) -> LearnedVariable:
         args = matched_arguments(node)
@@ -292,7 +302,7 @@ class Learner:
         return numbers
 
     def _cbind(self, node: FunctionCall, label: str) -> LearnedVariable:
-        args = tuple(self.typed(value).expression for value in node.values)
+        args = tuple(_as_numbers(self.typed(value)) for value in node.values)
         given = bound_names(node)
         suffixes = given or [str(k + 1) for k in range(len(args))]
         return self._learned(label, Typed(Call("cbind", args), "number"), suffixes, given=given)
@@ -319,8 +329,10 @@ class Learner:
             return self._summary(node)
         values = matched_arguments(node).variables if name == "ifelse" else node.values
         args = [self.typed(value) for value in values]
-        if name in ("as.numeric", "as.integer") and args[0].levels:
-            return Typed(Call("+", (args[0].expression, Number(1.0))), "number")
+        if name in ("as.numeric", "as.integer") and args[0].kind == "character":
+            args = [Typed(self._numbers_of_texts(node), "number")]
+        elif name in ("as.numeric", "as.integer") and args[0].levels:
+            return Typed(_as_numbers(args[0]), "number")
         kinds = {arg.kind for arg in args[1:]} if name == "ifelse" else set()
         logical = name in (*LOGICAL, "is.na") or kinds == {"logical"}
         expression = Call(name, tuple(arg.expression for arg in args))
@@ -395,6 +407,48 @@ class Learner:
             refuse(f"{short_text(node)}: probs should be from 0 to 1")
         return [Summary("quantile", variables, dropped, tuple(shares.tolist()))]
 
+    def _numbers_of_texts(self, node: FunctionCall) -> Expression:
+        """The numbers that the levels of a factor are the texts of: as.numeric(as.character(f))."""
+        inner = node.values[0]
+        while isinstance(inner, FunctionCall) and inner.name == "(":
+            inner = inner.values[0]
+        assert isinstance(inner, FunctionCall)  # texts of rows come from a function
+        factor = self.typed(inner.values[0]) if inner.name == "as.character" else None
+        if factor is None or not factor.levels:
+            refuse(f"{short_text(node)}: only the texts of a factor's levels may become numbers")
+        for level in factor.levels:
+            if not DECIMAL.fullmatch(level.strip()) or np.isinf(float(level)):
+                refuse(f"{short_text(node)}: the level {level!r} is no number")
+        numbers = tuple(float(level) for level in factor.levels)
+        return LevelNumbers("level.numbers", (factor.expression,), numbers)
+
+    def _find_interval(self, node: FunctionCall) -> Typed:
+        """How many of the breaks a number has reached; on the outermost one they may be counted otherwise."""
+        args = matched_arguments(node)
+        breaks = constant_numbers(
+            args.named["vec"]
+        )  # those of columns would be of the rows to predict
+        closed, inside, is_open = (
+            flag_of(args.named.get(part), False)
+            for part in ("rightmost.closed", "all.inside", "left.open")
+        )
+        _check_levels(node, len(breaks))
+        if not (np.diff(breaks) >= 0).all() or np.isnan(breaks).any():
+            refuse(f"{short_text(node)}: vec should be numbers in ascending order")
+        x = self.typed(args.variables[0]).expression
+        counted: list[Expression] = [
+            Call(">" if is_open else ">=", (x, Number(value))) for value in breaks.tolist()
+        ]
+        if closed and is_open:
+            counted.append(Call("==", (x, Number(float(breaks[0])))))
+        elif closed:
+            counted.append(Call("-", (Call("==", (x, Number(float(breaks[-1])))),)))
+        found = _sum_of(counted)
+        if inside:
+            most = Number(float(max(1, len(breaks) - 1)))
+            found = Call("pmin", (Call("pmax", (found, Number(1.0))), most))
+        return Typed(found, "number")
+
     def _comparison(self, node: FunctionCall) -> Typed:
         """A factor is compared with texts by its codes; one that is no level of it is equal to none."""
         left, right = (self.typed(value) for value in node.values)
@@ -402,7 +456,7 @@ class Learner:
         if (right.levels and right.kind != "text" and not left.levels) or left.kind == "text":
             flipped = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
             left, right, name = right, left, flipped.get(name, name)
-        if left.kind in ("factor", "ordered"):
+        if left.kind in WITH_LEVELS:
             right = self._as_code(node, name, left, right)
         elif right.kind == "text":
             refuse(f"{short_text(node)} compares a text with what is no factor")
@@ -411,7 +465,7 @@ class Learner:
     def _as_code(self, node, name: str, factor: Typed, other: Typed) -> Typed:
         if name not in ("==", "!=") and factor.kind != "ordered":
             refuse(f"{short_text(node)}: {name} is not meaningful for factors")
-        if other.kind in ("factor", "ordered"):
+        if other.kind in WITH_LEVELS:
             if other.levels != factor.levels:
                 refuse(f"{short_text(node)} compares factors of different levels")
             return other
@@ -466,6 +520,38 @@ class Learner:
         return self._with_levels(
             node, Levels("factor", (inner.expression,), tuple(values)), levels, ordered
         )
+
+    def _droplevels(self, node: FunctionCall) -> Typed:
+        inner = self.typed(node.values[0])
+        if inner.kind not in ("factor", "ordered"):
+            refuse(f"{short_text(node)}: droplevels takes a factor")
+        values = self._found(node, inner)
+        levels = [inner.levels[int(code)] for code in values]
+        codes = Levels("factor", (inner.expression,), tuple(values))
+        return self._with_levels(node, codes, levels, inner.kind == "ordered")
+
+    def _as_character(self, node: FunctionCall) -> Typed:
+        inner = self.typed(node.values[0])
+        values = self._found(node, inner)
+        return self._texts(node, inner.expression, values, [_level_text(inner, v) for v in values])
+
+    def _texts_at(self, node: FunctionCall) -> Typed:
+        """letters[k] and the like."""
+        index = self.typed(node.values[1])
+        if index.kind == "logical":
+            refuse(f"{short_text(node)}: the texts are chosen by numbers, not by truth values")
+        if not any(True for _ in index.expression.raw_names()):
+            return Typed(Number(0.0), "text", texts_at(node, self.numbers(node.values[1])))
+        whole = Call("as.integer", (_as_numbers(index),))
+        values = self._found(node, Typed(whole, "number"))
+        return self._texts(node, whole, values, texts_at(node, np.array(values)))
+
+    def _texts(self, node, expression, values: Sequence[float], texts: Sequence[str]) -> Typed:
+        """The texts of distinct values: levels sorted by the numbers of their characters."""
+        pairs = sorted(zip(texts, values, strict=True))
+        codes = Levels("factor", (expression,), tuple(value for _, value in pairs))
+        found = self._with_levels(node, codes, [text for text, _ in pairs], ordered=False)
+        return replace(found, kind="character")
 
     def _found(self, node, inner: Typed) -> list[float]:
         """The distinct values of an expression, or codes."""
@@ -611,6 +697,23 @@ def _typed_constant(node: Constant) -> Typed:
     return Typed(Number(number_of(node)), kind)
 
 
+def _as_numbers(typed: Typed) -> Expression:
+    """A factor by the numbers of its levels, from 1 on."""
+    if typed.kind == "character":
+        refuse("it has texts where numbers should be; as.factor makes levels of them")
+    if typed.kind in WITH_LEVELS:
+        return Call("+", (typed.expression, Number(1.0)))
+    return typed.expression
+
+
+def _sum_of(terms: Sequence[Expression]) -> Expression:
+    """Halves of halves, so that many terms are not nested deeply."""
+    if len(terms) == 1:
+        return terms[0]
+    half = len(terms) // 2
+    return Call("+", (_sum_of(terms[:half]), _sum_of(terms[half:])))
+
+
 def _all_codes(factor: Typed) -> list[float]:
     return [float(code) for code in range(len(factor.levels))]
 
@@ -662,9 +765,10 @@ def is_integer(node: Node, kinds: Mapping[str, str]) -> bool:
 def _kind(node: Node, kinds: Mapping[str, str]) -> str:
     """R's type of an expression: "integer", "logical" or "other"."""
     if isinstance(node, Name):
-        return (
-            "logical" if kinds.get(node.text) == "logical" or node.text in ("T", "F") else "other"
-        )
+        kind = kinds.get(node.text)
+        if kind in ("factor", "ordered"):  # in cbind it is its codes
+            return "integer"
+        return "logical" if kind == "logical" or node.text in ("T", "F") else "other"
     if isinstance(node, Constant):
         if isinstance(node.value, bool):
             return "logical"
@@ -672,12 +776,8 @@ def _kind(node: Node, kinds: Mapping[str, str]) -> str:
     name = node.name
     if name in TRUTHS:
         return "logical"
-    if name == "as.integer":
+    if name in ("as.integer", "findInterval", *FACTORS):  # in cbind a factor is its codes
         return "integer"
-    if name == "cut":
-        labels = matched_arguments(node).named.get("labels")
-        is_code = isinstance(labels, (Constant, Name)) and _kind(labels, {}) == "logical"
-        return "integer" if is_code and not flag_of(labels, True) else "other"
     inside = [_kind(value, kinds) for value in _arguments(node)]
     if "other" in inside or not inside:
         return "other"

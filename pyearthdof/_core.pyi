@@ -62,6 +62,7 @@ class Steps:
         y: Floats,
         weights: Floats,
         rss_null: float,
+        exact: bool,
     ) -> None: ...
     @property
     def is_running(self) -> bool: ...
@@ -93,6 +94,7 @@ def weighted_pass(
     y: Floats,
     weights: Floats,
     rss_null: float,
+    exact: bool = False,
     n_threads: int = 1,
 ) -> dict[str, Any]: ...
 def fit_many(

@@ -70,7 +70,6 @@ Out<double> handed_over(Table<double>&& table) {
 struct Collected {
   Table<double> columns;
   const Pass& pass;
-  std::size_t n_ties;
 
   nb::dict to_dict() {
     const Terms& terms = pass.terms();
@@ -92,7 +91,7 @@ struct Collected {
     found["rss_null"] = pass.rss_null();
     found["rss_after"] = copied<double>(pass.rss_after().data(), {pass.rss_after().size()});
     found["terms_after"] = pass.terms_after();
-    found["n_ties"] = n_ties;
+    found["n_ties"] = pass.n_ties();
     return found;
   }
 };
@@ -108,20 +107,21 @@ nb::dict forward_pass(const Design& design, const Settings& settings, const Colu
     pass->release();
     return pass->independent_columns(team);
   });
-  return Collected{std::move(columns), *pass, pass->n_ties()}.to_dict();
+  return Collected{std::move(columns), *pass}.to_dict();
 }
 
 nb::dict weighted_pass(const Design& design, const Settings& settings, const Columns& linpreds, const In2<double>& y,
-                       const In1<double>& weights, double rss_null, int n_threads) {
+                       const In1<double>& weights, double rss_null, bool exact, int n_threads) {
   require_fit(design, linpreds, y, weights);
   std::unique_ptr<WeightedPass> pass;
   Table<double> columns = in_threads(n_threads, [&](Team& team) {
     pass = std::make_unique<WeightedPass>(design, settings, linpreds, y.shape(0), team);
-    pass->start(rows(y), weights.data(), rss_null);
+    pass->start(rows(y), weights.data(), rss_null, exact);
     pass->run(static_cast<std::size_t>(-1));
+    pass->release();
     return pass->independent_columns(team);
   });
-  return Collected{std::move(columns), *pass, 0}.to_dict();
+  return Collected{std::move(columns), *pass}.to_dict();
 }
 
 // A pass that is taken step by step, by the calling thread alone: where the user is asked between the steps, and in
@@ -129,32 +129,32 @@ nb::dict weighted_pass(const Design& design, const Settings& settings, const Col
 class Steps {
  public:
   Steps(const Design& design, const Settings& settings, const Columns& linpreds, const In2<double>& y, bool exact)
-      : team_(1, &signals_),
-        y_(y.shape(0), y.shape(1)),
-        forward_(std::make_unique<ForwardPass>(design, settings, linpreds, y.shape(0), team_)) {
+      : team_(1, &signals_), y_(y.shape(0), y.shape(1)) {
     require_fit(design, linpreds, y);
     keep(y);
-    forward_->start({y_.data(), y_.rows(), y_.width()}, exact);
+    auto pass = std::make_unique<ForwardPass>(design, settings, linpreds, y.shape(0), team_);
+    pass->start({y_.data(), y_.rows(), y_.width()}, exact);
+    pass_ = std::move(pass);
   }
   Steps(const Design& design, const Settings& settings, const Columns& linpreds, const In2<double>& y,
-        const In1<double>& weights, double rss_null)
-      : team_(1, &signals_),
-        y_(y.shape(0), y.shape(1)),
-        weighted_(std::make_unique<WeightedPass>(design, settings, linpreds, y.shape(0), team_)) {
+        const In1<double>& weights, double rss_null, bool exact)
+      : team_(1, &signals_), y_(y.shape(0), y.shape(1)), weights_(weights.data(), weights.data() + weights.size()) {
     require_fit(design, linpreds, y, weights);
     keep(y);
-    weighted_->start({y_.data(), y_.rows(), y_.width()}, weights.data(), rss_null);
+    auto pass = std::make_unique<WeightedPass>(design, settings, linpreds, y.shape(0), team_);
+    pass->start({y_.data(), y_.rows(), y_.width()}, weights_.data(), rss_null, exact);
+    pass_ = std::move(pass);
   }
 
-  bool is_running() const { return pass().is_running(); }
-  bool is_exact() const { return !forward_ || forward_->is_exact(); }
-  std::size_t n_slots() const { return pass().n_slots(); }
-  double rss_null() const { return pass().rss_null(); }
+  bool is_running() const { return pass_->is_running(); }
+  bool is_exact() const { return pass_->is_exact(); }
+  std::size_t n_slots() const { return pass_->n_slots(); }
+  double rss_null() const { return pass_->rss_null(); }
 
   void run(std::size_t most) {
     try {
       nb::gil_scoped_release release;
-      forward_ ? forward_->run(most) : weighted_->run(most);
+      pass_->run(most);
     } catch (const Interrupted&) {
       throw nb::python_error();
     }
@@ -163,10 +163,10 @@ class Steps {
   // The parents of the next step in the order in which they are searched, and what each of them uses.
   std::vector<std::tuple<std::size_t, Out<std::int8_t>>> parents() const {
     std::vector<std::tuple<std::size_t, Out<std::int8_t>>> found;
-    const Terms& terms = pass().terms();
-    for (std::size_t entry = 0; entry < pass().queue().considered(pass().settings()); ++entry) {
-      const std::size_t slot = pass().queue().ranked[entry];
-      if (terms.degree[slot] < pass().settings().degree)
+    const Terms& terms = pass_->terms();
+    for (std::size_t entry = 0; entry < pass_->queue().considered(pass_->settings()); ++entry) {
+      const std::size_t slot = pass_->queue().ranked[entry];
+      if (terms.degree[slot] < pass_->settings().degree)
         found.emplace_back(slot, copied<std::int8_t>(terms.dirs[slot], {terms.dirs.width()}));
     }
     return found;
@@ -174,24 +174,23 @@ class Steps {
   // Say whether a predictor may extend a parent.
   void allow(std::size_t slot, std::size_t pred, bool answer) {
     require_pair(slot, pred);
-    char& allowed = pass().terms().allowed[slot][pred];
+    char& allowed = pass_->terms().allowed[slot][pred];
     if (allowed == static_cast<char>(answer)) return;
     allowed = static_cast<char>(answer);
-    if (forward_) forward_->forget_knots();
+    pass_->updating().forget_knots();
   }
 
   nb::dict collect() {
-    Table<double> columns = pass().independent_columns(team_);
-    return Collected{std::move(columns), pass(), forward_ ? forward_->n_ties() : 0}.to_dict();
+    Table<double> columns = pass_->independent_columns(team_);
+    return Collected{std::move(columns), *pass_}.to_dict();
   }
 
   // (slot, predictor, gain, what it may be at the most) of the pairs of the last step.
   std::vector<std::tuple<std::size_t, std::size_t, double, double>> gains() const {
-    require(forward_ != nullptr, "a pass with weights keeps no gains");
     std::vector<std::tuple<std::size_t, std::size_t, double, double>> found;
-    for (std::size_t slot = 0; slot < pass().n_slots(); ++slot)
-      for (std::size_t j = 0; j < pass().design().p; ++j) {
-        const Pair& pair = forward_->updating().pair(slot, j);
+    for (std::size_t slot = 0; slot < pass_->n_slots(); ++slot)
+      for (std::size_t j = 0; j < pass_->design().p; ++j) {
+        const Pair& pair = pass_->updating().pair(slot, j);
         if (pair.open) found.emplace_back(slot, j, pair.gain, pair.upper);
       }
     return found;
@@ -199,23 +198,19 @@ class Steps {
   // Best gain of a pair in the next step, as earth computes it.
   double exact_gain(std::size_t slot, std::size_t pred) {
     require_pair(slot, pred);
-    require(forward_ != nullptr, "a pass with weights has no exact gains");
-    return forward_->exact_pair(slot, pred).gain;
+    return pass_->exact_gain(slot, pred);
   }
 
  private:
   void require_pair(std::size_t slot, std::size_t pred) const {
-    require(slot < pass().n_slots() && pred < pass().design().p, "there is no such parent or predictor");
+    require(slot < pass_->n_slots() && pred < pass_->design().p, "there is no such parent or predictor");
   }
   void keep(const In2<double>& y) { std::copy_n(y.data(), y.size(), y_.data()); }
-  Pass& pass() { return forward_ ? static_cast<Pass&>(*forward_) : *weighted_; }
-  const Pass& pass() const { return forward_ ? static_cast<const Pass&>(*forward_) : *weighted_; }
-
   Signals signals_;
   Team team_;
   Table<double> y_;
-  std::unique_ptr<ForwardPass> forward_;
-  std::unique_ptr<WeightedPass> weighted_;
+  std::vector<double> weights_;
+  std::unique_ptr<Pass> pass_;
 };
 
 std::tuple<Out<double>, Out<std::int64_t>> many(const Design& design, const Settings& settings, const Columns& linpreds,
@@ -404,8 +399,9 @@ void bind_mars(nb::module_& m) {
   nb::class_<Steps>(m, "Steps", "A forward pass that is taken step by step.")
       .def(nb::init<const Design&, const Settings&, const Columns&, const In2<double>&, bool>(), "design"_a,
            "settings"_a, "linpreds"_a, "y"_a, "exact"_a, nb::keep_alive<1, 2>())
-      .def(nb::init<const Design&, const Settings&, const Columns&, const In2<double>&, const In1<double>&, double>(),
-           "design"_a, "settings"_a, "linpreds"_a, "y"_a, "weights"_a, "rss_null"_a, nb::keep_alive<1, 2>())
+      .def(nb::init<const Design&, const Settings&, const Columns&, const In2<double>&, const In1<double>&, double,
+                    bool>(),
+           "design"_a, "settings"_a, "linpreds"_a, "y"_a, "weights"_a, "rss_null"_a, "exact"_a, nb::keep_alive<1, 2>())
       .def_prop_ro("is_running", &Steps::is_running)
       .def_prop_ro("is_exact", &Steps::is_exact)
       .def_prop_ro("n_slots", &Steps::n_slots)
@@ -419,7 +415,7 @@ void bind_mars(nb::module_& m) {
   m.def("forward_pass", &forward_pass, "design"_a, "settings"_a, "linpreds"_a, "y"_a, "exact"_a = false,
         "n_threads"_a = 1);
   m.def("weighted_pass", &weighted_pass, "design"_a, "settings"_a, "linpreds"_a, "y"_a, "weights"_a, "rss_null"_a,
-        "n_threads"_a = 1);
+        "exact"_a = false, "n_threads"_a = 1);
   m.def("fit_many", &many, "design"_a, "settings"_a, "linpreds"_a, "Y"_a, "scaled"_a, "pruned"_a, "nprune"_a,
         "n_threads"_a = 1);
   m.def("fit_paths", &paths, "design"_a, "settings"_a, "linpreds"_a, "Y"_a, "scaled"_a, "steps"_a, "n_threads"_a = 1);

@@ -111,7 +111,7 @@ void ForwardPass::start(Rows<const double> y, bool exact) {
   for (std::size_t r = 0; r < y.rows; ++r) y_mean_.push_back(running_mean(y[r], design_.n));
   // with this option a step depends on the order in which candidates took the lead
   restart(exact || settings_.newvar_penalty != 0);
-  updating_.start(y, y_mean_);
+  updating_.start(y, y_mean_, terms_.bx[0]);
 }
 
 void ForwardPass::restart(bool exact) {
@@ -179,9 +179,9 @@ void ForwardPass::complete_basis() {
   }
 }
 
-ExactPair ForwardPass::exact_pair(std::size_t slot, std::size_t pred) {
+double ForwardPass::exact_gain(std::size_t slot, std::size_t pred) {
   complete_basis();
-  return exact_pair(slot, pred, spans_of(slot), *trials_[0], team_);
+  return exact_pair(slot, pred, spans_of(slot), *trials_[0], team_).gain;
 }
 
 Spans ForwardPass::spans_of(std::size_t slot) const {
@@ -196,14 +196,7 @@ ExactPair ForwardPass::exact_pair(std::size_t slot, std::size_t pred, const Span
 }
 
 bool ForwardPass::has_full_rank() const {
-  if (exact_ || updating_.size() != columns_.size()) return false;
-  for (std::size_t k = 0; k < updating_.size(); ++k) {
-    const double* r = updating_.r(k);
-    double total = 0.0;
-    for (std::size_t t = 0; t <= k; ++t) total += r[t] * r[t];
-    if (!(r[k] * r[k] > 1e4 * kRankTolerance * kRankTolerance * total)) return false;
-  }
-  return true;
+  return !exact_ && updating_.size() == columns_.size() && updating_.has_full_rank();
 }
 
 // earth's search, over all pairs or only over those that are marked.

@@ -34,6 +34,17 @@ class Pass {
 
   // Take up to `most` steps.
   void run(std::size_t most);
+  // Give back what only the search needs, and keep the terms.
+  virtual void release() { updating().release(); }
+  // The search by updating.
+  virtual Updating& updating() = 0;
+  virtual const Updating& updating() const = 0;
+  // Gain of the best candidate of a pair in the next step as earth computes it.
+  virtual double exact_gain(std::size_t slot, std::size_t pred) = 0;
+
+  // Whether each step is taken in earth's order of operations, and how many near-ties were.
+  bool is_exact() const { return exact_; }
+  std::size_t n_ties() const { return ties_; }
 
   bool is_running() const { return condition_ == kRunning; }
   Condition condition() const { return condition_; }
@@ -71,6 +82,9 @@ class Pass {
   std::size_t slots_ = 0, used_ = 0;
   Condition condition_ = kRunning;
   double rss_null_ = 0.0, rss_ = 0.0, delta_ = 0.0, rsq_ = 0.0;
+  bool exact_ = false;
+  bool updated_ = false;  // whether updating decided a step
+  std::size_t ties_ = 0;
   std::vector<std::size_t> independent_, terms_after_;
   std::vector<double> rss_after_;
 };
@@ -83,23 +97,15 @@ class ForwardPass : public Pass {
 
   // Begin with responses as rows, scaled. `exact` asks for earth's order of operations in every step.
   void start(Rows<const double> y, bool exact);
-  // Give back what only the search needs, and keep the terms.
-  void release() {
-    updating_.release();
+  void release() override {
+    Pass::release();
     basis_.reset();
     trials_.clear();
   }
-  // What the user allows has changed.
-  void forget_knots() { updating_.forget_knots(); }
-
-  std::size_t n_ties() const { return ties_; }
-  bool is_exact() const { return exact_; }
   bool has_full_rank() const override;
-  Updating& updating() { return updating_; }
-  const Updating& updating() const { return updating_; }
-  // The best of a pair in the next step as earth computes it.
-  ExactPair exact_pair(std::size_t slot, std::size_t pred);
-  std::size_t n_columns() const { return columns_.size(); }
+  Updating& updating() override { return updating_; }
+  const Updating& updating() const override { return updating_; }
+  double exact_gain(std::size_t slot, std::size_t pred) override;
 
  private:
   void restart(bool exact);
@@ -118,8 +124,6 @@ class ForwardPass : public Pass {
   std::vector<std::size_t> columns_;  // slot of each basis column
   Rows<const double> y_{nullptr, 0, 0};
   std::vector<double> y_mean_;
-  bool exact_ = false, updated_ = false;
-  std::size_t ties_ = 0;
 };
 
 }  // namespace earthdof

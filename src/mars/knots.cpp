@@ -10,7 +10,8 @@
 
 namespace earthdof {
 
-ParentColumn::ParentColumn(const double* column, std::size_t n) : base(column), position(n) {
+ParentColumn::ParentColumn(const double* column, std::size_t n)
+    : base(column), intercept(static_cast<double>(n)), position(n) {
   const auto n_zeros = static_cast<std::size_t>(std::count(base, base + n, 0.0));
   support.reserve(n - n_zeros);
   values.reserve(n - n_zeros);
@@ -25,6 +26,13 @@ ParentColumn::ParentColumn(const double* column, std::size_t n) : base(column), 
   }
 }
 
+ParentColumn::ParentColumn(const double* column, const double* roots, std::size_t n) : ParentColumn(column, n) {
+  weighted = true;
+  intercept = loops().dot(roots, roots, n);
+  products.reserve(support.size());
+  for (std::size_t k = 0; k < support.size(); ++k) products.push_back(values[k] * roots[support[k]]);
+}
+
 namespace {
 
 // Whether earth counts a case, which it does once its running variance is above zero: the sign decides, down to
@@ -36,8 +44,8 @@ class Counting {
         sorted_(design.sorted[pred]),
         base_(parent.base),
         n_(static_cast<double>(design.n)),
-        sure_(2e-10 * parent.square * design.reach(pred) * (design.reach(pred) + design.top(pred) - design.low(pred))) {
-  }
+        sure_(2e-10 * parent.square * design.reach(pred) * (design.reach(pred) + design.top(pred) - design.low(pred))),
+        is_sure_(parent.weighted) {}  // with weights earth counts every case of the parent
 
   // Places must come in their order.
   bool counts(std::size_t place) {
@@ -54,10 +62,10 @@ class Counting {
   double n_, sure_;
   RunningVariance running_;
   std::size_t next_ = 0;
-  bool is_sure_ = false;
+  bool is_sure_;
 };
 
-// Moments of p and p^2 about a knot, over the cases above it.
+// Moments of p and p^2 about a knot, over the cases above it; with weights, of p times the intercept and p^2.
 struct Moments {
   double n0 = 0.0, n1 = 0.0, m0 = 0.0, m1 = 0.0, m2 = 0.0;
 
@@ -76,13 +84,14 @@ struct Moments {
 };
 
 // Cases by themselves, so that no sum waits for those of the cases before.
-Moments moments_of(const double* x, const std::uint32_t* row, const std::vector<double>& values, std::size_t begin,
-                   std::size_t end, double knot) {
+Moments moments_of(const double* x, const std::uint32_t* row, const std::vector<double>& values,
+                   const std::vector<double>& products, std::size_t begin, std::size_t end, double knot) {
   Moments sums;
   for (std::size_t i = begin; i < end; ++i) {
     const double p = values[row[i]], distance = x[i] - knot, square = p * p, slope = square * distance;
-    sums.n0 += p;
-    sums.n1 += p * distance;
+    const double product = products[row[i]];
+    sums.n0 += product;
+    sums.n1 += product * distance;
     sums.m0 += square;
     sums.m1 += slope;
     sums.m2 += slope * distance;
@@ -113,7 +122,8 @@ NewPair create_pair(const Design& design, std::size_t pred, const ParentColumn& 
   double* x = cases != nullptr ? cases->x.data() + first : work.x.data();
   std::uint32_t* row = cases != nullptr ? cases->row.data() + first : work.row.data();
   const std::size_t n_cases = list_cases(design, pred, parent, work.place.data(), x, row);
-  const double *sorted = design.sorted[pred], n = static_cast<double>(design.n), low = design.low(pred);
+  const double *sorted = design.sorted[pred], low = design.low(pred);
+  const std::vector<double>& products = parent.weighted ? parent.products : parent.values;
   const auto last_place = static_cast<std::ptrdiff_t>(design.n) - spans.end - 1;  // of a case that may still be counted
   Counting counting(design, pred, parent);
   Moments sums;
@@ -123,17 +133,18 @@ NewPair create_pair(const Design& design, std::size_t pred, const ParentColumn& 
   int wait = spans.start;
   const auto write = [&](double knot, std::size_t end) {
     sums.move(above - knot);
-    sums.add(moments_of(x, row, parent.values, begin, end, knot));
+    sums.add(moments_of(x, row, parent.values, products, begin, end, knot));
     above = knot;
     begin = end;
     if (cases != nullptr) {
       knots.x[entry] = knot;
       knots.stop[entry] = static_cast<std::int32_t>(end);
     }
-    knots.v[entry] = sums.m2 - sums.n1 * sums.n1 / n;
+    knots.v[entry] = sums.m2 - sums.n1 * sums.n1 / parent.intercept;
     knots.b[entry] = sums.n1;  // until that of h_min is known
     knots.c[entry] = sums.m2 + (knot - low) * sums.m1;
-    worst = larger(worst, hinge_noise(sums.m0, highest - knot, knots.v[entry]));
+    worst = larger(worst, parent.weighted ? centring_loss(sums.m2, knots.v[entry])
+                                          : hinge_noise(sums.m0, highest - knot, knots.v[entry]));
   };
   for (std::size_t i = 0; i < n_cases; ++i) {
     const std::size_t place = work.place[i];
@@ -149,11 +160,13 @@ NewPair create_pair(const Design& design, std::size_t pred, const ParentColumn& 
   write(low, n_cases);
   knots.place[entry] = static_cast<std::int32_t>(design.n - 1);
   for (std::size_t e = start; e <= entry; ++e) {
-    knots.c[e] -= knots.b[e] * sums.n1 / n;
+    knots.c[e] -= knots.b[e] * sums.n1 / parent.intercept;
     knots.b[e] = knots.v[e];
   }
   knots.c[entry] = knots.v[entry];
-  return {entry - start, n_cases, variance_noise(n, worst, design.reach(pred))};
+  const double n = static_cast<double>(design.n);
+  return {entry - start, n_cases,
+          parent.weighted ? weighted_noise(n, worst) : variance_noise(n, worst, design.reach(pred))};
 }
 
 }  // namespace earthdof

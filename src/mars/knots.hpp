@@ -54,12 +54,17 @@ struct ParentColumn {
   static constexpr std::uint32_t kZero = 0xffffffff;
 
   const double* base = nullptr;
+  bool weighted = false;
+  double intercept = 0.0;  // square of the intercept's column
   double square = 0.0, largest = 0.0;
   std::vector<std::uint32_t> support;   // cases in which it is not zero
   std::vector<std::uint32_t> position;  // of each case in `support`, kZero where there is none
   std::vector<double> values;           // of the cases in `support`
+  std::vector<double> products;         // with the intercept's column, where there are weights
 
   ParentColumn(const double* base, std::size_t n);
+  // With case weights, whose roots are the intercept's column.
+  ParentColumn(const double* base, const double* roots, std::size_t n);
 };
 
 // What one thread writes to while it makes a pair.
@@ -78,7 +83,7 @@ struct PairWork {
 
 struct NewPair {
   std::size_t n_knots, n_cases;
-  double noise;  // square of the `variance_noise` of its hinges
+  double noise;  // square of the `variance_noise` of its hinges; with weights, of what centring loses
 };
 
 // Find the candidate knots of a pair and their sums of squares against the intercept-only model. They are written

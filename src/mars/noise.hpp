@@ -66,6 +66,17 @@ inline double line_error(double gain, double loss, double noise, double offset, 
   return 2 * std::sqrt(gain) * error + error * error;
 }
 
+// With case weights earth regresses anew for each candidate, which loses little: a column is off by the rounding of
+// its sums, as a share of what it was. `loss` is its square over what is left of it; it adds this to the square of the
+// noise.
+inline double weighted_noise(double n, double loss) { return kSumNoise * kSumNoise * n * loss; }
+
+// The loss of a hinge by taking the intercept out of it, from `square` to `left`. A hinge that is zero loses nothing.
+inline double centring_loss(double square, double left) {
+  if (!(square > 0)) return 0.0;
+  return left > 0 ? square / left : std::numeric_limits<double>::infinity();
+}
+
 // Shares of |h|^2 below which a knot is surely out, and above which it is surely in.
 inline double surely_out(double tolerance, double noise) { return tolerance * (1 - 1e-6) - 2 * noise; }
 inline double surely_in(double tolerance, double noise) { return tolerance * (1 + 1e-6) + 2 * noise; }

@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "gram_schmidt.hpp"
 #include "noise.hpp"
+#include "regress.hpp"
 
 namespace earthdof {
 
@@ -69,13 +69,13 @@ Updating::Updating(const Design& design, const Settings& settings, std::size_t n
   }
 }
 
-void Updating::start(Rows<const double> y, const std::vector<double>& y_mean) {
+void Updating::start(Rows<const double> y, const std::vector<double>& y_mean, const double* intercept) {
   const std::size_t n = design_.n;
-  const double root = std::sqrt(static_cast<double>(n)), length = 1 / root;
+  const double root = std::sqrt(loops().dot(intercept, intercept, n)), inverse = 1 / root;
   double means = 0.0, squares = 0.0;
-  std::fill_n(q_[0], n, length);
+  for (std::size_t i = 0; i < n; ++i) q_[0][i] = intercept[i] * inverse;
   for (std::size_t r = 0; r < n_resp_; ++r) {
-    for (std::size_t i = 0; i < n; ++i) y_[r][i] = y[r][i] - y_mean[r];
+    for (std::size_t i = 0; i < n; ++i) y_[r][i] = y[r][i] - y_mean[r] * intercept[i];
     squares += loops().dot(y_[r], y_[r], n);
     means += y_mean[r] * y_mean[r];
   }
@@ -97,29 +97,44 @@ double Updating::append(const Terms& terms, std::size_t slot) {
 
 // The next column of the basis is there, as it came.
 double Updating::append_column() {
-  const Loops& l = loops();
-  const std::size_t n = design_.n, k = size_, lane = n_lanes();
-  double *column = q_[k], *r = r_[k];
-  const double total = l.dot(column, column, n);
-  const double square = orthogonalise(q_, k, column, r);
+  const std::size_t k = size_, lane = n_lanes();
+  double* r = r_[k];
+  const double total = loops().dot(q_[k], q_[k], design_.n), square = reduce_column();
   const double centred = total - r[0] * r[0];
-  ++size_;
   if (!(square > 0 && centred > 1e-12 * total)) {
+    ++size_;
     r[k] = quality_ = 0.0;
     for (std::size_t response = 0; response < n_resp_; ++response) z_[response][lane] = 0.0;
     return 0.0;
   }
-  const double length = std::sqrt(square), inverse = 1 / length;
-  r[k] = length;
-  for (std::size_t i = 0; i < n; ++i) column[i] *= inverse;
-  for (std::size_t response = 0; response < n_resp_; ++response) z_[response][lane] = l.dot(column, y_[response], n);
+  keep_column(square);
   noise_ += column_noise(total, square);
   const double share = smaller(1.0, square / centred);
   quality_ = smaller(quality_, share);
   return share;
 }
 
+void Updating::keep_column(double square) {
+  const Loops& l = loops();
+  const std::size_t n = design_.n, lane = n_lanes();
+  const double length = std::sqrt(square), inverse = 1 / length;
+  double* column = q_[size_];
+  r_[size_][size_] = length;
+  for (std::size_t i = 0; i < n; ++i) column[i] *= inverse;
+  for (std::size_t response = 0; response < n_resp_; ++response) z_[response][lane] = l.dot(column, y_[response], n);
+  ++size_;
+}
+
 bool Updating::is_too_noisy() const { return noise_ > kMostNoise * kMostNoise; }
+
+bool Updating::has_full_rank() const {
+  for (std::size_t k = 0; k < size_; ++k) {
+    double total = 0.0;
+    for (std::size_t t = 0; t <= k; ++t) total += r_[k][t] * r_[k][t];
+    if (!(r_[k][k] * r_[k][k] > 1e4 * kRankTolerance * kRankTolerance * total)) return false;
+  }
+  return true;
+}
 
 void Updating::clear_parents() {
   knots_filled_ = last_knots_ = own_knots_;
@@ -183,7 +198,7 @@ void Updating::create_parent(const Terms& terms, std::size_t slot) {
     last_knots_ = knots_filled_;
     last_cases_ = cases_filled_;
   }
-  ParentColumn column(terms.bx[slot], n);
+  ParentColumn column = parent_column(terms, slot);
   const std::size_t width = listed ? column.support.size() + 1 : 0;
   for (PairWork& work : pair_work_) work.make(n);
   std::vector<NewPair> made(p);
@@ -264,7 +279,8 @@ void Updating::prepare_intercepts(const std::vector<Updating*>& searches, const 
     for (std::size_t w = 0; w < width; ++w) {
       const Lane* lane = w < count ? &lanes[begin + w] : nullptr;
       const double* column = lane ? lane->search->lane(lane->number) : nullptr;
-      for (std::size_t i = 0; i < design.n; ++i) first.products_[i * width + w] = lane ? column[i] : 0.0;
+      for (std::size_t i = 0; i < design.n; ++i)
+        first.products_[i * width + w] = lane ? terms.bx[0][i] * column[i] : 0.0;
     }
     for (std::size_t j = 0; j < design.p; ++j) {
       if (!first.pair(0, j).open) continue;
@@ -339,9 +355,7 @@ void Updating::update_sums(std::size_t slot, std::size_t pred, std::size_t first
                  weight_.data() + first);
 }
 
-Linear Updating::check_linear(const Terms& terms, std::size_t slot, std::size_t pred, int thread) {
-  // Recompute the square of a linear candidate that lost its digits, and say what it is worth.
-  const std::size_t last = pair(slot, pred).offset + pair(slot, pred).n_knots;
+double Updating::compute_line(const Terms& terms, std::size_t slot, std::size_t pred, int thread) {
   const double *base = terms.bx[slot], low = design_.low(pred);
   double *column = columns_[thread], raw = 0.0;
   design_.column(pred, column);
@@ -350,8 +364,15 @@ Linear Updating::check_linear(const Terms& terms, std::size_t slot, std::size_t 
     column[i] = base[i] * (x - low);
     raw += (base[i] * x) * (base[i] * x);
   }
-  const double square = orthogonalise(q_, size_, column, coefficients_[thread]);
-  knots_.b[last] = square;
+  knots_.b[pair(slot, pred).offset + pair(slot, pred).n_knots] =
+      orthogonalise(q_, size_, column, coefficients_[thread]);
+  return raw;
+}
+
+// Recompute the square of a linear candidate that lost its digits, and say what it is worth.
+Linear Updating::check_linear(const Terms& terms, std::size_t slot, std::size_t pred, int thread) {
+  const std::size_t last = pair(slot, pred).offset + pair(slot, pred).n_knots;
+  const double raw = compute_line(terms, slot, pred, thread), square = knots_.b[last];
   // what rounding leaves of a column that lies in the model, with a basis that is not quite orthogonal
   const double noise = 1e-29 * raw / quality_;
   if (noise > 0.1 * kMinSumOfSquares) return Linear::kDoubtful;
@@ -385,7 +406,7 @@ double Updating::pair_noise(const Pair& own, bool linear) const {
   return std::sqrt(square);
 }
 
-inline Updating::Line Updating::line_of(const Pair& own, bool linear, double noise, double* slope) const {
+Updating::Line Updating::line_of(const Pair& own, bool linear, double noise, double* slope) const {
   const std::size_t last = own.offset + own.n_knots;
   const double inverse = linear ? 1 / knots_.b[last] : 0.0;
   double gain = 0.0;
@@ -400,9 +421,10 @@ inline Updating::Line Updating::line_of(const Pair& own, bool linear, double noi
   return {inverse, gain, line_error(gain, loss, noise, offset_, static_cast<double>(design_.n))};
 }
 
-void Updating::score_pair(const Terms& terms, std::size_t slot, std::size_t pred, std::size_t n_slots, double limit,
-                          double rss_null, int thread) {
+void Updating::score_pair(const Terms& terms, std::size_t slot, std::size_t pred, const Step& step, int thread) {
   const Loops& l = loops();
+  const std::size_t n_slots = step.n_slots;
+  const double rss_null = step.rss_null;
   Pair& own = pair_at(slot, pred);
   own.state = linear_state(terms, slot, pred, n_slots, thread);
   const bool linear = own.state == Linear::kAlive;
@@ -418,9 +440,14 @@ void Updating::score_pair(const Terms& terms, std::size_t slot, std::size_t pred
   own.upper = linear ? line.gain + line.error + gain_error(0.0, 1.0, noise, rss_null) : 0.0;
   if (terms.linear_only[pred]) return;
   const double tolerance = knot_tolerance(linear ? n_slots + 1 : n_slots);
-  Query query{
-      slope, line.inverse, surely_out(tolerance, noise), surely_in(tolerance, noise), limit - line.gain, line.error,
-      noise, rss_null};
+  Query query{slope,
+              line.inverse,
+              surely_out(tolerance, noise),
+              surely_in(tolerance, noise),
+              step.limit - line.gain,
+              line.error,
+              noise,
+              rss_null};
   Bounds found;
   if (noise > kTight * tolerance) {
     found = l.bound_gain(knots_.sums(own.offset), own.n_knots, query);
@@ -436,12 +463,13 @@ void Updating::score_pair(const Terms& terms, std::size_t slot, std::size_t pred
 Decision Updating::search(const Terms& terms, Queue& queue, std::size_t n_slots, double limit, double rss_null) {
   make_work();
   if (own_knots_ == 0) start_parent(terms, 0);  // the intercept's knots come before those of all other parents
+  const Step step{n_slots, limit, rss_null};
   Top top;
   for (std::size_t entry = 0; entry < queue.considered(settings_); ++entry) {
     const std::size_t slot = queue.ranked[entry];
     if (terms.degree[slot] >= settings_.degree) continue;
     prepare_parent(terms, slot, [&](std::size_t j, int thread) {
-      if (pair(slot, j).open) score_pair(terms, slot, j, n_slots, limit, rss_null, thread);
+      if (pair(slot, j).open) score_pair(terms, slot, j, step, thread);
     });
     double best = -1.0, most = -1.0;
     for (std::size_t j = 0; j < design_.p; ++j) {
@@ -460,7 +488,7 @@ Decision Updating::search(const Terms& terms, Queue& queue, std::size_t n_slots,
   double bar = 0.0;
   if (mark_ties(terms, queue, top, rss_null, bar)) return {false, true, {}};
   if (top.slot < 0) return {true, false, {}};
-  const Winner winner = clear_winner(terms, top, n_slots, limit, bar, rss_null);
+  const Winner winner = clear_winner(terms, top, step, bar);
   const Pair& own = pair(top.slot, top.pred);
   if (!winner.clear) return {false, true, {}};
   if (winner.error > kSettled * rss_null) return {false, false, {}};
@@ -469,7 +497,7 @@ Decision Updating::search(const Terms& terms, Queue& queue, std::size_t n_slots,
   found.parent = static_cast<std::size_t>(top.slot);
   found.gain = top.gain;
   found.linear = winner.knot < 0;
-  found.new_form = !found.linear && top.linear;
+  found.new_form = winner.new_form;
   found.place = found.linear ? static_cast<std::ptrdiff_t>(design_.n - 1) : knots_.place[own.offset + winner.knot];
   return {true, false, found};
 }
@@ -478,7 +506,7 @@ Decision Updating::search(const Terms& terms, Queue& queue, std::size_t n_slots,
 bool Updating::mark_ties(const Terms& terms, const Queue& queue, const Top& top, double rss_null, double& bar) {
   // if no candidate is sure to gain anything, all that may are in doubt
   bar = 0.0;
-  if (top.slot >= 0) bar = 2 * top.gain - pair(top.slot, top.pred).upper - tie_band(top.gain, rss_null);
+  if (top.slot >= 0) bar = 2 * top.gain - pair(top.slot, top.pred).upper - tie_band(top.gain, rss_null) - least_lead();
   bool any = false;
   const std::size_t considered = queue.considered(settings_);
   for (std::size_t entry = 0; entry < considered; ++entry) {
@@ -488,7 +516,7 @@ bool Updating::mark_ties(const Terms& terms, const Queue& queue, const Top& top,
     // out of the search
     double parent_bar = INFINITY;
     const double best = queue.delta[slot], spread = parents_[slot].spread;
-    const double band = spread + tie_band(larger(best, 0.0), rss_null);
+    const double band = spread + tie_band(larger(best, 0.0), rss_null) + least_lead();
     if (best + spread > 0)
       for (std::size_t other = 0; other < considered; ++other) {
         const std::size_t rival = queue.ranked[other];
@@ -507,17 +535,16 @@ bool Updating::mark_ties(const Terms& terms, const Queue& queue, const Top& top,
   return any;
 }
 
-// Whether one candidate of the pair and no other may reach the bar, with no test in doubt.
-Updating::Winner Updating::clear_winner(const Terms& terms, const Top& top, std::size_t n_slots, double limit,
-                                        double bar, double rss_null) {
+Updating::Winner Updating::clear_winner(const Terms& terms, const Top& top, const Step& step, double bar) {
   const Pair& own = pair(top.slot, top.pred);
+  const double limit = step.limit, rss_null = step.rss_null;
   const std::size_t last = own.offset + own.n_knots;
   const double noise = pair_noise(own, top.linear);
   double* slope = slopes_[0];
   const Line line = line_of(own, top.linear, noise, slope);
-  Winner winner{true, -1, line.error + gain_error(0.0, 1.0, noise, rss_null)};
+  Winner winner{true, -1, line.error + gain_error(0.0, 1.0, noise, rss_null), false};
   if (terms.linear_only[top.pred]) return winner;
-  const double tolerance = knot_tolerance(top.linear ? n_slots + 1 : n_slots);
+  const double tolerance = knot_tolerance(top.linear ? step.n_slots + 1 : step.n_slots);
   const double low = surely_out(tolerance, noise), high = surely_in(tolerance, noise);
   int reached = top.linear && line.gain + winner.error >= bar ? 1 : 0;
   for (std::size_t e = own.offset; e < last; ++e) {
@@ -537,6 +564,7 @@ Updating::Winner Updating::clear_winner(const Terms& terms, const Top& top, std:
     winner.clear &= left >= high * v && gain + margin <= limit;
   }
   winner.clear &= reached == 1;
+  winner.new_form = winner.knot >= 0 && top.linear;
   return winner;
 }
 

@@ -10,6 +10,7 @@
 #include "../core/buffer.hpp"
 #include "../core/team.hpp"
 #include "design.hpp"
+#include "gram_schmidt.hpp"
 #include "knots.hpp"
 #include "terms.hpp"
 
@@ -50,9 +51,11 @@ class Updating {
   // whether it starts more than once.
   Updating(const Design& design, const Settings& settings, std::size_t n_resp, std::size_t capacity, Team& team,
            std::size_t n_mates, bool again);
+  virtual ~Updating() = default;
 
-  // Begin with new responses, as rows, and their means: the intercept is the only basis column.
-  void start(Rows<const double> y, const std::vector<double>& y_mean);
+  // Begin with new responses, as rows, and their coefficients on the intercept, the only basis column: their means
+  // where its column is 1.
+  void start(Rows<const double> y, const std::vector<double>& y_mean, const double* intercept);
   // Give the terms of a step their places in the basis; returns the least share of a centred square that is new.
   double append(const Terms& terms, std::size_t slot);
   // Drop all that was known of candidate knots, as after a change of what is allowed.
@@ -73,6 +76,8 @@ class Updating {
 
   const Pair& pair(std::size_t slot, std::size_t pred) const { return pairs_[slot * design_.p + pred]; }
   bool is_too_noisy() const;
+  // Whether the columns of the basis were safely independent as they came, far from the tolerance of the rank test.
+  bool has_full_rank() const;
   double noise() const { return noise_; }
   std::size_t size() const { return size_; }
   const double* q(std::size_t k) const { return q_[k]; }
@@ -84,6 +89,53 @@ class Updating {
 
   static constexpr double kDegenerate = 1e-8;  // a smaller share is left to the exact loops
 
+ protected:
+  struct Top {
+    double gain = 0.0;
+    std::ptrdiff_t slot = -1;
+    std::size_t pred = 0;
+    bool linear = false;
+  };
+  struct Winner {
+    bool clear;
+    std::ptrdiff_t knot;  // -1 for the linear candidate
+    double error;         // how far its gain may be off
+    bool new_form;
+  };
+  // What a pair is scored by.
+  struct Step {
+    std::size_t n_slots;
+    double limit, rss_null;
+  };
+
+  // Find the best gain of a pair, and what it may be at the most.
+  virtual void score_pair(const Terms& terms, std::size_t slot, std::size_t pred, const Step& step, int thread);
+  // Whether one candidate of the pair and no other may reach the bar, with no test in doubt.
+  virtual Winner clear_winner(const Terms& terms, const Top& top, const Step& step, double bar);
+  // A candidate has to gain so much more to win over one that came earlier.
+  virtual double least_lead() const { return 0.0; }
+  // The column of a parent for its pairs.
+  virtual ParentColumn parent_column(const Terms& terms, std::size_t slot) const { return {terms.bx[slot], design_.n}; }
+
+  // The linear candidate of a pair; nothing but zeros where there is none.
+  struct Line {
+    double inverse, gain;  // 1/B, A^2/B
+    double error;          // how far the gain may be off by the means of the responses
+  };
+
+  // The next column is in its place: take the basis out of it. Returns the square that is left.
+  double reduce_column() { return orthogonalise(q_, size_, q_[size_], r_[size_]); }
+  // It joins the basis.
+  void keep_column(double square);
+  // Compute the square of a line anew; returns that of parent times predictor.
+  double compute_line(const Terms& terms, std::size_t slot, std::size_t pred, int thread);
+  // Writes A/B of each response to `slope`.
+  Line line_of(const Pair& pair, bool linear, double noise, double* slope) const;
+  Pair& pair_at(std::size_t slot, std::size_t pred) { return pairs_[slot * design_.p + pred]; }
+  // What the sums of a pair take into account are lanes: the responses, and then the basis without its column 0, the
+  // intercept, which the sums of a new parent have already.
+  std::size_t n_lanes() const { return n_resp_ + size_ - 1; }
+
  private:
   struct Parent {
     std::size_t synced = 0;  // lanes that its sums know, 0 if it has none
@@ -91,25 +143,8 @@ class Updating {
     double spread = 0.0;  // how far its best gain may be off
     std::vector<std::uint32_t> support;
   };
-  struct Top {
-    double gain = 0.0;
-    std::ptrdiff_t slot = -1;
-    std::size_t pred = 0;
-    bool linear = false;
-  };
-  // The linear candidate of a pair; nothing but zeros where there is none.
-  struct Line {
-    double inverse, gain;  // 1/B, A^2/B
-    double error;          // how far the gain may be off by the means of the responses
-  };
-  struct Winner {
-    bool clear;
-    std::ptrdiff_t knot;  // -1 for the linear candidate
-    double error;         // how far its gain may be off
-  };
 
   double append_column();
-  Pair& pair_at(std::size_t slot, std::size_t pred) { return pairs_[slot * design_.p + pred]; }
   void make_work();
   void clear_parents();
   void start_parent(const Terms& terms, std::size_t slot);
@@ -122,21 +157,13 @@ class Updating {
   void take_lanes(const Terms& terms, std::size_t slot, std::size_t first, std::size_t count, const Then& then);
   void walk_pair(std::size_t slot, std::size_t pred, std::size_t lanes, double* hinge) const;
   void update_sums(std::size_t slot, std::size_t pred, std::size_t first, std::size_t count, const double* hinge);
-  // What the sums of a pair take into account are lanes: the responses, and then the basis without its column 0, the
-  // intercept, which the sums of a new parent have already.
-  std::size_t n_lanes() const { return n_resp_ + size_ - 1; }
   const double* lane(std::size_t k) const { return k < n_resp_ ? y_[k] : q_[k - n_resp_ + 1]; }
-  void score_pair(const Terms& terms, std::size_t slot, std::size_t pred, std::size_t n_slots, double limit,
-                  double rss_null, int thread);
   Linear linear_state(const Terms& terms, std::size_t slot, std::size_t pred, std::size_t n_slots, int thread);
   Linear check_linear(const Terms& terms, std::size_t slot, std::size_t pred, int thread);
   double pair_noise(const Pair& pair, bool linear) const;
-  // Writes A/B of each response to `slope`.
-  Line line_of(const Pair& pair, bool linear, double noise, double* slope) const;
   bool mark_ties(const Terms& terms, const Queue& queue, const Top& top, double rss_null, double& bar);
-  Winner clear_winner(const Terms& terms, const Top& top, std::size_t n_slots, double limit, double bar,
-                      double rss_null);
 
+ protected:
   const Design& design_;
   const Settings& settings_;
   Team& team_;

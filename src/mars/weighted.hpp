@@ -1,7 +1,8 @@
 // The forward pass with case weights, for which earth regresses anew for every knot, without its fast sums.
 //
 // Columns of bx carry the square root of the weights. The regression is on every column in the table of terms, also on
-// the second hinge of a step that added only one term.
+// the second hinge of a step that added only one term. Candidates are found by updating; near-ties are decided by
+// earth's regressions, and so is the gain of a step that lies on a threshold.
 #pragma once
 
 #include <memory>
@@ -10,16 +11,23 @@
 #include "exact.hpp"
 #include "forward.hpp"
 #include "householder.hpp"
+#include "weighted_updating.hpp"
 
 namespace earthdof {
 
 class WeightedPass : public Pass {
  public:
   WeightedPass(const Design& design, const Settings& settings, const std::vector<std::size_t>& linpreds,
-               std::size_t n_resp, Team& team);
+               std::size_t n_resp, Team& team, std::size_t n_mates = 1, bool again = false);
 
-  // Begin with responses as rows, weighted and scaled, the weights, and the null RSS.
-  void start(Rows<const double> y, const double* weights, double rss_null);
+  // Begin with responses as rows, weighted and scaled, the weights, and the null RSS. `exact` asks for earth's
+  // regressions in every step.
+  void start(Rows<const double> y, const double* weights, double rss_null, bool exact);
+  void release() override;
+  Updating& updating() override { return updating_; }
+  const Updating& updating() const override { return updating_; }
+  double exact_gain(std::size_t slot, std::size_t pred) override;
+  bool has_full_rank() const override;
 
  private:
   struct Work {
@@ -36,15 +44,32 @@ class WeightedPass : public Pass {
   };
 
   void step() override;
-  Candidate search();
+  void restart(bool exact);
+  Candidate search_exact(bool all);
   Found search_pair(std::size_t slot, std::size_t pred, const Spans& spans, double model_rss, Work& work) const;
   void best_knot(const double* base, std::size_t pred, const Spans& spans, const Factored& model, double model_rss,
                  Work& work, Found& best) const;
+  Spans spans_of(std::size_t slot) const;
+  double exact_rss(const Candidate& candidate);
+  void complete_model(std::size_t slots);
+  void settle();
+  void add_columns(std::size_t slot, Candidate& found);
+  bool is_on_threshold(double gain) const;
+  bool second_adds(std::size_t slot);
 
-  ExactBasis basis_;
-  Factored model_;
-  std::size_t factored_ = 0;  // slots whose columns are in the model, or depend on it
+  std::size_t n_resp_;
+  WeightedUpdating updating_;
+  Rows<const double> y_{nullptr, 0, 0};
+  const double* weights_ = nullptr;
+  double given_rss_ = 0.0;
+  // earth's own arithmetic, made when it is first needed
+  std::unique_ptr<ExactBasis> basis_;
+  std::unique_ptr<Factored> model_;
   std::vector<std::unique_ptr<Work>> works_;
+  std::size_t factored_ = 0;          // slots whose columns are in the model, or depend on it
+  std::size_t in_basis_ = 0;          // slots whose columns are in the basis, if they are used
+  std::vector<Candidate> unsettled_;  // steps whose gains are not yet those of earth's regressions
+  double settled_rss_ = 0.0;          // RSS before them
 };
 
 }  // namespace earthdof

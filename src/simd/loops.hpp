@@ -68,6 +68,9 @@ struct Loops {
   double (*best_gain)(const Sums&, std::size_t count, const Query&);
   // Largest gain that a knot surely adds, and the largest that one may add.
   Bounds (*bound_gain)(const Sums&, std::size_t count, const Query&);
+  // The same where no knot is out: of one whose share is not above `high` only the most is known, with a share of `low`
+  // at the least.
+  Bounds (*bound_any_gain)(const Sums&, std::size_t count, const Query&);
 
   // out = base max(sign (x - cut), 0); it may be x
   void (*hinge)(const double* base, const double* x, double cut, double sign, double* out, std::size_t n);

@@ -2,6 +2,7 @@
 //
 // Every fit is made by one thread and by four, and two callers fit at once on one design: the numbers have to be the
 // same to the bit.
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -71,9 +72,15 @@ Numbers one_fit(const Data& data, const Design& design, int degree, bool exact, 
   return found;
 }
 
-Numbers weighted_fit(const Data& data, const Design& design, Team& team) {
+Numbers weighted_fit(const Data& data, const Design& design, bool exact, Team& team) {
+  double null = 0.0, shared = 0.0, total = 0.0;
+  for (std::size_t i = 0; i < kCases; ++i) {
+    null += data.y[i] * data.y[i];
+    shared += std::sqrt(data.weights[i]) * data.y[i];
+    total += data.weights[i];
+  }
   WeightedPass pass(design, settings(1), {}, 1, team);
-  pass.start(data.responses(1), data.weights.data(), 1e5);
+  pass.start(data.responses(1), data.weights.data(), null - shared * shared / total, exact);
   pass.run(3);
   return numbers(pass.independent_columns(team));
 }
@@ -88,8 +95,9 @@ Numbers many_fits(const Data& data, const Design& design, Team& team) {
 
 std::vector<Numbers> all_fits(const Data& data, const Design& design, int n_threads) {
   Team team(n_threads, nullptr);
-  return {one_fit(data, design, 1, false, team), one_fit(data, design, 2, false, team),
-          one_fit(data, design, 1, true, team), weighted_fit(data, design, team), many_fits(data, design, team)};
+  return {one_fit(data, design, 1, false, team),  one_fit(data, design, 2, false, team),
+          one_fit(data, design, 1, true, team),   weighted_fit(data, design, false, team),
+          weighted_fit(data, design, true, team), many_fits(data, design, team)};
 }
 
 // A user who presses Ctrl-C after some questions.

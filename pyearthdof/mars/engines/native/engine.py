@@ -198,7 +198,7 @@ def forward_pass(
     rows, spread = scale_responses(Y * importance, options.is_scaled(Y.shape[1]))
     given: tuple = (exact,)
     if weights is not None:
-        given = (weights, _weighted_null_rss(rows, weights))
+        given = (weights, _weighted_null_rss(rows, weights), exact)
         rows = np.ascontiguousarray((np.sqrt(weights)[:, None] * Y * importance / spread).T)
     linpreds = list(options.linpreds)
     if options.allowed is not None:

@@ -9,6 +9,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.utils.validation import validate_data
+
+from ._utils.checks import by_position, refuse_huge
 
 __all__ = ["Bound", "Fits", "PathFits", "Procedure", "SizeFits", "bind", "declares"]
 
@@ -168,6 +171,13 @@ class Procedure(RegressorMixin, BaseEstimator):
     is_equivariant: bool = False
     df_statistic: Literal["trace", "n_coef"] | None = None
 
+    def _checked(self, X, y) -> tuple[np.ndarray, np.ndarray]:
+        """X and y of a fit, as doubles."""
+        by_position(X, y=y)
+        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        refuse_huge("y", y)
+        return X, y
+
     def _keep(self, fits: Fits) -> None:
         """Set the paper's quantities from the fit of a single response."""
         self.fitted_values_ = fits.fitted[:, 0]
@@ -179,6 +189,11 @@ class Procedure(RegressorMixin, BaseEstimator):
             self.n_coef_ = fits.n_coef[0].item()
         if fits.rank is not None:
             self.rank_ = int(fits.rank[0])
+
+    def score(self, X, y, sample_weight=None) -> float:
+        """R squared of the predictions for X, with the true y and, if given, weights of the rows."""
+        y, sample_weight = by_position(X, y=y, sample_weight=sample_weight)
+        return super().score(X, y, sample_weight)
 
     def bind(self, X: Rows) -> Bound:
         """This procedure on a design, for many fits. Subclasses do here what depends on X alone."""

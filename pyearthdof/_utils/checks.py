@@ -19,6 +19,7 @@ from .frames import as_pandas
 from .warnings import warn_user
 
 _LONGEST = 200  # characters of a value in a sentence
+_LARGEST = 1e300  # of a response: sums of a hundred million are numbers
 
 
 def refusal(name: str, value, right: str) -> InvalidInputError:
@@ -221,7 +222,18 @@ def check_responses(Y, n: int) -> np.ndarray:
         )
     if not np.isfinite(Y).all():
         raise InvalidInputError("Y contains NaN or infinity but every value should be finite")
+    refuse_huge("Y", Y)
     return Y
+
+
+def refuse_huge(name: str, values: np.ndarray) -> None:
+    """Refuse values so large that their sums and means overflow."""
+    largest = np.abs(values).max(initial=0.0)
+    if largest > _LARGEST:
+        raise InvalidInputError(
+            f"{name} has values up to {largest:g} but they should be at most {_LARGEST:g}, so that sums of "
+            "them are numbers: scale it"
+        )
 
 
 def check_sizes(name: str, largest: np.ndarray, low: float = 1e-140, high: float = 1e140) -> None:

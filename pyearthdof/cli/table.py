@@ -22,6 +22,7 @@ from typing import IO, Any
 import numpy as np
 import pandas as pd
 
+from .._utils.warnings import warn_user
 from ..exceptions import InvalidInputError
 
 DATA_SET = "ozone"  # the one that goes by its name
@@ -55,7 +56,7 @@ def read_table(
 
     `sep` is what separates the fields, `decimal` the decimal mark. The columns of `factors`, which is None
     for a command without --factor, and of `texts` are read as text. In the other columns that are used, a
-    few cells that are no numbers among numbers are an error.
+    few cells that are no numbers among numbers are an error, and numbers among texts are warned of.
     """
     from ..datasets import load_ozone, read_csv
 
@@ -101,16 +102,25 @@ def read_table(
         # As text: of integers that are too long for 64 bits pandas reads NA as a text, too.
         cells = read_csv(io.BytesIO(data), **options | {"usecols": doubtful, "dtype": str})
         for name in doubtful:
-            bad, numbers = _numbers_in(cells[name], decimal)
-            if len(bad):
-                remedy = f", or take it for a factor by --factor {quote(name)}"
+            bad, numbers, is_numeric = _numbers_in(cells[name], decimal)
+            n_cells = int(cells[name].count())
+            option = f"--factor {quote(name)}"
+            if bad.empty:
+                table[name] = numbers
+            elif is_numeric:
+                remedy = "" if factors is None else f", or take it for a factor by {option}"
                 raise InvalidInputError(
                     f"{called}: the column {name!r} seems to hold numbers but {len(bad)} of its "
-                    f"{cells[name].count()} cells cannot be read as numbers: {_places(bad, data, sep)}; "
-                    f"correct the file{'' if factors is None else remedy}"
+                    f"{n_cells} cells cannot be read as numbers: {_places(bad, data, sep)}; correct the "
+                    f"file{remedy}"
                 )
-            if numbers is not None:
-                table[name] = numbers
+            elif len(bad) < n_cells:
+                remedy = "" if factors is None else f", or confirm the factor by {option}"
+                warn_user(
+                    f"{called}: {n_cells - len(bad)} of the {n_cells} cells of the column {name!r} are "
+                    f"numbers, but it is read as texts, a factor of {cells[name].nunique()} levels, because "
+                    f"of {_places(bad, data, sep)}; correct the file if it should be numbers{remedy}"
+                )
     return table
 
 
@@ -154,20 +164,18 @@ def _check_factors(factors: Collection[str] | None, table: pd.DataFrame) -> None
             )
 
 
-def _numbers_in(cells: pd.Series, decimal: str) -> tuple[pd.Series, pd.Series | None]:
-    """The cells that are no numbers in a column of numbers, and the numbers if all are.
+def _numbers_in(cells: pd.Series, decimal: str) -> tuple[pd.Series, pd.Series, bool]:
+    """The cells that are no numbers, the numbers, and whether the column is meant to be one of numbers.
 
-    Such a column would be a factor with a level for each number.
+    As texts it would be a factor with a level for each number.
     """
     present = cells.dropna()
     plain = present.str.translate(str.maketrans(",.", ".,")) if decimal == "," else present
     numbers = pd.to_numeric(plain, errors="coerce").astype(float)
     bad = present[numbers.isna()]
-    if bad.empty:
-        return bad, numbers.reindex(cells.index)
     almost = int(plain[bad.index].str.fullmatch(ALMOST_NUMBER).sum())
-    is_numbers = 2 * (len(present) - len(bad) + almost) > len(present)
-    return (bad if is_numbers else bad[:0]), None
+    is_numeric = 2 * (len(present) - len(bad) + almost) > len(present)
+    return bad, numbers.reindex(cells.index), is_numeric
 
 
 def _places(bad: pd.Series, data: bytes, sep: str) -> str:

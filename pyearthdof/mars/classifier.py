@@ -256,6 +256,11 @@ class EarthClassifier(ClassifierMixin, MarsEstimator):
             heard = [entry for entry in heard if str(entry[0]) != WEIGHTED_SUCCESSES]
         super()._warn(heard, options)
 
+    def score(self, X, y, sample_weight=None) -> float:
+        """The share of rows of X whose class is predicted, with the true y and, if given, weights."""
+        y, sample_weight = by_position(X, y=y, sample_weight=sample_weight)
+        return super().score(X, y, sample_weight)
+
     def _indicators(self, codes: np.ndarray) -> Responses:
         """0 and 1 for two classes, else a column for each class, as earth expands a factor."""
         names = class_names(self.classes_)

@@ -170,6 +170,7 @@ class EarthCV(EarthMeta):
         X, y and sample_weight are the data that it is computed on.
         """
         model = self._chosen()
+        y, sample_weight = by_position(X, y=y, sample_weight=sample_weight)
         given = {} if sample_weight is None else {"sample_weight": sample_weight}
         if not self.multimetric_:
             return self.scorer_(model, X, y, **given)

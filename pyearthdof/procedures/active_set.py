@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import qr
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.utils.validation import check_array
 
-from .._utils.checks import by_position, check_sizes
+from .._utils.checks import check_sizes
 from ..contract import Bound, Fits
 from .linear import BindingProcedure, LinearPrediction
 
@@ -128,8 +128,7 @@ class ActiveSetRegression(LinearPrediction, BindingProcedure, ABC):
 
     def fit(self, X, y):
         """Fit y on X; sets `coef_`, `intercept_`, `active_` and the quantities of the paper."""
-        by_position(X, y=y)
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        X, y = self._checked(X, y)
         y = y.astype(np.float64, copy=False)  # also from extended precision
         design = CompactDesign.build(X, y[:, None], self.fit_intercept)
         active, gamma = self._select(design, single=True)

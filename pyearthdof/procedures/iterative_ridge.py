@@ -14,9 +14,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import qr
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.utils.validation import check_array
 
-from .._utils.checks import by_position, check_count, check_positive, check_responses, check_sizes
+from .._utils.checks import check_count, check_positive, check_responses, check_sizes
 from .._utils.warnings import warn_user
 from ..contract import Fits, Procedure
 from ..exceptions import InvalidInputError
@@ -74,8 +74,7 @@ class IterativeRidge(LinearPrediction, Procedure):
 
     def fit(self, X, y):
         """Fit y on X to convergence; sets `coef_`, `path_` and the quantities of the paper."""
-        by_position(X, y=y)
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        X, y = self._checked(X, y)
         tol = self._check_parameters()
         path: list[np.ndarray] = []
         fits, coef, intercept = self._fit_columns(X, y[:, None], tol, path)

@@ -14,7 +14,7 @@ from scipy.sparse import csr_matrix
 from scipy.spatial import cKDTree
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from .._utils.checks import by_position, check_count, check_flag, check_number, check_responses
+from .._utils.checks import check_count, check_flag, check_number, check_responses
 from ..contract import Bound, Fits, Procedure
 
 
@@ -115,8 +115,7 @@ class _LinearRegression(LinearPrediction, BindingProcedure):
     def fit(self, X, y):
         """Fit y, (n,), on X, (n, p)."""
         self._check_arguments()
-        by_position(X, y=y)
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        X, y = self._checked(X, y)
         bound = self.bind(X)
         self.coef_, self.intercept_ = bound.space.coefficients(y, bound.shrinkage)
         self._keep(bound.fit_many(y[:, None]))
@@ -270,8 +269,7 @@ class NearestNeighbors(BindingProcedure):
 
     def fit(self, X, y):
         """Fit y, (n,), on X, (n, p)."""
-        by_position(X, y=y)
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        X, y = self._checked(X, y)
         self.X_, self.y_ = X, np.asarray(y, dtype=float)
         self._keep(self.bind(X).fit_many(self.y_[:, None]))
         return self

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from .. import _core
-from .._utils.checks import by_position, check_count
+from .._utils.checks import check_count
 from ..contract import Bound, Fits
 from .linear import BindingProcedure
 
@@ -55,8 +55,7 @@ class RegressionTree(BindingProcedure):
 
     def fit(self, X, y):
         """Grow the tree of y on X; sets its nodes and the quantities of the paper."""
-        by_position(X, y=y)
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        X, y = self._checked(X, y)
         y = y.astype(np.float64, copy=False)  # also from another byte order
         depth = self._checked_depth(len(X))
         columns = np.ascontiguousarray(X.T)

@@ -7,6 +7,7 @@ import lzma
 import subprocess
 import sys
 import tracemalloc
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -187,8 +188,19 @@ class TestCellsThatAreNoNumbers:
         content = rows_with(
             a=[(k, f"x{k % 3}") for k in range(30)], b=[(k, "no") for k in range(60)]
         )
-        table = read_table(str(written(tmp_path, content)))
+        file = written(tmp_path, content)
+        with pytest.warns(UserWarning) as caught:
+            table = read_table(str(file), factors=[])
+        assert [str(w.message) for w in caught] == [
+            f"{file}: 30 of the 60 cells of the column 'a' are numbers, but it is read as texts, a factor of "
+            "33 levels, because of 'x0' in row 1 (line 2), 'x1' in row 2 (line 3), 'x2' in row 3 (line 4), "
+            "'x0' in row 4 (line 5), 'x1' in row 5 (line 6) and 25 more; correct the file if it should be "
+            "numbers, or confirm the factor by --factor a"
+        ]
         assert table["a"][0] == "x0" and table["a"][59] == "29.5" and set(table["b"]) == {"no"}
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert read_table(str(file), factors=["a"])["a"].equals(table["a"])
 
     def test_a_decimal_comma(self, tmp_path):
         content = rows_with().replace(",", ";").replace(".", ",")

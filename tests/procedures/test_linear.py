@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.linear_model import Ridge as SklearnRidge
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.utils.estimator_checks import check_estimator
 
 from pyearthdof.contract import Procedure
 from pyearthdof.exceptions import InvalidInputError
+from pyearthdof.procedures import RegressionTree, SmoothingSpline
 from pyearthdof.procedures.linear import LeastSquares, NearestNeighbors, Ridge
 from tests.support.rscript import needs_rscript, run_r
 
@@ -154,3 +156,25 @@ def test_bad_responses_are_named(data, procedure):
 @pytest.mark.parametrize("procedure", ALL, ids=str)
 def test_scikit_learns_checks(procedure):
     check_estimator(procedure, on_skip=None)
+
+
+@pytest.mark.parametrize(
+    "procedure",
+    [
+        LeastSquares(),
+        Ridge(lam=1.0),
+        NearestNeighbors(k=3),
+        RegressionTree(4),
+        SmoothingSpline(df=4),
+    ],
+)
+@pytest.mark.parametrize("size", [1e300, 1.7e308])
+def test_fits_of_huge_responses_are_finite_or_refused(procedure, size):
+    X = np.linspace(-2, 2, 30)[:, None]
+    for y in (np.full(30, size), np.where(np.arange(30) % 2, size, -size)):
+        try:
+            model = clone(procedure).fit(X, y)
+        except InvalidInputError as error:
+            assert size > 1e300 and "y has values up to 1.7e+308 but they" in str(error)
+        else:
+            assert np.isfinite(model.fitted_values_).all() and np.isfinite(model.predict(X)).all()

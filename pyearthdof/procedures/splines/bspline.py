@@ -14,7 +14,14 @@ import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from ... import _core
-from ..._utils.checks import by_position, check_count, check_positive, check_responses, check_vector
+from ..._utils.checks import (
+    by_position,
+    check_count,
+    check_positive,
+    check_responses,
+    check_vector,
+    refuse_huge,
+)
 from ...contract import Fits, Procedure
 from ...exceptions import InvalidInputError
 
@@ -203,6 +210,7 @@ class UnivariateProcedure(Procedure, ABC):
 
     def _check_xy(self, X, y):
         X, y = validate_data(self, _as_matrix(X), y, dtype=np.float64, y_numeric=True)
+        refuse_huge("y", y)
         return self._column(X), np.asarray(y, dtype=float)
 
     def _check_new(self, X):

@@ -116,6 +116,18 @@ CALLS = {
 }
 
 
+# What scores, fitted.
+SCORED = {
+    "Earth": native().fit(X, Y),
+    "EarthClassifier": EarthClassifier(engine="native", class_order=["low", "high"]).fit(
+        X, CLASSES
+    ),
+    "EarthCV": search().fit(X, Y),
+    "CorrectedEarth": corrected().fit(X, Y),
+    "tree": RegressionTree(2).fit(X, Y),
+}
+
+
 def warned(call, values):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -139,6 +151,20 @@ def test_nothing_is_said_of_the_same_order_other_labels_and_arrays(case):
     other = values.iloc[::-1].set_axis(range(N))
     for fine in (values, other, values.iloc[::-1].to_numpy()):
         assert not warned(call, fine)
+
+
+@pytest.mark.parametrize("called", SCORED)
+def test_scores_warn_once(called):
+    model = SCORED[called]
+    y = CLASSES if called == "EarthClassifier" else Y
+    assert not warned(lambda y: model.score(X, y), y)
+    caught = warned(lambda y: model.score(X, y), y.iloc[::-1])
+    assert len(caught) == 1 and caught[0].filename == __file__
+    assert str(caught[0].message).startswith("y has the row labels of X in another order")
+    caught = warned(lambda w: model.score(X, y, sample_weight=w), WEIGHTS.iloc[::-1])
+    assert len(caught) == 1 and str(caught[0].message).startswith(
+        "sample_weight has the row labels"
+    )
 
 
 def test_the_fit_is_by_position_as_before():

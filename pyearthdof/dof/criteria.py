@@ -194,10 +194,6 @@ def choose_by_df(
     n_rep, draws, random_state, n_jobs, progress
         As in `correct_penalty`.
 
-    Returns
-    -------
-    ProcedureChoice
-
     Examples
     --------
     >>> import numpy as np

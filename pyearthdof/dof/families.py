@@ -311,10 +311,6 @@ def family_df(
     n_rep, draws, random_state, n_designs, n_jobs, progress
         As in `degrees_of_freedom`.
 
-    Returns
-    -------
-    FamilyDegreesOfFreedom
-
     Examples
     --------
     >>> import numpy as np

@@ -357,10 +357,6 @@ def prediction_df(
     method : {"auto", "monte-carlo", "exact"}
         "exact" is for linear smoothers, and "auto" is "exact" for them.
 
-    Returns
-    -------
-    RandomXDegreesOfFreedom
-
     Examples
     --------
     >>> from sklearn.linear_model import LinearRegression

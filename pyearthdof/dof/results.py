@@ -85,10 +85,6 @@ class Estimate(ShowsTable):
         ----------
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
-
-        Returns
-        -------
-        Axes
         """
         from ..plots.axes import one_axis
 

@@ -188,10 +188,6 @@ def self_consistency(
     package : {"earth", "mda"}
         Whose MARS. mda has no path, so every nk is fitted by itself.
 
-    Returns
-    -------
-    SelfConsistency
-
     Examples
     --------
     >>> from pyearthdof import self_consistency

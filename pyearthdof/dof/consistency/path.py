@@ -394,10 +394,6 @@ def consistency_path(
     mu, sigma, n_rep, draws, random_state, n_designs, n_jobs, progress
         As in `degrees_of_freedom`.
 
-    Returns
-    -------
-    ConsistencyPath
-
     Examples
     --------
     >>> from pyearthdof import consistency_path

@@ -414,10 +414,6 @@ def correct_penalty(
     package : {"earth", "mda"}, optional
         Whose MARS; by default the estimator's, or "earth".
 
-    Returns
-    -------
-    PenaltyCorrection
-
     Examples
     --------
     >>> from pyearthdof import Earth, correct_penalty

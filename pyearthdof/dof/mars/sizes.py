@@ -264,10 +264,6 @@ def df_of_sizes(
     n_rep, draws, random_state, n_designs, n_jobs, progress
         As in `correct_penalty`.
 
-    Returns
-    -------
-    SizeCurve
-
     Examples
     --------
     >>> from pyearthdof import df_of_sizes
@@ -522,10 +518,6 @@ def choose_size(
         Number of observations; the curve's by default.
     nprune : int, optional
         Most terms.
-
-    Returns
-    -------
-    SizeChoice
 
     Examples
     --------

@@ -438,10 +438,6 @@ def quick_df_of_sizes(X: Rows, *, degree: int = 1) -> SizeCurve:
     degree : int
         Largest degree of interaction.
 
-    Returns
-    -------
-    SizeCurve
-
     Examples
     --------
     >>> from pyearthdof import quick_df_of_sizes

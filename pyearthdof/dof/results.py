@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib.metadata
 import platform
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -41,7 +42,7 @@ def package_versions() -> dict[str, str]:
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate(ShowsTable):
+class Estimate(ShowsTable, ABC):
     """Base class of the results: tables, plain values and a picture.
 
     A subclass implements `_draw`, and has its rows in the field `_TABLE` or overrides `to_frame`.
@@ -95,9 +96,9 @@ class Estimate(ShowsTable):
     def _inches(self) -> tuple[float, float]:
         return self._INCHES
 
+    @abstractmethod
     def _draw(self, ax: Axes) -> None:
         """Draw into the axes."""
-        raise NotImplementedError
 
 
 def _plain(value: Any) -> Any:

@@ -429,8 +429,8 @@ over 20 designs)
     check_choice("design", design, ("data", "gaussian"))
     given = {"degree": degree, "nk": nk, "engine": engine, "package": package}
     return measure_penalty(
-        mars_search(X, estimator, design, given), n_rep, draws, random_state, n_designs, target_se, n_jobs,
-        progress,
+        mars_search(X, estimator, design, given), n_rep, draws, random_state, n_designs, target_se,
+        n_jobs=n_jobs, progress=progress,
     )  # fmt: skip
 
 
@@ -441,10 +441,9 @@ def measure_penalty(
     random_state: RandomState,
     n_designs: int | None,
     target_se: float | None,
-    n_jobs: int | None,
-    progress: bool,
+    **run_options: Any,
 ) -> PenaltyCorrection:
-    """`correct_penalty` for a search that was put together."""
+    """`correct_penalty` for a search that was put together; `run_options` are n_jobs and progress."""
     procedure = search.once_checked()
     target_se = check_target(target_se)
     n_rep = check_n_rep(n_rep, target_se)
@@ -459,8 +458,7 @@ def measure_penalty(
         responses,
         reduction=replace(reduction, rows=False),
         target=None if target_se is None else Target(target_se, _penalty_error),
-        n_jobs=n_jobs,
-        progress=progress,
+        **run_options,
     )
     designs = designs.first(run.counts)
     default, terms = search.procedure.penalty, run.n_coef

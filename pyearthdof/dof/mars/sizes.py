@@ -15,8 +15,9 @@ is 0 only if it is rounding.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -271,9 +272,10 @@ def df_of_sizes(
     SizeCurve(1..19 terms, df=1..48.67 ± 0.44, nominal_df=1..46, n_rep=100, over 20 designs)
     """
     (sample_weight,) = by_position(X, sample_weight=sample_weight)
+    given = {"degree": degree, "nk": nk}
     return measure_sizes(
-        X, Earth() if estimator is None else estimator, sample_weight, None, degree, nk, n_rep, draws,
-        random_state, n_designs, n_jobs, progress,
+        X, Earth() if estimator is None else estimator, sample_weight, None, n_rep, draws, random_state,
+        n_designs, given, n_jobs=n_jobs, progress=progress,
     )  # fmt: skip
 
 
@@ -300,19 +302,16 @@ def measure_sizes(
     estimator: Any,
     sample_weight: ArrayLike | None,
     mean: Mean | None,
-    degree: int | None = None,
-    nk: int | None = None,
     n_rep: int | None = None,
     draws: Draws | str | None = None,
     random_state: RandomState = None,
     n_designs: int | None = None,
-    n_jobs: int | None = None,
-    progress: bool = False,
+    given: Mapping[str, int | None] = MappingProxyType({}),
+    **run: Any,
 ) -> SizeCurve:
-    """As `df_of_sizes`, with noise around a mean."""
+    """As `df_of_sizes`, with noise around a mean; `given` are degree and nk, `run` n_jobs and progress."""
     check_sequence(estimator)
-    given = {"degree": degree, "nk": nk, "engine": "native"}
-    search = mars_search(X, estimator, "data", given)
+    search = mars_search(X, estimator, "data", {**given, "engine": "native"})
     procedure = search.procedure.set_params(
         thresh=estimator.thresh,
         penalty=-1.0,
@@ -331,7 +330,7 @@ def measure_sizes(
     mu, sigma = (np.zeros(designs.n), 1.0) if mean is None else (mean.mu, mean.sigma)
     responses = Responses(designs.n, mu, sigma / root, stream)
     values, lengths, versions = _run(
-        _FitSizes(search.once_checked(), weights, mean), designs, responses, n_jobs, progress
+        _FitSizes(search.once_checked(), weights, mean), designs, responses, **run
     )
     last = max(1, int(np.median(lengths)))
     df = [
@@ -399,11 +398,9 @@ def has_sequence(estimator: Any) -> bool:
     return True
 
 
-def _run(
-    work: _FitSizes, designs: Designs, responses: Responses, n_jobs: int | None, progress: bool
-) -> Any:
+def _run(work: _FitSizes, designs: Designs, responses: Responses, **run: Any) -> Any:
     """What each run says of the df of each size, a table for each design; the runs' lengths; versions."""
-    blocks = run_blocks(work, designs, responses, n_jobs=n_jobs, progress=progress)
+    blocks = run_blocks(work, designs, responses, **run)
     values, lengths, versions = [], [], {}
     for _, of_one in itertools.groupby(blocks, key=lambda block: block.design):
         parts = []

@@ -67,6 +67,7 @@ EARTH_OPTIONS: dict[str, tuple[Any, tuple[str, ...], str]] = {
     "n_jobs": (int, ("--jobs",), "Threads of the native engine; -1 is all processors."),
     "threshold": (float, (), "Of two classes, the second is taken above this probability; default 0.5."),
     "class_order": (list[str], (), "The classes in their order; repeat it, once for each."),
+    "class_weight": (Literal["balanced"], (), "balanced: the same total weight for each class."),
 }  # fmt: skip
 _FLAGS = frozenset(name for name, (kind, _, _) in EARTH_OPTIONS.items() if kind is bool)
 
@@ -207,7 +208,7 @@ def _estimator(y, classify: bool, options: dict):
             known = {str(value): value for value in pd.unique(y)}
             given["class_order"] = [known.get(name, name) for name in given["class_order"]]
         return EarthClassifier(**given)
-    for name in ("threshold", "class_order"):
+    for name in ("threshold", "class_order", "class_weight"):
         if name in given:
             flag = "--" + name.replace("_", "-")
             raise InvalidInputError(f"{flag} is given but the target holds numbers: add --classify")

@@ -104,10 +104,13 @@ def test_a_fit_is_that_of_python(run, table):
 
 def test_a_target_of_text_is_one_of_classes(run, table, tmp_path):
     saved, data = tmp_path / "model.json", columns(table, "a", "kind", "size")
-    code, _, err = run("fit", data, "--target", "size", "--save", saved, "--threshold", 0.4)
+    options = ["--threshold", 0.4, "--class-weight", "balanced"]
+    code, _, err = run("fit", data, "--target", "size", "--save", saved, *options)
     assert code == 0, err
     frame = pd.read_csv(data)
-    model = EarthClassifier(threshold=0.4).fit(frame[["a", "kind"]], frame["size"])
+    model = EarthClassifier(threshold=0.4, class_weight="balanced").fit(
+        frame[["a", "kind"]], frame["size"]
+    )
     code, out, _ = run("predict", saved, data)
     assert out.splitlines() == ["class", *model.predict(frame[["a", "kind"]])]
     code, out, _ = run("predict", saved, data, "--proba", "--out", tmp_path / "p.csv")

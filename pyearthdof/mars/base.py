@@ -493,11 +493,16 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         tags.target_tags.multi_output = self.takes_several_responses
         return tags
 
+    def _check_fitted(self) -> None:
+        """scikit-learn's check where it will raise: it takes longer than a prediction."""
+        if not self.__sklearn_is_fitted__():
+            check_is_fitted(self)
+
     # prediction
 
     def _predict(self, X, type, missing, thresh, extrapolate):
         """The predictions of `Earth.predict`."""
-        check_is_fitted(self)
+        self._check_fitted()
         propagate = check_missing(missing)
 
         def checked(rows):

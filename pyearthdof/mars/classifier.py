@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from .._utils.checks import by_position
 from ..exceptions import InvalidInputError
@@ -199,7 +198,7 @@ class EarthClassifier(ClassifierMixin, MarsEstimator):
         `extrapolate` is that of `Earth.predict`. With `missing="propagate"` X may have missing values in
         columns that the model does not use; a class itself cannot be missing.
         """
-        check_is_fitted(self)
+        self._check_fitted()
         check_threshold(self.threshold)
         raw = self.predict_raw_proba(X, missing=missing, extrapolate=extrapolate)
         if np.isnan(raw).any():
@@ -246,7 +245,7 @@ class EarthClassifier(ClassifierMixin, MarsEstimator):
         They are counted from the one of a probability of one half, which is 0 for logit, probit and cauchit.
         `missing` and `extrapolate` are those of `Earth.predict`.
         """
-        check_is_fitted(self)
+        self._check_fitted()
         link = self._glm.link
         above = self._predict(X, "link", missing, None, extrapolate) - LINKS[link].half
         return -above if LINKS[link].is_decreasing else above

@@ -12,6 +12,7 @@
 #include "../mars/design.hpp"
 #include "../mars/elementary.hpp"
 #include "../mars/eliminate.hpp"
+#include "../mars/evaluate.hpp"
 #include "../mars/forward.hpp"
 #include "../mars/many.hpp"
 #include "../mars/noise.hpp"
@@ -312,6 +313,17 @@ nb::dict backward_elimination(const In2<double>& columns, const In2<double>& y, 
   return result;
 }
 
+Out<double> terms_at(const Strided2& X, const In2<double>& dirs, const In2<double>& cuts) {
+  require(dirs.shape(1) == X.shape(1) && cuts.shape(0) == dirs.shape(0) && cuts.shape(1) == dirs.shape(1),
+          "dirs and cuts should have a row for each term and a column for each predictor");
+  Out<double> found = make_array<double>({X.shape(0), dirs.shape(0)});
+  const CaseTable cases{X.data(), X.shape(0), X.shape(1), X.stride(0), X.stride(1)};
+  const Rows<double> out{found.data(), X.shape(0), dirs.shape(0)};
+  nb::gil_scoped_release release;
+  evaluate_terms(cases, rows(dirs), rows(cuts), out);
+  return found;
+}
+
 Columns independent(const In2<double>& columns, double tolerance, int n_threads) {
   return in_threads(n_threads, [&](Team& team) { return find_independent(rows(columns), tolerance, team); });
 }
@@ -424,6 +436,7 @@ void bind_mars(nb::module_& m) {
   m.def("regress", &regression, "columns"_a, "y"_a, "tolerance"_a = kLmTolerance, "leverages"_a = false,
         "n_threads"_a = 1);
   m.def("eliminate_backward", &backward_elimination, "columns"_a, "y"_a, "n_threads"_a = 1);
+  m.def("evaluate_terms", &terms_at, "X"_a, "dirs"_a, "cuts"_a);
   m.def("find_independent", &independent, "columns"_a, "tolerance"_a = kRankTolerance, "n_threads"_a = 1);
   m.def("candidate_knots", &candidate_knots, "design"_a, "settings"_a, "base"_a, "pred"_a);
   m.def("tie_band", &tie_band, "gain"_a, "rss_null"_a);

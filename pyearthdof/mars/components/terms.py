@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 
-def evaluate_term(X: np.ndarray, dirs: np.ndarray, cuts: np.ndarray) -> np.ndarray:
-    """Evaluate one term at the rows of X: the product of its factors in column order."""
-    values = np.ones(len(X))
-    with np.errstate(over="ignore", invalid="ignore"):  # what is too large is infinite, as in R
-        for j in np.flatnonzero(dirs):
-            if dirs[j] == 2:
-                values *= X[:, j]
-            else:
-                hinge = dirs[j] * (X[:, j] - cuts[j])
-                values *= hinge  # before its sign is looked at, as in R: infinite times 0 is NaN
-                values *= hinge > 0.0
-    return values + 0.0  # no -0.0
+@functools.cache
+def _core():
+    """The compiled core, which is loaded when it evaluates a term for the first time."""
+    from ... import _core
+
+    return _core
 
 
 def evaluate_terms(X: np.ndarray, dirs: np.ndarray, cuts: np.ndarray) -> np.ndarray:
-    """Evaluate the terms, one for each row of `dirs` and `cuts`, at the rows of X: an (n, terms) matrix."""
-    terms = zip(dirs, cuts, strict=True)
-    return np.column_stack([evaluate_term(X, *term) for term in terms])
+    """Evaluate the terms, one for each row of `dirs` and `cuts`, at the rows of X: an (n, terms) matrix.
+
+    Each is the product of its factors in column order, with R's operations: what is too large is infinite
+    or NaN, as in R.
+    """
+    return _core().evaluate_terms(*(_numbers(values) for values in (X, dirs, cuts)))
+
+
+def _numbers(values: np.ndarray) -> np.ndarray:
+    plain = values.dtype == np.float64 and values.flags.aligned
+    return values if plain else np.array(values, dtype=np.float64)
 
 
 def term_names(dirs, cuts, feature_names, X) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -96,7 +96,7 @@ def check_design(estimator: Any, X: Any) -> Design:
 
     Column names that are no texts do not count, as in scikit-learn.
     """
-    if _is_plain(X, ndim=2) and len(X) >= 2 and X.shape[1] >= 1:
+    if is_plain(X, ndim=2) and len(X) >= 2 and X.shape[1] >= 1:
         _set_features(estimator, X)
         names = default_names(X.shape[1])
         if not np.isfinite(X).all():
@@ -132,7 +132,7 @@ def _is_text_error(error: ValueError) -> bool:
     return str(error).startswith("could not convert string to float")
 
 
-def _is_plain(values: Any, ndim: int) -> bool:
+def is_plain(values: Any, ndim: int) -> TypeGuard[np.ndarray]:
     """Whether there is nothing to convert, which takes scikit-learn 0.1 ms to find out."""
     return type(values) is np.ndarray and values.dtype == np.float64 and values.ndim == ndim
 
@@ -185,7 +185,7 @@ def check_responses(estimator: Any, y: Any, n_samples: int, *, factors: bool = F
     if factors and _has_categories(y):
         return _check_factor_responses(estimator, y, n_samples)
     names = _response_names(y)
-    values = y if _is_plain(y, ndim=1) and np.isfinite(y).all() else _converted(estimator, y)
+    values = y if is_plain(y, ndim=1) and np.isfinite(y).all() else _converted(estimator, y)
     if len(values) != n_samples:
         raise InvalidInputError(
             f"y has {len(values)} rows but X has {n_samples}: inconsistent numbers of samples"
@@ -327,6 +327,10 @@ def taken(values: Values, rows: np.ndarray | None) -> Values:
 def check_new_data(estimator: Any, X: Any) -> Any:
     """Return what the fitted model takes: a float64 matrix, or a frame where it knows factors."""
     model = estimator.model_
+    if _is_known(estimator, X):
+        if not np.isfinite(X).all():
+            check_finite(X, default_names(X.shape[1]))
+        return X
     X = _all_named(X)
     if model.columns is None and model.formula is None:
         check_kind("X", X)
@@ -347,6 +351,19 @@ def check_new_data(estimator: Any, X: Any) -> Any:
     named = column_names("X", X) is not None and hasattr(estimator, "feature_names_in_")
     validate_data(estimator, X, reset=False, skip_check_array=True)
     return X if named else _renamed(X, model.columns.names)
+
+
+def _is_known(estimator: Any, X: Any) -> bool:
+    """Whether X is an array as the model was fitted on, of which nothing but NaN is to be refused."""
+    model = estimator.model_
+    return (
+        is_plain(X, ndim=2)
+        and len(X) > 0
+        and X.shape[1] == estimator.n_features_in_
+        and getattr(estimator, "feature_names_in_", None) is None
+        and model.columns is None
+        and model.formula is None
+    )
 
 
 def numbers_by_name(X: Any, names: tuple[str, ...]) -> np.ndarray:

@@ -27,7 +27,7 @@ from ..components.glm import GlmPart
 from ..components.terms import evaluate_terms, nominal_df
 from ..components.variance import VarianceModel, interval_width
 from ..data.columns import Column, Columns
-from ..data.design import numbers_by_name
+from ..data.design import is_plain, numbers_by_name
 from ..data.training import Ranges
 from ..inspect.summary import model_html
 
@@ -131,6 +131,8 @@ class MarsModel:
 
     def design(self, X: ArrayLike) -> np.ndarray:
         """Return the predictors X as numbers; the columns of a frame are matched by name."""
+        if is_plain(X, ndim=2) and X.shape[1] == len(self.feature_names):
+            return X
         X = as_pandas(X)
         if self.formula is not None and isinstance(X, (pd.DataFrame, Mapping)):
             return self.formula.design(X)

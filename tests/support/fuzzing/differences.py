@@ -8,7 +8,7 @@ import numpy as np
 
 from pyearthdof import MarsModel
 from pyearthdof.mars.components.glm import FAMILIES, LINKS
-from pyearthdof.mars.components.terms import evaluate_term, nominal_df
+from pyearthdof.mars.components.terms import evaluate_terms, nominal_df
 from pyearthdof.mars.crosscheck import TIE
 from pyearthdof.mars.options import GLM_FAMILIES as R_FAMILIES
 from tests.support.fuzzing.case import Case
@@ -136,8 +136,7 @@ class _Scale:
         self.values = 1e-14 * np.abs(self.Y).max(axis=0)
 
     def basis(self, dirs, cuts) -> np.ndarray:
-        terms = zip(dirs, cuts, strict=True)
-        return np.column_stack([evaluate_term(self.design, d, c) for d, c in terms])
+        return evaluate_terms(self.design, dirs, cuts)
 
     def condition(self, basis: np.ndarray, root: np.ndarray | None = None) -> float:
         """Of the regression: no arithmetic knows coefficients and leverages any better."""

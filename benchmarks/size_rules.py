@@ -68,6 +68,8 @@ class Truth:
     n: int
     p: int
     snr: float
+    noise: str = "normal"
+    group: str = "the 108"
 
     def means(self, X: np.ndarray) -> np.ndarray:
         """The mean at the rows of X; some columns matter, the others do not."""
@@ -102,7 +104,30 @@ class Truth:
             Z[:, ::3] = rng.poisson(1.0, Z[:, ::3].shape) - 1.0
             Z[:, 1::4] = np.sign(Z[:, 1::4])
             Z[:, 2::5] = rng.exponential(1.0, Z[:, 2::5].shape) - 1.0
+        if self.design == "strongly correlated":
+            Z = np.sqrt(0.1) * Z + np.sqrt(0.9) * rng.normal(size=(n, 1))
+        if self.design == "binary":
+            Z = np.sign(Z)
+        if self.design == "half binary":
+            Z[:, ::2] = np.sign(Z[:, ::2])
+        if self.design == "duplicated":
+            Z = Z[rng.integers(0, max(n // 3, 1), n)]
         return Z
+
+    def errors(self, rng, X: np.ndarray, count: int) -> np.ndarray:
+        """Errors of variance 1 on average over the rows, a row for each of `count` data sets."""
+        if self.noise == "t3":
+            return rng.standard_t(3, size=(count, len(X))) / np.sqrt(3)
+        errors = rng.normal(size=(count, len(X)))
+        if self.noise == "normal":
+            return errors
+        k = np.random.default_rng([9, self.number]).choice(self.p, 2, replace=False)
+        one, two = X[:, k[0]], X[:, k[1]]
+        sd = {
+            "exp": np.exp(0.8 * one), "both": np.exp(0.6 * (one + two)), "step": np.where(one > 0, 3, 0.5),
+            "v": 0.2 + np.abs(one), "mild": np.exp(0.3 * one),
+        }[self.noise]  # fmt: skip
+        return errors * sd / np.sqrt((sd**2).mean())
 
 
 def truths() -> list[Truth]:
@@ -127,6 +152,37 @@ def truths() -> list[Truth]:
         )
         for k in range(N_TRUTHS)
     ]  # fmt: skip
+
+
+SHAPES = ("exp", "both", "step", "v", "mild")
+GROUPS = {  # of the further truths: how many, noise, designs, n, p
+    "heteroscedastic": (10, SHAPES, ("gaussian", "uniform"), (100, 400), (5, 20)),
+    "heavy tails": (6, ("t3",), ("gaussian", "mixed"), (80, 300), (5, 30)),
+    "n 500 to 2000": (6, ("normal",), ("gaussian", "correlated", "mixed"), (500, 2000), (5, 20)),
+    "p 40 to 80": (6, ("normal",), ("gaussian", "uniform"), (80, 300), (40, 80)),
+    "correlated": (4, ("normal",), ("strongly correlated",), (80, 300), (5, 20)),
+    "binary X": (4, ("normal",), ("binary", "half binary"), (80, 400), (5, 30)),
+    "duplicated rows": (4, ("normal",), ("duplicated",), (100, 400), (5, 20)),
+}  # fmt: skip
+
+
+def further_truths() -> list[Truth]:
+    """40 truths that are harder than those of `truths`, in groups; the last of some groups is null."""
+    rng = np.random.default_rng(40)
+    kinds = ("hinges", "products", "smooth", "linear", "steps", "products")
+    found: list[Truth] = []
+    for group, (count, noises, designs, ns, ps) in GROUPS.items():
+        for k in range(count):
+            null = k >= count - {"heteroscedastic": 2, "heavy tails": 1, "binary X": 1}.get(
+                group, 0
+            )
+            n = int(round(np.exp(rng.uniform(*np.log(ns))), -1))
+            p = int(rng.integers(ps[0], ps[1] + 1))
+            kind = "null" if null else kinds[k % 6]
+            snr = float(rng.choice([0.5, 1.0, 2.0, 4.0]))
+            noise, design = noises[k % len(noises)], designs[k % len(designs)]
+            found.append(Truth(200 + len(found), kind, design, n, p, snr, noise, group))
+    return found
 
 
 class Rules:

@@ -126,7 +126,7 @@ def fit(degree: int, penalty: float, X, y) -> Earth:
 
 
 def corrected(n: int, p: int, degree: int, n_jobs: int) -> float:
-    """What `CorrectedEarth(Earth(degree=degree), rule="corrected").fit(X, y)` takes for data of that size."""
+    """What `CorrectedEarth(Earth(degree=degree)).fit(X, y)` takes for data of that size."""
     return correct_penalty((n, p), degree=degree, engine="native", n_jobs=n_jobs).penalty
 
 

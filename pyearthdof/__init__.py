@@ -9,6 +9,7 @@ from typing import Any
 from ._version import __version__
 
 _HOME = {
+    "AutoEarth": ".dof",
     "CorrectedEarth": ".dof",
     "Earth": ".mars.earth",
     "EarthCV": ".mars.cv",

@@ -11,16 +11,16 @@ The degrees of freedom of a MARS model of each size, nominal and actual, and the
 
 import matplotlib.pyplot as plt
 
-from pyearthdof import CorrectedEarth, Earth, plots
+from pyearthdof import AutoEarth, Earth, plots
 from pyearthdof.datasets import make_hinges
 
 data = make_hinges(n=200, p=50, random_state=0)
 default = Earth(engine="native").fit(data.X, data.y)
-model = CorrectedEarth(Earth(engine="native")).fit(data.X, data.y)
+model = AutoEarth(Earth(engine="native"), n_models=1, degrees=(1,), nk=None).fit(data.X, data.y)
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.0, 3.8), layout="constrained")
 plots.plot_sizes(model, left)
-table = model.correction_.table
+table = model.choice_.table
 right.plot(
     table["size"], table["aicc"] - table["aicc"].min(), color="#1f5fa8", label="AICc, actual df"
 )

@@ -112,10 +112,18 @@ def fit(
     corrected: Annotated[
         bool, typer.Option("--corrected", help="Take the penalty that Algorithm 2 gives.")
     ] = False,
-    by_df: Annotated[
+    auto: Annotated[
         bool,
-        typer.Option("--by-df", help="Take the size that the actual degrees of freedom choose."),
+        typer.Option(
+            "--auto",
+            help="Choose degree and size by measured degrees of freedom, and average models; with --degree, "
+            "of that degree.",
+        ),
     ] = False,
+    models: Annotated[
+        int | None,
+        typer.Option(help="Models that --auto averages; default 20, 1 is a single readable one."),
+    ] = None,
     target_se: TargetSe = None,
     n_rep: Repetitions = None,
     save: Annotated[Path | None, typer.Option(help="Write the model here, as JSON.")] = None,
@@ -132,7 +140,7 @@ def fit(
 
     Example: `pyearthdof fit ozone --target O3 --degree 2 --save model.json`
 
-    Example: `pyearthdof fit data.csv --target y --by-df`
+    Example: `pyearthdof fit data.csv --target y --auto`
 
     Example: `pyearthdof fit data.csv --target y --corrected --target-se 0.05`
 
@@ -147,7 +155,7 @@ def fit(
     for path in (save, rds):
         if path is not None:
             check_writable(path)
-    _check_choices(options["penalty"], corrected, by_df, target_se, n_rep)
+    _check_choices(options["penalty"], corrected, auto, models, target_se, n_rep)
     table = read_table(data, sep, decimal, factors=factor, unused=without)
     table = leave_out(table, without, target)
     table, case_weights = split_weights(table, weights, target)
@@ -156,17 +164,21 @@ def fit(
     given = {} if case_weights is None else {"sample_weight": case_weights}
     correction = None
     with refusals():
-        if corrected or by_df:
-            from ..dof import CorrectedEarth
+        if corrected or auto:
+            from ..dof import AutoEarth, CorrectedEarth
 
-            run: dict[str, Any] = {
-                "n_rep": n_rep,
-                "target_se": target_se,
-                "progress": not (as_json or quiet),
-            }
-            rule = "by_df" if by_df else "corrected"
-            whole = CorrectedEarth(model, rule=rule, **run).fit(X, y, **given)
-            model, correction = whole.estimator_, whole.correction_
+            run: dict[str, Any] = {"progress": not (as_json or quiet)}
+            if n_rep is not None:
+                run["n_rep"] = n_rep
+            if auto:
+                run |= {"random_state": options["random_state"], "n_jobs": options["n_jobs"]}
+                own = {"degrees": options["degree"] and (options["degree"],), "n_models": models}
+                run |= {name: value for name, value in own.items() if value is not None}
+                whole: Any = AutoEarth(model, **run).fit(X, y, **given)
+            else:
+                whole = CorrectedEarth(model, target_se=target_se, **run).fit(X, y, **given)
+                correction = whole.correction_
+            model = whole.estimator_
         else:
             model.fit(X, y, **given)
     # Files first: nobody may be there to read the output.
@@ -177,17 +189,19 @@ def fit(
     _tell(model, correction, {"Model": save, "Model for R": rds}, quiet, as_json)
 
 
-def _check_choices(penalty, corrected: bool, by_df: bool, target_se, n_rep) -> None:
+def _check_choices(penalty, corrected: bool, auto: bool, models, target_se, n_rep) -> None:
     """Refuse two ways to choose a model, and options of a measurement without one."""
-    ways = {"--penalty": penalty is not None, "--corrected": corrected, "--by-df": by_df}
+    ways = {"--penalty": penalty is not None, "--corrected": corrected, "--auto": auto}
     given = [name for name, is_given in ways.items() if is_given]
     if len(given) > 1:
         raise InvalidInputError(f"{' and '.join(given)} are given but only one of them should be")
     if target_se is not None and not corrected:
         raise InvalidInputError("--target-se is given but it should be with --corrected")
-    if n_rep is not None and not (corrected or by_df):
+    if models is not None and not auto:
+        raise InvalidInputError("--models is given but it should be with --auto")
+    if n_rep is not None and not (corrected or auto):
         raise InvalidInputError(
-            "--n-rep is given but it should be with --corrected or --by-df, which measure"
+            "--n-rep is given but it should be with --corrected or --auto, which measure"
         )
 
 
@@ -230,16 +244,9 @@ def _tell(model, correction, files: dict, quiet: bool, as_json: bool) -> None:
 
 def _chosen(model, correction) -> list[str]:
     """How the model was chosen."""
-    from ..dof.mars.correction import default_penalty, nominal
-    from ..dof.mars.sizes import SizeChoice
-
-    if isinstance(correction, SizeChoice):
-        counted = nominal(correction.size, default_penalty(model.degree))
-        return [
-            f"Size chosen by actual degrees of freedom, after {correction.curve.n_rep} fits of noise",
-            f"Actual df {correction.df:.4g}, nominal df {counted:g} with the default penalty",
-        ]
     fitted = model.model_
+    if fitted.selection is not None:
+        return []  # the summary has the measured degrees of freedom
     lines = [f"Nominal df {fitted.nominal_df:g} with penalty {fitted.penalty:g}"]
     if correction is not None:
         lines.insert(

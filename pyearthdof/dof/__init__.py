@@ -12,6 +12,7 @@ from .consistency.path import ConsistencyPath, GridPoint, NominalRule, consisten
 from .criteria import ProcedureChoice, aic, bic, choose_by_df, gcv
 from .degrees_of_freedom import degrees_of_freedom
 from .families import FamilyDegreesOfFreedom, family_df
+from .mars.auto_earth import AutoEarth
 from .mars.corrected_earth import CorrectedEarth
 from .mars.correction import PenaltyCorrection, correct_penalty, nominal_df
 from .mars.fitted_mean import AroundFit
@@ -31,6 +32,7 @@ from .results import DegreesOfFreedom
 
 __all__ = [
     "AroundFit",
+    "AutoEarth",
     "ConsistencyPath",
     "CorrectedEarth",
     "DegreesOfFreedom",

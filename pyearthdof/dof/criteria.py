@@ -274,8 +274,13 @@ CRITERIA = ("aicc", "covariance", "gcv")
 LARGEST = 0.75  # part of n: near n GCV breaks down, and the curve is extrapolated
 
 
-def scores(rss: np.ndarray, df: np.ndarray, n: int) -> tuple[pd.DataFrame, float]:
-    """The three criteria of models with these RSS and df, the smallest first; and the noise's variance."""
+def criteria_of(
+    rss: np.ndarray, df: np.ndarray, n: int
+) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """The three criteria of models with these RSS and df, the smallest first; and the noise's variance.
+
+    `rss` may have a row for each of several responses; so have the criteria then, and the variances.
+    """
     allowed = df <= LARGEST * n
     allowed[0] = True
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -284,14 +289,21 @@ def scores(rss: np.ndarray, df: np.ndarray, n: int) -> tuple[pd.DataFrame, float
         gcv = rss / (1 - df / n) ** 2
     aicc = np.where(allowed, aicc, math.inf)
     # The noise of a long model, which has less bias, made worse choices (docs/let-df-choose.md).
-    best = int(np.argmin(aicc))
-    sigma2 = float(rss[best] / max(n - df[best], 1.0))
+    best = np.argmin(aicc, axis=-1, keepdims=True)
+    left = np.maximum(n - df[best], 1.0)
+    sigma2 = np.take_along_axis(rss, best, axis=-1) / left
     others = {"covariance": rss + 2 * sigma2 * df, "gcv": gcv}
     others = {name: np.where(allowed, values, math.inf) for name, values in others.items()}
-    return pd.DataFrame({"df": df, "rss": rss, "aicc": aicc, **others}), sigma2
+    return {"aicc": aicc, **others}, sigma2[..., 0]
 
 
-_ROUNDING = (100 * np.finfo(float).eps) ** 2  # of the sum of squares
+def scores(rss: np.ndarray, df: np.ndarray, n: int) -> tuple[pd.DataFrame, float]:
+    """The criteria of one response as a table, and the variance of the noise; see `criteria_of`."""
+    criteria, sigma2 = criteria_of(rss, df, n)
+    return pd.DataFrame({"df": df, "rss": rss, **criteria}), float(sigma2)
+
+
+ROUNDING = (100 * np.finfo(float).eps) ** 2  # of the sum of squares
 
 
 def sum_of_squares(
@@ -307,7 +319,7 @@ def sum_of_squares(
     array([0., 5.])
     """
     rss = ((root * residuals) ** 2).sum(axis=-1)
-    return np.where(rss > _ROUNDING * ((root * y) ** 2).sum(), rss, 0.0)
+    return np.where(rss > ROUNDING * ((root * y) ** 2).sum(), rss, 0.0)
 
 
 MOST = 10  # measurements

@@ -366,6 +366,7 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         2
         """
         check_is_fitted(self)
+        self._refuse_merged("reprune")
         data = self._training_data()
         given = {"penalty": penalty, "nprune": nprune, "pmethod": pmethod}
         given = {name: value for name, value in given.items() if value is not None}
@@ -405,6 +406,7 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         True
         """
         check_is_fitted(self)
+        self._refuse_merged("update")
         unknown = sorted(set(options) - set(self._argument_names()))
         if unknown:
             raise InvalidInputError(
@@ -423,6 +425,14 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         again = clone(self).set_params(**options)
         self._prune_again(again, data)
         return again
+
+    def _refuse_merged(self, name: str) -> None:
+        """Refuse what needs the forward pass of one model."""
+        if self.model_.is_merged:
+            raise InvalidInputError(
+                f"{name} needs the forward pass of one model, but this one is made of several: fit "
+                "AutoEarth with n_models=1 and one response"
+            )
 
     def _prune_again(self, again: MarsEstimator, data: TrainingData) -> None:
         """Set the fitted attributes of `again` by the pruning pass alone."""
@@ -617,6 +627,8 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         from .engines.r.engine import predict_interval
 
         new = None if X is None else check_new_data(self, X)
+        if new is None and self.model_.selection is not None:
+            new = self._training_data().design.values
         by_r = functools.partial(predict_interval, self.model_, r_object, new, method)
         return new, by_r
 
@@ -966,6 +978,9 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
     def importance(self, *, trim=True, sqrt=True):
         """Importance of the predictors as a DataFrame, R's `evimp`: nsubsets, gcv, rss, used.
 
+        A model that is a mean of several has no subsets: its columns are sd, the standard deviation at the
+        training rows of what the terms of a predictor add, and used.
+
         Parameters
         ----------
         trim : bool
@@ -1006,7 +1021,7 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         model = self.model_
         if self._rows is not None and self._rows.importances is not None:
             return self._rows.importances
-        if model.n_terms > 1 and model.prune_terms.size == 0:
+        if model.n_terms > 1 and model.prune_terms.size == 0 and not model.is_merged:
             from .engines.native.engine import pruned_again
 
             model = pruned_again(model, self.bx_, self.fitted_values_ + self.residuals_)
@@ -1019,7 +1034,8 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         -------
         DataFrame
             One row for each group: its `terms`, the standard deviation `sd` of what it adds to the fit at
-            the training rows, and the `gcv` of the model without it; the model's own GCV is `gcv_`.
+            the training rows, and the `gcv` of the model without it; the model's own GCV is `gcv_`. A model
+            that is a mean of several has no `gcv`.
 
         Examples
         --------
@@ -1177,6 +1193,7 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         There is an example in `Earth.from_r`.
         """
         check_is_fitted(self)
+        self._refuse_merged("to_rds")
         from .engines.r.objects import write_rds
 
         write_rds(self._training_fit("to_rds"), path, self._fit_in_r)

@@ -29,7 +29,8 @@ def plot_importance(model, ax=None):
 
     gcv and rss are square roots, scaled to 100 as in R, on the lower axis; nsubsets, the number of
     subsets of the pruning pass that use the predictor, is on the upper axis. A predictor that is in
-    such a subset but not in the chosen model is marked as unused. The arguments and what is returned are
+    such a subset but not in the chosen model is marked as unused. Of a model that is a mean of several, bars
+    show the standard deviation of what each predictor adds. The arguments and what is returned are
     as in `plot_model_selection`.
 
     Examples
@@ -43,11 +44,28 @@ def plot_importance(model, ax=None):
     """
     model, _ = inner_model(model)
     check_model(model, "model_", "prune_terms_")
+    if model.model_.is_merged:
+        return _draw_spreads(model.importance(), ax)
     check_pruning_record(model)
     table = model.importance()
     ax = one_axis(ax, height=max(4.0, 1.4 + 0.24 * len(table)))
     # Like R, `importance` does not scale where there is nothing to compare with.
     _draw_importance(ax, table, is_scaled=len(model.model_.feature_names) > 1)
+    return ax
+
+
+def _draw_spreads(table, ax):
+    """Bars of the standard deviations of contributions."""
+    ax = one_axis(ax, height=max(4.0, 1.4 + 0.24 * len(table)))
+    if table.empty:
+        say_instead(ax, "the model is its intercept alone:\nno predictor is used")
+        return ax
+    places = range(len(table))
+    ax.barh(places, table["sd"], color=BLUE, height=0.6)
+    ax.set_yticks(list(places), shorten_all(table.index), fontsize=9)
+    ax.set_ylim(len(table) - 0.5, -0.5)
+    ax.set_xlabel("standard deviation of what the predictor adds")
+    tidy(ax)
     return ax
 
 

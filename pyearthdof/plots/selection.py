@@ -230,7 +230,7 @@ def plot_sizes(found, ax=None):
 
     Parameters
     ----------
-    found : SizeCurve, SizeChoice, or a CorrectedEarth that has chosen a size
+    found : SizeCurve, SizeChoice, or an AutoEarth of one response
     ax : matplotlib Axes, optional
         Where to draw, as in `plot_model_selection`; it is returned.
 
@@ -242,12 +242,12 @@ def plot_sizes(found, ax=None):
     >>> plots.plot_sizes(df_of_sizes(X)).get_ylabel()
     'degrees of freedom'
     """
-    found = getattr(found, "correction_", found)
+    found = getattr(found, "choice_", found)
     curve = getattr(found, "curve", found)
     if not hasattr(curve, "df_at"):
         raise InvalidInputError(
-            f"found={found!r:.80} but it should be a SizeCurve, a SizeChoice or a fitted "
-            "CorrectedEarth(rule='by_df')"
+            f"found={found!r:.80} but it should be a SizeCurve, a SizeChoice or an AutoEarth fitted to one "
+            "response"
         )
     ax = one_axis(ax)
     last = max(len(curve.sizes), len(found.table)) if hasattr(found, "table") else len(curve.sizes)

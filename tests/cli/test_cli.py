@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pyearthdof import CorrectedEarth, Earth, MarsModel
+from pyearthdof import AutoEarth, Earth, MarsModel
 from pyearthdof.cli import main, terminal
 from pyearthdof.cli.df import PROCEDURES
 from pyearthdof.datasets import load_ozone, make_hinges
@@ -68,12 +68,19 @@ def test_fit_corrected_is_the_papers_correction(run):
     assert json.loads(out)["penalty"] == penalty
 
 
-def test_fit_by_df_chooses_the_size(run):
-    code, out, _ = run("fit", "ozone", "--target", "O3", "--by-df", "--engine", "native")
+def test_fit_auto_chooses_by_degrees_of_freedom(run):
+    auto = ("fit", "ozone", "--target", "O3", "--auto", "--engine", "native")
     ozone = load_ozone()
-    model = CorrectedEarth(Earth(engine="native")).fit(ozone.drop(columns="O3"), ozone["O3"])
-    assert code == 0 and f"Selected {model.n_terms_} of" in out
-    assert f"Actual df {model.correction_.df:.4g}, nominal df" in out
+    X, y = ozone.drop(columns="O3"), ozone["O3"]
+    code, out, _ = run(*auto)
+    model = AutoEarth(Earth(engine="native")).fit(X, y)
+    assert code == 0 and out.strip().endswith(str(model.summary()).splitlines()[-1])
+    code, out, _ = run(*auto, "--models", 1, "--degree", 2)
+    one = AutoEarth(Earth(engine="native"), n_models=1, degrees=(2,)).fit(X, y)
+    assert code == 0 and f"Selected {one.n_terms_} of" in out
+    assert f"Measured df {one.df_:.4g}" in out
+    code, _, err = run("fit", "ozone", "--target", "O3", "--models", 5)
+    assert code != 0 and "--models is given but it should be with --auto" in err
 
 
 def test_correct_gives_the_authors_number(run):
@@ -165,8 +172,8 @@ def test_df_knows_every_procedure(run, procedure):
         (("fit", "ozone", "--target", "ozone"), "target='ozone' but it should be one of O3, "),
         (("fit", "ozone", "--target", "O3", "--penalty", 2, "--corrected"), "only one of them"),
         (("fit", "ozone", "--target", "O3", "--target-se", 1), "should be with --corrected"),
-        (("fit", "ozone", "--target", "O3", "--by-df", "--corrected"), "only one of them"),
-        (("fit", "ozone", "--target", "O3", "--by-df", "--target-se", 1), "be with --corrected"),
+        (("fit", "ozone", "--target", "O3", "--auto", "--corrected"), "only one of them"),
+        (("fit", "ozone", "--target", "O3", "--auto", "--target-se", 1), "be with --corrected"),
         (("fit", "ozone", "--target", "O3", "--n-rep", 50), "should be with --corrected"),
         (("correct", "--n", 9, "--p", 2, "--quick", "--target-se", 1), "not be given with --quick"),
         (

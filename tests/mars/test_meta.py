@@ -26,7 +26,7 @@ def native(**options):
 def wrapped(**options):
     return {
         "cv": EarthCV(native(**options), {"penalty": [2, 4]}, cv=3).fit(X, Y),
-        "corrected": CorrectedEarth(native(**options), rule="corrected", n_rep=5).fit(X, Y),
+        "corrected": CorrectedEarth(native(**options), n_rep=5).fit(X, Y),
     }
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from matplotlib import pyplot
 
-from pyearthdof import CorrectedEarth, Earth, df_of_sizes, plots
+from pyearthdof import AutoEarth, Earth, df_of_sizes, plots
 from pyearthdof.exceptions import InvalidInputError
 
 X = np.random.default_rng(0).normal(size=(80, 30))
@@ -22,8 +22,8 @@ def closed_figures():
 
 
 def test_lines_are_the_numbers():
-    model = CorrectedEarth(Earth(engine="native"), rule="by_df", n_rep=20).fit(X, Y)
-    choice = model.correction_
+    model = AutoEarth(Earth(engine="native"), n_models=1).fit(X, Y)
+    choice = model.choice_
     ax = plots.plot_sizes(model)
     lines = {line.get_label(): line for line in ax.lines}
     assert np.array_equal(lines["actual"].get_ydata(), choice.curve.df)

@@ -23,6 +23,8 @@ def importance_table(model, *, trim: bool = True, sqrt: bool = True) -> pd.DataF
         Leave out predictors that are in no subset.
     """
     n_terms = len(model.selected)
+    if model.is_merged:
+        return _merged_importance(model, trim)
     if n_terms > 1 and model.prune_terms.size == 0:
         raise InvalidInputError(
             "this model keeps no record of its pruning pass (mda's do not), so nothing tells the "
@@ -32,6 +34,15 @@ def importance_table(model, *, trim: bool = True, sqrt: bool = True) -> pd.DataF
         invalid="ignore"
     ):  # an infinite GCV says nothing of any predictor: NaN, as in R
         return _importance_table(model, n_terms, trim, sqrt)
+
+
+def _merged_importance(model, trim: bool) -> pd.DataFrame:
+    """Standard deviations of contributions, the largest first."""
+    sd, used = model.selection.importance, np.any(model.dirs[model.selected] != 0, axis=0)
+    order = np.argsort(-sd, kind="stable")
+    names = np.array(model.feature_names)[order]
+    frame = pd.DataFrame({"sd": sd[order], "used": used[order]}, index=names)
+    return frame[frame["used"]] if trim else frame
 
 
 def _importance_table(model, n_terms: int, trim: bool, sqrt: bool) -> pd.DataFrame:
@@ -66,7 +77,7 @@ def feature_importances(model) -> np.ndarray:
     it is the importance by RSS; where nothing gains anything all shares are 0.
     """
     table = importance_table(model, trim=False, sqrt=False)
-    for criterion in ("gcv", "rss"):
+    for criterion in ("sd",) if model.is_merged else ("gcv", "rss"):
         gains = table[criterion].reindex(model.feature_names).clip(lower=0).to_numpy()
         shares = list(zip(gains, model.owners, strict=True))
         gains = np.array(
@@ -106,14 +117,18 @@ def anova_table(model, bx, responses, weights=None) -> pd.DataFrame:
     groups = _groups(model)
     rows = []
     for terms in groups.values():
+        spread = (bx[:, terms] @ coef[terms]).std(axis=0, ddof=1)
+        if model.is_merged:  # a mean of several has no least squares without a group
+            rows.append([len(terms), *spread])
+            continue
         kept = [t for t in range(model.n_terms) if t not in terms]
         rss = _rss(bx[:, kept] * root[:, None], Y * root[:, None])
-        spread = (bx[:, terms] @ coef[terms]).std(axis=0, ddof=1)
         gcv = float(gcv_of(rss, len(kept), len(Y), model.penalty))
         rows.append([len(terms), *spread, gcv])
     several = Y.shape[1] > 1
     spreads = [f"sd_{name}" for name in model.response_names] if several else ["sd"]
-    table = pd.DataFrame(rows, columns=["terms", *spreads, "gcv"], index=list(groups))
+    columns = ["terms", *spreads] + ([] if model.is_merged else ["gcv"])
+    table = pd.DataFrame(rows, columns=columns, index=list(groups))
     return table.astype(float).astype({"terms": int})
 
 

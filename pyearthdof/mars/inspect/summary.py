@@ -57,6 +57,7 @@ EPSILON = np.finfo(float).eps  # a smaller probability is shown as smaller than 
 QUANTILES = ("Min", "1Q", "Median", "3Q", "Max")
 # Of the drawings
 MOST_TERMS = 60
+MOST_MERGED = 20  # terms of a mean of several models in the text
 WIDTH, HEIGHT, MARGIN = 64, 22, 3
 
 
@@ -122,8 +123,11 @@ def model_summary(
     if model.glm is not None:
         lines += [*_part(model, True, decomp, digits, fixed_point, formulas), "", *glm_details]
         lines += [*_glm_statistics(model, digits), ""]
-    lines.append(_selection(model) + ("" if nprune is None else f" (nprune={nprune:g})"))
-    lines.append(f"Termination condition: {_termination(model)}")
+    if model.is_merged:
+        lines.append(_merged_terms(model))
+    else:
+        lines.append(_selection(model) + ("" if nprune is None else f" (nprune={nprune:g})"))
+        lines.append(f"Termination condition: {_termination(model)}")
     lines.append(_importance(model))
     if offset is not None:
         lines.append(_offset(model.formula, offset, digits))
@@ -140,6 +144,8 @@ def model_summary(
         lines += statistics_frame(model, {}, digits)
     else:
         lines.append(_statistics(model, digits))
+    if model.selection is not None:
+        lines.append(_measured(model, digits))
     return "\n".join(lines)
 
 
@@ -167,9 +173,13 @@ def _coefficients(model, values, titles, decomp, digits, fixed_point) -> list[st
     order = list(range(len(names)))
     if decomp == "anova":
         order = anova_order(model.dirs[model.selected], model.cuts[model.selected])
+    hidden = len(order) - MOST_MERGED if model.is_merged else 0
+    if hidden > 0:  # the terms of a merged model are in order of size
+        order = [k for k in order if k < MOST_MERGED]
     rows = [spaced(names[k]) for k in order]
     columns = coef_matrix(values)[order].T
-    return print_frame(rows, titles, format_columns(columns, digits, fixed_point))
+    lines = print_frame(rows, titles, format_columns(columns, digits, fixed_point))
+    return [*lines, f"({hidden} smaller terms are left out)"] if hidden > 0 else lines
 
 
 def _glm_statistics(model, digits: int) -> list[str]:
@@ -265,6 +275,29 @@ def _selection(model) -> str:
     return text if model.pmethod == "backward" else f'{text} (pmethod="{model.pmethod}")'
 
 
+def _merged_terms(model) -> str:
+    used = np.count_nonzero(model.dirs.any(axis=0))
+    several = len(model.response_names) > 1
+    models = f"{model.selection.n_models} models" if model.selection.n_models > 1 else "one model"
+    return (
+        f"Mean of {models}{' for each response' if several else ''}: {model.n_terms} terms of {used} of "
+        f"{len(model.feature_names)} predictors"
+    )
+
+
+def _measured(model, digits: int) -> str:
+    """The degrees of freedom that were measured, and the error that they give."""
+    part, digits = model.selection, max(2, digits - 3)
+    texts = []
+    for k, name in enumerate(model.response_names):
+        error = f" +- {part.df_se[k]:.2g}" if np.isfinite(part.df_se[k]) else ""
+        text = f"Measured df {part.df[k]:.{digits}g}{error}"
+        if np.isfinite(part.prediction_error[k]):
+            text += f"    Prediction error (SURE) {part.prediction_error[k]:.{digits}g}"
+        texts.append(text if len(model.response_names) == 1 else f"{name}: {text}")
+    return "\n".join(texts)
+
+
 def _termination(model) -> str:
     terms = f"{len(model.dirs)} term{'' if len(model.dirs) == 1 else 's'}"
     reasons = {
@@ -280,7 +313,7 @@ def _termination(model) -> str:
 
 
 def _importance(model) -> str:
-    if len(model.selected) > 1 and model.prune_terms.size == 0:
+    if len(model.selected) > 1 and model.prune_terms.size == 0 and not model.is_merged:
         return "Importance: unknown (mda keeps no record of its pruning pass)"
     table = importance_table(model, trim=False)
     names = [name if used else f"{name}-unused" for name, used in table["used"].items()]

@@ -22,6 +22,8 @@ def interval_table(
     level: float, kind: str, method: str, by_r: ByR,
 ) -> pd.DataFrame:  # fmt: skip
     """Intervals at new rows, or at the training rows of `fit()` if `new` is None."""
+    if model.selection is not None:
+        return model.predict_interval(new, level, kind)
     if model.varmod is None:  # a gam, which only R has
         if kind == "confidence" and new is not None:
             raise InvalidInputError(
@@ -41,6 +43,8 @@ def standard_deviations(
     model: MarsModel, fit: Callable[[], Fit], new: Any, by_r: ByR
 ) -> np.ndarray:
     """Of new observations, at new rows or at the training rows."""
+    if model.selection is not None:
+        return model.predict_sd(new)
     if model.varmod is None:
         return by_r("se", 0.95)[:, 0]
     if new is not None:
@@ -52,6 +56,10 @@ def standard_deviations(
 
 def check_variance_model(model: MarsModel, method: str, type: str, *, has_r_object: bool) -> None:
     """Refuse intervals without a variance model, or of a generalised linear model's means."""
+    if model.selection is not None:
+        _check_selection(model)
+        check_choice("type", type, TYPES)
+        return
     only_r = method in VARMODS_ONLY_R
     if model.varmod is None and only_r and not has_r_object:
         raise InvalidInputError(
@@ -67,6 +75,16 @@ def check_variance_model(model: MarsModel, method: str, type: str, *, has_r_obje
     if model.glm is not None and type != "earth":
         right = "'earth' for intervals of a generalised linear model: they are around the least-squares fit"
         raise refusal("type", type, f"{right} of its terms")
+
+
+def _check_selection(model: MarsModel) -> None:
+    """Refuse intervals of a model of AutoEarth that has none."""
+    assert model.selection is not None
+    if model.selection.noise is None:
+        kind = "of several responses" if model.glm is None else "that is a generalised linear model"
+        raise InvalidInputError(
+            f"an AutoEarth {kind} has no intervals: they are for least squares of one response"
+        )
 
 
 def _sd_of_predictions(cv_tables: Mapping[str, pd.DataFrame]) -> np.ndarray:

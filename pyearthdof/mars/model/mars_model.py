@@ -24,6 +24,7 @@ from ..._utils.frames import as_pandas
 from ...exceptions import InvalidInputError
 from .. import reading as saved
 from ..components.glm import GlmPart
+from ..components.selection import SelectionPart
 from ..components.terms import evaluate_terms, nominal_df
 from ..components.variance import VarianceModel, interval_width
 from ..data.columns import Column, Columns
@@ -39,7 +40,11 @@ FORMAT_VERSION = 1
 TYPES = ("response", "link", "earth")
 LARGEST = 1e300  # a number beyond makes predictions infinite
 KINDS = ("prediction", "confidence")
-LATER = {"varmod": None, "ranges": None}  # what files of earlier releases do not have
+LATER = {
+    "varmod": None,
+    "ranges": None,
+    "selection": None,
+}  # what files of earlier releases do not have
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +72,7 @@ class MarsModel:
     glm : the generalised linear model on the terms, where one was asked for.
     varmod : the variance model, where one was asked for.
     ranges : what the training rows were like, column by column; None in files of earlier releases.
+    selection : measured degrees of freedom and errors of a model of `AutoEarth`; else None.
 
     Examples
     --------
@@ -113,6 +119,12 @@ class MarsModel:
     glm: GlmPart | None = None
     varmod: VarianceModel | None = None
     ranges: Ranges | None = None
+    selection: SelectionPart | None = None
+
+    @property
+    def is_merged(self) -> bool:
+        """Whether it is made of several models: there is no one forward pass and no pruning sequence."""
+        return self.selection is not None and self.prune_terms.size == 0
 
     @property
     def n_terms(self) -> int:
@@ -121,7 +133,9 @@ class MarsModel:
 
     @property
     def nominal_df(self) -> float:
-        """r + c (r - 1)/2, see `nominal_df`."""
+        """r + c (r - 1)/2, see `nominal_df`; for a model of several, the measured degrees of freedom."""
+        if self.selection is not None and self.is_merged:
+            return float(self.selection.df.mean())
         return float(nominal_df(self.n_terms, self.penalty))
 
     @property
@@ -167,12 +181,12 @@ class MarsModel:
 
         R's `predict(interval="se")`. It needs no R.
         """
-        return self._variance_model().sd(self.predict(X, "earth"), self.design(X))
+        return self._sd(X, "prediction")
 
     def predict_interval(
         self, X: ArrayLike, level: float = 0.95, kind: str = "prediction"
     ) -> pd.DataFrame:
-        """Intervals at the rows of X by the variance model; needs no R, whoever fitted the model.
+        """Intervals at the rows of X by the variance model, or those of `AutoEarth`; needs no R.
 
         Parameters
         ----------
@@ -189,13 +203,19 @@ class MarsModel:
         DataFrame
             `fit`, `lower` and `upper`; of a generalised linear model, the least-squares fit of its terms.
         """
-        variance, level = self._variance_model(), check_level(level)
+        level = check_level(level)
         check_choice("kind", kind, KINDS)
-        fit = self.predict(X, "earth")
-        sd = variance.sd(fit, self.design(X))
-        if kind == "confidence":
-            sd = sd * np.sqrt(variance.leverages(self.basis(X)))
-        return interval_frame(fit, sd, level, X.index if isinstance(X, pd.DataFrame) else None)
+        sd = self._sd(X, kind)
+        index = X.index if isinstance(X, pd.DataFrame) else None
+        return interval_frame(self.predict(X, "earth"), sd, level, index)
+
+    def _sd(self, X: ArrayLike, kind: str) -> np.ndarray:
+        """Standard deviations of new observations, or of the fit."""
+        if self.selection is not None and self.selection.noise is not None:
+            return self.selection.sd(self.basis(X), self.design(X), kind)
+        variance = self._variance_model()
+        sd = variance.sd(self.predict(X, "earth"), self.design(X))
+        return sd if kind == "prediction" else sd * np.sqrt(variance.leverages(self.basis(X)))
 
     def _variance_model(self) -> VarianceModel:
         if self.varmod is None:
@@ -251,8 +271,13 @@ class MarsModel:
             f"MARS model: selected {self.n_terms} of {len(self.dirs)} terms, and "
             f"{len(self.used_features())} of {len(self.feature_names)} predictors\n"
             f"GCV {self.gcv:.7g}    RSS {self.rss:.7g}    GRSq {self.grsq:.7g}    "
-            f"RSq {self.rsq:.7g}    nominal df {self.nominal_df:g}"
+            f"RSq {self.rsq:.7g}    {self._df_text()}"
         )
+
+    def _df_text(self) -> str:
+        if self.selection is None:
+            return f"nominal df {self.nominal_df:g}"
+        return f"df {self.selection.df.mean():.4g}"
 
     def _repr_html_(self) -> str:
         return model_html(self)
@@ -391,6 +416,7 @@ _READERS: dict[str, Callable[[str, Any], Any]] = {
     "grsq_per_response": saved.read_vector, "columns": _optional(Columns.from_dict),
     "formula": _optional(_read_formula), "glm": _optional(GlmPart.from_dict),
     "varmod": _optional(VarianceModel.from_dict), "ranges": _optional(Ranges.from_dict),
+    "selection": _optional(SelectionPart.from_dict),
 }  # fmt: skip
 
 
@@ -431,6 +457,8 @@ def check_model(model: MarsModel) -> None:
         model.varmod.check(model.n_terms, shape[1])
         if model.coef.ndim > 1:
             raise InvalidInputError("varmod is for one response, but there are several")
+    if model.selection is not None:
+        model.selection.check(model.n_terms, shape[1], len(model.response_names))
     if model.ranges is not None:
         model.ranges.check(model.raw_names, [(c.kind, len(c.levels)) for c in model.raw_columns])
 

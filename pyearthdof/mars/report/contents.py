@@ -178,6 +178,8 @@ def _used_predictors(model, inputs: Inputs) -> set[int]:
     used = np.any(model.dirs[model.selected] != 0, axis=0)
     if model.varmod is not None and model.varmod.method in ON_PREDICTORS:
         used = used | np.any(model.varmod.dirs != 0, axis=0)
+    if model.selection is not None and model.selection.noise is not None:
+        used = used | np.any(model.selection.noise.dirs != 0, axis=0)
     found = {inputs.features[j].predictor for j in np.flatnonzero(used)}
     return found if inputs.offset is None else found | {inputs.offset}
 
@@ -292,15 +294,23 @@ class Predictions:
     def bands(self, rows: np.ndarray, level: float) -> dict[str, tuple[np.ndarray, np.ndarray]]:
         """Ends of intervals by kind; none without a variance model, or around a generalised linear model."""
         model = self.model
-        if model.varmod is None or model.glm is not None or self.classes is not None:
+        if model.glm is not None or self.classes is not None:
+            return {}
+        by_selection = model.selection is not None and model.selection.noise is not None
+        if model.varmod is None and not by_selection:
             return {}
         design = self.controls.design(rows)
         basis, offset = model.basis(design), self.controls.offset(rows)
         fit = basis @ model.coef
         fit = fit if offset is None else fit + offset
-        sd = model.varmod.sd(fit, design)
-        width = interval_width(sd, level)
-        narrow = width * np.sqrt(model.varmod.leverages(basis))
+        if by_selection:
+            width, narrow = (
+                interval_width(model.selection.sd(basis, design, kind), level)
+                for kind in ("prediction", "confidence")
+            )
+        else:
+            width = interval_width(model.varmod.sd(fit, design), level)
+            narrow = width * np.sqrt(model.varmod.leverages(basis))
         return {
             "prediction": (fit - width, fit + width),
             "confidence": (fit - narrow, fit + narrow),

@@ -136,6 +136,10 @@ def _facts(model, about: About) -> Html:
         ("GCV", number(model.gcv, 5)),
         ("nominal df", number(model.nominal_df, 4)),
     ]
+    if model.selection is not None:
+        entries[-1] = ("measured df", number(float(model.selection.df.mean()), 4))
+    if model.is_merged:
+        entries[0] = ("terms", f"{model.n_terms}, of {model.selection.n_models} models")
     if model.glm is not None:
         shares = ", ".join(number(v, 3) for v in np.atleast_1d(model.glm.deviance_ratio))
         entries.insert(3, ("deviance explained", shares))
@@ -159,7 +163,7 @@ def _equation(model, about: About) -> Html:
 
 def _importance(model, about: About) -> Html:
     try:
-        found = _criteria(importance_table(model))
+        found = (_spreads if model.is_merged else _criteria)(importance_table(model))
     except InvalidInputError as error:
         found = note(str(error))
     if about.anova is None or not len(about.anova):
@@ -170,10 +174,10 @@ def _importance(model, about: About) -> Html:
         for name, row in zip(about.anova.index, about.anova.itertuples(index=False), strict=True)
     ]
     groups = table(["predictors", *(words.get(c, str(c)) for c in about.anova.columns)], rows)
-    return Html(
-        f"{found}<h3>What each group of terms adds</h3>{_scrolled(groups, 'Anova')}"
-        + note(f"The GCV of the whole model is {model.gcv:.5g}.")
-    )
+    added = f"{found}<h3>What each group of terms adds</h3>{_scrolled(groups, 'Anova')}"
+    if model.is_merged:
+        return Html(added)
+    return Html(added + note(f"The GCV of the whole model is {model.gcv:.5g}."))
 
 
 def _criteria(found: pd.DataFrame) -> str:
@@ -194,7 +198,24 @@ def _criteria(found: pd.DataFrame) -> str:
     )
 
 
+def _spreads(found: pd.DataFrame) -> str:
+    if found.empty:
+        return note("The model is its intercept alone: no predictor matters.")
+    shown = found.head(MOST_BARS)
+    marks = [number(v, 3) for v in shown["sd"]]
+    picture = bars(list(shown.index), shown["sd"].tolist(), "importance of the predictors", marks)
+    return (
+        f"<figure>{picture}<figcaption>Standard deviation, at the training rows, of what the terms of each "
+        "predictor add.</figcaption></figure>"
+    )
+
+
 def _selection(model, about: About) -> Html:
+    if model.is_merged:
+        return note(
+            f"The model is the mean of {model.selection.n_models} models, each of a size that measured "
+            "degrees of freedom chose; it has no pruning pass of its own."
+        )
     if model.prune_terms.size == 0 or len(model.rss_per_subset) < 2:
         return note("The model has no record of its pruning pass.")
     rsq, grsq = _gain(model.rss_per_subset), _gain(model.gcv_per_subset)
@@ -251,6 +272,8 @@ def _rows_section(model, about: About, names, rows: Rows | None) -> Html:
 
 def _degrees_of_freedom(model, about: About) -> Html:
     """What MARS counts, and what its search really uses where that is known."""
+    if model.is_merged:
+        return Html(_measured_df(model))
     r, c = model.n_terms, model.penalty
     counted = (
         f"<p>MARS counts <b>{model.nominal_df:.4g}</b> nominal degrees of freedom for this model: {r} terms, "
@@ -284,7 +307,29 @@ def _degrees_of_freedom(model, about: About) -> Html:
     return Html(f"{counted}<h3>{escape(about.df._html_title())}</h3>{shown}")
 
 
+def _measured_df(model) -> str:
+    part = model.selection
+    rows = [
+        [name, f"{df:.4g} ± {se:.2g}", "" if np.isnan(error) else number(error, 5)]
+        for name, df, se, error in zip(
+            model.response_names, part.df, part.df_se, part.prediction_error, strict=True
+        )
+    ]
+    heads = ["response", "measured df", "prediction error (SURE)"]
+    return _scrolled(table(heads, rows), "Degrees of freedom") + note(
+        f"The mean of {part.n_models} models has degrees of freedom of its own, measured by the noise that "
+        "was added to the response of each model."
+    )
+
+
 def _in_r(model, about: About) -> Html:
+    if model.is_merged:
+        return Html(
+            note(
+                "R's earth has no mean of several models. SQL, Python and JavaScript of this model: "
+                "to_sql, to_python and to_javascript."
+            )
+        )
     return Html(text_block(r_code(model, about)).replace("<pre ", '<pre tabindex="0" '))
 
 

@@ -1,4 +1,4 @@
-"""CorrectedEarth: an estimator among scikit-learn's, which rule it takes, and the penalty of Algorithm 2."""
+"""CorrectedEarth: an estimator among scikit-learn's, and the penalty of Algorithm 2."""
 
 import sys
 from collections import Counter
@@ -22,7 +22,7 @@ WEIGHTS = "earth's case weights are not repetitions of rows"
 
 
 @parametrize_with_checks(
-    [CorrectedEarth(Earth(engine="native"), rule="corrected", n_rep=2)],
+    [CorrectedEarth(Earth(engine="native"), n_rep=2)],
     expected_failed_checks=lambda _: {"check_sample_weight_equivalence_on_dense_data": WEIGHTS},
 )
 @pytest.mark.filterwarnings("ignore:no fit added a term")
@@ -31,7 +31,7 @@ def test_scikit_learn_checks(estimator, check):
 
 
 def native(**options):
-    return CorrectedEarth(Earth(engine="native", **options), rule="corrected", n_rep=10)
+    return CorrectedEarth(Earth(engine="native", **options), n_rep=10)
 
 
 def test_is_the_fit_with_the_measured_penalty():
@@ -104,11 +104,7 @@ def test_an_error_to_reach():
         (lambda: CorrectedEarth(n_rep=1).fit(X, y), "n_rep=1"),
         (lambda: CorrectedEarth(target_se=-1).fit(X, y), "target_se=-1 but it should be a finite"),
         (lambda: CorrectedEarth(target_se=1, n_rep=9).fit(X, y), "n_rep=9 .* 30 or more with"),
-        (
-            lambda: CorrectedEarth(rule="by_df", target_se=1).fit(X, y),
-            "target_se=1 .* rule='corrected'",
-        ),
-        (lambda: CorrectedEarth(mu="fitted", target_se=1).fit(X, y), "target_se=1 .* mu=None"),
+        (lambda: CorrectedEarth(mu="fitted", target_se=1).fit(X, y), "target_se=1 .* mu='fitted'"),
         (lambda: CorrectedEarth(design="table").fit(X, SEVERAL), "design='table' but it should be"),
         (
             lambda: CorrectedEarth(mu="fitted").fit(X, SEVERAL),
@@ -127,32 +123,24 @@ SEVERAL = np.column_stack([y, -y])
 
 
 @pytest.mark.parametrize(
-    ("estimator", "response", "options", "rule"),
+    ("estimator", "response"),
     [
-        (Earth(engine="native"), y, {}, "by_df"),
-        (None, y, {"mu": "fitted"}, "by_df"),
-        (Earth(engine="native", degree=2), y, {"design": "table"}, "by_df"),
-        (Earth(engine="native"), SEVERAL, {}, "corrected"),
-        (Earth(engine="native", glm_family="gaussian"), y, {}, "corrected"),
-        (Earth(engine="native", pmethod="none"), y, {}, "corrected"),
-        (Earth(engine="native"), y, {"target_se": 1.0}, "corrected"),
-        (EarthClassifier(engine="native"), y > 0, {}, "corrected"),
+        (Earth(engine="native"), SEVERAL),
+        (Earth(engine="native", glm_family="gaussian"), y),
+        (Earth(engine="native", pmethod="none"), y),
+        (EarthClassifier(engine="native"), y > 0),
     ],
 )
-def test_the_size_is_chosen_wherever_it_can_be(estimator, response, options, rule):
-    model = CorrectedEarth(estimator, n_rep=30, **options).fit(X, response)
-    by_name = CorrectedEarth(estimator, rule=rule, n_rep=30, **options).fit(X, response)
-    assert model.rule_ == by_name.rule_ == rule
-    assert repr(model.correction_) == repr(by_name.correction_)
-    assert np.array_equal(model.predict(X), by_name.predict(X))
+def test_whatever_has_a_penalty_is_corrected(estimator, response):
+    model = CorrectedEarth(estimator, n_rep=30).fit(X, response)
+    assert model.penalty_ == model.correction_.penalty
 
 
 def test_many_responses_are_chosen_one_by_one():
-    model = CorrectedEarth(Earth(engine="native"), n_rep=10)
+    model = CorrectedEarth(Earth(engine="native"), mu="fitted", n_rep=10)
     fits = model.fit_many(X, SEVERAL)
     for k in range(2):
         assert np.array_equal(fits.fitted[:, k], model.fit(X, SEVERAL[:, k]).fitted_values_)
-    assert model.rule_ == "by_df"
 
 
 def test_before_fitting():
@@ -162,8 +150,7 @@ def test_before_fitting():
 
 
 @pytest.mark.parametrize("mu", [None, "fitted"])
-@pytest.mark.parametrize("rule", ["corrected", "by_df"])
-def test_the_data_are_checked_once_for_the_measurement_and_the_fit(rule, mu):
+def test_the_data_are_checked_once_for_the_measurement_and_the_fit(mu):
     data = load_ozone()
     X, y = data.drop(columns="O3"), data["O3"]
     calls = Counter()
@@ -171,14 +158,14 @@ def test_the_data_are_checked_once_for_the_measurement_and_the_fit(rule, mu):
     def count(frame, event, arg):
         calls[frame.f_code.co_qualname] += event == "call"
 
-    model = CorrectedEarth(Earth(engine="native"), rule=rule, mu=mu, n_rep=20)
+    model = CorrectedEarth(Earth(engine="native"), mu=mu, n_rep=20)
     sys.setprofile(count)
     try:
         model.fit(X, y)
     finally:
         sys.setprofile(None)
     once = ["check_design", "Columns.learn", "check_responses"]
-    if (rule, mu) == ("corrected", None):  # the others fit, or prune again, with other options
+    if mu is None:  # around the fit it is fitted again with other options
         once.append("check_options")
     assert [calls[name] for name in once] == [1] * len(once)
     assert calls["numbers_by_name"] == 0

@@ -35,7 +35,7 @@ def no_wind_in_products(degree, pred, parents, namesx, first):
     ids=str,
 )
 def test_options_count(options, penalty):
-    model = CorrectedEarth(Earth(engine="native", **options), rule="corrected").fit(X, y)
+    model = CorrectedEarth(Earth(engine="native", **options)).fit(X, y)
     assert model.penalty_ == pytest.approx(penalty, abs=5e-4)
     assert model.correction_.settings["options"].keys() == options.keys()
 
@@ -129,9 +129,7 @@ def test_same_as_the_loop_in_r(degree, options, in_r):
 
 
 def corrected(design, **options):
-    return CorrectedEarth(Earth(engine="native", **options), rule="corrected", n_rep=20).fit(
-        design, y
-    )
+    return CorrectedEarth(Earth(engine="native", **options), n_rep=20).fit(design, y)
 
 
 class TestNames:
@@ -154,7 +152,7 @@ class TestNames:
             return no_wind_in_products(degree, pred, parents, namesx, first)
 
         model = Earth(degree=2, nk=7, allowed=allowed, engine=engine)
-        found = CorrectedEarth(model, rule="corrected", design=design, n_rep=4).fit(FRAME, y)
+        found = CorrectedEarth(model, design=design, n_rep=4).fit(FRAME, y)
         assert seen == {tuple(FRAME.columns)}
         assert found.correction_.settings["options"] == {"allowed": "allowed"}
 
@@ -162,11 +160,7 @@ class TestNames:
         frame = FRAME.assign(kind=np.array(["a", "b", "c"])[np.arange(150) % 3])
         for design in ("gaussian", "data"):
             model = Earth(engine="native", linpreds=["kind", "sun"])
-            found = (
-                CorrectedEarth(model, rule="corrected", design=design, n_rep=10)
-                .fit(frame, y)
-                .correction_
-            )
+            found = CorrectedEarth(model, design=design, n_rep=10).fit(frame, y).correction_
             assert (found.n, found.p, found.nk) == (150, 7, 21)
             assert found.settings["options"]["linpreds"] == [2, 5, 6]
 
@@ -234,8 +228,7 @@ class TestWhoseSearch:
 def test_weights_are_for_the_fit_not_for_the_measurement():
     weights = np.linspace(0.1, 3, 150)
     plain, weighted = (
-        CorrectedEarth(Earth(engine="native"), rule="corrected", n_rep=10).fit(X, y, w)
-        for w in (None, weights)
+        CorrectedEarth(Earth(engine="native"), n_rep=10).fit(X, y, w) for w in (None, weights)
     )
     assert plain.correction_.penalty == weighted.correction_.penalty
     assert not np.array_equal(plain.fitted_values_, weighted.fitted_values_)

@@ -10,10 +10,10 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pyearthdof import (
+    AutoEarth,
     CorrectedEarth,
     Earth,
     EarthClassifier,
-    Mars,
     RDraws,
     choose_by_df,
     choose_size,
@@ -108,14 +108,25 @@ def test_what_a_curve_tells():
     assert_allclose(curve.df_at([last, last + 3]), curve.df[-1] + slope * np.array([0, 3]))
 
 
+def sized(estimator=None, **options):
+    """One model of the estimator's degree and search, its size by degrees of freedom."""
+    degree = 1 if estimator is None else estimator.degree
+    plain = {
+        "n_models": 1,
+        "degrees": (degree,),
+        "variance": "constant",
+        "nk": None,
+        "thresh": None,
+    }
+    return AutoEarth(estimator, **plain | options)
+
+
 def test_drawn_designs_and_factors():
     drawn = df_of_sizes((60, 3), n_rep=40, random_state=1)
     assert drawn.n_designs == 20 and drawn.left_out.shape[1] == 20
     frame = pd.DataFrame({"x": X[:, 0], "kind": pd.Categorical(["a", "b", "c", "d"] * 25)})
     assert df_of_sizes(frame, n_rep=10).p == 4
-    model = CorrectedEarth(native(), rule="by_df", n_rep=20).fit(
-        frame, frame["x"] + 3 * (frame["kind"] == "b")
-    )
+    model = sized(native(), n_rep=20).fit(frame, frame["x"] + 3 * (frame["kind"] == "b"))
     assert "kindb" in model.terms_
 
 
@@ -151,20 +162,22 @@ def test_bad_rss_is_refused(bad):
 
 
 def test_rule_size_is_the_reprune_to_the_chosen_size():
-    model = CorrectedEarth(native(degree=2), rule="by_df", n_rep=50).fit(X, Y)
-    choice = model.correction_
+    model = sized(native(degree=2), n_rep=50).fit(X, Y)
+    choice = model.choice_
     by_hand = native(degree=2, penalty=-1, nprune=choice.size).fit(X, Y)
     assert model.terms_ == by_hand.terms_ and model.n_terms_ == choice.size
     assert np.array_equal(model.predict(X), by_hand.predict(X))
-    assert choice.curve.df[2] == df_of_sizes(X, estimator=native(degree=2), n_rep=50).df[2]
+    assert (
+        choice.curve.df[2]
+        == df_of_sizes(X, estimator=native(degree=2), n_rep=50, random_state=1234).df[2]
+    )
     assert ((model.predict(X) - MEAN) ** 2).mean() < 0.25
 
 
 @pytest.mark.needs_r
 def test_rule_size_with_either_engine_is_the_same_model():
     by_r, by_us = (
-        CorrectedEarth(Earth(engine=engine), rule="by_df", n_rep=20).fit(X, Y, WEIGHTS)
-        for engine in ("r", "native")
+        sized(Earth(engine=engine), n_rep=20).fit(X, Y, WEIGHTS) for engine in ("r", "native")
     )
     assert by_r.engine_ == "r" and by_r.terms_ == by_us.terms_
     assert_allclose(by_r.predict(X), by_us.predict(X), rtol=1e-9)
@@ -172,70 +185,44 @@ def test_rule_size_with_either_engine_is_the_same_model():
 
 @pytest.mark.parametrize("pmethod", ["forward", "seqrep", "exhaustive"])
 def test_other_pruning_methods(pmethod):
-    model = CorrectedEarth(native(pmethod=pmethod, nk=9), rule="by_df", n_rep=10).fit(X, Y)
-    assert model.n_terms_ == model.correction_.size > 1
+    model = sized(native(pmethod=pmethod, nk=9), n_rep=10).fit(X, Y)
+    assert model.n_terms_ == model.choice_.size > 1
     noise = np.random.default_rng(5).normal(size=100)
-    assert (
-        CorrectedEarth(native(pmethod=pmethod, nk=9), rule="by_df", n_rep=10).fit(X, noise).n_terms_
-        == 1
-    )
+    assert sized(native(pmethod=pmethod, nk=9), n_rep=10).fit(X, noise).n_terms_ == 1
 
 
 def test_noise_gets_no_terms():
     noise = np.random.default_rng(8).normal(size=(100, 12))
-    bound = CorrectedEarth(native(), rule="by_df", n_rep=50).bind(X)
+    bound = sized(native(), n_rep=50).bind(X)
     terms = bound.fit_many(noise).n_coef
     assert (terms == 1).mean() > 0.7
-    found = degrees_of_freedom(
-        CorrectedEarth(native(), rule="by_df", n_rep=20), X, n_rep=4, random_state=0
-    )
+    found = degrees_of_freedom(sized(native(), n_rep=20), X, n_rep=4, random_state=0)
     assert np.isfinite(found.df)
 
 
 def test_few_rows():
     for n in (10, 20):
-        model = CorrectedEarth(native(), rule="by_df", n_rep=20).fit(X[:n, :2], Y[:n])
-        assert model.correction_.df <= 0.75 * n
+        model = sized(native(), n_rep=20).fit(X[:n, :2], Y[:n])
+        assert model.choice_.df <= 0.75 * n
 
 
 def test_a_perfect_fit():
     exact = np.maximum(X[:, 0], 0)
     for mu in (None, "fitted"):
-        model = CorrectedEarth(native(minspan=1, endspan=1), rule="by_df", mu=mu, n_rep=10).fit(
-            X, exact
-        )
+        model = sized(native(minspan=1, endspan=1), mu=mu, n_rep=10).fit(X, exact)
         assert np.isfinite(model.predict(X)).all()
     with pytest.warns(RWarning, match="Cannot scale y"):
-        flat = CorrectedEarth(native(), rule="by_df", n_rep=10).fit(X, np.ones(100))
+        flat = sized(native(), n_rep=10).fit(X, np.ones(100))
     assert flat.n_terms_ == 1
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"rule": "best"}, "rule='best' but it should be"),
-        ({"rule": "by_df", "criterion": "bic"}, "criterion='bic' but it should be"),
-        ({"rule": "by_df", "mu": 0}, "mu=0 but it should be"),
-        ({"rule": "corrected", "design": "table"}, "design='table' but it should be"),
-        ({"rule": "by_df", "mu": "fitted", "design": "table"}, "should be 'data' with mu='fitted'"),
-        (
-            {"rule": "by_df", "n_designs": 5},
-            "n_designs=5 but it should be None unless they are drawn",
-        ),
-        ({"design": "table", "n_designs": 5}, "n_designs=5 but it should be None unless"),
-        ({"rule": "by_df", "estimator": EarthClassifier()}, "it should be an Earth"),
-        ({"rule": "by_df", "estimator": Mars()}, "it should be an Earth"),
-        (
-            {"rule": "by_df", "estimator": Earth(pmethod="none")},
-            "pmethod='none' but it should be one of",
-        ),
-        ({"rule": "by_df", "estimator": Earth(nfold=3)}, "nfold=3 but it should be 0"),
-        ({"rule": "by_df", "estimator": Earth(glm_family="poisson")}, "glm_family='poisson' but"),
-        ({"rule": "corrected", "mu": "fitted", "estimator": EarthClassifier()}, "mu='fitted' but"),
-        (
-            {"rule": "by_df", "design": "table", "estimator": Earth(minspan=4)},
-            "minspan=4 but it should be 0",
-        ),
+        ({"mu": 0}, "mu=0 but it should be"),
+        ({"design": "table"}, "design='table' but it should be"),
+        ({"mu": "fitted", "estimator": EarthClassifier()}, "mu='fitted' but"),
+        ({"mu": "fitted", "n_designs": 2}, "n_designs=2 but it should be None"),
     ],
 )
 def test_refusals(arguments, message):
@@ -243,36 +230,28 @@ def test_refusals(arguments, message):
         CorrectedEarth(**arguments).fit(X, Y)
 
 
-def test_several_responses_and_weights_are_refused_where_they_mean_nothing():
-    with pytest.raises(InvalidInputError, match="y has 2 responses but rule='by_df' takes one"):
-        CorrectedEarth(rule="by_df").fit(X, np.column_stack([Y, Y]))
-    with pytest.raises(InvalidInputError, match="knows no weights: rule='by_df' does"):
-        CorrectedEarth(rule="corrected", mu="fitted").fit(X, Y, WEIGHTS)
-    with pytest.raises(InvalidInputError, match="knows no weights: design='data' does"):
-        CorrectedEarth(rule="by_df", design="table").fit(X, Y, WEIGHTS)
+def test_weights_are_refused_where_they_mean_nothing():
+    with pytest.raises(InvalidInputError, match="knows no weights: AutoEarth does"):
+        CorrectedEarth(mu="fitted").fit(X, Y, WEIGHTS)
 
 
 @pytest.mark.parametrize("weights", [None, WEIGHTS])
 def test_size_around_the_fit(weights):
-    model = CorrectedEarth(native(), rule="by_df", mu="fitted", n_rep=30).fit(X, Y, weights)
-    choice = model.correction_
+    model = sized(native(), mu="fitted", n_rep=30).fit(X, Y, weights)
+    choice = model.choice_
     assert choice.ended in ("agrees with itself", "swings, and takes the smaller model")
     assert model.n_terms_ == choice.size and 1 <= len(choice.steps) <= 10
     if choice.ended == "agrees with itself":
         last = choice.steps.iloc[-1]
         assert last["size"] == last["measured"] == choice.size
-    null = df_of_sizes(X, sample_weight=weights, n_rep=30)
+    null = df_of_sizes(X, sample_weight=weights, n_rep=30, random_state=1234)
     assert choice.df < null.df[choice.size - 1]  # the signal needs no luck
 
 
 def test_penalty_around_the_fit():
-    model = CorrectedEarth(native(degree=2), rule="corrected", mu="fitted", n_rep=50).fit(X, Y)
+    model = CorrectedEarth(native(degree=2), mu="fitted", n_rep=50).fit(X, Y)
     found = model.correction_
-    null = (
-        CorrectedEarth(native(degree=2), rule="corrected", design="data", n_rep=50)
-        .fit(X, Y)
-        .correction_
-    )
+    null = CorrectedEarth(native(degree=2), design="data", n_rep=50).fit(X, Y).correction_
     assert found.penalty == model.penalty_ < null.penalty
     assert found.ended == "agrees with itself" and len(found.steps) <= 10
     assert json.loads(json.dumps(found.to_dict()))["ended"] == found.ended
@@ -286,16 +265,19 @@ def test_penalty_around_the_fit():
         ({}, None),
         ({}, WEIGHTS),
         ({"mu": "fitted"}, None),
-        ({"mu": "fitted", "rule": "corrected"}, None),
+        (None, None),
     ],
 )
 def test_the_scale_of_y_does_not_matter(engine, options, weights):
     """Though earth writes 0 for an RSS below 1e-10. A power of two scales without rounding."""
 
     def choice(y):
-        model = CorrectedEarth(Earth(engine=engine), n_rep=20, **options)
+        if options is None:
+            model = CorrectedEarth(Earth(engine=engine), mu="fitted", n_rep=20).fit(X, y)
+            return model, model.correction_
+        model = sized(Earth(engine=engine), n_rep=20, **options)
         model.fit(X, y, sample_weight=weights)
-        return model, model.correction_
+        return model, model.choice_
 
     model, found = choice(Y)
     small, same = choice(Y * 2.0**-40)
@@ -309,8 +291,8 @@ def test_the_scale_of_y_does_not_matter(engine, options, weights):
 @pytest.mark.parametrize("mu", [None, "fitted"])
 def test_rows_without_weight_are_not_counted(mu):
     weights = np.where(np.arange(100) % 2, 1.0, 0.0)
-    model = CorrectedEarth(native(), mu=mu, n_rep=20).fit(X, Y, weights)
-    choice = model.correction_
+    model = sized(native(), mu=mu, n_rep=20).fit(X, Y, weights)
+    choice = model.choice_
     best = choice.table.iloc[choice.table["aicc"].argmin()]
     assert_allclose(choice.sigma2, best["rss"] / (50 - best["df"]))
     left = weights * (Y - model.predict(X)) ** 2
@@ -319,13 +301,13 @@ def test_rows_without_weight_are_not_counted(mu):
         assert np.isfinite(choice.steps["sigma"]).all() and len(choice.steps) > 0
 
 
-@pytest.mark.parametrize("rule", ["by_df", "corrected"])
-def test_nothing_is_measured_around_a_perfect_fit(rule):
-    found = CorrectedEarth(native(), rule=rule, mu="fitted", n_rep=20).fit(X, X[:, 0]).correction_
-    assert found.ended == "stops at a perfect fit" and len(found.steps) == 0
-    if rule == "penalty":
-        with pytest.raises(InvalidInputError, match="nothing to draw"):
-            found.plot()
+def test_nothing_is_measured_around_a_perfect_fit():
+    by_size = sized(native(), mu="fitted", n_rep=20).fit(X, X[:, 0]).choice_
+    by_penalty = CorrectedEarth(native(), mu="fitted", n_rep=20).fit(X, X[:, 0]).correction_
+    for found in (by_size, by_penalty):
+        assert found.ended == "stops at a perfect fit" and len(found.steps) == 0
+    with pytest.raises(InvalidInputError, match="nothing to draw"):
+        by_penalty.plot()
 
 
 def test_nothing_is_measured_around_a_perfect_member():
@@ -343,8 +325,8 @@ def test_the_table_is_near_what_is_measured():
         assert abs(len(measured.df) - len(found.df)) <= 2
         error = np.hypot(measured.se, 0)[:k] + found.se[:k]
         assert (np.abs(measured.df[:k] - found.df[:k]) <= 4 * error + 0.2).all()
-    model = CorrectedEarth(native(), rule="by_df", design="table").fit(X, Y)
-    assert model.correction_.curve.settings["source"] == "table"
+    model = sized(native(), design="table").fit(X, Y)
+    assert model.choice_.curve.settings["source"] == "table"
     lower, upper = found.interval()
     assert (lower <= found.df).all() and (upper >= found.df).all()
 
@@ -373,11 +355,10 @@ def binary(n, p):
     ],
 )
 def test_the_table_is_not_used_for_discrete_columns(discrete):
-    options = {"rule": "by_df", "n_rep": 10}
-    found = CorrectedEarth(native(), design="table", **options).fit(discrete, Y)
-    measured = CorrectedEarth(native(), design="data", **options).fit(discrete, Y)
-    assert found.correction_.curve.settings["source"] == "measured"
-    assert np.array_equal(found.correction_.curve.df, measured.correction_.curve.df)
+    found = sized(native(), design="table", n_rep=10).fit(discrete, Y)
+    measured = sized(native(), n_rep=10).fit(discrete, Y)
+    assert found.choice_.curve.settings["source"] == "measured"
+    assert np.array_equal(found.choice_.curve.df, measured.choice_.curve.df)
 
 
 def test_the_table_is_far_off_for_binary_columns():
@@ -429,7 +410,7 @@ WEIGHTED = "earth's case weights are not repetitions of rows"
 
 
 @parametrize_with_checks(
-    [CorrectedEarth(Earth(engine="native"), rule="by_df", n_rep=2)],
+    [sized(Earth(engine="native"), n_rep=2)],
     expected_failed_checks=lambda _: {"check_sample_weight_equivalence_on_dense_data": WEIGHTED},
 )
 def test_scikit_learn_checks(estimator, check):

@@ -13,6 +13,7 @@ from matplotlib import pyplot
 from sklearn.tree import DecisionTreeRegressor
 
 from pyearthdof import (
+    AutoEarth,
     CorrectedEarth,
     Earth,
     EarthClassifier,
@@ -77,6 +78,8 @@ def corrected(**options):
     return model.fit(*noise()).correction_
 
 
+X_AND_Y = np.eye(40, 3) + np.arange(120.0).reshape(40, 3), np.abs(np.arange(40.0) - 20)
+
 RESULTS = {
     "summary": lambda: fitted().summary(),
     "model": lambda: fitted().model_,
@@ -91,8 +94,9 @@ RESULTS = {
     "path": lambda: self_consistency((30, 2), nk=[1, 5], n_rep=10, engine="native"),
     "quick": lambda: quick_penalty((100, 5)),
     "sizes": lambda: df_of_sizes((30, 2), n_rep=10, random_state=0),
-    "size": lambda: corrected(rule="by_df"),
-    "around the fit": lambda: corrected(rule="corrected", mu="fitted"),
+    "size": lambda: AutoEarth(n_models=1).fit(*noise()).choice_,
+    "mean of models": lambda: AutoEarth().fit(X_AND_Y[0], X_AND_Y[1]).model_,
+    "around the fit": lambda: corrected(mu="fitted"),
     "family": lambda: choose_by_df([BestSubset(size=k) for k in range(3)], *noise(), n_rep=10),
     "grid": lambda: consistency_path(
         DecisionTreeRegressor(), {"max_leaf_nodes": [2, 3]}, X=noise()[0], n_rep=10, random_state=0

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pyearthdof import CorrectedEarth, Earth, EarthClassifier, MarsModel, correct_penalty
+from pyearthdof import AutoEarth, CorrectedEarth, Earth, EarthClassifier, MarsModel, correct_penalty
 from pyearthdof.datasets import load_ozone
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.mars.export.javascript import javascript_means
@@ -165,12 +165,11 @@ def test_degrees_of_freedom_are_shown_where_they_are_known(tmp_path):
     found = correct_penalty((60, 2), n_rep=10, engine="native")
     page = page_of(Earth(engine="native").fit(x, y), tmp_path, df=found)
     assert "actual df" in page and "With the corrected penalty of" in page
+    one = AutoEarth(Earth(engine="native"), n_models=1).fit(x, y + x[:, 1])
+    chosen = f"really uses <b>{one.choice_.df:.4g}</b> degrees of freedom"
+    assert chosen in page_of(one, tmp_path)
     corrected = CorrectedEarth(Earth(engine="native"), n_rep=10, random_state=1).fit(x, y)
-    chosen = f"really uses <b>{corrected.correction_.df:.4g}</b> degrees of freedom"
-    assert chosen in page_of(corrected, tmp_path)
-    assert "corrected penalty" in page_of(
-        corrected.set_params(rule="corrected").fit(x, y), tmp_path
-    )
+    assert "corrected penalty" in page_of(corrected, tmp_path)
     assert "was not measured" in page_of(corrected.estimator_, tmp_path)
 
 

@@ -188,12 +188,17 @@ def forward_pass(
     *,
     exact: bool = False,
     n_threads: int = 1,
+    design: _core.Design | None = None,
 ) -> ForwardPass:
-    """Run the forward pass; `exact` takes every step in earth's own order of operations."""
+    """Run the forward pass; `exact` takes every step in earth's own order of operations.
+
+    `design` is X with its columns sorted, where that is known already.
+    """
     settings = pass_settings(options, len(X))
     if weights is not None:
         _check_weighted(weights, settings)
-    design = make_design(X, n_threads)
+    if design is None:
+        design = make_design(X, n_threads)
     importance = response_importance(options.response_weight, Y.shape[1])
     rows, spread = scale_responses(Y * importance, options.is_scaled(Y.shape[1]))
     given: tuple = (exact,)
@@ -670,6 +675,18 @@ def fit_complete(
     return replace(found, model=replace(found.model, varmod=varmod), sd=sd, varmod_errors=errors)
 
 
+NEARLY_DEPENDENT = 1e-10  # singular values below this part of the largest count as 0
+
+
+@dataclass(frozen=True)
+class TermsFit:
+    """Terms, the intercept first, and their least-squares coefficients."""
+
+    dirs: np.ndarray
+    cuts: np.ndarray
+    coef: np.ndarray
+
+
 class BoundNative(BoundEngine):
     """MARS with the native engine on one design, whose columns are sorted once.
 
@@ -721,6 +738,23 @@ class BoundNative(BoundEngine):
             [steps_allowed(nk) for nk in nks], n_threads,
         )  # fmt: skip
         return PathFits(np.ascontiguousarray(fitted.transpose(1, 2, 0)), terms.T.astype(float))
+
+    def fit_terms(self, y: np.ndarray, size: int, weights: np.ndarray | None = None) -> TermsFit:
+        """The best `size` terms for a response, as `fit_sizes` finds them, and their coefficients."""
+        weights = effective_weights(weights, len(y), self.options)
+        forward = forward_pass(
+            self.X, y[:, None], self.options, weights, self.names, design=self.design
+        )
+        root = np.ones(len(y)) if weights is None else np.sqrt(weights)
+        columns, chosen = np.ascontiguousarray(forward.bx.T), np.zeros(1, dtype=int)
+        if size > 1:
+            found = find_subsets(columns, (root * y)[:, None], self.options)
+            size = min(size, len(found.rss))
+            chosen = found.best[size - 1, :size]
+        columns = columns[chosen]
+        length = np.linalg.norm(columns, axis=1)
+        coef, *_ = np.linalg.lstsq((columns / length[:, None]).T, root * y, rcond=NEARLY_DEPENDENT)
+        return TermsFit(forward.dirs[chosen].astype(float), forward.cuts[chosen], coef / length)
 
     def fit_sizes(
         self, Y: np.ndarray, Z: np.ndarray | None = None, weights: np.ndarray | None = None,

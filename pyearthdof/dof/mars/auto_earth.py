@@ -1,0 +1,723 @@
+"""AutoEarth: degree and size of MARS by measured degrees of freedom, averaged into one model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone, is_classifier
+
+from ..._utils.checks import check_choice, check_count, check_jobs, is_integer, is_number, refusal
+from ..._version import __version__
+from ...contract import Bound, Fits, Rows
+from ...exceptions import InvalidInputError
+from ...mars.base import check_many, weights_kept
+from ...mars.classifier import EarthClassifier
+from ...mars.components.glm import FAMILIES, GlmPart, GlmStoppedError, is_pairs, respond
+from ...mars.components.selection import NoiseModel, SelectionPart
+from ...mars.components.terms import term_names
+from ...mars.data.design import Design, Responses, differ
+from ...mars.data.training import TrainingData
+from ...mars.earth import Earth
+from ...mars.engines.native.engine import BoundNative, TermsFit
+from ...mars.engines.native.glm_fit import check_responses as check_glm_responses
+from ...mars.engines.native.glm_fit import fit_glm, glm_responses
+from ...mars.meta import EarthMeta
+from ...mars.model.fit import Fit
+from ...mars.model.mars_model import MarsModel
+from ...mars.options import EarthOptions, default_nk, of_stage
+from ..criteria import CRITERIA
+from ..montecarlo.draws import AUTHORS_SEED, NumpyDraws, RandomState, as_draws
+from .averaging import Choice, DegreeCurves, SteinDf, merge_terms, stein_df, tame
+from .fitted_mean import size_around_fit
+from .one_by_one import OneByOne
+from .sizes import SEQUENCES, SizeChoice, SizeCurve, choose_size, measure_sizes
+from .tables import is_continuous, quick_df_of_sizes, refuse_options
+
+DESIGNS = ("data", "gaussian", "table")
+VARIANCES = ("auto", "constant")
+CLIP = 4.0  # standard deviations stay within the median over this and times this
+RIDGE = 0.01  # of the averaged generalised linear models: terms may separate the response
+LEAST_LOG = 1e-4  # of the mean squared residual: smaller squares count as this in the logarithm
+
+
+def forward_terms(n: int, p: int) -> int:
+    """Most terms of the forward pass for n rows of p predictors.
+
+    >>> forward_terms(100, 5), forward_terms(4000, 5)
+    (61, 127)
+    """
+    return min(max(default_nk(p), 61, int(2 * math.sqrt(n)) + 1), 1000)
+
+
+class AutoEarth(EarthMeta):
+    """MARS without tuning: degree and size by measured degrees of freedom, and a mean of several models.
+
+    The degrees of freedom of every size of the pruning sequence are measured on X for each degree
+    (`df_of_sizes`), and AICc with them chooses degree and size. Then a little noise is added to the
+    response, `n_models` times, each time degree and size are chosen anew with the same curves, and the
+    coefficients are averaged: one model, whose degrees of freedom follow from the same fits by Stein's
+    lemma. The forward pass can be long because the degrees of freedom limit the model, not its length.
+
+    Parameters
+    ----------
+    estimator : Earth or EarthClassifier, optional
+        Whose search it is, with all its options except penalty and degree; `Earth()` by default. The
+        native engine fits, which finds R's terms.
+    degrees : sequence of int, default (1, 2, 3)
+        Highest degrees of interaction to choose from.
+    n_models : int, default 20
+        Models whose mean is taken. 1 is the choice itself, one readable model.
+    perturbation : float, default 0.4
+        Standard deviation of the added noise, as a part of that of the response's noise.
+    variance : {"auto", "constant"}
+        "auto" looks for noise whose standard deviation depends on X, by a MARS of the logarithms of the
+        squared residuals, its size chosen by degrees of freedom. If more than a constant is found, the fits
+        are weighted by one over the variance. "constant" does not look.
+    criterion : {"aicc", "covariance", "gcv"}
+        By which degrees and sizes are compared, see `choose_size`.
+    nk : "auto", None or int
+        Most terms in the forward pass. "auto" is the estimator's own nk or, without one, the largest of
+        earth's default, 61 and 2 sqrt(n); None is earth's.
+    thresh : float, optional
+        Of the forward pass, 0.0001 by default; None is the estimator's own.
+    design : {"data", "gaussian", "table"}
+        Where the degrees of freedom are measured: on X, or on Gaussian designs of its shape. "table" looks
+        them up in the table that comes with the package, for degrees 1 and 2, with earth's own nk and
+        thresh; where the columns of X are not continuous, they are measured on X.
+    mu : {None, "fitted"}
+        The mean of the noise in the measurement: zero, or the fit; then the choice is measured around
+        itself until it agrees with itself, ten times at most. For one model of one degree.
+    n_rep : int, default 20
+        Responses of noise that are fitted for each degree.
+    random_state : int, RandomState, Generator or None
+        Seed of the noise. None is a fixed seed: fits are repeatable.
+    n_jobs : int, optional
+        Number of threads; the result does not depend on it.
+    progress : bool, default False
+        Show a progress bar of the measurement.
+
+    Attributes
+    ----------
+    choice_ : SizeChoice, or tuple of them
+        The choice for the response without added noise; one for each of several responses.
+    degree_ : int or tuple of int
+        Its degree.
+    curves_ : dict of SizeCurve
+        The measured degrees of freedom of all sizes, by degree.
+    df_, df_se_ : float or (m,) array
+        Degrees of freedom of the fitted model, and their standard error.
+    prediction_error_ : float or (m,) array
+        Estimate of the mean squared error at new responses of the training rows: RSS/n + 2 sigma^2 df/n.
+    noise_sd_ : (n,) array or None
+        Standard deviation of the noise at the training rows, if it was found to depend on X.
+    estimator_ : Earth or EarthClassifier
+        Fitted. What it has learned (`terms_`, `model_` and all other names that end in _) is here, too.
+
+    Notes
+    -----
+    Several responses, and more than two classes, have separate searches, which predict better than terms
+    in common, and are one model in the end. A generalised linear model has its terms chosen by least
+    squares; it is fitted to the response without added noise, and averaged on the scale of the link.
+
+    A model that is a mean of several, or of several responses, has no pruning sequence: `reprune` and
+    `update` refuse, `gcv_` uses the measured degrees of freedom, and `importance` is the standard deviation
+    of what a predictor adds. Models with a term that could be far larger between the training rows than on
+    them are left out of the mean.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyearthdof import AutoEarth
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 5))
+    >>> y = 2 * np.maximum(X[:, 0], 0) + X[:, 1] * X[:, 2] + rng.normal(size=200)
+    >>> model = AutoEarth().fit(X, y)
+    >>> model.degree_, model.choice_.size, model.model_.selection.n_models
+    (2, 3, 20)
+    >>> one = AutoEarth(n_models=1).fit(X, y)
+    >>> one.n_terms_
+    3
+    """
+
+    choice_: SizeChoice | tuple[SizeChoice, ...]
+    degree_: int | tuple[int, ...]
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        degrees: Sequence[int] = (1, 2, 3),
+        n_models: int = 20,
+        perturbation: float = 0.4,
+        variance: str = "auto",
+        criterion: str = "aicc",
+        nk: int | str | None = "auto",
+        thresh: float | None = 1e-4,
+        design: str = "data",
+        mu: str | None = None,
+        n_rep: int = 20,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+        progress: bool = False,
+    ) -> None:
+        self.estimator = estimator
+        self.degrees = degrees
+        self.n_models = n_models
+        self.perturbation = perturbation
+        self.variance = variance
+        self.criterion = criterion
+        self.nk = nk
+        self.thresh = thresh
+        self.design = design
+        self.mu = mu
+        self.n_rep = n_rep
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+    def fit(self, X: Rows, y: np.ndarray, sample_weight: ArrayLike | None = None) -> Self:
+        """Measure the degrees of freedom, choose, and fit.
+
+        Parameters
+        ----------
+        X, y
+            The data, as the estimator takes them.
+        sample_weight : array, (n,), optional
+            Case weights: the variance of a row's noise is taken to be proportional to one over its weight.
+        """
+        self._check_arguments()
+        estimator = clone(self._inner).set_params(penalty=None)
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        data = estimator._check_data(X, y, **weights)
+        search = self._search(estimator, data)
+        self._learn(search, [search.select(k) for k in range(search.n_responses)])
+        return self
+
+    def bind(self, X: Rows) -> Bound:
+        """This estimator on a design, for many fits: what depends on X alone is measured once."""
+        self._check_arguments()
+        inner = clone(self._inner).set_params(penalty=None)
+        first = inner._check_data(X, np.zeros(len(X)))
+        search = self._search(inner, first)
+
+        def fit(y: np.ndarray) -> np.ndarray:
+            data = TrainingData(first.design, Responses(y, ("y",)))
+            again = replace(search, data=data)
+            each = clone(self)
+            each._learn(again, [again.select(0)])
+            return each.estimator_
+
+        return OneByOne(first.design.values, fit)
+
+    def fit_many(self, X: Rows, Y: np.ndarray) -> Fits:
+        """Fit every column of Y on the same X; what depends on X alone is measured once."""
+        bound = self.bind(X)
+        return bound.fit_many(check_many(Y, len(bound.X)))
+
+    def report(
+        self,
+        path: Any,
+        X: Rows | None = None,
+        y: np.ndarray | None = None,
+        *,
+        df: Any = None,
+        level: float = 0.95,
+        title: str | None = None,
+    ) -> None:
+        """Write the fitted model as one HTML page, with the df that were measured.
+
+        path, X, y, df, level and title as in `Earth.report`.
+        """
+        model = self._chosen()
+        if df is None and isinstance(self.choice_, SizeChoice) and not model.model_.is_merged:
+            df = self.choice_
+        model.report(path, X, y, df=df, level=level, title=title)
+
+    def _check_arguments(self) -> None:
+        inner = self._inner
+        if not isinstance(inner, (Earth, EarthClassifier)):
+            raise refusal("estimator", self.estimator, "an Earth or an EarthClassifier")
+        degrees = np.asarray(self.degrees)
+        is_list = degrees.ndim == 1 and len(degrees) > 0 and degrees.dtype.kind in "iu"
+        if not is_list or degrees.min() < 1 or degrees.max() > 10:
+            raise refusal("degrees", self.degrees, "integers from 1 to 10, one at least")
+        check_count("n_models", self.n_models, 1)
+        check_count("n_rep", self.n_rep, 2)
+        part = self.perturbation
+        if not is_number(part) or not math.isfinite(part) or part <= 0:
+            raise refusal("perturbation", part, "a number above 0")
+        check_choice("variance", self.variance, VARIANCES)
+        check_choice("criterion", self.criterion, CRITERIA)
+        check_choice("design", self.design, DESIGNS)
+        check_choice("mu", self.mu, (None, "fitted"))
+        if self.nk not in ("auto", None) and not (is_integer(self.nk) and 1 <= self.nk <= 1000):
+            raise refusal("nk", self.nk, "'auto', None or an integer from 1 to 1000")
+        if self.thresh is not None and not (is_number(self.thresh) and 0 <= self.thresh < 1):
+            raise refusal("thresh", self.thresh, "None or a number from 0 to below 1")
+        if inner.pmethod not in SEQUENCES:
+            right = f"one of {', '.join(SEQUENCES)}: the size is chosen from a pruning sequence"
+            raise refusal("pmethod", inner.pmethod, right)
+        for name, plain in (("nfold", 0), ("varmod_method", "none")):
+            if getattr(inner, name) != plain:
+                raise refusal(
+                    name,
+                    getattr(inner, name),
+                    f"{plain!r} in AutoEarth, which has errors and intervals from degrees of freedom",
+                )
+        if self.mu == "fitted":
+            alone = self.n_models == 1 and len(degrees) == 1 and self.design == "data"
+            if not alone or is_classifier(inner) or inner.glm_family is not None:
+                raise refusal(
+                    "mu",
+                    self.mu,
+                    "None, or with n_models=1, one degree, design='data' and an Earth",
+                )
+
+    def _search(self, estimator: Any, data: TrainingData) -> _Search:
+        """What all responses have in common; bad data are refused before anything is measured."""
+        Y = data.all_responses.matrix
+        options = estimator._options_for(data.design, Y)
+        check_glm_responses(data, options)
+        if options.glm_family is not None and is_pairs(Y, options.glm_family):
+            raise InvalidInputError(
+                "y has two columns of counts, successes and failures, but AutoEarth takes one: the shares "
+                "of successes, with their numbers as sample_weight"
+            )
+        weights = data.all_weights
+        weights = weights if weights is not None and differ(weights) else None
+        stream = as_draws(None, AUTHORS_SEED if self.random_state is None else self.random_state)
+        assert isinstance(stream, NumpyDraws)  # whose seed serves the added noise, too
+        seed = stream.seed
+        search = _Search(self, estimator, data, options, weights, seed, check_jobs(self.n_jobs), {})
+        search.curves_for(weights)
+        return search
+
+    def _learn(self, search: _Search, selected: list[_Selected]) -> None:
+        """Set the fitted attributes."""
+        self.curves_ = search.curves_for(search.weights).curves
+        one = len(selected) == 1
+        if one and len(selected[0].models) == 1:
+            self.estimator_, selected = search.single(selected[0])
+        else:
+            self.estimator_ = search.merged(selected)
+        choices = tuple(each.choice for each in selected)
+        degrees = tuple(choice.curve.degree for choice in choices)
+        self.choice_, self.degree_ = (choices[0], degrees[0]) if one else (choices, degrees)
+        part = self.estimator_.model_.selection
+        for name in ("df", "df_se", "prediction_error"):
+            values = getattr(part, name)
+            setattr(self, f"{name}_", float(values[0]) if one else values)
+        self.noise_sd_ = selected[0].noise_sd if one else None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if self.mu == "fitted":
+            tags.target_tags.multi_output = False
+        return tags
+
+
+@dataclass(frozen=True)
+class _Selected:
+    """The choice for one response, its models, and the degrees of freedom of their mean."""
+
+    choice: SizeChoice
+    models: list[TermsFit]
+    curves: DegreeCurves
+    noise: NoiseModel
+    noise_sd: np.ndarray | None
+    stein: SteinDf
+
+
+@dataclass(frozen=True)
+class _Search:
+    """The search of an AutoEarth on checked data."""
+
+    settings: AutoEarth
+    estimator: Any
+    data: TrainingData
+    options: EarthOptions
+    weights: np.ndarray | None
+    seed: int
+    n_threads: int
+    known: dict[bytes, DegreeCurves]
+
+    @property
+    def design(self) -> Design:
+        return self.data.design
+
+    @property
+    def X(self) -> np.ndarray:
+        return self.data.design.values
+
+    @property
+    def n_responses(self) -> int:
+        return self.data.all_responses.matrix.shape[1]
+
+    def earth_of(self, degree: int) -> Earth:
+        """A plain Earth with the options of the search, of a degree."""
+        own = {name: getattr(self.estimator, name) for name in of_stage("forward", "prune")}
+        own["response_weight"] = None  # every response has a search of its own
+        n, p = self.X.shape
+        settings, nk = self.settings, own["nk"]
+        if settings.design == "table":
+            nk = default_nk(p) if nk is None else nk
+            thresh = own["thresh"]
+        else:
+            thresh = own["thresh"] if settings.thresh is None else settings.thresh
+            if settings.nk not in ("auto", None):
+                nk = settings.nk
+            elif nk is None and settings.nk == "auto":
+                nk = forward_terms(n, p)
+        given = {"degree": int(degree), "nk": nk, "thresh": thresh, "nprune": None}
+        return Earth(**own | given | {"penalty": -1.0, "engine": "native"})
+
+    def curves_for(self, weights: np.ndarray | None) -> DegreeCurves:
+        """The searches and their curves for case weights, measured once."""
+        key = b"" if weights is None else weights.tobytes()
+        if key not in self.known:
+            engines, curves = {}, {}
+            for degree in sorted({int(d) for d in self.settings.degrees}):
+                earth = self.earth_of(degree)
+                engines[degree] = BoundNative(
+                    self.X, self.design.names, earth._options_for(self.design)
+                )
+                curves[degree] = self._measured(earth, weights)
+            n = len(self.X) if weights is None else int((weights > 0).sum())
+            self.known[key] = DegreeCurves(
+                engines, curves, weights, self.settings.criterion, n, self.estimator.nprune
+            )
+        return self.known[key]
+
+    def _measured(self, earth: Earth, weights: np.ndarray | None) -> SizeCurve:
+        settings, (n, p) = self.settings, self.X.shape
+        run: dict[str, Any] = {
+            "n_rep": settings.n_rep, "random_state": self.seed, "n_jobs": settings.n_jobs,
+            "progress": settings.progress,
+        }  # fmt: skip
+        looked_up = settings.design == "table" and is_continuous(self.X)
+        if settings.design == "table":
+            refuse_options(earth, p)
+        if settings.design == "data" or (settings.design == "table" and not looked_up):
+            return measure_sizes(self.design, earth, weights, None, **run)
+        if weights is not None:
+            raise InvalidInputError(
+                f"design={settings.design!r} knows no weights, whether given as sample_weight or found by "
+                "variance='auto': design='data' does"
+            )
+        if settings.design == "gaussian":
+            return measure_sizes((n, p), earth, None, None, **run)
+        return quick_df_of_sizes((n, p), degree=earth.degree)
+
+    def select(self, k: int) -> _Selected:
+        """Choose for response number k, and fit."""
+        y = np.ascontiguousarray(self.data.all_responses.matrix[:, k])
+        curves = self.curves_for(self.weights)
+        choice = curves.choose(y[:, None], self.n_threads)[0]
+        noise, noise_sd = None, None
+        if self._looks_at_noise and choice.sigma2 > 0:
+            noise = self._varying_noise(curves, y, choice)
+        if noise is not None:
+            noise_sd = noise.sd(self.X)
+            weights = noise_sd**-2.0 if self.weights is None else self.weights * noise_sd**-2.0
+            weights = weights * (len(y) / weights.sum())
+            curves = self.curves_for(weights)
+            choice = curves.choose(y[:, None], self.n_threads)[0]
+            scale = float(np.sqrt(choice.sigma2 / (weights * noise_sd**2).mean()))
+            noise, noise_sd = _scaled(noise, scale), scale * noise_sd
+        else:
+            noise = NoiseModel.constant(float(np.sqrt(choice.sigma2)), self.X.shape[1])
+        size_choice = self._size_choice(curves, y, choice)
+        n_models = self.settings.n_models if choice.sigma2 > 0 else 1
+        if n_models == 1:
+            curve = size_choice.curve
+            at = min(size_choice.size, len(curve.se)) - 1
+            models = curves.fit(y[:, None], [choice])
+            stein = SteinDf(size_choice.df, float(curve.se[at]))
+            return _Selected(size_choice, models, curves, noise, noise_sd, stein)
+        models, stein = self._perturbed(curves, y, choice, k, n_models)
+        return _Selected(size_choice, models, curves, noise, noise_sd, stein)
+
+    @property
+    def _looks_at_noise(self) -> bool:
+        plain = self.options.glm_family is None and self.settings.design == "data"
+        return self.settings.variance == "auto" and plain and self.settings.mu is None
+
+    def _varying_noise(
+        self, curves: DegreeCurves, y: np.ndarray, choice: Choice
+    ) -> NoiseModel | None:
+        """The standard deviation of the noise up to a factor; None where it is found to be constant."""
+        root = np.ones(len(y)) if curves.weights is None else np.sqrt(curves.weights)
+        model = merge_terms(curves.fit(y[:, None], [choice]))
+        square = (root * (y - model.basis(self.X) @ model.coef[:, 0])) ** 2
+        logs = np.log(np.maximum(square, LEAST_LOG * square.mean()))
+        degree = min(curves.engines)
+        least = replace(curves, engines={degree: curves.engines[degree]}, criterion="aicc")
+        found = least.choose(logs[:, None], self.n_threads)[0]
+        if found.size == 1:
+            return None
+        terms = least.fit(logs[:, None], [found])[0]
+        noise = NoiseModel(terms.dirs, terms.cuts, terms.coef, 0.0, np.inf)
+        middle = float(np.median(noise.sd(self.X)))
+        return replace(noise, low=middle / CLIP, high=middle * CLIP)
+
+    def _size_choice(self, curves: DegreeCurves, y: np.ndarray, choice: Choice) -> SizeChoice:
+        """The choice with the scores of all sizes of its degree."""
+        rss, _ = curves.table(choice.degree, y[:, None])
+        found = choose_size(
+            curves.curves[choice.degree], rss[0], criterion=self.settings.criterion, n=curves.n
+        )
+        return replace(found, size=choice.size, df=choice.df, sigma2=choice.sigma2)
+
+    def _perturbed(
+        self, curves: DegreeCurves, y: np.ndarray, choice: Choice, k: int, n_models: int
+    ) -> tuple[list[TermsFit], SteinDf]:
+        """The models of responses with added noise, and the df of their mean."""
+        Z = np.random.default_rng([self.seed, 1 + k]).normal(size=(len(y), n_models))
+        root = np.ones((len(y), 1)) if curves.weights is None else np.sqrt(curves.weights)[:, None]
+        step = self.settings.perturbation * np.sqrt(choice.sigma2)
+        Y = y[:, None] + step * Z / np.where(root > 0, root, 1.0)
+        threads = 1 if self.options.allowed is not None else self.n_threads
+        models = curves.fit(Y, curves.choose(Y, threads), threads)
+        kept = tame(models, self.X, float(np.ptp(y)))
+        models = [model for model, is_kept in zip(models, kept, strict=True) if is_kept]
+        merged = merge_terms(models)
+        return models, stein_df(Z[:, kept], root * (merged.basis(self.X) @ merged.coef), step)
+
+    def single(self, found: _Selected) -> tuple[Any, list[_Selected]]:
+        """The one model, fitted by the estimator itself; its choice may have been measured again."""
+        earth, curves = self.earth_of(found.choice.curve.degree), found.curves
+        data = self.data
+        if curves.weights is not self.weights:
+            data = replace(data, all_weights=curves.weights)
+        changes = {"degree": earth.degree, "nk": earth.nk, "thresh": earth.thresh}
+        long = self.estimator._fit_copy(data, None, penalty=-1.0, nprune=None, **changes)
+        choice = found.choice
+        if self.settings.mu == "fitted":
+            choice = self._around_fit(long, earth, choice)
+            found = replace(found, choice=choice, stein=SteinDf(choice.df, found.stein.se))
+        # one term leaves an exhaustive search no choice
+        pmethod = "backward" if choice.size == 1 else None
+        model = long.reprune(nprune=choice.size, pmethod=pmethod)
+        fit = model._training_fit("selection")
+        dirs = model.model_.dirs[model.model_.selected]
+        coef = model.model_.coef.reshape(-1, 1)
+        none = np.zeros((model.n_terms_, 0))
+        part = self._part(fit.bx, [fit.fitted], [found], none, dirs, coef)
+        _relearn(model, replace(fit, model=replace(model.model_, selection=part)))
+        return model, [found]
+
+    def merged(self, found: Sequence[_Selected]) -> Any:
+        """All models as one, fitted to nothing more."""
+        models = [model for each in found for model in each.models]
+        merged = merge_terms(models)
+        edges = np.cumsum([0, *(len(each.models) for each in found)])
+        X, data = self.X, self.data
+        basis = merged.basis(X)
+        blocks = [merged.coef[:, a:b] for a, b in pairwise(edges.tolist())]
+        coef = np.column_stack([block.mean(axis=1) for block in blocks])
+        size = (basis.std(axis=0)[:, None] * np.abs(coef)).sum(axis=1)
+        order = np.append(0, 1 + np.argsort(-size[1:], kind="stable"))
+        dirs, cuts, coef, basis = (
+            merged.dirs[order], merged.cuts[order], coef[order], np.ascontiguousarray(basis[:, order])
+        )  # fmt: skip
+        blocks = [block[order] for block in blocks]
+        single = data.all_responses.values.ndim == 1
+        fitted = basis @ coef
+        part = self._part(basis, list(fitted.T), found, blocks[0], dirs, coef)
+        earth = self.earth_of(max(each.choice.curve.degree for each in found))
+        names = data.design.names
+        model = MarsModel(
+            feature_names=tuple(names),
+            dirs=dirs,
+            cuts=cuts,
+            term_names=term_names(dirs, cuts, names, X),
+            selected=np.arange(len(dirs)),
+            coef=coef[:, 0] if single else coef,
+            **self._statistics(fitted, part.df),
+            rss_per_subset=np.empty(0),
+            gcv_per_subset=np.empty(0),
+            prune_terms=np.empty((0, 0)),
+            degree=int(np.count_nonzero(dirs, axis=1).max()) or 1,
+            penalty=-1.0,
+            nk=int(earth.nk or default_nk(X.shape[1])),
+            thresh=float(earth.thresh),
+            pmethod=earth.pmethod,
+            termcond=0,
+            n_samples=len(X),
+            engine="native",
+            versions={"pyearthdof": __version__},
+            response_names=data.responses.names,
+            columns=data.design.columns,
+            ranges=data.ranges(),
+            selection=part,
+        )
+        glm_y = None
+        if self.options.glm_family is not None:
+            glm = self._averaged_glm(basis, blocks, part.df, single)
+            model, glm_y = replace(model, glm=glm), glm_responses(data, self.options)
+        residuals = data.all_responses.matrix - fitted
+        estimator = clone(self.estimator).set_params(
+            degree=model.degree, penalty=-1.0, nk=model.nk, thresh=model.thresh
+        )
+        self.estimator._hand_over(estimator)
+        fit = Fit(
+            model,
+            basis,
+            fitted[:, 0] if single else fitted,
+            residuals[:, 0] if single else residuals,
+            glm_y=glm_y,
+            weights=data.case_weights(self.n_responses),
+            weights_kept=weights_kept(data, self.options),
+        )
+        estimator._learn(fit, data)
+        return estimator
+
+    def _statistics(self, fitted: np.ndarray, df: np.ndarray) -> dict[str, Any]:
+        """RSS and GCV of each response and of all, with the measured df."""
+        Y, n = self.data.all_responses.matrix, len(fitted)
+        weights = np.ones(n) if self.weights is None else self.weights
+        mean = (weights[:, None] * Y).sum(axis=0) / weights.sum()
+        rss = (weights[:, None] * (Y - fitted) ** 2).sum(axis=0)
+        null = (weights[:, None] * (Y - mean) ** 2).sum(axis=0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            gcv = np.where(df < n, rss / (n * (1 - df / n) ** 2), np.inf)
+            null_gcv = null / (n * (1 - 1 / n) ** 2)
+            each = {"rss": rss, "rsq": 1 - rss / null, "gcv": gcv, "grsq": 1 - gcv / null_gcv}
+            total = {
+                "rss": rss.sum(), "rsq": 1 - rss.sum() / null.sum(), "gcv": gcv.sum(),
+                "grsq": 1 - gcv.sum() / null_gcv.sum(),
+            }  # fmt: skip
+        found: dict[str, Any] = {name: float(value) for name, value in total.items()}
+        return found | {f"{name}_per_response": value for name, value in each.items()}
+
+    def _part(
+        self,
+        basis: np.ndarray,
+        fitted: list[np.ndarray],
+        found: Sequence[_Selected],
+        coef_of_models: np.ndarray,
+        dirs: np.ndarray,
+        coef: np.ndarray,
+    ) -> SelectionPart:
+        """What the selection says about degrees of freedom and errors."""
+        n, Y = len(basis), self.data.all_responses.matrix
+        importance = np.zeros(dirs.shape[1])
+        for j in np.flatnonzero(dirs.any(axis=0)):
+            terms = dirs[:, j] != 0
+            spread = (basis[:, terms] @ coef[terms]).std(axis=0, ddof=1)
+            importance[j] = np.sqrt((spread**2).sum())
+        errors = np.full(len(found), np.nan)
+        plain = self.options.glm_family is None
+        noise, factor, n_models = None, 0.0, len(found[0].models)
+        for k, each in enumerate(found):
+            if not plain:
+                break
+            w = np.ones(n) if each.curves.weights is None else each.curves.weights
+            sigma2, df = each.choice.sigma2, each.stein.df
+            rss = float((w * (Y[:, k] - fitted[k]) ** 2).sum())
+            errors[k] = rss / n + 2 * sigma2 * df / n
+            if len(found) > 1:
+                continue
+            noise = each.noise
+            # the error of the fit: the estimate less the noise, or at least that of a projection
+            of_fit = max(float(errors[k]) - sigma2, sigma2 * max(df, 1.0) / n)
+            spread = (basis @ coef_of_models).var(axis=1, ddof=1) if n_models > 1 else np.ones(n)
+            mean = float((w * spread).mean())
+            factor = of_fit / mean if mean > 0 else 0.0
+        several = noise is not None and n_models > 1
+        return SelectionPart(
+            n_models=n_models,
+            df=np.array([each.stein.df for each in found]),
+            df_se=np.array([each.stein.se for each in found]),
+            prediction_error=errors,
+            importance=importance,
+            noise=noise,
+            coef_of_models=coef_of_models if several else np.zeros((len(basis.T), 0)),
+            spread_factor=float(factor),
+        )
+
+    def _averaged_glm(
+        self, basis: np.ndarray, blocks: Sequence[np.ndarray], df: np.ndarray, single: bool
+    ) -> GlmPart:
+        """The mean, on the scale of the link, of generalised linear models on the terms of each model."""
+        options, data = self.options, self.data
+        assert options.glm_family is not None
+        family = FAMILIES[options.glm_family]
+        link = options.glm_link or family.link
+        coef = np.zeros((len(basis.T), len(blocks)))
+        told: dict[str, list[float]] = {
+            name: [] for name in ("null_deviance", "null_df", "deviance", "df", "aic")
+        }
+        iterations, converged = [], []
+        for k, block in enumerate(blocks):
+            y = np.ascontiguousarray(data.all_responses.matrix[:, k])
+            fits = []
+            for of_one in block.T:
+                terms = np.flatnonzero(of_one)
+                terms = terms if len(terms) and terms[0] == 0 else np.append(0, terms)
+                columns = np.ascontiguousarray(basis[:, terms].T)
+                columns[0] = 1.0
+                try:
+                    fit = fit_glm(
+                        columns, y, options.glm_family, options.glm_link, weights=data.all_weights,
+                        maxit=options.glm_maxit, epsilon=options.glm_epsilon,
+                        l2=options.glm_l2 or RIDGE, n_threads=self.n_threads,
+                    )  # fmt: skip
+                except GlmStoppedError:
+                    continue
+                fits.append((terms, fit))
+            if not fits:
+                raise InvalidInputError(
+                    f"glm_family={options.glm_family!r}, glm_link={link!r} but response "
+                    f"{data.responses.names[k]!r} cannot be fitted so: take another link"
+                )
+            for terms, fit in fits:
+                coef[terms, k] += fit.coef / len(fits)
+            first = fits[0][1]
+            with np.errstate(all="ignore"):  # as in R's glm
+                mean = first.link.mean(basis @ coef[:, k])
+                response = respond(family, y, data.all_weights, [])
+                deviance = float(np.sum(family.deviances(response.y, mean, response.weights, [])))
+            told["null_deviance"].append(first.null_deviance)
+            told["null_df"].append(first.null_df)
+            told["deviance"].append(deviance)
+            told["df"].append(float(first.null_df + 1 - max(df[k], 1.0)))
+            told["aic"].append(math.nan)
+            iterations.append(max(fit.iterations for _, fit in fits))
+            converged.append(all(fit.converged for _, fit in fits))
+        return GlmPart(
+            family=family.name,
+            link=link,
+            coef=coef[:, 0] if single else coef,
+            **{name: np.array(values) for name, values in told.items()},
+            iterations=np.array(iterations, dtype=float),
+            converged=np.array(converged, dtype=float),
+        )
+
+    def _around_fit(self, long: Earth, earth: Earth, choice: SizeChoice) -> SizeChoice:
+        settings = self.settings
+        run = {
+            "n_rep": settings.n_rep, "draws": None, "random_state": self.seed, "n_jobs": settings.n_jobs,
+            "progress": settings.progress,
+        }  # fmt: skip
+        return size_around_fit(
+            self.design, long, choice, earth, self.weights, self.estimator.nprune, **run
+        )
+
+
+def _scaled(noise: NoiseModel, factor: float) -> NoiseModel:
+    """The standard deviations times a factor."""
+    coef = noise.coef.copy()
+    coef[0] += 2 * np.log(factor)
+    return replace(noise, coef=coef, low=noise.low * factor, high=noise.high * factor)
+
+
+def _relearn(estimator: Any, fit: Fit) -> None:
+    """Set the model of a fitted estimator again."""
+    estimator.model_, estimator._fitted = fit.model, fit

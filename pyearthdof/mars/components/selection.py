@@ -1,0 +1,172 @@
+"""The measured degrees of freedom by which a model was selected, and its errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from ...exceptions import InvalidInputError
+from .. import reading as saved
+from .terms import evaluate_terms
+
+LARGEST = 1e300
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseModel:
+    """The standard deviation of an observation about its mean, exp(terms(x) coef / 2) within limits.
+
+    Attributes
+    ----------
+    dirs, cuts : terms of the logarithm of the variance, as in `MarsModel`; constant noise has one.
+    coef : their coefficients.
+    low, high : limits of the standard deviation.
+    """
+
+    dirs: np.ndarray
+    cuts: np.ndarray
+    coef: np.ndarray
+    low: float
+    high: float
+
+    @classmethod
+    def constant(cls, sd: float, n_features: int) -> NoiseModel:
+        """The same everywhere."""
+        nothing = np.zeros((1, n_features))
+        log_variance = np.array([2 * np.log(max(sd, 1e-150))])
+        return cls(nothing, nothing, log_variance, sd, sd)
+
+    @property
+    def is_constant(self) -> bool:
+        return len(self.coef) == 1
+
+    def sd(self, X: np.ndarray) -> np.ndarray:
+        """At rows of the predictors."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            sd = np.exp(evaluate_terms(X, self.dirs, self.cuts) @ self.coef / 2)
+        return np.clip(sd, self.low, self.high)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {f.name: saved.plain(getattr(self, f.name)) for f in fields(self)}
+
+    @classmethod
+    def from_dict(cls, entries: Any) -> NoiseModel:
+        """Build it from `to_dict`'s result; anything inconsistent is refused by name."""
+        return cls(**_read("selection.noise", entries, _NOISE_READERS))
+
+    def check(self, n_features: int) -> None:
+        """Refuse parts that do not belong together."""
+        shape = (len(self.coef), n_features)
+        if len(self.coef) == 0 or self.dirs.shape != shape or self.cuts.shape != shape:
+            raise InvalidInputError(
+                f"selection.noise.dirs and cuts should have the shape {shape}, with one row at least"
+            )
+        numbers = np.concatenate([self.cuts.ravel(), self.coef])
+        limits = 0 <= self.low <= self.high <= LARGEST
+        if not np.isin(self.dirs, (-1, 0, 1, 2)).all() or not (np.abs(numbers) <= LARGEST).all():
+            raise InvalidInputError("selection.noise has entries that no terms have")
+        if not limits:
+            raise InvalidInputError("selection.noise.low and high should be limits, 0 or more")
+
+
+@dataclass(frozen=True, eq=False)
+class SelectionPart:
+    """How `AutoEarth` selected a model, and what its measured degrees of freedom say about errors.
+
+    Attributes
+    ----------
+    n_models : int
+        Models whose mean this is; 1 for a single one.
+    df, df_se : (m,) arrays
+        Actual degrees of freedom of each response, and their standard errors; NaN if they were not measured.
+    prediction_error : (m,) array
+        Estimated mean squared error at new responses of the training rows (SURE); NaN for a generalised
+        linear model.
+    importance : (p,) array
+        Standard deviation, over the training rows, of what the terms of each predictor add.
+    noise : NoiseModel or None
+        For intervals; None for several responses and generalised linear models.
+    coef_of_models : (r, n_models) array
+        The coefficients of each model, for the spread between them; without columns for a single model.
+    spread_factor : float
+        The variance of a fit over the variance between the models; for a single model, that of the fit.
+    """
+
+    n_models: int
+    df: np.ndarray
+    df_se: np.ndarray
+    prediction_error: np.ndarray
+    importance: np.ndarray
+    noise: NoiseModel | None
+    coef_of_models: np.ndarray
+    spread_factor: float
+
+    def sd(self, basis: np.ndarray, X: np.ndarray, kind: str) -> np.ndarray:
+        """Standard deviations of new observations, or of the fit itself for kind="confidence"."""
+        assert self.noise is not None
+        if self.coef_of_models.shape[1]:
+            with np.errstate(over="ignore", invalid="ignore"):
+                spread = (basis @ self.coef_of_models).var(axis=1, ddof=1)
+        else:
+            spread = np.ones(len(basis))
+        of_fit = self.spread_factor * spread
+        return np.sqrt(of_fit if kind == "confidence" else self.noise.sd(X) ** 2 + of_fit)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {f.name: saved.plain(getattr(self, f.name)) for f in fields(self)}
+
+    @classmethod
+    def from_dict(cls, entries: Any) -> SelectionPart:
+        """Build it from `to_dict`'s result; anything inconsistent is refused by name."""
+        return cls(**_read("selection", entries, _READERS))
+
+    def check(self, n_terms: int, n_features: int, n_responses: int) -> None:
+        """Refuse parts that do not belong together, or to a model of this size."""
+        for name in ("df", "df_se", "prediction_error"):
+            if getattr(self, name).shape != (n_responses,):
+                raise InvalidInputError(
+                    f"selection.{name} should have {n_responses} number(s), one for each response"
+                )
+        if self.importance.shape != (n_features,):
+            raise InvalidInputError(f"selection.importance should have {n_features} number(s)")
+        if self.n_models < 1:
+            raise InvalidInputError(
+                f"selection.n_models={self.n_models} but it should be 1 or more"
+            )
+        if self.noise is None:
+            return
+        self.noise.check(n_features)
+        wanted = [(n_terms, self.n_models), (n_terms, 0)]
+        if self.coef_of_models.shape not in wanted or n_responses > 1:
+            raise InvalidInputError(
+                f"selection.coef_of_models should have the shape {wanted[0]} or {wanted[1]}"
+            )
+        numbers = np.append(self.coef_of_models, self.spread_factor)
+        if not (np.abs(numbers) <= LARGEST).all() or self.spread_factor < 0:
+            raise InvalidInputError("selection has entries that are not finite numbers")
+
+
+def _read(
+    name: str, entries: Any, readers: Mapping[str, Callable[[str, Any], Any]]
+) -> dict[str, Any]:
+    if not isinstance(entries, Mapping) or set(entries) != set(readers):
+        raise InvalidInputError(f"{name} should have exactly {', '.join(readers)}")
+    return {key: read(f"{name}.{key}", entries[key]) for key, read in readers.items()}
+
+
+def _read_noise(name: str, entries: Any) -> NoiseModel | None:
+    return None if entries is None else NoiseModel.from_dict(entries)
+
+
+_NOISE_READERS: dict[str, Callable[[str, Any], Any]] = {
+    "dirs": saved.read_matrix, "cuts": saved.read_matrix, "coef": saved.read_vector,
+    "low": saved.read_number, "high": saved.read_number,
+}  # fmt: skip
+_READERS: dict[str, Callable[[str, Any], Any]] = {
+    "n_models": saved.read_integer, "df": saved.read_vector, "df_se": saved.read_vector,
+    "prediction_error": saved.read_vector, "importance": saved.read_vector, "noise": _read_noise,
+    "coef_of_models": saved.read_matrix, "spread_factor": saved.read_number,
+}  # fmt: skip

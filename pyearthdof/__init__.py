@@ -38,6 +38,7 @@ _HOME = {
     "quick_penalty": ".dof",
     "self_consistency": ".dof",
     "size_table": ".dof",
+    "stump_df": ".dof",
 }
 
 __all__ = [*_HOME, "__version__"]

@@ -145,7 +145,9 @@ class Procedure(RegressorMixin, BaseEstimator):
 
     A procedure that selects columns of X may also have a method `orthogonal_rule(X)`, for exact degrees of
     freedom on orthogonal columns: with u_j the columns scaled to length one, it returns how many of the
-    largest |u_j'y| the fit keeps, or the threshold of each column above which it keeps them.
+    largest |u_j'y| the fit keeps, or the threshold of each column above which it keeps them. One that splits
+    the rows once may have `split_sizes(X)`: the numbers of rows on the left of the splits of one predictor
+    among which it takes the best, or None.
 
     Examples
     --------

@@ -2,9 +2,9 @@
 
 The modules of this folder have the concepts that apply to any procedure: `degrees_of_freedom` the paper's
 Algorithm 1, `prediction` new rows, `families` classes and counts, `exact` formulas for orthogonal columns,
-`criteria` model selection, and `results` what estimates have in common. `mars` corrects the penalty and the
-size of MARS models, `consistency` compares nominal with actual degrees of freedom, `pipeline` reports on
-scikit-learn's pipelines, and `montecarlo` runs the fits.
+`stump` that of a tree with one split, `criteria` model selection, and `results` what estimates have in
+common. `mars` corrects the penalty and the size of MARS models, `consistency` compares nominal with actual
+degrees of freedom, `pipeline` reports on scikit-learn's pipelines, and `montecarlo` runs the fits.
 """
 
 from .consistency.mars import SelfConsistency, self_consistency
@@ -29,6 +29,7 @@ from .pipeline.df_report import DfReport, df_report
 from .pipeline.fixed_choices import Price
 from .prediction import RandomXDegreesOfFreedom, prediction_df
 from .results import DegreesOfFreedom
+from .stump import stump_df
 
 __all__ = [
     "AroundFit",
@@ -67,4 +68,5 @@ __all__ = [
     "quick_penalty",
     "self_consistency",
     "size_table",
+    "stump_df",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,10 @@ from .._utils.checks import (
     check_design,
     check_mean,
     check_vector,
+    is_shape,
     refusal,
 )
-from ..contract import Rows, bind
+from ..contract import Bound, Rows, bind
 from ..exceptions import InvalidInputError
 from .exact import has_orthogonal_formula, orthogonal_measurement
 from .montecarlo.adapters import as_procedure, takes_missing
@@ -26,6 +28,7 @@ from .montecarlo.draws import (
     RandomState,
     Responses,
     as_draws,
+    has_one_sigma,
     the_responses,
 )
 from .montecarlo.errors import Jackknife, Target, check_n_rep, check_target, warn_if_missed
@@ -33,9 +36,11 @@ from .montecarlo.measurement import Measurement, measure, over_designs
 from .montecarlo.variance_reduction import PLAIN, Reduction, choose, is_numeric
 from .montecarlo.workers import FitMany
 from .results import QUANTITIES, DegreesOfFreedom, as_fields, package_versions
+from .stump import has_split_formula, split_measurement
 
 METHODS = ("auto", "monte-carlo", "exact")
 _MAX_SMOOTHER = 2000  # rows up to which the diagonal of an exact S is worth n fits
+_N_COLUMNS = 500  # of a matrix that are smoothed at once
 _N_PILOT = (10, 50)  # repetitions at least and at most
 _N_ROUNDS = 2
 
@@ -78,12 +83,12 @@ def degrees_of_freedom(
         The true mean: zero, the fit to `y` (a parametric bootstrap), or given.
     sigma : float, (n,) array or (n, n) array, optional
         Standard deviation of y, one for each row, or the covariance matrix of y; 1 by default. With a
-        matrix the df are tr(sigma^-1 Cov(muhat, y)), which is the same for a diagonal one. With
-        `mu="fitted"` the default is
-        an estimate: its square is RSS/(n - df), df being the trace for a linear smoother, and else
-        what a pilot run of 10 to 50 repetitions around the fit finds, done twice. Where n - df is below
-        1, as for a fit that interpolates, sigma has to be given. A fit that shrinks more than it
-        selects, such as a forest, leaves residuals that are too small even for n - df.
+        matrix the df are tr(sigma^-1 Cov(muhat, y)), which is the same for a diagonal one. With an array
+        or a matrix the result also has `optimism_df`, which belongs into criteria of the unweighted RSS.
+        With `mu="fitted"` the default is an estimate: its square is RSS/(n - df), df being the trace for a
+        linear smoother, and else what a pilot run of 10 to 50 repetitions around the fit finds, done twice.
+        Where n - df is below 1, as for a fit that interpolates, sigma has to be given. A fit that shrinks
+        more than it selects, such as a forest, leaves residuals that are too small even for n - df.
     n_rep : int, optional
         Number of responses drawn and fitted; 100 by default. With `target_se` the largest number, 10,000
         by default.
@@ -102,11 +107,12 @@ def degrees_of_freedom(
         their mean and its errors cover the draws of y and of the design; with 1 it holds for that
         design alone, and so do its errors. By default 20, and 1 for `draws`, as the authors do.
     method : {"auto", "monte-carlo", "exact"}
-        "monte-carlo" is the paper's Algorithm 1, sample covariances with divisor n_rep - 1. "exact"
-        is tr(S) for a linear smoother, and for a procedure that declares a `df_statistic` (the
-        lasso: its nonzeros) the mean of that over the repetitions; for best subset and the relaxed lasso on
-        orthogonal columns it is Tibshirani's (2015) formula. "auto" is "exact" for linear
-        smoothers and "monte-carlo" for all others.
+        "monte-carlo" is the paper's Algorithm 1, sample covariances with divisor n_rep - 1. "exact" is
+        tr(S) for a linear smoother, and for a procedure that declares a `df_statistic` (the lasso: its
+        nonzeros) the mean of that over the repetitions; for best subset and the relaxed lasso on orthogonal
+        columns it is Tibshirani's (2015) formula, and for a tree with one split of one predictor, at a
+        constant mean, that of `stump_df`. "auto" is "exact" for linear smoothers and "monte-carlo" for all
+        others.
     variance_reduction : {"auto", "best", "orthogonal", "direction", "control", None}
         Which estimator; all are unbiased. None is the paper's. "direction" integrates the length of
         y - ybar out; it needs a constant mean, one sigma and a procedure that declares `is_equivariant`.
@@ -163,10 +169,10 @@ def degrees_of_freedom(
     target_se = check_target(target_se)
     n_rep = check_n_rep(n_rep, target_se)
     procedure = as_procedure(procedure)
-    orthogonal = method == "exact" and has_orthogonal_formula(procedure, X)
-    method = "exact" if orthogonal else _resolve_method(method, procedure)
+    formula = _formula(procedure, X) if method == "exact" else None
+    method = "exact" if formula is not None else _resolve_method(method, procedure)
     stream = as_draws(draws, random_state)
-    linear = orthogonal or (method == "exact" and getattr(procedure, "is_linear", False))
+    linear = formula is not None or (method == "exact" and getattr(procedure, "is_linear", False))
     designs = the_designs(X, stream, n_rep, n_designs, exact=linear, target_se=target_se)
     settings = {
         "procedure": repr(procedure),
@@ -183,13 +189,12 @@ def degrees_of_freedom(
         )
     else:
         responses = the_responses(designs.n, check_mean(mu, designs.n), sigma, stream)
-    one_sigma = np.ptp(responses.sigma) == 0
-    settings["sigma"] = float(responses.sigma[0]) if one_sigma else "given"
+    settings["sigma"] = float(responses.sigma[0]) if np.ptp(responses.sigma) == 0 else "given"
     if isinstance(responses, CorrelatedResponses):
         settings["sigma"] = "a covariance matrix"
     reduction = choose(variance_reduction, procedure, X, responses, designs.counts, target_se)
-    if orthogonal:
-        found = orthogonal_measurement(procedure, X, responses)
+    if formula is not None:
+        found = formula(procedure, X, responses)
     elif linear:
         found = over_designs(
             [_exact(procedure, X, responses) for X in designs], np.ones(len(designs))
@@ -210,7 +215,7 @@ def degrees_of_freedom(
     if not linear:
         warn_if_missed(found.df.se, target_se, n_rep)
     return DegreesOfFreedom(
-        **as_fields({name: getattr(found, name) for name in QUANTITIES}),
+        **as_fields({name: getattr(found, name) for name in (*QUANTITIES, "optimism_df")}),
         per_observation=found.per_observation,
         n_rep=0 if linear else designs.n_rep,
         n_designs=designs.n_drawn,
@@ -218,6 +223,15 @@ def degrees_of_freedom(
         settings=settings,
         versions=package_versions() | found.versions,
     )
+
+
+def _formula(procedure: Any, X: Rows) -> Callable[..., Measurement] | None:
+    """The closed form of a procedure that is not linear, if there is one for this design."""
+    if is_shape(X):
+        return None
+    if has_orthogonal_formula(procedure, X):
+        return orthogonal_measurement
+    return split_measurement if has_split_formula(procedure, X) else None
 
 
 def _resolve_method(method: str, procedure: Any) -> str:
@@ -258,7 +272,18 @@ def _exact(procedure: Any, X: Rows, responses: Responses) -> Measurement:
         rank=rank,
         # Refitted on a set that y does not choose: a projection, whose df is its rank.
         df_refitted=None if fits.refitted is None else rank,
+        optimism_df=None if has_one_sigma(responses) else _optimism(bound, responses),
     )
+
+
+def _optimism(bound: Bound, responses: Responses) -> Jackknife:
+    """tr(S C)/mean(sigma^2) of a linear smoother and noise with the covariance matrix C."""
+    n, total = responses.n, 0.0
+    for first in range(0, n, _N_COLUMNS):
+        rows = np.arange(first, min(first + _N_COLUMNS, n))
+        fitted = bound.fit_many(np.ascontiguousarray(responses.covariance(rows))).fitted
+        total += float(fitted[rows, rows - first].sum())
+    return _known(np.array([total / np.mean(responses.sigma**2)]))
 
 
 def _known(values: np.ndarray) -> Jackknife:

@@ -23,8 +23,8 @@ from sklearn.base import clone
 
 from .._utils.checks import refusal
 from ..contract import Rows, declares
-from .montecarlo.draws import CorrelatedResponses, Responses
-from .montecarlo.errors import Jackknife
+from .montecarlo.draws import Responses, has_one_sigma
+from .montecarlo.errors import known
 from .montecarlo.measurement import Measurement
 
 _TOLERANCE = 1e-10
@@ -43,7 +43,7 @@ def has_orthogonal_formula(procedure: Any, X: Rows) -> bool:
 
 def orthogonal_measurement(procedure: Any, X: Rows, responses: Responses) -> Measurement:
     """The df, and the mean size of the active set, which is trace, rank and number of parameters."""
-    if np.ptp(responses.sigma) > 0 or isinstance(responses, CorrelatedResponses):
+    if not has_one_sigma(responses):
         raise refusal("sigma", "an array", "a number with method='exact' for this procedure")
     clone(procedure).fit(X, X[:, 0])  # it knows what it has to refuse
     sigma, ones = float(responses.sigma[0]), int(procedure.fit_intercept)
@@ -56,7 +56,7 @@ def orthogonal_measurement(procedure: Any, X: Rows, responses: Responses) -> Mea
         df, size = float((kept + cost).sum()), float(kept.sum())
     else:
         df, size = _largest(m, rule), float(rule)
-    total, active = _exact(df + ones), _exact(size + ones)
+    total, active = known(df + ones), known(size + ones)
     return Measurement(total, None, trace=active, n_coef=active, rank=active, df_refitted=total)
 
 
@@ -95,7 +95,3 @@ def _fewer_than(probabilities: np.ndarray, size: int) -> np.ndarray:
         count[1:] = count[1:] * (1 - p) + count[:-1] * p
         count[:1] = count[:1] * (1 - p)
     return count.sum(axis=0)
-
-
-def _exact(value: float) -> Jackknife:
-    return Jackknife(value, np.zeros(2) + value)

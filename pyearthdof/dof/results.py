@@ -30,6 +30,7 @@ _LABELS = {
     "rank": "rank of the active columns",
     "msdf": "cost of the search (msdf)",
     "sdf": "search df (sdf)",
+    "optimism_df": "df of the optimism",
 }
 
 
@@ -187,6 +188,11 @@ class DegreesOfFreedom(Estimate):
     ----------
     df, se : float
         Degrees of freedom, sum of Cov(muhat_i, y_i)/sigma_i^2.
+    optimism_df, optimism_df_se : float or None
+        Sum of Cov(muhat_i, y_i)/mean(sigma^2), where sigma differs between rows or is a matrix; None where
+        it is one number and both are the same. The expected optimism of RSS/n is 2 mean(sigma^2)
+        optimism_df/n: they belong into AIC, BIC, GCV and Mallows' Cp of the unweighted RSS, and `df` into
+        those of the sum of (y_i - muhat_i)^2/sigma_i^2 of a weighted fit.
     trace, n_coef, rank : float or None
         Mean tr S(y), number of free parameters and rank of the active set.
     msdf : float or None
@@ -240,8 +246,10 @@ class DegreesOfFreedom(Estimate):
     left_out: dict[str, np.ndarray] = field(default_factory=dict)
     settings: dict = field(default_factory=dict)
     versions: dict = field(default_factory=dict)
+    optimism_df: float | None = None
+    optimism_df_se: float | None = None
 
-    _QUANTITIES: ClassVar[tuple[str, ...]] = QUANTITIES
+    _QUANTITIES: ClassVar[tuple[str, ...]] = (*QUANTITIES, "optimism_df")
 
     def __repr__(self) -> str:
         known = [f"{name}={self._text(name)}" for name in self._QUANTITIES if self._known(name)]
@@ -271,7 +279,7 @@ class DegreesOfFreedom(Estimate):
 
         Parameters
         ----------
-        quantity : {"df", "trace", "n_coef", "rank", "msdf", "sdf"}
+        quantity : {"df", "trace", "n_coef", "rank", "msdf", "sdf", "optimism_df"}
         level : float
             Between 0 and 1.
 

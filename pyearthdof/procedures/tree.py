@@ -90,6 +90,13 @@ class RegressionTree(BindingProcedure):
         X = check_array(X, dtype=np.float64, input_name="X")
         return _BoundTree(X, self._checked_depth(len(X)))
 
+    def split_sizes(self, X) -> np.ndarray | None:
+        """Rows on the left of each possible split, where the fit is the best split of one predictor."""
+        X = check_array(X, dtype=np.float64, input_name="X")
+        if X.shape[1] != 1 or self._checked_depth(len(X)) != 1:
+            return None
+        return np.flatnonzero(np.diff(np.sort(X[:, 0]))) + 1
+
     def _checked_depth(self, n: int) -> int:
         # each level of splits takes at least one row away
         return min(check_count("depth", self.depth, 0), n - 1)

@@ -188,6 +188,12 @@ class Responses:
     def _noise(self, z: np.ndarray) -> np.ndarray:
         return self.sigma[:, None] * z
 
+    def covariance(self, rows: np.ndarray) -> np.ndarray:
+        """Columns of the covariance matrix of y."""
+        columns = np.zeros((self.n, len(rows)))
+        columns[rows, np.arange(len(rows))] = self.sigma[rows] ** 2
+        return columns
+
     def _more(self, wanted: int) -> np.ndarray:
         """The next frame, or independent columns for as many blocks as memory allows."""
         if self.frame is not None:
@@ -207,6 +213,9 @@ class CorrelatedResponses(Responses):
     def _noise(self, z: np.ndarray) -> np.ndarray:
         return self.root @ z
 
+    def covariance(self, rows: np.ndarray) -> np.ndarray:
+        return self.root @ self.root[rows].T
+
     def whitened(self) -> Responses:
         """The responses in coordinates where they are independent, with mean 0 and variance 1."""
         return Responses(self.n, np.zeros(self.n), np.ones(self.n), self.draws)
@@ -222,6 +231,11 @@ class CorrelatedResponses(Responses):
     def weighed(self, Y: np.ndarray) -> np.ndarray:
         """Sigma^-1 (Y - mu)."""
         return solve_triangular(self.root, self.white_noise(Y), lower=True, trans="T")
+
+
+def has_one_sigma(responses: Responses) -> bool:
+    """Whether the noise is independent, with the same standard deviation in all rows."""
+    return np.ptp(responses.sigma) == 0 and not isinstance(responses, CorrelatedResponses)
 
 
 def the_responses(n: int, mu: np.ndarray, sigma: ArrayLike | None, stream: Draws) -> Responses:

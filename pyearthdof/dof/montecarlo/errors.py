@@ -188,3 +188,8 @@ def warn_if_missed(se: float, target_se: float | None, n_rep: int) -> None:
             f"the standard error is {se:.3g} after n_rep={n_rep} repetitions, the most that are "
             f"allowed, and not target_se={target_se:g}"
         )
+
+
+def known(value: float) -> Jackknife:
+    """A value without an error."""
+    return Jackknife(float(value), np.zeros(2) + value)

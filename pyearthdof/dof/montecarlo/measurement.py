@@ -13,7 +13,7 @@ import numpy as np
 from ...contract import Fits
 from ...exceptions import InvalidInputError
 from .designs import Designs
-from .draws import Responses, frame_groups, merged_groups
+from .draws import Responses, frame_groups, has_one_sigma, merged_groups
 from .errors import (
     DESIGNS,
     FRAMES,
@@ -25,7 +25,15 @@ from .errors import (
     mean_of,
     mean_over_designs,
 )
-from .variance_reduction import PLAIN, Covariance, Estimator, Reduction, estimator, jackknife_groups
+from .variance_reduction import (
+    PLAIN,
+    Covariance,
+    Estimator,
+    Reduction,
+    estimator,
+    jackknife_groups,
+    optimism_estimator,
+)
 from .workers import Block, FitMany, run_blocks
 
 _STATISTICS = ("trace", "n_coef", "rank")
@@ -37,7 +45,8 @@ _JOINED = 1 << 20  # responses that are reduced at once
 class Measurement:
     """What a run found; None for what the procedure cannot tell.
 
-    `counts` are the repetitions on each design, `reduction` is the estimator.
+    `optimism_df` is known where the noise differs between rows, or is correlated. `counts` are the
+    repetitions on each design, `reduction` is the estimator.
     """
 
     df: Jackknife
@@ -46,6 +55,7 @@ class Measurement:
     n_coef: Jackknife | None
     rank: Jackknife | None
     df_refitted: Jackknife | None
+    optimism_df: Jackknife | None = None
     engine: str | None = None
     versions: dict = field(default_factory=dict)
     counts: tuple[int, ...] = ()
@@ -214,11 +224,13 @@ class _Tally:
         self.statistics: dict[str, list] = {name: [] for name in _STATISTICS}
         self.fitted: Estimator | None = None
         self.refitted: Estimator | None = None
+        self.optimism: Estimator | None = None
 
     def add(self, block: Block) -> None:
         run, fits = self.run, block.result
         if run.statistic is None:
             self.fitted = self._added(self.fitted, block, fits.fitted)
+            self._add_optimism(block)
         if fits.refitted is not None:
             self.refitted = self._added(self.refitted, block, fits.refitted)
         for name, values in self.statistics.items():
@@ -232,6 +244,15 @@ class _Tally:
             total = estimator(run.reduction, block.X, run.responses, self.groups)
         total.add(block.Y, fitted)
         return total
+
+    def _add_optimism(self, block: Block) -> None:
+        run = self.run
+        if not has_one_sigma(run.responses):
+            if self.optimism is None:
+                self.optimism = optimism_estimator(
+                    run.reduction, block.X, run.responses, self.groups
+                )
+            self.optimism.add(block.Y, block.result.fitted)
 
     def result(self) -> Measurement:
         groups = None if self.groups is None else merged_groups(self.groups[: self.done])
@@ -249,6 +270,7 @@ class _Tally:
             n_coef=means["n_coef"],
             rank=means["rank"],
             df_refitted=self.refitted.result().total if self.refitted else None,
+            optimism_df=self.optimism.result().total if self.optimism else None,
             engine=self.engine,
             versions=self.versions,
             counts=(self.done,),
@@ -283,6 +305,7 @@ def over_designs(each: list[Measurement], counts: Sequence[float] | np.ndarray) 
         n_coef=mean("n_coef"),
         rank=mean("rank"),
         df_refitted=mean("df_refitted"),
+        optimism_df=mean("optimism_df"),
         engine=each[-1].engine,
         versions=each[-1].versions,
         counts=tuple(int(count) for count in counts),

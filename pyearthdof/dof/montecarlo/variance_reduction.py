@@ -312,12 +312,18 @@ _N_FOLDS = 10
 
 
 def control_sum(
-    X: Rows, mu: np.ndarray, sigma: np.ndarray, groups: np.ndarray | None = None
+    X: Rows,
+    mu: np.ndarray,
+    sigma: np.ndarray,
+    groups: np.ndarray | None = None,
+    unit: np.ndarray | None = None,
 ) -> Estimator:
-    """Return an empty sum; `add(Y, fitted)` the blocks in order, then ask for its `result()`."""
-    if groups is None:
-        return _KeptControl(X, mu, sigma)
-    return _StreamedControl(X, mu, sigma, groups)
+    """Return an empty sum; `add(Y, fitted)` the blocks in order, then ask for its `result()`.
+
+    The covariances are over the squares of `unit`, which is sigma by default.
+    """
+    smoothers = _Smoothers(X, mu, sigma, sigma if unit is None else unit)
+    return _KeptControl(smoothers) if groups is None else _StreamedControl(smoothers, groups)
 
 
 class _Smoothed(NamedTuple):
@@ -330,21 +336,21 @@ class _Smoothed(NamedTuple):
 class _Smoothers:
     """The linear smoothers of a design: its projections, and what they leave."""
 
-    def __init__(self, X: Rows, mu: np.ndarray, sigma: np.ndarray) -> None:
-        self.mu, self.sigma = mu[:, None], sigma[:, None]
+    def __init__(self, X: Rows, mu: np.ndarray, sigma: np.ndarray, unit: np.ndarray) -> None:
+        self.mu, self.unit = mu[:, None], unit[:, None]
         self.bases = projections(X, centred=False)
         diagonals = np.array([(basis**2).sum(axis=1) for basis in self.bases]).reshape(-1, len(mu))
-        self.diagonals = np.vstack([diagonals, 1.0 - diagonals.sum(axis=0)])
-        ranks = [basis.shape[1] for basis in self.bases]
-        self.traces = np.array([*ranks, len(mu) - sum(ranks)], dtype=float)
+        # The covariances of each smoother's fit with the noise.
+        self.diagonals = np.vstack([diagonals, 1.0 - diagonals.sum(axis=0)]) * (sigma / unit) ** 2
+        self.traces = self.diagonals.sum(axis=1)
 
     def apply(self, Y: np.ndarray, fitted: np.ndarray, centre: np.ndarray) -> _Smoothed:
         """`centre` (n, 1) is near the mean fit; it falls out of the estimate, and saves digits."""
         noise = Y - self.mu
-        z = noise / self.sigma
-        smooth = [basis @ (basis.T @ noise) / self.sigma for basis in self.bases]
+        z = noise / self.unit
+        smooth = [basis @ (basis.T @ noise) / self.unit for basis in self.bases]
         left = z - np.sum(smooth, axis=0)
-        return _Smoothed(z, np.stack([(fitted - centre) / self.sigma, *smooth, left]))
+        return _Smoothed(z, np.stack([(fitted - centre) / self.unit, *smooth, left]))
 
 
 class _Sums(NamedTuple):
@@ -391,9 +397,9 @@ def _cross_fitted(sums: _Sums, diagonals: np.ndarray) -> tuple[np.ndarray, np.nd
 
 
 class _KeptControl(Kept):
-    def __init__(self, X: Rows, mu: np.ndarray, sigma: np.ndarray) -> None:
+    def __init__(self, smoothers: _Smoothers) -> None:
         super().__init__()
-        self.smoothers = _Smoothers(X, mu, sigma)
+        self.smoothers = smoothers
 
     def result(self) -> Covariance:
         fitted = np.hstack(self.fitted)
@@ -419,13 +425,13 @@ class _KeptControl(Kept):
 class _StreamedControl:
     """Sums for each group of repetitions; the groups are the folds, and what is left out."""
 
-    def __init__(self, X: Rows, mu: np.ndarray, sigma: np.ndarray, groups: np.ndarray) -> None:
-        self.smoothers = _Smoothers(X, mu, sigma)
+    def __init__(self, smoothers: _Smoothers, groups: np.ndarray) -> None:
+        self.smoothers = smoothers
         self.groups = groups
         self.centre: np.ndarray | None = None
         self.done = 0
-        n, n_groups = len(mu), int(groups.max()) + 1
-        parts = 1 + len(self.smoothers.traces)
+        n, n_groups = len(smoothers.mu), int(groups.max()) + 1
+        parts = 1 + len(smoothers.traces)
         shapes = ((), (n,), (parts, n), (parts, n), (parts, parts))
         self.sums = _Sums(*(np.zeros((n_groups, *shape)) for shape in shapes))
 
@@ -570,6 +576,16 @@ def estimator(
     if reduction.control:
         return control_sum(X, responses.mu, responses.sigma, groups)
     return covariance_sum(responses.mu, responses.sigma, groups)
+
+
+def optimism_estimator(
+    reduction: Reduction, X: Rows, responses: Responses, groups: np.ndarray | None
+) -> Estimator:
+    """An empty estimate of sum Cov(muhat_i, y_i)/mean(sigma^2), for noise that differs between rows."""
+    unit = np.full(responses.n, np.sqrt(np.mean(responses.sigma**2)))
+    if reduction.control and not isinstance(responses, CorrelatedResponses):
+        return control_sum(X, responses.mu, responses.sigma, groups, unit)
+    return covariance_sum(responses.mu, unit, groups)
 
 
 def _correlated(

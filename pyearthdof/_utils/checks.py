@@ -8,18 +8,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from numbers import Integral, Real
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
 import pandas as pd
 from joblib import effective_n_jobs
 
 from ..exceptions import InvalidInputError
-from .frames import as_pandas
 from .warnings import warn_user
 
 _LONGEST = 200  # characters of a value in a sentence
 _LARGEST = 1e300  # of a response: sums of a hundred million are numbers
+_KNOWN = (pd.DataFrame, pd.Series, pd.Index, np.ndarray, list, tuple, dict, str)
 
 
 def refusal(name: str, value, right: str) -> InvalidInputError:
@@ -153,6 +153,19 @@ def _with_labels(index: pd.Index, called: str, name: str, values):
         f"{name}.loc[{called}.index] to match them by label, or {name}.to_numpy() if the order is right"
     )
     return values.set_axis(index)
+
+
+def as_pandas(data: Any, name: str = "X") -> Any:
+    """Return frames and series of polars, pyarrow, modin and others as pandas'; other data as they are.
+
+    Text and categorical columns remain factors: the levels of a dictionary or an enumeration keep their
+    order, those of polars' Categorical are sorted, because they have no order of their own.
+    """
+    if data is None or isinstance(data, _KNOWN):
+        return data
+    from .frames import to_pandas
+
+    return to_pandas(data, name)
 
 
 def check_design(X, name: str = "X", missing: bool = False):

@@ -9,25 +9,9 @@ import pandas as pd
 
 from ..exceptions import InvalidInputError
 
-__all__ = ["as_pandas"]
 
-_KNOWN = (pd.DataFrame, pd.Series, pd.Index, np.ndarray, list, tuple, dict, str)
-
-
-def as_pandas(data: Any, name: str = "X") -> Any:
-    """Return frames and series of polars, pyarrow, modin and others as pandas'; other data as they are.
-
-    Text and categorical columns remain factors: the levels of a dictionary or an enumeration keep their
-    order, those of polars' Categorical are sorted, because they have no order of their own.
-
-    Parameters
-    ----------
-    data : object
-    name : str, default "X"
-        Name of the argument, for error messages.
-    """
-    if data is None or isinstance(data, _KNOWN):
-        return data
+def to_pandas(data: Any, name: str) -> Any:
+    """Frames and series of other libraries as pandas'; what is none as it is."""
     import narwhals.stable.v2 as nw
 
     frame = nw.from_native(data, pass_through=True, allow_series=True)

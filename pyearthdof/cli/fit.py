@@ -160,10 +160,10 @@ def fit(
     table = leave_out(table, without, target)
     table, case_weights = split_weights(table, weights, target)
     X, y = split_targets(table, target, classes=True)
-    model = _estimator(y, classify, options)
     given = {} if case_weights is None else {"sample_weight": case_weights}
     correction = None
     with refusals():
+        model = _estimator(y, classify, options)
         if corrected or auto:
             from ..dof import AutoEarth, CorrectedEarth
 

@@ -10,9 +10,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from .._utils.checks import refusal
+from .._utils.checks import as_pandas, refusal
 from .._utils.extras import load_extra
-from .._utils.frames import as_pandas
 from ..exceptions import InvalidInputError, TrainingRowsError
 
 BLUE, ORANGE, GREEN, GREY = "#1f5fa8", "#d95f02", "#1b7a5a", "#777777"

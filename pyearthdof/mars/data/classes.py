@@ -11,8 +11,7 @@ import pandas as pd
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from ..._utils.checks import check_positive, refusal
-from ..._utils.frames import as_pandas
+from ..._utils.checks import as_pandas, check_positive, refusal
 from ...exceptions import InvalidInputError
 from .columns import check_kind, check_masked, is_missing, level_text
 

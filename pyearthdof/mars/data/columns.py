@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 import pandas as pd
 
-from ..._utils.frames import as_pandas
+from ..._utils.checks import as_pandas
 from ...exceptions import InvalidInputError
 
 KINDS = ("number", "logical", "factor", "ordered")

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.validation import _check_y, validate_data
 
-from ..._utils.frames import as_pandas
+from ..._utils.checks import as_pandas
 from ..._utils.warnings import warn_user
 from ...exceptions import ColumnWarning, InvalidInputError
 from .classes import indicator_columns, indicator_names

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ..._utils.checks import check_choice, refusal
-from ..._utils.frames import as_pandas
+from ..._utils.checks import as_pandas, check_choice, refusal
 from ..._utils.warnings import warn_user
 from ...exceptions import ExtrapolationWarning, InvalidInputError
 from .columns import check_kind

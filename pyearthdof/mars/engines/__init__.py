@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..._utils.checks import check_choice
+from ..._utils.checks import refusal
 from ...exceptions import InvalidInputError
 
 if TYPE_CHECKING:
     from ..options import EarthOptions
     from .base import Engine
 
-ENGINES = ("auto", "r", "native")
-
 
 def choose_engine(name: str, options: EarthOptions, many: bool = False) -> Engine:
     """The engine for these options. "auto" is R if it is available; for `many` fits the native engine."""
-    check_choice("engine", name, ENGINES)
+    if not isinstance(name, str) or name not in ("auto", "r", "native"):
+        raise refusal("engine", name, "'auto', 'r' or 'native'")
     only_r, only_native = options.only_r, options.only_native
     if name == "native" and only_r:
         raise InvalidInputError(f"engine='native' but {only_r} needs engine='r'")

@@ -18,9 +18,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from ..._utils.checks import check_choice, check_level
+from ..._utils.checks import as_pandas, check_choice, check_level
 from ..._utils.files import write_whole
-from ..._utils.frames import as_pandas
 from ...exceptions import InvalidInputError
 from .. import reading as saved
 from ..components.glm import GlmPart

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from pyearthdof import Earth, EarthClassifier, degrees_of_freedom
-from pyearthdof._utils.frames import as_pandas
+from pyearthdof._utils.checks import as_pandas
 from pyearthdof.dof.mars.sizes import df_of_sizes
 from pyearthdof.exceptions import InvalidInputError
 

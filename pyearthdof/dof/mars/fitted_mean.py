@@ -74,7 +74,7 @@ class AroundFit(Estimate):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(100, 5))
     >>> y = 5 * np.abs(X[:, 0]) + rng.normal(size=100)
-    >>> model = CorrectedEarth(Earth(engine="native"), rule="corrected", mu="fitted", n_rep=50).fit(X, y)
+    >>> model = CorrectedEarth(Earth(engine="native"), mu="fitted", n_rep=50).fit(X, y)
     >>> model.correction_.ended
     'agrees with itself'
     """

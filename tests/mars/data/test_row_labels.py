@@ -9,6 +9,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GroupKFold
 
 from pyearthdof import (
+    AutoEarth,
     CorrectedEarth,
     Earth,
     EarthClassifier,
@@ -53,6 +54,10 @@ def corrected(**options):
     return CorrectedEarth(native(), **QUICK, **options)
 
 
+def auto():
+    return AutoEarth(native(), n_models=2, degrees=(1,), n_rep=2)
+
+
 def both(data):
     return pd.DataFrame({"p": data, "q": data**2})
 
@@ -81,15 +86,10 @@ CALLS = {
         lambda y: search(EarthClassifier(engine="native")).fit(X, y),
         CLASSES,
     ),
-    "by size, y": ("y", lambda y: corrected().fit(X, y), Y),
-    "by size, weights": ("sample_weight", lambda w: corrected().fit(X, Y, w), WEIGHTS),
-    "by size, around the fit": ("y", lambda y: corrected(mu="fitted").fit(X, y), Y),
-    "by penalty": ("y", lambda y: corrected(rule="corrected").fit(X, y), Y),
-    "by penalty, around the fit": (
-        "y",
-        lambda y: corrected(rule="corrected", mu="fitted").fit(X, y),
-        Y,
-    ),
+    "AutoEarth, y": ("y", lambda y: auto().fit(X, y), Y),
+    "AutoEarth, weights": ("sample_weight", lambda w: auto().fit(X, Y, w), WEIGHTS),
+    "by penalty": ("y", lambda y: corrected().fit(X, y), Y),
+    "by penalty, around the fit": ("y", lambda y: corrected(mu="fitted").fit(X, y), Y),
     "df, y": (
         "y",
         lambda y: degrees_of_freedom(RegressionTree(2), X, y=y, mu="fitted", sigma=1.0, **QUICK),

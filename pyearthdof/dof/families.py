@@ -45,7 +45,7 @@ from .montecarlo.designs import Designs, the_designs
 from .montecarlo.draws import Draws, RandomState, as_draws
 from .montecarlo.errors import mean_over_designs
 from .montecarlo.variance_reduction import Covariance, covariance_sum, jackknife_groups
-from .montecarlo.workers import run_blocks
+from .montecarlo.workers import one_blas_thread, run_blocks
 from .results import DegreesOfFreedom, as_fields, package_versions
 
 FAMILIES = ("bernoulli", "poisson")
@@ -446,6 +446,7 @@ def counts_of(y: ArrayLike | None, n: int) -> np.ndarray:
     return y
 
 
+@one_blas_thread()
 def _run(
     work: FitFamily, designs: Designs, responses: Classes | Counts, **run: Any
 ) -> tuple[Covariance, int, dict[str, str]]:

@@ -49,7 +49,7 @@ from .montecarlo.designs import Designs, in_words, the_designs
 from .montecarlo.draws import Draws, RandomState, Responses, as_draws
 from .montecarlo.errors import Jackknife, mean_of, mean_over_designs
 from .montecarlo.variance_reduction import covariance_sum, jackknife_groups
-from .montecarlo.workers import check_finite, check_result_shape, run_blocks
+from .montecarlo.workers import check_finite, check_result_shape, one_blas_thread, run_blocks
 from .results import DegreesOfFreedom, as_fields, package_versions
 
 
@@ -207,6 +207,7 @@ def measure_parts(
     return Parts(*(mean_over_designs([getattr(e, name) for e in each], counts) for name in names))
 
 
+@one_blas_thread()
 def _by_draws(
     work: Any, split: Split, sigma: float, n_rep: int, stream: Draws, **run: Any
 ) -> Parts:

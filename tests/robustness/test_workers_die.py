@@ -19,6 +19,7 @@ import pytest
 from pyearthdof._version import __version__
 from pyearthdof.contract import Fits
 from pyearthdof.dof import degrees_of_freedom
+from pyearthdof.dof.montecarlo import cluster as _cluster
 from pyearthdof.dof.montecarlo import workers as _workers
 from pyearthdof.dof.montecarlo.workers import WorkerDiedWarning, run_tasks
 from pyearthdof.exceptions import ClusterError, FittingError
@@ -459,7 +460,7 @@ class TestDask:
 
     def test_a_procedure_that_always_crashes_is_one_error(self, cluster, monkeypatch):
         """joblib alone waits for ever."""
-        monkeypatch.setattr(_workers, "_NO_WORKERS", 20.0)
+        monkeypatch.setattr(_cluster, "_NO_WORKERS", 20.0)
         began = time.monotonic()
         with (
             joblib.parallel_config("dask"),

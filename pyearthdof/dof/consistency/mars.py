@@ -22,7 +22,7 @@ from ..montecarlo.draws import Draws, RandomState, Responses, authors_draws, mer
 from ..montecarlo.errors import mean_of, mean_over_designs
 from ..montecarlo.measurement import run_groups
 from ..montecarlo.variance_reduction import Estimator, Reduction, choose, estimator
-from ..montecarlo.workers import check_finite, check_result_shape, run_blocks
+from ..montecarlo.workers import check_finite, check_result_shape, one_blas_thread, run_blocks
 from ..results import Curve, coverage_note, package_versions
 
 if TYPE_CHECKING:
@@ -247,6 +247,7 @@ def self_consistency(
     )
 
 
+@one_blas_thread()
 def _run_path(
     work: Any, designs: Designs, responses: Responses, reduction: Reduction, **run: Any
 ) -> tuple[Any, ...]:

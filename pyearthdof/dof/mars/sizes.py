@@ -406,7 +406,7 @@ def _run(work: _FitSizes, designs: Designs, responses: Responses, **run: Any) ->
         parts = []
         for block in of_one:
             versions = block.versions
-            parts.append(_says(block.result, len(block.Y), work.mean))
+            parts.append(_says(block.result, designs.n, work.mean))
             lengths.append(block.result.n_terms)
         width = max(part.shape[1] for part in parts)
         values.append(np.vstack([_widened(part, width) for part in parts]))

@@ -14,7 +14,7 @@ frames. Hence whole frames are used, at least ten of them, or two for each of se
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from numbers import Integral
@@ -30,10 +30,11 @@ from ...exceptions import InvalidInputError
 from ...random import RDraws
 
 if TYPE_CHECKING:
-    from .variance_reduction import Covariance, Reduction
+    from .variance_reduction import Reduction
 
 _LEAST = 10  # frames for one design
 _LEAST_EACH = 2  # for each of several: a frame's coefficients come from the others
+_LARGEST = 4096  # responses of a frame: to make one takes as many operations as its third power
 _MOST_GROUPS = 32
 
 
@@ -60,10 +61,10 @@ def frame_size(dimension: int, counts: Sequence[int], *, partial: bool = False) 
     counts : sequence of int
         Number of repetitions for each design.
     partial : bool
-        Take smaller frames where there are not enough whole ones.
+        Take smaller frames where there are not enough whole ones, or where those are too large.
     """
     least = _LEAST if len(counts) == 1 else _LEAST_EACH
-    size = min(dimension, min(counts) // least)
+    size = min(dimension, min(counts) // least, _LARGEST)
     return size if size > 1 and (partial or size == dimension) else None
 
 
@@ -268,21 +269,34 @@ def _root(covariance: np.ndarray) -> np.ndarray:
         ) from None
 
 
-class Seen:
-    """An estimator that sees responses and fits in other coordinates; rows may be no observations then."""
+@dataclass(frozen=True)
+class Position:
+    """Where the numbers of some responses begin: a stream that is there, and columns of a frame to skip."""
 
-    def __init__(
-        self, estimator: Any, of_y: Callable[..., Any], of_fit: Callable[..., Any], keeps_rows: bool
-    ) -> None:
-        self.estimator, self.of_y, self.of_fit = estimator, of_y, of_fit
-        self.keeps_rows = keeps_rows
+    draws: Draws
+    offset: int
 
-    def add(self, Y: np.ndarray, fitted: np.ndarray) -> None:
-        self.estimator.add(self.of_y(Y), self.of_fit(fitted))
 
-    def result(self) -> Covariance:
-        found = self.estimator.result()
-        return found if self.keeps_rows else replace(found, per_observation=None)
+def positions(responses: Any, edges: Sequence[int]) -> Iterator[Position]:
+    """Yield where the responses between consecutive edges begin; their stream moves on as in `blocks`.
+
+    A few hundred bytes stand for the responses, which `drawn_from` draws wherever they are wanted.
+    """
+    frame = getattr(responses, "frame", None) or 1
+    draws, offset = responses.draws, 0
+    for start, stop in pairwise(edges):
+        yield Position(draws.copy(), offset)
+        whole, offset = divmod(offset + stop - start, frame)
+        draws.skip_normals(responses.n * frame * whole)
+
+
+def drawn_from(position: Position, responses: Any, counts: Sequence[int]) -> Generator[np.ndarray]:
+    """Yield the responses of consecutive blocks from a position on, with the same bits as `blocks` does."""
+    edges = np.cumsum([0, *[position.offset] * (position.offset > 0), *counts]).tolist()
+    blocks = replace(responses, draws=position.draws.copy()).blocks(edges)
+    if position.offset:
+        next(blocks)
+    yield from blocks
 
 
 AUTHORS_SEED = 1234

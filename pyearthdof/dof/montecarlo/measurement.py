@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...contract import Fits
+from ...contract import Fits, Rows
 from ...exceptions import InvalidInputError
 from .designs import Designs
 from .draws import Responses, frame_groups, has_one_sigma, merged_groups
@@ -34,7 +35,7 @@ from .variance_reduction import (
     jackknife_groups,
     optimism_estimator,
 )
-from .workers import Block, FitMany, run_blocks
+from .workers import Block, FitMany, one_blas_thread, run_blocks
 
 _STATISTICS = ("trace", "n_coef", "rank")
 _WIDTH = 2  # a fit and perhaps a refit for each response
@@ -92,6 +93,7 @@ class _Run:
         )  # fmt: skip
 
 
+@one_blas_thread()
 def measure(
     procedure: Any,
     designs: Designs,
@@ -110,12 +112,13 @@ def measure(
     """
     run = _Run(procedure, responses, statistic, reduction, n_jobs, progress)
     run, designs = _in_frames(run, designs, reduction.frame)
-    if target is None:
-        with closing(run.blocks(designs)) as blocks:
-            return over_designs(list(_each(run, designs, blocks)), designs.counts)
-    if len(designs) > 1:
-        return _until_designs(run, designs, target)
-    return _until(run, designs, target)
+    if target is not None and len(designs) == 1:
+        return _until(run, designs, target)
+    sums = _Sums(run, designs)
+    if target is not None:
+        return _until_designs(run, sums, designs, target)
+    with closing(run.blocks(designs, summary=sums)) as blocks:
+        return over_designs(list(_each(run, sums, blocks)), designs.counts)
 
 
 def _in_frames(run: _Run, designs: Designs, size: int | None) -> tuple[_Run, Designs]:
@@ -127,21 +130,20 @@ def _in_frames(run: _Run, designs: Designs, size: int | None) -> tuple[_Run, Des
     return replace(run, responses=responses, reduction=reduction), designs.in_frames(size)
 
 
-def _each(run: _Run, designs: Designs, blocks: Any) -> Iterator[Measurement]:
-    """What is found on each design."""
+def _each(run: _Run, sums: _Sums, blocks: Any) -> Iterator[Measurement]:
+    """What is found on each design, from summaries of its blocks."""
     for k, of_one in itertools.groupby(blocks, key=lambda block: block.design):
-        groups = run_groups(designs.n, designs.counts[k], _WIDTH, run.reduction.frame)
-        tally = _Tally(run, groups)
+        tally = _Tally(run, sums, k)
         for block in of_one:
-            tally.add(block)
+            tally.take(block, block.result)
         yield tally.result()
 
 
-def _until_designs(run: _Run, designs: Designs, target: Target) -> Measurement:
+def _until_designs(run: _Run, sums: _Sums, designs: Designs, target: Target) -> Measurement:
     """More and more designs."""
     looks, each = Looks(target, DESIGNS), []
-    with closing(run.blocks(designs, note=looks.text)) as blocks:
-        for found in _each(run, designs, blocks):
+    with closing(run.blocks(designs, summary=sums, note=looks.text)) as blocks:
+        for found in _each(run, sums, blocks):
             each.append(found)
             if looks.due(len(each)):
                 whole = over_designs(each, designs.counts[: len(each)])
@@ -160,7 +162,8 @@ def _until(run: _Run, designs: Designs, target: Target) -> Measurement:
     step = STEP if size is None else size
     looks = Looks(target, LEAST if size is None else FRAMES * size, step)
     # Kept or in frames, whatever their number is in the end.
-    tally = _Tally(run, None if size is None else frame_groups(designs.n_rep, size))
+    sums = _Sums(run, designs, open_end=True)
+    tally = _Tally(run, sums)
     began = run.responses.draws if later is None else run.responses.draws.copy()
     most = max(1, _JOINED // (designs.n * step)) * step
 
@@ -170,7 +173,7 @@ def _until(run: _Run, designs: Designs, target: Target) -> Measurement:
     blocks = run.blocks(designs, step=step, sure=stop, note=looks.text)
     with closing(blocks):
         for block in _joined_up_to(stop, blocks):
-            tally.add(block)
+            tally.take(block, sums(0, block.X, tally.done, block.Y, block.result))
             if not looks.due(tally.done):
                 continue
             found = tally.result()
@@ -193,7 +196,7 @@ def _joined_up_to(stop: Callable[[], int], blocks: Iterator[Block]) -> Iterator[
     done = 0
     for block in blocks:
         together.append(block)
-        done += block.Y.shape[1]
+        done += block.count
         if done >= stop():
             yield _joined(together)
             together = []
@@ -205,7 +208,10 @@ def _joined(blocks: list[Block]) -> Block:
     results = [block.result for block in blocks]
     given = [f.name for f in fields(Fits) if getattr(results[0], f.name) is not None]
     whole = {name: np.concatenate([getattr(r, name) for r in results], axis=-1) for name in given}
-    return replace(blocks[0], Y=np.hstack([block.Y for block in blocks]), result=Fits(**whole))
+    Y = np.hstack([block.Y for block in blocks])
+    return replace(
+        blocks[0], count=Y.shape[1], draw=functools.partial(np.asarray, Y), result=Fits(**whole)
+    )
 
 
 def run_groups(n: int, n_rep: int, width: int, frame: int | None) -> np.ndarray | None:
@@ -215,52 +221,88 @@ def run_groups(n: int, n_rep: int, width: int, frame: int | None) -> np.ndarray 
     return jackknife_groups(n, n_rep, width)
 
 
+@dataclass(frozen=True)
+class _Parts:
+    """What is kept of a block: parts of the estimators, by name, and what each fit says of itself."""
+
+    estimators: dict[str, Any]
+    statistics: dict[str, np.ndarray | None]
+
+
+class _Sums:
+    """The summary of a run's blocks, where they were fitted; estimators are made once for each design.
+
+    Without an end nobody knows yet how large the run will be: all is kept, unless it is in frames.
+    """
+
+    def __init__(self, run: _Run, designs: Designs, open_end: bool = False) -> None:
+        self.statistic, self.reduction, self.responses = run.statistic, run.reduction, run.responses
+        self.n, self.counts, self.open_end = designs.n, designs.counts, open_end
+        self._last: tuple[int, dict[str, Estimator]] | None = None
+
+    def __getstate__(self) -> dict:
+        return vars(self) | {"_last": None}  # workers make their own
+
+    def groups(self, design: int) -> np.ndarray | None:
+        """What is left out together in a design's repetitions."""
+        frame = self.reduction.frame
+        if self.open_end and frame is None:
+            return None
+        return run_groups(self.n, self.counts[design], _WIDTH, frame)
+
+    def estimator(self, name: str, design: int, X: Rows) -> Estimator:
+        """The design's own one, with nothing in it before the first block is taken."""
+        last = self._last  # other threads may change it
+        if last is None or last[0] != design:
+            last = self._last = design, {}
+        if name not in last[1]:
+            empty = optimism_estimator if name == "optimism" else estimator
+            last[1][name] = empty(self.reduction, X, self.responses, self.groups(design))
+        return last[1][name]
+
+    def __call__(self, design: int, X: Rows, first: int, Y: np.ndarray, fits: Fits) -> _Parts:
+        def part(name: str, fitted: np.ndarray) -> Any:
+            return self.estimator(name, design, X).part(Y, fitted, first)
+
+        parts = {}
+        if self.statistic is None:
+            parts["fitted"] = part("fitted", fits.fitted)
+            if not has_one_sigma(self.responses):
+                parts["optimism"] = part("optimism", fits.fitted)
+        if fits.refitted is not None:
+            parts["refitted"] = part("fitted", fits.refitted)
+        return _Parts(parts, {name: getattr(fits, name) for name in _STATISTICS})
+
+
 class _Tally:
     """What the blocks of one design say."""
 
-    def __init__(self, run: _Run, groups: np.ndarray | None) -> None:
-        self.run, self.groups = run, groups
+    def __init__(self, run: _Run, sums: _Sums, design: int = 0) -> None:
+        self.run, self.sums, self.design = run, sums, design
+        self.groups = sums.groups(design)
         self.done = 0
         self.statistics: dict[str, list] = {name: [] for name in _STATISTICS}
-        self.fitted: Estimator | None = None
-        self.refitted: Estimator | None = None
-        self.optimism: Estimator | None = None
+        self.estimators: dict[str, Estimator] = {}
 
-    def add(self, block: Block) -> None:
-        run, fits = self.run, block.result
-        if run.statistic is None:
-            self.fitted = self._added(self.fitted, block, fits.fitted)
-            self._add_optimism(block)
-        if fits.refitted is not None:
-            self.refitted = self._added(self.refitted, block, fits.refitted)
+    def take(self, block: Block, parts: _Parts) -> None:
+        for name, part in parts.estimators.items():
+            if name not in self.estimators:
+                self.estimators[name] = self.sums.estimator(name, self.design, block.X)
+            self.estimators[name].take(part, lambda: block.Y)
         for name, values in self.statistics.items():
-            values.append(getattr(fits, name))
-        self.done += block.Y.shape[1]
+            values.append(parts.statistics[name])
+        self.done += block.count
         self.engine, self.versions = block.engine, block.versions
 
-    def _added(self, total: Estimator | None, block: Block, fitted: np.ndarray) -> Estimator:
-        run = self.run
-        if total is None:
-            total = estimator(run.reduction, block.X, run.responses, self.groups)
-        total.add(block.Y, fitted)
-        return total
-
-    def _add_optimism(self, block: Block) -> None:
-        run = self.run
-        if not has_one_sigma(run.responses):
-            if self.optimism is None:
-                self.optimism = optimism_estimator(
-                    run.reduction, block.X, run.responses, self.groups
-                )
-            self.optimism.add(block.Y, block.result.fitted)
+    def _found(self, name: str) -> Jackknife | None:
+        return self.estimators[name].result().total if name in self.estimators else None
 
     def result(self) -> Measurement:
         groups = None if self.groups is None else merged_groups(self.groups[: self.done])
         means = {name: _mean(values, groups) for name, values in self.statistics.items()}
         statistic = self.run.statistic
         if statistic is None:
-            assert self.fitted is not None  # there was a block
-            found = self.fitted.result()
+            found = self.estimators["fitted"].result()
         else:
             found = _stated(statistic, means[statistic])
         return Measurement(
@@ -269,8 +311,8 @@ class _Tally:
             trace=means["trace"],
             n_coef=means["n_coef"],
             rank=means["rank"],
-            df_refitted=self.refitted.result().total if self.refitted else None,
-            optimism_df=self.optimism.result().total if self.optimism else None,
+            df_refitted=self._found("refitted"),
+            optimism_df=self._found("optimism"),
             engine=self.engine,
             versions=self.versions,
             counts=(self.done,),

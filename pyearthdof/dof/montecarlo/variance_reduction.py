@@ -31,9 +31,9 @@ other folds.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -41,7 +41,7 @@ import pandas as pd
 from ..._utils.checks import check_choice, refusal
 from ...contract import Rows
 from ...random import RDraws
-from .draws import CorrelatedResponses, Responses, Seen, frame_size, merged_groups
+from .draws import CorrelatedResponses, Responses, frame_size, merged_groups
 from .errors import Jackknife, mean_of
 
 _MAX_KEPT = 1 << 23  # values of y, and as many of the fits: 64 MB each
@@ -63,6 +63,31 @@ def jackknife_groups(n: int, n_rep: int, width: int = 1) -> np.ndarray | None:
     return np.arange(n_rep) * min(_N_GROUPS, n_rep) // n_rep
 
 
+class Estimator:
+    """An estimate in the making: `add` the blocks in order, then ask for the `result`.
+
+    `part` says of a block what has to be kept, wherever the block is, and `take` takes the parts in order.
+    Large runs keep sums, so that a part of them is smaller than the fits that it is from; of small ones it is
+    the fits.
+    """
+
+    done = 0  # repetitions that were taken
+
+    def part(self, Y: np.ndarray, fitted: np.ndarray, first: int) -> Any:
+        """What is kept of a block, whose first repetition is `first`; it changes nothing here."""
+        return fitted
+
+    def take(self, part: Any, Y: Callable[[], np.ndarray]) -> None:
+        """Take the part of the next block; `Y` returns its responses."""
+        raise NotImplementedError
+
+    def add(self, Y: np.ndarray, fitted: np.ndarray) -> None:
+        self.take(self.part(Y, fitted, self.done), lambda: Y)
+
+    def result(self) -> Covariance:
+        raise NotImplementedError
+
+
 def covariance_sum(
     mu: np.ndarray, sigma: np.ndarray, groups: np.ndarray | None = None
 ) -> Estimator:
@@ -72,16 +97,17 @@ def covariance_sum(
     return _StreamedCovariance(mu, sigma, groups)
 
 
-class Kept:
+class Kept(Estimator):
     """Blocks of responses and of their fits, kept for the end."""
 
     def __init__(self) -> None:
         self.y: list[np.ndarray] = []
         self.fitted: list[np.ndarray] = []
 
-    def add(self, Y: np.ndarray, fitted: np.ndarray) -> None:
-        self.y.append(Y)
-        self.fitted.append(fitted)
+    def take(self, part: Any, Y: Callable[[], np.ndarray]) -> None:
+        self.y.append(Y())
+        self.fitted.append(part)
+        self.done += part.shape[1]
 
 
 class _KeptCovariance(Kept):
@@ -113,10 +139,11 @@ def _leave_one_out(per_observation: np.ndarray, per_repetition: np.ndarray) -> J
     return Jackknife(float(total), left / (m - 2))
 
 
-class _StreamedCovariance:
+class _StreamedCovariance(Estimator):
     """Sums of u, v and uv for each group, u = y - mu and v = fit - a provisional centre.
 
-    Both are centred nearly, so that the correction for their means takes few digits away.
+    Both are centred nearly, so that the correction for their means takes few digits away. A part has its own
+    centre, and is moved to that of the first one.
     """
 
     def __init__(self, mu: np.ndarray, sigma: np.ndarray, groups: np.ndarray) -> None:
@@ -124,26 +151,32 @@ class _StreamedCovariance:
         self.weight = 1.0 / sigma**2
         self.groups = groups
         self.centre: np.ndarray | None = None
-        self.done = 0
         n_groups = int(groups.max()) + 1
         self.count = np.zeros(n_groups)
         self.u = np.zeros((n_groups, len(mu)))
         self.v = np.zeros((n_groups, len(mu)))
         self.uv = np.zeros((n_groups, len(mu)))
 
-    def add(self, Y: np.ndarray, fitted: np.ndarray) -> None:
-        if self.centre is None:
-            self.centre = fitted.mean(axis=1)
-        block_groups = self.groups[self.done : self.done + Y.shape[1]]
-        for group in np.unique(block_groups):
-            mine = block_groups == group
+    def part(self, Y: np.ndarray, fitted: np.ndarray, first: int) -> Any:
+        centre = fitted.mean(axis=1)
+        sums = []
+        for group, mine in _members(self.groups, first, Y.shape[1]):
             u = Y[:, mine] - self.mu[:, None]
-            v = fitted[:, mine] - self.centre[:, None]
-            self.count[group] += mine.sum()
-            self.u[group] += u.sum(axis=1)
-            self.v[group] += v.sum(axis=1)
-            self.uv[group] += (u * v).sum(axis=1)
-        self.done += Y.shape[1]
+            v = fitted[:, mine] - centre[:, None]
+            sums.append((group, mine.sum(), u.sum(axis=1), v.sum(axis=1), (u * v).sum(axis=1)))
+        return centre, sums
+
+    def take(self, part: Any, Y: Callable[[], np.ndarray]) -> None:
+        centre, sums = part
+        if self.centre is None:
+            self.centre = centre
+        moved = centre - self.centre
+        for group, count, u, v, uv in sums:
+            self.count[group] += count
+            self.u[group] += u
+            self.v[group] += v + count * moved
+            self.uv[group] += uv + u * moved
+            self.done += int(count)
 
     def result(self) -> Covariance:
         groups = self.groups[: self.done]
@@ -161,6 +194,13 @@ class _StreamedCovariance:
             ug, vg = u - us[g], v - vs[g]
             left_out[g] = self.weight @ (uv - uvs[g] - ug * vg / rest) / (rest - 1)
         return Covariance(per_observation, Jackknife(float(per_observation.sum()), left_out))
+
+
+def _members(groups: np.ndarray, first: int, count: int) -> Iterator[tuple[int, np.ndarray]]:
+    """Each group of a block, and which of the block's repetitions are in it."""
+    of_block = groups[first : first + count]
+    for group in np.unique(of_block):
+        yield int(group), of_block == group
 
 
 _POWERS = 5
@@ -226,7 +266,7 @@ def df_of_projections(rss: np.ndarray, n: int) -> np.ndarray:
     return 1 + (n - 1) * (1 - rss / rss[:, :1])
 
 
-class Direction:
+class Direction(Estimator):
     """An empty estimate; `add(Y, fitted)` the blocks in order, then ask for its `result()`.
 
     `X` None is without the control. `groups` are left out together, and are the folds then. Without `rows`
@@ -236,7 +276,7 @@ class Direction:
     def __init__(
         self, n: int, X: Rows | None = None, groups: np.ndarray | None = None, rows: bool = True
     ) -> None:
-        self.n, self.groups, self.rows, self.done = n, groups, rows, 0
+        self.n, self.groups, self.rows = n, groups, rows
         self.bases = [] if X is None else projections(X, centred=True)
         self.ranks = np.array([basis.shape[1] for basis in self.bases])
         if self.ranks.sum() == n - 1:  # the projections leave nothing of u
@@ -249,7 +289,21 @@ class Direction:
         # For each fold the sums of u_i f_i, and for each projection of u_i (P u)_i.
         self.shares = np.zeros((n_folds, 1 + len(self.bases), n))
 
-    def add(self, Y: np.ndarray, fitted: np.ndarray) -> None:
+    def part(self, Y: np.ndarray, fitted: np.ndarray, first: int) -> Any:
+        if self.rows and self.groups is None:
+            return fitted  # sums for ten folds would be larger
+        return self._sums(Y, fitted, first)
+
+    def take(self, part: Any, Y: Callable[[], np.ndarray]) -> None:
+        if isinstance(part, np.ndarray):
+            part = self._sums(Y(), part, self.done)
+        scalars, folds, shares = part
+        self.scalars.append(scalars)
+        if self.rows:
+            self.shares[folds] += shares
+        self.done += scalars.shape[1]
+
+    def _sums(self, Y: np.ndarray, fitted: np.ndarray, first: int) -> tuple:
         mean = Y.mean(axis=0)
         u = Y - mean
         length = np.linalg.norm(u, axis=0)
@@ -258,18 +312,16 @@ class Direction:
         coordinates = self.basis.T @ u
         inside = np.add.reduceat(coordinates * (self.basis.T @ f), self.first)
         along = np.add.reduceat(coordinates**2, self.first)
-        self.scalars.append(np.vstack([share.sum(axis=0), inside, along]))
-        if self.rows:
-            parts = zip(self.bases, np.split(coordinates, self.first[1:]), strict=False)
-            self._add_rows([share, *(u * (basis @ part) for basis, part in parts)])
-        self.done += Y.shape[1]
-
-    def _add_rows(self, shares: list[np.ndarray]) -> None:
-        folds = self._folds(self.done + shares[0].shape[1])[self.done :]
+        scalars = np.vstack([share.sum(axis=0), inside, along])
+        if not self.rows:
+            return scalars, None, None
+        parts = zip(self.bases, np.split(coordinates, self.first[1:]), strict=False)
+        shares = [share, *(u * (basis @ part) for basis, part in parts)]
+        folds = self._folds(first + Y.shape[1])[first:]
         those, place = np.unique(folds, return_inverse=True)
         member = np.zeros((len(folds), len(those)))
         member[np.arange(len(folds)), place] = 1.0
-        self.shares[those] += np.stack([(share @ member).T for share in shares], axis=1)
+        return scalars, those, np.stack([(share @ member).T for share in shares], axis=1)
 
     def _folds(self, m: int) -> np.ndarray:
         return np.arange(m) % _N_FOLDS if self.groups is None else self.groups[:m]
@@ -378,6 +430,18 @@ def _sums(smoothed: _Smoothed) -> _Sums:
     )
 
 
+def _moved(sums: _Sums, by: np.ndarray) -> _Sums:
+    """The sums of one fold as they are where each fit is larger by `by`."""
+    parts, products, squares = sums.parts.copy(), sums.products.copy(), sums.squares.copy()
+    along = sums.parts @ by
+    squares[0] += along
+    squares[:, 0] += along
+    squares[0, 0] += sums.size * (by @ by)
+    products[0] += by * sums.z
+    parts[0] += sums.size * by
+    return _Sums(sums.size, sums.z, parts, products, squares)
+
+
 def _cross_fitted(sums: _Sums, diagonals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The estimate of each observation, and the coefficients that each fold got from the others."""
     whole = [values.sum(axis=0) for values in sums]
@@ -422,29 +486,37 @@ class _KeptControl(Kept):
         return Covariance(per_observation, Jackknife(value, left_out))
 
 
-class _StreamedControl:
-    """Sums for each group of repetitions; the groups are the folds, and what is left out."""
+class _StreamedControl(Estimator):
+    """Sums for each group of repetitions; the groups are the folds, and what is left out.
+
+    A part has its own centre, and is moved to that of the first one.
+    """
 
     def __init__(self, smoothers: _Smoothers, groups: np.ndarray) -> None:
         self.smoothers = smoothers
         self.groups = groups
         self.centre: np.ndarray | None = None
-        self.done = 0
         n, n_groups = len(smoothers.mu), int(groups.max()) + 1
         parts = 1 + len(smoothers.traces)
         shapes = ((), (n,), (parts, n), (parts, n), (parts, parts))
         self.sums = _Sums(*(np.zeros((n_groups, *shape)) for shape in shapes))
 
-    def add(self, Y: np.ndarray, fitted: np.ndarray) -> None:
+    def part(self, Y: np.ndarray, fitted: np.ndarray, first: int) -> Any:
+        centre = _mean(fitted)
+        return centre, [
+            (group, _sums(self.smoothers.apply(Y[:, mine], fitted[:, mine], centre)))
+            for group, mine in _members(self.groups, first, Y.shape[1])
+        ]
+
+    def take(self, part: Any, Y: Callable[[], np.ndarray]) -> None:
+        centre, of_groups = part
         if self.centre is None:
-            self.centre = _mean(fitted)
-        block_groups = self.groups[self.done : self.done + Y.shape[1]]
-        for group in np.unique(block_groups):
-            mine = block_groups == group
-            found = _sums(self.smoothers.apply(Y[:, mine], fitted[:, mine], self.centre))
-            for total, values in zip(self.sums, found, strict=True):
+            self.centre = centre
+        moved = ((centre - self.centre) / self.smoothers.unit)[:, 0]
+        for group, sums in of_groups:
+            for total, values in zip(self.sums, _moved(sums, moved), strict=True):
                 total[group] += values
-        self.done += Y.shape[1]
+            self.done += int(sums.size)
 
     def result(self) -> Covariance:
         groups = self.groups[: self.done]
@@ -557,14 +629,6 @@ def is_numeric(X: Rows) -> bool:
     return not isinstance(X, np.ndarray) or not np.isnan(X).any()
 
 
-class Estimator(Protocol):
-    """An estimate in the making: `add` the blocks in order, then ask for the `result`."""
-
-    def add(self, Y: np.ndarray, fitted: np.ndarray, /) -> None: ...
-
-    def result(self) -> Covariance: ...
-
-
 def estimator(
     reduction: Reduction, X: Rows, responses: Responses, groups: np.ndarray | None
 ) -> Estimator:
@@ -588,13 +652,38 @@ def optimism_estimator(
     return covariance_sum(responses.mu, unit, groups)
 
 
+class _Seen(Estimator):
+    """An estimator that sees responses and fits in other coordinates; rows may be no observations then."""
+
+    def __init__(
+        self,
+        estimator: Estimator,
+        of_y: Callable[..., np.ndarray],
+        of_fit: Callable[..., np.ndarray],
+        keeps_rows: bool,
+    ) -> None:
+        self.estimator, self.of_y, self.of_fit = estimator, of_y, of_fit
+        self.keeps_rows = keeps_rows
+
+    def part(self, Y: np.ndarray, fitted: np.ndarray, first: int) -> Any:
+        return self.estimator.part(self.of_y(Y), self.of_fit(fitted), first)
+
+    def take(self, part: Any, Y: Callable[[], np.ndarray]) -> None:
+        self.estimator.take(part, lambda: self.of_y(Y()))
+        self.done = self.estimator.done
+
+    def result(self) -> Covariance:
+        found = self.estimator.result()
+        return found if self.keeps_rows else replace(found, per_observation=None)
+
+
 def _correlated(
     reduction: Reduction, X: Rows, responses: CorrelatedResponses, groups: np.ndarray | None
 ) -> Estimator:
     """Without a control in coordinates that keep the observations apart, else in white ones."""
     if not reduction.control:
         plain = estimator(reduction, X, responses.whitened(), groups)
-        return Seen(plain, responses.weighed, np.asarray, keeps_rows=True)
+        return _Seen(plain, responses.weighed, np.asarray, keeps_rows=True)
     white_X = responses.white(np.asarray(X, dtype=float))
     inner = estimator(reduction, white_X, responses.whitened(), groups)
-    return Seen(inner, responses.white_noise, responses.white, keeps_rows=False)
+    return _Seen(inner, responses.white_noise, responses.white, keeps_rows=False)

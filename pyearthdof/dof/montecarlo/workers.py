@@ -10,8 +10,8 @@ joblib runs the workers. Beyond that:
   if workers die twice and no task was finished in between.
 - When a worker dies while it sends its result, the main process would wait forever for the rest of it. A
   thread watches the workers and closes the pipe.
-- dask never reports a task that killed every worker that took it, so its client is asked directly. A
-  cluster without this version of the package is refused before it gets a task.
+- A dask cluster is given its tasks by `cluster`. One without this version of the package is refused before it
+  gets a task.
 - Workers ignore Ctrl-C, which a terminal sends to them too; the main process ends them. They watch a main
   process that was killed, and end themselves.
 """
@@ -29,8 +29,7 @@ import sys
 import threading
 import time
 import uuid
-from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass, fields, replace
 from typing import Any, Protocol
@@ -45,28 +44,19 @@ from threadpoolctl import ThreadpoolController
 from ..._utils.progress import progress_bar
 from ..._utils.warnings import warn_user
 from ..._utils.worker import attach_to
-from ..._version import __version__
 from ...contract import Bound, Fits, bind
 from ...exceptions import (
-    ClusterError,
     FittingError,
     InvalidInputError,
     RForkedError,
     RNotAvailableError,
 )
+from .cluster import Chunks, WorkersDied, is_on_cluster, run_on_cluster
 from .designs import Designs
+from .draws import Position, drawn_from, positions
 
 _LOOK = 0.5  # seconds between two looks at the other processes
 _PATIENCE = 5.0  # seconds that joblib has to notice a dead worker by itself
-_NO_WORKERS = 60.0  # seconds that a cluster may be without any worker
-
-
-class WorkersDied(Exception):
-    """Workers died again and again; `tasks` are those among which the cause is."""
-
-    def __init__(self, reason: str, tasks: list) -> None:
-        super().__init__(reason)
-        self.tasks = tasks
 
 
 class WorkerDiedWarning(UserWarning):
@@ -75,11 +65,6 @@ class WorkerDiedWarning(UserWarning):
 
 class _Abandoned(BaseException):
     """Thrown into joblib's generator: to close it would warn about what is left."""
-
-
-def is_on_cluster() -> bool:
-    """Whether `joblib.parallel_config` has chosen a dask cluster."""
-    return hasattr(get_active_backend()[0], "client")
 
 
 def run_tasks(
@@ -104,7 +89,13 @@ def run_tasks(
         Yield in the order of the tasks instead of the order in which they are finished.
     """
     if is_on_cluster():
-        yield from _on_dask(get_active_backend()[0], function, tasks)
+        one_by_one = functools.partial(_each, function)
+        alone = ((None, task) for task in tasks)
+        try:
+            for _, task, result in run_on_cluster(one_by_one, alone, chunks=Chunks(0, seconds=0)):
+                yield task, result
+        except WorkersDied as error:
+            raise WorkersDied(str(error), [task for _, task in error.tasks]) from error
         return
     unseen = enumerate(tasks)
     pending: dict[int, object] = {}  # given out, not yet back
@@ -133,6 +124,10 @@ def run_tasks(
             raise WorkersDied("killed, or crashed", list(pending.values())) from cause
         failed = True
         warn_user("a worker process died; its work is done again", WorkerDiedWarning)
+
+
+def _each(function: Callable[..., Any], _: None, tasks: list) -> list:
+    return [function(task) for task in tasks]
 
 
 def _work(function: Callable[..., Any], main: int, number: int, task: Any) -> tuple:
@@ -227,98 +222,6 @@ def _cut(executor: Any, processes: Any) -> None:
         executor._result_queue._writer.close()
 
 
-def _on_dask(backend: Any, function: Callable[..., Any], tasks: Any) -> Iterator[tuple]:
-    client = backend.client
-    out: deque = deque()
-
-    def first() -> Any:
-        task, future = out[0]
-        pair = task, _result(client, future, [task for task, _ in out])
-        out.popleft()
-        return pair
-
-    with _connected(client):
-        _check_versions(client)
-        at_once = 2 * max(1, backend.effective_n_jobs(-1))
-    try:
-        with backend.retrieval_context():
-            for task in tasks:
-                out.append((task, client.submit(function, task, pure=False)))
-                if len(out) == at_once:
-                    yield first()
-            while out:
-                yield first()
-    finally:
-        if out:
-            client.cancel([future for _, future in out])
-
-
-def _result(client: Any, future: Any, tasks: list) -> Any:
-    from distributed import CancelledError, KilledWorker
-
-    without_workers = 0.0
-    while True:
-        with _connected(client):
-            try:
-                return future.result(timeout=_NO_WORKERS / 6)
-            except (KilledWorker, CancelledError) as error:
-                if getattr(error, "reason", None) == "scheduler-connection-lost":
-                    raise _lost_scheduler(client) from error
-                raise WorkersDied("killed, or crashed", tasks[:1]) from error
-            except TimeoutError:
-                if future.done():
-                    raise
-            except Exception:
-                _check_versions(client)  # one may have come later
-                raise
-            without_workers = 0.0 if client.ncores() else without_workers + _NO_WORKERS / 6
-        if without_workers > _NO_WORKERS:
-            raise WorkersDied("the cluster has no worker left", tasks)
-
-
-@contextlib.contextmanager
-def _connected(client: Any) -> Iterator[None]:
-    """Name the scheduler where an error is due to its loss."""
-    if client.status != "running":
-        raise _lost_scheduler(client)
-    try:
-        yield
-    except Exception as error:
-        if client.status != "running":
-            raise _lost_scheduler(client) from error
-        raise
-
-
-def _lost_scheduler(client: Any) -> ClusterError:
-    return ClusterError(
-        f"the connection to the dask scheduler at {client.scheduler.address} was lost; connect a new "
-        "dask.distributed.Client to a running scheduler and run it again"
-    )
-
-
-def _check_versions(client: Any) -> None:
-    """Refuse a cluster of which a part has not this version of the package: it fails at what it is sent."""
-
-    def version() -> str:  # a nested function travels by value: this module need not be there
-        try:
-            import pyearthdof
-        except ImportError as error:
-            return f"cannot import pyearthdof ({error})"
-        return f"has pyearthdof {pyearthdof.__version__}"
-
-    parts = {f"scheduler at {client.scheduler.address}": client.run_on_scheduler(version)}
-    answers = client.run(version, on_error="return")
-    parts |= {f"worker {address}": answer for address, answer in answers.items()}
-    for part, answer in parts.items():
-        if answer != f"has pyearthdof {__version__}" and isinstance(
-            answer, str
-        ):  # it has not just been lost
-            raise ClusterError(
-                f"the dask {part} {answer}; install pyearthdof {__version__}, the version of this "
-                "session, on every machine of the cluster"
-            )
-
-
 _MIN_BLOCKS = 16  # enough to keep eight workers evenly busy
 _MAX_COLUMNS = 64
 _MAX_VALUES = 1 << 20  # responses of a block, or of blocks that are fitted together: 8 MB
@@ -368,14 +271,31 @@ class FitMany:
 
 @dataclass(frozen=True)
 class Block:
-    """Responses of a design's repetitions, what was fitted to them, by what, and its versions."""
+    """Responses of a design's repetitions, what was fitted to them, by what, and its versions.
+
+    `result` is what the work returned, or a summary of it. `draw` returns the responses: on a cluster the
+    workers draw them, and this process draws them only where they are asked for.
+    """
 
     design: int
-    X: object
-    Y: np.ndarray
+    X: Any
+    count: int
+    draw: Callable[[], np.ndarray]
     result: Any
     engine: str | None
     versions: dict
+
+    @property
+    def Y(self) -> np.ndarray:
+        return self.draw()
+
+
+class Summary(Protocol):
+    """What is kept of a block, to be computed where it was fitted."""
+
+    def __call__(
+        self, design: int, X: Any, first: int, Y: np.ndarray, result: Any
+    ) -> object: ...  # `first` is the first repetition of the design
 
 
 def run_blocks(
@@ -383,6 +303,7 @@ def run_blocks(
     designs: Designs,
     responses: Any,
     *,
+    summary: Summary | None = None,
     width: int = 1,
     step: Any = None,
     sure: Callable[[], int] | None = None,
@@ -398,17 +319,45 @@ def run_blocks(
     as one. `note` gives the text after the bar. The blocks of a worker that died are computed again, and
     come out the same.
     """
-    tasks = _tasks(work, designs, responses, width, step, uuid.uuid4().hex)
+    studies = _studies(work, designs, repr(responses.draws), width, step)
     longest = _LONG_ENOUGH if progress else float("inf")
+    if is_on_cluster():
+        blocks = _on_cluster(studies, responses, summary, sure, designs.n_rep)
+    else:
+        blocks = _here(studies, responses, summary, sure, n_jobs, longest)
     try:
-        with _one_blas_thread(), _bar(designs.n_rep, description, progress, note) as advance:
-            for task, (result, engine, versions) in _done(tasks, n_jobs, longest, sure):
+        with one_blas_thread(), _bar(designs.n_rep, description, progress, note) as advance:
+            for block in blocks:
                 try:
-                    yield Block(task.design, task.X, task.Y, result, engine, versions)
+                    yield block
                 finally:  # also where the run ends here: the bar shows the last error
-                    advance(task.Y.shape[1])
+                    advance(block.count)
     except WorkersDied as error:
         raise _lost(error) from error
+    finally:
+        blocks.close()
+
+
+def _here(
+    studies: Iterator[tuple[_Study, list[int]]],
+    responses: Any,
+    summary: Summary | None,
+    sure: Callable[[], int] | None,
+    n_jobs: int | None,
+    longest: float,
+) -> Generator[Block]:
+    """The blocks in threads or by worker processes; summaries are made in this process."""
+    tasks = (
+        _Task(study, study.first + start, Y)
+        for study, edges in studies
+        for start, Y in zip(edges, responses.blocks(edges), strict=False)
+    )
+    for task, (result, engine, versions) in _done(tasks, n_jobs, longest, sure):
+        study, Y = task.study, task.Y
+        if summary is not None:
+            result = summary(study.design, study.X, task.start - study.first, Y, result)
+        draw = functools.partial(np.asarray, Y)
+        yield Block(study.design, study.X, Y.shape[1], draw, result, engine, versions)
 
 
 def _done(
@@ -417,16 +366,110 @@ def _done(
     """Each task with its result: in threads of the procedure's own, or by workers."""
     first = next(tasks)
     tasks = itertools.chain([first], tasks)
-    if _bound(first).has_threads and not is_on_cluster():
+    if _bound(first.study).has_threads:
         n_threads = effective_n_jobs(n_jobs)
-        if isinstance(first.work, FitMany):
-            for _, of_design in itertools.groupby(tasks, key=lambda task: task.design):
+        if isinstance(first.study.work, FitMany):
+            for _, of_design in itertools.groupby(tasks, key=lambda task: task.study.design):
                 yield from _do_together(of_design, n_threads, longest, sure)
         else:
             for task in tasks:
                 yield task, _do_block(task, n_threads)
     else:
         yield from run_tasks(_do_block, tasks, n_jobs=n_jobs, prefer="processes")
+
+
+def _on_cluster(
+    studies: Iterator[tuple[_Study, list[int]]],
+    responses: Any,
+    summary: Summary | None,
+    sure: Callable[[], int] | None,
+    n_rep: int,
+) -> Generator[Block]:
+    """The blocks by the workers of a cluster, which draw the responses and make the summaries themselves."""
+    done = run_on_cluster(
+        _do_chunk,
+        _places(studies, responses, summary),
+        # A frame is drawn as a whole, so it is given out as a whole.
+        chunks=Chunks(n_rep, least=getattr(responses, "frame", None) or 1),
+        units=lambda place: place.count,
+        sure=lambda place: sure is None or place.start + place.count <= sure(),
+    )
+    replay = None
+    with contextlib.closing(done):
+        try:
+            for drawing, place, (result, engine, versions) in done:
+                if replay is None or replay.drawing is not drawing:
+                    replay = _Replay(drawing, place)
+                study, draw = drawing.study, functools.partial(replay.block, place.number)
+                yield Block(study.design, study.X, place.count, draw, result, engine, versions)
+        except WorkersDied as error:
+            tasks = [task for drawing, place in error.tasks for task in drawing.tasks([place])]
+            raise WorkersDied(str(error), tasks) from error
+
+
+def _places(
+    studies: Iterator[tuple[_Study, list[int]]], responses: Any, summary: Summary | None
+) -> Iterator[tuple[_Drawing, _Place]]:
+    for study, edges in studies:
+        counts = np.diff(edges).tolist()
+        drawing = _Drawing(study, responses, summary, tuple(counts))
+        starts = zip(positions(responses, edges), edges, counts, strict=False)
+        for number, (position, start, count) in enumerate(starts):
+            yield drawing, _Place(number, study.first + start, count, position)
+
+
+@dataclass(frozen=True, eq=False)
+class _Drawing:
+    """What a worker of a cluster needs for all blocks of a design, their sizes among it."""
+
+    study: _Study
+    responses: Any
+    summary: Summary | None
+    counts: tuple[int, ...]
+
+    def tasks(self, places: Sequence[_Place]) -> Iterator[_Task]:
+        """Consecutive blocks with their responses."""
+        drawn = drawn_from(places[0].position, self.responses, [place.count for place in places])
+        for place, Y in zip(places, drawn, strict=True):
+            yield _Task(self.study, place.start, Y)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A block on its way to a worker of a cluster."""
+
+    number: int  # among those of the design
+    start: int
+    count: int
+    position: Position
+
+
+class _Replay:
+    """The responses of a design's blocks, drawn here, too, where they are asked for, in their order."""
+
+    def __init__(self, drawing: _Drawing, first: _Place) -> None:
+        self.drawing, self.number = drawing, -1
+        self.blocks = drawn_from(first.position, drawing.responses, drawing.counts)
+
+    def block(self, number: int) -> np.ndarray:
+        while self.number < number:
+            self.last = next(self.blocks)
+            self.number += 1
+        return self.last
+
+
+def _do_chunk(drawing: _Drawing, places: list[_Place]) -> list[tuple]:
+    with one_blas_thread():
+        return [_summarised(drawing, task) for task in drawing.tasks(places)]
+
+
+def _summarised(drawing: _Drawing, task: _Task) -> tuple:
+    result, *rest = _do_block(task)
+    if drawing.summary is not None:
+        study = task.study
+        first = task.start - study.first
+        result = drawing.summary(study.design, study.X, first, task.Y, result)
+    return result, *rest
 
 
 def _do_together(
@@ -468,11 +511,11 @@ def _part(fits: Fits, columns: slice) -> Fits:
     return replace(fits, **{k: v[..., columns] for k, v in given.items() if v is not None})
 
 
-def _tasks(
-    work: Any, designs: Designs, responses: Any, width: int, step: Any, run: str
-) -> Iterator[_Task]:
-    """The blocks of all designs, one design after the other."""
-    source, first = repr(responses.draws), 0
+def _studies(
+    work: Work, designs: Designs, source: str, width: int, step: Any
+) -> Iterator[tuple[_Study, list[int]]]:
+    """The designs, one after the other, and the edges of their blocks."""
+    run, first = uuid.uuid4().hex, 0
     least = -(-_MIN_BLOCKS // len(designs))
     for k, (X, count) in enumerate(zip(designs, designs.counts, strict=True)):
         if step is None:
@@ -481,8 +524,7 @@ def _tasks(
             inner = block_edges(designs.n, step, width, 1)[:-1]
             starts = np.add.outer(np.arange(0, count, step), inner).ravel()
             edges = [*starts[starts < count].tolist(), count]
-        for start, Y in zip(edges, responses.blocks(edges), strict=False):
-            yield _Task(work, X, Y, k, first + start, designs.n_rep, source, run)
+        yield _Study(work, X, k, first, designs.n_rep, source, run), edges
         first += count
 
 
@@ -507,36 +549,45 @@ def _bar(
         yield advance
 
 
-@dataclass(frozen=True)
-class _Task:
-    """A block on its way to a worker, all that it needs in one object."""
+@dataclass(frozen=True, eq=False)
+class _Study:
+    """What the blocks of a design have in common; `first` is the number of its first repetition."""
 
     work: Work
-    X: object
-    Y: np.ndarray
+    X: Any
     design: int
-    start: int
+    first: int
     n_rep: int
     source: str
     run: str
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """A block on its way to a worker, all that it needs in one object."""
+
+    study: _Study
+    start: int
+    Y: np.ndarray
 
 
 # The design that this process fitted last: its run, its number, and the bound procedure.
 _last: tuple[str, int, Bound] | None = None
 
 
-def _bound(task: _Task) -> Bound:
+def _bound(study: _Study) -> Bound:
     global _last
-    if _last is None or _last[:2] != (task.run, task.design):
-        _last = (task.run, task.design, bind(task.work.procedure, task.X))
-    return _last[2]
+    last = _last  # other threads may change it
+    if last is None or last[:2] != (study.run, study.design):
+        last = _last = (study.run, study.design, bind(study.work.procedure, study.X))
+    return last[2]
 
 
 def _do_block(task: _Task, n_threads: int = 1) -> tuple:
-    with _one_blas_thread():
+    with one_blas_thread():
         try:
-            bound = _bound(task)
-            return task.work(bound, task.Y, n_threads), bound.engine, bound.versions
+            bound = _bound(task.study)
+            return task.study.work(bound, task.Y, n_threads), bound.engine, bound.versions
         except _GENERAL:
             raise
         except Exception as error:
@@ -545,25 +596,25 @@ def _do_block(task: _Task, n_threads: int = 1) -> tuple:
 
 def _failure(task: _Task, error: Exception) -> FittingError:
     """Find the repetition that failed by fitting the block's columns one by one."""
-    start, Y = task.start, task.Y
+    study, start, Y = task.study, task.start, task.Y
     for j in range(Y.shape[1]):
         try:
-            task.work(_bound(task), Y[:, j : j + 1])
+            study.work(_bound(study), Y[:, j : j + 1])
         except Exception as single:
-            where = f"repetition {start + j} of {task.n_rep} (counted from 0)"
-            return _fitting_error(where, single, task, start + j, Y[:, j].copy())
-    where = f"repetitions {start} to {start + Y.shape[1] - 1} of {task.n_rep} (counted from 0), together,"
-    return _fitting_error(where, error, task, start, Y.copy())
+            where = f"repetition {start + j} of {study.n_rep} (counted from 0)"
+            return _fitting_error(where, single, study, start + j, Y[:, j].copy())
+    where = f"repetitions {start} to {start + Y.shape[1] - 1} of {study.n_rep} (counted from 0), together,"
+    return _fitting_error(where, error, study, start, Y.copy())
 
 
 def _fitting_error(
-    where: str, error: Exception, task: Any, repetition: int, y: np.ndarray
+    where: str, error: Exception, study: _Study, repetition: int, y: np.ndarray
 ) -> FittingError:
     message = (
-        f"{where} failed with {type(error).__name__}: {error} [random numbers: {task.source}; the "
+        f"{where} failed with {type(error).__name__}: {error} [random numbers: {study.source}; the "
         "response and its design are the attributes y and X of this error]"
     )
-    return FittingError(message, repetition=repetition, draws=task.source, X=task.X, y=y)
+    return FittingError(message, repetition=repetition, draws=study.source, X=study.X, y=y)
 
 
 def _lost(error: WorkersDied) -> FittingError:
@@ -572,13 +623,15 @@ def _lost(error: WorkersDied) -> FittingError:
     end = last.start + last.Y.shape[1] - 1
     message = (
         f"worker processes died again and again ({error}) at one of the repetitions {first.start} to "
-        f"{end} of {first.n_rep} (counted from 0); pass a smaller n_jobs if memory was short, or "
+        f"{end} of {first.study.n_rep} (counted from 0); pass a smaller n_jobs if memory was short, or "
         "n_jobs=1 to see whether the procedure itself crashes [random numbers: "
-        f"{first.source}; the responses are the attribute y of this error, the design of the first "
+        f"{first.study.source}; the responses are the attribute y of this error, the design of the first "
         "one is X]"
     )
     y = np.hstack([task.Y for task in error.tasks])
-    return FittingError(message, repetition=first.start, draws=first.source, X=first.X, y=y)
+    return FittingError(
+        message, repetition=first.start, draws=first.study.source, X=first.study.X, y=y
+    )
 
 
 def check_result_shape(what: str, values: np.ndarray, shape: tuple[int, ...]) -> None:
@@ -606,8 +659,11 @@ def _libraries(n_modules: int) -> ThreadpoolController:
 
 
 @contextlib.contextmanager
-def _one_blas_thread() -> Iterator[None]:
-    """One BLAS thread while anybody is inside; the limit is the process's, so they are counted."""
+def one_blas_thread() -> Iterator[None]:
+    """One BLAS thread while anybody is inside; the limit is the process's, so they are counted.
+
+    The bits of a sum depend on the number of threads. So what is reduced is inside, too.
+    """
     global _limit_users, _limit
     with _limit_lock:
         if _limit_users == 0:

@@ -1,12 +1,9 @@
 """How a run is divided: the same bits for any number of workers, bounded memory, a cluster."""
 
 import functools
-import os
-import signal
 import subprocess
 import sys
 import textwrap
-from pathlib import Path
 
 import joblib
 import numpy as np
@@ -132,46 +129,3 @@ def test_memory_of_a_large_run():
         [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True
     )
     assert int(done.stdout) < 500 * 1024  # KiB
-
-
-def _suicidal(folder, X, y):
-    """The least-squares fit; the first worker to get here kills itself on its fifth fit."""
-    folder = Path(folder)
-    (folder / f"{os.getpid()}.{len(list(folder.glob(f'{os.getpid()}.*')))}").touch()
-    if len(list(folder.glob(f"{os.getpid()}.*"))) >= 5:
-        try:
-            (folder / "killed").touch(exist_ok=False)
-        except FileExistsError:
-            pass
-        else:
-            os.kill(os.getpid(), signal.SIGKILL)
-    return X @ np.linalg.lstsq(X, y, rcond=None)[0]
-
-
-@pytest.fixture(scope="module")
-def cluster():
-    distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None
-        ) as cluster,
-        distributed.Client(cluster),
-    ):
-        yield cluster
-
-
-class TestDask:
-    def test_same_bits_on_a_cluster(self, cluster):
-        run = functools.partial(
-            degrees_of_freedom, DecisionTreeRegressor(max_depth=2), X, n_rep=40, random_state=1
-        )
-        with joblib.parallel_config("dask"):
-            there = run()
-        assert same(there, run())
-
-    def test_a_worker_dies_on_the_way(self, cluster, tmp_path):
-        fit = functools.partial(_suicidal, str(tmp_path))
-        with joblib.parallel_config("dask"):
-            there = degrees_of_freedom(fit, X, n_rep=60, random_state=1)
-        assert (tmp_path / "killed").exists()
-        assert same(there, degrees_of_freedom(fit, X, n_rep=60, random_state=1))

@@ -158,13 +158,13 @@ def test_what_waits_to_be_reduced_stays_small(monkeypatch, reduction):
     """Also after looks that ask for a number of repetitions at which no block ends."""
     monkeypatch.setattr(measurement, "_JOINED", 20 * 64)
     widths = []
-    add = measurement._Tally.add
+    take = measurement._Tally.take
 
-    def recorded(tally, block):
+    def recorded(tally, block, parts):
         widths.append(block.Y.shape[1])
-        add(tally, block)
+        take(tally, block, parts)
 
-    monkeypatch.setattr(measurement._Tally, "add", recorded)
+    monkeypatch.setattr(measurement._Tally, "take", recorded)
     with pytest.warns(UserWarning, match="and not target_se"):
         found = tree(target_se=0.001, n_rep=1000, variance_reduction=reduction)
     assert sum(widths) == found.n_rep == 1000 and max(widths) <= 64

@@ -234,9 +234,8 @@ def _tell(model, correction, files: dict, quiet: bool, as_json: bool) -> None:
     if as_json:
         print(model.to_json())
     elif not (quiet and written):
-        print(model.summary())
-        for line in _chosen(model, correction):
-            print(line)
+        for part in (model.summary(), *_chosen(model, correction)):
+            print(part)
     if not quiet:
         for what, file in written.items():
             print(f"{what} written to {file}", file=sys.stderr if as_json else sys.stdout)

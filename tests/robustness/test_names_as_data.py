@@ -51,7 +51,7 @@ def empty_folder(tmp_path, monkeypatch):
 
 def frame_with(names):
     rng = np.random.default_rng(len(names))
-    return pd.DataFrame(rng.normal(size=(60, len(names))), columns=names)
+    return pd.DataFrame(rng.normal(size=(60, len(names))), columns=pd.Index(names, dtype=object))
 
 
 @pytest.mark.needs_r

@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -120,7 +121,7 @@ class MarsModel:
     ranges: Ranges | None = None
     selection: SelectionPart | None = None
 
-    @property
+    @cached_property
     def is_merged(self) -> bool:
         """Whether it is made of several models: there is no one forward pass and no pruning sequence."""
         return self.selection is not None and self.prune_terms.size == 0

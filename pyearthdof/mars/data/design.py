@@ -159,7 +159,7 @@ def _names_of(X: pd.DataFrame) -> tuple[str, ...]:
 
 
 def _renamed(X: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    return X.set_axis(list(names), axis=1)
+    return X.set_axis(pd.Index(names, dtype=object), axis=1)  # any text is a name
 
 
 def _check_factors(estimator: Any, X: pd.DataFrame, columns: Columns) -> Design:

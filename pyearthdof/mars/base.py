@@ -68,6 +68,7 @@ from .inspect.summary import (
     anova_order,
     estimator_summary,
     model_html,
+    printed_folds,
 )
 from .model.estimator_file import EstimatorFile, RowSummary, check_params
 from .model.fit import Fit
@@ -805,7 +806,12 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         )
 
     def __str__(self) -> str:
-        return str(self.model_) if "model_" in vars(self) else repr(self)
+        if "model_" not in vars(self):
+            return repr(self)
+        lines = [str(self.model_)]
+        if hasattr(self, "cv_tables_"):
+            lines += printed_folds(self.model_, self.cv_tables_, getattr(self, "nprune", None))
+        return "\n".join(lines)
 
     def _repr_html_inner(self) -> str:
         return super()._repr_html_inner() + self._terms_html()

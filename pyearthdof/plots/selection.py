@@ -10,6 +10,7 @@ from ..exceptions import InvalidInputError
 from .axes import (
     BLUE,
     COLOURS,
+    GREEN,
     GREY,
     LINE_STYLES,
     ORANGE,
@@ -34,6 +35,8 @@ def plot_model_selection(model, ax=None):
 
     The first panel of R's plot.earth. The vertical line marks the size that was chosen. The scale is
     that of the models with two terms or more: the intercept alone, where both are 0, may be below it.
+    A model with `pmethod="cv"`, or cross-validated with `keepxy=True`, also has the R squared of each size
+    on the rows left out, of every fold and their mean. With "cv" the highest mean is the size chosen.
 
     Parameters
     ----------
@@ -87,15 +90,24 @@ def draw_model_selection(ax, model) -> None:
     (rsq_line,) = ax.plot(sizes, rsq, "--", marker=mark, color=ORANGE, label="RSq")
     (grsq_line,) = ax.plot(sizes, grsq, "-", marker=mark, color=BLUE, linewidth=1.8, label="GRSq")
     chosen_line = ax.axvline(chosen, color="black", linewidth=1, label=f"chosen: {chosen}")
-    ax.set(
-        xlabel="number of terms", ylabel="GRSq and RSq", ylim=selection_limits(grsq, rsq, chosen)
-    )
+    curves, handles = [grsq, rsq], [grsq_line, rsq_line, used_line, chosen_line]
+    out_of_fold = getattr(model, "cv_tables_", {}).get("oof_rsq")
+    if out_of_fold is not None:
+        *folds, mean = out_of_fold.to_numpy()[:, : len(sizes)]
+        for fold in folds:
+            ax.plot(sizes, fold, "-", color=GREEN, linewidth=0.6, alpha=0.35)
+        (mean_line,) = ax.plot(
+            sizes, mean, "-", marker=mark, color=GREEN, linewidth=1.8, label="out-of-fold RSq"
+        )
+        curves, handles = [*curves, mean], [*handles[:2], mean_line, *handles[2:]]
+    label = "GRSq and RSq" if out_of_fold is None else "GRSq, RSq and out-of-fold RSq"
+    ax.set(xlabel="number of terms", ylabel=label, ylim=selection_limits(curves, chosen))
     ax.set_xlim(0.5, len(sizes) + 0.5)
     ax.xaxis.get_major_locator().set_params(integer=True)
     tidy(ax)
     ax.legend(
-        handles=[grsq_line, rsq_line, used_line, chosen_line],
-        loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4, frameon=False, fontsize=9,
+        handles=handles,
+        loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(handles), frameon=False, fontsize=9,
         columnspacing=1.2, handlelength=1.8,
     )  # fmt: skip
 
@@ -118,20 +130,20 @@ def used_per_subset(dirs, prune_terms) -> np.ndarray:
     return np.array(counts)
 
 
-def selection_limits(grsq, rsq, chosen) -> tuple[float, float]:
-    """A y scale for the rise to the chosen size; a steep fall of GRSq beyond it may leave it.
+def selection_limits(curves, chosen) -> tuple[float, float]:
+    """A y scale for the rise to the chosen size; a steep fall of a curve beyond it may leave it.
 
     As in plot.earth the intercept alone counts only where there are few subsets.
     """
-    both = np.stack([grsq, rsq])
-    both = np.where(np.isfinite(both), both, np.nan)
-    first = 1 if len(grsq) > 3 and chosen > 1 else 0
-    high = float(np.nanmax(both))
-    start = float(np.nanmin(both[:, first:chosen]))
+    values = np.stack(curves)
+    values = np.where(np.isfinite(values), values, np.nan)
+    first = 1 if values.shape[1] > 3 and chosen > 1 else 0
+    high = float(np.nanmax(values))
+    start = float(np.nanmin(values[:, first:chosen]))
     if high - start < 1e-6:
         return -0.05, 1.05
     # Beyond the chosen size at most as much below the rise as the rise is high.
-    low = max(float(np.nanmin(both[:, first:])), start - (high - start))
+    low = max(float(np.nanmin(values[:, first:])), start - (high - start))
     margin = 0.04 * (high - low)
     return low - margin, high + margin
 

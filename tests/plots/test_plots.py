@@ -120,6 +120,28 @@ class TestModelSelection:
         (chosen,) = found["chosen"]
         assert_allclose(line(ax, f"chosen: {chosen:.0f}").get_xdata(), chosen)
 
+    @needs_rscript
+    def test_draws_the_folds_by_which_a_size_was_chosen(self, data):
+        found = run_r(
+            "set.seed(3)\n"
+            'fit <- earth(X, y, degree = 2, nfold = 4, pmethod = "cv")\n'
+            "out <- list(folds = fit$cv.oof.rsq.tab, chosen = length(fit$selected.terms))",
+            packages=("earth",), X=data[0], y=data[1].to_numpy(),
+        )  # fmt: skip
+        options = {"degree": 2, "nfold": 4, "random_state": 3, "engine": "native"}
+        ax = plots.plot_model_selection(Earth(pmethod="cv", **options).fit(*data))
+        mean = line(ax, "out-of-fold RSq").get_ydata()
+        assert_allclose(mean, found["folds"][-1], rtol=1e-7)
+        folds = [drawn.get_ydata() for drawn in ax.get_lines() if drawn.get_label().startswith("_")]
+        assert_allclose(folds, found["folds"][:-1], rtol=1e-7)
+        (chosen,) = found["chosen"]
+        assert_allclose(line(ax, f"chosen: {chosen:.0f}").get_xdata(), chosen)
+        assert np.nanargmax(mean) == chosen - 1
+        labels = [text.get_text() for text in ax.get_legend().get_texts()]
+        assert labels[2] == "out-of-fold RSq"
+        plain = plots.plot_model_selection(Earth(**options).fit(*data))
+        assert len(plain.get_legend().get_texts()) == 4
+
     def test_the_rise_to_the_chosen_size_is_in_sight(self, model):
         ax = plots.plot_model_selection(model)
         low, high = ax.get_ylim()

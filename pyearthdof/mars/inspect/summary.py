@@ -382,6 +382,31 @@ def cv_lines(
     return [*lines, "", CV_NOTE, "", _cv_counts(folds), "", *_cv_table(model, tables)]
 
 
+def printed_glm(model) -> list[str]:
+    """R's lines on the generalised linear model when a fit is printed."""
+    return [] if model.glm is None else _glm_statistics(model, DIGITS)
+
+
+def printed_folds(model, tables: dict[str, pd.DataFrame], nprune) -> list[str]:
+    """R's statistics of the folds when a fit is printed."""
+    several = len(model.response_names) > 1
+    if "oof_rsq" in tables and "rsq" not in tables:  # pmethod="cv"
+        mean, spread = _out_of_fold(model.n_terms, tables)
+        chosen = (
+            f"mean.oof.RSq {_shown(mean, DIGITS, 'NA')} (sd {_shown(spread, CV_DIGITS, 'NA')}) at "
+            f"{model.n_terms} terms"
+        )
+        return [chosen, *_backward(model, tables, nprune, DIGITS + several)]
+    values = tables["rsq"].to_numpy()[-1]
+    if not several:
+        return [f"CVRSq {_shown(values[-1], DIGITS)}"]
+    names = (*model.response_names, "All")
+    return [
+        "CVRSq "
+        + "    ".join(f"{n} {_shown(v, DIGITS)}" for n, v in zip(names, values, strict=True))
+    ]
+
+
 def _by_cv(model, tables, digits: int) -> str:
     mean, spread = _out_of_fold(model.n_terms, tables)
     head = "" if model.glm is None else "Earth "

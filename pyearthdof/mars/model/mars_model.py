@@ -30,7 +30,7 @@ from ..components.variance import VarianceModel, interval_width
 from ..data.columns import Column, Columns
 from ..data.design import is_plain, numbers_by_name
 from ..data.training import Ranges
-from ..inspect.summary import model_html
+from ..inspect.summary import model_html, printed_glm
 
 if TYPE_CHECKING:
     from ..formula.model_matrix import Formula
@@ -267,12 +267,14 @@ class MarsModel:
         )
 
     def __str__(self) -> str:
-        return (
+        lines = [
             f"MARS model: selected {self.n_terms} of {len(self.dirs)} terms, and "
-            f"{len(self.used_features())} of {len(self.feature_names)} predictors\n"
+            f"{len(self.used_features())} of {len(self.feature_names)} predictors",
             f"GCV {self.gcv:.7g}    RSS {self.rss:.7g}    GRSq {self.grsq:.7g}    "
-            f"RSq {self.rsq:.7g}    {self._df_text()}"
-        )
+            f"RSq {self.rsq:.7g}    {self._df_text()}",
+            *printed_glm(self),
+        ]
+        return "\n".join(lines)
 
     def _df_text(self) -> str:
         if self.selection is None:

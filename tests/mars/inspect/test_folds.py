@@ -59,6 +59,8 @@ for (i in seq_along(calls)) {
   set.seed(5)
   fit <- suppressWarnings(eval(parse(text = paste0("earth(x, ", calls[i], ")"))))
   out[[paste0("s", i)]] <- capture.output(print(summary(fit)))
+  out[[paste0("p", i)]] <- capture.output(print(fit))
+  if (!is.null(fit$cv.rsq.tab)) out[[paste0("r", i)]] <- fit$cv.rsq.tab[nrow(fit$cv.rsq.tab), ]
 }
 """
 
@@ -86,3 +88,29 @@ def test_same_as_plain_r(case):
     loaded = Earth.from_json(model.to_json()).summary().split("\n")
     assert after_the_coefficients(loaded) == ours
     assert ours == after_the_coefficients(list(theirs))
+
+
+@needs_rscript
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("case", CASES)
+def test_print_has_the_lines_of_rs_print(case):
+    """On the generalised linear model and the cross-validation."""
+    name, options = CASES[case]
+    model = Earth(engine="native", random_state=5, **options).fit(X, RESPONSES[name])
+    number = 1 + list(CASES).index(case)
+    theirs = [line.rstrip() for line in plain_r()[f"p{number}"]]
+    ours = [line.rstrip() for line in str(model).split("\n")]
+    assert str(Earth.from_json(model.to_json())).split("\n")[0] == ours[0]
+    n_glm = theirs.index("") if theirs[0].startswith("GLM") else 0
+    assert ours[2 : 2 + n_glm] == theirs[:n_glm]
+    folds = ours[2 + n_glm :]
+    if options.get("pmethod") == "cv":
+        start = next(k for k, line in enumerate(theirs) if line.startswith("pmethod="))
+        assert folds[1:] == theirs[start:]
+        if name != "two":
+            assert folds[0].split(" at ")[0] in next(line for line in theirs if "mean.oof" in line)
+    elif len(model.response_names_) == 1:
+        assert theirs[-1].endswith(folds[0])
+    else:
+        values = [float(word) for word in folds[0].split()[2::2]]
+        np.testing.assert_allclose(values, plain_r()[f"r{number}"], rtol=1e-6)

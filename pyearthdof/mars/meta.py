@@ -104,7 +104,6 @@ class EarthMeta(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
     anova = _delegated("anova")
     summary = _delegated("summary")
     format = _delegated("format")
-    report = _delegated("report")
     to_python = _delegated("to_python")
     to_sympy = _delegated("to_sympy")
     to_sql = _delegated("to_sql")
@@ -116,6 +115,20 @@ class EarthMeta(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
     to_rds = _where_it_has("to_rds")
     reprune = _where_it_has("reprune")
     update = _where_it_has("update")
+
+    def report(self, path, X=None, y=None, *, df=None, level=0.95, title=None) -> None:
+        """Write the fitted model as one HTML page, with the df that were measured for it.
+
+        path, X, y, df, level and title as in `Earth.report`.
+        """
+        model = self._chosen()
+        df = self._measured if df is None else df
+        model.report(path, X, y, df=df, level=level, title=title)
+
+    @property
+    def _measured(self) -> Any:
+        """The degrees of freedom that were measured for the fitted model, if a subclass does that."""
+        return None
 
     @classmethod
     def load(cls, path):

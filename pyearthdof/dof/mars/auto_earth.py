@@ -220,24 +220,10 @@ class AutoEarth(EarthMeta):
         bound = self.bind(X)
         return bound.fit_many(check_many(Y, len(bound.X)))
 
-    def report(
-        self,
-        path: Any,
-        X: Rows | None = None,
-        y: np.ndarray | None = None,
-        *,
-        df: Any = None,
-        level: float = 0.95,
-        title: str | None = None,
-    ) -> None:
-        """Write the fitted model as one HTML page, with the df that were measured.
-
-        path, X, y, df, level and title as in `Earth.report`.
-        """
-        model = self._chosen()
-        if df is None and isinstance(self.choice_, SizeChoice) and not model.model_.is_merged:
-            df = self.choice_
-        model.report(path, X, y, df=df, level=level, title=title)
+    @property
+    def _measured(self) -> Any:
+        is_one = isinstance(self.choice_, SizeChoice) and not self.model_.is_merged
+        return self.choice_ if is_one else None
 
     def _check_arguments(self) -> None:
         inner = self._inner

@@ -126,22 +126,9 @@ class CorrectedEarth(EarthMeta):
         self.correction_, self.estimator_ = found, checked.fit(penalty=found.penalty)
         return self
 
-    def report(
-        self,
-        path: Any,
-        X: Rows | None = None,
-        y: np.ndarray | None = None,
-        *,
-        df: Any = None,
-        level: float = 0.95,
-        title: str | None = None,
-    ) -> None:
-        """Write the fitted model as one HTML page, with the df that were measured for its correction.
-
-        path, X, y, df, level and title as in `Earth.report`.
-        """
-        df = self.correction_ if df is None and self.__sklearn_is_fitted__() else df
-        self._chosen().report(path, X, y, df=df, level=level, title=title)
+    @property
+    def _measured(self) -> Any:
+        return self.correction_
 
     def bind(self, X: Rows) -> Bound:
         """This estimator on a design, for many fits: what depends on X alone is measured once."""

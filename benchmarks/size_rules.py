@@ -3,29 +3,38 @@
 python benchmarks/size_rules.py truths --rows FILE     108 truths x 20 data sets, degree 1 and 2
 python benchmarks/size_rules.py real --rows FILE       data sets of R and scikit-learn, with a test part
 python benchmarks/size_rules.py report --rows FILE     the tables of both, docs/size-rules.csv and the figure
+python benchmarks/size_rules.py auto --rows FILE       AutoEarth: the 108 truths and 40 others, in groups
+python benchmarks/size_rules.py auto-glm --rows FILE   AutoEarth: 24 truths of classes and counts
+python benchmarks/size_rules.py auto-real --rows FILE  AutoEarth: the real data sets
+python benchmarks/size_rules.py auto-report --rows FILE  their tables, and the coverage of intervals
 
 Each data set is a line of FILE when it is finished, so a run that was stopped goes on where it was. The
 error is that of the mean at new points (truths), or of the response in the test part (real data), always over
-that of a penalty chosen by 10-fold cross-validation on the same data.
+that of a penalty chosen by 10-fold cross-validation on the same data. AutoEarth is compared with a degree
+from 1 to 3 and a penalty that are chosen together by 10-fold cross-validation.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import subprocess
 import tempfile
 import time
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from real_data import WRITE
+from scipy.special import expit
 from sklearn.datasets import load_diabetes
 from sklearn.model_selection import KFold
 
 from pyearthdof import (
+    AutoEarth,
     Earth,
     EarthCV,
     choose_size,
@@ -36,10 +45,12 @@ from pyearthdof import (
 from pyearthdof.dof.mars.correction import mars_search
 from pyearthdof.dof.mars.fitted_mean import penalty_around_fit, size_around_fit
 from pyearthdof.exceptions import InvalidInputError
+from pyearthdof.mars.cv import PENALTIES
 from pyearthdof.mars.data.design import check_design
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 N_TRUTHS, N_DATA, N_NEW = 108, 20, 2000
+N_AUTO = 3  # data sets of a truth
 N_SPLITS, MOST_ROWS = 3, 400
 CRITERIA = ("aicc", "covariance", "gcv")
 NAMES = {
@@ -267,6 +278,185 @@ def run_truths(done: set, write, part: int, parts: int) -> None:
                        "degree": degree, "error": error, "terms": terms, "seconds": seconds})  # fmt: skip
 
 
+def auto_models(estimator, seed: int) -> dict:
+    """AutoEarth with its defaults, its single model, and cross-validation over degree and penalty."""
+    grid = {"degree": [1, 2, 3], "penalty": list(PENALTIES)}
+    return {
+        "auto": AutoEarth(estimator),
+        "auto-one": AutoEarth(estimator, n_models=1),
+        "default": estimator,
+        "cv": EarthCV(estimator, grid, cv=KFold(10, shuffle=True, random_state=seed)),
+    }
+
+
+def fit_all(models: dict, X, y) -> tuple[dict, dict]:
+    """The models, fitted, and the seconds that each took."""
+    seconds = {}
+    for name, model in models.items():
+        began = time.time()
+        model.fit(X, y)
+        seconds[name] = time.time() - began
+    return models, seconds
+
+
+def run_auto(done: set, write, part: int, parts: int) -> None:
+    """AutoEarth on the truths of `truths` and `further_truths`, with the coverage of its intervals."""
+    cases = [*truths(), *further_truths()][part::parts]
+    for k, truth in itertools.product(range(N_AUTO), cases):
+        key = f"auto-{truth.number}-{k}"
+        if key in done:
+            continue
+        rng = np.random.default_rng([17, truth.number])
+        X, new = truth.design_of(rng, truth.n), truth.design_of(rng, N_NEW)
+        mean, new_mean = truth.means(X), truth.means(new)
+        sigma = float(np.sqrt(new_mean.var() / truth.snr)) or 1.0
+        errors = sigma * truth.errors(rng, X, N_AUTO)
+        models, seconds = fit_all(auto_models(Earth(engine="native"), k), X, mean + errors[k])
+        error = {n: float(((m.predict(new) - new_mean) ** 2).mean()) for n, m in models.items()}
+        auto, y = models["auto"], new_mean + sigma * truth.errors(rng, new, 1)[0]
+        row = {
+            "key": key, "kind": truth.kind, "group": truth.group, "noise": truth.noise, "n": truth.n,
+            "p": truth.p, "snr": truth.snr, "error": error, "seconds": seconds,
+            "inside": share_inside(auto.predict_interval(new), y),
+            "inside-mean": share_inside(auto.predict_interval(new, kind="confidence"), new_mean),
+            "varies": auto.noise_sd_ is not None, "df": auto.df_,
+        }  # fmt: skip
+        write(row)
+
+
+def share_inside(table: pd.DataFrame, y: np.ndarray) -> float:
+    """Share of the values that are in their intervals."""
+    return float(((table["lower"] <= y) & (table["upper"] >= y)).mean())
+
+
+def run_auto_glm(done: set, write, part: int, parts: int) -> None:
+    """Excess deviance at new rows of AutoEarth, and of cross-validation, for classes and counts."""
+    kinds = ("hinges", "smooth", "products", "linear", "steps", "null")
+    for number in range(24)[part::parts]:
+        family = ("binomial", "poisson")[number // 12]
+        n, p = (200, 400)[number % 2], (5, 10, 20)[number % 3]
+        truth = Truth(
+            300 + number, kinds[number % 6], ("gaussian", "uniform")[number // 6 % 2], n, p, 1.0
+        )
+        rng = np.random.default_rng([19, truth.number])
+        X, new = truth.design_of(rng, n), truth.design_of(rng, N_NEW)
+        eta, new_eta = truth.means(X), truth.means(new)
+        scale = (1.5 if family == "binomial" else 0.7) / (new_eta.std() or 1.0)
+        eta, new_eta = scale * (eta - new_eta.mean()), scale * (new_eta - new_eta.mean())
+        for k in range(N_AUTO):
+            key = f"glm-{number}-{k}"
+            if key in done:
+                continue
+            if family == "binomial":
+                y = (rng.uniform(size=n) < expit(eta)).astype(float)
+            else:
+                y = rng.poisson(np.exp(np.minimum(eta, 4))).astype(float)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                models, seconds = fit_all(
+                    auto_models(Earth(engine="native", glm_family=family), k), X, y
+                )
+            error = {n: excess(m.predict(new), new_eta, family) for n, m in models.items()}
+            write({"key": key, "kind": truth.kind, "group": family, "n": n, "p": p, "error": error,
+                   "seconds": seconds})  # fmt: skip
+
+
+def excess(mean: np.ndarray, eta: np.ndarray, family: str) -> float:
+    """Mean deviance of predictions about the truth, less that of the truth itself."""
+    if family == "binomial":
+        p, q = expit(eta), np.clip(mean, 1e-6, 1 - 1e-6)
+        return float(2 * (p * np.log(p / q) + (1 - p) * np.log((1 - p) / (1 - q))).mean())
+    m, q = np.exp(np.minimum(eta, 4)), np.clip(mean, 1e-6, 1e6)
+    return float(2 * (m * np.log(m / q) - (m - q)).mean())
+
+
+def run_auto_real(done: set, write, part: int, parts: int) -> None:
+    """Two thirds to fit on, one third to test, as in `run_real`."""
+    for name, values in list(real_data().items())[part::parts]:
+        for split in range(N_SPLITS):
+            key = f"autoreal-{name}-{split}"
+            if key in done:
+                continue
+            rng = np.random.default_rng([13, split])
+            rows = rng.permutation(len(values))[:MOST_ROWS]
+            cut = 2 * len(rows) // 3
+            train, test = values[rows[:cut]], values[rows[cut:]]
+            try:
+                models, seconds = fit_all(
+                    auto_models(Earth(engine="native"), split), train[:, :-1], train[:, -1]
+                )
+            except InvalidInputError as error:
+                write({"key": key, "refused": str(error)})
+                continue
+            new, y = test[:, :-1], test[:, -1]
+            error = {n: float(((m.predict(new) - y) ** 2).mean()) for n, m in models.items()}
+            inside = share_inside(models["auto"].predict_interval(new), y)
+            write({"key": key, "kind": name, "group": "real data", "n": cut, "p": values.shape[1] - 1,
+                   "error": error, "seconds": seconds, "inside": inside})  # fmt: skip
+
+
+def auto_report(rows: list[dict]) -> None:
+    """Print the tables of AutoEarth."""
+    rows = [row for row in rows if "error" in row and row["key"].startswith(("auto", "glm"))]
+    for row in rows:
+        null = row["kind"] == "null"
+        real = row["group"] == "real data"
+        varies = row.get("noise") not in (None, "normal", "t3")
+        row["groups"] = [row["group"] + (", null" if null else "")]
+        if row["key"].startswith("auto-"):
+            row["groups"].append(
+                ("all null truths, heteroscedastic" if varies else "all null truths, homoscedastic")
+                if null
+                else "all truths with signal"
+            )
+            if not null and row["group"] != "the 108":
+                row["groups"].append("the 40 with signal")
+        elif not real:
+            row["groups"].append("all GLM truths" + (", null" if null else " with signal"))
+    names = list(dict.fromkeys(group for row in rows for group in row["groups"]))
+    rules = ("auto", "auto-one", "default")
+    print(
+        "| group | cases | " + " | ".join(rules) + " | ratio of mean errors | seconds, auto / cv |"
+    )
+    print("|---" * 7 + "|")
+    for name in names:
+        of = [row for row in rows if name in row["groups"]]
+        cells = []
+        for rule in rules:
+            each: dict[str, list[float]] = {}
+            for row in of:
+                if min(row["error"][rule], row["error"]["cv"]) > 0:
+                    ratio = np.log(row["error"][rule] / row["error"]["cv"])
+                    each.setdefault(row["key"].rsplit("-", 1)[0], []).append(ratio)
+            means = np.array([np.mean(values) for values in each.values()])
+            ratio = float(np.exp(means.mean()))
+            spread = means.std(ddof=1) / np.sqrt(len(means)) if len(means) > 1 else np.nan
+            cells.append(cell(ratio, ratio * spread))
+        total = sum(r["error"]["auto"] for r in of) / sum(r["error"]["cv"] for r in of)
+        times = [float(np.median([r["seconds"][m] for r in of])) for m in ("auto", "cv")]
+        cases = len({row["key"].rsplit("-", 1)[0] for row in of})
+        columns = [name, str(cases), *cells, f"{total:.2f}", f"{times[0]:.2f} / {times[1]:.2f}"]
+        print("| " + " | ".join(columns) + " |")
+    print()
+    for name in names:
+        of = [row for row in rows if name in row["groups"] and "inside" in row]
+        if of:
+            known = [row["inside-mean"] for row in of if "inside-mean" in row]
+            of_mean = f", of the mean {np.mean(known):.3f}" if known else ""
+            inside = np.mean([row["inside"] for row in of])
+            print(f"coverage of 95 % intervals, {name}: {inside:.3f}{of_mean}")
+    for varies in (False, True):
+        of = [
+            row for row in rows
+            if "varies" in row and (row["noise"] not in ("normal", "t3")) == varies
+        ]  # fmt: skip
+        if of:
+            kind = "heteroscedastic" if varies else "homoscedastic"
+            print(
+                f"varying noise found in {np.mean([r['varies'] for r in of]):.2f} of {kind} data sets"
+            )
+
+
 def real_data() -> dict[str, np.ndarray]:
     """Numeric data sets by name, the response last: 45 rows, 2 to 60 predictors, ten values of y at least."""
     found = {}
@@ -427,10 +617,19 @@ def draw(tables: dict) -> None:
     fig.savefig(DOCS / "size-rules.png", dpi=110)
 
 
+WORK = {
+    "truths": run_truths,
+    "real": run_real,
+    "auto": run_auto,
+    "auto-glm": run_auto_glm,
+    "auto-real": run_auto_real,
+}
+
+
 def main() -> None:
     """Run what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("work", choices=["truths", "real", "report"])
+    parser.add_argument("work", choices=[*WORK, "report", "auto-report"])
     parser.add_argument(
         "--rows", type=Path, required=True, help="file of finished data sets, a line each"
     )
@@ -443,13 +642,15 @@ def main() -> None:
     rows = [json.loads(line) for line in lines if line.endswith("}")]
     if arguments.work == "report":
         return report(rows)
+    if arguments.work == "auto-report":
+        return auto_report(rows)
     with arguments.rows.open("a") as file:
 
         def write(row: dict) -> None:
             file.write(json.dumps(row) + "\n")
             file.flush()
 
-        work = run_truths if arguments.work == "truths" else run_real
+        work = WORK[arguments.work]
         work({row["key"] for row in rows}, write, arguments.part, arguments.parts)
 
 

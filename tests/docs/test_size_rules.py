@@ -36,6 +36,17 @@ def test_truths_are_many_and_of_all_kinds(script):
         assert (np.ptp(means) > 0) == (truth.kind != "null")
 
 
+def test_further_truths_are_forty_in_groups(script):
+    found = script.further_truths()
+    assert len(found) == 40 and {truth.group for truth in found} == set(script.GROUPS)
+    assert sum(truth.kind == "null" for truth in found) == 4
+    rng = np.random.default_rng(0)
+    for truth in found:
+        X = truth.design_of(rng, 2000)
+        assert (np.ptp(truth.means(X)) > 0) == (truth.kind != "null")
+        assert 0.7 < truth.errors(rng, X, 5).std() < 1.4
+
+
 def test_the_page_shows_the_numbers(script):
     table = ROOT / "docs" / "size-rules.csv"
     frame = pd.read_csv(table, keep_default_na=False, na_values=[""])  # a kind is called null

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Self
@@ -18,20 +18,28 @@ from ...contract import Bound, Fits, Rows
 from ...exceptions import InvalidInputError
 from ...mars.base import check_many, weights_kept
 from ...mars.classifier import EarthClassifier
-from ...mars.components.glm import FAMILIES, GlmPart, GlmStoppedError, is_pairs, respond
+from ...mars.components.glm import (
+    FAMILIES,
+    OF_COUNTS,
+    OF_SHARES,
+    GlmPart,
+    GlmStoppedError,
+    is_pairs,
+    respond,
+)
 from ...mars.components.selection import NoiseModel, SelectionPart
-from ...mars.components.terms import term_names
+from ...mars.components.terms import evaluate_terms, term_names
 from ...mars.data.design import Design, Responses, differ
 from ...mars.data.training import TrainingData
 from ...mars.earth import Earth
-from ...mars.engines.native.engine import BoundNative, TermsFit
+from ...mars.engines.native.engine import BoundNative, SubsetSequence, TermsFit
+from ...mars.engines.native.glm_fit import GlmFit, fit_glm, glm_responses
 from ...mars.engines.native.glm_fit import check_responses as check_glm_responses
-from ...mars.engines.native.glm_fit import fit_glm, glm_responses
 from ...mars.meta import EarthMeta
 from ...mars.model.fit import Fit
 from ...mars.model.mars_model import MarsModel
 from ...mars.options import EarthOptions, default_nk, of_stage
-from ..criteria import CRITERIA
+from ..criteria import CRITERIA, LARGEST
 from ..montecarlo.draws import AUTHORS_SEED, NumpyDraws, RandomState, as_draws
 from .averaging import Choice, DegreeCurves, SteinDf, merge_terms, stein_df, tame
 from .fitted_mean import size_around_fit
@@ -79,8 +87,11 @@ class AutoEarth(EarthMeta):
         "auto" looks for noise whose standard deviation depends on X, by a MARS of the logarithms of the
         squared residuals, its size chosen by degrees of freedom. If more than a constant is found, the fits
         are weighted by one over the variance. "constant" does not look.
-    criterion : {"aicc", "covariance", "gcv"}
-        By which degrees and sizes are compared, see `choose_size`.
+    criterion : {"aicc", "covariance", "gcv", "deviance"}
+        By which degrees and sizes are compared, see `choose_size`. "deviance", for classes and counts, takes
+        the degree by "aicc" and of its sizes the one with the least deviance of the generalised linear model
+        plus 2 df n/(n - df - 1); for counts 2 phi df, with phi = max(1, Pearson's statistic/(n - df)) at the
+        size of "aicc".
     nk : "auto", None or int
         Most terms in the forward pass. "auto" is the estimator's own nk or, without one, the largest of
         earth's default, 61 and 2 sqrt(n); None is earth's.
@@ -239,7 +250,14 @@ class AutoEarth(EarthMeta):
         if not is_number(part) or not math.isfinite(part) or part <= 0:
             raise refusal("perturbation", part, "a number above 0")
         check_choice("variance", self.variance, VARIANCES)
-        check_choice("criterion", self.criterion, CRITERIA)
+        check_choice("criterion", self.criterion, (*CRITERIA, "deviance"))
+        families = (*OF_SHARES, *OF_COUNTS)
+        family = "binomial" if is_classifier(inner) else inner.glm_family
+        if self.criterion == "deviance" and family not in families:
+            right = (
+                f"one of {', '.join(CRITERIA)} for an Earth without glm_family of classes or counts"
+            )
+            raise refusal("criterion", self.criterion, right)
         check_choice("design", self.design, DESIGNS)
         check_choice("mu", self.mu, (None, "fitted"))
         if self.nk not in ("auto", None) and not (is_integer(self.nk) and 1 <= self.nk <= 1000):
@@ -375,8 +393,10 @@ class _Search:
                 )
                 curves[degree] = self._measured(earth, weights)
             n = len(self.X) if weights is None else int((weights > 0).sum())
+            criterion = self.settings.criterion
+            criterion = "aicc" if criterion == "deviance" else criterion
             self.known[key] = DegreeCurves(
-                engines, curves, weights, self.settings.criterion, n, self.estimator.nprune
+                engines, curves, weights, criterion, n, self.estimator.nprune
             )
         return self.known[key]
 
@@ -418,6 +438,13 @@ class _Search:
             noise, noise_sd = _scaled(noise, scale), scale * noise_sd
         else:
             noise = NoiseModel.constant(float(np.sqrt(choice.sigma2)), self.X.shape[1])
+        size_of = None
+        if self.settings.criterion == "deviance":
+            size_of = self._by_deviance(curves, y)
+            sequence = curves.engines[choice.degree].sequence(y, curves.weights)
+            size = size_of(sequence, choice)
+            df = float(curves.curves[choice.degree].df_at(size))
+            choice = replace(choice, size=size, df=df)
         size_choice = self._size_choice(curves, y, choice)
         n_models = self.settings.n_models if choice.sigma2 > 0 else 1
         if n_models == 1:
@@ -426,7 +453,7 @@ class _Search:
             models = curves.fit(y[:, None], [choice])
             stein = SteinDf(size_choice.df, float(curve.se[at]))
             return _Selected(size_choice, models, curves, noise, noise_sd, stein)
-        models, stein = self._perturbed(curves, y, choice, k, n_models)
+        models, stein = self._perturbed(curves, y, choice, k, n_models, size_of)
         return _Selected(size_choice, models, curves, noise, noise_sd, stein)
 
     @property
@@ -456,12 +483,18 @@ class _Search:
         """The choice with the scores of all sizes of its degree."""
         rss, _ = curves.table(choice.degree, y[:, None])
         found = choose_size(
-            curves.curves[choice.degree], rss[0], criterion=self.settings.criterion, n=curves.n
+            curves.curves[choice.degree], rss[0], criterion=curves.criterion, n=curves.n
         )
         return replace(found, size=choice.size, df=choice.df, sigma2=choice.sigma2)
 
     def _perturbed(
-        self, curves: DegreeCurves, y: np.ndarray, choice: Choice, k: int, n_models: int
+        self,
+        curves: DegreeCurves,
+        y: np.ndarray,
+        choice: Choice,
+        k: int,
+        n_models: int,
+        size_of: Callable[[SubsetSequence, Choice], int] | None,
     ) -> tuple[list[TermsFit], SteinDf]:
         """The models of responses with added noise, and the df of their mean."""
         Z = np.random.default_rng([self.seed, 1 + k]).normal(size=(len(y), n_models))
@@ -469,11 +502,57 @@ class _Search:
         step = self.settings.perturbation * np.sqrt(choice.sigma2)
         Y = y[:, None] + step * Z / np.where(root > 0, root, 1.0)
         threads = 1 if self.options.allowed is not None else self.n_threads
-        models = curves.fit(Y, curves.choose(Y, threads), threads)
+        models = curves.fit(Y, curves.choose(Y, threads), threads, size_of)
         kept = tame(models, self.X, float(np.ptp(y)))
         models = [model for model, is_kept in zip(models, kept, strict=True) if is_kept]
         merged = merge_terms(models)
         return models, stein_df(Z[:, kept], root * (merged.basis(self.X) @ merged.coef), step)
+
+    def _by_deviance(
+        self, curves: DegreeCurves, y: np.ndarray
+    ) -> Callable[[SubsetSequence, Choice], int]:
+        """A function of a pruning sequence: the size with the least penalised deviance for y."""
+        n, is_count = curves.n, self.options.glm_family in OF_COUNTS
+
+        def size_of(sequence: SubsetSequence, choice: Choice) -> int:
+            most = len(sequence) if curves.nprune is None else min(len(sequence), curves.nprune)
+            df = curves.curves[choice.degree].df_at(np.arange(1, most + 1))
+            sizes = [
+                size for size in range(1, most + 1) if size == 1 or df[size - 1] <= LARGEST * n
+            ]
+            columns = evaluate_terms(self.X, sequence.dirs, sequence.cuts).T
+            fits = {}
+            for size in sizes:
+                chosen = sequence.found.best[size - 1, :size] if size > 1 else [0]
+                fits[size] = self._glm(np.ascontiguousarray(columns[chosen]), y)
+            phi = 1.0
+            at = fits.get(min(choice.size, most))
+            if is_count and at is not None:
+                weights = 1.0 if self.data.all_weights is None else self.data.all_weights
+                pearson = float((weights * (y - at.mean) ** 2 / np.maximum(at.mean, 1e-10)).sum())
+                phi = max(1.0, pearson / max(n - choice.df, 1.0))
+            scores = {
+                size: fit.deviance
+                + (2 * phi * df[size - 1] if is_count else _small_sample(float(df[size - 1]), n))
+                for size, fit in fits.items()
+                if fit is not None
+            }
+            return min(scores, key=lambda size: scores[size]) if scores else 1
+
+        return size_of
+
+    def _glm(self, columns: np.ndarray, y: np.ndarray) -> GlmFit | None:
+        """The generalised linear model of y on the rows of `columns`; None where R's iteration stops."""
+        options = self.options
+        assert options.glm_family is not None
+        columns[0] = 1.0
+        try:
+            return fit_glm(
+                columns, y, options.glm_family, options.glm_link, weights=self.data.all_weights,
+                maxit=options.glm_maxit, epsilon=options.glm_epsilon, l2=options.glm_l2 or RIDGE,
+            )  # fmt: skip
+        except GlmStoppedError:
+            return None
 
     def single(self, found: _Selected) -> tuple[Any, list[_Selected]]:
         """The one model, fitted by the estimator itself; its choice may have been measured again."""
@@ -647,17 +726,9 @@ class _Search:
             for of_one in block.T:
                 terms = np.flatnonzero(of_one)
                 terms = terms if len(terms) and terms[0] == 0 else np.append(0, terms)
-                columns = np.ascontiguousarray(basis[:, terms].T)
-                columns[0] = 1.0
-                try:
-                    fit = fit_glm(
-                        columns, y, options.glm_family, options.glm_link, weights=data.all_weights,
-                        maxit=options.glm_maxit, epsilon=options.glm_epsilon,
-                        l2=options.glm_l2 or RIDGE, n_threads=self.n_threads,
-                    )  # fmt: skip
-                except GlmStoppedError:
-                    continue
-                fits.append((terms, fit))
+                fit = self._glm(np.ascontiguousarray(basis[:, terms].T), y)
+                if fit is not None:
+                    fits.append((terms, fit))
             if not fits:
                 raise InvalidInputError(
                     f"glm_family={options.glm_family!r}, glm_link={link!r} but response "
@@ -695,6 +766,11 @@ class _Search:
         return size_around_fit(
             self.design, long, choice, earth, self.weights, self.estimator.nprune, **run
         )
+
+
+def _small_sample(df: float, n: int) -> float:
+    """Twice the degrees of freedom with the correction for small samples."""
+    return 2 * df * n / (n - df - 1) if n > df + 1 else math.inf
 
 
 def _scaled(noise: NoiseModel, factor: float) -> NoiseModel:

@@ -9,7 +9,7 @@ from the same fits: df = E[z'(f(y + t z))]/t.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,7 @@ from joblib import Parallel, delayed
 
 from ..._utils.warnings import CollectedWarnings
 from ...mars.components.terms import evaluate_terms
-from ...mars.engines.native.engine import BoundNative, TermsFit
+from ...mars.engines.native.engine import BoundNative, SubsetSequence, TermsFit
 from ..criteria import ROUNDING, criteria_of
 from .sizes import SizeCurve
 
@@ -89,12 +89,19 @@ class DegreeCurves:
             rss = rss[:, : self.nprune]
         return rss, self.curves[degree].df_at(np.arange(1, rss.shape[1] + 1))
 
-    def fit(self, Y: np.ndarray, choices: Sequence[Choice], n_threads: int = 1) -> list[TermsFit]:
-        """The chosen terms of each column of Y."""
+    def fit(
+        self,
+        Y: np.ndarray,
+        choices: Sequence[Choice],
+        n_threads: int = 1,
+        size_of: Callable[[SubsetSequence, Choice], int] | None = None,
+    ) -> list[TermsFit]:
+        """The chosen terms of each column of Y; `size_of` may take another size of the sequence."""
 
         def fit_one(y: np.ndarray, choice: Choice) -> TermsFit:
             with CollectedWarnings():  # of terms that depend on others: none of them is in the fit
-                return self.engines[choice.degree].fit_terms(y, choice.size, self.weights)
+                sequence = self.engines[choice.degree].sequence(y, self.weights)
+            return sequence.terms(choice.size if size_of is None else size_of(sequence, choice))
 
         pairs = list(zip(Y.T, choices, strict=True))
         if n_threads == 1:

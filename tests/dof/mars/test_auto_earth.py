@@ -356,3 +356,35 @@ def test_pairs_of_counts_are_refused():
     pairs = np.column_stack([np.arange(150) % 4, np.arange(150) % 3])
     with pytest.raises(InvalidInputError, match="y has two columns of counts"):
         AutoEarth(native(glm_family="binomial")).fit(X, pairs)
+
+
+@pytest.mark.parametrize("n_models", [1, 4])
+@pytest.mark.parametrize("family", ["binomial", "poisson"])
+def test_the_size_by_deviance(family, n_models):
+    rng = np.random.default_rng(8)
+    eta = 0.8 * MEAN - 0.5
+    y = (
+        rng.poisson(np.exp(eta))
+        if family == "poisson"
+        else rng.uniform(size=150) < 1 / (1 + np.exp(-eta))
+    )
+    estimator = native(glm_family=family)
+    model = quick(estimator, criterion="deviance", n_models=n_models).fit(X, y.astype(float))
+    assert np.isfinite(model.predict(NEW)).all()
+    choice = model.choice_
+    if n_models == 1:  # the least penalised deviance, by earth's own fits of each size
+        options = {"degree": model.degree_, "penalty": -1, "thresh": 1e-4, "glm_family": family}
+        scores = []
+        for size in range(1, 1 + int(np.isfinite(choice.table["aicc"]).sum())):
+            one = native(**options, nprune=size).fit(X, y.astype(float))
+            df = choice.curve.df_at(size)
+            phi = 1.0
+            if family == "poisson":
+                at = native(**options, nprune=int(choice.table["aicc"].argmin()) + 1).fit(X, y)
+                mean, at_df = at.predict(X), choice.table["df"][at.n_terms_ - 1]
+                phi = max(1.0, ((y - mean) ** 2 / mean).sum() / (150 - at_df))
+            cost = 2 * phi * df if family == "poisson" else 2 * df * 150 / (149 - df)
+            scores.append(one.glm_["deviance"].item() + cost)
+        assert model.n_terms_ == choice.size == int(np.argmin(scores)) + 1
+    with pytest.raises(InvalidInputError, match="criterion='deviance' but"):
+        quick(criterion="deviance").fit(X, Y)

@@ -687,6 +687,38 @@ class TermsFit:
     coef: np.ndarray
 
 
+@dataclass(frozen=True)
+class SubsetSequence:
+    """The terms of a forward pass, and the best subset of each size.
+
+    Attributes
+    ----------
+    dirs, cuts : (n_terms, p) arrays
+    columns : (n_terms, n) array, times the roots of the weights where there are any
+    weighted : (n,) array, the response times them
+    found : Subsets
+    """
+
+    dirs: np.ndarray
+    cuts: np.ndarray
+    columns: np.ndarray
+    weighted: np.ndarray
+    found: Subsets
+
+    def __len__(self) -> int:
+        return len(self.found.rss)
+
+    def terms(self, size: int) -> TermsFit:
+        """The best terms of a size, at most that of the longest, and their coefficients."""
+        size = min(size, len(self))
+        chosen = self.found.best[size - 1, :size] if size > 1 else np.zeros(1, dtype=int)
+        columns = self.columns[chosen]
+        length = np.linalg.norm(columns, axis=1)
+        scaled = (columns / length[:, None]).T
+        coef, *_ = np.linalg.lstsq(scaled, self.weighted, rcond=NEARLY_DEPENDENT)
+        return TermsFit(self.dirs[chosen], self.cuts[chosen], coef / length)
+
+
 class BoundNative(BoundEngine):
     """MARS with the native engine on one design, whose columns are sorted once.
 
@@ -739,22 +771,16 @@ class BoundNative(BoundEngine):
         )  # fmt: skip
         return PathFits(np.ascontiguousarray(fitted.transpose(1, 2, 0)), terms.T.astype(float))
 
-    def fit_terms(self, y: np.ndarray, size: int, weights: np.ndarray | None = None) -> TermsFit:
-        """The best `size` terms for a response, as `fit_sizes` finds them, and their coefficients."""
+    def sequence(self, y: np.ndarray, weights: np.ndarray | None = None) -> SubsetSequence:
+        """The forward pass of a response and the best subset of each size, as `fit_sizes` finds them."""
         weights = effective_weights(weights, len(y), self.options)
         forward = forward_pass(
             self.X, y[:, None], self.options, weights, self.names, design=self.design
         )
-        root = np.ones(len(y)) if weights is None else np.sqrt(weights)
-        columns, chosen = np.ascontiguousarray(forward.bx.T), np.zeros(1, dtype=int)
-        if size > 1:
-            found = find_subsets(columns, (root * y)[:, None], self.options)
-            size = min(size, len(found.rss))
-            chosen = found.best[size - 1, :size]
-        columns = columns[chosen]
-        length = np.linalg.norm(columns, axis=1)
-        coef, *_ = np.linalg.lstsq((columns / length[:, None]).T, root * y, rcond=NEARLY_DEPENDENT)
-        return TermsFit(forward.dirs[chosen].astype(float), forward.cuts[chosen], coef / length)
+        weighted = y if weights is None else np.sqrt(weights) * y
+        columns = np.ascontiguousarray(forward.bx.T)
+        found = find_subsets(columns, weighted[:, None], self.options)
+        return SubsetSequence(forward.dirs.astype(float), forward.cuts, columns, weighted, found)
 
     def fit_sizes(
         self, Y: np.ndarray, Z: np.ndarray | None = None, weights: np.ndarray | None = None,
@@ -805,7 +831,9 @@ class BoundNative(BoundEngine):
         self, y: np.ndarray, direction: np.ndarray | None, weights: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray | None]:
         root = np.ones(len(y)) if weights is None else np.sqrt(weights)
-        forward = forward_pass(self.X, y[:, None], self.options, weights, self.names)
+        forward = forward_pass(
+            self.X, y[:, None], self.options, weights, self.names, design=self.design
+        )
         weighted = root * y
         columns = np.ascontiguousarray(forward.bx.T)
         found = find_subsets(columns, weighted[:, None], self.options)

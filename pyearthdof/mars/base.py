@@ -74,7 +74,15 @@ from .model.estimator_file import EstimatorFile, RowSummary, check_params
 from .model.fit import Fit
 from .model.intervals import check_variance_model, interval_table, standard_deviations
 from .model.mars_model import KINDS, MarsModel
-from .options import SEARCH_OPTIONS, EarthOptions, check_options, linear_predictors, of_stage
+from .options import (
+    SEARCH_OPTIONS,
+    EarthOptions,
+    check_options,
+    interacting_groups,
+    linear_predictors,
+    monotone_columns,
+    of_stage,
+)
 from .printing import check_digits
 from .report.estimator import write_report
 
@@ -309,12 +317,15 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
     def _options_for(self, design: Design, Y: np.ndarray | None = None) -> EarthOptions:
         """The arguments, checked for a design and the (n, m) responses of all rows, one by default."""
         params = self._params()
-        params["linpreds"] = _expanded_names(params["linpreds"], design.columns)
+        _expand_names(params, design.columns)
+        gaps = () if design.columns is None else design.columns.gaps
         n_resp, pairs = 1, False
         if Y is not None:
             family = params["glm_family"]
             n_resp, pairs = Y.shape[1], family is not None and is_pairs(Y, family)
-        return check_options(params, design.names, len(design.values), n_resp, pairs=pairs)
+        return check_options(
+            params, design.names, len(design.values), n_resp, pairs=pairs, gaps=gaps
+        )
 
     def _params(self) -> dict[str, Any]:
         """The effective arguments."""
@@ -323,7 +334,7 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
     def _settings(self) -> dict[str, Any]:
         """The options of the fit and its seed, for the R code of a report."""
         model, params = self.model_, self._params()
-        params["linpreds"] = _expanded_names(params["linpreds"], model.columns)
+        _expand_names(params, model.columns)
         seed = params["random_state"]
         try:
             options = check_options(
@@ -1335,7 +1346,10 @@ def search_options(
     `names` are the columns with factors expanded, `columns` says which factors they come from.
     """
     options = {name: getattr(estimator, name) for name in SEARCH_OPTIONS}
-    options["linpreds"] = linear_predictors(_expanded_names(options["linpreds"], columns), names)
+    _expand_names(options, columns)
+    options["linpreds"] = linear_predictors(options["linpreds"], names)
+    options["monotone"] = monotone_columns(options["monotone"], names)
+    options["interactions"] = interacting_groups(options["interactions"], names)
     return options
 
 
@@ -1356,6 +1370,14 @@ def weights_kept(data: TrainingData, options: EarthOptions) -> np.ndarray | None
     if not options.force_weights and (given is None or not differ(used)):
         return None
     return weights if folds or options.glm_family is None else taken(weights, data.subset)
+
+
+def _expand_names(params: dict[str, Any], columns: Columns | None) -> None:
+    """Put the names of the columns of a raw factor in place of its own, in all options that name columns."""
+    params["linpreds"] = _expanded_names(params["linpreds"], columns)
+    groups = params["interactions"]
+    if isinstance(groups, list | tuple) and not any(isinstance(group, str) for group in groups):
+        params["interactions"] = [_expanded_names(group, columns) for group in groups]
 
 
 def _expanded_names(linpreds: Any, columns: Columns | None) -> Any:

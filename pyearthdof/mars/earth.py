@@ -90,6 +90,19 @@ class Earth(MarsEstimator, Procedure):
         Threads of the native engine, for folds or for one fit, as joblib counts them: None is 1 unless
         `joblib.parallel_config` says otherwise, -1 all processors. The model is the same, to the bit, for
         any number.
+    missing : {"raise", "indicator"}, default "raise"
+        Missing values in X are refused, or enter by indicators: a column with missing values gets a column
+        `missing(x)`, 1 where it is missing, and its own terms are 0 there. An indicator counts neither as
+        a degree of interaction nor has it knots; the GCV charges its terms as any others. New rows may lack
+        the columns that lacked values in the fit. R's earth has no such option: it takes the native engine.
+    monotone : dict, optional
+        Columns, by name or index, whose effect must increase (1) or decrease (-1), such as {"age": 1}. They
+        enter no interaction, and constrained least squares gives all their slopes the sign, in the pruning
+        pass, too; for a generalised linear model on the scale of the link. For one response, by the native
+        engine, with pmethod "backward" or "none".
+    interactions : list of groups of columns, optional
+        Columns, by name or index, that may interact: [("age", "sex"), ("x", "y", "z")]. A term has only
+        columns of which each two are together in a group. It is `allowed` in R.
 
     Attributes
     ----------
@@ -171,6 +184,10 @@ class Earth(MarsEstimator, Procedure):
         random_state=None,
         engine="auto",
         n_jobs=None,
+        *,
+        missing="raise",
+        monotone=None,
+        interactions=None,
     ):
         self._set_arguments(locals())
 

@@ -10,6 +10,8 @@ import inspect
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from itertools import combinations
 from numbers import Integral
 from typing import Any, Literal
 
@@ -18,6 +20,7 @@ import numpy as np
 from .._utils.checks import is_flag, is_integer, is_number, refusal
 from ..exceptions import InvalidInputError
 
+MISSING = ("raise", "indicator")
 PMETHODS = ("backward", "none", "exhaustive", "forward", "seqrep", "cv")
 GLM_FAMILIES = {  # our names and R's
     "binomial": "binomial", "poisson": "poisson", "gamma": "Gamma", "gaussian": "gaussian",
@@ -177,6 +180,8 @@ class EarthOptions:
     """
 
     n_features: int
+    # Columns that indicate missing values, each with the other columns of its predictor.
+    gaps: tuple[tuple[int, tuple[int, ...]], ...] = ()
     # fmt: off
     degree: int = _option("forward", "degree", 1, "an integer from 1 to 10", _integer(1, 10))
     penalty: float = _option(
@@ -199,6 +204,12 @@ class EarthOptions:
         "forward", "allowed", None,
         "None or a function of degree, pred, parents and, if wanted, namesx and first", _or_none(_function))
     linpreds: tuple[int, ...] = _option("forward", "linpreds", None, "None, True, names or indices", _later)
+    missing: str = _option(
+        "forward", "", "raise", "one of " + ", ".join(MISSING), _word(MISSING), only_native=True)
+    monotone: tuple[tuple[int, int], ...] | None = _option(
+        "forward", "", None, "None or a dictionary of columns and 1 or -1", _later, only_native=True)
+    interactions: tuple[tuple[int, ...], ...] | None = _option(
+        "forward", "", None, "None or groups of columns that may interact", _later)
     response_weight: np.ndarray | None = _option(  # noqa: RUF009
         "forward", "wp", None, "None or a number for each response", _later)
     force_weights: bool = _option("forward", "Force.weights", False, "True or False", _flag)
@@ -271,11 +282,41 @@ class EarthOptions:
             return n_resp == 1 and self.response_weight is None
         return self.scale_y
 
+    @cached_property
+    def apart(self) -> tuple[tuple[int, int], ...]:
+        """Pairs of columns that no term has: by `interactions`, `monotone` and missing values."""
+        pairs = {(j, k) for k, others in self.gaps for j in others}
+        alone = {j for j, _ in self.monotone or ()}
+        if alone or self.interactions is not None:
+            together = {
+                pair for group in self.interactions or () for pair in combinations(sorted(group), 2)
+            }
+            pairs |= {
+                pair
+                for pair in combinations(range(self.n_features), 2)
+                if alone.intersection(pair)
+                or (self.interactions is not None and pair not in together)
+            }
+        return tuple(sorted(pairs))
+
+    def _may_interact(self) -> Callable[..., bool] | None:
+        """`interactions` as an `allowed` function of R."""
+        if self.interactions is None:
+            return None
+        apart = set(self.apart)
+
+        def allowed(degree: int, pred: int, parents: np.ndarray) -> bool:
+            others = np.flatnonzero(parents).tolist()
+            return not any((min(pred, j), max(pred, j)) in apart for j in others)
+
+        return allowed
+
     def in_r(self) -> dict[str, Any]:
         """By R's names; what has R's default is left out, so that $call stays readable."""
         values: dict[str, Any] = {o.name: getattr(self, o.name) for o in OPTIONS if o.r_name}
         values["linpreds"] = np.array(self.linpreds, dtype=float) + 1 if self.linpreds else None
         values["glm_family"] = self._glm_in_r()
+        values["allowed"] = self.allowed or self._may_interact()
         if self.nk == default_nk(self.n_features):
             values["nk"] = None
         if self.penalty == default_penalty(self.degree):
@@ -313,17 +354,19 @@ SEARCH_OPTIONS = tuple(
 
 def check_options(
     params: Mapping[str, Any], feature_names: Sequence[str], n_samples: int, n_resp: int = 1, *,
-    pairs: bool = False,
+    pairs: bool = False, gaps: tuple[tuple[int, tuple[int, ...]], ...] = (),
 ) -> EarthOptions:  # fmt: skip
     """What a user gave by our names, checked for these columns and numbers of rows and responses.
 
-    With `pairs` the two responses are the successes and failures of one.
+    With `pairs` the two responses are the successes and failures of one; `gaps` are those of the columns.
     """
     checked = {option.name: option.check(params[option.name]) for option in OPTIONS}
     for name in ("minspan", "endspan"):
         if checked[name] > n_samples:
             raise refusal(name, checked[name], f"at most the number of rows, {n_samples}")
     checked["linpreds"] = linear_predictors(params["linpreds"], feature_names)
+    checked["monotone"] = monotone_columns(params["monotone"], feature_names)
+    checked["interactions"] = interacting_groups(params["interactions"], feature_names, gaps)
     if pairs and params["response_weight"] is not None:
         raise refusal(
             "response_weight", params["response_weight"], "None with successes and failures"
@@ -335,7 +378,7 @@ def check_options(
         and checked["get_leverages"] is None
     ):
         checked["get_leverages"] = True  # without which there is no variance model
-    options = EarthOptions(n_features=len(feature_names), **checked)
+    options = EarthOptions(n_features=len(feature_names), gaps=gaps, **checked)
     _check_together(options, n_resp, pairs)
     return options
 
@@ -345,6 +388,12 @@ def _check_together(options: EarthOptions, n_resp: int, pairs: bool) -> None:
     given = [name for name in sorted(of_stage("glm")) if getattr(options, name)]
     if given and options.glm_family is None:
         raise InvalidInputError(f"{given[0]} is given but glm_family is None")
+    if options.interactions is not None and options.allowed is not None:
+        raise InvalidInputError(
+            "allowed and interactions are both given but they decide the same: give one of them"
+        )
+    if options.monotone:
+        _check_monotone(options, n_resp)
     folds = options.nfold > 1
     if options.pmethod == "cv" and not folds:
         raise InvalidInputError(f"nfold={options.nfold} but pmethod='cv' needs 2 or more")
@@ -361,6 +410,16 @@ def _check_together(options: EarthOptions, n_resp: int, pairs: bool) -> None:
         )
     if options.response_weight is not None and options.scale_y:
         raise InvalidInputError("scale_y=True but it should be None or False with response_weight")
+
+
+def _check_monotone(options: EarthOptions, n_resp: int) -> None:
+    """What constrained least squares does not have."""
+    if n_resp > 1:
+        raise InvalidInputError("monotone should be None with several responses")
+    if options.pmethod not in ("backward", "none"):
+        raise refusal("pmethod", options.pmethod, "'backward' or 'none' with monotone")
+    if options.varmod_method != "none":
+        raise refusal("varmod_method", options.varmod_method, "'none' with monotone")
 
 
 def _check_variance(options: EarthOptions, n_resp: int) -> None:
@@ -416,18 +475,64 @@ def linear_predictors(linpreds, feature_names: Sequence[str]) -> tuple[int, ...]
     return tuple(sorted({_column_index(v, feature_names) for v in values}))
 
 
-def _column_index(value, feature_names: Sequence[str]) -> int:
+def monotone_columns(monotone, feature_names: Sequence[str]) -> tuple[tuple[int, int], ...] | None:
+    """Columns and the signs of their slopes, from a dictionary of names or indices.
+
+    >>> monotone_columns({"price": -1, "age": 1}, ["age", "price"])
+    ((0, 1), (1, -1))
+    """
+    if monotone is None:
+        return None
+    try:
+        given = dict(monotone)
+    except (TypeError, ValueError):
+        raise refusal("monotone", monotone, "None or a dictionary of columns and 1 or -1") from None
+    for value in given.values():
+        if is_flag(value) or value not in (1, -1):
+            raise refusal("monotone", monotone, "None or a dictionary of columns and 1 or -1")
+    found = [(_column_index(k, feature_names, "monotone"), int(v)) for k, v in given.items()]
+    if len({j for j, _ in found}) < len(found):
+        raise InvalidInputError(f"monotone={monotone!r} but it should have each column once")
+    return tuple(sorted(found))
+
+
+def interacting_groups(
+    interactions, feature_names: Sequence[str], gaps: tuple[tuple[int, tuple[int, ...]], ...] = ()
+) -> tuple[tuple[int, ...], ...] | None:
+    """Columns that may interact, as groups of indices; indicators of missing values belong to their columns.
+
+    >>> interacting_groups([("age", "sex"), (0, 2)], ["age", "sex", "price"])
+    ((0, 1), (0, 2))
+    """
+    if interactions is None:
+        return None
+    right = "None or a list of groups of two or more columns, such as [('age', 'sex')]"
+    if isinstance(interactions, str):
+        raise refusal("interactions", interactions, right)
+    try:
+        groups = [list(group) for group in interactions if not isinstance(group, str)]
+        if len(groups) < len(list(interactions)) or min(map(len, groups), default=2) < 2:
+            raise TypeError
+    except TypeError:
+        raise refusal("interactions", interactions, right) from None
+    found = []
+    for group in groups:
+        own = {_column_index(value, feature_names, "interactions") for value in group}
+        own |= {k for k, others in gaps if own.intersection(others)}
+        found.append(tuple(sorted(own)))
+    return tuple(found)
+
+
+def _column_index(value, feature_names: Sequence[str], option: str = "linpreds") -> int:
     if isinstance(value, str):
         if value not in feature_names:
             raise InvalidInputError(
-                f"linpreds names {value!r}, which is not a column of X: {', '.join(feature_names)}"
+                f"{option} names {value!r}, which is not a column of X: {', '.join(feature_names)}"
             )
         return list(feature_names).index(value)
     if is_integer(value) and 0 <= value < len(feature_names):
         return int(value)
-    raise refusal(
-        "linpreds", value, f"a column name or an index from 0 to {len(feature_names) - 1}"
-    )
+    raise refusal(option, value, f"a column name or an index from 0 to {len(feature_names) - 1}")
 
 
 def default_penalty(degree: int) -> float:

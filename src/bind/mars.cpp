@@ -1,5 +1,6 @@
 // The native engine of MARS for Python.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
@@ -39,13 +40,19 @@ void require_rows(const Design& design, const In2<double>& y) {
   require(y.shape(1) == design.n, "the responses should have as many cases as the design");
 }
 
-void require_fit(const Design& design, const Columns& linpreds, const In2<double>& y) {
+void require_fit(const Design& design, const Settings& settings, const Columns& linpreds, const In2<double>& y) {
   require_rows(design, y);
   for (std::size_t j : linpreds) require(j < design.p, "linpreds should be columns of the design");
+  const Roles& roles = settings.roles;
+  for (const Columns* columns : {&roles.indicators, &roles.incomplete})
+    for (std::size_t j : *columns) require(j < design.p, "roles should be of columns of the design");
+  for (const auto& [j, k] : roles.apart)
+    require(j < design.p && k < design.p, "roles should be of columns of the design");
 }
 
-void require_fit(const Design& design, const Columns& linpreds, const In2<double>& y, const In1<double>& weights) {
-  require_fit(design, linpreds, y);
+void require_fit(const Design& design, const Settings& settings, const Columns& linpreds, const In2<double>& y,
+                 const In1<double>& weights) {
+  require_fit(design, settings, linpreds, y);
   require(weights.shape(0) == design.n, "there should be a weight for each case");
 }
 
@@ -99,7 +106,7 @@ struct Collected {
 
 nb::dict forward_pass(const Design& design, const Settings& settings, const Columns& linpreds, const In2<double>& y,
                       bool exact, int n_threads) {
-  require_fit(design, linpreds, y);
+  require_fit(design, settings, linpreds, y);
   std::unique_ptr<ForwardPass> pass;
   Table<double> columns = in_threads(n_threads, [&](Team& team) {
     pass = std::make_unique<ForwardPass>(design, settings, linpreds, y.shape(0), team);
@@ -113,7 +120,7 @@ nb::dict forward_pass(const Design& design, const Settings& settings, const Colu
 
 nb::dict weighted_pass(const Design& design, const Settings& settings, const Columns& linpreds, const In2<double>& y,
                        const In1<double>& weights, double rss_null, bool exact, int n_threads) {
-  require_fit(design, linpreds, y, weights);
+  require_fit(design, settings, linpreds, y, weights);
   std::unique_ptr<WeightedPass> pass;
   Table<double> columns = in_threads(n_threads, [&](Team& team) {
     pass = std::make_unique<WeightedPass>(design, settings, linpreds, y.shape(0), team);
@@ -131,7 +138,7 @@ class Steps {
  public:
   Steps(const Design& design, const Settings& settings, const Columns& linpreds, const In2<double>& y, bool exact)
       : team_(1, &signals_), y_(y.shape(0), y.shape(1)) {
-    require_fit(design, linpreds, y);
+    require_fit(design, settings, linpreds, y);
     keep(y);
     auto pass = std::make_unique<ForwardPass>(design, settings, linpreds, y.shape(0), team_);
     pass->start({y_.data(), y_.rows(), y_.width()}, exact);
@@ -140,7 +147,7 @@ class Steps {
   Steps(const Design& design, const Settings& settings, const Columns& linpreds, const In2<double>& y,
         const In1<double>& weights, double rss_null, bool exact)
       : team_(1, &signals_), y_(y.shape(0), y.shape(1)), weights_(weights.data(), weights.data() + weights.size()) {
-    require_fit(design, linpreds, y, weights);
+    require_fit(design, settings, linpreds, y, weights);
     keep(y);
     auto pass = std::make_unique<WeightedPass>(design, settings, linpreds, y.shape(0), team_);
     pass->start({y_.data(), y_.rows(), y_.width()}, weights_.data(), rss_null, exact);
@@ -217,7 +224,7 @@ class Steps {
 std::tuple<Out<double>, Out<std::int64_t>> many(const Design& design, const Settings& settings, const Columns& linpreds,
                                                 const In2<double>& Y, bool scaled, bool pruned, std::size_t nprune,
                                                 int n_threads) {
-  require_fit(design, linpreds, Y);
+  require_fit(design, settings, linpreds, Y);
   const ManyOptions options{settings, linpreds, scaled, pruned, nprune};
   Out<double> fitted = make_array<double>({Y.shape(0), Y.shape(1)});
   Out<std::int64_t> n_terms = make_array<std::int64_t>({Y.shape(0)});
@@ -232,7 +239,7 @@ std::tuple<Out<double>, Out<std::int64_t>> many(const Design& design, const Sett
 std::tuple<Out<double>, Out<std::int64_t>> paths(const Design& design, const Settings& settings,
                                                  const Columns& linpreds, const In2<double>& Y, bool scaled,
                                                  const Columns& steps, int n_threads) {
-  require_fit(design, linpreds, Y);
+  require_fit(design, settings, linpreds, Y);
   const ManyOptions options{settings, linpreds, scaled, false, static_cast<std::size_t>(-1)};
   Out<double> fitted = make_array<double>({Y.shape(0), steps.size(), Y.shape(1)});
   Out<std::int64_t> n_terms = make_array<std::int64_t>({Y.shape(0), steps.size()});
@@ -246,7 +253,7 @@ std::tuple<Out<double>, Out<std::int64_t>> paths(const Design& design, const Set
 
 nb::dict sizes(const Design& design, const Settings& settings, const Columns& linpreds, const In2<double>& Y,
                const In2<double>& Z, bool scaled, int n_threads) {
-  require_fit(design, linpreds, Y);
+  require_fit(design, settings, linpreds, Y);
   require(Z.shape(0) == 0 || (Z.shape(0) == Y.shape(0) && Z.shape(1) == design.n),
           "there should be a direction for each response");
   const ManyOptions options{settings, linpreds, scaled, true, static_cast<std::size_t>(-1)};
@@ -394,12 +401,15 @@ nb::dict candidate_knots(const Design& design, const Settings& settings, const I
 
 void bind_mars(nb::module_& m) {
   using namespace nb::literals;
+  nb::class_<Roles>(m, "Roles", "Predictors with missing values and their indicators; pairs that no term has.")
+      .def(nb::init<Columns, Columns, std::vector<std::pair<std::size_t, std::size_t>>>(), nb::kw_only(),
+           "indicators"_a, "incomplete"_a, "apart"_a);
   nb::class_<Settings>(m, "Settings", "Options of the forward pass, all resolved to numbers.")
       .def(nb::init<int, std::size_t, double, double, int, int, double, std::size_t, double, double, bool, std::size_t,
-                    std::size_t>(),
+                    std::size_t, Roles>(),
            nb::kw_only(), "degree"_a, "nk"_a, "penalty"_a, "thresh"_a, "minspan"_a, "endspan"_a, "newvar_penalty"_a,
            "fast_k"_a, "fast_beta"_a, "adjust_endspan"_a, "auto_linpreds"_a, "most_knots"_a = kMostKnots,
-           "most_cases"_a = kMostCases)
+           "most_cases"_a = kMostCases, "roles"_a = Roles())
       .def_ro("degree", &Settings::degree)
       .def_ro("nk", &Settings::nk)
       .def_ro("penalty", &Settings::penalty)

@@ -24,6 +24,7 @@ Pass::Pass(const Design& design, const Settings& settings, const std::vector<std
       terms_(settings.nk + 2, design.n, design.p, kept),
       queue_(settings.nk + 2) {
   for (std::size_t j : linpreds) terms_.linear_only[j] = 1;
+  terms_.set_roles(settings.roles);
 }
 
 void Pass::run(std::size_t most) {

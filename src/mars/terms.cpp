@@ -71,7 +71,19 @@ Terms::Terms(std::size_t nk, std::size_t n, std::size_t p, int kept)
       used(nk, 0),
       n_uses(p, 0),
       allowed(nk, p, 1),
-      linear_only(p, 0) {}
+      linear_only(p, 0),
+      indicator(p, 0),
+      incomplete(p, 0),
+      apart(p) {}
+
+void Terms::set_roles(const Roles& roles) {
+  for (std::size_t j : roles.indicators) indicator[j] = linear_only[j] = 1;
+  for (std::size_t j : roles.incomplete) incomplete[j] = 1;
+  for (const auto& [j, k] : roles.apart) {
+    apart[j].push_back(k);
+    apart[k].push_back(j);
+  }
+}
 
 void Terms::start(std::size_t n) {
   std::fill(bx[0], bx[0] + n, 1.0);
@@ -108,15 +120,18 @@ void Terms::add(const Design& design, std::size_t slot, const Candidate& found) 
     dirs[slot][j] = dirs[mate][j] = dirs[found.parent][j];
     cuts[slot][j] = cuts[mate][j] = cuts[found.parent][j];
   }
-  dirs[slot][own] = found.linear ? 2 : 1;
-  dirs[mate][own] = -1;
-  cuts[slot][own] = cuts[mate][own] = design.sorted[own][found.place];
+  // Zero where an incomplete predictor is missing: the line begins there, and is the other term of a pair.
+  const std::int8_t line = incomplete[own] && design.low(own) != 0 ? 1 : 2;
+  dirs[slot][own] = found.linear ? line : 1;
+  dirs[mate][own] = incomplete[own] ? line : -1;
+  cuts[slot][own] = design.sorted[own][found.place];
+  cuts[mate][own] = incomplete[own] ? design.low(own) : cuts[slot][own];
   parent[slot] = parent[mate] = found.parent;
   pred[slot] = pred[mate] = own;
   ++n_uses[own];
   used[slot] = 1;
   used[mate] = !found.linear && found.new_form;
-  degree[slot] = degree[found.parent] + 1;
+  degree[slot] = degree[found.parent] + (indicator[own] ? 0 : 1);
   degree[mate] = used[mate] ? degree[slot] : kNoParent;
   if (degree[slot] < kept) make_columns(design, slot, bx[slot], used[mate] ? bx[mate] : nullptr);
 }
@@ -130,15 +145,17 @@ void Terms::write_columns(const Design& design, std::size_t slot, double* first,
 
 void Terms::make_columns(const Design& design, std::size_t slot, double* first, double* second) const {
   const std::size_t own = pred[slot], n = design.n;
-  const double *base = bx[parent[slot]], cut = cuts[slot][own];
+  const double* base = bx[parent[slot]];
   double* x = second != nullptr ? second : first;
   design.column(own, x);
-  if (dirs[slot][own] == 2) {
-    for (std::size_t i = 0; i < n; ++i) first[i] = base[i] * x[i];
-    return;
-  }
-  loops().hinge(base, x, cut, 1.0, first, n);
-  if (second != nullptr) loops().hinge(base, x, cut, -1.0, second, n);
+  const auto write = [&](std::size_t term, double* out) {
+    if (dirs[term][own] == 2)
+      for (std::size_t i = 0; i < n; ++i) out[i] = base[i] * x[i];
+    else
+      loops().hinge(base, x, cuts[term][own], dirs[term][own], out, n);
+  };
+  write(slot, first);
+  if (second != nullptr) write(slot + 1, second);
 }
 
 std::vector<std::size_t> Terms::used_slots() const {

@@ -4,7 +4,9 @@
 // empty when it adds one column.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "../core/buffer.hpp"
@@ -21,6 +23,14 @@ constexpr std::size_t kMostKnots = 4'000'000;   // 144 MB at the most, 192 with 
 constexpr std::size_t kKnotsPerCase = 27;       // above 148,000 cases, 972 bytes for each of them
 constexpr std::size_t kMostCases = 16'000'000;  // 192 MB
 
+// Predictors that R's earth does not have, and pairs that no term may have.
+struct Roles {
+  std::vector<std::size_t> indicators = {};  // of missing values: linear, and not counted in the degree of a term
+  // Predictors with missing values, which are their smallest value in X: a term has hinges that are zero there.
+  std::vector<std::size_t> incomplete = {};
+  std::vector<std::pair<std::size_t, std::size_t>> apart = {};
+};
+
 // Options of the forward pass, all resolved to numbers.
 struct Settings {
   int degree;
@@ -32,6 +42,7 @@ struct Settings {
   double fast_beta, adjust_endspan;
   bool auto_linpreds;
   std::size_t most_knots = kMostKnots, most_cases = kMostCases;  // that a thread keeps; what is beyond is made anew
+  Roles roles = {};
 };
 
 // Where the knots of a parent are: cases before the first, between two, and after the last.
@@ -76,11 +87,18 @@ struct Terms {
   std::vector<std::size_t> n_uses;  // how many terms use each predictor
   Table<char> allowed;              // may this predictor extend this term
   std::vector<char> linear_only;
+  std::vector<char> indicator, incomplete;
+  std::vector<std::vector<std::size_t>> apart;  // of each predictor: those that no term has beside it
 
   Terms(std::size_t nk, std::size_t n, std::size_t p, int kept);
   void start(std::size_t n);
 
-  bool may_extend(std::size_t slot, std::size_t pred) const { return dirs[slot][pred] == 0 && allowed[slot][pred]; }
+  void set_roles(const Roles& roles);
+
+  bool may_extend(std::size_t slot, std::size_t pred) const {
+    const auto is_used = [this, slot](std::size_t j) { return dirs[slot][j] != 0; };
+    return !is_used(pred) && allowed[slot][pred] && std::none_of(apart[pred].begin(), apart[pred].end(), is_used);
+  }
   // Whether parent * predictor is taken as a new form, by earth's own (odd) rule: some used term lacks the
   // predictor, or differs from the parent in another variable.
   bool is_new_form(std::size_t n_slots, std::size_t parent, std::size_t pred) const;

@@ -21,7 +21,7 @@ constexpr double kSettled = 1e-9;     // share of the null RSS: a gain that may 
 // many for long data, whose knots are more: what is kept grows with them.
 std::size_t room_for_knots(const Design& design, const Settings& settings, std::size_t most, std::size_t n_resp,
                            std::size_t n_mates) {
-  const std::size_t parents = settings.degree == 1 ? 1 : settings.nk;
+  const std::size_t parents = settings.degree == 1 && settings.roles.indicators.empty() ? 1 : settings.nk;
   const std::size_t wanted = settings.most_knots > 0 ? std::max(settings.most_knots, kKnotsPerCase * design.n) : 0;
   const std::size_t kept = 6 * wanted / (5 + n_resp);
   return std::min(parents * design.p * most, std::max(kept / n_mates, 2 * design.p * most));

@@ -11,7 +11,7 @@ import datetime
 import numbers
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, NoReturn
 
@@ -20,6 +20,7 @@ import pandas as pd
 
 from ..._utils.checks import as_pandas
 from ...exceptions import InvalidInputError
+from .. import reading as saved
 
 KINDS = ("number", "logical", "factor", "ordered")
 RESERVED = {
@@ -31,8 +32,9 @@ RESERVED = {
 class Source(NamedTuple):
     """Where an expanded column comes from.
 
-    `kind` is "number"; "level", 1 where the raw value is `level`; or "contrast", the raw value's entry in
-    the dictionary `level`.
+    `kind` is "number"; "level", 1 where the raw value is `level`; "contrast", the raw value's entry in
+    the dictionary `level`; or "missing", 1 where the raw value is missing. A missing value is 0 in columns
+    of levels and contrasts, and `level` in a column of numbers, unless that is None.
     """
 
     raw: str
@@ -42,29 +44,39 @@ class Source(NamedTuple):
 
 @dataclass(frozen=True)
 class Column:
-    """A raw column: its name, its kind (one of KINDS) and its levels, as text."""
+    """A raw column: its name, its kind (one of KINDS) and its levels, as text.
+
+    Where `fill` is set, the column may have missing values, which have an indicator column of their own. In
+    a column of numbers they enter as `fill`, the smallest value of the training rows; in a factor as 0.
+    """
 
     name: str
     kind: str
     levels: tuple[str, ...] = ()
+    fill: float | None = None
 
     def feature_names(self) -> list[str]:
         """Names of the expanded columns."""
+        quoted = quoted_name(self.name)
         if self.kind == "number":
-            return [quoted_name(self.name)]
-        if self.kind == "ordered":
-            return [quoted_name(self.name) + power_name(k) for k in range(len(self.levels) - 1)]
-        return [quoted_name(self.name) + level for level in self.levels[1:]]
+            names = [quoted]
+        elif self.kind == "ordered":
+            names = [quoted + power_name(k) for k in range(len(self.levels) - 1)]
+        else:
+            names = [quoted + level for level in self.levels[1:]]
+        return names if self.fill is None else [*names, f"missing({quoted})"]
 
     def sources(self) -> list[Source]:
         """Where the expanded columns come from."""
         if self.kind == "number":
-            return [Source(self.name, "number", None)]
-        if self.kind == "ordered":
+            found = [Source(self.name, "number", self.fill)]
+        elif self.kind == "ordered":
             contrasts = polynomial_contrasts(len(self.levels)).T.tolist()
             each = [dict(zip(self.levels, values, strict=True)) for values in contrasts]
-            return [Source(self.name, "contrast", values) for values in each]
-        return [Source(self.name, "level", level) for level in self.levels[1:]]
+            found = [Source(self.name, "contrast", values) for values in each]
+        else:
+            found = [Source(self.name, "level", level) for level in self.levels[1:]]
+        return found if self.fill is None else [*found, Source(self.name, "missing", None)]
 
 
 @dataclass(frozen=True)
@@ -74,11 +86,28 @@ class Columns:
     columns: tuple[Column, ...]
 
     @classmethod
-    def learn(cls, frame: pd.DataFrame, called: str = "X") -> Columns:
-        """Find the kind and the levels of every column; refuse what has no meaning for MARS."""
-        columns = [learn_column(n, frame.iloc[:, j], called) for j, n in enumerate(frame.columns)]
-        for column in columns:
+    def learn(cls, frame: pd.DataFrame, called: str = "X", *, indicators: bool = False) -> Columns:
+        """Find the kind and the levels of every column; refuse what has no meaning for MARS.
+
+        With `indicators` columns may have missing values, which then have an indicator.
+        """
+        columns = []
+        for j, name in enumerate(frame.columns):
+            values = frame.iloc[:, j]
+            gaps = values.isna().to_numpy() if indicators else np.zeros(0, dtype=bool)
+            present = values[~gaps] if gaps.any() else values
+            if gaps.all() and len(gaps):
+                raise InvalidInputError(
+                    f"column {str(name)!r} of {called} has no value, but it should have one at least"
+                )
+            column = learn_column(name, present, called)
             check_levels(column, called)
+            if gaps.any():
+                fill = 0.0
+                if column.kind == "number":
+                    fill = float(_numbers(column.name, present, called, gaps=False).min())
+                column = replace(column, fill=fill)
+            columns.append(column)
         return cls(tuple(columns))
 
     @property
@@ -88,7 +117,12 @@ class Columns:
 
     @property
     def is_numeric(self) -> bool:
-        """Whether all columns are numbers, so that there is nothing to expand."""
+        """Whether all columns are numbers without missing values, so that there is nothing to expand."""
+        return all(column.kind == "number" and column.fill is None for column in self.columns)
+
+    @property
+    def has_numbers_only(self) -> bool:
+        """Whether a matrix has all that the model needs."""
         return all(column.kind == "number" for column in self.columns)
 
     @cached_property
@@ -128,9 +162,23 @@ class Columns:
         blocks = [_expand(column, values[column.name]) for column in self.columns]
         return np.ascontiguousarray(np.column_stack(blocks))
 
+    @cached_property
+    def gaps(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
+        """Expanded columns that are indicators of missing values, each with the others of its raw column."""
+        found = []
+        for j, source in enumerate(self.sources):
+            if source.kind == "missing":
+                own = range(j - sum(s.raw == source.raw for s in self.sources[:j]), j)
+                found.append((j, tuple(own)))
+        return tuple(found)
+
     def to_dict(self) -> list[dict]:
         """Plain values for JSON."""
-        return [{"name": c.name, "kind": c.kind, "levels": list(c.levels)} for c in self.columns]
+        return [
+            {"name": c.name, "kind": c.kind, "levels": list(c.levels)}
+            | ({} if c.fill is None else {"fill": c.fill})
+            for c in self.columns
+        ]
 
     @classmethod
     def from_dict(cls, entries: Any) -> Columns:
@@ -231,7 +279,7 @@ def _values(column: Column, frame: pd.DataFrame, called: str, gaps: bool) -> np.
         raise InvalidInputError(f"{called} lacks the column {column.name!r}")
     series = frame[column.name]
     if column.kind == "number":
-        return _numbers(column.name, series, called, gaps)
+        return _numbers(column.name, series, called, gaps or column.fill is not None)
     return _codes(column, series, called)
 
 
@@ -240,12 +288,13 @@ def _codes(column: Column, series: pd.Series, called: str) -> np.ndarray:
         found, distinct = series.cat.codes.to_numpy(), series.cat.categories
     else:
         found, distinct = pd.factorize(series)
-    if (found < 0).any():
-        _refuse_missing(column.name, found < 0, called)
+    gaps = found < 0
+    if gaps.any() and column.fill is None:
+        _refuse_missing(column.name, gaps, called)
     known = {level: code for code, level in enumerate(column.levels)}
-    codes = np.array([known.get(level_text(value), -1) for value in distinct], dtype=int)[found]
-    if (codes < 0).any():
-        row = int(np.flatnonzero(codes < 0)[0])
+    codes = np.array([known.get(level_text(v), -1) for v in distinct] + [-1], dtype=int)[found]
+    if ((codes < 0) & ~gaps).any():
+        row = int(np.flatnonzero((codes < 0) & ~gaps)[0])
         raise InvalidInputError(
             f"column {column.name!r} of {called} has the level {level_text(distinct[found[row]])!r} in row "
             f"{row}, which the model does not know; it knows {', '.join(map(repr, column.levels))}"
@@ -282,11 +331,16 @@ def check_finite(
 
 
 def _expand(column: Column, values: np.ndarray) -> np.ndarray:
+    gaps = np.isnan(values) if column.kind == "number" else values < 0
     if column.kind == "number":
-        return values[:, None]
-    if column.kind == "ordered":
-        return polynomial_contrasts(len(column.levels))[values]
-    return (values[:, None] == np.arange(1, len(column.levels))).astype(float)
+        found = (values if column.fill is None else np.where(gaps, column.fill, values))[:, None]
+    elif column.kind == "ordered":
+        found = polynomial_contrasts(len(column.levels))[values]
+        if column.fill is not None:
+            found = np.where(gaps[:, None], 0.0, found)
+    else:
+        found = (values[:, None] == np.arange(1, len(column.levels))).astype(float)
+    return found if column.fill is None else np.column_stack([found, gaps])
 
 
 def quoted_name(name: str) -> str:
@@ -307,8 +361,9 @@ def power_name(k: int) -> str:
 
 
 def _read_column(entry: Any) -> Column:
-    if not isinstance(entry, Mapping) or set(entry) != {"name", "kind", "levels"}:
+    if not isinstance(entry, Mapping) or set(entry) - {"fill"} != {"name", "kind", "levels"}:
         raise InvalidInputError("columns holds an entry without exactly name, kind and levels")
+    fill = saved.read_number("columns", entry["fill"]) if "fill" in entry else None
     name, kind, levels = entry["name"], entry["kind"], entry["levels"]
     if not isinstance(name, str) or not _is_kind(kind) or not isinstance(levels, list):
         raise InvalidInputError(
@@ -320,7 +375,9 @@ def _read_column(entry: Any) -> Column:
     if wrong or (kind == "logical" and levels != ["FALSE", "TRUE"]):
         raise InvalidInputError(f"column {name[:40]!r} has the wrong levels")
     check_ordered(f"column {name[:40]!r}", kind, levels)
-    return Column(name, kind, tuple(levels))
+    if fill is not None and not (np.isfinite(fill) and (kind == "number" or fill == 0)):
+        raise InvalidInputError(f"column {name[:40]!r} has fill={fill:g}, but a factor has 0")
+    return Column(name, kind, tuple(levels), fill)
 
 
 _CONVERTED = ("O", "U", "S", "T", "b", "i", "u", "f")  # kinds of dtypes that may hold numbers

@@ -96,23 +96,33 @@ def check_design(estimator: Any, X: Any) -> Design:
 
     Column names that are no texts do not count, as in scikit-learn.
     """
+    indicators = getattr(estimator, "missing", "raise") == "indicator"
     if is_plain(X, ndim=2) and len(X) >= 2 and X.shape[1] >= 1:
         _set_features(estimator, X)
-        names = default_names(X.shape[1])
-        if not np.isfinite(X).all():
-            check_finite(X, names)
-        return Design(X, names)
+        return _matrix_design(X, default_names(X.shape[1]), indicators)
     X = _all_named(X)
     if isinstance(X, pd.DataFrame):
-        columns = Columns.learn(_renamed(X, check_names(_names_of(X))))
+        frame = _renamed(X, check_names(_names_of(X)))
+        columns = Columns.learn(frame, indicators=indicators)
         if not columns.is_numeric:
             return _check_factors(estimator, X, columns)
     else:
         check_kind("X", X)
     X = _floats(estimator, X, ensure_min_samples=2)
-    names = check_names(getattr(estimator, "feature_names_in_", default_names(X.shape[1])))
-    check_finite(X, names)
-    return Design(X, names)
+    names = getattr(estimator, "feature_names_in_", default_names(X.shape[1]))
+    return _matrix_design(X, check_names(names), indicators)
+
+
+def _matrix_design(X: np.ndarray, names: tuple[str, ...], indicators: bool) -> Design:
+    """Numbers as they are, or with indicators of those that are missing."""
+    if np.isfinite(X).all():
+        return Design(X, names)
+    check_finite(X, names, gaps=indicators)
+    frame = pd.DataFrame(X, columns=list(names))
+    columns = Columns.learn(frame, indicators=True)
+    return Design(
+        columns.expand(frame), check_names(columns.feature_names), columns, columns.values(frame)
+    )
 
 
 def _floats(estimator: Any, X: Any, **options: Any) -> np.ndarray:
@@ -342,6 +352,9 @@ def check_new_data(estimator: Any, X: Any) -> Any:
     if isinstance(X, Mapping) and model.formula is not None:
         X, _ = frame_of_mapping(X)
     if not isinstance(X, pd.DataFrame):
+        if model.formula is None and model.columns.has_numbers_only:
+            X = _floats(estimator, X, reset=False)
+            return pd.DataFrame(X, columns=list(model.columns.names))
         raise InvalidInputError(
             f"X is a {type(X).__name__} but it should be a pandas DataFrame: the model was fitted on "
             "columns that it knows by name"

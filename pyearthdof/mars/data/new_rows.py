@@ -86,11 +86,10 @@ def predict_complete_rows(
         frame = pd.DataFrame(np.asarray(X, dtype=float))
     names = [str(name) for name in frame.columns]
     by_name = isinstance(X, pd.DataFrame) and set(model.raw_names) <= set(names)
-    used = _needed_columns(model)
+    used, kept = _needed_columns(model), _columns_with_gaps(model)
     if not by_name:
-        used = {
-            names[k] for k, name in enumerate(model.raw_names) if name in used and k < len(names)
-        }
+        at = dict(zip(model.raw_names, names, strict=False))
+        used, kept = ({at[name] for name in found if name in at} for found in (used, kept))
     gaps = frame.isna().to_numpy()
     is_used = np.array([name in used for name in names], dtype=bool)
     complete = ~gaps[:, is_used].any(axis=1)
@@ -103,7 +102,6 @@ def predict_complete_rows(
             "rows; impute the missing values, or predict the complete rows alone"
         )
     if complete.any():
-        kept = () if formula is None else formula.gaps
         is_filled = gaps[complete].any(axis=0) & [name not in kept for name in names]
         rows = _filled(frame[complete], is_filled)
         found[complete] = predict(rows if isinstance(X, pd.DataFrame) else rows.to_numpy())
@@ -119,11 +117,17 @@ def _used_columns(model: MarsModel) -> set[str]:
 def _needed_columns(model: MarsModel) -> set[str]:
     """Raw columns without which a row has no prediction."""
     used, formula = _used_columns(model), model.formula
-    if formula is None:
-        return used
-    if formula.offset_variable is not None:
+    if formula is not None and formula.offset_variable is not None:
         used |= set(formula.variables[formula.offset_variable].expression.raw_names())
-    return used - formula.gaps
+    return used - _columns_with_gaps(model)
+
+
+def _columns_with_gaps(model: MarsModel) -> set[str]:
+    """Raw columns whose missing values the model knows what to do with."""
+    if model.formula is not None:
+        return set(model.formula.gaps)
+    columns = () if model.columns is None else model.columns.columns
+    return {column.name for column in columns if column.fill is not None}
 
 
 def _filled(frame: pd.DataFrame, has_gaps: np.ndarray) -> pd.DataFrame:

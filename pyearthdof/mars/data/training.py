@@ -268,7 +268,7 @@ class Ranges:
 
 
 def _counts(codes: np.ndarray, n_levels: int) -> tuple[int, ...]:
-    return tuple(np.bincount(codes.astype(int), minlength=n_levels).tolist())
+    return tuple(np.bincount(codes[codes >= 0].astype(int), minlength=n_levels).tolist())
 
 
 def _numbers_of(

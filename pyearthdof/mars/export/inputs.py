@@ -18,13 +18,13 @@ TYPES = ("response", "link", "earth")
 class Feature:
     """A column that terms use, made of the predictor at a position.
 
-    `kind` is "number", the predictor itself; "level", 1 where it is `level`; or "contrast", its entry in
-    the dictionary `level`.
+    `kind` is "number", the predictor itself, or `level` where it is missing; "level", 1 where it is `level`;
+    "contrast", its entry in the dictionary `level`; or "missing", 1 where it is missing.
     """
 
     predictor: int
     kind: str
-    level: str | dict[str, float] | None
+    level: str | float | dict[str, float] | None
 
     def entries(self, levels: Sequence[str]) -> list[float]:
         """The value of the column at each level of its predictor."""
@@ -45,7 +45,7 @@ class Inputs:
         """The columns of the terms: `raw` stands for the predictors, `factor` writes the others."""
         return [
             raw[f.predictor]
-            if f.kind == "number"
+            if f.kind == "number" and f.level is None
             else factor(raw[f.predictor], f, self.predictors[f.predictor])
             for f in self.features
         ]

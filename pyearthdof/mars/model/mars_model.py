@@ -150,8 +150,13 @@ class MarsModel:
         X = as_pandas(X)
         if self.formula is not None and isinstance(X, (pd.DataFrame, Mapping)):
             return self.formula.design(X)
-        if self.columns is not None and isinstance(X, pd.DataFrame):
-            return self.columns.expand(X)
+        if self.columns is not None:
+            if not isinstance(X, pd.DataFrame) and self.columns.has_numbers_only:
+                X = pd.DataFrame(
+                    numbers_by_name(X, self.columns.names), columns=list(self.columns.names)
+                )
+            if isinstance(X, pd.DataFrame):
+                return self.columns.expand(X)
         return numbers_by_name(X, self.feature_names)
 
     def basis(self, X: ArrayLike) -> np.ndarray:

@@ -63,6 +63,11 @@ def pass_settings(options: EarthOptions, n: int) -> _core.Settings:
         fast_beta=options.fast_beta,
         adjust_endspan=options.adjust_endspan,
         auto_linpreds=options.auto_linpreds,
+        roles=_core.Roles(
+            indicators=[k for k, _ in options.gaps],
+            incomplete=[j for _, others in options.gaps for j in others],
+            apart=list(options.apart),
+        ),
     )
 
 

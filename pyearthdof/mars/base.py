@@ -513,6 +513,7 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = self.takes_several_responses
+        tags.input_tags.allow_nan = getattr(self, "missing", "raise") == "indicator"
         return tags
 
     def _check_fitted(self) -> None:

@@ -272,7 +272,7 @@ class Earth(MarsEstimator, Procedure):
         >>> bound.engine, bound.fit_many(np.abs(x)).n_coef.tolist()
         ('native', [3, 4])
         """
-        design = check_design(type(self)(), X)
+        design = check_design(type(self)(missing=self.missing), X)
         options = self._options_for(design)
         if options.not_plain:
             raise InvalidInputError(

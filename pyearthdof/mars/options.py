@@ -299,7 +299,7 @@ class EarthOptions:
             }
         return tuple(sorted(pairs))
 
-    def _may_interact(self) -> Callable[..., bool] | None:
+    def may_interact(self) -> Callable[..., bool] | None:
         """`interactions` as an `allowed` function of R."""
         if self.interactions is None:
             return None
@@ -316,7 +316,6 @@ class EarthOptions:
         values: dict[str, Any] = {o.name: getattr(self, o.name) for o in OPTIONS if o.r_name}
         values["linpreds"] = np.array(self.linpreds, dtype=float) + 1 if self.linpreds else None
         values["glm_family"] = self._glm_in_r()
-        values["allowed"] = self.allowed or self._may_interact()
         if self.nk == default_nk(self.n_features):
             values["nk"] = None
         if self.penalty == default_penalty(self.degree):

@@ -27,9 +27,11 @@ class Feature:
     level: str | float | dict[str, float] | None
 
     def entries(self, levels: Sequence[str]) -> list[float]:
-        """The value of the column at each level of its predictor."""
+        """The value of the column at each level of its predictor; `None` among them is a missing value."""
+        if self.kind == "missing":
+            return [float(level is None) for level in levels]
         if isinstance(self.level, dict):
-            return [float(self.level[level]) for level in levels]
+            return [float(self.level.get(level, 0.0)) for level in levels]
         return [float(level == self.level) for level in levels]
 
 
@@ -40,6 +42,11 @@ class Inputs:
     predictors: tuple[Column, ...]
     features: tuple[Feature, ...]
     offset: int | None = None
+
+    def levels(self, predictor: int) -> list:
+        """Levels of a predictor, `None` at the end where a value may be missing."""
+        column = self.predictors[predictor]
+        return [*column.levels, *([] if column.fill is None or not column.levels else [None])]
 
     def columns(self, raw: Sequence, factor: Callable[[Any, Feature, Column], Any]) -> list:
         """The columns of the terms: `raw` stands for the predictors, `factor` writes the others."""

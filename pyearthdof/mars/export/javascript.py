@@ -53,6 +53,11 @@ const number = (name) => {
   if (typeof found === "number") return found;
   throw new TypeError(name + " should be a number, not " + String(found));
 };"""
+MISSING = """\
+const isMissing = (name) => {
+  const found = value(name);
+  return found === null || found === undefined || Number.isNaN(found);
+};"""
 LOGICAL = """\
 const logical = (name) => {
   const found = value(name);
@@ -158,19 +163,26 @@ def _list(values) -> str:
 
 def _input(position: int, predictor) -> str:
     name = _quoted(predictor.name)
-    if predictor.kind == "number":
-        return f"const x{position} = number({name});"
-    if predictor.kind == "logical":
-        return f"const x{position} = logical({name});"
-    return f"const x{position} = level({name}, {_list(map(_quoted, predictor.levels))});"
+    if predictor.kind in ("number", "logical"):
+        found = f"{predictor.kind}({name})"
+    else:
+        found = f"level({name}, {_list(map(_quoted, predictor.levels))})"
+    if predictor.fill is not None:
+        found = f"isMissing({name}) ? null : {found}"
+    return f"const x{position} = {found};"
 
 
 def _entry(source: str, feature, predictor) -> str:
     """The value of a factor's column at the position of a level; a truth value is one already."""
+    if feature.kind == "missing":
+        return f"({source} === null ? 1.0 : 0.0)"
+    if feature.kind == "number":
+        return f"({source} === null ? {feature.level!r} : {source})"
     if predictor.kind == "logical":
-        return source
+        return source if predictor.fill is None else f"({source} === null ? 0.0 : {source})"
     if feature.kind == "contrast":
-        return _list(map(repr, feature.entries(predictor.levels))) + f"[{source}]"
+        found = _list(map(repr, feature.entries(predictor.levels))) + f"[{source}]"
+        return found if predictor.fill is None else f"({source} === null ? 0.0 : {found})"
     return f"({source} === {predictor.levels.index(feature.level)} ? 1.0 : 0.0)"
 
 
@@ -247,6 +259,7 @@ def _helpers(inputs: Inputs, result: list[str]) -> list[str]:
     """The functions that this model needs."""
     kinds = {predictor.kind for predictor in inputs.predictors}
     found = [VALUE]
+    found += [MISSING] if any(p.fill is not None for p in inputs.predictors) else []
     found += [NUMBER] if "number" in kinds else []
     found += [LOGICAL] if "logical" in kinds else []
     found += [LEVEL] if kinds & {"factor", "ordered"} else []
@@ -261,5 +274,6 @@ def _comment(model, inputs: Inputs, type: str) -> str:
     for predictor in inputs.predictors:
         kind = {"number": "a number", "logical": "true or false"}.get(predictor.kind)
         kind = kind or "one of " + ", ".join(map(_quoted, predictor.levels))
-        lines.append(f"row[{_quoted(predictor.name)}]: {kind}")
+        gap = "" if predictor.fill is None else ", or null where it is missing"
+        lines.append(f"row[{_quoted(predictor.name)}]: {kind}{gap}")
     return "".join(f"// {line}\n" for line in lines)

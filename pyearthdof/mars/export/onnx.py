@@ -151,7 +151,7 @@ class _Graph:
 
 def _features(graph: _Graph, model, inputs: Inputs) -> tuple[str, str | None]:
     """The matrix of `feature_names`, and the column that is added."""
-    numbers = all(p.kind == "number" for p in inputs.predictors)
+    numbers = all(p.kind == "number" and p.fill is None for p in inputs.predictors)
     if numbers and inputs.offset is None and len(inputs.predictors) == len(inputs.features):
         return graph.input("X", "double", len(inputs.predictors)), None
     blocks = [_block(graph, inputs, place) for place in range(len(inputs.predictors))]
@@ -167,14 +167,22 @@ def _features(graph: _Graph, model, inputs: Inputs) -> tuple[str, str | None]:
 def _block(graph: _Graph, inputs: Inputs, place: int) -> str:
     """The expanded columns of one raw column."""
     predictor, kinds = inputs.predictors[place], {"number": "double", "logical": "flag"}
-    value = graph.input(predictor.name, kinds.get(predictor.kind, "text"), 1)
-    if predictor.kind == "number":
+    kind = kinds.get(predictor.kind, "text")
+    if predictor.kind == "logical" and predictor.fill is not None:
+        kind = "text"  # a truth value cannot be missing: "TRUE", "FALSE" or ""
+    value = graph.input(predictor.name, kind, 1)
+    if predictor.kind == "number" and predictor.fill is None:
         return value
-    if predictor.kind == "logical":
+    if predictor.kind == "number":
+        gap = graph.add("IsNaN", [value])
+        filled = graph.add("Where", [gap, graph.constant(predictor.fill), value])
+        indicator = graph.add("Cast", [gap], to=graph.onnx.TensorProto.DOUBLE)
+        return graph.add("Concat", [filled, indicator], axis=1)
+    if predictor.kind == "logical" and predictor.fill is None:
         return graph.add("Cast", [value], to=graph.onnx.TensorProto.DOUBLE)
-    levels = list(predictor.levels)
+    levels = inputs.levels(place)
     code = graph.add(
-        "LabelEncoder", [value], domain="ai.onnx.ml", keys_strings=levels,
+        "LabelEncoder", [value], domain="ai.onnx.ml", keys_strings=[level or "" for level in levels],
         values_int64s=list(range(len(levels))), default_int64=len(levels),
     )  # fmt: skip
     columns = [feature.entries(levels) for feature in inputs.features if feature.predictor == place]

@@ -57,7 +57,7 @@ def to_python(model, name: str = "predict", *, type: str = "response") -> str:
     steps = []
     columns = inputs.columns(arguments, _level)
     for j, (variable, feature) in enumerate(zip(variables, inputs.features, strict=True)):
-        if feature.kind != "number":
+        if feature.kind != "number" or feature.level is not None:
             if used[j]:
                 steps.append(f"{variable} = {columns[j]}")
             columns[j] = variable
@@ -114,18 +114,32 @@ def _check(argument, predictor) -> list[str]:
         return []
     logical = predictor.kind == "logical"
     known = "(False, True)" if logical else repr(predictor.levels)
-    lines = [] if logical else [f"{argument} = level_text({argument})"]
+    text = f"level_text({argument})"
+    if predictor.fill is not None:
+        text = f"None if {argument} is None or {argument} != {argument} else {argument if logical else text}"
+    lines = [] if logical and predictor.fill is None else [f"{argument} = {text}"]
     message = f"{predictor.name} should be one of {known}, not "
+    present = "" if predictor.fill is None else f"{argument} is not None and "
     return [
         *lines,
-        f"if {argument} not in {known}:",
+        f"if {present}{argument} not in {known}:",
         f"    raise ValueError({message!r} + repr({argument}))",
     ]
 
 
 def _level(argument, feature, predictor) -> str:
+    if predictor.kind == "number":
+        gap = f"{argument} is None or {argument} != {argument}"  # None or NaN
+        return (
+            f"{feature.level!r} if {gap} else {argument}"
+            if feature.kind == "number"
+            else f"1.0 if {gap} else 0.0"
+        )
+    if feature.kind == "missing":
+        return f"1.0 if {argument} is None else 0.0"
     if feature.kind == "contrast":
-        return f"{feature.level!r}[{argument}]"
+        found = f"{feature.level!r}[{argument}]"
+        return found if predictor.fill is None else f"0.0 if {argument} is None else {found}"
     test = argument if predictor.kind == "logical" else f"{argument} == {feature.level!r}"
     return f"1.0 if {test} else 0.0"
 
@@ -160,7 +174,10 @@ def _doc_string(model, arguments, predictors, type) -> str:
             if predictor.kind == "logical"
             else ", ".join(map(repr, predictor.levels))
         )
-        lines.append(f"{argument} : column {predictor.name!r}" + (f", {kind}" if kind else ""))
+        gap = "" if predictor.fill is None else ", or None where it is missing"
+        lines.append(
+            f"{argument} : column {predictor.name!r}" + (f", {kind}" if kind else "") + gap
+        )
     text = "\n".join(lines).replace("\\", "\\\\").replace('"', '\\"')
     text = "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
     return f'"""{text}\n"""'

@@ -64,6 +64,17 @@ def _text(text: str, dialect: str) -> str:
 
 
 def _factor(column: str, feature, predictor, dialect: str) -> str:
+    if feature.kind == "missing":
+        return f"CASE WHEN {column} IS NULL THEN 1.0 ELSE 0.0 END"
+    if feature.kind == "number":
+        return f"COALESCE({column}, {feature.level!r})"
+    found = _level(column, feature, predictor, dialect)
+    return (
+        found if predictor.fill is None else f"CASE WHEN {column} IS NULL THEN 0.0 ELSE {found} END"
+    )
+
+
+def _level(column: str, feature, predictor, dialect: str) -> str:
     levels = {level: _text(level, dialect) for level in predictor.levels}
     if feature.kind == "contrast":
         cases = " ".join(f"WHEN {levels[k]} THEN {v!r}" for k, v in feature.level.items())

@@ -144,6 +144,10 @@ class Controls:
             values = rows[:, feature.predictor]
             if entries is not None:
                 values = np.asarray(entries)[values.round().astype(int)]
+            elif feature.kind == "missing":
+                values = np.isnan(values).astype(float)
+            elif feature.level is not None:
+                values = np.where(np.isnan(values), feature.level, values)
             columns.append(values)
         return np.column_stack(columns)
 
@@ -153,14 +157,21 @@ class Controls:
     def rows(self, X: pd.DataFrame) -> np.ndarray:
         """Rows of a frame; what the model refuses is refused."""
         values = Columns(self.inputs.predictors).values(X)
-        return np.column_stack([values[c.name].astype(float) for c in self.controls])
+        columns = []
+        for k, control in enumerate(self.controls):
+            own = values[control.name].astype(float)
+            if control.levels:  # a missing one is the last
+                own = np.where(own < 0, len(self.inputs.predictors[k].levels), own)
+            columns.append(own)
+        return np.column_stack(columns)
 
     def to_dict(self) -> dict:
         """What the page's script is told."""
         return {
             "predictors": [asdict(control) for control in self.controls],
             "features": [
-                {"predictor": feature.predictor, "entries": entries}
+                {"predictor": feature.predictor, "entries": entries, "kind": feature.kind}
+                | ({"fill": feature.level} if feature.kind == "number" else {})
                 for feature, entries in zip(self.inputs.features, self._entries(), strict=True)
             ],
             "offset": self.inputs.offset,
@@ -169,7 +180,9 @@ class Controls:
     def _entries(self) -> list[list[float] | None]:
         """For each column of the terms its value at each level; None for a number."""
         return [
-            None if f.kind == "number" else f.entries(self.controls[f.predictor].levels)
+            f.entries(self.inputs.levels(f.predictor))
+            if self.controls[f.predictor].levels
+            else None
             for f in self.inputs.features
         ]
 
@@ -192,6 +205,7 @@ def _control(model, inputs: Inputs, k: int, is_used: bool, computed) -> Control:
     levels = predictor.levels
     if levels:
         most = int(np.argmax(known.counts)) if known is not None and known.counts else 0
+        levels = tuple("missing" if level is None else level for level in inputs.levels(k))
         return Control(predictor.name, levels, 0.0, len(levels) - 1.0, float(most), is_used)
     if predictor.name in computed:
         low, start, high = computed[predictor.name]

@@ -25,8 +25,12 @@ const pyearthdofModel = (model, page) => {
   };
 
   const design = (row) =>
-    page.features.map(({ predictor, entries }) =>
-      entries === null ? row[predictor] : entries[row[predictor]]);
+    page.features.map(({ predictor, entries, kind, fill }) => {
+      const value = row[predictor], isMissing = value === null || Number.isNaN(value);
+      if (entries !== null) return entries[value];
+      if (kind === "missing") return isMissing ? 1 : 0;
+      return isMissing && fill !== null ? fill : value;
+    });
 
   const offset = (row) => (page.offset === null ? 0 : row[page.offset]);
   const basis = (columns) => model.selected.map((t) => evaluate(columns, model.dirs[t], model.cuts[t]));

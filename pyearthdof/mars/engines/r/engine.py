@@ -51,7 +51,7 @@ class REngine(Engine):
     ) -> Fit:
         bridge.require("earth")
         if data.formula is None:
-            options = replace(options, allowed=None)
+            options = replace(options, allowed=None, interactions=None)
         return _fit(data, options, seed, fit.r_object)
 
     def bind(self, design: Design, options: EarthOptions) -> BoundR:
@@ -460,9 +460,12 @@ def _crossings(
 
 
 def _passable(options: EarthOptions) -> tuple[dict[str, Any], bridge.RFunction | None]:
-    """Options for R; a Python `allowed` becomes an R function with 0-based indices on our side."""
+    """Options for R; a Python `allowed` becomes an R function with 0-based indices on our side.
+
+    So do `interactions`, which R does not have as such.
+    """
     passed = options.in_r()
-    function = options.allowed
+    function = options.allowed or options.may_interact()
     if function is None:
         return passed, None
     n_known = n_arguments(function)

@@ -761,11 +761,12 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         """The generalised linear models with the errors of their coefficients, from the training rows."""
         if self._data is None:
             return None
+        from .engines.native.engine import model_slopes
         from .engines.native.glm_fit import fit_glms_again
 
         data = self._data
         options = self._options_for(data.design, data.all_responses.matrix)
-        return fit_glms_again(self.bx_, data, options)
+        return fit_glms_again(self.bx_, data, options, model_slopes(self.model_, options))
 
     def _row_summary(self, *, whole: bool = False) -> RowSummary:
         """Statistics of the training rows; anova and importances only if `whole`."""

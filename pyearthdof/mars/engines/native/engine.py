@@ -30,7 +30,9 @@ from ...model.mars_model import MarsModel
 from ...options import MANY_ROWS, EarthOptions, n_arguments
 from ..base import BoundEngine, Engine
 from ..path import check_path, steps_allowed
+from . import monotone
 from .glm_fit import check_responses, earth_part, fit_glms, glm_responses
+from .monotone import slope_rows
 
 ALL_PARENTS = 10_001  # earth's number for it, above any nk
 SIZES = (1e-75, 1e75)  # of the largest value of a column: products of sums of squares are numbers
@@ -292,6 +294,13 @@ def find_subsets(columns: np.ndarray, Y: np.ndarray, options: EarthOptions) -> S
     return Subsets(rss, best, method, n, m)
 
 
+def _monotone_subsets(
+    bx: np.ndarray, Y: np.ndarray, slopes: np.ndarray, options: EarthOptions
+) -> Subsets:
+    rss, best = monotone.eliminate_backward(np.ascontiguousarray(bx.T), Y[:, 0], slopes)
+    return Subsets(rss, best, options.pmethod, len(bx), bx.shape[1])
+
+
 def choose(found: Subsets, options: EarthOptions) -> Pruning:
     """The subset with the smallest GCV; without pruning all terms, for "cv" nprune of them."""
     gcv = gcv_of_sizes(found.rss, found.n_samples, options.penalty)
@@ -414,7 +423,11 @@ def _prune_and_solve(
     importance = response_importance(options.response_weight, Y.shape[1])
     root = None if weights is None else np.sqrt(weights)[:, None]
     weighted = Y if root is None else root * Y
-    pruned = prune(forward.bx, weighted * importance, options, search.subsets)
+    slopes = slope_rows(forward.dirs, forward.cuts, options.monotone)
+    if slopes is None:
+        pruned = prune(forward.bx, weighted * importance, options, search.subsets)
+    else:
+        pruned = choose(_monotone_subsets(forward.bx, weighted, slopes, options), options)
     bx = columns = np.ascontiguousarray(forward.bx.T[pruned.selected])
     if root is not None:
         bx = columns / root.T
@@ -423,7 +436,12 @@ def _prune_and_solve(
     wanted = len(Y) < MANY_ROWS if wanted is None else wanted
     scaled = Y * importance
     weighted = scaled if root is None else scaled * root
-    coef, residuals, leverages = _least_squares(columns, weighted, wanted, n_threads)
+    if slopes is None:
+        coef, residuals, leverages = _least_squares(columns, weighted, wanted, n_threads)
+    else:
+        solved = monotone.least_squares(columns, weighted[:, 0], slopes[:, pruned.selected])
+        coef, residuals, leverages = solved[0][:, None], solved[1][:, None], solved[2]
+        leverages = leverages if wanted else None
     if root is not None:
         residuals = residuals / root
     fitted, residuals = (scaled - residuals) / importance, residuals / importance
@@ -575,7 +593,9 @@ def _completed(
     """The fit with the names of its data, and with the generalised linear model."""
     glm = glm_y = None
     if options.glm_family is not None:
-        glm, glm_y = fit_glms(found.bx, data, options, n_threads), glm_responses(data, options)
+        slopes = model_slopes(found.model, options)
+        glm = fit_glms(found.bx, data, options, n_threads, slopes)
+        glm_y = glm_responses(data, options)
     return replace(
         found,
         model=replace(
@@ -589,6 +609,12 @@ def _completed(
         fitted=found.fitted if data.offset is None else (found.fitted.T + data.offset).T,
         glm_y=glm_y,
     )
+
+
+def model_slopes(model: MarsModel, options: EarthOptions) -> np.ndarray | None:
+    """The slopes of a model's effects that `monotone` constrains."""
+    selected = model.selected
+    return slope_rows(model.dirs[selected], model.cuts[selected], options.monotone)
 
 
 def reprune(model: MarsModel, data: TrainingData, options: EarthOptions, n_threads: int = 1) -> Fit:
@@ -629,15 +655,24 @@ def subset_fits(
     importance = response_importance(options.response_weight, Y.shape[1])
     root = np.ones((len(Y), 1)) if weights is None else np.sqrt(weights)[:, None]
     columns, weighted = np.ascontiguousarray(bx.T), root * Y * importance
+    slopes = slope_rows(model.dirs, model.cuts, options.monotone)
     exhaustive = options.pmethod == "exhaustive"  # which looks no further than nprune
-    found = None if exhaustive else find_subsets(columns, weighted, options)
+    found = None
+    if slopes is not None:
+        found = _monotone_subsets(bx, weighted, slopes, options)
+    elif not exhaustive:
+        found = find_subsets(columns, weighted, options)
     for size in range(1, min(n_sizes, len(columns)) + 1):
         each = replace(options, nprune=size, penalty=-1.0)
         if exhaustive and size > 1:  # one term leaves no choice; R's earth stops there
             found = find_subsets(columns, weighted, each)
         selected = np.zeros(1, dtype=int) if found is None else choose(found, each).selected
         chosen = np.ascontiguousarray((bx[:, selected] / root * root).T)
-        coef, _, _ = _least_squares(chosen, Y * importance * root, False, 1)
+        if slopes is None:
+            coef, _, _ = _least_squares(chosen, Y * importance * root, False, 1)
+        else:
+            own, _, _ = monotone.least_squares(chosen, (Y * root)[:, 0], slopes[:, selected])
+            coef = own[:, None]
         yield selected, coef / importance
 
 
@@ -743,11 +778,11 @@ class BoundNative(BoundEngine):
     def fit_many(self, Y: np.ndarray, n_threads: int = 1) -> Fits:
         """Fitted values and numbers of terms for every column of Y.
 
-        Pruning is backward or none; other methods, an `allowed` function and the search for weights fit one
-        response at a time.
+        Pruning is backward or none; other methods, an `allowed` function, monotone effects and the search
+        for weights fit one response at a time.
         """
         options = self.options
-        alone = options.allowed is not None or options.force_weights
+        alone = options.allowed is not None or options.force_weights or options.monotone
         if alone or options.pmethod not in ("none", "backward"):
             fits = [fit(self.X, y, options, None, self.names) for y in Y.T]
             terms = np.array([f.model.n_terms for f in fits])
@@ -768,6 +803,7 @@ class BoundNative(BoundEngine):
         must be 0 and `pmethod` none.
         """
         check_path(self.options)
+        self._refuse_monotone("fit_path")
         refuse_sizes("Y", Y)
         settings = pass_settings(replace(self.options, nk=max(nks)), len(self.X))
         fitted, terms = _core.fit_paths(
@@ -807,6 +843,7 @@ class BoundNative(BoundEngine):
         n_threads : int
             The fits do not depend on it.
         """
+        self._refuse_monotone("degrees of freedom by size")
         refuse_sizes("Y", Y)
         options = self.options
         weights = effective_weights(weights, len(Y), options)
@@ -831,6 +868,12 @@ class BoundNative(BoundEngine):
             None if Z is None else np.array([_repeated(products, width) for _, products in each]),
             np.array([len(rss) for rss, _ in each]),
         )
+
+    def _refuse_monotone(self, wanted: str) -> None:
+        if self.options.monotone:
+            raise InvalidInputError(
+                f"monotone is given but {wanted} needs fits without constraints"
+            )
 
     def _sizes_of_one(
         self, y: np.ndarray, direction: np.ndarray | None, weights: np.ndarray | None

@@ -35,6 +35,7 @@ from ...components.glm import (
 from ...data.design import Responses
 from ...data.training import TrainingData
 from ...options import EarthOptions
+from .monotone import least_squares
 from .regression import root_of_inverse
 
 OF_POSITIVE = ("gamma", "inverse_gaussian")
@@ -85,11 +86,13 @@ def _refuse_response(values: np.ndarray, options: EarthOptions, wanted: str) -> 
 
 
 def fit_glms(
-    bx: np.ndarray, data: TrainingData, options: EarthOptions, n_threads: int = 1
-) -> GlmPart | None:
+    bx: np.ndarray, data: TrainingData, options: EarthOptions, n_threads: int = 1,
+    slopes: np.ndarray | None = None,
+) -> GlmPart | None:  # fmt: skip
     """Fit the models on the basis of the selected terms, and give R's warnings.
 
-    The weights are those that the user gave: earth's own, without zeros, are for the search alone.
+    The weights are those that the user gave: earth's own, without zeros, are for the search alone. `slopes`
+    times the coefficients are not negative.
     """
     family = options.glm_family
     if family is None:
@@ -98,7 +101,7 @@ def fit_glms(
     responses = data.responses
 
     def fit(y: np.ndarray, name: str) -> GlmFit:
-        return _fit(columns, y, name, data, options, n_threads)
+        return _fit(columns, y, name, data, options, n_threads, slopes)
 
     names = responses.names[: len(each)]
     if n_threads > 1 and len(each) > 1 and len(bx) < MANY_CASES:
@@ -129,13 +132,13 @@ def glm_responses(data: TrainingData, options: EarthOptions) -> np.ndarray | Non
 
 
 def fit_glms_again(
-    bx: np.ndarray, data: TrainingData, options: EarthOptions
+    bx: np.ndarray, data: TrainingData, options: EarthOptions, slopes: np.ndarray | None = None
 ) -> list[tuple[GlmFit, GlmErrors]]:
     """The models of `fit_glms` with what a table of their coefficients needs, without the warnings."""
     columns, each = _columns_and_responses(bx, data, options)
     found = []
     for y, name in zip(each, data.responses.names, strict=False):
-        fit = _fit(columns, y, name, data, options)
+        fit = _fit(columns, y, name, data, options, slopes=slopes)
         found.append((fit, glm_errors(columns, fit, options.glm_l2)))
     return found
 
@@ -167,13 +170,15 @@ def _fit(
     data: TrainingData,
     options: EarthOptions,
     n_threads: int = 1,
+    slopes: np.ndarray | None = None,
 ) -> GlmFit:
     family, link = options.glm_family, options.glm_link
     assert family is not None
     try:
         found = fit_glm(
             columns, y, family, link, weights=data.training_weights, offset=data.offset,
-            maxit=options.glm_maxit, epsilon=options.glm_epsilon, l2=options.glm_l2, n_threads=n_threads,
+            maxit=options.glm_maxit, epsilon=options.glm_epsilon, l2=options.glm_l2, slopes=slopes,
+            n_threads=n_threads,
         )  # fmt: skip
     except GlmStoppedError as stop:
         link = link or FAMILIES[family].link
@@ -272,6 +277,7 @@ class _Problem:
     maxit: int
     epsilon: float
     ridge: np.ndarray | None
+    slopes: np.ndarray | None
     n_threads: int
     notes: list[str] = field(default_factory=list)
 
@@ -307,6 +313,7 @@ def fit_glm(
     maxit: float | None = None,
     epsilon: float | None = None,
     l2: float = 0.0,
+    slopes: np.ndarray | None = None,
     n_threads: int = 1,
 ) -> GlmFit:
     """Fit one response; R's `glm.fit` with an intercept.
@@ -324,6 +331,8 @@ def fit_glm(
     l2 : float
         Ridge penalty: deviance + l2 sum (s_j b_j)^2 is minimised, s_j the standard deviation of column j;
         the intercept is free. R has none.
+    slopes : (k, m) array, optional
+        Sums of coefficients that may not be negative. R has none.
     """
     kind, notes = FAMILIES[family], list[str]()
     columns = np.ascontiguousarray(columns, dtype=float)
@@ -338,6 +347,7 @@ def fit_glm(
             maxit=MAXIT if maxit is None else int(maxit),
             epsilon=EPSILON if epsilon is None else float(epsilon),
             ridge=ridge_roots(columns, response.weights, l2) if l2 else None,
+            slopes=slopes,
             n_threads=n_threads,
             notes=notes,
         )
@@ -378,7 +388,8 @@ def _iterate(problem: _Problem, start: np.ndarray) -> _Found:
             break
         there = problem.at(coef)
         there, at_boundary = _shortened(problem, there, here.coef)
-        if problem.ridge is not None and here.coef is not None:
+        constrained = problem.ridge is not None or problem.slopes is not None
+        if constrained and here.coef is not None:
             there = _descended(problem, there, here)
         deviances.append(there.deviance - problem.penalty(there.coef))
         change = abs(there.deviance - here.deviance) / (0.1 + abs(there.deviance))
@@ -426,6 +437,9 @@ def _least_squares(problem: _Problem, here: _Point) -> tuple[np.ndarray, int, np
         columns = np.hstack([columns, np.diag(problem.ridge)])
         root = np.concatenate([root, np.ones(len(columns))])
         target = np.concatenate([target, np.zeros(len(columns))])
+    if problem.slopes is not None:
+        coef, _, _ = least_squares(columns * root, target, problem.slopes)
+        return coef, len(columns), working
     tolerance = min(1e-7, problem.epsilon / 1000)
     return *_solve(columns, root, target, tolerance, problem.n_threads), working
 
@@ -491,7 +505,7 @@ def _shortened(problem: _Problem, there: _Point, old: np.ndarray | None) -> tupl
 
 
 def _descended(problem: _Problem, there: _Point, here: _Point) -> _Point:
-    """With a penalty, which R does not have, a step may not raise what is minimised."""
+    """With a penalty or constraints, which R does not have, a step may not raise what is minimised."""
     for _ in range(problem.maxit):
         if there.deviance - here.deviance <= problem.epsilon * (0.1 + abs(there.deviance)):
             break
@@ -521,7 +535,7 @@ def _null_deviance(
     response = respond(problem.family, np.asarray(y, dtype=float), weights, notes)
     alone = _Problem(
         problem.columns[:1], response, problem.family, problem.link, problem.offset,
-        problem.maxit, problem.epsilon, None, problem.n_threads, notes,
+        problem.maxit, problem.epsilon, None, None, problem.n_threads, notes,
     )  # fmt: skip
     null = _iterate(alone, found.mean)
     alone.family.aic(response, null.point.mu, null.point.deviance, notes)  # for R's warnings

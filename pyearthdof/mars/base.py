@@ -153,6 +153,7 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
     penalty: Any
     nk: Any
     thresh: float
+    missing: str
     pmethod: str
     nprune: int | None
     exhaustive_tol: float
@@ -285,6 +286,10 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
             heard = with_separation(heard, self.model_, self.bx_, options)
         for message in heard:
             warn_user(*message)
+
+    def _refuse_indicators(self) -> None:
+        if self.missing != "raise":
+            raise refusal("missing", self.missing, "'raise' with a formula")
 
     def _take_formula(self, data: FormulaData) -> None:
         """Set the fitted attributes that come from the frame of a formula."""

@@ -177,6 +177,7 @@ class EarthClassifier(ClassifierMixin, MarsEstimator):
 
         by_position(data, "data", sample_weight=sample_weight, subset=subset)
         estimator = cls(**options)
+        estimator._refuse_indicators()
         check_threshold(estimator.threshold)
         learned = FormulaData.learn(
             formula,

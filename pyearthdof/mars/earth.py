@@ -366,6 +366,7 @@ class Earth(MarsEstimator, Procedure):
 
         by_position(data, "data", sample_weight=sample_weight, subset=subset)
         estimator = cls(**options)
+        estimator._refuse_indicators()
         estimator._fit(
             FormulaData.learn(formula, data, sample_weight, subset, moves_knots=moves_knots)
         )

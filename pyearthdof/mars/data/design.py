@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.validation import _check_y, validate_data
 
-from ..._utils.checks import as_pandas
+from ..._utils.checks import as_pandas, check_choice
 from ..._utils.warnings import warn_user
 from ...exceptions import ColumnWarning, InvalidInputError
 from .classes import indicator_columns, indicator_names
@@ -26,6 +26,7 @@ from .columns import (
     quoted_name,
 )
 
+MISSING = ("raise", "indicator")
 LARGEST_Y = 1e150  # squares beyond are infinite, and earth may then never end
 
 
@@ -96,7 +97,9 @@ def check_design(estimator: Any, X: Any) -> Design:
 
     Column names that are no texts do not count, as in scikit-learn.
     """
-    indicators = getattr(estimator, "missing", "raise") == "indicator"
+    indicators = (
+        check_choice("missing", getattr(estimator, "missing", "raise"), MISSING) == "indicator"
+    )
     if is_plain(X, ndim=2) and len(X) >= 2 and X.shape[1] >= 1:
         _set_features(estimator, X)
         return _matrix_design(X, default_names(X.shape[1]), indicators)

@@ -76,6 +76,7 @@ class Control:
     start : a number, or the position of a level.
     used : whether a prediction depends on it.
     known : whether the range is that of the training rows.
+    optional : whether a number may be missing.
     """
 
     name: str
@@ -85,6 +86,7 @@ class Control:
     start: float
     used: bool
     known: bool = True
+    optional: bool = False
 
     def grid(self, n: int) -> np.ndarray:
         """Where an effect is drawn."""
@@ -213,7 +215,8 @@ def _control(model, inputs: Inputs, k: int, is_used: bool, computed) -> Control:
         return Control(predictor.name, (), low, high, start, is_used, known=False)
     if known is not None and known.low is not None:
         start = _round(known.median, known.low, known.high)
-        return Control(predictor.name, (), known.low, known.high, start, is_used)
+        optional = predictor.fill is not None
+        return Control(predictor.name, (), known.low, known.high, start, is_used, optional=optional)
     low, high = _around_knots(model, inputs, k)
     start = _round((low + high) / 2, low, high)
     return Control(predictor.name, (), low, high, start, is_used, known=False)

@@ -120,8 +120,10 @@ const pyearthdofExplorer = (document, model, page) => {
     });
   };
 
+  // A number that the training rows lacked in places may be left empty.
+  const isKnown = (predictor, k) => !predictor.used || predictor.optional || Number.isFinite(row[k]);
   const problem = () => {
-    const wrong = predictors.filter((predictor, k) => predictor.used && !Number.isFinite(row[k]));
+    const wrong = predictors.filter((predictor, k) => !isKnown(predictor, k));
     if (wrong.length > 0) return "Give " + wrong[0].name + " a number.";
     const outside = predictors.filter((predictor, k) =>
       predictor.used && predictor.known && (row[k] < predictor.low || row[k] > predictor.high));
@@ -131,7 +133,7 @@ const pyearthdofExplorer = (document, model, page) => {
 
   const update = () => {
     set("warning", problem());
-    const complete = predictors.every((predictor, k) => !predictor.used || Number.isFinite(row[k]));
+    const complete = predictors.every(isKnown);
     byId("results").classList.toggle("incomplete", !complete);
     if (!complete) return;
     showPrediction();
@@ -145,7 +147,9 @@ const pyearthdofExplorer = (document, model, page) => {
     predictors.forEach((predictor, k) => {
       for (const id of ["number" + k, "range" + k, "list" + k]) {
         const control = byId(id);
-        if (control !== null && control !== busy && Number.isFinite(row[k])) control.value = String(row[k]);
+        if (control === null || control === busy) continue;
+        if (Number.isFinite(row[k])) control.value = String(row[k]);
+        else if (predictor.optional && id === "number" + k) control.value = "";
       }
     });
   };

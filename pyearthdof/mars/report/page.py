@@ -448,8 +448,12 @@ def explorer_data(predictions: Predictions, about: About) -> dict:
         "threshold": about.threshold,
         "order": _order(predictions),
         "quantiles": {f"{level:g}": norm.ppf(1 - (1 - level) / 2) for level in _levels(about)},
-        "rows": [] if rows is None else rows[:MOST_ROWS].tolist(),
+        "rows": [] if rows is None else _without_nan(rows[:MOST_ROWS]),
     }
+
+
+def _without_nan(rows: np.ndarray) -> list[list[float | None]]:
+    return [[None if value != value else value for value in row] for row in rows.tolist()]
 
 
 def explorer_html(predictions: Predictions, about: About) -> Html:
@@ -510,6 +514,7 @@ def _control(k: int, control: Control) -> str:
             f"{_select(f'list{k}', options)}</div></div>"
         )
     curve = slider = ""
+    empty = ' placeholder="missing"' if control.optional else ""
     if control.high > control.low:
         curve = (
             '<svg viewBox="0 0 200 44" preserveAspectRatio="none" aria-hidden="true"><polyline class="line0" '
@@ -522,7 +527,7 @@ def _control(k: int, control: Control) -> str:
         )
     return (
         f'<div class="control"><label for="number{k}">{name}</label><div class="inputs">'
-        f'<input type="number" id="number{k}" step="any">{slider}</div>{curve}'
+        f'<input type="number" id="number{k}" step="any"{empty}>{slider}</div>{curve}'
         f'<div class="ends"><span>{control.low:.4g}</span><span>{control.high:.4g}</span></div></div>'
     )
 

@@ -97,8 +97,7 @@ OURS = {
     "endspan_alpha": "is not here: endspan=0 has it computed as R's earth does, or is a number of rows",
     "minspan_alpha": "is not here: minspan=0 has it computed as R's earth does, or is a number of rows",
     "allow_linear": "is auto_linpreds here; linpreds names predictors that may enter only linearly",
-    "allow_missing": "is not here: fill missing values first, with an imputer in a pipeline, or predict "
-    "with missing='propagate'",
+    "allow_missing": "is missing='indicator' here",
     "enable_pruning": "is pmethod here; pmethod='none' does not prune",
     "use_fast": "is fast_k here: parents considered at each step, 0 for all",
     "fast_K": "is fast_k here",

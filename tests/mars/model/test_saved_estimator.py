@@ -345,7 +345,11 @@ def test_files_of_an_earlier_version_are_read(path):
     if path.stem == "model":
         assert model.to_json() == text and Earth.from_json(text).terms_ == model.selected_names
         return
-    assert load_estimator(text).to_json() == text
+    again = json.loads(load_estimator(text).to_json())
+    known, kept = (file["estimator"]["params"] for file in (json.loads(text), again))
+    for name in kept.keys() - known.keys():  # arguments that came later have their defaults
+        assert kept.pop(name) == ("raise" if name == "missing" else None)
+    assert again == json.loads(text)
 
 
 def test_a_file_is_parsed_once(monkeypatch):

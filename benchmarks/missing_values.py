@@ -2,8 +2,8 @@
 
     python benchmarks/missing_values.py [repetitions]
 
-Prints R squared on held-out rows, which are as incomplete as those of the fit. Values are missing at random, or
-the likelier the larger they are ("informative").
+Prints R squared on held-out rows, which are as incomplete as those of the fit. Values are missing at random,
+or the likelier the larger they are ("informative").
 """
 
 import sys

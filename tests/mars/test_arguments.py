@@ -37,7 +37,7 @@ out <- list(names = unique(unlist(lapply(methods, function(f) names(formals(f)))
 
 def test_every_argument_of_ours_is_in_the_table(named):
     ours = set(inspect.signature(Earth).parameters)
-    own = {"threshold", "class_order"}
+    own = {"threshold", "class_order", "class_weight"}
     assert set(inspect.signature(EarthClassifier).parameters) == ours | own
     told = {name for cell in named.values() for name in re.findall("`([a-z0-9_]+)`", cell)}
     told |= {name for row in rows("Python") for name in re.findall("`([a-z0-9_]+)`", row[0])}

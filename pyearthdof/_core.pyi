@@ -15,6 +15,15 @@ Words: TypeAlias = NDArray[np.uint32]
 def instructions() -> str: ...
 def use_instructions(name: str) -> bool: ...
 
+class Roles:
+    def __init__(
+        self,
+        *,
+        indicators: Sequence[int],
+        incomplete: Sequence[int],
+        apart: Sequence[tuple[int, int]],
+    ) -> None: ...
+
 class Settings:
     def __init__(
         self,
@@ -32,6 +41,7 @@ class Settings:
         auto_linpreds: bool,
         most_knots: int = 4000000,
         most_cases: int = 16000000,
+        roles: Roles = ...,
     ) -> None: ...
     @property
     def degree(self) -> int: ...

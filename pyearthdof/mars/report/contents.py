@@ -148,7 +148,7 @@ class Controls:
                 values = np.asarray(entries)[values.round().astype(int)]
             elif feature.kind == "missing":
                 values = np.isnan(values).astype(float)
-            elif feature.level is not None:
+            elif isinstance(feature.level, float):
                 values = np.where(np.isnan(values), feature.level, values)
             columns.append(values)
         return np.column_stack(columns)

@@ -124,7 +124,8 @@ class AutoEarth(EarthMeta):
     df_, df_se_ : float or (m,) array
         Degrees of freedom of the fitted model, and their standard error.
     prediction_error_ : float or (m,) array
-        Estimate of the mean squared error at new responses of the training rows: RSS/n + 2 sigma^2 df/n.
+        Estimate of the mean squared error at new responses of the training rows: RSS/n + 2 sigma^2 df/n, or
+        the mean of `predict_sd(X)^2` if the noise depends on X.
     noise_sd_ : (n,) array or None
         Standard deviation of the noise at the training rows, if it was found to depend on X.
     estimator_ : Earth or EarthClassifier
@@ -573,7 +574,7 @@ class _Search:
         dirs = model.model_.dirs[model.model_.selected]
         coef = model.model_.coef.reshape(-1, 1)
         none = np.zeros((model.n_terms_, 0))
-        part = self._part(fit.bx, [fit.fitted], [found], none, dirs, coef)
+        part = self._part(fit.bx, [fit.fitted], [found], [none], dirs, coef)
         _relearn(model, replace(fit, model=replace(model.model_, selection=part)))
         return model, [found]
 
@@ -594,7 +595,7 @@ class _Search:
         blocks = [block[order] for block in blocks]
         single = data.all_responses.values.ndim == 1
         fitted = basis @ coef
-        part = self._part(basis, list(fitted.T), found, blocks[0], dirs, coef)
+        part = self._part(basis, list(fitted.T), found, blocks, dirs, coef)
         earth = self.earth_of(max(each.choice.curve.degree for each in found))
         names = data.design.names
         model = MarsModel(
@@ -666,45 +667,36 @@ class _Search:
         basis: np.ndarray,
         fitted: list[np.ndarray],
         found: Sequence[_Selected],
-        coef_of_models: np.ndarray,
+        blocks: Sequence[np.ndarray],
         dirs: np.ndarray,
         coef: np.ndarray,
     ) -> SelectionPart:
         """What the selection says about degrees of freedom and errors."""
-        n, Y = len(basis), self.data.all_responses.matrix
+        Y = self.data.all_responses.matrix
         importance = np.zeros(dirs.shape[1])
         for j in np.flatnonzero(dirs.any(axis=0)):
             terms = dirs[:, j] != 0
             spread = (basis[:, terms] @ coef[terms]).std(axis=0, ddof=1)
             importance[j] = np.sqrt((spread**2).sum())
         errors = np.full(len(found), np.nan)
-        plain = self.options.glm_family is None
-        noise, factor, n_models = None, 0.0, len(found[0].models)
-        for k, each in enumerate(found):
-            if not plain:
-                break
-            w = np.ones(n) if each.curves.weights is None else each.curves.weights
-            sigma2, df = each.choice.sigma2, each.stein.df
-            rss = float((w * (Y[:, k] - fitted[k]) ** 2).sum())
-            errors[k] = rss / n + 2 * sigma2 * df / n
-            if len(found) > 1:
-                continue
-            noise = each.noise
-            # the error of the fit: the estimate less the noise, or at least that of a projection
-            of_fit = max(float(errors[k]) - sigma2, sigma2 * max(df, 1.0) / n)
-            spread = (basis @ coef_of_models).var(axis=1, ddof=1) if n_models > 1 else np.ones(n)
-            mean = float((w * spread).mean())
-            factor = of_fit / mean if mean > 0 else 0.0
-        several = noise is not None and n_models > 1
+        noise, factor = None, 0.0
+        if self.options.glm_family is None:
+            told = [
+                _errors(each, basis, block, self.X, y, fit)
+                for each, block, y, fit in zip(found, blocks, Y.T, fitted, strict=True)
+            ]
+            errors = np.array([error for error, _ in told])
+            if len(found) == 1:
+                noise, factor = found[0].noise, told[0][1]
         return SelectionPart(
-            n_models=n_models,
+            n_models=len(found[0].models),
             df=np.array([each.stein.df for each in found]),
             df_se=np.array([each.stein.se for each in found]),
             prediction_error=errors,
             importance=importance,
             noise=noise,
-            coef_of_models=coef_of_models if several else np.zeros((len(basis.T), 0)),
-            spread_factor=float(factor),
+            coef_of_models=blocks[0] if noise is not None else np.zeros((len(coef), 0)),
+            spread_factor=factor,
         )
 
     def _averaged_glm(
@@ -766,6 +758,33 @@ class _Search:
         return size_around_fit(
             self.design, long, choice, earth, self.weights, self.estimator.nprune, **run
         )
+
+
+def _errors(
+    found: _Selected,
+    basis: np.ndarray,
+    coef_of_models: np.ndarray,
+    X: np.ndarray,
+    y: np.ndarray,
+    fit: np.ndarray,
+) -> tuple[float, float]:
+    """The prediction error, and the variance of the fit over that between the models.
+
+    Where the variance of the noise differs from row to row, the error is the mean over the rows of that
+    variance and of the fit's.
+    """
+    n, sigma2, df = len(y), found.choice.sigma2, found.stein.df
+    weights = np.ones(n) if found.curves.weights is None else found.curves.weights
+    error = float((weights * (y - fit) ** 2).sum() / n + 2 * sigma2 * df / n)
+    # the error of the fit is the estimate less the noise, or at least that of a projection
+    of_fit = max(error - sigma2, sigma2 * max(df, 1.0) / n)
+    several = coef_of_models.shape[1] > 1
+    spread = (basis @ coef_of_models).var(axis=1, ddof=1) if several else np.ones(n)
+    mean = float((weights * spread).mean())
+    factor = of_fit / mean if mean > 0 else 0.0
+    if found.noise_sd is not None:
+        error = float((found.noise_sd**2 + factor * spread).mean())
+    return error, factor
 
 
 def _small_sample(df: float, n: int) -> float:

@@ -12,7 +12,9 @@ import os
 from pathlib import Path
 
 import monte_carlo
+import predictions
 import scaling
+import threads
 from compare import measure
 from page import write_page
 from threadpoolctl import threadpool_limits
@@ -20,7 +22,10 @@ from threadpoolctl import threadpool_limits
 import mars
 import procedures
 
-MODULES = {"mars": mars, "monte_carlo": monte_carlo, "procedures": procedures}
+MODULES = {
+    "mars": mars, "predictions": predictions, "monte_carlo": monte_carlo, "procedures": procedures,
+    "threads": threads,
+}  # fmt: skip
 BLAS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 

@@ -92,7 +92,7 @@ def product_in_order(columns: np.ndarray, coef: np.ndarray) -> np.ndarray:
     So equal rows have equal sums; in a block of a faster product they may differ in the last bit. Near the
     limits of a mean that bit shows in 1 - mu, and ties decide the ranks of an AUC.
     """
-    total = np.zeros((columns.shape[1], *coef.shape[1:]))
-    for column, value in zip(columns, coef, strict=True):
-        total += np.multiply.outer(column, value)
-    return total
+    columns, coef = (np.ascontiguousarray(values, dtype=float) for values in (columns, coef.T))
+    if coef.ndim == 1:
+        return _core().product_in_order(columns, coef)
+    return np.column_stack([_core().product_in_order(columns, each) for each in coef])

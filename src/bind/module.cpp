@@ -1,5 +1,6 @@
 #include <nanobind/nanobind.h>
 
+#include "../core/team.hpp"
 #include "../simd/loops.hpp"
 
 namespace nb = nanobind;
@@ -18,6 +19,9 @@ NB_MODULE(_core, m) {
   m.def(
       "use_instructions", [](const char* name) { return earthdof::choose_loops(name); }, nb::arg("name"),
       "Run the loops of another instruction set; False where there are none of this name.");
+  m.def(
+      "share_all_work", [](bool always) { earthdof::Team::shares_all = always; }, nb::arg("always"),
+      "Let threads share even the shortest work, for tests.");
   earthdof::bind_glm(m);
   earthdof::bind_mars(m);
   earthdof::bind_procedures(m);

@@ -1,5 +1,6 @@
 #include "team.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <system_error>
 
@@ -7,18 +8,33 @@
 
 namespace earthdof {
 
-Team::Team(int n_threads, Patience* patience) : patience_(patience) {
-  if (n_threads < 2) return;
+namespace {
+
+// To wake a sleeping thread takes microseconds, and to start and join one some tens of them. A round is shared, and
+// threads are started, where that costs less than it saves.
+constexpr double kWorthWaking = 60e-6, kWorthStarting = 200e-6;
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point began) { return std::chrono::duration<double>(Clock::now() - began).count(); }
+
+}  // namespace
+
+Team::Team(int n_threads, Patience* patience) : patience_(patience), size_(n_threads > 1 ? n_threads : 1) {}
+
+void Team::start() {
   const Processors processors;
-  threads_.reserve(static_cast<std::size_t>(n_threads) - 1);
-  for (int thread = 1; thread < n_threads; ++thread) {
+  threads_.reserve(static_cast<std::size_t>(size_) - 1);
+  for (int thread = 1; thread < size_; ++thread) {
     try {
       threads_.emplace_back([this, thread, processors] {
         processors.stay_anywhere();
         serve(thread);
       });
     } catch (const std::system_error&) {
-      return;  // a limit on processes or memory: go on with the threads that have started
+      // a limit on processes or memory: go on with the threads that have started
+      if (threads_.empty()) size_ = 1;
+      return;
     }
     processors.send_away(threads_.back());
   }
@@ -33,12 +49,42 @@ Team::~Team() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void Team::share(std::size_t count, const Job& job) {
+// Whether it pays to share work of so many seconds. What would have been saved before counts for a start: a call with
+// many short rounds starts its threads in time, and one with a few of them never.
+bool Team::pays(double seconds) const {
+  if (shares_all) return true;
+  if (seconds < kWorthWaking) return false;
+  return !threads_.empty() || missed_ + saving(seconds) > kWorthStarting;
+}
+
+double Team::saving(double seconds) const { return seconds * (size_ - 1) / size_; }
+
+void Team::share(std::size_t count, const Job& job, double seconds) {
+  const Clock::time_point began = Clock::now();
+  std::size_t done = 0;
+  bool shared = pays(std::max(seconds, job_seconds_ * static_cast<double>(count)));
+  while (!shared && done < count) {
+    job(done++, 0);
+    check();
+    job_seconds_ = seconds_since(began) / static_cast<double>(done);
+    shared = done + 1 < count && pays(job_seconds_ * static_cast<double>(count - done));
+  }
+  if (shared) {
+    if (threads_.empty()) start();
+    const Clock::time_point from = Clock::now();
+    share_from(done, count, job);
+    job_seconds_ = seconds_since(from) * size_ / static_cast<double>(count - done);
+  } else if (job_seconds_ * static_cast<double>(count) > kWorthWaking) {
+    missed_ += saving(job_seconds_ * static_cast<double>(count));
+  }
+}
+
+void Team::share_from(std::size_t first, std::size_t count, const Job& job) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     job_ = &job;
     count_ = count;
-    next_ = 0;
+    next_ = first;
     stop_ = false;
     error_ = nullptr;
     ++round_;

@@ -1,7 +1,8 @@
-// Threads that share the work of one call and end with it.
+// Threads that share the work of one call and end with it. They start when work is found that is worth it.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <functional>
@@ -32,12 +33,18 @@ class Team {
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
 
-  int size() const { return static_cast<int>(threads_.size()) + 1; }
+  // The threads at the most, by which jobs are numbered.
+  int size() const { return size_; }
 
-  // job(i, thread) for all i below count. Throws Interrupted, or what a job threw.
+  // Whether even the shortest work is shared, so that tests find what threads do wrong.
+  static inline std::atomic<bool> shares_all{false};
+
+  // job(i, thread) for all i below count. Throws Interrupted, or what a job threw. The jobs should take about equally
+  // long, and `seconds` all of them, where that is known to be long. Where it is not, the calling thread begins alone,
+  // and the others come when what is left is worth waking them.
   template <class Work>
-  void run(std::size_t count, Work&& job) {
-    if (!threads_.empty() && count > 1) return share(count, job);
+  void run(std::size_t count, Work&& job, double seconds = 0.0) {
+    if (size_ > 1 && count > 1) return share(count, job, seconds);
     for (std::size_t i = 0; i < count; ++i) {
       job(i, 0);
       check();
@@ -50,11 +57,18 @@ class Team {
   }
 
  private:
-  void share(std::size_t count, const Job& job);
+  void share(std::size_t count, const Job& job, double seconds);
+  void share_from(std::size_t first, std::size_t count, const Job& job);
+  bool pays(double seconds) const;
+  double saving(double seconds) const;
+  void start();
   void serve(int thread);
   void work(const Job& job, std::size_t count, int thread);
 
   Patience* patience_;
+  int size_;
+  double job_seconds_ = 0.0;  // of a job of the last round
+  double missed_ = 0.0;       // seconds that threads would have saved so far
   std::vector<std::thread> threads_;
   std::mutex mutex_;
   std::condition_variable wake_, done_;

@@ -219,15 +219,22 @@ class Group {
   std::vector<Updating*> searches_;
 };
 
+// What a fit takes at the least: a step looks at all cases of all predictors.
+double least_seconds(const Design& design, const Settings& settings) {
+  constexpr double kOne = 1e-10;
+  return kOne * static_cast<double>(design.n) * static_cast<double>(design.p) * static_cast<double>(settings.nk / 2);
+}
+
 // done(i, fitter) for each row of Y, in any order and by any thread.
 template <class Done>
 void fit_each(const Design& design, const ManyOptions& options, Rows<const double> Y, Team& team, Done&& done) {
   std::vector<std::unique_ptr<Group>> groups(team.size());
   const std::size_t size = Group::size_for(options.settings);
-  team.run((Y.rows + size - 1) / size, [&](std::size_t i, int thread) {
+  const auto fit = [&](std::size_t i, int thread) {
     if (!groups[thread]) groups[thread] = std::make_unique<Group>(design, options);
     groups[thread]->fit(Y, i * size, std::min(size, Y.rows - i * size), done);
-  });
+  };
+  team.run((Y.rows + size - 1) / size, fit, least_seconds(design, options.settings) * static_cast<double>(Y.rows));
 }
 
 }  // namespace

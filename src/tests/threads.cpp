@@ -130,6 +130,7 @@ void expect(bool holds, const char* what) {
 }  // namespace
 
 int main() {
+  Team::shares_all = true;
   const Data data;
   Team alone(1, nullptr), together(kThreads, nullptr);
   const Design one = data.design(alone), design = data.design(together);

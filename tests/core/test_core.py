@@ -49,6 +49,15 @@ def instructions():
     _core.use_instructions(own)
 
 
+@pytest.fixture(params=[True, False], ids=["sharing all", "sharing long work"])
+def sharing(request):
+    """Threads that share even the shortest work, and those that share what is worth it."""
+    _core.share_all_work(request.param)
+    yield
+    _core.share_all_work(False)
+
+
+@pytest.mark.usefixtures("sharing")
 @pytest.mark.parametrize("degree", [1, 2])
 @pytest.mark.parametrize("pmethod", ["none", "backward"])
 def test_many_fits_do_not_depend_on_the_threads(degree, pmethod):
@@ -61,6 +70,7 @@ def test_many_fits_do_not_depend_on_the_threads(degree, pmethod):
         assert np.array_equal(again[1], n_terms)
 
 
+@pytest.mark.usefixtures("sharing")
 @pytest.mark.parametrize("n_responses", [1, 3])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_one_fit_does_not_depend_on_the_threads(weighted, n_responses):

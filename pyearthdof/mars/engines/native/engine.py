@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,9 @@ from . import monotone
 from .glm_fit import check_responses, earth_part, fit_glms, glm_responses
 from .monotone import slope_rows
 
+LONG_FIT = (
+    0.005  # seconds from which on folds pay for threads: short fits spend their time in Python
+)
 ALL_PARENTS = 10_001  # earth's number for it, above any nk
 SIZES = (1e-75, 1e75)  # of the largest value of a column: products of sums of squares are numbers
 
@@ -699,8 +703,10 @@ def fit_complete(
     draws = RDraws(seed)
     by_cv = options.pmethod == "cv"
     first = replace(options, pmethod="backward") if by_cv and before is None else options
+    began = perf_counter()
     found = fit_plain(data, first, n_threads)
-    cv = cross_validate(found.model, data, options, draws, n_threads, fit_plain)
+    n_jobs = n_threads if perf_counter() - began > LONG_FIT else 1
+    cv = cross_validate(found.model, data, options, draws, n_jobs, fit_plain)
     if by_cv:
         size = replace(options, nprune=best_size(cv, options.nprune))
         preliminary, found = found.model, reprune(found.model, data, size)

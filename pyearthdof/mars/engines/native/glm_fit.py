@@ -41,6 +41,9 @@ from .regression import root_of_inverse
 OF_POSITIVE = ("gamma", "inverse_gaussian")
 # From here on threads share the cases of one response, and Ctrl-C is heard in it.
 MANY_CASES = 20_000
+# Numbers in the columns from which on the models of several responses are fitted side by side: for fewer,
+# most of the time goes into Python, which runs one thread at a time.
+MANY_NUMBERS = 20_000
 
 
 def earth_part(data: TrainingData, options: EarthOptions) -> tuple[Responses, np.ndarray | None]:
@@ -104,7 +107,7 @@ def fit_glms(
         return _fit(columns, y, name, data, options, n_threads, slopes)
 
     names = responses.names[: len(each)]
-    if n_threads > 1 and len(each) > 1 and len(bx) < MANY_CASES:
+    if n_threads > 1 and len(each) > 1 and len(bx) < MANY_CASES and columns.size >= MANY_NUMBERS:
         with ThreadPoolExecutor(min(n_threads, len(each))) as pool:
             found = list(pool.map(fit, each, names))
     else:

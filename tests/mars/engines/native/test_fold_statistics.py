@@ -63,7 +63,7 @@ def test_tables_are_rs(name):
         model.fit(frame, responses[response])
         training = model._training_data()
         checked = model._options_for(training.design, training.all_responses.matrix)
-        found = cross_validate(model.model_, training, checked, RDraws(SEED), fit=REngine().fit)
+        found = cross_validate(model.model_, training, checked, RDraws(SEED), 1, fit=REngine().fit)
     cv, tables = cv_frames(found)
     assert list(tables) == list(model.cv_tables_)
     pd.testing.assert_frame_equal(cv, model.cv_, rtol=1e-7)

@@ -65,14 +65,21 @@ def r_mean(values: np.ndarray) -> float:
 
 def r_column_means(matrix: np.ndarray) -> np.ndarray:
     """R's colMeans(): sums in extended precision, rounded once, after the division."""
-    totals = np.add.accumulate(matrix.astype(np.longdouble), axis=0)[-1]
-    return (totals / len(matrix)).astype(float)
+    return _core().extended_column_means(np.ascontiguousarray(matrix, dtype=float))
 
 
 def r_variance(values: np.ndarray) -> float:
     """R's var(): differences and squares in extended precision, too."""
-    differences = values.astype(np.longdouble) - r_mean(values)
-    return float(np.add.accumulate(differences**2)[-1] / (len(values) - 1))
+    return _core().extended_variance(np.ascontiguousarray(values, dtype=float))
+
+
+def r_division(a, b) -> tuple[np.ndarray, np.ndarray]:
+    """What is left of a after whole steps of b, and their number; the rest is of extended precision."""
+    a, b = np.broadcast_arrays(np.asarray(a, dtype=float), np.asarray(b, dtype=float))
+    rest, steps = _core().extended_division(
+        np.ascontiguousarray(a).ravel(), np.ascontiguousarray(b).ravel()
+    )
+    return rest.reshape(a.shape), steps.reshape(a.shape)
 
 
 def r_weighted_mean(values: np.ndarray, weights: np.ndarray) -> float:

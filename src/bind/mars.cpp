@@ -342,21 +342,6 @@ std::tuple<Out<double>, Out<double>> scale_rows(const In2<double>& Y) {
   return {scaled, divisor};
 }
 
-double extended_mean(const In1<double>& values) {
-  const std::size_t n = values.shape(0);
-  long double first = 0.0L, rest = 0.0L;
-  for (std::size_t i = 0; i < n; ++i) first += values.data()[i];
-  first /= static_cast<long double>(n);
-  for (std::size_t i = 0; i < n; ++i) rest += values.data()[i] - first;
-  return static_cast<double>(first + rest / static_cast<long double>(n));
-}
-
-double extended_sum(const In1<double>& values) {
-  long double total = 0.0L;
-  for (std::size_t i = 0; i < values.shape(0); ++i) total += values.data()[i];
-  return static_cast<double>(total);
-}
-
 Out<double> elementary(const std::string& name, const In1<double>& values) {
   const Elementary function = find_elementary(name);
   if (!function) throw nb::value_error("no elementary function of this name");
@@ -452,8 +437,6 @@ void bind_mars(nb::module_& m) {
   m.def("tie_band", &tie_band, "gain"_a, "rss_null"_a);
   m.def("elementary", &elementary, "name"_a, "values"_a);
   m.def("power", &powers, "values"_a, "exponents"_a);
-  m.def("extended_sum", &extended_sum, "values"_a);
-  m.def("extended_mean", &extended_mean, "values"_a);
   m.def("scale_rows", &scale_rows, "Y"_a);
 }
 

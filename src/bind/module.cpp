@@ -6,6 +6,7 @@
 namespace nb = nanobind;
 
 namespace earthdof {
+void bind_extended(nb::module_& m);
 void bind_glm(nb::module_& m);
 void bind_mars(nb::module_& m);
 void bind_procedures(nb::module_& m);
@@ -22,6 +23,7 @@ NB_MODULE(_core, m) {
   m.def(
       "share_all_work", [](bool always) { earthdof::Team::shares_all = always; }, nb::arg("always"),
       "Let threads share even the shortest work, for tests.");
+  earthdof::bind_extended(m);
   earthdof::bind_glm(m);
   earthdof::bind_mars(m);
   earthdof::bind_procedures(m);

@@ -4,6 +4,7 @@
 #include <limits>
 #include <memory>
 
+#include "../core/extended.hpp"
 #include "../simd/loops.hpp"
 #include "gram_schmidt.hpp"
 #include "prune.hpp"
@@ -240,10 +241,10 @@ void fit_each(const Design& design, const ManyOptions& options, Rows<const doubl
 }  // namespace
 
 double scale_response(const double* y, std::size_t n, double* scaled) {
-  long double total = 0.0L;
+  Extended total = 0.0;
   for (std::size_t i = 0; i < n; ++i) total += y[i];
-  const double mean = static_cast<double>(total / static_cast<long double>(n));
-  total = 0.0L;
+  const double mean = static_cast<double>(total / Extended(static_cast<double>(n)));
+  total = 0.0;
   for (std::size_t i = 0; i < n; ++i) {
     scaled[i] = y[i] - mean;
     total += scaled[i] * scaled[i];

@@ -1,3 +1,4 @@
+#include "../core/extended.hpp"
 #include "../core/numbers.hpp"
 #include "regress.hpp"
 
@@ -213,7 +214,7 @@ Buffer<double> hat_values(const Table<double>& reflections, Team& team) {
   });
   Buffer<double> values(n);
   for (std::size_t i = 0; i < n; ++i) {
-    long double sum = 0;  // as R's rowSums
+    Extended sum = 0.0;  // as R's rowSums
     for (std::size_t c = 0; c < m; ++c) {
       const double square = basis[i][c] * basis[i][c];
       sum += square;

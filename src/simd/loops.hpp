@@ -101,7 +101,7 @@ struct Loops {
 // The version for this processor, or what was chosen.
 const Loops& loops();
 
-// Choose a version by name ("sse2", "avx2", "avx512", "plain"); false if this processor or build lacks it.
+// Choose a version by name ("sse2", "avx2", "avx512", "neon", "plain"); false if this processor or build lacks it.
 bool choose_loops(const char* name);
 
 // Choose what PYEARTHDOF_INSTRUCTIONS names, if it is set; std::invalid_argument where there is no such version.

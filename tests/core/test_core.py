@@ -17,7 +17,7 @@ from pyearthdof.mars.engines.native import engine as native
 from pyearthdof.mars.options import EarthOptions
 from pyearthdof.procedures import BestSubset, Lasso, RegressionTree
 
-INSTRUCTIONS = ("plain", "sse2", "avx2", "avx512")
+INSTRUCTIONS = ("plain", "sse2", "avx2", "avx512", "neon")
 
 
 def options(X, **given) -> EarthOptions:

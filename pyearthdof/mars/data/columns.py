@@ -21,6 +21,7 @@ import pandas as pd
 from ..._utils.checks import as_pandas
 from ...exceptions import InvalidInputError
 from .. import reading as saved
+from ..arithmetic import r_sum
 
 KINDS = ("number", "logical", "factor", "ordered")
 RESERVED = {
@@ -544,8 +545,7 @@ def polynomial_contrasts(n_levels: int) -> np.ndarray:
     powers = np.array([[float(s) ** k for k in range(n_levels)] for s in scores])
     columns, heads, rank = householder(powers)
     raw = np.column_stack([multiplied_by_q(columns, heads, rank, j) for j in range(n_levels)])
-    squares = (raw**2).astype(np.longdouble).cumsum(axis=0)[-1]
-    lengths = np.sqrt(squares.astype(float))
+    lengths = np.sqrt([r_sum(column) for column in (raw**2).T])
     contrasts = (raw / lengths)[:, 1:]
     contrasts.flags.writeable = False
     return contrasts

@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from .. import arithmetic
-from ..arithmetic import r_column_means, r_mean, r_sum, r_variance
+from ..arithmetic import r_column_means, r_division, r_mean, r_sum, r_variance
 from ..data.columns import householder, multiplied_by_q
 from .syntax import refuse
 
-EPSILON = float(np.finfo(np.longdouble).eps)
+EPSILON = 2.0**-63  # of R's extended precision
 LOG10_2 = 0.301029995663981195213738894724
 DECIMALS, MAX_EXPONENT = 15, 308  # digits and exponents of ten that a double surely has
 MAX_PLACES = MAX_EXPONENT + DECIMALS
@@ -87,8 +87,7 @@ def _remainder(a, b):
     """R's %%, in extended precision: it has the sign of b."""
     a, b = np.broadcast_arrays(np.asarray(a, dtype=float), np.asarray(b, dtype=float))
     same_side = np.where(np.abs(a) == np.abs(b), 0.0, np.where(a * b < 0, a + b, a))
-    rest = a - np.floor(a / b) * b.astype(np.longdouble)
-    found = (rest - np.floor(rest / b) * b).astype(float)
+    found, _ = r_division(a, b)
     is_large = (np.abs(b) * EPSILON > 1) & np.isfinite(a) & (np.abs(a) <= np.abs(b))
     return np.where(is_large, same_side, found)
 
@@ -97,8 +96,7 @@ def _quotient(a, b):
     """R's %/%: the whole steps of b up to a."""
     a, b = np.broadcast_arrays(np.asarray(a, dtype=float), np.asarray(b, dtype=float))
     quotient = a / b
-    rest = a - np.floor(quotient) * b.astype(np.longdouble)
-    found = (np.floor(quotient) + np.floor(rest / b)).astype(float)
+    _, found = r_division(a, b)
     below_one = np.where((quotient < 0) | (a * np.sign(b) < 0), -1.0, 0.0)
     plain = (b == 0) | ~(np.abs(quotient) * EPSILON <= 1)
     return np.where(plain, quotient, np.where(np.abs(quotient) < 1, below_one, found))

@@ -1,0 +1,4 @@
+#define VERSION neon
+#define VERSION_NAME "neon"
+#define VECTOR_BYTES 16
+#include "loops.inc"

@@ -4,7 +4,7 @@ PYTHON := .venv/bin/python
 CORE := $(shell find src -type f)
 CODE := $(filter %.cpp %.hpp %.inc,$(CORE))
 
-.PHONY: run test test-all test-exports browser-test notebook-test coverage lint setup sanitize soak bench docs dist image image-test clean
+.PHONY: run test test-all test-exports browser-test notebook-test coverage lint setup sanitize arm64-test soak bench docs dist image image-test clean
 
 run: .venv/.core
 	@.venv/bin/pyearthdof reproduce --size quick --out results --jobs 2
@@ -58,6 +58,10 @@ docs: .venv/.ready-docs .venv/.core
 
 sanitize: .venv/.ready
 	@bash .ci/sanitize
+
+# In an emulated Debian for arm64, which is made first: an hour or more.
+arm64-test:
+	@bash .ci/arm64
 
 dist: .venv/.ready
 	@bash .ci/dist

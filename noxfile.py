@@ -61,12 +61,21 @@ def rpy2_that_fits() -> list[str]:
 
 def path_without_r(session) -> str:
     """One folder that has every program of the PATH but R."""
+    if not any(map(shutil.which, R_PROGRAMS)):
+        return os.environ["PATH"]
     folder = Path(session.create_tmp()).resolve() / "programs"  # found from any folder
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     for directory in os.environ["PATH"].split(os.pathsep):
         for program in Path(directory).glob("*"):
             link = folder / program.name
-            if program.name not in R_PROGRAMS and not os.path.lexists(link):
+            if program.stem not in R_PROGRAMS and not os.path.lexists(link):
                 link.symlink_to(program)
     return os.pathsep.join([*session.bin_paths, str(folder)])
+
+
+@nox.session
+def wheels(session):
+    """The wheels of this system for all Pythons, each tested, by cibuildwheel."""
+    session.install("cibuildwheel>=2.22")
+    session.run("cibuildwheel", "--output-dir", "dist")

@@ -3,10 +3,12 @@
 #   docker/image.sh build   the image $IMAGE (pyearthdof:latest)
 #   docker/image.sh test    builds it, then runs inside it, as its own user and with a read-only root:
 #                           doctor, a fit of a mounted CSV, T-ozone, and the fast tests (arguments go to pytest)
+# PLATFORM=linux/arm64 or linux/amd64 takes another architecture than this machine's, where the engine can run it.
 # buildah cannot make the root read-only; there the root is merely owned by somebody else.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 image=${IMAGE:-pyearthdof:latest}
+platform=${PLATFORM:-linux/$(uname -m | sed 's/x86_64/amd64/; s/aarch64/arm64/')}
 test_image=${image%:*}:test
 
 say() { printf 'image: %s\n' "$*"; }
@@ -25,9 +27,9 @@ find_engine() {
 build() {
   say "building the stage $1 as $2 with $engine"
   case $engine in
-    docker) DOCKER_BUILDKIT=1 docker build --platform linux/amd64 --file docker/Dockerfile --target "$1" --tag "$2" . ;;
-    podman) podman build --platform linux/amd64 --format docker --layers --file docker/Dockerfile --target "$1" --tag "$2" . ;;
-    buildah) buildah bud --isolation chroot --network host --format docker --layers --file docker/Dockerfile --target "$1" --tag "$2" . ;;
+    docker) DOCKER_BUILDKIT=1 docker build --platform "$platform" --file docker/Dockerfile --target "$1" --tag "$2" . ;;
+    podman) podman build --platform "$platform" --format docker --layers --file docker/Dockerfile --target "$1" --tag "$2" . ;;
+    buildah) buildah bud --platform "$platform" --isolation chroot --network host --format docker --layers --file docker/Dockerfile --target "$1" --tag "$2" . ;;
   esac
 }
 
@@ -37,7 +39,7 @@ run() {
   for mount in $2; do mounts+=(--volume "$mount"); done
   shift 2
   if [ "$engine" != buildah ]; then
-    "$engine" run --rm --platform linux/amd64 --init --read-only --tmpfs /tmp "${mounts[@]}" --entrypoint "$1" "$tag" "${@:2}"
+    "$engine" run --rm --platform "$platform" --init --read-only --tmpfs /tmp "${mounts[@]}" --entrypoint "$1" "$tag" "${@:2}"
     return
   fi
   container=$(buildah from "$tag")
@@ -80,5 +82,5 @@ case ${1:-} in
     build test "$test_image"
     try "${@:2}"
     ;;
-  *) sed -n '2,6s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+  *) sed -n '2,7s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac

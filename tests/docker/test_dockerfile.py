@@ -23,7 +23,7 @@ STAGES = {
 
 def shipped(keyword):
     """What the instructions of this kind say in the stages of the last image."""
-    texts = [STAGES[name][1] for name in ("base", "runtime")]
+    texts = [STAGES[name][1] for name in ("system", "system-amd64", "base", "runtime")]
     return [line for text in texts for line in re.findall(rf"^{keyword} (.*)$", text, flags=re.M)]
 
 
@@ -33,7 +33,7 @@ def environment():
 
 def test_the_last_image_has_no_compiler():
     assert re.search(r"^FROM (\S+)$", JOINED, flags=re.M)[1] == "runtime"
-    assert STAGES["runtime"][0] == "base" and ":" in STAGES["base"][0]
+    assert STAGES["runtime"][0] == "base" and STAGES["base"][0] == "system-${TARGETARCH}"
     installed = " ".join(shipped("RUN"))
     assert not re.search(r"(-dev|gcc|g\+\+|gfortran|clang|make|build-essential)\b", installed)
     assert STAGES["builder"][0] == STAGES["runtime"][0]
@@ -55,11 +55,17 @@ def test_the_versions_that_the_numbers_depend_on():
         "r-cran-mda=0.5-3-",
         "python3=3.11",
     ):
-        assert f" {package}" in STAGES["base"][1]
+        assert f" {package}" in STAGES["system"][1]
     assert environment().items() >= {
         "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "LC_ALL": "C.UTF-8", "LANG": "C.UTF-8",
         "OPENBLAS_CORETYPE": "Haswell", "NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR",
     }.items()  # fmt: skip
+
+
+def test_each_architecture_has_its_own_instructions():
+    for name in ("system-amd64", "system-arm64"):
+        assert STAGES[name][0] == "system"
+    assert not re.search("Haswell|X86|AVX", STAGES["system"][1] + STAGES["system-arm64"][1])
 
 
 def test_what_it_runs():

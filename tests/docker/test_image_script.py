@@ -13,7 +13,7 @@ SCRIPT = ROOT / "docker" / "image.sh"
 
 def run(tmp_path, engines, *args):
     """Run the script where only these engines exist: name -> exit code of `name info`."""
-    for tool in ("bash", "dirname", "sed"):
+    for tool in ("bash", "dirname", "sed", "uname"):
         (tmp_path / tool).symlink_to(shutil.which(tool))
     for name, answer in engines.items():
         fake = tmp_path / name

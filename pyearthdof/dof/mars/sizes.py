@@ -279,24 +279,6 @@ def df_of_sizes(
     )  # fmt: skip
 
 
-_CELLS = 1_000_000  # of all designs of a measurement by default
-_N_REP = (20, 100)
-
-
-def default_n_rep(n: int, p: int) -> int:
-    """Repetitions of a curve that is measured to choose a size on a given design.
-
-    Their number falls with n p, so that the curve takes less time than a cross-validation with ten folds.
-
-    Examples
-    --------
-    >>> from pyearthdof.dof.mars.sizes import default_n_rep
-    >>> default_n_rep(200, 50), default_n_rep(500, 50), default_n_rep(1000, 60)
-    (100, 40, 20)
-    """
-    return int(np.clip(_CELLS // (n * p), *_N_REP))
-
-
 def measure_sizes(
     X: Any,
     estimator: Any,
@@ -319,8 +301,6 @@ def measure_sizes(
         exhaustive_tol=estimator.exhaustive_tol,
     )
     stream = authors_draws(draws, random_state)
-    if n_rep is None and not isinstance(search.design, tuple):
-        n_rep = default_n_rep(len(search.design), search.p)
     n_rep = check_n_rep(n_rep, None)
     designs = the_designs(search.design, stream, n_rep, n_designs)
     weights = check_weights(sample_weight, designs.n)

@@ -331,15 +331,6 @@ def test_the_table_is_near_what_is_measured():
     assert (lower <= found.df).all() and (upper >= found.df).all()
 
 
-def test_a_curve_of_many_columns_takes_fewer_repetitions():
-    """So that it takes less time than cross-validation."""
-    wide = np.random.default_rng(0).normal(size=(1000, 60))
-    y = wide[:, 0] + np.random.default_rng(1).normal(size=1000)
-    assert CorrectedEarth(native()).fit(wide, y).correction_.curve.n_rep == 20
-    assert CorrectedEarth(native()).fit(X, Y).correction_.curve.n_rep == 100
-    assert CorrectedEarth(native(), n_rep=7).fit(X, Y).correction_.curve.n_rep == 7
-
-
 def binary(n, p):
     return np.sign(np.random.default_rng(5).normal(size=(n, p)))
 

@@ -377,7 +377,7 @@ MODELS: dict[str, Callable[[bool], Any]] = {
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Fit what is missing in the table, in the order of the divisions."""
+    """Fit what is missing in the table, one model after the other for each division."""
     file = ROWS if arguments.rows is None else arguments.rows
     done = set()
     if file.exists():
@@ -386,19 +386,19 @@ def run(arguments: argparse.Namespace) -> None:
     end = time.time() + arguments.seconds
     loaded = {}
     mixed = sorted(tasks(), key=lambda task: zlib.crc32(task.label.encode()))
-    for split, task in itertools.product(range(arguments.splits), mixed[part::parts]):
-        for model in arguments.models or MODELS:
-            if (task.label, task.kind, split, model) in done:
-                continue
-            if time.time() > end:
-                print("out of time; call again", flush=True)
-                return
-            if task not in loaded:
-                loaded[task] = task.load(arguments.folder)
-            if loaded[task] is None:
-                continue
-            row = fit_and_test(task, *loaded[task], split, model)
-            _append(file, row)
+    models = arguments.models or MODELS
+    for split, model, task in itertools.product(
+        range(arguments.splits), models, mixed[part::parts]
+    ):
+        if (task.label, task.kind, split, model) in done:
+            continue
+        if time.time() > end:
+            print("out of time; call again", flush=True)
+            return
+        if task not in loaded:
+            loaded[task] = task.load(arguments.folder)
+        if loaded[task] is not None:
+            _append(file, fit_and_test(task, *loaded[task], split, model))
     print("finished", flush=True)
 
 

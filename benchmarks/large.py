@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import argparse
 import resource
+from collections.abc import Iterator
 
 import numpy as np
 from compare import Comparison, Rival, measure, timed
-from stopwatch import r_stopwatch
+from stopwatch import Stopwatch, r_stopwatch
 
 from pyearthdof import Earth
 
@@ -21,8 +22,10 @@ def main() -> None:
     parser = size_parser(__doc__)
     parser.add_argument("--runs", type=int, default=3)
     arguments = parser.parse_args()
+    X, y = friedman(arguments.n, arguments.p)
     for degree in arguments.degree:
-        compare(arguments, degree)
+        loop = None if arguments.alone else in_r(X, y, degree)
+        show(_fits(X, y, degree, arguments.threads, loop), arguments.runs)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"peak memory of this process, data included: {peak:.0f} MB")
 
@@ -38,28 +41,45 @@ def size_parser(doc: str) -> argparse.ArgumentParser:
     return parser
 
 
-def compare(arguments, degree: int) -> None:
-    """Print a line for R and one for each number of threads."""
-    X, y = friedman(arguments.n, arguments.p)
-    rivals, loop = [], None
-    if not arguments.alone:
-        loop = r_stopwatch(
-            "suppressMessages(library(earth)); y <- as.vector(y)",
-            f"fit <- earth(X, y, degree = {degree})",
-            X=X,
-            y=y,
-        )
-        rivals.append(Rival("earth(x, y) in R", loop.seconds))
-    for threads in arguments.threads:
-        earth = Earth(degree=degree, engine="native", n_jobs=threads)
-        # A copy: nothing is known of this X from the fit before.
-        rivals.append(Rival(f"native, threads: {threads}", lambda e=earth: once(e, X.copy(), y)))
-    work = f"n = {arguments.n}, p = {arguments.p}, degree {degree}"
-    for row in measure(Comparison("One large fit", work, tuple(rivals)), arguments.runs):
-        spread = f"({row.ratio_low:.2f} to {row.ratio_high:.2f})"
-        print(f"{work}: {row.rival:20s} {row.ms_per_fit / 1e3:8.3f} s {row.ratio:7.2f}x {spread}")
-    if loop is not None:
+def comparisons() -> Iterator[Comparison]:
+    """The default sizes, for the page."""
+    X, y = friedman(150_000, 20)
+    for degree in (1, 2):
+        loop = in_r(X, y, degree)
+        yield _fits(X, y, degree, (1, 2), loop)
         loop.close()
+
+
+def in_r(X: np.ndarray, y: np.ndarray, degree: int) -> Stopwatch:
+    """A plain R that has the data."""
+    return r_stopwatch(
+        "suppressMessages(library(earth)); y <- as.vector(y)",
+        f"fit <- earth(X, y, degree = {degree})",
+        X=X,
+        y=y,
+    )
+
+
+def _fits(X, y, degree: int, threads, loop: Stopwatch | None) -> Comparison:
+    rivals = [] if loop is None else [Rival("earth(x, y) in R", loop.seconds)]
+    for count in threads:
+        earth = Earth(degree=degree, engine="native", n_jobs=count)
+        # A copy: nothing is known of this X from the fit before.
+        name = f"native engine, {count} thread{'s' * (count > 1)}"
+        rivals.append(Rival(name, lambda e=earth: once(e, X.copy(), y)))
+    n, p = X.shape
+    work = f"n = {n}, p = {p}, degree {degree}"
+    return Comparison("One large fit", work, tuple(rivals), most_runs=3)
+
+
+def show(comparison: Comparison, runs: int) -> None:
+    """Print a line for R and one for each number of threads."""
+    for row in measure(comparison, runs):
+        spread = f"({row.ratio_low:.2f} to {row.ratio_high:.2f})"
+        seconds = row.ms_per_fit / 1e3
+        print(
+            f"{row.work}: {row.rival:24s} {seconds:8.3f} s {row.ratio:7.2f}x {spread}", flush=True
+        )
 
 
 def once(earth: Earth, X: np.ndarray, y: np.ndarray) -> float:

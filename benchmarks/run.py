@@ -1,6 +1,6 @@
 """All comparisons: printed, and stored in docs/ as CSV, Markdown and pictures.
 
-python benchmarks/run.py                all of them, about ten minutes
+python benchmarks/run.py                all of them, about 20 minutes
 python benchmarks/run.py --only mars    one topic, printed only
 python benchmarks/run.py --runs 2 --out /tmp/b   a quick look, stored elsewhere
 """
@@ -11,6 +11,8 @@ import argparse
 import os
 from pathlib import Path
 
+import classifier
+import large
 import monte_carlo
 import predictions
 import scaling
@@ -23,9 +25,14 @@ import mars
 import procedures
 
 MODULES = {
-    "mars": mars, "predictions": predictions, "monte_carlo": monte_carlo, "procedures": procedures,
+    "mars": mars,
+    "predictions": predictions,
+    "classifier": classifier,
+    "monte_carlo": monte_carlo,
+    "large": large,
+    "procedures": procedures,
     "threads": threads,
-}  # fmt: skip
+}
 BLAS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 

@@ -18,9 +18,9 @@ __all__ = ["write_page"]
 INTRODUCTION = """# Benchmarks
 
 `make bench` makes this page. Every comparison runs its rivals in turns, {runs} times (large fits 3 times)
-after one turn that warms up, with one BLAS thread. A ratio says how many times faster than the first line of its table; it is
-the median of the paired runs, with the smallest and the largest behind it. Times are milliseconds for each
-fit.
+after one turn that warms up, with one BLAS thread. A ratio says how many times faster than the first line
+of its table; it is the median of the paired runs, with the smallest and the largest behind it. Times are
+milliseconds for each fit, or each prediction.
 
 {versions}.
 

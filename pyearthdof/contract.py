@@ -193,7 +193,7 @@ class Procedure(RegressorMixin, BaseEstimator):
             self.rank_ = int(fits.rank[0])
 
     def score(self, X, y, sample_weight=None) -> float:
-        """R squared of the predictions for X, with the true y and, if given, weights of the rows."""
+        """R squared of the predictions for X, with the true y; `sample_weight` weights the rows."""
         y, sample_weight = by_position(X, y=y, sample_weight=sample_weight)
         return super().score(X, y, sample_weight)
 

@@ -126,6 +126,25 @@ OURS = {
 }  # fmt: skip
 
 
+# py-earth's attributes and methods of a fitted model.
+OUR_ATTRIBUTES = {
+    "basis_": "is terms_, dirs_ and cuts_ here, and to_frame() is a table of them",
+    "coef_": "is term_coef_ here, and coef() names its entries",
+    "mse_": "is rss_ / n here",
+    "xlabels_": "is feature_names_in_ here",
+    "trace": "is summary() here; gcv_per_subset_ and rss_per_subset_ follow the pruning pass",
+    "forward_trace": "is not here: dirs_ and cuts_ are the terms of the forward pass in their order",
+    "pruning_trace": "is gcv_per_subset_, rss_per_subset_ and prune_terms_ here",
+    "forward_pass_record_": "is dirs_ and cuts_ here, the terms of the forward pass in their order",
+    "pruning_pass_record_": "is gcv_per_subset_, rss_per_subset_ and prune_terms_ here",
+    "forward_pass": "is a part of fit here; pmethod='none' stops after it",
+    "pruning_pass": "is reprune() here",
+    "linear_fit": "is not here: fit a linear model to transform(X)",
+    "get_penalty": "is penalty_ here",
+    "summary_feature_importances": "is importance() here",
+}
+
+
 def _of_model(name: str) -> Any:
     def attribute(self: MarsEstimator) -> Any:
         check_is_fitted(self)
@@ -227,6 +246,20 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
             if name not in cls._argument_names():
                 raise TypeError(f"{cls.__name__}() got an unexpected keyword argument {name!r}")
         return super().__new__(cls)
+
+    def __getattr__(self, name: str) -> Any:
+        """Answer py-earth's names with ours."""
+        ours = OUR_ATTRIBUTES.get(name) or OURS.get(name)
+        if ours is not None and not hasattr(type(self), name):
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}: {name} {ours}")
+        return object.__getattribute__(self, name)  # raises the error once more
+
+    def _refuse_others(self, others: dict[str, Any]) -> None:
+        """Refuse arguments that `fit` does not have, py-earth's with our names."""
+        for name, value in others.items():
+            if name in OURS:
+                raise TypeError(f"fit() got {_other_name(name, value)}")
+            raise TypeError(f"fit() got an unexpected keyword argument {name!r}")
 
     def _set_arguments(self, arguments: dict[str, Any]) -> None:
         """Set the arguments of the constructor, `locals()` in it."""
@@ -881,6 +914,33 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         write_report(self, path, X, y, df=df, level=level, title=title)
+
+    def predict_deriv(self, X, variables=None, *, type="response"):
+        """Derivatives of the predictions at the rows of X, in py-earth's shape (n, variables, responses).
+
+        They are exact. On a knot a hinge has the slope of its flat side, 0.
+
+        Parameters
+        ----------
+        X : as in `predict`
+        variables : name, index or a list of these, optional
+            The columns by which to differentiate, by default all numeric ones. Of a formula these are the
+            columns that enter it as they are and nowhere else.
+        type : {"response", "link", "earth"}
+            With a generalised linear model: of the mean, of the linear predictor, or of the least-squares
+            fit of the terms.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyearthdof import Earth
+        >>> x = np.linspace(0, 1, 101)[:, None]
+        >>> model = Earth(engine="native").fit(x, 3 * np.maximum(x[:, 0] - 0.5, 0))
+        >>> model.predict_deriv([[0.2], [0.9]]).ravel().round(6).tolist()
+        [0.0, 3.0]
+        """
+        check_is_fitted(self)
+        return self.model_.predict_deriv(check_new_data(self, X), variables, type)
 
     def contributions(self, X) -> pd.DataFrame:
         """What each term adds to the prediction at the rows of X, the intercept first.

@@ -129,8 +129,9 @@ class EarthClassifier(ClassifierMixin, MarsEstimator):
     ):
         self._set_arguments(locals())
 
-    def fit(self, X, y, sample_weight=None, *, subset=None):
+    def fit(self, X, y, sample_weight=None, *, subset=None, **others):
         """Fit the model; arguments as in `Earth.fit`, y being texts, whole numbers, truth values or dates."""
+        self._refuse_others(others)
         self._fit(self._check_data(X, y, sample_weight, subset))
         return self
 
@@ -260,7 +261,7 @@ class EarthClassifier(ClassifierMixin, MarsEstimator):
         super()._warn(heard, options)
 
     def score(self, X, y, sample_weight=None) -> float:
-        """The share of rows of X whose class is predicted, with the true y and, if given, weights."""
+        """The share of rows of X whose class, y, is predicted; `sample_weight` weights the rows."""
         y, sample_weight = by_position(X, y=y, sample_weight=sample_weight)
         return super().score(X, y, sample_weight)
 

@@ -191,7 +191,7 @@ class Earth(MarsEstimator, Procedure):
     ):
         self._set_arguments(locals())
 
-    def fit(self, X, y, sample_weight=None, *, subset=None):
+    def fit(self, X, y, sample_weight=None, *, subset=None, **others):
         """Fit the model.
 
         Parameters
@@ -207,6 +207,8 @@ class Earth(MarsEstimator, Procedure):
             earth's case weights; not the same as repeating rows.
         subset : mask or 0-based row numbers, optional
             Fit on these rows only; the levels of factors are those of all rows.
+        **others
+            Refused: py-earth's `linvars`, `xlabels` and `output_weight` with the names that they have here.
 
         Examples
         --------
@@ -218,6 +220,7 @@ class Earth(MarsEstimator, Procedure):
         >>> Earth(engine="native").fit(frame, y).terms_
         ('(Intercept)', 'kindlow', 'x')
         """
+        self._refuse_others(others)
         self._fit(self._check_data(X, y, sample_weight, subset))
         return self
 

@@ -98,6 +98,7 @@ class EarthMeta(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
     transform = _delegated("transform")
     get_feature_names_out = _delegated("get_feature_names_out")
     contributions = _delegated("contributions")
+    predict_deriv = _delegated("predict_deriv")
     residuals = _delegated("residuals")
     coef = _delegated("coef")
     importance = _delegated("importance")

@@ -91,7 +91,7 @@ class RegressionTree(BindingProcedure):
         return _BoundTree(X, self._checked_depth(len(X)))
 
     def split_sizes(self, X) -> np.ndarray | None:
-        """Rows on the left of each possible split, where the fit is the best split of one predictor."""
+        """Rows on the left of each possible split of X, (n, 1), where the fit is the best split of it."""
         X = check_array(X, dtype=np.float64, input_name="X")
         if X.shape[1] != 1 or self._checked_depth(len(X)) != 1:
             return None

@@ -362,6 +362,11 @@ class GlmPart:
         with np.errstate(all="ignore"):  # as R: infinite, or not a number
             return LINKS[self.link].mean(eta)
 
+    def slope(self, eta: np.ndarray) -> np.ndarray:
+        """The derivative of the response by the linear predictor."""
+        with np.errstate(all="ignore"):
+            return LINKS[self.link].slope(eta)
+
     @property
     def deviance_ratio(self) -> np.ndarray:
         """Share of the null deviance that the model explains; not finite where there is none."""

@@ -24,6 +24,19 @@ def evaluate_terms(X: np.ndarray, dirs: np.ndarray, cuts: np.ndarray) -> np.ndar
     return _core().evaluate_terms(*(_numbers(values) for values in (X, dirs, cuts)))
 
 
+def term_slopes(X: np.ndarray, dirs: np.ndarray, cuts: np.ndarray, column: int) -> np.ndarray:
+    """The derivatives of the terms by a column of X, at its rows: an (n, terms) matrix.
+
+    On a knot it is 0, the slope on the flat side of the hinge.
+    """
+    direction, cut = dirs[:, column], cuts[:, column]
+    rest = dirs.copy()
+    rest[:, column] = 0
+    above = X[:, column, None] - cut
+    slope = np.where(direction == 2, 1.0, direction * (direction * above > 0))
+    return slope * evaluate_terms(X, rest, cuts)
+
+
 def _numbers(values: np.ndarray) -> np.ndarray:
     plain = values.dtype == np.float64 and values.flags.aligned
     return values if plain else np.array(values, dtype=np.float64)

@@ -8,6 +8,7 @@ its terms, which are products of variables.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -111,6 +112,20 @@ class Formula:
             names = frozenset(name for v, _ in variables for name in v.expression.raw_names())
             owners += [names] * math.prod(v.width(coding) for v, coding in variables)
         return tuple(owners)
+
+    def plain_columns(self) -> list[str]:
+        """The numeric columns that are terms of their own and stand nowhere else."""
+        counts = Counter(name for v in self.variables for name in v.expression.raw_names())
+        alone = {term[0][0] for term in self.terms if len(term) == 1}
+        others = {v for term in self.terms if len(term) > 1 for v, _ in term}
+        return [
+            v.expression.name
+            for k, v in enumerate(self.variables)
+            if isinstance(v.expression, RawColumn)
+            and v.kind == "number"
+            and counts[v.expression.name] == 1
+            and k in alone - others - {self.offset_variable}
+        ]
 
     @property
     def has_offset(self) -> bool:

@@ -13,19 +13,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from ..._utils.checks import as_pandas, check_choice, check_level
+from ..._utils.checks import as_pandas, check_choice, check_level, is_integer, refusal
 from ..._utils.files import write_whole
 from ...exceptions import InvalidInputError
 from .. import reading as saved
 from ..components.glm import GlmPart
 from ..components.selection import SelectionPart
-from ..components.terms import evaluate_terms, nominal_df
+from ..components.terms import evaluate_terms, nominal_df, term_slopes
 from ..components.variance import VarianceModel, interval_width
 from ..data.columns import Column, Columns
 from ..data.design import is_plain, numbers_by_name
@@ -180,6 +180,62 @@ class MarsModel:
         with np.errstate(over="ignore", invalid="ignore"):  # what is too large is infinite, as in R
             eta = _shifted(self.basis(X) @ (self.coef if glm is None else glm.coef), offset)
         return eta if glm is None or type == "link" else glm.response(eta)
+
+    def predict_deriv(
+        self, X: ArrayLike, variables: Any = None, type: str = "response"
+    ) -> np.ndarray:
+        """Derivatives of the predictions at the rows of X: (n, variables, responses).
+
+        Parameters
+        ----------
+        X : DataFrame, or (n, p) array of `feature_names`
+        variables : name, index or a list of these, optional
+            The columns by which to differentiate, by default all numeric ones. Of a formula these are the
+            columns that enter it as they are and nowhere else.
+        type : {"response", "link", "earth"}
+            As in `predict`.
+        """
+        check_choice("type", type, TYPES)
+        columns = self._differentiable(variables)
+        design, dirs, cuts = self.design(X), self.dirs[self.selected], self.cuts[self.selected]
+        glm = None if type == "earth" else self.glm
+        coef = (self.coef if glm is None else glm.coef).reshape(len(dirs), -1)
+        found = np.zeros((len(design), len(columns), coef.shape[1]))
+        for k, (name, column) in enumerate(columns):
+            used = np.flatnonzero(dirs[:, column])
+            found[:, k] = term_slopes(design, dirs[used], cuts[used], column) @ coef[used]
+            if self.columns is not None:  # with missing="indicator" the value may be missing
+                found[cast("pd.DataFrame", X)[name].isna().to_numpy(), k] = np.nan
+        if glm is not None and type == "response":
+            eta = self.predict(X, "link").reshape(len(design), 1, -1)
+            found *= glm.slope(eta)
+        return found
+
+    def _differentiable(self, variables: Any) -> list[tuple[str, int]]:
+        """Numeric columns that predictions may be differentiated by, and their positions in the design."""
+        if self.formula is not None:
+            known = self.formula.plain_columns()
+        elif self.columns is not None:
+            known = [column.name for column in self.columns.columns if column.kind == "number"]
+        else:
+            known = list(self.feature_names)
+        if variables is None:
+            variables = known
+        found = []
+        for given in (
+            [variables] if isinstance(variables, str) or is_integer(variables) else variables
+        ):
+            name = given
+            if is_integer(given) and 0 <= given < len(self.raw_names):
+                name = self.raw_names[given]
+            if name not in known:
+                of_formula = "" if self.formula is None else " that enter the formula by themselves"
+                raise refusal(
+                    "variables", given, f"among the numeric columns{of_formula}: {', '.join(known)}"
+                )
+            label = name if name in self.feature_names else f"`{name}`"
+            found.append((name, self.feature_names.index(label)))
+        return found
 
     def predict_sd(self, X: ArrayLike) -> np.ndarray:
         """Standard deviations of new observations at the rows of X, by the variance model.

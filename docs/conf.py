@@ -55,7 +55,7 @@ numpydoc_xref_param_type = False
 GALLERY = [
     f"plot_{name}.py"
     for name in (
-        "what_is_mars", "nominal_actual", "overview", "linear_smoothers", "splines", "best_subset",
+        "effects", "what_is_mars", "nominal_actual", "overview", "linear_smoothers", "splines", "best_subset",
         "lasso", "tree", "forest_boosting", "mars_search", "correct_penalty", "let_df_choose", "ozone",
         "own_procedure",
     )
@@ -96,7 +96,7 @@ html_show_sourcelink = True  # the page's own text; that of classes is linked fr
 html_copy_source = True
 html_context = {"built_with": built_with()}
 html_math_renderer = "mathml"
-html_sidebars = {"**": []}  # the bar on top is all there is to choose from
+html_sidebars = {"index": [], "install": []}  # elsewhere the pages of the section
 html_theme_options = {
     "logo": {"text": "pyearthdof"},
     "show_toc_level": 2,

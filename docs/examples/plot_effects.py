@@ -2,12 +2,12 @@
 Effects of a fitted model
 =========================
 
-Daily ozone in Los Angeles, explained by four hinges: the fitted curve of each predictor, with the knots marked.
+Daily ozone in Los Angeles, explained by four hinges: the fitted curve of each predictor, with its knot.
 """
 
 # %%
-# Each term of a MARS model is a constant times a hinge, so an additive model is one piecewise linear curve for each
-# predictor. The dotted lines are the knots that the search found.
+# Each term of a MARS model is a constant times a hinge, so an additive model is one piecewise linear curve
+# for each predictor. The dotted lines are the knots that the search found.
 
 import matplotlib.pyplot as plt
 import numpy as np

@@ -241,7 +241,7 @@ def check_responses(Y, n: int) -> np.ndarray:
 
 def refuse_huge(name: str, values: np.ndarray) -> None:
     """Refuse values so large that their sums and means overflow."""
-    largest = np.abs(values).max(initial=0.0)
+    largest = float(np.abs(values).max(initial=0.0))
     if largest > _LARGEST:
         raise InvalidInputError(
             f"{name} has values up to {largest:g} but they should be at most {_LARGEST:g}, so that sums of "

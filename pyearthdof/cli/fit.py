@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from .._utils.checks import refusal
 from ..exceptions import InvalidInputError
 from .options import (
     Decimal,
@@ -60,6 +61,9 @@ EARTH_OPTIONS: dict[str, tuple[Any, tuple[str, ...], str]] = {
     "varmod_minspan": (int, (), "minspan of a variance model that is MARS."),
     "force_weights": (bool, (), "Search as for case weights although there are none."),
     "get_leverages": (bool, (), "Compute leverages; by default below 100,000 rows."),
+    "missing": (Literal["raise", "indicator"], (), "indicator: fit missing values by indicators."),
+    "monotone": (list[str], (), "A column and the sign of its slopes, as age=1; repeat it."),
+    "interactions": (list[str], (), "Columns that may interact, as age,sex; repeat it for further groups."),
     "exhaustive_tol": (float, (), "When terms are too dependent to be pruned exhaustively."),
     "keepxy": (bool, (), "With nfold, also out-of-fold RSq for each size."),
     "random_state": (int, ("--seed",), "Seed of the cross-validation, as in R's set.seed."),
@@ -213,6 +217,10 @@ def _estimator(y, classify: bool, options: dict):
     from ..mars.earth import Earth
 
     given = {name: value for name, value in options.items() if value not in (None, [])}
+    if "monotone" in given:
+        given["monotone"] = dict(map(_direction, given["monotone"]))
+    if "interactions" in given:
+        given["interactions"] = [tuple(group.split(",")) for group in given["interactions"]]
     several = isinstance(y, pd.DataFrame)
     is_text = not several and not pd.api.types.is_numeric_dtype(y)
     if several and classify:
@@ -227,6 +235,16 @@ def _estimator(y, classify: bool, options: dict):
             flag = "--" + name.replace("_", "-")
             raise InvalidInputError(f"{flag} is given but the target holds numbers: add --classify")
     return Earth(**given)
+
+
+def _direction(text: str) -> tuple[str, int]:
+    """The column and the sign of a value of --monotone."""
+    name, _, sign = text.rpartition("=")
+    if not name or sign not in ("1", "-1"):
+        raise refusal(
+            "--monotone", text, "the name of a column and a sign, such as age=1 or price=-1"
+        )
+    return name, int(sign)
 
 
 def _tell(model, correction, files: dict, quiet: bool, as_json: bool) -> None:

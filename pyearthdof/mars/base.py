@@ -935,7 +935,7 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         >>> import numpy as np
         >>> from pyearthdof import Earth
         >>> x = np.linspace(0, 1, 101)[:, None]
-        >>> model = Earth(engine="native").fit(x, 3 * np.maximum(x[:, 0] - 0.5, 0))
+        >>> model = Earth(minspan=1, engine="native").fit(x, 3 * np.maximum(x[:, 0] - 0.5, 0))
         >>> model.predict_deriv([[0.2], [0.9]]).ravel().round(6).tolist()
         [0.0, 3.0]
         """

@@ -72,6 +72,10 @@ VALUES = {
     "random_state": 3, "engine": "native", "n_jobs": 2, "glm_maxit": 30, "glm_epsilon": 1e-7,
     "glm_link": "identity",
 }  # fmt: skip
+SPELLED = {
+    "missing": ("indicator", "indicator"), "monotone": ("a=1", {"a": 1}),
+    "interactions": ("a,b c", [["a", "b c"]]),
+}  # fmt: skip
 
 
 def test_options_reach_the_estimator(run, table, tmp_path):
@@ -90,6 +94,23 @@ def test_options_reach_the_estimator(run, table, tmp_path):
     assert {name: params[name] for name in VALUES} == VALUES
     code, _, err = run("fit", data, "--target", "y", "--thresh", 2)
     assert code == 2 and "thresh=2.0 but it should be a number from 0 to below 1" in err
+
+
+@pytest.mark.parametrize("name", SPELLED)
+def test_constraints_and_missing_values_reach_the_estimator(run, table, tmp_path, name):
+    text, value = SPELLED[name]
+    saved = tmp_path / "model.json"
+    data = columns(table, "a", "b c", "y")
+    fit = ("fit", data, "--target", "y", "--engine", "native", "--save", saved)
+    code, _, err = run(*fit, f"--{name}", text)
+    assert code == 0, err
+    assert Earth.load(saved).get_params()[name] == value
+
+
+def test_a_constraint_without_a_sign_is_refused(run, table):
+    data = columns(table, "a", "b c", "y")
+    code, _, err = run("fit", data, "--target", "y", "--monotone", "a")
+    assert code == 2 and "--monotone='a' but it should be the name of a column and a sign" in err
 
 
 def test_a_fit_is_that_of_python(run, table):

@@ -58,6 +58,8 @@ class VarianceModel:
 
     def absolute_residuals(self, fitted: np.ndarray, X: np.ndarray) -> np.ndarray:
         """What the regression predicts; it may be negative where it extrapolates."""
+        if self.method == "const":
+            return np.full(len(X), self.coef[0])
         values = X
         if self.method in ON_FIT:
             values = power_of_fit(fitted, self.exponent)

@@ -44,9 +44,11 @@ def test_options_count(options, penalty):
 OTHERS = {
     "minspan": 12, "endspan": 25, "newvar_penalty": 0.2, "fast_k": 2, "fast_beta": 0,
     "adjust_endspan": 8, "auto_linpreds": False, "linpreds": [0, 2], "allowed": no_wind_in_products,
-    "nk": 9, "degree": 1, "force_weights": True,
+    "nk": 9, "degree": 1, "force_weights": True, "interactions": [("wind", "rain")],
+    "monotone": {"wind": 1},
 }  # fmt: skip
-SAME = {"scale_y"}  # changes rounding only, for a single response
+# scale_y changes rounding only, for a single response; missing, columns with missing values
+SAME = {"scale_y", "missing"}
 
 
 def measure(estimator, X=(80, 5), **options):

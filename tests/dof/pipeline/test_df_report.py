@@ -31,7 +31,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
-from pyearthdof import CorrectedEarth, Earth, aic, bic, degrees_of_freedom, df_report, gcv
+from pyearthdof import (
+    AutoEarth,
+    Earth,
+    aic,
+    bic,
+    degrees_of_freedom,
+    df_report,
+    gcv,
+)
 from pyearthdof.datasets import load_airquality
 from pyearthdof.dof.pipeline.df_report import page_of
 from pyearthdof.dof.pipeline.fixed_choices import choices_of, with_all_held
@@ -118,7 +126,7 @@ def test_mars_pays_for_its_terms():
 @pytest.mark.parametrize("steps", [(), (StandardScaler(),)])
 def test_mars_of_a_chosen_size_counts_with_the_default_penalty(steps):
     """earth counts nothing under the penalty -1, with which a size is fitted."""
-    chosen = CorrectedEarth(Earth(degree=2, engine="native"), n_rep=5, random_state=0)
+    chosen = AutoEarth(degrees=(2,), n_models=1, n_rep=5, random_state=0)
     report = df_report(make_pipeline(*steps, chosen) if steps else chosen, X, y, **QUIET)
     r = clone(chosen).fit(StandardScaler().fit_transform(X) if steps else X, y).n_terms_
     assert r > 1 and report.naive_df == r + 3 * (r - 1) / 2

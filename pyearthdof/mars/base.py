@@ -431,7 +431,7 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         ----------
         formula : str, optional
             For a model from a formula another one, in which dots stand for the sides of the old one:
-            ". ~ . - x".
+            ". ~ . - x", or "~ . - x" with the same response.
         ponly : bool
             Only prune again, without a forward pass; with nfold the folds prune the terms found on all
             rows, too. As in R that is also done if no other options are given than the glm's, nprune,

@@ -64,38 +64,23 @@ class PathFits:
 class SizeFits:
     """Pruning sequences: row j belongs to response j, column k to models of k + 1 terms.
 
-    Attributes
-    ----------
-    rss : (m, sizes) array
-        Residual sums of squares. A size that a response does not reach has those of its longest model.
-    products : (m, sizes) array or None
-        Products of the fits with a direction for each response, if there was one.
-    n_terms : (m,) array
-        Terms of the longest model.
+    A size that a response does not reach has the values of its longest model.
     """
 
     rss: np.ndarray
-    products: np.ndarray | None
-    n_terms: np.ndarray
+    products: np.ndarray | None  # of the fits with a direction for each response, if there was one
+    n_terms: np.ndarray  # of the longest model
 
 
 class Bound:
     """A procedure on one design: what depends on X alone was checked and computed once.
 
     This one knows nothing better than the procedure's own `fit_many`; procedures that do have a subclass.
-
-    Attributes
-    ----------
-    engine : {"native", "r", None}
-        What computes a MARS fit; None for other procedures.
-    has_threads : bool
-        `fit_many` works in as many threads as it is told, without the GIL, and hears Ctrl-C. Others
-        are given to worker processes.
-    versions : dict
-        Versions of what computes beside Python.
     """
 
-    engine: str | None = None
+    engine: str | None = None  # "native" or "r" for MARS
+    # `fit_many` works in as many threads as it is told, without the GIL, and hears Ctrl-C; others are given
+    # to worker processes.
     has_threads: bool = False
 
     def __init__(self, procedure: Any, X: Rows) -> None:
@@ -103,6 +88,7 @@ class Bound:
 
     @property
     def versions(self) -> dict[str, str]:
+        """Versions of what computes beside Python."""
         return {}
 
     def fit_many(self, Y: np.ndarray, n_threads: int = 1) -> Fits:

@@ -54,26 +54,11 @@ class RDraws:
         return f"RDraws({self.seed})"
 
     def copy(self) -> RDraws:
-        """A second stream that goes on from here by itself.
-
-        Examples
-        --------
-        >>> from pyearthdof.random import RDraws
-        >>> draws = RDraws(1)
-        >>> bool(draws.copy().uniform(1) == draws.uniform(1))
-        True
-        """
+        """A second stream that goes on from here by itself."""
         return copy.deepcopy(self)
 
     def uniform(self, n: int) -> np.ndarray:
-        """R's `runif(n)`.
-
-        Examples
-        --------
-        >>> from pyearthdof.random import RDraws
-        >>> RDraws(1).uniform(3).round(4)
-        array([0.2655, 0.3721, 0.5729])
-        """
+        """R's `runif(n)`."""
         return _uniforms(self._words(check_count("n", n, 0, _LONGEST)))
 
     def normal(self, n: int) -> np.ndarray:
@@ -88,16 +73,7 @@ class RDraws:
         return self._twister.normals(check_count("n", n, 0, _LONGEST))
 
     def skip_normals(self, n: int) -> None:
-        """Go on as if n normals had been drawn.
-
-        Examples
-        --------
-        >>> from pyearthdof.random import RDraws
-        >>> draws = RDraws(1)
-        >>> draws.skip_normals(2)
-        >>> draws.normal(1).round(4)
-        array([-0.8356])
-        """
+        """Go on as if n normals had been drawn."""
         self._twister.skip(2 * check_count("n", n, 0, _LONGEST))
 
     def sample(self, x, size: int | None = None, replace: bool = False) -> np.ndarray:

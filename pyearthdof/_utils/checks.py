@@ -25,8 +25,6 @@ _KNOWN = (pd.DataFrame, pd.Series, pd.Index, np.ndarray, list, tuple, dict, str)
 def refusal(name: str, value, right: str) -> InvalidInputError:
     """The error to raise for a value that is not what it should be.
 
-    Examples
-    --------
     >>> print(refusal("nk", -1, "an integer of 1 or more"))
     nk=-1 but it should be an integer of 1 or more
     """
@@ -106,11 +104,6 @@ def check_jobs(n_jobs) -> int:
     """The number of threads that `n_jobs` stands for, as joblib counts.
 
     Inside a worker of joblib it is what is left for that worker.
-
-    Examples
-    --------
-    >>> check_jobs(3)
-    3
     """
     if n_jobs is not None and (not is_integer(n_jobs) or n_jobs == 0):
         raise refusal("n_jobs", n_jobs, "None or an integer other than 0; -1 is all processors")

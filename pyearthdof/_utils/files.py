@@ -21,12 +21,8 @@ def write_whole(file: str | os.PathLike, content: str | bytes) -> None:
     """Write a temporary file beside it, then rename: a reader sees the old file or the new one.
 
     A new file has the mode that the umask leaves, an old one keeps its own. A symbolic link is followed. A
-    FIFO or a device cannot be replaced: the content is written into it.
-
-    Raises
-    ------
-    FileNotWrittenError
-        It could not be written. The old file is as it was, and nothing else is left.
+    FIFO or a device cannot be replaced: the content is written into it. After a `FileNotWrittenError` the old
+    file is as it was, and nothing else is left.
     """
     data = content.encode("utf-8") if isinstance(content, str) else content
     try:

@@ -7,66 +7,31 @@ common. `mars` corrects the penalty and the size of MARS models, `consistency` c
 degrees of freedom, `pipeline` reports on scikit-learn's pipelines, and `montecarlo` runs the fits.
 """
 
-from .consistency.mars import SelfConsistency, self_consistency
-from .consistency.path import ConsistencyPath, GridPoint, NominalRule, consistency_path
-from .criteria import ProcedureChoice, aic, bic, choose_by_df, gcv
-from .degrees_of_freedom import degrees_of_freedom
-from .families import FamilyDegreesOfFreedom, family_df
-from .mars.auto_earth import AutoEarth
-from .mars.corrected_earth import CorrectedEarth
-from .mars.correction import PenaltyCorrection, correct_penalty, nominal_df
-from .mars.fitted_mean import AroundFit
-from .mars.sizes import SizeChoice, SizeCurve, choose_size, df_of_sizes
-from .mars.tables import (
-    PenaltyEstimate,
-    PenaltyTable,
-    penalty_table,
-    quick_df_of_sizes,
-    quick_penalty,
-    size_table,
-)
-from .pipeline.df_report import DfReport, df_report
-from .pipeline.fixed_choices import Price
-from .prediction import RandomXDegreesOfFreedom, prediction_df
-from .results import DegreesOfFreedom
-from .stump import stump_df
+from .._utils.lazy import lazy_names
+from .degrees_of_freedom import (
+    degrees_of_freedom as degrees_of_freedom,
+)  # now: a lazy one would be its module
 
-__all__ = [
-    "AroundFit",
-    "AutoEarth",
-    "ConsistencyPath",
-    "CorrectedEarth",
-    "DegreesOfFreedom",
-    "DfReport",
-    "FamilyDegreesOfFreedom",
-    "GridPoint",
-    "NominalRule",
-    "PenaltyCorrection",
-    "PenaltyEstimate",
-    "PenaltyTable",
-    "Price",
-    "ProcedureChoice",
-    "RandomXDegreesOfFreedom",
-    "SelfConsistency",
-    "SizeChoice",
-    "SizeCurve",
-    "aic",
-    "bic",
-    "choose_by_df",
-    "choose_size",
-    "consistency_path",
-    "correct_penalty",
-    "degrees_of_freedom",
-    "df_of_sizes",
-    "df_report",
-    "family_df",
-    "gcv",
-    "nominal_df",
-    "penalty_table",
-    "prediction_df",
-    "quick_df_of_sizes",
-    "quick_penalty",
-    "self_consistency",
-    "size_table",
-    "stump_df",
-]
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {
+        ".consistency.mars": "SelfConsistency self_consistency",
+        ".consistency.path": "ConsistencyPath GridPoint NominalRule consistency_path",
+        ".criteria": "ProcedureChoice aic bic choose_by_df gcv",
+        ".degrees_of_freedom": "degrees_of_freedom",
+        ".families": "FamilyDegreesOfFreedom family_df",
+        ".mars.auto_earth": "AutoEarth",
+        ".mars.corrected_earth": "CorrectedEarth",
+        ".mars.correction": "PenaltyCorrection correct_penalty nominal_df",
+        ".mars.fitted_mean": "AroundFit",
+        ".mars.sizes": "SizeChoice SizeCurve choose_size df_of_sizes",
+        ".mars.tables": (
+            "PenaltyEstimate PenaltyTable penalty_table quick_df_of_sizes quick_penalty size_table"
+        ),
+        ".pipeline.df_report": "DfReport df_report",
+        ".pipeline.fixed_choices": "Price",
+        ".prediction": "RandomXDegreesOfFreedom prediction_df",
+        ".results": "DegreesOfFreedom",
+        ".stump": "stump_df",
+    },
+)

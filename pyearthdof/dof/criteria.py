@@ -309,15 +309,7 @@ ROUNDING = (100 * np.finfo(float).eps) ** 2  # of the sum of squares
 def sum_of_squares(
     residuals: np.ndarray, y: np.ndarray, root: float | np.ndarray = 1.0
 ) -> np.ndarray:
-    """Sums of squared residuals, each of them times `root`; 0 where they are the rounding of y.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pyearthdof.dof.mars.sizes import sum_of_squares
-    >>> sum_of_squares(np.array([[1e-17, 0.0], [1.0, 2.0]]), y=np.array([3.0, 4.0]))
-    array([0., 5.])
-    """
+    """Sums of squared residuals, each of them times `root`; 0 where they are the rounding of y."""
     rss = ((root * residuals) ** 2).sum(axis=-1)
     return np.where(rss > ROUNDING * ((root * y) ** 2).sum(), rss, 0.0)
 
@@ -336,9 +328,6 @@ def settle(choice: int, around: Callable[[int], int | str]) -> tuple[int, str]:
     `around(choice)` is the next one, or the reason why there is none. Of those that it swings between, the
     smallest is taken.
 
-    Examples
-    --------
-    >>> from pyearthdof.dof.criteria import settle
     >>> settle(5, {5: 3, 3: 4, 4: 4}.get)
     (4, 'agrees with itself')
     >>> settle(5, {5: 3, 3: 4, 4: 3}.get)

@@ -54,18 +54,10 @@ LOSSES = ("deviance", "squared", "counting")
 
 @dataclass(frozen=True)
 class Classes:
-    """Independent classes with the given probabilities, as their numbers 0, 1, ...
-
-    Attributes
-    ----------
-    probabilities : (n, K) array
-    labels : (K,) array
-        What the classifier is given for each number.
-    draws : stream of random numbers
-    """
+    """Independent classes with the given probabilities (n, K), as their numbers 0, 1, ..."""
 
     probabilities: np.ndarray
-    labels: np.ndarray
+    labels: np.ndarray  # what the classifier is given for each number
     draws: Draws
 
     @property
@@ -134,22 +126,12 @@ def class_probabilities(mu: np.ndarray, n: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class FitFamily:
-    """The work on one block: fit every response, and compute lambda.
+    """The work on one block: fit every response, and compute lambda."""
 
-    Attributes
-    ----------
-    estimator
-        A classifier, or a regressor for counts.
-    labels : (K,) array, or None for counts
-    loss : one of `LOSSES`
-    clip : float
-        Least probability, or mean count, where the loss is the deviance: that of 0 is infinite.
-    """
-
-    estimator: object
-    labels: np.ndarray | None
+    estimator: object  # a classifier, or a regressor for counts
+    labels: np.ndarray | None  # None for counts
     loss: str
-    clip: float
+    clip: float  # least probability, or mean count, in a deviance: that of 0 is infinite
 
     @property
     def procedure(self) -> FitFamily:

@@ -81,13 +81,7 @@ class Estimate(ShowsTable, ABC):
         return jackknife(self, quantity).interval(check_level(level))
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the result; the class documents its picture.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        """
+        """Draw the result into the Axes `ax`, or a new figure; the class documents its picture."""
         from ..plots.axes import one_axis
 
         ax = one_axis(ax, *self._inches())
@@ -129,14 +123,9 @@ class Curve(Estimate):
         def left_out(self) -> Sequence[np.ndarray] | np.ndarray: ...
 
     def interval(self, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper ends of intervals for the df at each point, each with this probability.
+        """Lower and upper ends of intervals for the df at each point, each with probability `level`.
 
         As in `DegreesOfFreedom.interval`. One draw serves all points, so neighbours err together.
-
-        Parameters
-        ----------
-        level : float
-            Between 0 and 1.
         """
         level = check_level(level)
         pairs = [

@@ -19,14 +19,7 @@ __all__ = ["Comparison", "Experiment", "experiment", "experiments"]
 
 @functools.cache
 def experiments() -> dict[str, Experiment]:
-    """Every experiment by its name, in the paper's order.
-
-    Examples
-    --------
-    >>> from pyearthdof.experiments import experiments
-    >>> list(experiments())[:3]
-    ['T1', 'T2', 'T3']
-    """
+    """Every experiment by its name, in the paper's order."""
     modules = [import_module(f"{__name__}.{m.name}") for m in pkgutil.iter_modules(__path__)]
     found = [m.EXPERIMENT for m in modules if hasattr(m, "EXPERIMENT")]
     return {e.name: e for e in sorted(found, key=lambda e: (e.order, e.name))}

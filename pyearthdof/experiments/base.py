@@ -92,20 +92,9 @@ class Experiment(ABC):
     ) -> pd.DataFrame:
         """Compute all cells and return them as one tidy table.
 
-        Parameters
-        ----------
-        size : {"quick", "paper"}
-        seed : int, optional
-            Another seed than the experiment's own. What is exact under the authors' seed is then
-            judged by its error; the column `given_seed` of the table says so.
-        engine : {"auto", "r", "native"}
-            What fits MARS.
-        n_jobs : int
-            Number of processes; the numbers do not depend on it.
-        store : CellStore, optional
-            Where finished cells are kept and looked for.
-        progress : bool
-            Show a progress bar.
+        A `seed` takes the place of the experiment's own: what is exact under the authors' seed is then judged
+        by its error, and the column `given_seed` of the table says so. The numbers do not depend on `n_jobs`;
+        finished cells are kept, and looked for, in the `store`, a `CellStore`.
         """
         from .runner import run_experiments
 

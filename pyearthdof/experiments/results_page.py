@@ -27,18 +27,7 @@ STYLE = Path(__file__).with_name("results_page.css")
 
 
 def write_report(folder: Path) -> Path:
-    """Write the page of all results in the folder and return its file.
-
-    Parameters
-    ----------
-    folder : path
-        Where `pyearthdof reproduce` wrote.
-
-    Raises
-    ------
-    InvalidInputError
-        There are no results in it.
-    """
+    """Write the page of all results that `reproduce` left in the folder and return its file."""
     folder = Path(folder)
     order = {name: e.order for name, e in experiments().items()}
     results = sorted(read_results(folder), key=lambda r: (order.get(r["name"], 1000), r["name"]))

@@ -23,32 +23,17 @@ OPEN = "open: within error"
 
 @dataclass(frozen=True)
 class Comparison:
-    """One line of "ours beside the paper's", or beside what R gives where the paper has no number.
-
-    Attributes
-    ----------
-    quantity : str
-    ours, paper : str
-        As they are shown; "-" where the paper has no number.
-    verdict : str
-        "exact (rounded)", "exact (cut)", "within error", "off by ...", "holds", "does not hold",
-        "open: within error", or "" where there is nothing to compare with.
-    agrees : bool or None
-        What the verdict means; None where there is nothing to agree with, or the error is too large
-        to tell.
-    difference : float or None
-        Ours minus the paper's or R's.
-    reference : str
-        R's number as it is shown; "" where the comparison is with the paper.
-    """
+    """One line of "ours beside the paper's", or beside R's where the paper has no number."""
 
     quantity: str
     ours: str
-    paper: str
-    verdict: str
-    agrees: bool | None = None
-    difference: float | None = None
-    reference: str = ""
+    paper: str  # "-" without a number
+    verdict: str  # "exact (rounded)", "exact (cut)", "within error", "off by ...", "holds", "open: ...", ""
+    agrees: bool | None = (
+        None  # None where there is nothing to agree with, or the error is too large
+    )
+    difference: float | None = None  # ours minus the paper's or R's
+    reference: str = ""  # R's number as it is shown; "" in a comparison with the paper
 
     def to_dict(self) -> dict:
         """Plain values, for JSON."""

@@ -701,14 +701,6 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         """Names of the columns of `transform`: R's names of the selected terms.
 
         `input_features` is ignored.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from pyearthdof import Earth
-        >>> x = np.random.default_rng(0).normal(size=(100, 2))
-        >>> Earth(engine="native").fit(x, x[:, 0]).get_feature_names_out()
-        array(['(Intercept)', 'x1'], dtype=object)
         """
         check_is_fitted(self)
         return np.array(self.terms_, dtype=object)
@@ -977,14 +969,6 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         Returns
         -------
         (n,) or (n, m) array; a DataFrame with a column for each term for "partial".
-
-        Examples
-        --------
-        >>> from pyearthdof import Earth
-        >>> from pyearthdof.datasets import load_ozone
-        >>> model = Earth.from_formula("O3 ~ temp", load_ozone(), engine="native")
-        >>> bool((model.residuals("response") == model.residuals_).all())
-        True
         """
         check_is_fitted(self)
         check_choice("type", type, TYPES)
@@ -1195,14 +1179,6 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         type : {"response", "link", "earth", "terms", "proba", "sd"}
             What it gives: as in `predict`, or what each term adds (`contributions`), the probabilities of a
             classifier, or the standard deviation of a new observation (`predict_sd`).
-
-        Examples
-        --------
-        >>> from pyearthdof import Earth
-        >>> from pyearthdof.datasets import load_ozone
-        >>> model = Earth.from_formula("O3 ~ temp", load_ozone(), engine="native")
-        >>> "function ozone(row)" in model.to_javascript("ozone")
-        True
         """
         check_is_fitted(self)
         return to_javascript(self.model_, name, type=type)
@@ -1222,14 +1198,6 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         -------
         onnx.ModelProto
             `onnx.save(graph, "model.onnx")` writes it.
-
-        Examples
-        --------
-        >>> from pyearthdof import Earth
-        >>> from pyearthdof.datasets import load_ozone
-        >>> model = Earth.from_formula("O3 ~ temp", load_ozone(), engine="native")
-        >>> [node.name for node in model.to_onnx().graph.input]  # doctest: +SKIP
-        ['X']
         """
         check_is_fitted(self)
         if type == "response" and hasattr(self, "classes_"):
@@ -1314,16 +1282,7 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         write_whole(path, self.to_json())
 
     def to_json(self) -> str:
-        """The text of the file that `save` writes; every number survives to the last bit.
-
-        Examples
-        --------
-        >>> from pyearthdof import Earth
-        >>> from pyearthdof.datasets import load_ozone
-        >>> model = Earth.from_formula("O3 ~ temp", load_ozone(), engine="native")
-        >>> Earth.from_json(model.to_json()).to_json() == model.to_json()
-        True
-        """
+        """The text of the file that `save` writes; every number survives to the last bit."""
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
         return EstimatorFile(

@@ -172,8 +172,6 @@ class EarthOptions:
 
     `check_options` makes them from what a user gave; who makes them directly gives what is allowed.
 
-    Examples
-    --------
     >>> options = EarthOptions(n_features=15, degree=2)
     >>> options.nk, options.penalty, options.linpreds
     (31, 3.0, ())

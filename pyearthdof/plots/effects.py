@@ -416,19 +416,10 @@ def _level_ticks(ax, levels) -> None:
 
 @dataclass(frozen=True)
 class Predictors:
-    """The columns of X, and a background: one value for each, held where it is not drawn.
-
-    A column is either numbers or levels (categories, strings, booleans).
-
-    Attributes
-    ----------
-    frame : the columns as a frame.
-    is_array : whether the model knows no names, and wants arrays.
-    background : the held value of each column.
-    """
+    """The columns of X, numbers or levels, and a background: the values where those not drawn are held."""
 
     frame: pd.DataFrame
-    is_array: bool
+    is_array: bool  # whether the model knows no names, and wants arrays
     background: Mapping[str, object] = field(repr=False)
 
     @classmethod

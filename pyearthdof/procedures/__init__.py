@@ -4,43 +4,19 @@ Not importable from the top of the package: `Ridge` or `Lasso` there would shado
 penalties are scaled otherwise. A name is imported on first use.
 """
 
-from importlib import import_module
+from .._utils.lazy import lazy_names
 
-from ..contract import Fits, Procedure
-
-_HOME = {
-    "LeastSquares": ".linear",
-    "Ridge": ".linear",
-    "NearestNeighbors": ".linear",
-    "CubicSpline": ".splines.smoothing",
-    "SmoothingSpline": ".splines.smoothing",
-    "MonotoneCubicSpline": ".splines.monotone",
-    "MonotoneSmoothingSpline": ".splines.monotone",
-    "BestSubset": ".subset",
-    "BestSubsets": ".subset",
-    "best_subsets": ".subset",
-    "Lasso": ".lasso",
-    "LassoPath": ".lasso",
-    "RelaxedLasso": ".lasso",
-    "lasso_path": ".lasso",
-    "IterativeRidge": ".iterative_ridge",
-    "TheoremOne": ".lasso",
-    "lasso_derivative": ".lasso",
-    "theorem_one": ".lasso",
-    "RegressionTree": ".tree",
-    "RBSpline": ".splines.by_r",
-    "RNaturalSpline": ".splines.by_r",
-    "RSmoothingSpline": ".splines.by_r",
-}
-
-__all__ = ["Fits", "Procedure", *_HOME]
-
-
-def __getattr__(name):
-    if name not in _HOME:
-        raise AttributeError(f"module 'pyearthdof.procedures' has no attribute {name!r}")
-    return getattr(import_module(_HOME[name], __name__), name)
-
-
-def __dir__():
-    return sorted(__all__)
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {
+        "..contract": "Fits Procedure",
+        ".iterative_ridge": "IterativeRidge",
+        ".lasso": "Lasso LassoPath RelaxedLasso TheoremOne lasso_derivative lasso_path theorem_one",
+        ".linear": "LeastSquares NearestNeighbors Ridge",
+        ".splines.by_r": "RBSpline RNaturalSpline RSmoothingSpline",
+        ".splines.monotone": "MonotoneCubicSpline MonotoneSmoothingSpline",
+        ".splines.smoothing": "CubicSpline SmoothingSpline",
+        ".subset": "BestSubset BestSubsets best_subsets",
+        ".tree": "RegressionTree",
+    },
+)

@@ -18,32 +18,17 @@ from .linear import BindingProcedure, LinearPrediction
 class CompactDesign:
     """X and the columns of Y in an orthonormal basis of the columns of X, free of units.
 
-    All inner products that a least-squares criterion needs survive, in min(n, p) rows instead of n.
+    All inner products that a least-squares criterion needs survive, in r = min(n, p) rows instead of n.
     The columns of R and the responses have length one, so that tolerances mean the same at every
     scale. In these units the coefficients are gamma_j = beta_j * x_norm_j / y_norm.
-
-    Attributes
-    ----------
-    R : (r, p) array
-        Columns of X, r = min(n, p). A column without variation is zero.
-    Z : (r, m) array
-        Responses. Columns are shorter than one by what X cannot explain.
-    leftover : (m,) array
-        Residual sum of squares of the fit on all columns, in units of y_norm^2.
-    x_mean, y_mean : (p,) and (m,) arrays
-        What was subtracted; zeros without an intercept.
-    x_norm, y_norm : (p,) and (m,) arrays
-        The lengths before scaling; one where the length is zero.
-    n_samples : int
-        Rows of X.
     """
 
-    R: np.ndarray
-    Z: np.ndarray
-    leftover: np.ndarray
-    x_mean: np.ndarray
+    R: np.ndarray  # (r, p); a column without variation is zero
+    Z: np.ndarray  # (r, m); columns are shorter than one by what X cannot explain
+    leftover: np.ndarray  # (m,) residual sums of squares of the fit on all columns, over y_norm^2
+    x_mean: np.ndarray  # what was subtracted; zeros without an intercept
     y_mean: np.ndarray
-    x_norm: np.ndarray
+    x_norm: np.ndarray  # the lengths before scaling; one where the length is zero
     y_norm: np.ndarray
     n_samples: int
 

@@ -14,9 +14,9 @@ from sklearn.base import clone, is_classifier
 
 from ..._utils.checks import check_choice, check_count, check_jobs, is_integer, is_number, refusal
 from ..._version import __version__
-from ...contract import Bound, Fits, Rows
+from ...contract import Bound, Rows
 from ...exceptions import InvalidInputError
-from ...mars.base import check_many, weights_kept
+from ...mars.base import weights_kept
 from ...mars.classifier import EarthClassifier
 from ...mars.components.glm import (
     FAMILIES,
@@ -35,7 +35,6 @@ from ...mars.earth import Earth
 from ...mars.engines.native.engine import BoundNative, SubsetSequence, TermsFit
 from ...mars.engines.native.glm_fit import GlmFit, fit_glm, glm_responses
 from ...mars.engines.native.glm_fit import check_responses as check_glm_responses
-from ...mars.meta import EarthMeta
 from ...mars.model.fit import Fit
 from ...mars.model.mars_model import MarsModel
 from ...mars.options import EarthOptions, default_nk, of_stage
@@ -43,7 +42,7 @@ from ..criteria import CRITERIA, LARGEST
 from ..montecarlo.draws import AUTHORS_SEED, NumpyDraws, RandomState, as_draws
 from .averaging import Choice, DegreeCurves, SteinDf, merge_terms, stein_df, tame
 from .fitted_mean import size_around_fit
-from .one_by_one import OneByOne
+from .measured_earth import MeasuredEarth, OneByOne
 from .sizes import SEQUENCES, SizeChoice, SizeCurve, choose_size, measure_sizes
 from .tables import is_continuous, quick_df_of_sizes, refuse_options
 
@@ -63,7 +62,7 @@ def forward_terms(n: int, p: int) -> int:
     return min(max(default_nk(p), 61, int(2 * math.sqrt(n)) + 1), 1000)
 
 
-class AutoEarth(EarthMeta):
+class AutoEarth(MeasuredEarth):
     """MARS without tuning: degree and size by measured degrees of freedom, and a mean of several models.
 
     The degrees of freedom of every size of the pruning sequence are measured on X for each degree
@@ -178,20 +177,7 @@ class AutoEarth(EarthMeta):
         n_jobs: int | None = None,
         progress: bool = False,
     ) -> None:
-        self.estimator = estimator
-        self.degrees = degrees
-        self.n_models = n_models
-        self.perturbation = perturbation
-        self.variance = variance
-        self.criterion = criterion
-        self.nk = nk
-        self.thresh = thresh
-        self.design = design
-        self.mu = mu
-        self.n_rep = n_rep
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.progress = progress
+        self._set_arguments(locals())
 
     def fit(self, X: Rows, y: np.ndarray, sample_weight: ArrayLike | None = None) -> Self:
         """Measure the degrees of freedom, choose, and fit.
@@ -212,7 +198,6 @@ class AutoEarth(EarthMeta):
         return self
 
     def bind(self, X: Rows) -> Bound:
-        """This estimator on a design, for many fits: what depends on X alone is measured once."""
         self._check_arguments()
         inner = clone(self._inner).set_params(penalty=None)
         first = inner._check_data(X, np.zeros(len(X)))
@@ -226,11 +211,6 @@ class AutoEarth(EarthMeta):
             return each.estimator_
 
         return OneByOne(first.design.values, fit)
-
-    def fit_many(self, X: Rows, Y: np.ndarray) -> Fits:
-        """Fit every column of Y on the same X; what depends on X alone is measured once."""
-        bound = self.bind(X)
-        return bound.fit_many(check_many(Y, len(bound.X)))
 
     @property
     def _measured(self) -> Any:
@@ -319,12 +299,6 @@ class AutoEarth(EarthMeta):
             values = getattr(part, name)
             setattr(self, f"{name}_", float(values[0]) if one else values)
         self.noise_sd_ = selected[0].noise_sd if one else None
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        if self.mu == "fitted":
-            tags.target_tags.multi_output = False
-        return tags
 
 
 @dataclass(frozen=True)

@@ -34,23 +34,13 @@ class Choice:
 
 @dataclass(frozen=True)
 class DegreeCurves:
-    """Searches on one design, and the df of their sizes, by degree.
-
-    Attributes
-    ----------
-    engines : dict of BoundNative
-    curves : dict of SizeCurve
-    weights : (n,) array or None
-    criterion : {"aicc", "covariance", "gcv"}
-    n : number of rows that count
-    nprune : most terms, or None
-    """
+    """Searches on one design, and the df of their sizes, by degree."""
 
     engines: dict[int, BoundNative]
     curves: dict[int, SizeCurve]
     weights: np.ndarray | None
     criterion: str
-    n: int
+    n: int  # rows that count
     nprune: int | None = None
 
     def choose(self, Y: np.ndarray, n_threads: int = 1) -> list[Choice]:
@@ -125,9 +115,6 @@ class MergedTerms:
 def merge_terms(models: Sequence[TermsFit]) -> MergedTerms:
     """Terms with equal directions and cuts are one; a model without a term has the coefficient 0.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> one = TermsFit(np.array([[0.0], [1.0]]), np.array([[0.0], [0.5]]), np.array([1.0, 2.0]))
     >>> two = TermsFit(np.array([[0.0], [-1.0]]), np.array([[0.0], [0.5]]), np.array([3.0, 4.0]))
     >>> merge_terms([one, two]).coef.tolist()
@@ -190,15 +177,9 @@ class SteinDf:
 
 
 def stein_df(Z: np.ndarray, fits: np.ndarray, step: float) -> SteinDf:
-    """df of a mean over fits of y + step z, from their covariance with the noise z.
+    """df of a mean over fits of y + step z, from their covariance with z, standard normal columns.
 
-    Parameters
-    ----------
-    Z : (n, m) array
-        Standard normal noise, a column for each fit.
-    fits : (n, m) array
-        With case weights, times their roots.
-    step : float
+    With case weights the fits are times their roots.
     """
     m = Z.shape[1]
     each = (Z * (fits - fits.mean(axis=1, keepdims=True))).sum(axis=0) / step * (m / (m - 1))

@@ -10,26 +10,24 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone, is_classifier
 
 from ..._utils.checks import check_choice, refusal
-from ...contract import Bound, Fits, Rows
+from ...contract import Bound, Rows
 from ...exceptions import InvalidInputError
-from ...mars.base import check_many
 from ...mars.classifier import EarthClassifier
 from ...mars.data.design import Design, check_design
 from ...mars.data.training import TrainingData
 from ...mars.earth import Earth
 from ...mars.mda import Mars
-from ...mars.meta import EarthMeta
 from ...mars.options import EarthOptions
 from ..montecarlo.draws import Draws, RandomState
 from .correction import PenaltyCorrection, checked_search, mars_search, measure_penalty
 from .fitted_mean import AroundFit, penalty_around_fit
-from .one_by_one import OneByOne
+from .measured_earth import MeasuredEarth, OneByOne
 
 _RUN = ("n_rep", "draws", "random_state", "n_jobs", "progress")
 DESIGNS = ("gaussian", "data")
 
 
-class CorrectedEarth(EarthMeta):
+class CorrectedEarth(MeasuredEarth):
     """MARS with the authors' corrected penalty: it is measured, then the model is fitted with it.
 
     `correct_penalty` for the data at hand, then the fit with that penalty. The search of the estimator is
@@ -96,16 +94,7 @@ class CorrectedEarth(EarthMeta):
         n_jobs: int | None = None,
         progress: bool = False,
     ) -> None:
-        self.estimator = estimator
-        self.design = design
-        self.mu = mu
-        self.n_rep = n_rep
-        self.target_se = target_se
-        self.draws = draws
-        self.random_state = random_state
-        self.n_designs = n_designs
-        self.n_jobs = n_jobs
-        self.progress = progress
+        self._set_arguments(locals())
 
     def fit(self, X: Rows, y: np.ndarray, sample_weight: ArrayLike | None = None) -> Self:
         """Measure, and fit with the penalty that was found.
@@ -131,18 +120,12 @@ class CorrectedEarth(EarthMeta):
         return self.correction_
 
     def bind(self, X: Rows) -> Bound:
-        """This estimator on a design, for many fits: what depends on X alone is measured once."""
         self._check_arguments()
         if self.mu == "fitted":
             return OneByOne(X, lambda y: clone(self).fit(X, y).estimator_)
         inner = clone(self._inner)
         found = self._measure_penalty(check_design(inner, X), inner)
         return inner.set_params(penalty=found.penalty).bind(X)
-
-    def fit_many(self, X: Rows, Y: np.ndarray) -> Fits:
-        """Fit every column of Y on the same X; what depends on X alone is measured once."""
-        bound = self.bind(X)
-        return bound.fit_many(check_many(Y, len(bound.X)))
 
     def _checked(self, X: Rows, y: np.ndarray, sample_weight: ArrayLike | None) -> _Checked:
         """The checked data; what is bad is refused before anything is measured."""
@@ -201,12 +184,6 @@ class CorrectedEarth(EarthMeta):
     def _penalty_around_fit(self, checked: _Checked) -> AroundFit:
         search = mars_search(checked.data.design, self._inner, "data", {"engine": "native"})
         return penalty_around_fit(search, lambda c: checked.fit(penalty=c), **self._run)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        if self.mu == "fitted":
-            tags.target_tags.multi_output = False
-        return tags
 
 
 @dataclass(frozen=True)

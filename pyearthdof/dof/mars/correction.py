@@ -71,27 +71,17 @@ _DEFAULTS = {option.name: option.default for option in OPTIONS} | {"linpreds": (
 
 @dataclass(frozen=True)
 class MarsSearch:
-    """A forward pass and the design that it is measured on.
+    """A forward pass and the design that it is measured on."""
 
-    Attributes
-    ----------
-    procedure : Earth or Mars
-        Without threshold and without pruning.
-    design : (n, p) array, DataFrame of numbers, or tuple (n, p)
-    names : of the columns, factors expanded
-    p : number of predictors, factors expanded
-    package : "earth" or "mda"
-    options : what differs from the package's defaults, apart from degree and nk, as plain values
-    checked : earth's options of the procedure, if they were checked
-    """
-
-    procedure: Earth | Mars
+    procedure: Earth | Mars  # without threshold and without pruning
     design: tuple[int, int] | np.ndarray | pd.DataFrame
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # of the columns, factors expanded
     p: int
     package: str
-    options: dict
-    checked: EarthOptions | None = None
+    options: (
+        dict  # those that differ from the package's defaults, but degree and nk, as plain values
+    )
+    checked: EarthOptions | None = None  # of the procedure, if they were checked
 
     @property
     def n(self) -> int:

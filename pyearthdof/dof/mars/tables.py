@@ -329,16 +329,9 @@ def quick_penalty(X: Rows, *, degree: int = 1, nk: int | None = None) -> Penalty
 
 
 class SizeTable(GridTable):
-    """Curves on a grid, and between its cells.
+    """Curves on a grid, and between its cells, from a frame with the columns degree, n, p, size, df and se.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns degree, n, p, size, df and se. All combinations of the values that the first three have, and
-        for each of them the sizes from 1 on.
-    made : dict
-        `settings` and `versions` behind the frame. The setting `curvature_error` is the interpolation
-        error as a fraction of the difference between spline and straight lines.
+    It has all combinations of the first three, with the sizes from 1 on. `made` is that of `PenaltyTable`.
     """
 
     _AXES = ("degree", "n", "p")
@@ -460,10 +453,6 @@ def is_continuous(X: np.ndarray) -> bool:
     the table says 38. Every column needs ten values, none of them in more than a quarter of the rows, and at
     most a quarter of the rows may repeat others.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pyearthdof.dof.mars.tables import is_continuous
     >>> X = np.random.default_rng(0).normal(size=(100, 2))
     >>> is_continuous(X), is_continuous(np.sign(X)), is_continuous(np.vstack([X, X]))
     (True, False, False)

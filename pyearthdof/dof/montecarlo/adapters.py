@@ -321,21 +321,7 @@ _STRUCTURES: dict[str | None, Callable[..., Structure]] = {
 
 
 def as_procedure(procedure: Any) -> Any:
-    """Return an object with `fit_many`: the procedure itself, or a wrapper around it.
-
-    Parameters
-    ----------
-    procedure : object with `fit_many`, scikit-learn regressor, or function (X, y) -> fitted
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pyearthdof.dof.montecarlo.adapters import as_procedure
-    >>> mean = as_procedure(lambda X, y: np.full(len(y), y.mean()))
-    >>> mean.fit_many(np.zeros((2, 1)), np.array([[1.0, 5.0], [3.0, 7.0]])).fitted
-    array([[2., 6.],
-           [2., 6.]])
-    """
+    """An object with `fit_many`: the procedure itself, or a wrapper around a regressor or a function."""
     if inspect.isclass(procedure):
         name = procedure.__name__
         raise InvalidInputError(f"procedure={name} but it should be an instance, {name}()")
@@ -352,17 +338,7 @@ def as_procedure(procedure: Any) -> Any:
 
 
 def has_method(estimator: Any, name: str) -> bool:
-    """Whether an estimator has a method, if only after its fit, as stacking has `predict`.
-
-    Examples
-    --------
-    >>> from sklearn.ensemble import StackingRegressor
-    >>> from sklearn.linear_model import LinearRegression
-    >>> from pyearthdof.dof.montecarlo.adapters import has_method
-    >>> stack = StackingRegressor([("line", LinearRegression())])
-    >>> has_method(stack, "predict"), hasattr(stack, "predict")
-    (True, False)
-    """
+    """Whether an estimator has a method, if only after its fit, as stacking has `predict`."""
     return hasattr(estimator, name) or hasattr(type(estimator), name)
 
 

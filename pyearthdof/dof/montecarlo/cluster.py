@@ -52,16 +52,9 @@ def is_on_cluster() -> bool:
 
 
 class Chunks:
-    """How much work a chunk gets: `seconds` of it, by a moving average of what a unit took.
+    """The sizes of chunks: `seconds` of work, by a moving average of the time of a unit; 0 is one task each.
 
-    Parameters
-    ----------
-    total : int
-        Units of work, which are repetitions or tasks.
-    seconds : float
-        Time of a chunk; 0 for one task each.
-    least : int
-        Units below which no chunk is cut where there are more.
+    Units are repetitions or tasks. No chunk is cut below `least` units where there are more.
     """
 
     def __init__(self, total: int, seconds: float = 10.0, least: int = 1) -> None:
@@ -140,18 +133,10 @@ def run_on_cluster(
 ) -> Generator[tuple[Common, Task, Any]]:
     """Yield (common, task, result) in the order of the tasks.
 
-    Parameters
-    ----------
-    function : callable
-        Called as `function(common, tasks)`; returns a list with a result for each task. It may run twice on
-        the same ones.
-    tasks : iterable of (common, task)
-        Looked at lazily. Consecutive tasks may share `common`, the same object, which travels once.
-    chunks : Chunks
-    units : callable
-        Units of work of a task.
-    sure : callable
-        Whether a task is needed whatever the ones before it return.
+    `function(common, tasks)` returns a list with a result for each task; it may run twice on the same ones.
+    The `tasks` are pairs, looked at lazily; consecutive ones may share `common`, the same object, which
+    travels once. `units` are those of work of a task, and `sure` tells whether it is needed whatever the
+    ones before it return.
     """
     backend = get_active_backend()[0]
     client = backend.client

@@ -27,21 +27,16 @@ _LEAST = 2  # repetitions for each design: a covariance needs two
 
 @dataclass(frozen=True)
 class Designs:
-    """The designs of a run and the number of repetitions for each.
+    """The designs of a run and the number of repetitions for each."""
 
-    Attributes
-    ----------
-    source : array, DataFrame, or tuple (n, p)
-        The design itself, or the shape of those that are drawn.
-    counts : tuple of int
-    draws : stream of random numbers, at the first response
-    n_skipped : number of responses before the first design in the stream; their own by default
-    """
-
-    source: tuple[int, int] | np.ndarray | pd.DataFrame
+    source: (
+        tuple[int, int] | np.ndarray | pd.DataFrame
+    )  # itself, or the shape of those that are drawn
     counts: tuple[int, ...]
-    draws: Draws
-    n_skipped: int | None = None
+    draws: Draws  # at the first response
+    n_skipped: int | None = (
+        None  # responses before the first design in the stream; by default their own
+    )
 
     @property
     def drawn(self) -> bool:
@@ -132,14 +127,7 @@ def the_designs(
 
 
 def in_words(n_drawn: int | None) -> str:
-    """The end of a result's line: what it is about where the design was drawn.
-
-    Examples
-    --------
-    >>> from pyearthdof.dof.montecarlo.designs import in_words
-    >>> in_words(20)
-    ', over 20 designs'
-    """
+    """The end of a result's line: what it is about where the design was drawn."""
     if n_drawn is None:
         return ""
     return ", for one drawn design" if n_drawn == 1 else f", over {n_drawn} designs"

@@ -52,16 +52,10 @@ def orthogonal(Z: np.ndarray, centred: bool) -> np.ndarray:
 
 
 def frame_size(dimension: int, counts: Sequence[int], *, partial: bool = False) -> int | None:
-    """Number of responses in a frame, None where there are too few repetitions.
+    """Number of responses in a frame, None where there are too few repetitions for each design.
 
-    Parameters
-    ----------
-    dimension : int
-        That of the space of the responses, and the size of a whole frame.
-    counts : sequence of int
-        Number of repetitions for each design.
-    partial : bool
-        Take smaller frames where there are not enough whole ones, or where those are too large.
+    `dimension` is that of the space of the responses, and the size of a whole frame; `partial` takes smaller
+    ones where there are not enough whole ones, or where those are too large.
     """
     least = _LEAST if len(counts) == 1 else _LEAST_EACH
     size = min(dimension, min(counts) // least, _LARGEST)

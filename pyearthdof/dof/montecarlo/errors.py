@@ -72,14 +72,7 @@ def _skewness(values: np.ndarray) -> float:
 
 
 def mean_of(values: np.ndarray, groups: np.ndarray | None = None) -> Jackknife:
-    """The mean of a quantity over the repetitions.
-
-    Parameters
-    ----------
-    values : (m,) array
-    groups : (m,) array of int, optional
-        Group of each repetition, where groups are left out instead of single repetitions.
-    """
+    """The mean of a quantity over the repetitions; `groups` of them are left out instead of single ones."""
     values = np.asarray(values, dtype=float)
     if (values == values[0]).all():
         return Jackknife(float(values[0]), np.full(_n_groups(values, groups), values[0]))
@@ -168,14 +161,7 @@ def check_target(target_se: float | None) -> float | None:
 
 
 def check_n_rep(n_rep: int | None, target_se: float | None) -> int:
-    """The number of repetitions, the largest one where a standard error is asked for.
-
-    Examples
-    --------
-    >>> from pyearthdof.dof.montecarlo.errors import check_n_rep
-    >>> check_n_rep(None, None), check_n_rep(None, 0.1)
-    (100, 10000)
-    """
+    """The number of repetitions, the largest one where a standard error is asked for."""
     if target_se is None:
         return _N_REP if n_rep is None else check_count("n_rep", n_rep, 2)
     return _MOST if n_rep is None else check_count("n_rep", n_rep, LEAST, because=" with target_se")

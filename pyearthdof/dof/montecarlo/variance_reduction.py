@@ -255,13 +255,6 @@ def df_of_projections(rss: np.ndarray, n: int) -> np.ndarray:
     """What each run says of the df of projections, from their RSS; the first column has that of the mean.
 
     For a projection u'(muhat - ybar)/|y - ybar| is the share of |y - ybar|^2 that it explains.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pyearthdof.dof.montecarlo.variance_reduction import df_of_projections
-    >>> df_of_projections(np.array([[10.0, 5.0, 0.0]]), n=11)
-    array([[ 1.,  6., 11.]])
     """
     return 1 + (n - 1) * (1 - rss / rss[:, :1])
 

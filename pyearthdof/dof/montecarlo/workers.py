@@ -77,16 +77,9 @@ def run_tasks(
 ) -> Iterator[tuple]:
     """Yield (task, function(task)) for every task, as many at a time as there are workers.
 
-    Parameters
-    ----------
-    function : callable
-        Called with one task; it may run twice on the same one.
-    tasks : iterable
-        Looked at lazily, a few tasks ahead of the workers.
-    n_jobs, prefer
-        As in `joblib.Parallel`; a backend chosen by `joblib.parallel_config` goes before `prefer`.
-    ordered : bool
-        Yield in the order of the tasks instead of the order in which they are finished.
+    The function may run twice on the same task. The tasks are looked at lazily, a few ahead of the workers.
+    `n_jobs` and `prefer` are joblib's; a backend chosen by `joblib.parallel_config` goes before `prefer`.
+    Without `ordered` the tasks come in the order in which they are finished.
     """
     if is_on_cluster():
         one_by_one = functools.partial(_each, function)

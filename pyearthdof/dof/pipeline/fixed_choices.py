@@ -43,18 +43,12 @@ _ENSEMBLES = ("Forest", "ExtraTrees", "Boosting", "Bagging", "AdaBoost")
 
 
 def naive_df(model: Any, fits: Any = None) -> float | None:
-    """Parameters as they are usually counted; None where nobody counts.
+    """Parameters of a fitted estimator as they are usually counted; None where there is no such count.
 
-    MARS counts its own nominal degrees of freedom, with earth's default penalty where its own is -1, as after
-    a choice of the size; a tree has its leaves, a linear model its nonzero
+    `fits` is its fit. MARS counts its own nominal degrees of freedom, with earth's default penalty where
+    its own is -1, as after a choice of the size; a tree has its leaves, a linear model its nonzero
     coefficients, a smoother its trace. Of K classes one has coefficients that follow from the others'. An
     ensemble has more leaves than there are observations; tr S(y) is taken.
-
-    Parameters
-    ----------
-    model : fitted estimator
-    fits : Fits, optional
-        Its fit.
     """
     last = last_step(model)
     if any(part in type(last).__name__ for part in _ENSEMBLES):
@@ -98,31 +92,15 @@ def last_step(model: Any) -> Any:
 
 @dataclass(frozen=True)
 class Choice:
-    """Something that an estimator chooses by looking at y.
+    """Something that an estimator chooses by looking at y."""
 
-    Attributes
-    ----------
-    step : str
-        The name of the step in its pipeline, or of the estimator.
-    what : str
-        What was chosen on the data, in words.
-    held : estimator
-        The estimator with this choice held; not fitted, but for frozen steps.
-    """
-
-    step: str
-    what: str
-    held: Any
+    step: str  # in its pipeline, or the estimator
+    what: str  # the choice on the data, in words
+    held: Any  # the estimator with this choice held; not fitted, but for frozen steps
 
 
 def choices_of(estimator: Any, model: Any) -> list[Choice]:
-    """The choices of an estimator, each held alone.
-
-    Parameters
-    ----------
-    estimator : the estimator, not fitted
-    model : the same, fitted to the data
-    """
+    """The choices of an estimator, each held alone; `model` is the same, fitted to the data."""
     kind = type(estimator).__name__
     if kind == "Pipeline":
         name, last = estimator.steps[-1]

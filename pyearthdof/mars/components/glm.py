@@ -44,22 +44,13 @@ class GlmStoppedError(Exception):
 
 @dataclass(frozen=True)
 class Link:
-    """One link function.
-
-    Attributes
-    ----------
-    linear : means to linear predictors (R's linkfun).
-    mean : linear predictors to means (linkinv).
-    slope : derivative of the mean (mu.eta).
-    is_valid : whether R goes on with these linear predictors (valideta).
-    is_nan : which linear predictors make R warn of NaN.
-    """
+    """One link function, by R's parts linkfun, linkinv, mu.eta and valideta."""
 
     linear: Callable[[np.ndarray], np.ndarray]
     mean: Callable[[np.ndarray], np.ndarray]
     slope: Callable[[np.ndarray], np.ndarray]
     is_valid: Callable[[np.ndarray], bool] = lambda eta: True
-    is_nan: Callable[[np.ndarray], np.ndarray] | None = None
+    is_nan: Callable[[np.ndarray], np.ndarray] | None = None  # which predictors make R warn
 
     @property
     def half(self) -> float:
@@ -151,20 +142,12 @@ NOT_WHOLE = 1e-3  # counts that differ more from a whole number get R's warning
 
 @dataclass(frozen=True)
 class Response:
-    """What is fitted, as R's family prepares it.
+    """The response as R's family prepares it."""
 
-    Attributes
-    ----------
-    y : (n,) values; shares of successes for a binomial pair.
-    weights : (n,) prior weights, the numbers of trials in them.
-    trials : (n,) numbers of trials, 1 where y is no pair.
-    start : (n,) first means.
-    """
-
-    y: np.ndarray
-    weights: np.ndarray
-    trials: np.ndarray
-    start: np.ndarray
+    y: np.ndarray  # shares of successes for a binomial pair
+    weights: np.ndarray  # prior weights, the numbers of trials in them
+    trials: np.ndarray  # 1 where y is no pair
+    start: np.ndarray  # first means
 
 
 @dataclass(frozen=True)
@@ -338,14 +321,7 @@ def is_pairs(Y: np.ndarray, family: str | None) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class GlmPart:
-    """The glm on the selected terms, one for each response.
-
-    Attributes
-    ----------
-    family, link : R's names.
-    coef : coefficients, shaped as `MarsModel.coef`.
-    null_deviance, null_df, deviance, df, aic, iterations, converged : (m,) arrays.
-    """
+    """The glm on the selected terms: R's names, coefficients shaped as `MarsModel.coef`, (m,) statistics."""
 
     family: str
     link: str

@@ -19,11 +19,7 @@ LARGEST = 1e300
 class NoiseModel:
     """The standard deviation of an observation about its mean, exp(terms(x) coef / 2) within limits.
 
-    Attributes
-    ----------
-    dirs, cuts : terms of the logarithm of the variance, as in `MarsModel`; constant noise has one.
-    coef : their coefficients.
-    low, high : limits of the standard deviation.
+    The terms are as in `MarsModel`; constant noise has one.
     """
 
     dirs: np.ndarray
@@ -74,35 +70,20 @@ class NoiseModel:
 
 @dataclass(frozen=True, eq=False)
 class SelectionPart:
-    """How `AutoEarth` selected a model, and what its measured degrees of freedom say about errors.
+    """How `AutoEarth` selected a model, and what its measured degrees of freedom say about errors."""
 
-    Attributes
-    ----------
-    n_models : int
-        Models whose mean this is; 1 for a single one.
-    df, df_se : (m,) arrays
-        Actual degrees of freedom of each response, and their standard errors; NaN if they were not measured.
-    prediction_error : (m,) array
-        Estimated mean squared error at new responses of the training rows (SURE); NaN for a generalised
-        linear model.
-    importance : (p,) array
-        Standard deviation, over the training rows, of what the terms of each predictor add.
-    noise : NoiseModel or None
-        For intervals; None for several responses and generalised linear models.
-    coef_of_models : (r, n_models) array
-        The coefficients of each model, for the spread between them; without columns for a single model.
-    spread_factor : float
-        The variance of a fit over the variance between the models; for a single model, that of the fit.
-    """
-
-    n_models: int
-    df: np.ndarray
+    n_models: int  # whose mean this is
+    df: np.ndarray  # (m,) actual degrees of freedom of each response; NaN if they were not measured
     df_se: np.ndarray
-    prediction_error: np.ndarray
-    importance: np.ndarray
-    noise: NoiseModel | None
-    coef_of_models: np.ndarray
-    spread_factor: float
+    prediction_error: np.ndarray  # (m,) mean squared errors at new responses; NaN for a glm
+    importance: (
+        np.ndarray
+    )  # (p,) standard deviations, over the training rows, of what a predictor adds
+    noise: NoiseModel | None  # for intervals; None for several responses and a glm
+    coef_of_models: (
+        np.ndarray
+    )  # (r, n_models), for the spread between them; (r, 0) for a single model
+    spread_factor: float  # the variance of a fit over that between the models, or of a single fit
 
     def sd(self, basis: np.ndarray, X: np.ndarray, kind: str) -> np.ndarray:
         """Standard deviations of new observations, or of the fit itself for kind="confidence"."""

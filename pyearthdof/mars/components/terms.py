@@ -74,8 +74,6 @@ def nominal_df(n_terms, penalty):
 
     A negative penalty means that terms and knots are free: 0, as earth has it.
 
-    Examples
-    --------
     >>> nominal_df(12, 2.0)
     23.0
     """

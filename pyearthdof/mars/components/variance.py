@@ -26,31 +26,18 @@ LARGEST = 1e300
 
 @dataclass(frozen=True, eq=False)
 class VarianceModel:
-    """A fitted variance model.
+    """A fitted variance model; its terms are as in `MarsModel`, those of linear models linear."""
 
-    Attributes
-    ----------
-    method : one of const, lm, rlm, earth, power, power0, x.lm, x.rlm and x.earth, as R's `varmod.method`.
-    exponent : the fitted response enters as its power with this exponent, 1 unless it was given.
-    dirs, cuts : terms of the regression, as in `MarsModel`; linear models have linear terms.
-    coef : their coefficients.
-    power : the estimated exponent of the power models, else 1.
-    min_sd : standard deviations are not smaller than this.
-    converged, iterations : how the reweighting ended.
-    root : (r, r) triangle R with R'R = B'WB, of the basis B and the case weights W of the model itself; a
-        new row b of B has the leverage b'(R'R)^-1 b.
-    """
-
-    method: str
-    exponent: float
+    method: str  # R's `varmod.method`
+    exponent: float  # the fitted response enters as its power with this exponent
     dirs: np.ndarray
     cuts: np.ndarray
     coef: np.ndarray
-    power: float
+    power: float  # the estimated exponent of the power models, else 1
     min_sd: float
     converged: bool
     iterations: int
-    root: np.ndarray
+    root: np.ndarray  # triangle R with R'R = B'WB, of the model's basis B and the case weights W
 
     def sd(self, fitted: np.ndarray, X: np.ndarray) -> np.ndarray:
         """Standard deviations of new observations at rows with these fits and predictors."""
@@ -115,18 +102,11 @@ class VarianceModel:
 
 @dataclass(frozen=True, eq=False)
 class VarianceErrors:
-    """How well the regression of a variance model is known.
+    """How well the regression of a variance model is known."""
 
-    Attributes
-    ----------
-    names : of its coefficients, as R has them: RHS stands for the fitted response.
-    stderr : standard errors of the coefficients, the exponent of a power model last; NaN for one left out.
-    rsq : share of the weighted sum of squares that it explains, None for a constant.
-    """
-
-    names: tuple[str, ...]
-    stderr: np.ndarray
-    rsq: float | None
+    names: tuple[str, ...]  # R's; RHS stands for the fitted response
+    stderr: np.ndarray  # the exponent of a power model last; NaN for a coefficient left out
+    rsq: float | None  # None for a constant
 
 
 def sd_of(absolute: np.ndarray, min_sd: float) -> np.ndarray:

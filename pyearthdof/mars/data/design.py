@@ -32,20 +32,12 @@ LARGEST_Y = 1e150  # squares beyond are infinite, and earth may then never end
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """The predictors as numbers.
+    """The predictors as numbers."""
 
-    Attributes
-    ----------
-    values : (n, p) array of doubles, factors expanded.
-    names : names of its columns.
-    columns : how raw columns became these; None where all of them are numbers.
-    raw : the raw values where there are factors, see `Columns.values`.
-    """
-
-    values: np.ndarray
+    values: np.ndarray  # doubles, factors expanded
     names: tuple[str, ...]
-    columns: Columns | None = None
-    raw: dict[str, np.ndarray] | None = None
+    columns: Columns | None = None  # how raw columns became these; None where all are numbers
+    raw: dict[str, np.ndarray] | None = None  # see `Columns.values`
 
     def rows(self, subset: np.ndarray) -> Design:
         """The same design with some of the rows."""
@@ -476,14 +468,7 @@ MANY_LEVELS = 100
 
 
 def warn_of_columns(X: pd.DataFrame, columns: Iterable[Column]) -> None:
-    """Warn of a factor with more than a hundred levels, and of intervals that pandas has put in order.
-
-    Parameters
-    ----------
-    X : DataFrame
-        With the names of `columns`.
-    columns : the raw columns with their kinds and levels.
-    """
+    """Warn of a factor with more than a hundred levels, and of intervals that pandas has put in order."""
     for column in columns:
         if len(column.levels) > MANY_LEVELS:
             warn_user(

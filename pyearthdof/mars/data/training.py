@@ -141,22 +141,14 @@ def response_levels(responses: Responses, y: Any = None) -> np.ndarray | None:
 
 @dataclass(frozen=True)
 class ColumnRange:
-    """One raw column at the training rows.
-
-    Attributes
-    ----------
-    name : of the raw column.
-    low, high, median, mean : of a column of numbers; of a date, days or seconds since 1970. The median is
-        that of 1,000 to 2,000 rows where there are more of them.
-    counts : rows of each level, in the order of the levels, of a column that is no number.
-    """
+    """One raw column at the training rows; of dates, days or seconds since 1970."""
 
     name: str
     low: float | None = None
     high: float | None = None
-    median: float | None = None
+    median: float | None = None  # of 1,000 to 2,000 rows where there are more of them
     mean: float | None = None
-    counts: tuple[int, ...] = ()
+    counts: tuple[int, ...] = ()  # rows of each level, of a column that is no number
 
     def to_dict(self) -> dict:
         """Plain values for JSON."""
@@ -167,16 +159,7 @@ class ColumnRange:
 
 @dataclass(frozen=True)
 class Ranges:
-    """The raw columns of a model's training rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pyearthdof import Earth
-    >>> x = np.linspace(0, 1, 101)[:, None]
-    >>> Earth(engine="native").fit(x, np.abs(x[:, 0] - 0.5)).model_.ranges["x"].high
-    1.0
-    """
+    """The raw columns of a model's training rows."""
 
     columns: tuple[ColumnRange, ...]
 

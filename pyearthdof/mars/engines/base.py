@@ -46,14 +46,7 @@ class Engine(ABC):
 
 
 class BoundEngine(Bound):
-    """An engine on one design.
-
-    Attributes
-    ----------
-    X : (n, p) array
-    names : names of its columns
-    options : EarthOptions
-    """
+    """An engine on one design."""
 
     engine: str
 

@@ -40,17 +40,10 @@ class RowSummary:
 
 @dataclass(frozen=True, eq=False)
 class EstimatorFile:
-    """The entries of a file.
-
-    Attributes
-    ----------
-    kind : the name of the estimator's class; None for a file of a model alone.
-    params : its arguments.
-    feature_names_in, classes, levels, cv, cv_tables, mda_gcv : the fitted attributes of these names.
-    """
+    """The entries of a file: the model, and the fitted attributes of these names."""
 
     model: MarsModel
-    kind: str | None = None
+    kind: str | None = None  # the name of the estimator's class; None for a file of a model alone
     params: Mapping[str, Any] = field(default_factory=dict)
     feature_names_in: tuple[str, ...] | None = None
     classes: np.ndarray | None = None

@@ -14,33 +14,19 @@ from .mars_model import MarsModel
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """A fitted model and its training rows, as an engine returns them.
-
-    Attributes
-    ----------
-    model : MarsModel
-    bx : (n, n_terms) basis matrix.
-    fitted, residuals : (n,) or (n, m) arrays. The residuals are those of the regression: y - fitted may
-        round to 0 where they are not.
-    leverages : (n,) array, or None if they were not asked for.
-    r_object : the object of R's earth, serialised; None unless R fitted it.
-    cv : R's tables of the cross-validation, as describe.cv in r_scripts/earth.R names them.
-    sd : (n,) standard deviations of an observation by the variance model.
-    varmod_errors : standard errors of the variance model.
-    glm_y : responses of a generalised linear model; fitted + residuals would round them.
-    weights : case weights; successes and failures of a binomial model weigh a row by their number, too.
-    weights_kept : the case weights that R keeps with a fit, as they were given.
-    """
+    """A fitted model and its training rows, as an engine returns them."""
 
     model: MarsModel
-    bx: np.ndarray
-    fitted: np.ndarray
-    residuals: np.ndarray
+    bx: np.ndarray  # (n, n_terms)
+    fitted: np.ndarray  # (n,) or (n, m)
+    residuals: np.ndarray  # of the regression: y - fitted may round to 0 where they are not
     leverages: np.ndarray | None = None
-    r_object: bytes | None = None
-    cv: Mapping[str, Any] | None = None
-    sd: np.ndarray | None = None
+    r_object: bytes | None = None  # the object of R's earth, serialised, if R fitted it
+    cv: Mapping[str, Any] | None = (
+        None  # R's tables, as describe.cv in r_scripts/earth.R names them
+    )
+    sd: np.ndarray | None = None  # standard deviations of an observation by the variance model
     varmod_errors: VarianceErrors | None = None
-    glm_y: np.ndarray | None = None
-    weights: np.ndarray | None = None
-    weights_kept: np.ndarray | None = None
+    glm_y: np.ndarray | None = None  # responses of a glm; fitted + residuals would round them
+    weights: np.ndarray | None = None  # times the numbers of trials of a binomial model
+    weights_kept: np.ndarray | None = None  # the case weights that R keeps, as they were given

@@ -443,14 +443,7 @@ def only_models(text: str) -> Iterator[None]:
 
 
 def model_schema() -> dict[str, Any]:
-    """The JSON schema, draft 2020-12, of the files that `save` of a model or an estimator writes.
-
-    Examples
-    --------
-    >>> from pyearthdof.mars.model.mars_model import model_schema
-    >>> model_schema()["title"]
-    'pyearthdof.MarsModel, version 1'
-    """
+    """The JSON schema, draft 2020-12, of the files that `save` of a model or an estimator writes."""
     return json.loads(files(__package__).joinpath("model.schema.json").read_text(encoding="utf-8"))
 
 

@@ -30,15 +30,7 @@ ORDER = 4
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows of a matrix with four neighbouring entries each.
-
-    Attributes
-    ----------
-    start : (n,) int array
-        Column of the first entry.
-    values : (n, 4) array
-    n_columns : int
-    """
+    """Rows of a matrix with four neighbouring entries each, the first of them in column `start`."""
 
     start: np.ndarray
     values: np.ndarray

@@ -194,28 +194,14 @@ class MonotoneSmoothingSpline(_MonotoneSpline):
 
 
 def solve_ordered(H, gram, B):
-    """Minimise g'Hg/2 - b'g under g_1 <= ... <= g_J with a banded H, for each right-hand side b.
+    """Minimise g'Hg/2 - b'g under g_1 <= ... <= g_J with a banded H, for each column b of B.
 
     Where neighbours are equal they form a block, and g is piecewise constant on blocks: g = G'v. The
     solver is the active-set method of Lawson and Hanson for the increments of g: it starts from a single
     block, splits where the gradient asks for it, solves for the values of the blocks (a banded system
-    again, one row for each block), and joins blocks whose order would be violated. It ends at the exact
-    solution after finitely many steps, also where H is singular.
-
-    Parameters
-    ----------
-    H, gram : (J, 4) arrays
-        Upper bands of the quadratic form and of its part without the penalty.
-    B : (J, m) array
-        Right-hand sides b.
-
-    Returns
-    -------
-    coef : (J, m) array
-    n_unique : (m,) int array
-        Number of blocks.
-    trace : (m,) array
-        tr[(G H G')^-1 G gram G'], which is tr(S(y)).
+    again), and joins blocks whose order would be violated. It ends at the exact solution after finitely
+    many steps, also where H is singular. `H` and `gram`, its part without the penalty, are upper bands
+    (J, 4). Returned are g, the number of blocks, and tr[(G H G')^-1 G gram G'], which is tr(S(y)).
     """
     coef, n_unique, trace, solved = _core.solve_ordered(H, gram, np.ascontiguousarray(B.T))
     if not solved.all():

@@ -52,20 +52,10 @@ GRID_SIZE = 61
 
 @dataclass(frozen=True)
 class DistinctX:
-    """The different values of x; values closer than 1e-6 interquartile ranges count as one.
+    """The different values of x; values closer than 1e-6 interquartile ranges count as one."""
 
-    Attributes
-    ----------
-    values : (k,) array
-        Increasing, scaled to [0, 1].
-    group : (n,) int array
-        Which of them each observation has.
-    interval : UnitInterval
-        The scaling.
-    """
-
-    values: np.ndarray
-    group: np.ndarray
+    values: np.ndarray  # increasing, scaled to [0, 1] by the interval
+    group: np.ndarray  # which of them each observation has
     interval: UnitInterval
 
     @classmethod
@@ -114,34 +104,19 @@ def knots_among(values, n_knots):
 
 @dataclass(frozen=True)
 class SmoothingSystem:
-    """min over c of sum_i w_i (y_i - b_i'c)^2 + lam c' Omega c, for the columns y of Y.
-
-    Attributes
-    ----------
-    x : DistinctX
-    knots : array
-        On [0, 1], the ends four times.
-    triangle, rotated : arrays
-        R and Q'Y of the design's QR decomposition.
-    outside : (m,) array
-        Sum of squares that no coefficient can explain.
-    penalty : (q, 4) array
-        The rows of `penalty_rows`.
-    centre, size : (m,) arrays
-        Weighted means and largest deviations: what is rotated is (Y - centre) / size.
-    n_effective : float
-        Sum of the weights.
-    """
+    """min over c of sum_i w_i (y_i - b_i'c)^2 + lam c' Omega c, for the columns y of Y."""
 
     x: DistinctX
-    knots: np.ndarray
-    triangle: np.ndarray
+    knots: np.ndarray  # on [0, 1], the ends four times
+    triangle: np.ndarray  # R and Q'Y of the design's QR decomposition
     rotated: np.ndarray
-    outside: np.ndarray
-    penalty: np.ndarray
-    centre: np.ndarray
+    outside: np.ndarray  # (m,) sums of squares that no coefficient can explain
+    penalty: np.ndarray  # (q, 4), the rows of `penalty_rows`
+    centre: (
+        np.ndarray
+    )  # (m,) weighted means, and largest deviations: (Y - centre) / size is rotated
     size: np.ndarray
-    n_effective: float
+    n_effective: float  # sum of the weights
 
     @classmethod
     def of(cls, distinct, knots, weights, Y):

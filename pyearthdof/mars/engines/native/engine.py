@@ -159,34 +159,16 @@ ALMOST_ZERO = 1e-10  # earth refuses weights below it
 
 @dataclass(frozen=True)
 class ForwardPass:
-    """What a forward pass found, dependent columns dropped.
+    """The terms that a forward pass found, dependent columns dropped."""
 
-    Attributes
-    ----------
-    dirs, cuts : (n_terms, p) arrays
-        Directions and knots of the terms.
-    bx : (n, n_terms) array
-        Basis columns, times the square root of the case weights where there are any.
-    steps : (n_terms,) array
-        The step of the pass that added each term; 0 for the intercept.
-    termcond : int
-        Why the pass stopped, R's number.
-    n_ties : int
-        Steps that rounding decided, taken in earth's own order of operations.
-    rss_null : float
-        RSS of the intercept, in the units of the pass: of the scaled response.
-    rss_after, terms_after : (n_steps,) arrays
-        The RSS and the number of terms after each step that was tried.
-    """
-
-    dirs: np.ndarray
+    dirs: np.ndarray  # (n_terms, p)
     cuts: np.ndarray
-    bx: np.ndarray
-    steps: np.ndarray
-    termcond: int
-    n_ties: int
-    rss_null: float
-    rss_after: np.ndarray
+    bx: np.ndarray  # (n, n_terms), times the square root of the case weights where there are any
+    steps: np.ndarray  # the step that added each term; 0 for the intercept
+    termcond: int  # why the pass stopped, R's number
+    n_ties: int  # steps that rounding decided, taken in earth's own order of operations
+    rss_null: float  # RSS of the intercept, of the scaled response
+    rss_after: np.ndarray  # after each step that was tried
     terms_after: np.ndarray
 
 
@@ -389,21 +371,9 @@ def fit(
     feature_names: Sequence[str] | None = None, subset: np.ndarray | None = None, n_threads: int = 1,
     search: Search = Search(),
 ) -> Fit:  # fmt: skip
-    """Fit one response, or several (columns of y) with the same terms.
+    """Fit one response, or several (columns of y) with the same terms, on the rows `subset`.
 
-    Parameters
-    ----------
-    X : (n, p) array
-    y : (n,) or (n, m) array
-    options : EarthOptions
-    weights : (n,) array, optional
-        Case weights.
-    feature_names : names of the columns of X
-    subset : rows to fit on, optional
-    n_threads : int
-        The fit does not depend on it.
-    search : Search
-        What finds the terms and subsets.
+    The fit does not depend on `n_threads`.
     """
     X = np.asarray(X, dtype=float)
     Y = np.asarray(y, dtype=float).reshape(len(X), -1)
@@ -735,20 +705,12 @@ class TermsFit:
 
 @dataclass(frozen=True)
 class SubsetSequence:
-    """The terms of a forward pass, and the best subset of each size.
-
-    Attributes
-    ----------
-    dirs, cuts : (n_terms, p) arrays
-    columns : (n_terms, n) array, times the roots of the weights where there are any
-    weighted : (n,) array, the response times them
-    found : Subsets
-    """
+    """The terms of a forward pass, and the best subset of each size."""
 
     dirs: np.ndarray
     cuts: np.ndarray
-    columns: np.ndarray
-    weighted: np.ndarray
+    columns: np.ndarray  # (n_terms, n), times the roots of the weights where there are any
+    weighted: np.ndarray  # (n,), the response times them
     found: Subsets
 
     def __len__(self) -> int:
@@ -836,18 +798,8 @@ class BoundNative(BoundEngine):
         """Forward pass and pruning sequence of every column of Y.
 
         The compiled loops know backward pruning without weights; other methods, an `allowed` function and
-        weights take one response at a time.
-
-        Parameters
-        ----------
-        Y : (n, m) array
-        Z : (n, m) array, optional
-            Directions, one for each response: the fits' products with them are wanted, too. With weights
-            they are those of the responses times the roots of the weights.
-        weights : (n,) array, optional
-            Case weights.
-        n_threads : int
-            The fits do not depend on it.
+        weights take one response at a time. Z has a direction for each response: the products of the fits
+        with it are wanted, too; with weights the direction of the response times the roots of the weights.
         """
         self._refuse_monotone("degrees of freedom by size")
         refuse_sizes("Y", Y)

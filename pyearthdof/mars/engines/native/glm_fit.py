@@ -220,29 +220,13 @@ NO_VALID = "no valid set of coefficients has been found: please supply starting 
 
 @dataclass(frozen=True)
 class GlmFit:
-    """A fitted generalised linear model.
+    """A fitted generalised linear model."""
 
-    Attributes
-    ----------
-    coef : (m,) coefficients; 0 for a column that depends on others.
-    rank : int
-        Columns that do not depend on others in the last regression.
-    mean, linear : (n,) fitted means and linear predictors.
-    working : (n,) weights of the last regression, 0 for a row that tells nothing.
-    deviance, null_deviance, aic : float
-    df, null_df : residual degrees of freedom of the model and of the mean alone.
-    iterations : int
-    converged, at_boundary : bool
-    deviances : of each iteration.
-    warnings : R's, in R's order.
-    response, family, link : of the fit.
-    """
-
-    coef: np.ndarray
-    rank: int
+    coef: np.ndarray  # 0 for a column that depends on others
+    rank: int  # of the last regression
     mean: np.ndarray
     linear: np.ndarray
-    working: np.ndarray
+    working: np.ndarray  # weights of the last regression, 0 for a row that tells nothing
     deviance: float
     null_deviance: float
     aic: float
@@ -251,8 +235,8 @@ class GlmFit:
     iterations: int
     converged: bool
     at_boundary: bool
-    deviances: tuple[float, ...]
-    warnings: tuple[str, ...]
+    deviances: tuple[float, ...]  # of each iteration
+    warnings: tuple[str, ...]  # R's, in R's order
     response: Response
     family: Family
     link: Link
@@ -321,21 +305,9 @@ def fit_glm(
 ) -> GlmFit:
     """Fit one response; R's `glm.fit` with an intercept.
 
-    Parameters
-    ----------
-    columns : (m, n) array
-        Predictors as rows, the intercept first.
-    y : (n,) array, or (n, 2) successes and failures of a binomial family
-    family, link : str
-        Our name of the family; None is its own link.
-    weights, offset : (n,) arrays, optional
-    maxit, epsilon : optional
-        Limits of the iteration, by default 25 and 1e-8.
-    l2 : float
-        Ridge penalty: deviance + l2 sum (s_j b_j)^2 is minimised, s_j the standard deviation of column j;
-        the intercept is free. R has none.
-    slopes : (k, m) array, optional
-        Sums of coefficients that may not be negative. R has none.
+    `columns` are the predictors as rows, the intercept first, and `y` may be (n, 2), successes and failures.
+    R has neither `l2`, a ridge penalty that adds l2 sum (s_j b_j)^2 to the deviance, s_j the standard
+    deviation of column j, nor `slopes`, (k, m) sums of coefficients that may not be negative.
     """
     kind, notes = FAMILIES[family], list[str]()
     columns = np.ascontiguousarray(columns, dtype=float)
@@ -588,21 +560,12 @@ OF_ONE = ("binomial", "poisson")  # families whose dispersion is 1
 
 @dataclass(frozen=True)
 class GlmErrors:
-    """What the training rows tell of a fitted generalised linear model.
+    """The errors of a fitted generalised linear model, from its training rows."""
 
-    Attributes
-    ----------
-    stderr : (m,) standard errors of the coefficients, NaN where no degrees of freedom are left.
-    dispersion : float
-    is_estimated : bool
-        Whether the dispersion comes from the rows, not from the family.
-    residuals : (n,) deviance residuals.
-    """
-
-    stderr: np.ndarray
+    stderr: np.ndarray  # NaN where no degrees of freedom are left
     dispersion: float
-    is_estimated: bool
-    residuals: np.ndarray
+    is_estimated: bool  # from the rows, not given by the family
+    residuals: np.ndarray  # deviance residuals
 
 
 def glm_errors(columns: np.ndarray, fit: GlmFit, l2: float) -> GlmErrors:

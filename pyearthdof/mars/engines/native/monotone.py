@@ -16,13 +16,8 @@ def slope_rows(
 ) -> np.ndarray | None:
     """The matrix G for which G @ coef >= 0 says that all slopes have their signs; None without constraints.
 
-    A row is the slope of a column between two of its neighbouring knots, or beyond the last one.
-
-    Parameters
-    ----------
-    dirs, cuts : (n_terms, p) arrays
-        Of the terms; none has another column beside a constrained one.
-    monotone : pairs of a column and the sign of its slopes, 1 or -1
+    `monotone` are pairs of a column and the sign of its slopes; no term has another column beside it. A row
+    is the slope of a column between two of its neighbouring knots, or beyond the last one.
     """
     if not monotone:
         return None

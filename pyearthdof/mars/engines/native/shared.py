@@ -39,10 +39,7 @@ FORWARD = tuple(name for name in of_stage("forward") if name not in ("penalty", 
 class SharedEngine(NativeEngine):
     """Forward passes and subsets of one set of data, remembered by the options that found them.
 
-    Parameters
-    ----------
-    nk : int
-        The largest one that will be asked for, as far as it is known.
+    `nk` is the largest one that will be asked for, as far as it is known.
     """
 
     def __init__(self, nk: int = 0):

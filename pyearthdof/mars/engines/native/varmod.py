@@ -259,13 +259,7 @@ def power_slopes(x: np.ndarray, coef: np.ndarray, intercept: bool) -> tuple[np.n
 def fit_power(
     x: np.ndarray, y: np.ndarray, weights: np.ndarray, start: np.ndarray, intercept: bool
 ) -> np.ndarray:
-    """Coefficients (a, b, c), or (b, c) without an intercept, of y on x >= 0.
-
-    Raises
-    ------
-    InvalidInputError
-        Where R's nls stops, with its reason.
-    """
+    """Coefficients (a, b, c), or (b, c) without an intercept, of y on x >= 0; refused where R's nls stops."""
     root = np.sqrt(weights)
 
     def model(p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -99,7 +99,15 @@ class EarthCV(EarthMeta):
         return_train_score=False,
         n_jobs=None,
     ):
-        self._set_arguments(locals())
+        self.estimator = estimator
+        self.param_grid = param_grid
+        self.choose = choose
+        self.cv = cv
+        self.scoring = scoring
+        self.refit = refit
+        self.error_score = error_score
+        self.return_train_score = return_train_score
+        self.n_jobs = n_jobs
 
     def fit(self, X, y, sample_weight=None, groups=None):
         """Score all options on all folds, and fit with the best ones.

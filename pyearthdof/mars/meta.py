@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, TransformerMixin
 from sklearn.utils import get_tags
@@ -140,15 +140,6 @@ class EarthMeta(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
     def from_json(cls, text: str):
         """Read the text of `to_json`, as `load` reads its file."""
         return load_estimator(text)
-
-    def _set_arguments(self, arguments: dict[str, Any]) -> None:
-        """Set the arguments of the constructor, `locals()` in it."""
-        for name in self._get_param_names():
-            setattr(self, name, arguments[name])
-
-    if TYPE_CHECKING:  # these arguments
-
-        def __getattr__(self, name: str) -> Any: ...
 
     @property
     def _inner(self):

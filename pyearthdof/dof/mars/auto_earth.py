@@ -177,7 +177,20 @@ class AutoEarth(MeasuredEarth):
         n_jobs: int | None = None,
         progress: bool = False,
     ) -> None:
-        self._set_arguments(locals())
+        self.estimator = estimator
+        self.degrees = degrees
+        self.n_models = n_models
+        self.perturbation = perturbation
+        self.variance = variance
+        self.criterion = criterion
+        self.nk = nk
+        self.thresh = thresh
+        self.design = design
+        self.mu = mu
+        self.n_rep = n_rep
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.progress = progress
 
     def fit(self, X: Rows, y: np.ndarray, sample_weight: ArrayLike | None = None) -> Self:
         """Measure the degrees of freedom, choose, and fit.

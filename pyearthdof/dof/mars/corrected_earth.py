@@ -94,7 +94,16 @@ class CorrectedEarth(MeasuredEarth):
         n_jobs: int | None = None,
         progress: bool = False,
     ) -> None:
-        self._set_arguments(locals())
+        self.estimator = estimator
+        self.design = design
+        self.mu = mu
+        self.n_rep = n_rep
+        self.target_se = target_se
+        self.draws = draws
+        self.random_state = random_state
+        self.n_designs = n_designs
+        self.n_jobs = n_jobs
+        self.progress = progress
 
     def fit(self, X: Rows, y: np.ndarray, sample_weight: ArrayLike | None = None) -> Self:
         """Measure, and fit with the penalty that was found.

@@ -16,6 +16,8 @@ from ...mars.meta import EarthMeta
 class MeasuredEarth(EarthMeta):
     """Base class of the estimators that choose an Earth by measured degrees of freedom."""
 
+    mu: Any
+
     @abstractmethod
     def bind(self, X: Rows) -> Bound:
         """This estimator on a design, for many fits: what depends on X alone is measured once."""

@@ -16,7 +16,7 @@ from ...mars.meta import EarthMeta
 class MeasuredEarth(EarthMeta):
     """Base class of the estimators that choose an Earth by measured degrees of freedom."""
 
-    mu: Any
+    mu: Any  # an argument of every subclass
 
     @abstractmethod
     def bind(self, X: Rows) -> Bound:

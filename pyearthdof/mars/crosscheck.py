@@ -138,7 +138,8 @@ def _first_difference(a: MarsModel, b: MarsModel) -> int | None:
 
 def _gap(r, native, X, y, at) -> float:
     """The smallest difference that one or two more terms from here make: a step adds one or two."""
-    total = float(np.sum((y - y.mean(axis=0)) ** 2)) or 1.0
+    rounding = np.finfo(float).eps * float(np.sum(y**2))  # all there is of a constant y
+    total = max(float(np.sum((y - y.mean(axis=0)) ** 2)), rounding) or 1.0
     left = [[_rss(m, X, y, at + k) / total for k in (1, 2)] for m in (r, native)]
     return min(abs(a - b) for a in left[0] for b in left[1])
 

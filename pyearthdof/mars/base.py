@@ -910,7 +910,7 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
     def predict_deriv(self, X, variables=None, *, type="response"):
         """Derivatives of the predictions at the rows of X, in py-earth's shape (n, variables, responses).
 
-        They are exact. On a knot a hinge has the slope of its flat side, 0.
+        They are exact; on a knot it is the slope to its right.
 
         Parameters
         ----------

@@ -42,6 +42,8 @@ from .data.training import TrainingData, response_levels
 from .engines import choose_engine, engine_called
 from .engines.base import Engine
 from .engines.separation import with_separation
+from .export.excel import to_excel
+from .export.inputs import TYPES as EXPORT_TYPES
 from .export.javascript import to_javascript
 from .export.onnx import to_onnx
 from .export.python import to_python
@@ -910,7 +912,7 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
     def predict_deriv(self, X, variables=None, *, type="response"):
         """Derivatives of the predictions at the rows of X, in py-earth's shape (n, variables, responses).
 
-        They are exact. On a knot a hinge has the slope of its flat side, 0.
+        They are exact; on a knot it is the slope to its right.
 
         Parameters
         ----------
@@ -1121,10 +1123,11 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
 
     # files and other languages
 
-    def to_python(self, name="predict", type="response") -> str:
+    def to_python(self, name="predict", type="response", *, path=None) -> str:
         """Source of a plain Python function that predicts one row; it imports nothing but math.
 
-        Its name is `name`, and `type` is what it predicts, as in `predict`.
+        Its name is `name`, and `type` is what it predicts, as in `predict`. With `path` it is also written
+        to this file.
 
         Examples
         --------
@@ -1137,7 +1140,7 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         7.577
         """
         check_is_fitted(self)
-        return to_python(self.model_, name, type=type)
+        return _written(path, to_python(self.model_, name, type=type))
 
     def to_sympy(self, type="response"):
         """The model as a sympy expression; needs the package sympy (an example is in `export`).
@@ -1147,7 +1150,7 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         return to_sympy(self.model_, type=type)
 
-    def to_sql(self, type="response", dialect="ansi"):
+    def to_sql(self, type="response", dialect="ansi", *, path=None):
         """The model as one SQL expression for a SELECT; a list of them for several responses.
 
         Parameters
@@ -1157,6 +1160,9 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         dialect : {"ansi", "mysql"}
             How names and texts are quoted: "ansi" for SQLite, DuckDB and PostgreSQL, "mysql" for MySQL,
             MariaDB, BigQuery and Spark.
+        path : str or path, optional
+            A file to write the expression to as well; the expressions of several responses are separated by
+            commas.
 
         Examples
         --------
@@ -1167,9 +1173,11 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         True
         """
         check_is_fitted(self)
-        return to_sql(self.model_, type=type, dialect=dialect)
+        found = to_sql(self.model_, type=type, dialect=dialect)
+        _written(path, found if isinstance(found, str) else ",\n".join(found))
+        return found
 
-    def to_javascript(self, name="predict", type="response") -> str:
+    def to_javascript(self, name="predict", type="response", *, path=None) -> str:
         """Source of a JavaScript function that predicts one row, an object by column names.
 
         Parameters
@@ -1179,11 +1187,53 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         type : {"response", "link", "earth", "terms", "proba", "sd"}
             What it gives: as in `predict`, or what each term adds (`contributions`), the probabilities of a
             classifier, or the standard deviation of a new observation (`predict_sd`).
+        path : str or path, optional
+            A file to write the source to as well.
         """
         check_is_fitted(self)
-        return to_javascript(self.model_, name, type=type)
+        return _written(path, to_javascript(self.model_, name, type=type))
 
-    def to_onnx(self, type="response"):
+    def to_excel(self, path=None, X=None, *, type="response") -> dict[str, str]:
+        """The model as formulas of a spreadsheet, and as a workbook that computes them.
+
+        The predictors are in the columns from A on, as in X, and the formulas to the right of them: factors
+        have cells for their levels, sums that are longer than the 8,192 characters of a formula are divided
+        over several cells, and a generalised linear model has a cell for the linear predictor. Probabilities
+        of a classifier are those of `predict_raw_proba`. An empty cell or an unknown level gives #N/A, but
+        for a column with missing values in the fit. Numbers have the 15 digits that Excel reads.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            An .xlsx file to write; needs the package openpyxl. The first row has the headings.
+        X : array or DataFrame, optional
+            Rows for the workbook, as in `predict`; by default one row of medians and most frequent levels,
+            to be changed in the spreadsheet.
+        type : {"response", "link", "earth"}
+            The prediction, as in `predict`.
+
+        Returns
+        -------
+        dict
+            The formulas by their cells in the second row, the prediction at the end; that row may be filled
+            down.
+
+        Examples
+        --------
+        >>> from pyearthdof import Earth
+        >>> from pyearthdof.datasets import load_ozone
+        >>> model = Earth.from_formula("O3 ~ temp", load_ozone(), engine="native", nprune=2)
+        >>> model.to_excel()["B2"].partition(",")[0]
+        '=IF(COUNT(A2)=1'
+        """
+        check_is_fitted(self)
+        if path is None and X is not None:
+            raise InvalidInputError("X is given but path is None: the rows of X are for a workbook")
+        if X is not None:
+            X = check_new_data(self, X)
+        return to_excel(self.model_, path, X, type=type)
+
+    def to_onnx(self, path=None, *, type="response"):
         """The model as an ONNX graph in double precision; needs the package onnx.
 
         A model of numbers has one input, X; one with factors an input for each column, of texts where it is
@@ -1191,18 +1241,25 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
+        path : str or path, optional
+            A file to write the graph to as well.
         type : {"response", "link", "earth"}
             What it predicts, as in `predict`; for a classifier other types give `prediction`.
 
         Returns
         -------
         onnx.ModelProto
-            `onnx.save(graph, "model.onnx")` writes it.
         """
         check_is_fitted(self)
+        if path in EXPORT_TYPES:
+            raise InvalidInputError(f"path={path!r} but it should be a file: write type={path!r}")
         if type == "response" and hasattr(self, "classes_"):
-            return to_onnx(self.model_, classes=self.classes_, threshold=self.threshold)
-        return to_onnx(self.model_, type=type)
+            graph = to_onnx(self.model_, classes=self.classes_, threshold=self.threshold)
+        else:
+            graph = to_onnx(self.model_, type=type)
+        if path is not None:
+            write_whole(path, graph.SerializeToString())
+        return graph
 
     def to_frame(self, type="response") -> pd.DataFrame:
         """The terms as a tidy table: a row for each factor of each term, with coefficient and knot.
@@ -1357,6 +1414,13 @@ def check_many(Y: Any, n: int) -> np.ndarray:
     """Many responses for n rows, as an (n, m) matrix of finite numbers."""
     check_kind("Y", Y)
     return check_responses(Y, n)
+
+
+def _written(path: str | os.PathLike | None, text: str) -> str:
+    """The text, which is also written to the file `path`, if there is one."""
+    if path is not None:
+        write_whole(path, text)
+    return text
 
 
 def _other_name(name: str, value: Any) -> str:

@@ -109,6 +109,7 @@ class EarthMeta(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
     to_sympy = _delegated("to_sympy")
     to_sql = _delegated("to_sql")
     to_javascript = _delegated("to_javascript")
+    to_excel = _delegated("to_excel")
     to_onnx = _delegated("to_onnx")
     to_frame = _delegated("to_frame")
     save = _delegated("save")

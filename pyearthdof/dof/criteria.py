@@ -288,7 +288,7 @@ def criteria_of(
         aicc = np.where(left > 0, np.log(rss / n) + 2 * (df + 1) / left, math.inf)
         gcv = rss / (1 - df / n) ** 2
     aicc = np.where(allowed, aicc, math.inf)
-    # The noise of a long model, which has less bias, made worse choices (docs/let-df-choose.md).
+    # The noise of a long model, which has less bias, made worse choices (docs/size-rules.md).
     best = np.argmin(aicc, axis=-1, keepdims=True)
     left = np.maximum(n - df[best], 1.0)
     sigma2 = np.take_along_axis(rss, best, axis=-1) / left

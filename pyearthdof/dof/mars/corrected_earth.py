@@ -1,4 +1,4 @@
-"""CorrectedEarth: MARS with the penalty at which its nominal degrees of freedom are the actual ones."""
+"""CorrectedEarth: MARS with a penalty for which nominal and actual degrees of freedom agree."""
 
 from __future__ import annotations
 
@@ -28,29 +28,29 @@ DESIGNS = ("gaussian", "data")
 
 
 class CorrectedEarth(MeasuredEarth):
-    """MARS with the authors' corrected penalty: it is measured, then the model is fitted with it.
+    """MARS with the corrected penalty of the paper, measured for the data at hand.
 
-    `correct_penalty` for the data at hand, then the fit with that penalty. The search of the estimator is
-    measured, with all its options except penalty, nprune, thresh and pmethod, for which Algorithm 2 has
-    values of its own. `AutoEarth` chooses the size itself by its degrees of freedom, and predicts better.
+    Runs `correct_penalty` with all options of the estimator except penalty, nprune, thresh and pmethod, which
+    Algorithm 2 sets, and fits with the resulting penalty. `AutoEarth` selects the size itself by its degrees
+    of freedom and predicts better.
 
     Parameters
     ----------
     estimator : Earth, EarthClassifier or Mars, optional
-        What is corrected; `Earth()` by default. Its own penalty does not count.
+        Estimator to correct, `Earth()` by default. Its own penalty is ignored.
     design : {"gaussian", "data"}
-        Measure the search on Gaussian noise of X's shape, as the authors do, or on X itself.
+        Measure the search on a Gaussian design of the shape of X, as the authors do, or on X itself.
     mu : {None, "fitted"}
-        The mean of the noise: zero, or the fit. "fitted" measures on X until the penalty agrees with
-        itself, ten times at most.
+        Mean of the responses: zero, or the fit. "fitted" measures on X, repeatedly until the penalty
+        converges, ten times at most.
     n_rep : int, optional
         Number of responses drawn and fitted; 100 by default, and for "by_df" on X 1,000,000/(n p), at least
         20 and at most 100, so that the measurement is cheaper than a cross-validation. With `target_se` the
-        largest number, 10,000 by default.
+        maximum, 10,000 by default.
     target_se : float, optional
-        With noise around zero: draw until the standard error of the penalty is this small.
+        For responses around zero: draw until the standard error of the penalty is this small.
     draws, random_state, n_designs
-        Whose random numbers, and on how many drawn designs, as in `correct_penalty`.
+        Random numbers, and number of drawn designs, as in `correct_penalty`.
     n_jobs : int, optional
         Number of workers; the result does not depend on it.
     progress : bool, default False
@@ -59,10 +59,10 @@ class CorrectedEarth(MeasuredEarth):
     Attributes
     ----------
     correction_ : PenaltyCorrection or AroundFit
-        What was measured.
+        The measurement.
     estimator_ : Earth, EarthClassifier or Mars
-        The estimator with the corrected penalty, fitted. What it has learned (`penalty_`, `terms_`,
-        `model_` and all other names that end in _) is here, too.
+        The fitted estimator with the corrected penalty. Its fitted attributes (`penalty_`, `terms_`,
+        `model_`, ...) are available on the CorrectedEarth as well.
 
     Examples
     --------
@@ -106,14 +106,14 @@ class CorrectedEarth(MeasuredEarth):
         self.progress = progress
 
     def fit(self, X: Rows, y: np.ndarray, sample_weight: ArrayLike | None = None) -> Self:
-        """Measure, and fit with the penalty that was found.
+        """Measure the penalty, and fit with it.
 
         Parameters
         ----------
         X, y
-            The data, as the estimator takes them; one response for a mean around the fit.
+            Training data, as for the estimator; one response if mu="fitted".
         sample_weight : array, (n,), optional
-            Weights of the fit. They do not count in the measurement: Algorithm 2 knows no weights.
+            Weights of the fit. Algorithm 2 ignores weights, so they do not affect the measurement.
         """
         checked = self._checked(X, y, sample_weight)
         found: PenaltyCorrection | AroundFit
@@ -137,7 +137,7 @@ class CorrectedEarth(MeasuredEarth):
         return inner.set_params(penalty=found.penalty).bind(X)
 
     def _checked(self, X: Rows, y: np.ndarray, sample_weight: ArrayLike | None) -> _Checked:
-        """The checked data; what is bad is refused before anything is measured."""
+        """Return the validated data, before anything is measured."""
         self._check_arguments()
         estimator = clone(self._inner).set_params(penalty=None)  # its own does not count
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
@@ -197,12 +197,12 @@ class CorrectedEarth(MeasuredEarth):
 
 @dataclass(frozen=True)
 class _Checked:
-    """An estimator that has checked the data, and its options for them; mda's are None."""
+    """An estimator with validated data and options; None for mda."""
 
     estimator: Any
     data: TrainingData
     options: EarthOptions | None
 
     def fit(self, **changes: Any) -> Any:
-        """A copy of the estimator with `changes` of its arguments, fitted."""
+        """Return a fitted copy of the estimator with `changes` of its arguments."""
         return self.estimator._fit_copy(self.data, self.options, **changes)

@@ -692,8 +692,9 @@ def _escaped(text: str) -> str:
 
 
 def updated_formula(old: str, new: str) -> str:
-    """The text of a new formula in which dots stand for the old left and right side; without a left side of
-    its own it keeps the old one.
+    """The text of a new formula in which dots stand for the old left and right side.
+
+    Without a left side of its own it keeps the old one.
 
     >>> updated_formula("y ~ x + z", "log(.) ~ . - z")
     'log(y) ~ (x + z) - z'

@@ -163,6 +163,7 @@ class Procedure(RegressorMixin, BaseEstimator):
         """X and y of a fit, as doubles."""
         by_position(X, y=y)
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        refuse_huge("X", X)
         refuse_huge("y", y)
         return X, y
 

@@ -169,6 +169,9 @@ def learn_formula(
     check_sides(left, right, kinds)
     check_terms(right, len(kinds))
     sides = _summands(left)
+    _refuse_parts("left", left)
+    if sides is not None:
+        _refuse_parts("right", right)
     terms = _terms(left, right, sides, list(kinds))
     for node in _used(terms):  # inside of a function one level will do
         if isinstance(node, Name) and node.text in data.columns:
@@ -195,6 +198,14 @@ def _refuse_odd(left: Node, right: Node, data: FormulaFrame) -> None:
     for name, error in data.odd.items():
         if name in used or "." in used:
             raise error
+
+
+def _refuse_parts(side: str, node: Node) -> None:
+    """R's formulas of several parts, which earth does not take, are no "or"."""
+    if isinstance(node, FunctionCall) and node.name == "|":
+        refuse(
+            f"its {side} side has several parts, {r_text(node)[:60]}; put it in parentheses if | means or"
+        )
 
 
 def _summands(left: Node) -> list[Node] | None:

@@ -119,6 +119,7 @@ def fit_many(
     scaled: bool,
     pruned: bool,
     nprune: int,
+    weights: Floats | None = None,
     n_threads: int = 1,
 ) -> tuple[Floats, Integers]: ...
 def fit_paths(
@@ -128,6 +129,7 @@ def fit_paths(
     Y: Floats,
     scaled: bool,
     steps: Sequence[int],
+    weights: Floats | None = None,
     n_threads: int = 1,
 ) -> tuple[Floats, Integers]: ...
 def fit_sizes(
@@ -137,8 +139,10 @@ def fit_sizes(
     Y: Floats,
     Z: Floats,
     scaled: bool,
+    weights: Floats | None = None,
     n_threads: int = 1,
 ) -> dict[str, Any]: ...
+def weighted_null_rss(Y: Floats, weights: Floats) -> float: ...
 def search_subsets(columns: Floats, y: Floats, method: str, largest: int) -> dict[str, Any]: ...
 def regress(
     columns: Floats,

@@ -9,7 +9,7 @@ from .._utils.checks import by_position, check_jobs
 from ..contract import Fits, PathFits, Procedure
 from ..exceptions import InvalidInputError
 from .base import MarsEstimator, check_many
-from .data.design import check_design
+from .data.design import check_design, check_weights
 from .data.training import TrainingData, response_levels, training_data
 from .engines import choose_engine
 from .engines.base import BoundEngine
@@ -287,7 +287,7 @@ class Earth(MarsEstimator, Procedure):
             )
         return choose_engine(self.engine, options, many=True).bind(design, options)
 
-    def fit_many(self, X, Y, n_jobs=None) -> Fits:
+    def fit_many(self, X, Y, n_jobs=None, sample_weight=None) -> Fits:
         """Fit every column of Y on the same X, for Monte Carlo; the estimator is not modified.
 
         Parameters
@@ -296,6 +296,8 @@ class Earth(MarsEstimator, Procedure):
         Y : (n, m) array
         n_jobs : int, optional
             Number of threads of the native engine.
+        sample_weight : array, (n,), optional
+            Case weights of all responses; requires the native engine.
 
         Examples
         --------
@@ -306,10 +308,12 @@ class Earth(MarsEstimator, Procedure):
         >>> fits.fitted.shape, fits.n_coef.tolist()
         ((100, 2), [2, 4])
         """
+        (sample_weight,) = by_position(X, sample_weight=sample_weight)
         bound = self.bind(X)
-        return bound.fit_many(check_many(Y, len(bound.X)), check_jobs(n_jobs))
+        weights = check_weights(sample_weight, len(bound.X))
+        return bound.fit_many(check_many(Y, len(bound.X)), check_jobs(n_jobs), weights)
 
-    def fit_path(self, X, Y, nks, n_jobs=None) -> PathFits:
+    def fit_path(self, X, Y, nks, n_jobs=None, sample_weight=None) -> PathFits:
         """Fit every column of Y for every nk of `nks` with one forward pass each.
 
         Requires thresh=0, pmethod="none" and neither nprune, allowed nor force_weights: then the fit for a
@@ -317,7 +321,7 @@ class Earth(MarsEstimator, Procedure):
 
         Parameters
         ----------
-        X, Y, n_jobs
+        X, Y, n_jobs, sample_weight
             As in `fit_many`.
         nks : sequence of int
 
@@ -331,8 +335,10 @@ class Earth(MarsEstimator, Procedure):
         [3.0, 4.0]
         """
         nks = _check_nks(nks)
+        (sample_weight,) = by_position(X, sample_weight=sample_weight)
         bound = clone(self).set_params(nk=max(nks)).bind(X)
-        return bound.fit_path(check_many(Y, len(bound.X)), nks, check_jobs(n_jobs))
+        weights = check_weights(sample_weight, len(bound.X))
+        return bound.fit_path(check_many(Y, len(bound.X)), nks, check_jobs(n_jobs), weights)
 
     @classmethod
     def from_formula(cls, formula, data, sample_weight=None, *, subset=None, **options):

@@ -8,7 +8,7 @@ namespace earthdof {
 namespace {
 
 constexpr double kSaturated = 1e-7;      // share of the null RSS: what is left is rounding
-constexpr double kSameRss = 1e-9;        // share by which the null RSS may differ from that of the regression
+constexpr double kSameRss = 1e-9;        // share of the null RSS by which updating and regressions may differ
 constexpr double kNearThreshold = 1e-9;  // in R squared: so near to a threshold a gain is computed as earth does
 
 }  // namespace
@@ -73,6 +73,8 @@ void WeightedPass::step() {
       } else {
         unsettled_.push_back(searched);
       }
+    } else if (!(std::fabs(rss_ - found.gain - updating_.rss() - updating_.gap()) < kSameRss * rss_null_)) {
+      exact_ = true;  // R regressed with what rounding leaves of a dependent column, too
     }
     if (terms_.used[slot + 1] && !second_adds(slot)) {
       found.new_form = false;
@@ -105,17 +107,25 @@ bool WeightedPass::is_on_threshold(double gain) const {
 // Whether the second hinge of a step leaves enough by itself. earth asks an orthogonal basis for it that has a column
 // of ones instead of the weighted intercept.
 bool WeightedPass::second_adds(std::size_t slot) {
-  if (!exact_ && updating_.least_second() > 2 * kMinSumOfSquares) return true;
-  if (!basis_) basis_ = std::make_unique<ExactBasis>(design_.n, settings_.nk + 2, n_resp_);
+  const WeightedUpdating::Left left = exact_ ? WeightedUpdating::Left() : updating_.left_of_second();
+  if (left.least > 2 * kMinSumOfSquares || left.most < 0.1 * kMinSumOfSquares) {
+    const bool adds = left.least > 0;
+    updating_.take_second(adds, 1.0);
+    return adds;
+  }
+  if (!basis_) basis_ = std::make_unique<ExactBasis>(design_.n, settings_.nk + 2, 0, false);
   if (in_basis_ == 0) {
-    basis_->start(y_, std::vector<double>(y_.rows, 0.0));
+    basis_->start({nullptr, 0, design_.n}, {});
     in_basis_ = 1;
   }
   for (; in_basis_ < slot; ++in_basis_)
     if (terms_.used[in_basis_]) basis_->append(terms_.bx[in_basis_], 0.0);
   basis_->append(terms_.bx[slot], 0.0);
-  const bool adds = basis_->append(terms_.bx[slot + 1], 0.0) > kMinSumOfSquares;
+  const double* second = terms_.bx[slot + 1];
+  const double left_over = basis_->append(second, 0.0);
+  const bool adds = left_over > kMinSumOfSquares;
   if (!adds) basis_->truncate(basis_->size() - 1);
+  updating_.take_second(adds, left_over / loops().dot(second, second, design_.n));
   in_basis_ = slot + 2;
   return adds;
 }
@@ -146,6 +156,7 @@ void WeightedPass::settle() {
     }
     rsq_ = 1 - rss_ / rss_null_;
     unsettled_.clear();
+    settled_rss_ = rss_;
   }
   complete_model(slots_);
 }

@@ -258,8 +258,7 @@ def df_of_sizes(
         Whose search is measured, with all its options except penalty and nprune; `Earth()` by default. The
         native engine, which finds the same terms, runs it.
     sample_weight : array, (n,), optional
-        Case weights: the noise of a row then has a variance of one over its weight. That takes one
-        response at a time, ten times longer or more.
+        Case weights: the noise of a row then has a variance of one over its weight.
     degree, nk : int, optional
         Instead of the estimator's.
     n_rep, draws, random_state, n_designs, n_jobs, progress

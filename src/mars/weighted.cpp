@@ -52,8 +52,11 @@ bool WeightedPass::has_full_rank() const { return !exact_ && updating_.is_regula
 
 void WeightedPass::step() {
   Decision decision;
-  if (!exact_ && updating_.is_too_noisy()) exact_ = true;
-  if (!exact_) {
+  const bool noisy = !exact_ && updating_.is_too_noisy();
+  if (noisy && settings_.as_earth) exact_ = true;
+  if (noisy && !settings_.as_earth) {
+    decision = {true, false, {}};  // what could still be found is rounding
+  } else if (!exact_) {
     decision = updating_.search(terms_, queue_, slots_, INFINITY, rss_null_);
     ties_ += decision.tied ? 1 : 0;
     updated_ |= decision.decided && decision.candidate.found();
@@ -67,7 +70,7 @@ void WeightedPass::step() {
     if (!exact_ && !updating_.append(terms_, slot, found.new_form)) exact_ = true;
     if (decision.decided) {
       found.gain = rss_ - (updating_.rss() + updating_.gap());
-      if (exact_ || is_on_threshold(found.gain)) {
+      if (exact_ || (settings_.as_earth && is_on_threshold(found.gain))) {
         settle();
         found.gain = rss_ - exact_rss(searched);
       } else {

@@ -57,7 +57,7 @@ bool WeightedUpdating::append(const Terms& terms, std::size_t slot, bool new_for
     }
     std::copy_n(column, n, q_[size_]);
     const double square = reduce_column();
-    if (square < kSurelyDropped * total) {
+    if (square < (is_strict() ? kSurelyDropped : kSurelyKept) * total) {
       is_regular_ = false;
       continue;
     }
@@ -125,7 +125,7 @@ void WeightedUpdating::score_pair(const Terms& terms, std::size_t slot, std::siz
   if (!new_form && !has_knots) return;
   const bool linear = own.state == Linear::kAlive;
   const double noise = pair_noise(slot, pred, linear);
-  if (own.state == Linear::kDoubtful || !(noise <= kMostNoise)) {
+  if ((own.state == Linear::kDoubtful && is_strict()) || !(noise <= kMostNoise)) {
     own.upper = INFINITY;
     return;
   }
@@ -156,16 +156,23 @@ Updating::Winner WeightedUpdating::clear_winner(const Terms& terms, const Top& t
   Winner winner{true, -1, 0.0, new_form};
   int reached = new_form && base >= bar ? 1 : 0;
   if (terms.linear_only[top.pred]) return winner;
+  double best = 0.0;
   for (std::size_t e = own.offset; e < last; ++e) {
     double* const a = knots_.a.data() + e;
     const Sums knot{&knots_.v[e], a, &knots_.b[e], &knots_.c[e], n_resp_, knots_.a.width()};
     const Bounds found = loops().bound_any_gain(knot, 1, query);
+    if (!is_strict()) {
+      if (found.sure <= best) continue;
+      best = found.sure;
+      winner.knot = static_cast<std::ptrdiff_t>(e - own.offset);
+      continue;
+    }
     if (base + smaller(found.most, step.rss_null) < bar) continue;
     ++reached;
     winner.knot = static_cast<std::ptrdiff_t>(e - own.offset);
     winner.clear &= found.sure > 0;
   }
-  winner.clear &= reached == 1;
+  winner.clear &= !is_strict() || reached == 1;
   return winner;
 }
 

@@ -31,6 +31,7 @@ class WeightedUpdating final : public Updating {
  private:
   void score_pair(const Terms& terms, std::size_t slot, std::size_t pred, const Step& step, int thread) override;
   Winner clear_winner(const Terms& terms, const Top& top, const Step& step, double bar) override;
+  bool is_strict() const override { return settings_.as_earth; }
   double least_lead() const override { return 2 * kAlmostZero; }
   ParentColumn parent_column(const Terms& terms, std::size_t slot) const override {
     return {terms.bx[slot], roots_, design_.n};

@@ -49,8 +49,11 @@ def make_design(X: np.ndarray, n_threads: int = 1) -> _core.Design:
     return design
 
 
-def pass_settings(options: EarthOptions, n: int) -> _core.Settings:
-    """What the forward pass on n rows is told, in earth's limits."""
+def pass_settings(options: EarthOptions, n: int, *, as_earth: bool = True) -> _core.Settings:
+    """What the forward pass on n rows is told, in earth's limits.
+
+    Without `as_earth`, near-ties of weighted fits are decided in little time, and not by regressions as in R.
+    """
     for name in ("minspan", "endspan"):
         if getattr(options, name) > n:  # of the rows of a fold; for all rows it was checked
             raise refusal(
@@ -74,6 +77,7 @@ def pass_settings(options: EarthOptions, n: int) -> _core.Settings:
             incomplete=[j for _, others in options.gaps for j in others],
             apart=list(options.apart),
         ),
+        as_earth=as_earth,
     )
 
 
@@ -198,14 +202,16 @@ def forward_pass(
     feature_names: Sequence[str] | None = None,
     *,
     exact: bool = False,
+    as_earth: bool = True,
     n_threads: int = 1,
     design: _core.Design | None = None,
 ) -> ForwardPass:
     """Run the forward pass; `exact` takes every step in earth's own order of operations.
 
+    Without `as_earth`, near-ties of weighted fits are decided in little time, and not by regressions as in R.
     `design` is X with its columns sorted, where that is known already.
     """
-    settings = pass_settings(options, len(X))
+    settings = pass_settings(options, len(X), as_earth=as_earth)
     if weights is not None:
         _check_weighted(weights, settings)
     if design is None:
@@ -822,7 +828,13 @@ class BoundNative(BoundEngine):
         """The forward pass of a response and the best subset of each size, as `fit_sizes` finds them."""
         weights = effective_weights(weights, len(y), self.options)
         forward = forward_pass(
-            self.X, y[:, None], self.options, weights, self.names, design=self.design
+            self.X,
+            y[:, None],
+            self.options,
+            weights,
+            self.names,
+            as_earth=False,
+            design=self.design,
         )
         weighted = y if weights is None else np.sqrt(weights) * y
         columns = np.ascontiguousarray(forward.bx.T)
@@ -836,7 +848,8 @@ class BoundNative(BoundEngine):
         """Forward pass and pruning sequence of every column of Y.
 
         The compiled loops know backward pruning without weights; other methods, an `allowed` function and
-        weights take one response at a time.
+        weights take one response at a time. With weights near-ties are decided in little time, where R takes
+        regressions: its terms, or others that fit as well.
 
         Parameters
         ----------
@@ -886,7 +899,13 @@ class BoundNative(BoundEngine):
     ) -> tuple[np.ndarray, np.ndarray | None]:
         root = np.ones(len(y)) if weights is None else np.sqrt(weights)
         forward = forward_pass(
-            self.X, y[:, None], self.options, weights, self.names, design=self.design
+            self.X,
+            y[:, None],
+            self.options,
+            weights,
+            self.names,
+            as_earth=False,
+            design=self.design,
         )
         weighted = root * y
         columns = np.ascontiguousarray(forward.bx.T)

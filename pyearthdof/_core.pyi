@@ -46,6 +46,7 @@ class Settings:
         most_knots: int = 4000000,
         most_cases: int = 16000000,
         roles: Roles = ...,
+        as_earth: bool = True,
     ) -> None: ...
     @property
     def degree(self) -> int: ...

@@ -407,10 +407,10 @@ void bind_mars(nb::module_& m) {
            "indicators"_a, "incomplete"_a, "apart"_a);
   nb::class_<Settings>(m, "Settings", "Options of the forward pass, all resolved to numbers.")
       .def(nb::init<int, std::size_t, double, double, int, int, double, std::size_t, double, double, bool, std::size_t,
-                    std::size_t, Roles>(),
+                    std::size_t, Roles, bool>(),
            nb::kw_only(), "degree"_a, "nk"_a, "penalty"_a, "thresh"_a, "minspan"_a, "endspan"_a, "newvar_penalty"_a,
            "fast_k"_a, "fast_beta"_a, "adjust_endspan"_a, "auto_linpreds"_a, "most_knots"_a = kMostKnots,
-           "most_cases"_a = kMostCases, "roles"_a = Roles())
+           "most_cases"_a = kMostCases, "roles"_a = Roles(), "as_earth"_a = true)
       .def_ro("degree", &Settings::degree)
       .def_ro("nk", &Settings::nk)
       .def_ro("penalty", &Settings::penalty)

@@ -486,7 +486,7 @@ Decision Updating::search(const Terms& terms, Queue& queue, std::size_t n_slots,
   if (top.slot > 0 && parents_[top.slot].synced == 0)  // a later parent took its memory
     prepare_parent(terms, top.slot, [](std::size_t, int) {});
   double bar = 0.0;
-  if (mark_ties(terms, queue, top, rss_null, bar)) return {false, true, {}};
+  if (is_strict() && mark_ties(terms, queue, top, rss_null, bar)) return {false, true, {}};
   if (top.slot < 0) return {true, false, {}};
   const Winner winner = clear_winner(terms, top, step, bar);
   const Pair& own = pair(top.slot, top.pred);

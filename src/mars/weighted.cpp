@@ -52,8 +52,11 @@ bool WeightedPass::has_full_rank() const { return !exact_ && updating_.is_regula
 
 void WeightedPass::step() {
   Decision decision;
-  if (!exact_ && updating_.is_too_noisy()) exact_ = true;
-  if (!exact_) {
+  const bool noisy = !exact_ && updating_.is_too_noisy();
+  if (noisy && settings_.as_earth) exact_ = true;
+  if (noisy && !settings_.as_earth) {
+    decision = {true, false, {}};  // what could still be found is rounding
+  } else if (!exact_) {
     decision = updating_.search(terms_, queue_, slots_, INFINITY, rss_null_);
     ties_ += decision.tied ? 1 : 0;
     updated_ |= decision.decided && decision.candidate.found();
@@ -67,13 +70,14 @@ void WeightedPass::step() {
     if (!exact_ && !updating_.append(terms_, slot, found.new_form)) exact_ = true;
     if (decision.decided) {
       found.gain = rss_ - (updating_.rss() + updating_.gap());
-      if (exact_ || is_on_threshold(found.gain)) {
+      if (exact_ || (settings_.as_earth && is_on_threshold(found.gain))) {
         settle();
         found.gain = rss_ - exact_rss(searched);
       } else {
         unsettled_.push_back(searched);
       }
-    } else if (!(std::fabs(rss_ - found.gain - updating_.rss() - updating_.gap()) < kSameRss * rss_null_)) {
+    } else if (settings_.as_earth &&
+               !(std::fabs(rss_ - found.gain - updating_.rss() - updating_.gap()) < kSameRss * rss_null_)) {
       exact_ = true;  // R regressed with what rounding leaves of a dependent column, too
     }
     if (terms_.used[slot + 1] && !second_adds(slot)) {

@@ -63,8 +63,8 @@ bool WeightedUpdating::append(const Terms& terms, std::size_t slot, bool new_for
     }
     std::copy_n(column, n, q_[size_]);
     const double square = reduce_column();
-    if (square < kSurelyDropped * total) {
-      if (!has_sure_norm(r_[size_], size_, square)) return false;
+    if (square < (is_strict() ? kSurelyDropped : kSurelyKept) * total) {
+      if (is_strict() && !has_sure_norm(r_[size_], size_, square)) return false;
       if (c == 0) is_regular_ = is_spanned_ = false;
       second_depends_ = c == 1;
       // the terms and ones span what the model and ones do: the rest of the hinge is rounding
@@ -74,7 +74,7 @@ bool WeightedUpdating::append(const Terms& terms, std::size_t slot, bool new_for
     if (square < kSurelyKept * total) return false;
     const std::size_t lane = n_lanes();
     keep_column(square);
-    if (!has_sure_norm(r_[size_ - 1], size_, 0.0)) return false;  // the column again, as a candidate
+    if (is_strict() && !has_sure_norm(r_[size_ - 1], size_, 0.0)) return false;  // the column again, as a candidate
     noise_ += weighted_noise(static_cast<double>(n), total / square);
     quality_ = smaller(quality_, square / total);
     double explained = 0.0;
@@ -123,7 +123,8 @@ Linear WeightedUpdating::linear_state(const Terms& terms, std::size_t slot, std:
   own.linear = b + rounding < kSurelyDropped * raw ? Linear::kDead
                : b - rounding > kSurelyKept * raw  ? Linear::kAlive
                                                    : Linear::kDoubtful;
-  if (own.linear != Linear::kDoubtful && !has_sure_line(terms, slot, pred, thread)) own.linear = Linear::kDoubtful;
+  if (is_strict() && own.linear != Linear::kDoubtful && !has_sure_line(terms, slot, pred, thread))
+    own.linear = Linear::kDoubtful;
   return own.linear;
 }
 
@@ -183,7 +184,7 @@ void WeightedUpdating::score_pair(const Terms& terms, std::size_t slot, std::siz
   if (!new_form && !has_knots) return;
   const bool linear = own.state == Linear::kAlive;
   const double noise = pair_noise(slot, pred, linear);
-  if (own.state == Linear::kDoubtful || !(noise <= kMostNoise)) {
+  if ((own.state == Linear::kDoubtful && is_strict()) || !(noise <= kMostNoise)) {
     own.upper = INFINITY;
     return;
   }
@@ -214,16 +215,23 @@ Updating::Winner WeightedUpdating::clear_winner(const Terms& terms, const Top& t
   Winner winner{true, -1, 0.0, new_form};
   int reached = new_form && base >= bar ? 1 : 0;
   if (terms.linear_only[top.pred]) return winner;
+  double best = 0.0;
   for (std::size_t e = own.offset; e < last; ++e) {
     double* const a = knots_.a.data() + e;
     const Sums knot{&knots_.v[e], a, &knots_.b[e], &knots_.c[e], n_resp_, knots_.a.width()};
     const Bounds found = loops().bound_any_gain(knot, 1, query);
+    if (!is_strict()) {
+      if (found.sure <= best) continue;
+      best = found.sure;
+      winner.knot = static_cast<std::ptrdiff_t>(e - own.offset);
+      continue;
+    }
     if (base + smaller(found.most, step.rss_null) < bar) continue;
     ++reached;
     winner.knot = static_cast<std::ptrdiff_t>(e - own.offset);
     winner.clear &= found.sure > 0;
   }
-  winner.clear &= reached == 1;
+  winner.clear &= !is_strict() || reached == 1;
   return winner;
 }
 

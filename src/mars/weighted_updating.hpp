@@ -38,10 +38,11 @@ class WeightedUpdating final : public Updating {
  private:
   void score_pair(const Terms& terms, std::size_t slot, std::size_t pred, const Step& step, int thread) override;
   Winner clear_winner(const Terms& terms, const Top& top, const Step& step, double bar) override;
+  bool is_strict() const override { return settings_.as_earth; }
   double least_lead() const override { return 2 * kAlmostZero; }
   // Parents that gain nothing have what rounding leaves in earth.
   bool is_unsure_order(double best, double spread) const override {
-    return settings_.fast_k < settings_.nk && best >= 0 && spread + least_lead() >= kUnsure * best;
+    return is_strict() && settings_.fast_k < settings_.nk && best >= 0 && spread + least_lead() >= kUnsure * best;
   }
   ParentColumn parent_column(const Terms& terms, std::size_t slot) const override {
     return {terms.bx[slot], roots_, design_.n};

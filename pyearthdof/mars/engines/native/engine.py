@@ -49,8 +49,11 @@ def make_design(X: np.ndarray, n_threads: int = 1) -> _core.Design:
     return design
 
 
-def pass_settings(options: EarthOptions, n: int) -> _core.Settings:
-    """What the forward pass on n rows is told, in earth's limits."""
+def pass_settings(options: EarthOptions, n: int, *, as_earth: bool = True) -> _core.Settings:
+    """What the forward pass on n rows is told, in earth's limits.
+
+    Without `as_earth`, near-ties of weighted fits are decided in little time, and not by regressions as in R.
+    """
     for name in ("minspan", "endspan"):
         if getattr(options, name) > n:  # of the rows of a fold; for all rows it was checked
             raise refusal(
@@ -74,6 +77,7 @@ def pass_settings(options: EarthOptions, n: int) -> _core.Settings:
             incomplete=[j for _, others in options.gaps for j in others],
             apart=list(options.apart),
         ),
+        as_earth=as_earth,
     )
 
 
@@ -180,14 +184,16 @@ def forward_pass(
     feature_names: Sequence[str] | None = None,
     *,
     exact: bool = False,
+    as_earth: bool = True,
     n_threads: int = 1,
     design: _core.Design | None = None,
 ) -> ForwardPass:
     """Run the forward pass; `exact` takes every step in earth's own order of operations.
 
+    Without `as_earth`, near-ties of weighted fits are decided in little time, and not by regressions as in R.
     `design` is X with its columns sorted, where that is known already.
     """
-    settings = pass_settings(options, len(X))
+    settings = pass_settings(options, len(X), as_earth=as_earth)
     if weights is not None:
         _check_weighted(weights, settings)
     if design is None:
@@ -782,7 +788,13 @@ class BoundNative(BoundEngine):
         """The forward pass of a response and the best subset of each size, as `fit_sizes` finds them."""
         weights = effective_weights(weights, len(y), self.options)
         forward = forward_pass(
-            self.X, y[:, None], self.options, weights, self.names, design=self.design
+            self.X,
+            y[:, None],
+            self.options,
+            weights,
+            self.names,
+            as_earth=False,
+            design=self.design,
         )
         weighted = y if weights is None else np.sqrt(weights) * y
         columns = np.ascontiguousarray(forward.bx.T)
@@ -797,16 +809,18 @@ class BoundNative(BoundEngine):
 
         The compiled loops know backward pruning; other methods and an `allowed` function take one response at
         a time. Z has a direction for each response: the products of the fits with it are returned, too; with
-        weights the direction of the response times the roots of the weights.
+        weights the direction of the response times the roots of the weights. With weights, near-ties are
+        decided by updated sums instead of regressions: the terms are R's or others that fit as well.
         """
         self._refuse_monotone("degrees of freedom by size")
         refuse_sizes("Y", Y)
         options = self.options
         weights = self._effective(weights)
         if options.allowed is None and options.pmethod == "backward":
+            settings = pass_settings(options, len(Y), as_earth=False)
             y, z = (np.ascontiguousarray(V.T) for V in (Y, Y[:, :0] if Z is None else Z))
             found = _core.fit_sizes(
-                self.design, self.settings, self.linpreds, y, z, self.is_scaled, weights, n_threads
+                self.design, settings, self.linpreds, y, z, self.is_scaled, weights, n_threads
             )
             return SizeFits(
                 found["rss"], None if Z is None else found["products"], found["n_terms"]
@@ -841,7 +855,13 @@ class BoundNative(BoundEngine):
     ) -> tuple[np.ndarray, np.ndarray | None]:
         root = np.ones(len(y)) if weights is None else np.sqrt(weights)
         forward = forward_pass(
-            self.X, y[:, None], self.options, weights, self.names, design=self.design
+            self.X,
+            y[:, None],
+            self.options,
+            weights,
+            self.names,
+            as_earth=False,
+            design=self.design,
         )
         weighted = root * y
         columns = np.ascontiguousarray(forward.bx.T)

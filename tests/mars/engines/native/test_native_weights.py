@@ -304,3 +304,56 @@ def test_dependent_columns_are_reported():
     columns = np.vstack([columns, columns[1] + columns[2]])
     assert not regress(columns, y)["is_independent"]
     assert not eliminate_backward(columns, y)["is_independent"]
+
+
+def both_passes(X, y, weights, **options):
+    """The forward pass with near-ties decided as in R, and decided quickly."""
+    earth = Earth(engine="native", penalty=-1, **options)
+    checked = earth._options_for(earth._check_data(X, y).design)
+    return [
+        native.forward_pass(X, y[:, None], checked, weights, as_earth=as_earth)
+        for as_earth in (True, False)
+    ]
+
+
+def test_without_near_ties_the_quick_pass_takes_the_same_terms():
+    rng = np.random.default_rng(3)
+    X, weights = rng.normal(size=(200, 4)), rng.uniform(0.2, 4, 200)
+    y = X[:, 0] * X[:, 2] + X[:, 1] ** 2 + rng.normal(size=200)
+    slow, quick = both_passes(X, y, weights, degree=2, nk=21)
+    assert slow.n_ties == 0
+    assert np.array_equal(slow.dirs, quick.dirs) and np.array_equal(slow.cuts, quick.cuts)
+
+
+def test_the_quick_pass_decides_near_ties_without_regressions():
+    """Products of truth values can be reached in several ways, which fit equally well."""
+    rng = np.random.default_rng(3)
+    X, weights = rng.normal(size=(200, 4)), rng.uniform(0.2, 4, 200)
+    X[:, 2:] = X[:, 2:] > 0
+    y = X[:, 0] * X[:, 2] + X[:, 1] ** 2 + rng.normal(size=200)
+    slow, quick = both_passes(X, y, weights, degree=3, nk=31)
+    assert slow.n_ties > 0 and quick.n_ties == 0
+    assert quick.rss_after[-1] == pytest.approx(slow.rss_after[-1], rel=0.02)
+
+
+@pytest.mark.parametrize("weigh", [uniform_weights, whole_weights, wide_weights])
+@pytest.mark.parametrize("seed", range(8))
+def test_the_quick_pass_fits_as_well(weigh, seed):
+    """Steps, copies, sums of columns and constants: what the columns leave of y is about what R's leave."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(80, 6))
+    X[:, 1] = np.round(X[:, 1])
+    X[:, 2] = X[:, 0] if seed % 2 else X[:, 0] + X[:, 1]
+    X[:, 3] = X[:, 3] > 0
+    X[:, 4] = 1.0 if seed % 3 == 0 else 1e6 + 1e-3 * X[:, 4]
+    weights = weigh(rng, 80)
+    y = X[:, 0] * X[:, 3] + X[:, 1] ** 2 + rng.normal(size=80)
+    slow, quick = both_passes(X, y, weights, degree=int(rng.integers(1, 4)), nk=25)
+    rss = []
+    for found in (slow, quick):
+        q, _ = np.linalg.qr(found.bx)
+        left = np.sqrt(weights) * y
+        left = left - q @ (q.T @ left)
+        rss.append(left @ left)
+    assert rss[1] <= 1.1 * rss[0]
+    assert quick.bx.shape[1] >= slow.bx.shape[1] - 3

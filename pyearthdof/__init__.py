@@ -14,9 +14,10 @@ _lazy, _, _own = lazy_names(
     {
         ".bridge.doctor": "doctor",
         ".dof": (
-            "AutoEarth CorrectedEarth aic bic choose_by_df choose_size consistency_path correct_penalty "
-            "degrees_of_freedom df_of_sizes df_report family_df gcv nominal_df penalty_table prediction_df "
-            "quick_df_of_sizes quick_penalty self_consistency size_table stump_df"
+            "AutoEarth CorrectedEarth aic bic choose_by_df choose_size compare consistency_path "
+            "correct_penalty degrees_of_freedom df_of_sizes df_report family_df gcv nominal_df "
+            "penalty_table prediction_df quick_df_of_sizes quick_penalty self_consistency size_table "
+            "stump_df"
         ),
         ".mars.classifier": "EarthClassifier",
         ".mars.crosscheck": "crosscheck",

@@ -24,7 +24,7 @@ from .._utils.checks import (
     check_responses,
     refusal,
 )
-from .._utils.files import write_whole
+from .._utils.files import write_whole, written
 from .._utils.warnings import CollectedWarnings, warn_user
 from .._version import __version__
 from ..exceptions import FittingError, InvalidInputError, TrainingRowsError
@@ -1138,7 +1138,7 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         7.577
         """
         check_is_fitted(self)
-        return _written(path, to_python(self.model_, name, type=type))
+        return written(path, to_python(self.model_, name, type=type))
 
     def to_sympy(self, type="response"):
         """Return the model as a sympy expression; requires sympy.
@@ -1172,7 +1172,7 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         found = to_sql(self.model_, type=type, dialect=dialect)
-        _written(path, found if isinstance(found, str) else ",\n".join(found))
+        written(path, found if isinstance(found, str) else ",\n".join(found))
         return found
 
     def to_javascript(self, name="predict", type="response", *, path=None) -> str:
@@ -1189,7 +1189,7 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
             A file to write the source to as well.
         """
         check_is_fitted(self)
-        return _written(path, to_javascript(self.model_, name, type=type))
+        return written(path, to_javascript(self.model_, name, type=type))
 
     def to_excel(self, path=None, X=None, *, type="response") -> dict[str, str]:
         """Return the model as formulas of a spreadsheet, or write a workbook that computes them.
@@ -1410,13 +1410,6 @@ def check_many(Y: Any, n: int) -> np.ndarray:
     """Return many responses for n rows as an (n, m) matrix of finite numbers."""
     check_kind("Y", Y)
     return check_responses(Y, n)
-
-
-def _written(path: str | os.PathLike | None, text: str) -> str:
-    """The text, which is also written to the file `path`, if there is one."""
-    if path is not None:
-        write_whole(path, text)
-    return text
 
 
 def _other_name(name: str, value: Any) -> str:

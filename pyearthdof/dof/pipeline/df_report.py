@@ -194,15 +194,21 @@ def page_of(report: DfReport) -> str:
 
 
 def _rows(report: DfReport) -> list[tuple[str, str, str]]:
-    rows = [("degrees of freedom", _number(report.naive_df), _pm(report.df, report.se))]
-    rows += [(m.name, _number(m.naive), _pm(m.honest, m.se)) for m in report.measures]
+    rows = [
+        ("degrees of freedom", number_text(report.naive_df), plus_minus_text(report.df, report.se))
+    ]
+    rows += [
+        (m.name, number_text(m.naive), plus_minus_text(m.honest, m.se)) for m in report.measures
+    ]
     return rows
 
 
 def _prices(report: DfReport) -> list[tuple[str, str, str]]:
-    rows = [(price.step, _pm(price.price, price.se), price.what) for price in report.prices]
+    rows = [
+        (price.step, plus_minus_text(price.price, price.se), price.what) for price in report.prices
+    ]
     if report.fixed_df is not None:
-        rows.append(("left", _number(report.fixed_df), "the fit with all of this held"))
+        rows.append(("left", number_text(report.fixed_df), "the fit with all of this held"))
     return rows
 
 
@@ -217,7 +223,8 @@ def _basis(report: DfReport) -> str:
     )
 
 
-def _number(value: Any) -> str:
+def number_text(value: Any) -> str:
+    """A number in four digits; a dash for None."""
     if value is None:
         return "-"
     if math.isinf(value):
@@ -225,12 +232,12 @@ def _number(value: Any) -> str:
     return f"{value:.4g}"
 
 
-def _pm(value: Any, se: float | None) -> str:
+def plus_minus_text(value: Any, se: float | None) -> str:
     """As many digits as the error has; without an error that is rounding alone."""
     if value is None or not math.isfinite(value) or not se or not math.isfinite(se):
-        return _number(value)
+        return number_text(value)
     if se < _ROUNDING * abs(value):
-        return _number(value)
+        return number_text(value)
     digits = max(0, 1 - math.floor(math.log10(se)))
     return f"{value:.{digits}f} ± {se:.{digits}f}"
 
@@ -554,11 +561,11 @@ def _family_notes(found: Any, n: int) -> list[str]:
     return notes
 
 
-def _title(estimator: Any) -> str:
+def title_of(estimator: Any) -> str:
     """A pipeline, or a search for the best one, by the classes of its steps."""
     if hasattr(estimator, "steps"):
         return " -> ".join(
-            _title(step)
+            title_of(step)
             if hasattr(step, "steps")
             else step
             if isinstance(step, str)
@@ -567,7 +574,7 @@ def _title(estimator: Any) -> str:
         )
     inner = getattr(estimator, "estimator", getattr(estimator, "regressor", None))
     if hasattr(inner, "steps"):
-        return f"{type(estimator).__name__} of {_title(inner)}"
+        return f"{type(estimator).__name__} of {title_of(inner)}"
     return _words(estimator)
 
 
@@ -582,7 +589,7 @@ def _report(
     known = {"sigma": None, "fixed_df": None} | known
     lower, upper = found.interval()
     return DfReport(
-        title=_title(run.estimator), estimator=_words(run.estimator),
+        title=title_of(run.estimator), estimator=_words(run.estimator),
         n=len(run.X), p=np.shape(run.X)[1], df=found.df, se=found.se, lower=lower, upper=upper, **known,
         prices=tuple(prices), measures=tuple(measures), notes=tuple(notes), n_rep=found.n_rep,
         n_fits=run.n_fits, seconds=time.perf_counter() - run.start, found=found,

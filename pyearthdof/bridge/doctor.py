@@ -76,9 +76,7 @@ class Ability:
         if self.ready:
             return f"{self.name}, ready"
         adds = f"\n    it would add: {self.adds}" if self.adds else ""
-        return (
-            f"{self.name}, cannot work here: {self.problem}{adds}\n    to fix it: {self.remedy}"
-        )
+        return f"{self.name}, cannot work here: {self.problem}{adds}\n    to fix it: {self.remedy}"
 
 
 @dataclass(frozen=True)

@@ -102,7 +102,7 @@ def reproduce(
                     _print_result(result, files)
             page = write_report(out) if summary else None
     except KeyboardInterrupt:
-        print("pyearthdof: stopped; the same command goes on where this run was", file=sys.stderr)
+        print("pyearthdof: stopped; run the same command to continue", file=sys.stderr)
         raise typer.Exit(INTERRUPTED) from None
     except FileNotWrittenError as error:
         raise PyEarthDofError(

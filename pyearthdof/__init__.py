@@ -1,6 +1,6 @@
 """R's MARS in Python, and the degrees of freedom of any fitting procedure.
 
-The names below are imported on first use, so that `import pyearthdof` is quick and never starts R.
+Names are imported on first use, so `import pyearthdof` is fast and never starts R.
 """
 
 from importlib import import_module

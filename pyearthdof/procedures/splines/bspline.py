@@ -191,6 +191,7 @@ class UnivariateProcedure(Procedure, ABC):
 
     def fit_many(self, X, Y) -> Fits:
         """Fit every column of Y, (n, m), on X, (n, 1) or (n,); the basis is computed once."""
+        by_position(X, Y=Y)
         self._check_arguments()
         X = check_array(_as_matrix(X), dtype=np.float64, input_name="X", estimator=self)
         refuse_huge("X", X)

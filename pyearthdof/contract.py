@@ -11,7 +11,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import validate_data
 
-from ._utils.checks import by_position, refuse_huge
+from ._utils.checks import as_numbers, by_position, refuse_huge
 
 __all__ = ["Bound", "Fits", "PathFits", "Procedure", "SizeFits", "bind", "declares"]
 
@@ -163,6 +163,7 @@ class Procedure(RegressorMixin, BaseEstimator):
         """X and y of a fit, as doubles."""
         by_position(X, y=y)
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        y = as_numbers("y", y, "be a vector of numbers")
         refuse_huge("X", X)
         refuse_huge("y", y)
         return X, y

@@ -308,7 +308,7 @@ class Earth(MarsEstimator, Procedure):
         >>> fits.fitted.shape, fits.n_coef.tolist()
         ((100, 2), [2, 4])
         """
-        (sample_weight,) = by_position(X, sample_weight=sample_weight)
+        Y, sample_weight = by_position(X, Y=Y, sample_weight=sample_weight)
         bound = self.bind(X)
         weights = check_weights(sample_weight, len(bound.X))
         return bound.fit_many(check_many(Y, len(bound.X)), check_jobs(n_jobs), weights)
@@ -335,7 +335,7 @@ class Earth(MarsEstimator, Procedure):
         [3.0, 4.0]
         """
         nks = _check_nks(nks)
-        (sample_weight,) = by_position(X, sample_weight=sample_weight)
+        Y, sample_weight = by_position(X, Y=Y, sample_weight=sample_weight)
         bound = clone(self).set_params(nk=max(nks)).bind(X)
         weights = check_weights(sample_weight, len(bound.X))
         return bound.fit_path(check_many(Y, len(bound.X)), nks, check_jobs(n_jobs), weights)

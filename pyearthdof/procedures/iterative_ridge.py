@@ -16,7 +16,7 @@ from scipy.linalg import qr
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array
 
-from .._utils.checks import check_count, check_positive, check_responses, check_sizes
+from .._utils.checks import by_position, check_count, check_positive, check_responses, check_sizes
 from .._utils.warnings import warn_user
 from ..contract import Fits, Procedure
 from ..exceptions import InvalidInputError
@@ -87,6 +87,7 @@ class IterativeRidge(LinearPrediction, Procedure):
 
     def fit_many(self, X, Y) -> Fits:
         """Fit all columns of Y on X together; each stops at its own convergence."""
+        by_position(X, Y=Y)
         X = check_array(X, dtype=np.float64, input_name="X")
         Y = check_responses(Y, len(X))
         return self._fit_columns(X, Y, self._check_parameters(), None)[0]

@@ -14,7 +14,14 @@ from scipy.sparse import csr_matrix
 from scipy.spatial import cKDTree
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from .._utils.checks import check_count, check_flag, check_number, check_responses, refuse_huge
+from .._utils.checks import (
+    by_position,
+    check_count,
+    check_flag,
+    check_number,
+    check_responses,
+    refuse_huge,
+)
 from ..contract import Bound, Fits, Procedure
 from ..exceptions import InvalidInputError
 
@@ -37,6 +44,7 @@ class BindingProcedure(Procedure):
 
     def fit_many(self, X, Y) -> Fits:
         """Fit every column of Y, (n, m), on the same X, (n, p)."""
+        by_position(X, Y=Y)
         bound = self.bind(X)
         return bound.fit_many(check_responses(Y, len(X)))
 

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.utils.validation import check_array, check_X_y
 
 from .. import _core
-from .._utils.checks import check_count, check_number, check_responses
+from .._utils.checks import by_position, check_count, check_number, check_responses
 from ..contract import Fits
 from ..exceptions import InvalidInputError
 from .active_set import ActiveSetRegression, CompactDesign, least_squares_on
@@ -134,6 +134,7 @@ class BestSubset(ActiveSetRegression):
 
     def fit_many_sizes(self, X, Y) -> dict[int, Fits]:
         """Fits of every size from 1 to `size` (None: the rank of X), one search per column of Y."""
+        by_position(X, Y=Y)
         X = check_array(X, dtype=np.float64, input_name="X")
         Y = check_responses(Y, len(X))
         design = CompactDesign.build(X, Y, self.fit_intercept)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._utils.checks import by_position
 from ...contract import Bound, Fits, Rows
 from ...mars.base import check_many
 from ...mars.meta import EarthMeta
@@ -24,6 +25,7 @@ class MeasuredEarth(EarthMeta):
 
     def fit_many(self, X: Rows, Y: np.ndarray) -> Fits:
         """Fit every column of Y on the same X; what depends on X alone is measured once."""
+        by_position(X, Y=Y)
         bound = self.bind(X)
         return bound.fit_many(check_many(Y, len(bound.X)))
 

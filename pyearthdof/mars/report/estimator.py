@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ..._utils.checks import as_numbers, check_level
+from ..._utils.checks import as_numbers, by_position, check_level
 from ..._utils.files import write_whole
 from ..._utils.html import ShowsItself
 from ...exceptions import InvalidInputError
@@ -30,6 +30,7 @@ def write_report(
     level = check_level(level)
     _check_df(df)
     path = _check_path(path)
+    by_position(X, y=y)
     new = None if X is None else _new_rows(estimator, X, y)
     if X is None and y is not None:
         raise InvalidInputError("y is given but X is None: it should be the rows of y")

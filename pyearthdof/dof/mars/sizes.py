@@ -259,7 +259,7 @@ def df_of_sizes(
         native engine, which finds the same terms, runs it.
     sample_weight : array, (n,), optional
         Case weights: the noise of a row then has a variance of one over its weight. That takes one
-        response at a time, ten times longer or more.
+        response at a time, and about twice as long.
     degree, nk : int, optional
         Instead of the estimator's.
     n_rep, draws, random_state, n_designs, n_jobs, progress

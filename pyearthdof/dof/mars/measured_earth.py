@@ -45,4 +45,6 @@ class OneByOne(Bound):
     def fit_many(self, Y: np.ndarray, n_threads: int = 1) -> Fits:
         models = [self.fit(y) for y in Y.T]
         terms = np.array([model.n_terms_ for model in models])
-        return Fits(np.column_stack([model.fitted_values_ for model in models]), terms, terms)
+        # an average of projections is no projection: its terms are no trace
+        trace = None if any(model.model_.is_merged for model in models) else terms
+        return Fits(np.column_stack([model.fitted_values_ for model in models]), trace, terms)

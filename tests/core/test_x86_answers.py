@@ -11,7 +11,7 @@ import pytest
 from tests.support import x86_answers
 
 LIBC, VERSION = platform.libc_ver()
-# glibc has an exp and a pow for processors with fused operations, and others for those without: these give ...854p+5.
+# For processors without fused operations glibc has another exp and pow: there this exp ends in 854p+5.
 SAME_LIBRARY = (
     LIBC == "glibc"
     and tuple(map(int, VERSION.split(".")[:2])) >= (2, 28)

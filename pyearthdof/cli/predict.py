@@ -78,7 +78,7 @@ def _beside(kept, found):
     names = {name: f"predicted_{name}" if name in kept.columns else name for name in found.columns}
     if len({*kept.columns, *names.values()}) < kept.shape[1] + found.shape[1]:
         raise InvalidInputError(
-            f"--keep={[*kept.columns][0]!r} but the columns of the predictions have that name, too"
+            f"--keep={kept.columns[0]!r} but the columns of the predictions have that name, too"
         )
     return pd.concat([kept.reset_index(drop=True), found.rename(columns=names)], axis=1)
 

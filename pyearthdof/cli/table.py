@@ -124,17 +124,28 @@ def read_table(
     return table
 
 
-def read_rows(estimator, source: str, written: tuple[str, str], targets: Collection[str] = ()):
+def read_rows(
+    estimator,
+    source: str,
+    written: tuple[str, str],
+    targets: Collection[str] = (),
+    keep: Collection[str] = (),
+):
     """Return the predictors of a saved model in a table, which may lack the targets, and the table.
 
-    `written` are its separator and decimal mark.
+    `written` are its separator and decimal mark. Other columns to `keep` are read as text.
     """
     model = estimator.model_
     levels = {c.name: c.levels for c in model.raw_columns if c.kind in ("factor", "ordered")}
     is_text = isinstance(next(iter(getattr(estimator, "classes_", ())), None), str)
     used = [*model.raw_names, *targets]
-    texts = [*levels, *(targets if is_text else ())]
+    texts = [*levels, *(targets if is_text else ()), *(set(keep) - set(used))]
     table = read_table(source, *written, texts=texts, used=used)
+    for name in keep:
+        if name not in table.columns:
+            raise InvalidInputError(
+                f"--keep={name!r} but it should be one of {', '.join(map(str, table.columns))}"
+            )
     missing = [name for name in model.raw_names if name not in table.columns]
     if missing:
         raise InvalidInputError(f"{source} lacks the column {missing[0]!r} that the model needs")

@@ -1,4 +1,4 @@
-"""The lasso as the limit of ridge regressions whose penalties follow the coefficients.
+"""The lasso as the limit of ridge regressions with adaptive penalties.
 
 |u| <= u^2 / (2|v|) + |v| / 2, with equality at u = v. So with the last iterate in place of v, every
 generalised ridge regression
@@ -32,15 +32,15 @@ class IterativeRidge(LinearPrediction, Procedure):
     Parameters
     ----------
     lam : float
-        The lasso's penalty beside the unhalved residual sum of squares, positive.
+        Lasso penalty, positive; the residual sum of squares is not halved.
     tol : float or None
         Smallest ``|beta_j|`` in the weights, and the change of the coefficients at which the iteration
         ends, in the units of the coefficients. None is eps^(1/3), about 6e-6, which comes within
         about 5e-3 of the lasso on data of unit scale; 1e-8 comes within 1e-4.
     max_iter : int
-        Most iterations after the first ridge regression.
+        Maximum number of iterations after the first ridge regression.
     fit_intercept : bool
-        Whether to add an intercept, which is not penalised.
+        Whether to fit an intercept, which is not penalised.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class IterativeRidge(LinearPrediction, Procedure):
     trace_ : float
         tr S(y) of the last ridge regression, so that the fit is S(y) y.
     n_coef_ : int
-        Number of coefficients above `tol` in size. Both count the intercept as one.
+        Number of coefficients with absolute value above `tol`. Both include the intercept.
     fitted_values_ : array
 
     Examples

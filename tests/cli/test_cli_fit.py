@@ -171,9 +171,11 @@ def test_numbers_are_classes_where_that_is_asked_for(run, table, tmp_path):
     assert code == 0, err
     assert EarthClassifier.load(saved).classes_.tolist() == [2, 0, 1]
     code, _, err = run("fit", data, "--target", "group", "--threshold", 0.3)
-    assert code == 2 and "--threshold is given but the target holds numbers: add --classify" in err
+    assert (
+        code == 2 and "--threshold is given but the target contains numbers: add --classify" in err
+    )
     code, _, err = run("fit", table, "--target", "y", "--target", "size")
-    assert code == 2 and "the target 'size' holds text but it should hold numbers" in err
+    assert code == 2 and "the target 'size' contains text but it should contain numbers" in err
 
 
 def test_intervals(run, table, tmp_path):

@@ -415,7 +415,7 @@ def numbers_of_array(X: Any) -> np.ndarray:
         is_frame = isinstance(X, pd.DataFrame)
         return X.to_numpy(float, na_value=np.nan) if is_frame else np.asarray(X, dtype=float)
     except (TypeError, ValueError) as error:
-        raise InvalidInputError(f"X should hold numbers: {error}") from None
+        raise InvalidInputError(f"X should contain numbers: {error}") from None
 
 
 def default_names(n_features: int) -> tuple[str, ...]:

@@ -49,7 +49,7 @@ def native():
         (pd.Series(pd.cut(Y, [-100, 100])), "column 'y' of y has 1 level"),
         (Y + 1j, "y has the type complex128"),
         (np.array([(v,) for v in Y], dtype=[("a", float)]), "y has the type"),
-        ([10**400, *Y[1:]], "y holds an integer of 1329 bits but it should hold numbers"),
+        ([10**400, *Y[1:]], "y holds an integer of 1329 bits but it should contain numbers"),
         (np.ma.masked_greater(Y, 1), r"y is a masked array with \d+ masked value"),
         (np.ma.masked_greater(np.c_[Y, Y], 1), "y is a masked array"),
         (pd.DataFrame(np.c_[Y, Y**2], columns=TWO_LEVELS), r"y has column names of 2 levels"),
@@ -70,7 +70,7 @@ ODD_DESIGNS = [
     (X + 1j, "Complex data not supported: X has the type complex128"),
     (
         [[10**400, 1.0]] * N,
-        "X holds an integer of 1329 bits but it should hold numbers that a double",
+        "X holds an integer of 1329 bits but it should contain numbers that a double",
     ),
     (pd.DataFrame(X, columns=TWO_LEVELS), "X has column names of 2 levels .a MultiIndex."),
     (pd.DataFrame(X, columns=["a", 1]), "X has the column names 'a' and 1"),

@@ -79,14 +79,8 @@ class MissingClassWarning(UserWarning):
 class FittingError(PyEarthDofError, RuntimeError):
     """One repetition of a Monte Carlo run failed; the message names it and how to replay it.
 
-    Attributes
-    ----------
-    repetition : int or None
-        Number of the repetition, counted from 0.
-    draws : str or None
-        The random numbers that it came from.
-    X, y : array or None
-        The design and the response that were fitted.
+    `repetition` is its number, counted from 0, `draws` names its random numbers, and `X` and `y` are the
+    design and the response that were fitted; each is None where it is not known.
     """
 
     def __init__(self, message: str, *, repetition=None, draws=None, X=None, y=None):

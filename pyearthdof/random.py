@@ -59,7 +59,7 @@ class RDraws:
 
     def uniform(self, n: int) -> np.ndarray:
         """R's `runif(n)`."""
-        return _uniforms(self._words(check_count("n", n, 0, _LONGEST)))
+        return _uniforms(self._words(_checked(n)))
 
     def normal(self, n: int) -> np.ndarray:
         """R's `rnorm(n)`: two uniforms make one of 2^-59 resolution, then Wichura's AS241.
@@ -70,11 +70,11 @@ class RDraws:
         >>> RDraws(1).normal(3).round(4)
         array([-0.6265,  0.1836, -0.8356])
         """
-        return self._twister.normals(check_count("n", n, 0, _LONGEST))
+        return self._twister.normals(_checked(n))
 
     def skip_normals(self, n: int) -> None:
         """Go on as if n normals had been drawn."""
-        self._twister.skip(2 * check_count("n", n, 0, _LONGEST))
+        self._twister.skip(2 * _checked(n))
 
     def sample(self, x, size: int | None = None, replace: bool = False) -> np.ndarray:
         """R's `sample(x, size, replace)`.
@@ -158,6 +158,11 @@ class RDraws:
 
     def _words(self, n: int) -> np.ndarray:
         return self._twister.words(n).astype(np.uint64)
+
+
+def _checked(n: int) -> int:
+    """A number of draws; what is one already needs no function."""
+    return n if type(n) is int and 0 <= n <= _LONGEST else check_count("n", n, 0, _LONGEST)
 
 
 def _uniforms(words: np.ndarray) -> np.ndarray:

@@ -208,7 +208,7 @@ def _table(data: str, target: str, factors: list[str]):
 
 def _build(name: str, given: dict, setting: list[str] | None):
     """The procedure with its options, or one sentence about the option that does not fit."""
-    if is_importable(name):
+    if ":" in name:  # module:object
         for option in given:
             raise InvalidInputError(
                 f"{_flag(option)} is given but {name} should have its parameters by --set name=value"
@@ -240,11 +240,6 @@ def _build(name: str, given: dict, setting: list[str] | None):
 
 def _flag(option: str) -> str:
     return "--" + option.replace("_", "-")
-
-
-def is_importable(name: str) -> bool:
-    """Whether a name is `module:object` instead of one of the procedures here."""
-    return ":" in name
 
 
 def parameters_of(settings: list[str]) -> dict:

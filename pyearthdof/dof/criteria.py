@@ -47,9 +47,6 @@ def aic(y: ArrayLike, fitted: ArrayLike, df: float) -> float:
 def bic(y: ArrayLike, fitted: ArrayLike, df: float) -> float:
     """The Bayesian criterion as in the paper, n log RSS + df log n; arguments as in `aic`.
 
-    Examples
-    --------
-    >>> from pyearthdof import bic
     >>> round(bic([1.0, 2.0, 4.0], [1.5, 2.0, 3.0], df=2.0), 6)
     2.866655
     """

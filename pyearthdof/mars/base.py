@@ -63,6 +63,7 @@ from .inspect.importance import (
 )
 from .inspect.residuals import TYPES, fit_residuals, standardized
 from .inspect.summary import (
+    Layout,
     Summary,
     VarianceShown,
     anova_order,
@@ -683,17 +684,7 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         return new, by_r
 
     def transform(self, X):
-        """Evaluate the selected terms at the rows of X: an (n, n_terms_) matrix; needs no R.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from pyearthdof import Earth
-        >>> x = np.random.default_rng(0).normal(size=(100, 2))
-        >>> model = Earth(engine="native").fit(x, x[:, 0])
-        >>> model.terms_, model.transform([[3.0, 0.0]])
-        (('(Intercept)', 'x1'), array([[1., 3.]]))
-        """
+        """Evaluate the selected terms at the rows of X: an (n, n_terms_) matrix; needs no R."""
         check_is_fitted(self)
         return self.model_.basis(check_new_data(self, X))
 
@@ -768,8 +759,8 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         formulas = None
         if style != "h":
             formulas = formulas_of(self.model_, style, **given, earth_version=_earth_version(style))
-        given |= {"details": details, "fixed_point": fixed_point}
-        text = estimator_summary(self, self._row_summary(), glm_fits, formulas, **given)
+        layout = Layout(details, decomp, digits, fixed_point, formulas)
+        text = estimator_summary(self, self._row_summary(), glm_fits, layout)
         return Summary.of(text, self.model_)
 
     def _printed_by_r(self) -> bytes | None:
@@ -826,26 +817,14 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
             Names of the predictors, or x[,1], x[,2], ...
         colon_char : str
             What stands for the colon in names of interactions.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from pyearthdof import Earth
-        >>> x = np.random.default_rng(0).normal(size=(100, 2))
-        >>> print(Earth(engine="native").fit(x, 2 + x[:, 0]).format("pmax", digits=3).strip())
-        2
-          + 1 * x1
         """
         check_is_fitted(self)
-        return format_model(
-            self.model_,
-            style,
-            decomp=decomp,
-            digits=digits,
-            use_names=use_names,
-            colon_char=colon_char,
-            earth_version=_earth_version(style),
-        )
+        given = {
+            "use_names": use_names,
+            "colon_char": colon_char,
+            "earth_version": _earth_version(style),
+        }
+        return format_model(self.model_, style, decomp=decomp, digits=digits, **given)
 
     def __str__(self) -> str:
         if "model_" not in vars(self):

@@ -152,17 +152,8 @@ class EarthClassifier(ClassifierMixin, MarsEstimator):
     def from_formula(cls, formula, data, sample_weight=None, *, subset=None, **options):
         """Fit by R's formula; its left side holds the classes, such as "sex ~ age" or "age > 18 ~ .".
 
-        Parameters
-        ----------
-        formula, data, sample_weight, subset
-            As in `Earth.from_formula`.
-        **options
-            Arguments of the constructor.
-
-        Returns
-        -------
-        EarthClassifier
-            Fitted; it predicts from frames with the same columns.
+        The arguments `formula`, `data`, `sample_weight`, `subset` and `options` are those of
+        `Earth.from_formula`.
 
         Examples
         --------

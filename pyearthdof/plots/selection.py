@@ -158,13 +158,9 @@ def plot_models(models, axes=None, *, response=0):
     ----------
     models : dict of names and fitted models, or a list of models
     axes : two matplotlib Axes, optional
-        Where to draw; without them, a new pyplot figure.
+        Where to draw, and what is returned; without them, a new pyplot figure.
     response : int or str, default 0
-        Whose residuals, by index or name, where the models have several responses.
-
-    Returns
-    -------
-    (2,) array of matplotlib Axes
+        As in `plot_residuals`.
 
     Examples
     --------

@@ -40,7 +40,6 @@ class IterativeRidge(LinearPrediction, Procedure):
     max_iter : int
         Most iterations after the first ridge regression.
     fit_intercept : bool
-        Whether to add an intercept, which is not penalised.
 
     Attributes
     ----------

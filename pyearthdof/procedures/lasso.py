@@ -123,12 +123,8 @@ class RelaxedLasso(_LassoSelection):
 
     Attributes
     ----------
-    coef_, intercept_ : array and float
-    active_ : array of the lasso's active columns
-    fitted_values_, refitted_values_ : arrays
-        The fit; it is its own least-squares refit.
-    trace_, n_coef_, rank_ : float and ints
-        The number of active columns, with the intercept (Proposition 1: sdf = msdf).
+    As `Lasso` has them, but for `delta_`. The fit is its own least-squares refit, and `trace_`, `n_coef_` and
+    `rank_` are the number of active columns, with the intercept (Proposition 1: sdf = msdf).
 
     Examples
     --------
@@ -283,11 +279,8 @@ class TheoremOne:
     Attributes
     ----------
     n_nonzero : int
-        Number of nonzero coefficients.
-    trace : float
-        tr S(y).
-    delta : float
-        The search cost: `trace + delta` equals `n_nonzero`.
+    trace, delta : float
+        tr S(y) and the search cost: `trace + delta` equals `n_nonzero`.
 
     Examples
     --------
@@ -313,11 +306,9 @@ def lasso_derivative(X, coef) -> np.ndarray:
     ----------
     X : (n, p) array
     coef : (p,) array
-        The solution.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from pyearthdof.procedures.lasso import lasso_derivative
     >>> lasso_derivative(np.eye(3), [0.0, 2.0, 0.0]).tolist()
     [[0.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]
@@ -349,8 +340,7 @@ def theorem_one(X, coef, lam, *, derivative=None, floor=None) -> TheoremOne:
     Examples
     --------
     >>> import numpy as np
-    >>> from pyearthdof.procedures.lasso import Lasso
-    >>> from pyearthdof.procedures.lasso import theorem_one
+    >>> from pyearthdof.procedures.lasso import Lasso, theorem_one
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((100, 20))
     >>> y = X[:, :3].sum(axis=1) + rng.standard_normal(100)

@@ -161,10 +161,8 @@ class LeastSquares(_LinearRegression):
     coef_, intercept_ : (p,) array, float
     fitted_values_, refitted_values_ : (n,) array
         The fit at the rows of X; the active set is all columns, so both are the same.
-    trace_, rank_ : float, int
-        tr(S), which is the rank of the design.
-    n_coef_ : int
-        Number of coefficients, the intercept included.
+    trace_, rank_, n_coef_ : float, int, int
+        tr(S), which is the rank of the design, and the number of coefficients, the intercept included.
 
     Examples
     --------
@@ -245,10 +243,8 @@ class NearestNeighbors(BindingProcedure):
     Attributes
     ----------
     fitted_values_ : (n,) array
-    trace_ : float
-        tr(S).
-    n_coef_ : float
-        n/k, the number of neighbourhoods that would not overlap.
+    trace_, n_coef_ : float
+        tr(S), and n/k, the number of neighbourhoods that would not overlap.
 
     Examples
     --------

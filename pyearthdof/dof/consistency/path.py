@@ -248,10 +248,8 @@ class ConsistencyPath(Curve):
 
     Attributes
     ----------
-    parameter : str
-        Name of the parameter.
-    values : tuple
-        The grid.
+    parameter, values : str, tuple
+        Name of the parameter, and the grid.
     df, se : (k,) array
         Actual degrees of freedom, and their standard errors.
     nominal_df, nominal_se : (k,) array or None
@@ -265,9 +263,7 @@ class ConsistencyPath(Curve):
         All quantities at each point.
     rule : function, str or None
         The nominal rule.
-    n : int
-        Number of observations.
-    settings : dict
+    n, settings : int, dict
 
     Examples
     --------
@@ -413,20 +409,9 @@ def consistency_path(
     n_rep = check_count("n_rep", n_rep, 2)
     parameter, values, procedures = candidates(procedure, grid)
     stream = as_draws(draws, random_state)
-    points = tuple(
-        degrees_of_freedom(
-            candidate,
-            X,
-            mu=mu,
-            sigma=sigma,
-            n_rep=n_rep,
-            n_designs=n_designs,
-            n_jobs=n_jobs,
-            progress=progress,
-            draws=stream,
-        )
-        for candidate in procedures
-    )
+    run: dict[str, Any] = {"n_rep": n_rep, "draws": stream, "n_jobs": n_jobs, "progress": progress}
+    run |= {"mu": mu, "sigma": sigma, "n_designs": n_designs}
+    points = tuple(degrees_of_freedom(candidate, X, **run) for candidate in procedures)
     n = X[0] if isinstance(X, tuple) else len(X)
     rules: dict = dict.fromkeys(("nominal_df", "nominal_se", "gap", "gap_se"))
     if nominal is not None:

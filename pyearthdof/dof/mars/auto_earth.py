@@ -6,10 +6,9 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import clone, is_classifier
 
 from ..._utils.checks import check_choice, check_count, check_jobs, is_integer, is_number, refusal
@@ -179,23 +178,9 @@ class AutoEarth(MeasuredEarth):
     ) -> None:
         self._set_arguments(locals())
 
-    def fit(self, X: Rows, y: np.ndarray, sample_weight: ArrayLike | None = None) -> Self:
-        """Measure the degrees of freedom, choose, and fit.
-
-        Parameters
-        ----------
-        X, y
-            The data, as the estimator takes them.
-        sample_weight : array, (n,), optional
-            Case weights: the variance of a row's noise is taken to be proportional to one over its weight.
-        """
-        self._check_arguments()
-        estimator = clone(self._inner).set_params(penalty=None)
-        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        data = estimator._check_data(X, y, **weights)
+    def _fit(self, estimator: Any, data: TrainingData) -> None:
         search = self._search(estimator, data)
         self._learn(search, [search.select(k) for k in range(search.n_responses)])
-        return self
 
     def bind(self, X: Rows) -> Bound:
         self._check_arguments()
@@ -506,12 +491,10 @@ class _Search:
                 weights = 1.0 if self.data.all_weights is None else self.data.all_weights
                 pearson = float((weights * (y - at.mean) ** 2 / np.maximum(at.mean, 1e-10)).sum())
                 phi = max(1.0, pearson / max(n - choice.df, 1.0))
-            scores = {
-                size: fit.deviance
-                + (2 * phi * df[size - 1] if is_count else _small_sample(float(df[size - 1]), n))
-                for size, fit in fits.items()
-                if fit is not None
-            }
+            left = np.maximum(n - df - 1, 0.0)
+            with np.errstate(divide="ignore"):
+                charge = 2 * phi * df if is_count else 2 * df * n / left
+            scores = {k: f.deviance + charge[k - 1] for k, f in fits.items() if f is not None}
             return min(scores, key=lambda size: scores[size]) if scores else 1
 
         return size_of
@@ -549,7 +532,8 @@ class _Search:
         coef = model.model_.coef.reshape(-1, 1)
         none = np.zeros((model.n_terms_, 0))
         part = self._part(fit.bx, [fit.fitted], [found], [none], dirs, coef)
-        _relearn(model, replace(fit, model=replace(model.model_, selection=part)))
+        model.model_ = replace(model.model_, selection=part)
+        model._fitted = replace(fit, model=model.model_)
         return model, [found]
 
     def merged(self, found: Sequence[_Selected]) -> Any:
@@ -761,18 +745,8 @@ def _errors(
     return error, factor
 
 
-def _small_sample(df: float, n: int) -> float:
-    """Twice the degrees of freedom with the correction for small samples."""
-    return 2 * df * n / (n - df - 1) if n > df + 1 else math.inf
-
-
 def _scaled(noise: NoiseModel, factor: float) -> NoiseModel:
     """The standard deviations times a factor."""
     coef = noise.coef.copy()
     coef[0] += 2 * np.log(factor)
     return replace(noise, coef=coef, low=noise.low * factor, high=noise.high * factor)
-
-
-def _relearn(estimator: Any, fit: Fit) -> None:
-    """Set the model of a fitted estimator again."""
-    estimator.model_, estimator._fitted = fit.model, fit

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone
 
 from ..._utils.checks import check_choice, refusal
 from ...contract import Bound, Rows
@@ -96,24 +93,31 @@ class CorrectedEarth(MeasuredEarth):
     ) -> None:
         self._set_arguments(locals())
 
-    def fit(self, X: Rows, y: np.ndarray, sample_weight: ArrayLike | None = None) -> Self:
-        """Measure, and fit with the penalty that was found.
+    def _fit(self, estimator: Any, data: TrainingData) -> None:
+        Y = data.all_responses.matrix
+        if self.mu == "fitted" and Y.shape[1] > 1:
+            raise InvalidInputError(
+                f"y has {Y.shape[1]} responses but mu='fitted' takes one: its degrees of freedom are those "
+                "of a fit of one response"
+            )
+        if self.mu == "fitted" and data.all_weights is not None:
+            raise InvalidInputError(
+                "sample_weight is given but Algorithm 2 around the fit knows no weights: AutoEarth does"
+            )
+        options: Any = None  # mda's
+        if not isinstance(estimator, Mars):
+            options = estimator._options_for(data.design, Y)
 
-        Parameters
-        ----------
-        X, y
-            The data, as the estimator takes them; one response for a mean around the fit.
-        sample_weight : array, (n,), optional
-            Weights of the fit. They do not count in the measurement: Algorithm 2 knows no weights.
-        """
-        checked = self._checked(X, y, sample_weight)
+        def fit(penalty: float) -> Any:
+            return estimator._fit_copy(data, options, penalty=penalty)
+
         found: PenaltyCorrection | AroundFit
         if self.mu == "fitted":
-            found = self._penalty_around_fit(checked)
+            search = checked_search(data.design, "data", options, "native")
+            found = penalty_around_fit(search, fit, **self._run)
         else:
-            found = self._measure_penalty(checked.data.design, checked.estimator, checked.options)
-        self.correction_, self.estimator_ = found, checked.fit(penalty=found.penalty)
-        return self
+            found = self._measure_penalty(data.design, estimator, options)
+        self.correction_, self.estimator_ = found, fit(found.penalty)
 
     @property
     def _measured(self) -> Any:
@@ -126,25 +130,6 @@ class CorrectedEarth(MeasuredEarth):
         inner = clone(self._inner)
         found = self._measure_penalty(check_design(inner, X), inner)
         return inner.set_params(penalty=found.penalty).bind(X)
-
-    def _checked(self, X: Rows, y: np.ndarray, sample_weight: ArrayLike | None) -> _Checked:
-        """The checked data; what is bad is refused before anything is measured."""
-        self._check_arguments()
-        estimator = clone(self._inner).set_params(penalty=None)  # its own does not count
-        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        data = estimator._check_data(X, y, **weights)
-        Y = data.all_responses.matrix
-        options = None if isinstance(estimator, Mars) else estimator._options_for(data.design, Y)
-        if self.mu == "fitted" and Y.shape[1] > 1 and not is_classifier(estimator):
-            raise InvalidInputError(
-                f"y has {Y.shape[1]} responses but mu='fitted' takes one: its degrees of freedom are those "
-                "of a fit of one response"
-            )
-        if self.mu == "fitted" and sample_weight is not None:
-            raise InvalidInputError(
-                "sample_weight is given but Algorithm 2 around the fit knows no weights: AutoEarth does"
-            )
-        return _Checked(estimator, data, options)
 
     def _check_arguments(self) -> None:
         check_choice("mu", self.mu, (None, "fitted"))
@@ -180,20 +165,3 @@ class CorrectedEarth(MeasuredEarth):
             else checked_search(design, self.design, options, estimator.engine)
         )
         return measure_penalty(search, **given)
-
-    def _penalty_around_fit(self, checked: _Checked) -> AroundFit:
-        search = mars_search(checked.data.design, self._inner, "data", {"engine": "native"})
-        return penalty_around_fit(search, lambda c: checked.fit(penalty=c), **self._run)
-
-
-@dataclass(frozen=True)
-class _Checked:
-    """An estimator that has checked the data, and its options for them; mda's are None."""
-
-    estimator: Any
-    data: TrainingData
-    options: EarthOptions | None
-
-    def fit(self, **changes: Any) -> Any:
-        """A copy of the estimator with `changes` of its arguments, fitted."""
-        return self.estimator._fit_copy(self.data, self.options, **changes)

@@ -232,11 +232,10 @@ class PenaltyCorrection(Estimate):
         The corrected penalty and its standard error, which is printed after ±. The error is that of
         2 (df - r)/(r - 1): a penalty of 0 is not known without error either.
     default_penalty : float
-        What MARS would have taken: 2 for degree 1, else 3.
-    df, df_se : float
-        Actual degrees of freedom of the unpruned fits, and their standard error.
-    nominal_df : float
-        Mean nominal degrees of freedom at the default penalty.
+        2 for degree 1, else 3.
+    df, df_se, nominal_df : float
+        Actual degrees of freedom of the unpruned fits, their standard error, and the mean nominal degrees of
+        freedom at the default penalty.
     n_terms, n_terms_se : float
         Mean number of terms r.
     n, p, nk, degree, n_rep : int
@@ -434,6 +433,10 @@ def measure_penalty(
     **run_options: Any,
 ) -> PenaltyCorrection:
     """`correct_penalty` for a search that was put together; `run_options` are n_jobs and progress."""
+
+    def _error(run: Any) -> float:  # nan while no term was added
+        return float("nan") if run.n_coef.value == 1.0 else _penalty(run.df, run.n_coef, 0.0).se
+
     procedure = search.once_checked()
     target_se = check_target(target_se)
     n_rep = check_n_rep(n_rep, target_se)
@@ -447,7 +450,7 @@ def measure_penalty(
         designs,
         responses,
         reduction=replace(reduction, rows=False),
-        target=None if target_se is None else Target(target_se, _penalty_error),
+        target=None if target_se is None else Target(target_se, _error),
         **run_options,
     )
     designs = designs.first(run.counts)
@@ -488,11 +491,6 @@ def measure_penalty(
         },
         versions=package_versions() | run.versions,
     )
-
-
-def _penalty_error(run: Any) -> float:
-    """The error that a run without a fixed end looks at; nan while no term was added."""
-    return float("nan") if run.n_coef.value == 1.0 else _penalty(run.df, run.n_coef, 0.0).se
 
 
 def _correct(df: Jackknife, r: Jackknife, default: float) -> Jackknife:

@@ -52,11 +52,8 @@ class AroundFit(Estimate):
     penalty, se : float
         The penalty, and the standard error of its last measurement.
     default_penalty : float
-        What MARS would have taken.
-    df : float
-        Actual degrees of freedom of the unpruned fits, in the last measurement.
-    n_terms : float
-        Their mean number of terms.
+    df, n_terms : float
+        Actual degrees of freedom and mean number of terms of the unpruned fits, in the last measurement.
     sigma : float
         Standard deviation of the noise: the root of RSS over n minus the nominal df at the penalty.
     ended : str

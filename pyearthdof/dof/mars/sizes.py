@@ -63,14 +63,6 @@ def n_weighted(model: Any) -> int:
     return int((_root(model) > 0).sum())
 
 
-def rss_of_sizes(long: Earth, design: Design) -> np.ndarray:
-    """Residual sums of squares of the best terms of each size."""
-    if (long.rss_per_subset_ > 0).all():
-        return long.rss_per_subset_
-    y = long.fitted_values_ + long.residuals_
-    return sum_of_squares(y - fits_of_sizes(long, design)(y), y, _root(long))
-
-
 def rss_of_fit(model: Any) -> float:
     """The residual sum of squares of a fitted Earth."""
     if model.rss_ > 0:
@@ -367,15 +359,6 @@ def check_sequence(estimator: Any) -> None:
                 f"{name}={getattr(estimator, name)!r} but it should be {plain!r}: the size is chosen by "
                 "least squares and degrees of freedom, without anything else"
             )
-
-
-def has_sequence(estimator: Any) -> bool:
-    """Whether `check_sequence` takes it."""
-    try:
-        check_sequence(estimator)
-    except InvalidInputError:
-        return False
-    return True
 
 
 def _run(work: _FitSizes, designs: Designs, responses: Responses, **run: Any) -> Any:

@@ -116,7 +116,7 @@ class PenaltyEstimate(Estimate):
     method : str
         "table" at a cell of the table, else "interpolation".
     default_penalty : float
-        What MARS would have taken: 2 for degree 1, else 3.
+        2 for degree 1, else 3.
     n, p, nk, degree : int
     settings, versions : dict
         What made the table.
@@ -356,8 +356,11 @@ class SizeTable(GridTable):
         lengths = np.array([len(df) for df, _ in cells])
         last = min(int(straight[near] @ lengths[near] + 0.5), default_nk(p))
         sizes = np.arange(1, last + 1)
-        values = np.array([_extended(df, sizes) for df, _ in cells])
-        errors = np.array([se[np.minimum(sizes, len(se)) - 1] for _, se in cells])
+        beyond = [np.minimum(sizes, len(df)) - 1 for df, _ in cells]
+        slopes = [df[-1] - df[-2] if len(df) > 1 else 0.0 for df, _ in cells]
+        values = np.array([df[at] for at, (df, _) in zip(beyond, cells, strict=True)])
+        values += np.outer(slopes, np.ones(last)) * np.maximum(sizes - lengths[:, None], 0)
+        errors = np.array([se[at] for at, (_, se) in zip(beyond, cells, strict=True)])
         df, lines = smooth @ values, straight @ values
         bend = self.made["settings"]["curvature_error"] * np.abs(df - lines)
         penalty = default_penalty(degree)
@@ -382,12 +385,6 @@ class SizeTable(GridTable):
         )
 
 
-def _extended(df: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """A curve at more sizes than it has, by its last slope."""
-    slope = df[-1] - df[-2] if len(df) > 1 else 0.0
-    return df[np.minimum(sizes, len(df)) - 1] + slope * np.maximum(sizes - len(df), 0)
-
-
 @functools.cache
 def shipped_sizes() -> SizeTable:
     """The table that comes with the package."""
@@ -397,16 +394,9 @@ def shipped_sizes() -> SizeTable:
 def size_table() -> pd.DataFrame:
     """Degrees of freedom of models of every size for a grid of n, p and degree, at earth's default nk.
 
-    Returns
-    -------
-    DataFrame
-        Columns degree, n, p and size; the actual degrees of freedom df and their standard error se, over
-        Gaussian designs. `attrs` has the settings and versions behind it.
-
-    See Also
-    --------
-    quick_df_of_sizes : the curve between the cells.
-    df_of_sizes : the curve of any design.
+    A frame as that of `penalty_table`, with the columns degree, n, p and size; the actual degrees of
+    freedom df and their standard error se, over Gaussian designs. `quick_df_of_sizes` is the curve between
+    the cells.
 
     Examples
     --------

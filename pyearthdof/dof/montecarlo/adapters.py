@@ -178,10 +178,6 @@ def _lasso(model: Any, X: Rows, y: np.ndarray, alpha: float, l1_ratio: float = 1
     )
 
 
-def _dummy(model: Any, X: Rows, y: np.ndarray) -> Structure:
-    return Structure(1.0, 1) if model.strategy == "mean" else UNKNOWN
-
-
 def _neighbors(model: Any, X: Rows, y: np.ndarray) -> Structure:
     """A row's own weight among its neighbours; n/k neighbourhoods would not overlap."""
     n, k = len(y), model.n_neighbors
@@ -286,14 +282,12 @@ def _search(model: Any, X: Rows, y: np.ndarray) -> Structure:
     return structure_of(model.best_estimator_, X, y) if model.refit else UNKNOWN
 
 
-def _eliminated(model: Any, X: Rows, y: np.ndarray) -> Structure:
-    return structure_of(model.estimator_, model.transform(X), y)
-
-
 _STRUCTURES: dict[str | None, Callable[..., Structure]] = {
     "BayesianRidge": lambda model, X, y: _ridge(model, X, y, model.lambda_ / model.alpha_),
     "DecisionTreeRegressor": _tree,
-    "DummyRegressor": _dummy,
+    "DummyRegressor": lambda model, X, y: (
+        Structure(1.0, 1) if model.strategy == "mean" else UNKNOWN
+    ),
     "ElasticNet": _with(_lasso, "alpha", "l1_ratio"),
     "ElasticNetCV": _with(_lasso, "alpha_", "l1_ratio_"),
     "ExtraTreeRegressor": _tree,
@@ -312,7 +306,9 @@ _STRUCTURES: dict[str | None, Callable[..., Structure]] = {
     "RidgeCV": _with(_ridge, "alpha_"),
     **dict.fromkeys(("Lasso", "LassoLars"), _with(_lasso, "alpha")),
     **dict.fromkeys(("LassoCV", "LassoLarsCV", "LassoLarsIC"), _with(_lasso, "alpha_")),
-    **dict.fromkeys(("RFE", "RFECV"), _eliminated),
+    **dict.fromkeys(
+        ("RFE", "RFECV"), lambda model, X, y: structure_of(model.estimator_, model.transform(X), y)
+    ),
     **dict.fromkeys(
         ("GridSearchCV", "HalvingGridSearchCV", "HalvingRandomSearchCV", "RandomizedSearchCV"),
         _search,
@@ -409,7 +405,8 @@ class RegressorProcedure(_OneByOne):
         if self.is_linear:  # these take many responses at once
             model = self.fitted_model(X, Y)
             known, fitted = structure_of(model, X, Y), np.reshape(model.predict(X), Y.shape)
-            every = {name: _repeat(getattr(known, name), Y.shape[1]) for name in _COUNTS}
+            counts = {name: getattr(known, name) for name in _COUNTS}
+            every = {k: None if v is None else np.full(Y.shape[1], v) for k, v in counts.items()}
             return Fits(fitted=fitted, refitted=known.refitted, **every)
         models = [self.fitted_model(X, np.ascontiguousarray(y)) for y in Y.T]
         fitted = _columns([np.asarray(model.predict(X), dtype=float) for model in models], len(Y))
@@ -419,10 +416,6 @@ class RegressorProcedure(_OneByOne):
 
 
 _COUNTS = ("trace", "n_coef", "rank")
-
-
-def _repeat(value: Any, m: int) -> Any:
-    return None if value is None else np.full(m, value)
 
 
 def _collect(known: Any, name: str, combine: Callable[..., np.ndarray]) -> np.ndarray | None:

@@ -304,7 +304,12 @@ class _Tally:
         if statistic is None:
             found = self.estimators["fitted"].result()
         else:
-            found = _stated(statistic, means[statistic])
+            mean = means[statistic]
+            if mean is None:
+                raise InvalidInputError(
+                    f"the procedure declares df_statistic={statistic!r} but its fits do not tell it"
+                )
+            found = Covariance(None, mean)
         return Measurement(
             df=found.total,
             per_observation=found.per_observation,
@@ -318,14 +323,6 @@ class _Tally:
             counts=(self.done,),
             reduction=self.run.reduction,
         )
-
-
-def _stated(statistic: str, mean: Jackknife | None) -> Covariance:
-    if mean is None:
-        raise InvalidInputError(
-            f"the procedure declares df_statistic={statistic!r} but its fits do not tell it"
-        )
-    return Covariance(None, mean)
 
 
 def over_designs(each: list[Measurement], counts: Sequence[float] | np.ndarray) -> Measurement:

@@ -51,7 +51,7 @@ from ...exceptions import (
     RForkedError,
     RNotAvailableError,
 )
-from .cluster import Chunks, WorkersDied, is_on_cluster, run_on_cluster
+from .cluster import Chunks, WorkersDied, run_on_cluster
 from .designs import Designs
 from .draws import Position, drawn_from, positions
 
@@ -81,7 +81,7 @@ def run_tasks(
     `n_jobs` and `prefer` are joblib's; a backend chosen by `joblib.parallel_config` goes before `prefer`.
     Without `ordered` the tasks come in the order in which they are finished.
     """
-    if is_on_cluster():
+    if _is_on_cluster():
         one_by_one = functools.partial(_each, function)
         alone = ((None, task) for task in tasks)
         try:
@@ -117,6 +117,11 @@ def run_tasks(
             raise WorkersDied("killed, or crashed", list(pending.values())) from cause
         failed = True
         warn_user("a worker process died; its work is done again", WorkerDiedWarning)
+
+
+def _is_on_cluster() -> bool:
+    """Whether `joblib.parallel_config` has chosen a dask cluster."""
+    return hasattr(get_active_backend()[0], "client")
 
 
 def _each(function: Callable[..., Any], _: None, tasks: list) -> list:
@@ -314,7 +319,7 @@ def run_blocks(
     """
     studies = _studies(work, designs, repr(responses.draws), width, step)
     longest = _LONG_ENOUGH if progress else float("inf")
-    if is_on_cluster():
+    if _is_on_cluster():
         blocks = _on_cluster(studies, responses, summary, sure, designs.n_rep)
     else:
         blocks = _here(studies, responses, summary, sure, n_jobs, longest)

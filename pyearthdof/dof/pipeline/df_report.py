@@ -152,11 +152,6 @@ def _poisson_deviance(y: np.ndarray, mean: np.ndarray) -> float:
     return 2 * float((y * np.log(ratio) - (y - mean)).sum())
 
 
-def wrong_classes(share: float, n: int, penalty: Jackknife) -> Measure:
-    """The share of wrong classes, and with the covariance penalty of counting."""
-    return _measure("share of wrong classes", share, lambda d: share + 2 * d / n, penalty)
-
-
 _WIDTH = 78
 _BASIS = {
     "gaussian": "Gaussian noise, sigma {sigma:.4g}",
@@ -252,29 +247,22 @@ class DfReport(Estimate):
     title, estimator : str
         The steps in a few words, and the estimator as it prints itself.
     n, p : int
-        Rows and columns.
     family : str
         "gaussian", "bernoulli" or "poisson".
     sigma : float or None
         Standard deviation of the noise that was drawn; None for classes and counts.
-    df, se : float
-        Degrees of freedom at the fitted mean, and their standard error.
-    lower, upper : float
-        An interval of 95 % for them.
+    df, se, lower, upper : float
+        Degrees of freedom at the fitted mean, their standard error, and the ends of an interval of 95 %.
     naive_df : float or None
-        The number of parameters as it is usually counted, None where nobody counts.
+        The number of parameters as it is usually counted, None if there is no such count.
     fixed_df : float or None
         The df of the fit with everything held that y chose, tr S(y); None where it is not known.
     prices : tuple of Price
-        What each choice costs, held alone; of several also all together.
-    measures : tuple
-        Naive and honest numbers.
-    notes : tuple of str
-        What to know about them.
-    n_rep, n_fits : int
-        Responses that were drawn for each run, and fits altogether.
-    seconds : float
-        How long it took.
+        The cost of each choice, held alone; of several also all together.
+    measures, notes : tuple
+        Naive and honest numbers, and remarks on them.
+    n_rep, n_fits, seconds : int, int, float
+        Responses that were drawn for each run, fits altogether, and the time they took.
     found : DegreesOfFreedom
         The run that gave df.
 
@@ -531,7 +519,8 @@ def _of_family(run: Runs, y: ArrayLike, family: str, prices: bool) -> DfReport:
     measures = family_measures(codes, mean, clip, labels, naive, jackknife(found))
     if wrong is not None and labels is not None:
         share = float((np.asarray(model.predict(X)) != labels[codes.astype(int)]).mean())
-        measures += (wrong_classes(share, n, jackknife(wrong)),)
+        name, penalty = "share of wrong classes", jackknife(wrong)  # of counting
+        measures += (_measure(name, share, lambda d: share + 2 * d / n, penalty),)
     return _report(
         run, found, found_prices, measures, _family_notes(found, n), family=family, naive_df=naive
     )

@@ -228,14 +228,12 @@ _QUICK = 2.0  # seconds of a fit that may be done twice, to measure how long one
 
 @dataclass(frozen=True)
 class Price:
-    """What a choice costs in degrees of freedom.
+    """The cost of a choice in degrees of freedom.
 
     Attributes
     ----------
-    step : str
-        The step that chooses.
-    what : str
-        What it chose on the data, in words.
+    step, what : str
+        The step that chooses, and its choice on the data, in words.
     price, se : float
         The df of all less that with this choice held, from the same draws or, where the error is smaller,
         from the df of a fit that is linear once it is held.

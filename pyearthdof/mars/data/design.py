@@ -89,9 +89,8 @@ def check_design(estimator: Any, X: Any) -> Design:
 
     Column names that are no texts do not count, as in scikit-learn.
     """
-    indicators = (
-        check_choice("missing", getattr(estimator, "missing", "raise"), MISSING) == "indicator"
-    )
+    missing = check_choice("missing", getattr(estimator, "missing", "raise"), MISSING)
+    X, indicators = as_pandas(X), missing == "indicator"
     if is_plain(X, ndim=2) and len(X) >= 2 and X.shape[1] >= 1:
         _set_features(estimator, X)
         return _matrix_design(X, default_names(X.shape[1]), indicators)
@@ -150,8 +149,7 @@ def _set_features(estimator: Any, X: np.ndarray) -> None:
 
 
 def _all_named(X: Any) -> Any:
-    """A frame as pandas', with earth's names x1, x2, ... for columns with an empty one."""
-    X = as_pandas(X)
+    """A frame of pandas with earth's names x1, x2, ... for columns with an empty one."""
     if not isinstance(X, pd.DataFrame) or not any(label == "" for label in X.columns):
         return X
     column_names("X", X)
@@ -336,7 +334,7 @@ def check_new_data(estimator: Any, X: Any) -> Any:
         if not np.isfinite(X).all():
             check_finite(X, default_names(X.shape[1]))
         return X
-    X = _all_named(X)
+    X = _all_named(as_pandas(X))
     if model.columns is None and model.formula is None:
         check_kind("X", X)
         if isinstance(X, pd.DataFrame):
@@ -380,7 +378,7 @@ def numbers_by_name(X: Any, names: tuple[str, ...]) -> np.ndarray:
     A frame without any of the names is taken by position, with a warning, where the names are those that
     earth gives to columns without one.
     """
-    X = _all_named(X)
+    X = _all_named(as_pandas(X))
     own = column_names("X", X) if isinstance(X, pd.DataFrame) else None
     by_position = own is None or (names == default_names(len(names)) and not set(names) & set(own))
     if not by_position:

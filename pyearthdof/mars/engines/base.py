@@ -31,13 +31,9 @@ class Engine(ABC):
 
     @abstractmethod
     def reprune(
-        self,
-        fit: Fit,
-        data: TrainingData,
-        options: EarthOptions,
-        seed: int | None = None,
+        self, fit: Fit, data: TrainingData, options: EarthOptions, seed: int | None = None,
         n_threads: int = 1,
-    ) -> Fit:
+    ) -> Fit:  # fmt: skip
         """Prune the forward pass of a fit again, in the folds of a cross-validation, too."""
 
     @abstractmethod

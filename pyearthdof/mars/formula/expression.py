@@ -350,19 +350,11 @@ def _pieces(expression: Expression, kind: type) -> Iterator:
 
 @dataclass(frozen=True)
 class Variable:
-    """One variable of a formula.
+    """One variable of a formula."""
 
-    Attributes
-    ----------
-    label : R's text of it.
-    kind : one of "number", "logical", "factor", "ordered".
-    levels : of a factor, as text.
-    expression : how it is computed.
-    """
-
-    label: str
+    label: str  # R's text of it
     kind: str
-    levels: tuple[str, ...]
+    levels: tuple[str, ...]  # of a factor, as text
     expression: Expression
 
     def width(self, coding: int) -> int:

@@ -27,10 +27,6 @@ def _plus(a, b=None):
     return a if b is None else a + b
 
 
-def _minus(a, b=None):
-    return -a if b is None else a - b
-
-
 def _log(x, base=None):
     if base is None:
         return arithmetic.log(x)
@@ -65,17 +61,9 @@ def _and(a, b):
     return np.where(np.equal(a, 0) | np.equal(b, 0), 0.0, known)
 
 
-def _or(a, b):
-    return _not(_and(_not(a), _not(b)))
-
-
 def _choose(test, yes, no):
     chosen = np.where(np.isnan(test), np.nan, np.where(np.equal(test, 0), no, yes))
     return chosen if np.ndim(test) else np.ravel(chosen)[0]  # as long as the test, as in R
-
-
-def _is_missing(a):
-    return np.isnan(a).astype(float)
 
 
 def _whole(a):
@@ -134,11 +122,6 @@ def _power_of_ten(exponent: int) -> float:
     return found if exponent >= 0 else 1.0 / found
 
 
-def _median(x: np.ndarray) -> float:
-    half = (len(x) - 1) // 2
-    return r_mean(np.sort(x)[half : len(x) - half])
-
-
 def _variance(x: np.ndarray) -> float:
     return r_variance(x) if len(x) > 1 else math.nan
 
@@ -157,7 +140,7 @@ def quantiles(x: np.ndarray, shares: np.ndarray) -> np.ndarray:
 # By R's name: one number of a whole column, nothing of it missing.
 SUMMARIES: dict[str, Callable[[np.ndarray], float]] = {
     "mean": r_mean,
-    "median": _median,
+    "median": lambda x: r_mean(np.sort(x)[(len(x) - 1) // 2 : len(x) // 2 + 1]),
     "min": np.min,
     "max": np.max,
     "sum": r_sum,
@@ -192,18 +175,18 @@ OF_ONE: dict[str, Callable] = {
     "log2": arithmetic.log2, "log10": arithmetic.log10, "log1p": arithmetic.log1p, "exp": arithmetic.exp,
     "sqrt": np.sqrt, "abs": np.abs, "sin": arithmetic.sin, "cos": arithmetic.cos, "tan": arithmetic.tan,
     "as.numeric": _plus, "as.integer": _whole, "floor": np.floor, "ceiling": np.ceil, "trunc": np.trunc,
-    "sign": np.sign, "is.na": _is_missing, "!": _not,
+    "sign": np.sign, "is.na": lambda a: np.isnan(a).astype(float), "!": _not,
 }  # fmt: skip
 OF_TWO: dict[str, Callable] = {
     "*": np.multiply, "/": np.divide, "^": arithmetic.power, "%%": _remainder, "%/%": _quotient,
     "==": _compared(np.equal), "!=": _compared(np.not_equal), "<": _compared(np.less),
     "<=": _compared(np.less_equal), ">": _compared(np.greater), ">=": _compared(np.greater_equal),
-    "&": _and, "|": _or,
+    "&": _and, "|": lambda a, b: _not(_and(_not(a), _not(b))),
 }  # fmt: skip
 # By R's name: the function, and the numbers of arguments that it takes. cbind makes several columns.
 FUNCTIONS: dict[str, tuple[Callable, range]] = {
     "+": (_plus, range(1, 3)),
-    "-": (_minus, range(1, 3)),
+    "-": (lambda a, b=None: -a if b is None else a - b, range(1, 3)),
     "log": (_log, range(1, 3)),
     "round": (_round, range(1, 3)),
     "ifelse": (_choose, range(3, 4)),

@@ -43,19 +43,14 @@ MAX_COLUMNS = 100_000
 class Formula:
     """A formula as R understood it.
 
-    Attributes
-    ----------
-    text : the formula.
-    variables : what its terms, and its offset, are made of.
-    terms : for each term the positions of its variables, each with its coding (1: a factor has no column
-        for its first level, or polynomials if it is ordered; 2: it has one for each level).
-    offset_variable : position of the variable that is added to the model, or None.
+    Each term has the positions of its variables with their coding. 1: a factor has no column for its first
+    level, or polynomials if it is ordered; 2: it has one for each level.
     """
 
     text: str
-    variables: tuple[Variable, ...]
+    variables: tuple[Variable, ...]  # of its terms and its offset
     terms: tuple[tuple[tuple[int, int], ...], ...]
-    offset_variable: int | None = None
+    offset_variable: int | None = None  # position of the variable that is added to the model
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -13,14 +13,9 @@ def importance_table(model, *, trim: bool = True, sqrt: bool = True) -> pd.DataF
     """Importance of the predictors, the most important first.
 
     A predictor earns, for each subset of the pruning pass up to the chosen size that uses it: one in
-    `nsubsets`, and in `gcv` and `rss` what that subset gained over the next smaller one. gcv and rss
-    are scaled to a largest value of 100, after a square root unless `sqrt` is False.
-
-    Parameters
-    ----------
-    model : MarsModel
-    trim : bool
-        Leave out predictors that are in no subset.
+    `nsubsets`, and in `gcv` and `rss` what that subset gained over the next smaller one. gcv and rss are
+    scaled to a largest value of 100, after a square root unless `sqrt` is False. `trim` leaves out
+    predictors that are in no subset.
     """
     n_terms = len(model.selected)
     if model.is_merged:
@@ -102,14 +97,8 @@ def anova_table(model, bx, responses, weights=None) -> pd.DataFrame:
     """Group the terms by the predictors that they use and measure each group.
 
     f(x) = a0 + sum f_i(x_i) + sum f_ij(x_i, x_j) + ... (Friedman 1991, section 3.5): a group is one of
-    these functions. With several responses there is a standard deviation for each of them.
-
-    Parameters
-    ----------
-    model : MarsModel
-    bx : (n, n_terms) array, the selected terms at the training rows.
-    responses : (n,) or (n, m) array.
-    weights : (n,) array, optional
+    these functions. With several responses there is a standard deviation for each of them. `bx` are the
+    selected terms at the training rows.
     """
     Y = responses.reshape(len(responses), -1)
     coef = model.coef.reshape(model.n_terms, -1)

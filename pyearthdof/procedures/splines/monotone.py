@@ -96,7 +96,6 @@ class MonotoneCubicSpline(_MonotoneSpline):
     n_basis : int
         Number J of basis functions, at least 4.
     increasing : bool, default True
-        Increasing or decreasing.
 
     Attributes
     ----------
@@ -150,16 +149,11 @@ class MonotoneSmoothingSpline(_MonotoneSpline):
     lam : float
         Penalty, above zero.
     increasing : bool, default True
-        Increasing or decreasing.
 
     Attributes
     ----------
-    coef_, unique_coef_, knots_, fitted_values_
-        As in `MonotoneCubicSpline`.
-    trace_ : float
-        tr S(y) on the active set, tr[B Z (Z'(B'B + lam Omega) Z)^-1 Z'B'] with Z = G'.
-    n_coef_ : int
-        Number of knots + 2.
+    As `MonotoneCubicSpline` has them. `trace_` is tr S(y) on the active set, tr[B Z (Z'(B'B + lam Omega)
+    Z)^-1 Z'B'] with Z = G', and `n_coef_` the number of knots + 2.
 
     Notes
     -----

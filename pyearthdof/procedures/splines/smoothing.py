@@ -297,15 +297,10 @@ class SmoothingSpline(LamOrDf):
 
     Attributes
     ----------
-    coef_ : (n_coef_,) array
-        Coefficients of the B-splines.
-    knots_ : array
-        Knots on the scale of x, the ends four times.
+    coef_, knots_, fitted_values_, trace_
+        As in `CubicSpline`.
     lam_ : float
         The lambda that was used.
-    fitted_values_ : (n,) array
-    trace_ : float
-        tr(S).
     n_coef_ : int
         Number of knots + 2.
 

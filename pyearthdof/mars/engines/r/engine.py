@@ -42,13 +42,9 @@ class REngine(Engine):
         return _fit(data, options, seed)
 
     def reprune(
-        self,
-        fit: Fit,
-        data: TrainingData,
-        options: EarthOptions,
-        seed: int | None = None,
+        self, fit: Fit, data: TrainingData, options: EarthOptions, seed: int | None = None,
         n_threads: int = 1,
-    ) -> Fit:
+    ) -> Fit:  # fmt: skip
         bridge.require("earth")
         if data.formula is None:
             options = replace(options, allowed=None, interactions=None)

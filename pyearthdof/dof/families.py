@@ -39,8 +39,9 @@ from .._utils.checks import (
 from .._utils.warnings import warn_user
 from ..contract import Bound, Rows
 from ..exceptions import InvalidInputError, MissingClassWarning
+from ..procedures.scikit_learn import fix_random_state
 from .degrees_of_freedom import check_y_is_used
-from .montecarlo.adapters import fix_random_state, has_method, takes_missing
+from .montecarlo.adapters import has_method, takes_missing
 from .montecarlo.designs import Designs, the_designs
 from .montecarlo.draws import Draws, RandomState, as_draws
 from .montecarlo.errors import mean_over_designs
@@ -135,7 +136,7 @@ class FitFamily:
 
     @property
     def procedure(self) -> FitFamily:
-        """What is bound to a design: this, and not the estimator, which may bind itself for other fits."""
+        """This, to be bound to a design: the estimator may bind itself for other fits."""
         return self
 
     def __call__(
@@ -192,7 +193,7 @@ class FitFamily:
 
 
 class _Certain:
-    """What is fitted to a response that is everywhere the same: that, with certainty."""
+    """The fit to a response that is everywhere the same: that value, with certainty."""
 
     def __init__(self, label: object) -> None:
         self.classes_ = np.array([label])

@@ -43,8 +43,9 @@ from .._utils.checks import (
 )
 from ..contract import Bound, Rows
 from ..exceptions import InvalidInputError
+from ..procedures.scikit_learn import RegressorProcedure, fix_random_state
 from .degrees_of_freedom import METHODS, check_y_is_used, responses_around_fit
-from .montecarlo.adapters import RegressorProcedure, as_procedure, fix_random_state, takes_missing
+from .montecarlo.adapters import as_procedure, takes_missing
 from .montecarlo.designs import Designs, in_words, the_designs
 from .montecarlo.draws import Draws, RandomState, Responses, as_draws
 from .montecarlo.errors import Jackknife, mean_of, mean_over_designs
@@ -136,7 +137,7 @@ class FitAndPredict:
 
     @property
     def procedure(self) -> Any:
-        """What is bound to a design: this, and not the estimator, which may bind itself for other fits."""
+        """This, to be bound to a design: the estimator may bind itself for other fits."""
         return self
 
     def fitted_model(self, X: Rows, y: np.ndarray) -> Any:
@@ -165,7 +166,7 @@ class FitAndPredict:
 
 @dataclass(frozen=True)
 class Parts:
-    """What OptR is made of, in units of sigma^2 and per row: Jackknife estimates from the same draws."""
+    """The parts of OptR, in units of sigma^2 and per row: Jackknife estimates from the same draws."""
 
     df: Jackknife
     error_fit: Jackknife

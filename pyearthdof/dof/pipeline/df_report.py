@@ -40,15 +40,9 @@ from ..._utils.checks import by_position, check_count, check_design, check_vecto
 from ..._utils.html import Html, escape, note, table
 from ...contract import Rows, bind
 from ...exceptions import MissingClassWarning
+from ...procedures.scikit_learn import is_linear_smoother
 from ..families import FitFamily, classes_of, counts_of, family_of
-from ..montecarlo.adapters import (
-    FunctionProcedure,
-    RegressorProcedure,
-    as_procedure,
-    has_method,
-    is_linear_smoother,
-    takes_missing,
-)
+from ..montecarlo.adapters import as_procedure, has_method, takes_missing
 from ..montecarlo.draws import Draws, RandomState, as_draws
 from ..montecarlo.errors import Jackknife
 from ..montecarlo.workers import FitMany
@@ -279,8 +273,6 @@ class DfReport(Estimate):
     >>> report = df_report(pipeline, X, X[:, 0] + noise, random_state=0)
     >>> report.naive_df, report.df > report.naive_df, report.prices[0].what
     (3, True, '2 of 10 columns, by SelectKBest')
-    >>> report.to_frame().columns.tolist()
-    ['quantity', 'naive', 'honest', 'se']
     """
 
     title: str
@@ -371,7 +363,8 @@ def df_report(
 
     The estimator is fitted to y, responses are drawn around its fit, and each of them is fitted by the whole
     pipeline anew: what it chooses, it chooses again. The df is how much the fits follow the responses. A
-    choice is priced by holding what the step chose on the data, with the same responses.
+    choice is priced by holding what the step chose on the data, with the same responses. The standard errors
+    cover the draws around this fit; not that another y would have had another fit.
 
     Parameters
     ----------
@@ -392,12 +385,6 @@ def df_report(
         As in `degrees_of_freedom`.
     progress : bool
         Say how long it will take, and show bars, on standard error.
-
-    Returns
-    -------
-    DfReport
-        It prints as text, is a table in a notebook, `to_frame()` is a frame and `to_html()` a piece of HTML.
-        The standard errors cover the draws around this fit; not that another y would have had another fit.
 
     Examples
     --------
@@ -461,9 +448,7 @@ def _gaussian(run: Runs, y: np.ndarray, sigma: float | None, prices: bool) -> Df
 
 def _fitted(procedure: Any, X: Rows, y: np.ndarray) -> Any:
     """The fit to the data; of a function the fitted values."""
-    if isinstance(procedure, FunctionProcedure):
-        return procedure.fit_one(X, y)
-    if isinstance(procedure, RegressorProcedure):
+    if hasattr(procedure, "fitted_model"):
         return procedure.fitted_model(X, y)
     return clone(procedure).fit(X, y)
 

@@ -14,7 +14,7 @@ class InvalidInputError(PyEarthDofError, ValueError):
 
 
 class TrainingRowsError(InvalidInputError, AttributeError):
-    """What was asked for needs the training rows, and the model was loaded from a file without them."""
+    """The training rows are needed, and the model was loaded from a file without them."""
 
 
 class _NotAvailableError(PyEarthDofError):

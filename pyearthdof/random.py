@@ -62,14 +62,7 @@ class RDraws:
         return _uniforms(self._words(_checked(n)))
 
     def normal(self, n: int) -> np.ndarray:
-        """R's `rnorm(n)`: two uniforms make one of 2^-59 resolution, then Wichura's AS241.
-
-        Examples
-        --------
-        >>> from pyearthdof.random import RDraws
-        >>> RDraws(1).normal(3).round(4)
-        array([-0.6265,  0.1836, -0.8356])
-        """
+        """R's `rnorm(n)`: two uniforms make one of 2^-59 resolution, then Wichura's AS241."""
         return self._twister.normals(_checked(n))
 
     def skip_normals(self, n: int) -> None:
@@ -87,14 +80,6 @@ class RDraws:
             How many; all of them by default.
         replace : bool
             With replacement.
-
-        Examples
-        --------
-        >>> from pyearthdof.random import RDraws
-        >>> RDraws(1).sample(5)
-        array([1, 4, 3, 5, 2])
-        >>> RDraws(1).sample(["a", "b", "c"], size=2).tolist()
-        ['a', 'b']
         """
         if np.ndim(x) == 0:
             n, pool = check_count("x", np.asarray(x).item(), 0, _LONGEST), None

@@ -1,4 +1,4 @@
-"""What works here, what R would add, and the command that mends what does not."""
+"""A diagnosis: abilities here, those that R would add, and the command that mends the rest."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class Diagnosis(ShowsItself):
 
     @property
     def abilities(self) -> tuple[Ability, ...]:
-        """What works here: the engine without R first, then what R adds."""
+        """Abilities: the engine without R first, then what R adds."""
         native, *rest = self.findings
         mda = next(f for f in rest if f.part == "R's mda")
         wrong = next((f for f in rest if f.needed and not f.ok), Finding("", ""))

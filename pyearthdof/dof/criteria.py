@@ -194,12 +194,11 @@ def choose_by_df(
     Examples
     --------
     >>> import numpy as np
-    >>> from pyearthdof import choose_by_df
-    >>> from pyearthdof.procedures import RegressionTree
+    >>> from pyearthdof import choose_by_df, procedures
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(100, 5))
     >>> y = 2 * (X[:, 0] > 0) + rng.normal(size=100)
-    >>> found = choose_by_df([RegressionTree(depth=d) for d in range(5)], X, y)
+    >>> found = choose_by_df([procedures.RegressionTree(depth=d) for d in range(5)], X, y)
     >>> found
     ProcedureChoice(1, one of 5, df=3.432, criterion='aicc', sigma2=0.8535, n_rep=100)
     >>> found.table["df"].round(1).tolist()

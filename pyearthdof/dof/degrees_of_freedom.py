@@ -65,7 +65,9 @@ def degrees_of_freedom(
     """Estimate the degrees of freedom of a fitting procedure on a design, for Gaussian noise.
 
     This is the paper's Algorithm 1, at the rows of X. See `prediction_df` for predictions at new rows, and
-    `family_df` for classifiers and counts.
+    `family_df` for classifiers and counts. The standard errors are jackknife ones over the repetitions (over
+    32 groups of them when more than four million responses are drawn; nan with two repetitions), over frames,
+    or over the designs. A repetition that fails raises a `FittingError`, with its number and its response.
 
     Parameters
     ----------
@@ -126,18 +128,6 @@ def degrees_of_freedom(
         `joblib.parallel_config("dask")` the cluster's workers are used.
     progress : bool
         Show a progress bar.
-
-    Returns
-    -------
-    DegreesOfFreedom
-        The standard errors are jackknife ones over the repetitions (over 32 groups of them when
-        more than four million responses are drawn; nan with two repetitions), over frames, or over the
-        designs. `interval()` gives intervals.
-
-    Raises
-    ------
-    FittingError
-        A repetition failed. The error has its number as `repetition` and its response as `y`.
 
     Notes
     -----

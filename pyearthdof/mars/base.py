@@ -405,15 +405,6 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         There is no cross-validation in it. The training data are needed: a fitted estimator keeps copies of
         y and the weights and refers to X, but leaves all of them out when it is pickled, unless it was made
         with keepxy=True. An X that was changed in place since the fit is refused.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from pyearthdof import Earth
-        >>> x = np.random.default_rng(0).normal(size=(100, 2))
-        >>> model = Earth().fit(x, np.abs(x[:, 0]) + x[:, 1])
-        >>> model.reprune(nprune=2).n_terms_
-        2
         """
         check_is_fitted(self)
         self._refuse_merged("reprune")
@@ -601,6 +592,8 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
     ) -> pd.DataFrame:
         """Intervals by the variance model of a fit with `varmod_method`; needs no R, but for a gam.
 
+        A frame with the columns `fit`, `lower` and `upper`.
+
         Parameters
         ----------
         X : array or DataFrame, optional
@@ -612,11 +605,6 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         type : {"response", "link", "earth"}
             What the intervals are around. A generalised linear model has them for "earth" alone, the
             least-squares fit of its terms; without one all three are the same.
-
-        Returns
-        -------
-        DataFrame
-            `fit`, `lower` and `upper`.
 
         Notes
         -----
@@ -632,16 +620,15 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         --------
         >>> import numpy as np
         >>> from pyearthdof import Earth
-        >>> rng = np.random.default_rng(0)
-        >>> x = rng.uniform(size=(100, 1))
-        >>> y = x[:, 0] + x[:, 0] * rng.normal(size=100) / 9
+        >>> x = np.linspace(0, 1, 100)[:, None]
+        >>> y = x[:, 0] * (1 + np.random.default_rng(0).normal(size=100) / 9)
         >>> model = Earth(nfold=5, ncross=5, varmod_method="lm", random_state=1).fit(x, y)
         >>> model.predict_interval([[0.2], [0.8]]).round(3)
              fit  lower  upper
-        0  0.201  0.149  0.253
-        1  0.724  0.572  0.877
+        0  0.202  0.154  0.251
+        1  0.817  0.637  0.997
         >>> model.predict_sd([[0.2], [0.8]]).round(3)
-        array([0.027, 0.078])
+        array([0.025, 0.092])
         """
         check_is_fitted(self)
         level = check_level(level)
@@ -914,7 +901,7 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         return self.model_.predict_deriv(check_new_data(self, X), variables, type)
 
     def contributions(self, X) -> pd.DataFrame:
-        """What each term adds to the prediction at the rows of X, the intercept first.
+        """The parts of the prediction at the rows of X, term by term, the intercept first.
 
         The columns add up to `predict(X)`; to the linear predictor, `predict(X, type="link")`, with a
         generalised linear model. Several responses have two levels of columns: the response and the term.
@@ -943,11 +930,7 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
             "earth" are those of the least-squares fit. "deviance" and "response" are the same without a
             generalised linear model, and its own with one; "pearson", "working" and "partial" need one.
             "delever" divides by the root of 1 - leverage. "standardize" divides by the standard error of
-            the variance model, too, and needs R for a gam.
-
-        Returns
-        -------
-        (n,) or (n, m) array; a DataFrame with a column for each term for "partial".
+            the variance model, too, and needs R for a gam. "partial" is a frame with a column for each term.
         """
         check_is_fitted(self)
         check_choice("type", type, TYPES)
@@ -981,7 +964,8 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         """Coefficients by `terms_`, the row names of R's `fit$coefficients`.
 
         R's `coef(fit)` has the same numbers, with the names as `summary` prints them:
-        "h(a-1) * h(b-2)" for "h(a-1)*h(b-2)".
+        "h(a-1) * h(b-2)" for "h(a-1)*h(b-2)". Several responses, of which R gives the first, have a column
+        each.
 
         Parameters
         ----------
@@ -991,10 +975,6 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         decomp : {"none", "anova"}
             Order: as the terms were found, or by degree and predictor. (R's `coef` of earth 5.3.2 leaves
             the names in the first order.)
-
-        Returns
-        -------
-        Series; a DataFrame with a column for each of several responses, of which R gives the first.
 
         Examples
         --------
@@ -1053,15 +1033,6 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
 
         What scikit-learn's SelectFromModel and RFE choose columns by. Where no subset gains in GCV, it is
         the importance by RSS; where no column is used at all, the shares are 0.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from pyearthdof import Earth
-        >>> x = np.random.default_rng(0).normal(size=(100, 3))
-        >>> model = Earth(engine="native").fit(x, np.abs(x[:, 2]) + 0.1 * x[:, 0])
-        >>> model.feature_importances_.round(3)
-        array([0.04, 0.  , 0.96])
         """
         check_is_fitted(self)
         model = self.model_
@@ -1076,12 +1047,9 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
     def anova(self):
         """Friedman's decomposition: terms grouped by the predictors they use.
 
-        Returns
-        -------
-        DataFrame
-            One row for each group: its `terms`, the standard deviation `sd` of what it adds to the fit at
-            the training rows, and the `gcv` of the model without it; the model's own GCV is `gcv_`. A model
-            that is a mean of several has no `gcv`.
+        A row has the `terms` of its group, the standard deviation `sd` of what it adds to the fit at the
+        training rows, and the `gcv` of the model without it; the model's own GCV is `gcv_`. A model that is
+        a mean of several has no `gcv`.
 
         Examples
         --------
@@ -1163,7 +1131,7 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         return to_javascript(self.model_, name, type=type)
 
     def to_onnx(self, type="response"):
-        """The model as an ONNX graph in double precision; needs the package onnx.
+        """The model as an ONNX graph in double precision; needs the package onnx, whose `save` writes it.
 
         A model of numbers has one input, X; one with factors an input for each column, of texts where it is
         a factor. The output is `prediction`; of a classifier, `label` and `probabilities`.
@@ -1172,11 +1140,6 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         ----------
         type : {"response", "link", "earth"}
             What it predicts, as in `predict`; for a classifier other types give `prediction`.
-
-        Returns
-        -------
-        onnx.ModelProto
-            `onnx.save(graph, "model.onnx")` writes it.
         """
         check_is_fitted(self)
         if type == "response" and hasattr(self, "classes_"):
@@ -1186,17 +1149,14 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
     def to_frame(self, type="response") -> pd.DataFrame:
         """The terms as a tidy table: a row for each factor of each term, with coefficient and knot.
 
+        The columns are `term`, `number`, `response`, `coef`, `degree`, and of the factor `predictor`,
+        `column`, `level`, `shape` ("constant", "linear", "above", "below") and `knot`.
+
         Parameters
         ----------
         type : {"response", "link", "earth"}
             Which coefficients: of the generalised linear model where there is one, or those of the
             least-squares fit.
-
-        Returns
-        -------
-        DataFrame
-            `term`, `number`, `response`, `coef`, `degree`, and of the factor `predictor`, `column`, `level`,
-            `shape` ("constant", "linear", "above", "below") and `knot`.
 
         Examples
         --------
@@ -1245,18 +1205,6 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         The training rows are not in it, and neither is what needs them: `residuals`, `reprune` and
         `update`, intervals at the training rows. Everything else is. `MarsModel.load`
         reads it, too; `pyearthdof.mars.model.mars_model.model_schema` returns its JSON schema.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from pyearthdof import Earth
-        >>> from pyearthdof.datasets import load_ozone
-        >>> model = Earth.from_formula("O3 ~ temp", load_ozone(), engine="native")
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     model.save(f"{folder}/model.json")
-        ...     again = Earth.load(f"{folder}/model.json")
-        >>> again.summary() == model.summary()
-        True
         """
         write_whole(path, self.to_json())
 

@@ -16,6 +16,7 @@ from .data.classes import (
     check_threshold,
     class_names,
     class_weights,
+    indicator_columns,
     learn_classes,
 )
 from .data.design import Responses, check_design, check_subset, check_weights
@@ -222,16 +223,6 @@ class EarthClassifier(ClassifierMixin, MarsEstimator):
         """R's own probabilities at X: (n,) of the second of two classes, else (n, n_classes).
 
         `missing` and `extrapolate` are those of `Earth.predict`.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from pyearthdof import EarthClassifier
-        >>> x = np.random.default_rng(0).normal(size=(100, 2))
-        >>> y = np.digitize(x[:, 0] + np.random.default_rng(1).normal(size=100), [-1, 1])
-        >>> model = EarthClassifier().fit(x, y)
-        >>> model.predict_raw_proba([[2.0, 0.0]]).round(2), model.predict_proba([[2.0, 0.0]]).round(2)
-        (array([[0.  , 0.71, 0.55]]), array([[0.  , 0.56, 0.44]]))
         """
         return self._predict(X, "response", missing, None, extrapolate)
 
@@ -259,10 +250,8 @@ class EarthClassifier(ClassifierMixin, MarsEstimator):
     def _indicators(self, codes: np.ndarray) -> Responses:
         """0 and 1 for two classes, else a column for each class, as earth expands a factor."""
         names = class_names(self.classes_)
-        if len(names) == 2:
-            return Responses(codes.astype(float), names[1:], names)
-        values = (codes[:, None] == np.arange(len(names))).astype(float)
-        return Responses(values, names, names)
+        values = indicator_columns(codes, len(names))
+        return Responses(values, names[1:] if len(names) == 2 else names, names)
 
     def _params(self) -> dict:
         params = super()._params()

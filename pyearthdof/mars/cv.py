@@ -74,14 +74,12 @@ class EarthCV(EarthMeta):
 
     Examples
     --------
-    >>> import numpy as np
+    >>> from sklearn.datasets import make_friedman1
     >>> from pyearthdof import EarthCV
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(100, 10))
-    >>> y = 2 * np.maximum(X[:, 0], 0) + rng.normal(size=100)
+    >>> X, y = make_friedman1(100, random_state=0)
     >>> search = EarthCV(param_grid={"penalty": [0, 2, 4, 8], "degree": [1, 2]}, cv=5).fit(X, y)
     >>> search.best_params_, search.n_passes_
-    ({'degree': 1, 'penalty': 4}, 10)
+    ({'degree': 2, 'penalty': 0}, 10)
     """
 
     _fitted_name = "best_estimator_"
@@ -243,7 +241,7 @@ class _FoldData:
 
 
 def _takes_weights(scorer) -> bool:
-    """What scikit-learn asks its scorers, in the versions whose searches weigh scores."""
+    """The question that scikit-learn asks its scorers, in the versions whose searches weigh scores."""
     accept = getattr(scorer, "_accept_sample_weight", None)
     if accept is None and inspect.isfunction(scorer):
         return "sample_weight" in inspect.signature(scorer).parameters

@@ -251,30 +251,11 @@ class Earth(MarsEstimator, Procedure):
         extrapolate : {"allow", "warn", "clip", "refuse"}
             What to do with rows where a column that the model uses is outside of its training range: predict,
             as R does; warn of them, too; predict at the nearest end of the range; or refuse them.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from pyearthdof import Earth
-        >>> x = np.random.default_rng(0).normal(size=(100, 2))
-        >>> model = Earth(engine="native").fit(x, x[:, 0])
-        >>> model.predict([[0.5, 9.0]]).round(6)
-        array([0.5])
         """
         return self._predict(X, type, missing, thresh, extrapolate)
 
     def bind(self, X) -> BoundEngine:
-        """This estimator on a design X, for many fits: checked, expanded and sorted once.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from pyearthdof import Earth
-        >>> x = np.random.default_rng(0).normal(size=(100, 2))
-        >>> bound = Earth(engine="native").bind(x)
-        >>> bound.engine, bound.fit_many(np.abs(x)).n_coef.tolist()
-        ('native', [3, 4])
-        """
+        """This estimator on a design X, for many fits: checked, expanded and sorted once."""
         design = check_design(type(self)(missing=self.missing), X)
         options = self._options_for(design)
         if options.not_plain:
@@ -292,15 +273,6 @@ class Earth(MarsEstimator, Procedure):
         Y : (n, m) array
         n_jobs : int, optional
             Threads of the native engine.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from pyearthdof import Earth
-        >>> x = np.random.default_rng(0).normal(size=(100, 2))
-        >>> fits = Earth().fit_many(x, np.column_stack([x[:, 0], np.abs(x[:, 1])]))
-        >>> fits.fitted.shape, fits.n_coef.tolist()
-        ((100, 2), [2, 4])
         """
         bound = self.bind(X)
         return bound.fit_many(check_many(Y, len(bound.X)), check_jobs(n_jobs))
@@ -316,15 +288,6 @@ class Earth(MarsEstimator, Procedure):
         X, Y, n_jobs
             As in `fit_many`.
         nks : sequence of int
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from pyearthdof import Earth
-        >>> x = np.random.default_rng(0).normal(size=(100, 2))
-        >>> paths = Earth(thresh=0, pmethod="none").fit_path(x, np.abs(x[:, :1]), [3, 5])
-        >>> paths.n_terms.ravel().tolist()
-        [3.0, 4.0]
         """
         nks = _check_nks(nks)
         bound = clone(self).set_params(nk=max(nks)).bind(X)
@@ -333,6 +296,9 @@ class Earth(MarsEstimator, Procedure):
     @classmethod
     def from_formula(cls, formula, data, sample_weight=None, *, subset=None, **options):
         """Fit by R's formula; it is read here, and needs no R.
+
+        `predict` takes frames with the same columns. Predictions are on the scale of the left side: of
+        log(O3), not of O3.
 
         Parameters
         ----------
@@ -348,12 +314,6 @@ class Earth(MarsEstimator, Procedure):
             As in `fit`.
         **options
             Arguments of the constructor.
-
-        Returns
-        -------
-        Earth
-            Fitted; `predict` takes frames with the same columns. Predictions are on the scale of the left
-            side: of log(O3), not of O3.
 
         Examples
         --------
@@ -377,18 +337,15 @@ class Earth(MarsEstimator, Procedure):
 
     @classmethod
     def from_r(cls, source):
-        """Take over a model that somebody fitted with R's earth.
+        """Take over a model that somebody fitted with R's earth, with R's numbers.
+
+        It predicts from frames with the columns that the model was fitted on, or from the matrix of
+        `model_.feature_names` where its formula cannot be evaluated here.
 
         Parameters
         ----------
         source : path of an .rds file, or an earth object of rpy2
             R reads the file, so it should come from somebody you trust: reading one can run code.
-
-        Returns
-        -------
-        Earth
-            Fitted, with R's numbers. It predicts from frames with the columns that the model was fitted on,
-            or from the matrix of `model_.feature_names` where its formula cannot be evaluated here.
 
         Examples
         --------

@@ -63,7 +63,8 @@ def plot_effects(
     Ticks below a curve are the training values.
 
     All panels have one scale, as in plotmo. A contour is hatched where the prediction is beyond it and
-    beyond all predictions of the training rows: such corners are far from the data.
+    beyond all predictions of the training rows: such corners are far from the data. The Axes are returned,
+    first of the features, then of the pairs.
 
     Parameters
     ----------
@@ -89,11 +90,6 @@ def plot_effects(
         `Earth.predict_interval`; the one for new observations, for their mean, or both.
     level : float, default 0.95
         Coverage of the bands.
-
-    Returns
-    -------
-    array of matplotlib Axes
-        First the features, then the pairs.
 
     Examples
     --------

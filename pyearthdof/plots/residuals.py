@@ -49,10 +49,6 @@ def plot_residuals(model, y=None, axes=None, *, response=0):
     response : int or str, default 0
         Which response, by index or name, where the model has several.
 
-    Returns
-    -------
-    (4,) array of matplotlib Axes
-
     Examples
     --------
     >>> import numpy as np

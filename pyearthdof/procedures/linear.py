@@ -96,7 +96,7 @@ class _ColumnSpace:
 
 
 class _LinearRegression(LinearPrediction, BindingProcedure):
-    """What least squares and ridge share: both are X times a coefficient vector.
+    """Base class of least squares and ridge: both are X times a coefficient vector.
 
     A subclass gives `_smoother(X)`: a decomposition of X and the shrinkage of each direction.
     """

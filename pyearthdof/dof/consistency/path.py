@@ -78,7 +78,7 @@ STATISTICS = ("n_coef", "trace", "rank")
 
 @dataclass(frozen=True)
 class GridPoint:
-    """What a nominal rule may count with at one point of a grid.
+    """Quantities at one point of a grid, for a nominal rule to count with.
 
     Attributes
     ----------
@@ -200,7 +200,7 @@ def _over_left_out(point: DegreesOfFreedom, function: Callable[..., Any]) -> Jac
 
 
 def nominal_at(nominal: Any, n: int, point: DegreesOfFreedom, value: Any) -> Jackknife:
-    """What a rule, or a statistic of that name, counts at a point."""
+    """The count of a rule, or of a statistic of that name, at a point."""
     if not callable(nominal):
         if getattr(point, nominal) is None:
             raise refusal("nominal", nominal, "a function: the fits do not tell it")
@@ -275,10 +275,6 @@ class ConsistencyPath(Curve):
     ... )
     >>> path
     ConsistencyPath(max_leaf_nodes=2..8, df=..., largest gap to nominal=..., n_rep=100, over 20 designs)
-    >>> path.to_frame()["nominal_df"].tolist()
-    [2.0, 4.0, 8.0]
-    >>> path.plot().get_ylabel()
-    'nominal df'
     """
 
     parameter: str

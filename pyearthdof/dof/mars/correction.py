@@ -110,7 +110,7 @@ class _CheckedSearch(Procedure):
 
 @dataclass(frozen=True)
 class _Predictors:
-    """What is known of the predictors: the design, names with factors expanded, where they come from."""
+    """Knowledge of the predictors: the design, names with factors expanded, where they come from."""
 
     design: tuple[int, int] | np.ndarray | pd.DataFrame
     p: int
@@ -142,7 +142,9 @@ def mars_search(X: Any, estimator: Any, design: str, given: dict) -> MarsSearch:
         model, predictors = None, _of_data(X, design)
     package = _package(estimator, given.get("package"))
     degree = _first(given.get("degree"), estimator, model, "degree", 1)
-    nk = _first(given.get("nk"), estimator, model, "nk", _default_nk(package, predictors.p))
+    p = predictors.p
+    usual = max(21, 2 * p + 1) if package == "mda" else default_nk(p)
+    nk = _first(given.get("nk"), estimator, model, "nk", usual)
     engine = _first(given.get("engine"), estimator, None, "engine", "auto")
     options = {}
     if isinstance(estimator, (Earth, EarthClassifier)):
@@ -199,10 +201,6 @@ def _package(estimator: Any, package: str | None) -> str:
     return own
 
 
-def _default_nk(package: str, p: int) -> int:
-    return max(21, 2 * p + 1) if package == "mda" else default_nk(p)
-
-
 def _first(given: Any, estimator: Any, model: Any, name: str, default: Any) -> Any:
     """The first that is not None: what was asked for, the estimator's, the model's, the default."""
     values = (given, getattr(estimator, name, None), getattr(model, name, None), default)
@@ -252,12 +250,6 @@ class PenaltyCorrection(Estimate):
     >>> found = correct_penalty((50, 2), n_rep=20, engine="native")
     >>> found.default_penalty, round(found.penalty, 4), round(found.se, 4)
     (2.0, 0.7969, 0.2565)
-    >>> found.se_covers
-    'the draws of y, for one drawn design'
-    >>> "{:.2f} to {:.2f}".format(*found.interval())
-    '0.29 to 1.37'
-    >>> found.plot().get_title()
-    'penalty 2 → 0.7969 ± 0.26'
     """
 
     penalty: float
@@ -376,16 +368,11 @@ def correct_penalty(
     design : {"data", "gaussian"}
         "gaussian" draws a Gaussian design of the shape of X, with its column names for linpreds and
         allowed; "data" is X itself.
-    degree : int, optional
-        Largest degree of interaction; by default the estimator's, the model's, or 1.
-    nk : int, optional
-        Most terms in the forward pass; by default the estimator's, the model's, or the package's own
-        for p predictors.
-    n_rep : int, optional
-        Number of responses drawn and fitted; 100 by default. With `target_se` the largest number, 10,000
-        by default.
-    target_se : float, optional
-        Draw until the standard error of the penalty is this small, as in `degrees_of_freedom`.
+    degree, nk : int, optional
+        Largest degree of interaction, and most terms in the forward pass; by default the estimator's, the
+        model's, or 1 and the package's own for p predictors.
+    n_rep, target_se, n_jobs, progress
+        As in `degrees_of_freedom`; the standard error is that of the penalty.
     draws : RDraws or "best", optional
         R's random numbers and the paper's estimator; `RDraws(1234)`, which gives the authors' numbers, by
         default. "best" is the best estimator of `degrees_of_freedom` instead, with numpy's numbers.
@@ -398,8 +385,6 @@ def correct_penalty(
         the design.
     engine : {"auto", "r", "native"}, optional
         As in `Earth`; by default the estimator's, or "auto".
-    n_jobs, progress
-        As in `degrees_of_freedom`.
     package : {"earth", "mda"}, optional
         Whose MARS; by default the estimator's, or "earth".
 

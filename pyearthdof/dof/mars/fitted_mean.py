@@ -142,7 +142,9 @@ def penalty_around_fit(
         responses = Responses(n, model.fitted_values_, np.full(n, sigma), draws_of_step)
         reduction = choose("auto", procedure, search.design, responses, designs.counts)
         found = measure(procedure, designs, responses, reduction=reduction, **run)
-        last, penalty = penalty, _corrected(found, default)
+        r, last = _terms(found), penalty
+        # Algorithm 2; the default where no term was ever added.
+        penalty = float(corrected_penalty(found.df.value, r)) if r > 1 else default
         rows.append((last, int(model.n_terms_), sigma, penalty))
         if abs(penalty - last) < CLOSE:
             ended = AGREES
@@ -172,12 +174,6 @@ def penalty_around_fit(
 def _terms(found: Measurement) -> float:
     assert found.n_coef is not None  # a MARS counts its terms
     return found.n_coef.value
-
-
-def _corrected(found: Measurement, default: float) -> float:
-    """Algorithm 2; the default where no term was ever added."""
-    r = _terms(found)
-    return float(corrected_penalty(found.df.value, r)) if r > 1 else default
 
 
 def size_around_fit(

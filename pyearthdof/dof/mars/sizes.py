@@ -113,8 +113,6 @@ class SizeCurve(Curve):
     SizeCurve(1..18 terms, df=1..37.17 ± 0.54, nominal_df=1..35, n_rep=100)
     >>> curve.df_at([1, 3, 30]).round(2).tolist()
     [1.0, 10.12, 49.17]
-    >>> curve.plot().get_xlabel()  # as `plots.plot_sizes` draws it
-    'number of terms'
     """
 
     sizes: np.ndarray
@@ -362,7 +360,7 @@ def check_sequence(estimator: Any) -> None:
 
 
 def _run(work: _FitSizes, designs: Designs, responses: Responses, **run: Any) -> Any:
-    """What each run says of the df of each size, a table for each design; the runs' lengths; versions."""
+    """The df of each size by each run, a table for each design; the runs' lengths; versions."""
     blocks = run_blocks(work, designs, responses, **run)
     values, lengths, versions = [], [], {}
     for _, of_one in itertools.groupby(blocks, key=lambda block: block.design):

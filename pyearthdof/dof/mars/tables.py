@@ -153,12 +153,6 @@ class PenaltyEstimate(Estimate):
 
         The error comes from ten designs, so its multiple is that of the t distribution with 9 degrees
         of freedom, 2.26 for 95 %.
-
-        Examples
-        --------
-        >>> from pyearthdof import quick_penalty
-        >>> "{:.2f} to {:.2f}".format(*quick_penalty((264, 9)).interval())
-        '2.95 to 3.08'
         """
         multiple = student.ppf((1 + check_level(level)) / 2, self.settings["n_designs"] - 1)
         half = float(multiple) * self.se
@@ -273,18 +267,9 @@ def shipped_table() -> PenaltyTable:
 def penalty_table() -> pd.DataFrame:
     """Corrected penalties for a grid of n, p, nk and degree, as they come with the package.
 
-    Returns
-    -------
-    DataFrame
-        Columns degree, n, p, nk; penalty and its standard error se; the actual degrees of freedom df
-        and the number of terms n_terms that it is computed from; n_rep, the number of fits.
-        Each row is a mean over Gaussian designs. `attrs` has the settings and the versions of all
-        that had a part in the numbers.
-
-    See Also
-    --------
-    quick_penalty : the value between the cells, with its error.
-    correct_penalty : the exact penalty of any design.
+    Each row is a mean over Gaussian designs, with the standard error se of the penalty, the actual degrees of
+    freedom df and the number of terms n_terms that it is computed from, and n_rep, the number of fits.
+    `attrs` has the settings and the versions of all that had a part in the numbers.
 
     Examples
     --------
@@ -300,8 +285,8 @@ def penalty_table() -> pd.DataFrame:
 def quick_penalty(X: Rows, *, degree: int = 1, nk: int | None = None) -> PenaltyEstimate:
     """Look up the corrected penalty of MARS in the table that comes with the package.
 
-    It is there at once and has no Monte Carlo run of its own. Outside of the table it refuses:
-    `correct_penalty` computes any case.
+    It is there at once, with its standard error, and has no Monte Carlo run of its own; `exact()` of the
+    result does one. Outside of the table it refuses: `correct_penalty` computes any case.
 
     Parameters
     ----------
@@ -311,11 +296,6 @@ def quick_penalty(X: Rows, *, degree: int = 1, nk: int | None = None) -> Penalty
         Largest degree of interaction.
     nk : int, optional
         Most terms in the forward pass; by default earth's own for p predictors.
-
-    Returns
-    -------
-    PenaltyEstimate
-        With its standard error, and `exact()` for the Monte Carlo run.
 
     Examples
     --------

@@ -241,7 +241,7 @@ def block_edges(n: int, n_rep: int, width: int = 1, least: int = _MIN_BLOCKS) ->
 
 
 class Work(Protocol):
-    """What is done with each block of a procedure's fits."""
+    """Work on each block of a procedure's fits."""
 
     @property
     def procedure(self) -> Any: ...
@@ -289,7 +289,7 @@ class Block:
 
 
 class Summary(Protocol):
-    """What is kept of a block, to be computed where it was fitted."""
+    """A function of a block, computed where the block was fitted."""
 
     def __call__(
         self, design: int, X: Any, first: int, Y: np.ndarray, result: Any
@@ -418,7 +418,7 @@ def _places(
 
 @dataclass(frozen=True, eq=False)
 class _Drawing:
-    """What a worker of a cluster needs for all blocks of a design, their sizes among it."""
+    """Needs of a worker of a cluster for all blocks of a design, their sizes among them."""
 
     study: _Study
     responses: Any
@@ -504,7 +504,7 @@ def _do_together(
 
 
 def _part(fits: Fits, columns: slice) -> Fits:
-    """What was found for some of the responses: they are the last axis of everything."""
+    """The part of the results for some of the responses: they are the last axis of everything."""
     given = {f.name: getattr(fits, f.name) for f in fields(fits)}
     return replace(fits, **{k: v[..., columns] for k, v in given.items() if v is not None})
 
@@ -549,7 +549,7 @@ def _bar(
 
 @dataclass(frozen=True, eq=False)
 class _Study:
-    """What the blocks of a design have in common; `first` is the number of its first repetition."""
+    """The common part of the blocks of a design; `first` is the number of its first repetition."""
 
     work: Work
     X: Any

@@ -35,10 +35,6 @@ class NoiseModel:
         log_variance = np.array([2 * np.log(max(sd, 1e-150))])
         return cls(nothing, nothing, log_variance, sd, sd)
 
-    @property
-    def is_constant(self) -> bool:
-        return len(self.coef) == 1
-
     def sd(self, X: np.ndarray) -> np.ndarray:
         """At rows of the predictors."""
         with np.errstate(over="ignore", invalid="ignore"):

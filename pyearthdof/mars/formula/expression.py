@@ -419,7 +419,7 @@ def read_list(name: str, value) -> list:
 
 
 def read_variable(entry) -> Variable:
-    """What `Variable.to_dict` gave."""
+    """Read the dictionary of `Variable.to_dict`."""
     if not isinstance(entry, Mapping) or set(entry) != {"label", "kind", "levels", "expression"}:
         raise InvalidInputError(
             "a variable of the formula should have label, kind, levels, expression"

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from .. import arithmetic
-from ..arithmetic import r_column_means, r_division, r_mean, r_sum, r_variance
+from ..arithmetic import power_of_ten, r_column_means, r_division, r_mean, r_sum, r_variance
 from ..data.columns import householder, multiplied_by_q
 from .syntax import refuse
 
@@ -101,7 +101,7 @@ def _round(x, digits=0.0):
         return x * 0.0
     size = np.abs(x)
     more = max(0, places - MAX_EXPONENT)
-    power, second = _power_of_ten(places - more), _power_of_ten(more)
+    power, second = power_of_ten(places - more), power_of_ten(more)
     scaled = size * power * second
     down, up = np.floor(scaled) / power / second, np.ceil(scaled) / power / second
     to_down, to_up = size - down, up - size
@@ -110,16 +110,6 @@ def _round(x, digits=0.0):
     magnitude = LOG10_2 * (0.5 + (np.frexp(size)[1] - 1.0))
     keeps = (magnitude + places > DECIMALS) | ~np.isfinite(x) | (x == 0)
     return np.where(keeps, x, np.copysign(rounded, x))
-
-
-def _power_of_ten(exponent: int) -> float:
-    """By repeated squares, as R."""
-    found, base, left = 1.0, 10.0, abs(exponent)
-    while left:
-        if left & 1:
-            found *= base
-        base, left = base * base, left >> 1
-    return found if exponent >= 0 else 1.0 / found
 
 
 def _variance(x: np.ndarray) -> float:

@@ -153,7 +153,10 @@ def learn_formula(
         raise refusal("formula", text, "text such as 'y ~ x'")
     left, right = parsed_formula(text)
     kinds = data.kinds
-    _refuse_odd(left, right, data)
+    used = variables_in(left) | variables_in(right)
+    for name, error in data.odd.items():
+        if name in used or "." in used:
+            raise error
     check_sides(left, right, kinds)
     check_terms(right, len(kinds))
     sides = _summands(left)
@@ -177,13 +180,6 @@ def learn_formula(
 
 def _refuse_as_predictor(response: Node) -> NoReturn:
     refuse(f"the response {r_text(response)} stands on the right-hand side, too")
-
-
-def _refuse_odd(left: Node, right: Node, data: FormulaFrame) -> None:
-    used = variables_in(left) | variables_in(right)
-    for name, error in data.odd.items():
-        if name in used or "." in used:
-            raise error
 
 
 def _summands(left: Node) -> list[Node] | None:
@@ -224,7 +220,7 @@ def _terms(left: Node, right: Node, sides: list[Node] | None, columns: list[str]
 
 
 def _in_order_of_terms(columns: list[str], terms: Terms) -> list[str]:
-    """What a dot of several responses stands for: R reads it again, of the model frame that it made."""
+    """The meaning of a dot of several responses: R reads it again, of the model frame that it made."""
     frame = [terms.variables[v] for term in terms.terms for v in term]
     met = dict.fromkeys(node.text for node in frame if isinstance(node, Name))
     return [

@@ -145,7 +145,7 @@ class Formula:
         return np.column_stack([_product([blocks[key] for key in term]) for term in self.terms])
 
     def offset(self, frame: pd.DataFrame) -> np.ndarray | None:
-        """What is added to the model at the rows of a frame, or None."""
+        """The offset of the model at the rows of a frame, or None."""
         if self.offset_variable is None:
             return None
         return self._values(frame, [self.offset_variable])[self.offset_variable]

@@ -19,7 +19,11 @@ def importance_table(model, *, trim: bool = True, sqrt: bool = True) -> pd.DataF
     """
     n_terms = len(model.selected)
     if model.is_merged:
-        return _merged_importance(model, trim)
+        sd, used = model.selection.importance, np.any(model.dirs[model.selected] != 0, axis=0)
+        order = np.argsort(-sd, kind="stable")
+        names = np.array(model.feature_names)[order]
+        frame = pd.DataFrame({"sd": sd[order], "used": used[order]}, index=names)
+        return frame[frame["used"]] if trim else frame
     if n_terms > 1 and model.prune_terms.size == 0:
         raise InvalidInputError(
             "this model keeps no record of its pruning pass (mda's do not), so nothing tells the "
@@ -29,15 +33,6 @@ def importance_table(model, *, trim: bool = True, sqrt: bool = True) -> pd.DataF
         invalid="ignore"
     ):  # an infinite GCV says nothing of any predictor: NaN, as in R
         return _importance_table(model, n_terms, trim, sqrt)
-
-
-def _merged_importance(model, trim: bool) -> pd.DataFrame:
-    """Standard deviations of contributions, the largest first."""
-    sd, used = model.selection.importance, np.any(model.dirs[model.selected] != 0, axis=0)
-    order = np.argsort(-sd, kind="stable")
-    names = np.array(model.feature_names)[order]
-    frame = pd.DataFrame({"sd": sd[order], "used": used[order]}, index=names)
-    return frame[frame["used"]] if trim else frame
 
 
 def _importance_table(model, n_terms: int, trim: bool, sqrt: bool) -> pd.DataFrame:
@@ -111,7 +106,7 @@ def anova_table(model, bx, responses, weights=None) -> pd.DataFrame:
             rows.append([len(terms), *spread])
             continue
         kept = [t for t in range(model.n_terms) if t not in terms]
-        rss = _rss(bx[:, kept] * root[:, None], Y * root[:, None])
+        rss = rss_of(bx[:, kept] * root[:, None], Y * root[:, None])
         gcv = float(gcv_of(rss, len(kept), len(Y), model.penalty))
         rows.append([len(terms), *spread, gcv])
     several = Y.shape[1] > 1
@@ -132,7 +127,8 @@ def _groups(model) -> dict[str, list[int]]:
     return {" ".join(model.feature_names[j] for j in used): groups[used] for used in ordered}
 
 
-def _rss(columns: np.ndarray, Y: np.ndarray) -> float:
+def rss_of(columns: np.ndarray, Y: np.ndarray) -> float:
+    """RSS of the least-squares fit of Y on columns of any scale."""
     size = np.linalg.norm(columns, axis=0)
     columns = columns / np.where(size > 0, size, 1.0)
     coef, *_ = np.linalg.lstsq(columns, Y, rcond=None)

@@ -33,7 +33,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class About:
-    """What is known of a fit beside its `MarsModel`; all of it may be missing."""
+    """Knowledge of a fit beside its `MarsModel`; all of it may be missing."""
 
     title: str | None = None
     level: float = 0.95
@@ -148,7 +148,7 @@ class Controls:
         return np.column_stack(columns)
 
     def to_dict(self) -> dict:
-        """What the page's script is told."""
+        """The data for the page's script."""
         return {
             "predictors": [asdict(control) for control in self.controls],
             "features": [
@@ -274,7 +274,7 @@ class Predictions:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What is predicted: the responses, or the classes that have a probability of their own."""
+        """Names of the predictions: the responses, or the classes that have a probability of their own."""
         if self.classes is None:
             return self.model.response_names
         return self.classes[1:] if len(self.classes) == 2 else self.classes

@@ -271,7 +271,7 @@ def _rows_section(model, about: About, names, rows: Rows | None) -> Html:
 
 
 def _degrees_of_freedom(model, about: About) -> Html:
-    """What MARS counts, and what its search really uses where that is known."""
+    """The count of MARS, and what its search really uses where that is known."""
     if model.is_merged:
         return Html(_measured_df(model))
     r, c = model.n_terms, model.penalty
@@ -438,7 +438,7 @@ MOST_ROWS = 500
 
 
 def explorer_data(predictions: Predictions, about: About) -> dict:
-    """What the script is told beside the model."""
+    """The data for the script beside the model."""
     rows = about.new.controls if about.new is not None else None
     return predictions.controls.to_dict() | {
         "classes": None if about.classes is None else list(about.classes),

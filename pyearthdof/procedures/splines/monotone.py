@@ -58,14 +58,14 @@ class _Problem:
 
 
 class _MonotoneSpline(UnivariateProcedure):
-    """What the two monotone splines share."""
+    """Base class of the two monotone splines."""
 
     df_statistic = "trace"
     increasing: bool
 
     @abstractmethod
     def _problem(self, x) -> _Problem:
-        """What is to be solved on these x."""
+        """The problem to solve on these x."""
 
     def _fit(self, x, y) -> None:
         problem = self._problem(x)
@@ -142,7 +142,8 @@ class MonotoneSmoothingSpline(_MonotoneSpline):
 
     Minimises ``|y - B g|^2 + lam g' Omega g`` with x scaled to [0, 1], knots as R's `smooth.spline`
     chooses them, and the paper's small ridge eps^(1/3) on the diagonal of Omega. Outside the data
-    it goes on as a straight line, still monotone.
+    it goes on as a straight line, still monotone. The ridge pulls the level towards zero by a factor of
+    about 1 - 6e-6 J lam / n.
 
     Parameters
     ----------
@@ -154,10 +155,6 @@ class MonotoneSmoothingSpline(_MonotoneSpline):
     ----------
     As `MonotoneCubicSpline` has them. `trace_` is tr S(y) on the active set, tr[B Z (Z'(B'B + lam Omega)
     Z)^-1 Z'B'] with Z = G', and `n_coef_` the number of knots + 2.
-
-    Notes
-    -----
-    The ridge pulls the level towards zero by a factor of about 1 - 6e-6 J lam / n.
 
     Examples
     --------

@@ -50,7 +50,7 @@ def make_design(X: np.ndarray, n_threads: int = 1) -> _core.Design:
 
 
 def pass_settings(options: EarthOptions, n: int) -> _core.Settings:
-    """What the forward pass on n rows is told, in earth's limits."""
+    """Settings of the forward pass on n rows, in earth's limits."""
     for name in ("minspan", "endspan"):
         if getattr(options, name) > n:  # of the rows of a fold; for all rows it was checked
             raise refusal(
@@ -452,7 +452,7 @@ def _per_response(
     Y: np.ndarray, fitted: np.ndarray, residuals: np.ndarray, weights: np.ndarray | None,
     options: EarthOptions, statistics: dict[str, Any],
 ) -> dict[str, np.ndarray]:  # fmt: skip
-    """What each response by itself has of the fit, with earth's rules for weights."""
+    """Statistics of the fit for each response, with earth's rules for weights."""
     n, m = Y.shape
     cases = 1.0 if weights is None else weights
     penalty, n_terms = options.penalty, len(statistics["selected"])

@@ -196,7 +196,7 @@ ROUNDING = 50 * np.finfo(float).eps
 
 @dataclass
 class Trust:
-    """What is known of the last step; lengths are scaled by D."""
+    """Knowledge of the last step; lengths are scaled by D."""
 
     gradient: float  # length of D^-1 g
     length: float
@@ -540,7 +540,7 @@ SHRINK, GROW = 0.1, 4.0  # the most that the radius changes by
 
 
 class Verdict(enum.IntEnum):
-    """What to do next; from CONVERGED_X on R's code is 4 less."""
+    """The next thing to do; from CONVERGED_X on R's code is 4 less."""
 
     SWITCH_OR_SHRINK = 1
     SWITCH_OR_TAKE = 2

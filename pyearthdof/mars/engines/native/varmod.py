@@ -95,7 +95,7 @@ def fit_variance(
 
 
 def _regressors(method: str, exponent: float, fitted: np.ndarray, X: np.ndarray) -> np.ndarray:
-    """What the absolute residuals are regressed on, as columns."""
+    """The regressors of the absolute residuals, as columns."""
     if method.startswith("x."):
         return X
     if method == "const":

@@ -211,6 +211,8 @@ def fit_from(
         **per_response,
         **parts,
     )
+    described = found["variance"]
+    has_sd = described is not None and "coef" in described
     return Fit(
         model=model,
         bx=found["bx"],
@@ -219,8 +221,8 @@ def fit_from(
         leverages=found["leverages"],
         r_object=found["object"],
         cv=found["cv"],
-        sd=_training_sd(found["variance"]),
-        varmod_errors=_errors_from(found["variance"]),
+        sd=sd_of(described["fitted"], float(described["min.sd"][0])) if has_sd else None,
+        varmod_errors=_errors_from(described),
         glm_y=None if found["glm"] is None else _per_response(found["glm"]["y"], single),
     )
 
@@ -254,12 +256,6 @@ def _errors_from(described: Described | None) -> VarianceErrors | None:
     return VarianceErrors(
         tuple(names), every, float(rsq[0]) if rsq is not None and len(rsq) else None
     )
-
-
-def _training_sd(described: Described | None) -> np.ndarray | None:
-    if described is None or "coef" not in described:
-        return None
-    return sd_of(described["fitted"], float(described["min.sd"][0]))
 
 
 def _variance_from(found: Described) -> VarianceModel | None:

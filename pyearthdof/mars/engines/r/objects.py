@@ -100,7 +100,7 @@ def read_r(source: Any) -> tuple[Fit, dict[str, Any]]:
 
 
 def _described(what: str, function: str, argument: Any) -> dict[str, Any]:
-    """What R tells of an earth object; a damaged one can make it stumble, or hold what cannot travel."""
+    """R's description of an earth object; a damaged one can make it stumble, or hold what cannot travel."""
     try:
         return bridge.call(function, argument)
     except (RError, TypeError) as error:

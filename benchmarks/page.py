@@ -1,4 +1,4 @@
-"""The results as a page: benchmarks.md, benchmarks.csv and two pictures."""
+"""The results as pages: benchmarks.md, benchmarks-df.md, benchmarks.csv and two pictures."""
 
 from __future__ import annotations
 
@@ -15,21 +15,29 @@ from pyearthdof import _core, bridge
 
 __all__ = ["write_page"]
 
-INTRODUCTION = """# Benchmarks
+FITS = """# Benchmarks: fits and predictions
 
-`make bench` makes this page. Every comparison runs its rivals in turns, {runs} times (large fits 3 times)
-after one turn that warms up, with one BLAS thread. A ratio says how many times faster than the first line
-of its table; it is the median of the paired runs, with the smallest and the largest behind it. Times are
-milliseconds for each fit, or each prediction.
+One MARS fit with the native engine is several times as fast as `earth()` in R. `make bench` writes this
+page and [Monte Carlo and other procedures](benchmarks-df.md). All methods of a comparison run in turns,
+{runs} times (large fits 3 times) after one warm-up turn, with one BLAS thread. The ratio is the speed
+relative to the first row of the comparison: the median of the paired runs, with the smallest and the
+largest in parentheses. Times are milliseconds per fit or prediction.
 
 {versions}.
 
-![How many times faster than the first line of each comparison](benchmarks.png)
+![Speed relative to the first row of each comparison](benchmarks.png)
+"""
+STUDIES = """# Benchmarks: Monte Carlo and other procedures
+
+Monte Carlo studies, with many fits on the same design, gain the most over R. `make bench` writes this page
+and [fits and predictions](benchmarks.md), which explains the columns. Times are milliseconds per fit.
+
+{versions}.
 """
 SCALING = """
 ## Scaling and memory
 
-Time of the native engine, degree 2, one thread, around {base}; a slope of 1 is in proportion.
+Time of the native engine, degree 2, one thread, around {base}. A slope of 1 means proportional growth.
 
 ![Time against n, p, nk and the number of repetitions](benchmarks-scaling.png)
 
@@ -37,25 +45,24 @@ Time of the native engine, degree 2, one thread, around {base}; a slope of 1 is 
 |---|---|---|
 {scaling}
 
-Peak resident memory of a process, Python and its libraries included:
+Peak resident memory of a process, including Python and its libraries:
 
 | work | MB |
 |---|---|
 {memory}
 """
+STUDY_TOPICS = {
+    "Many MARS fits", "Corrected penalty", "Time to an error", "The nk path",
+    "Other procedures, many responses",
+}  # fmt: skip
 
 
 def write_page(folder, rows: list[Row], scaling, memory: dict[str, float]) -> None:
-    """Write all four files."""
+    """Write both pages, the table and the pictures."""
     with open(folder / "benchmarks.csv", "w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, [f.name for f in fields(Row)])
         writer.writeheader()
         writer.writerows(asdict(row) for row in rows)
-    parts = [INTRODUCTION.format(runs=rows[0].runs, versions=_versions())]
-    for topic in topics(rows):
-        parts.append(f"\n## {topic}\n")
-        chosen = [row for row in rows if row.topic == topic]
-        parts += [_table(work, chosen) for work in dict.fromkeys(row.work for row in chosen)]
     base = ", ".join(f"{name} = {value}" for name, value in BASE.items())
     lines = [
         f"| {s.name} | {s.slope:.2f} | "
@@ -64,10 +71,21 @@ def write_page(folder, rows: list[Row], scaling, memory: dict[str, float]) -> No
         for s in scaling
     ]
     used = [f"| {work} | {megabytes:.0f} |" for work, megabytes in memory.items()]
-    parts.append(SCALING.format(base=base, scaling="\n".join(lines), memory="\n".join(used)))
-    (folder / "benchmarks.md").write_text("".join(parts), encoding="utf-8")
+    end = SCALING.format(base=base, scaling="\n".join(lines), memory="\n".join(used))
+    write_texts(folder, rows, _versions(), end)
     draw(scaling, folder / "benchmarks-scaling.png")
     _draw_ratios(rows, folder / "benchmarks.png")
+
+
+def write_texts(folder, rows: list[Row], versions: str, end: str) -> None:
+    """Write the pages; `end` is the section on scaling and memory."""
+    fits = [FITS.format(runs=rows[0].runs, versions=versions)]
+    studies = [STUDIES.format(versions=versions)]
+    for topic in topics(rows):
+        page = studies if topic in STUDY_TOPICS else fits
+        page.append(_table(topic, [row for row in rows if row.topic == topic]))
+    (folder / "benchmarks.md").write_text("".join([*fits, end]), encoding="utf-8")
+    (folder / "benchmarks-df.md").write_text("".join(studies), encoding="utf-8")
 
 
 def _versions() -> str:
@@ -78,19 +96,27 @@ def _versions() -> str:
     return ", ".join(parts)
 
 
-def _table(work: str, rows: list[Row]) -> str:
-    lines = [f"\n**{work}**\n\n| | ms | ratio | from | to | |\n|---|---|---|---|---|---|\n"]
+def _table(topic: str, rows: list[Row]) -> str:
+    """A table for each topic, with the work in the first row of each comparison."""
+    note = any(row.note for row in rows)
+    lines = [
+        f"\n## {topic}\n\n| work | method | ms | ratio |{' note |' if note else ''}\n"
+        f"|---|---|---:|---|{'---|' if note else ''}\n"
+    ]
+    last = None
     for row in rows:
-        if row.work == work:
-            lines.append(
-                f"| {row.rival} | {row.ms_per_fit:.3g} | {row.ratio:.3g} | {row.ratio_low:.3g} | "
-                f"{row.ratio_high:.3g} | {row.note} |\n"
-            )
+        work = "" if row.work == last else row.work
+        last = row.work
+        spread = "" if work else f" ({row.ratio_low:.3g} to {row.ratio_high:.3g})"
+        lines.append(
+            f"| {work} | {row.rival} | {row.ms_per_fit:.3g} | {row.ratio:.3g}{spread} |"
+            f"{f' {row.note} |' if note else ''}\n"
+        )
     return "".join(lines)
 
 
 def _draw_ratios(rows: list[Row], file) -> None:
-    """A line for each rival that is not the first of its comparison, on a log scale."""
+    """Draw each method that is not the first of its comparison, on a log scale."""
     firsts, seen = set(), set()
     for index, row in enumerate(rows):
         if (row.topic, row.work) not in seen:
@@ -109,7 +135,7 @@ def _draw_ratios(rows: list[Row], file) -> None:
     ax.set_xscale("log")
     ax.set_yticks(list(positions), [f"{row.work}: {row.rival}" for row in shown], fontsize=7)
     ax.set_ylim(0.3, len(shown) + 0.7)
-    ax.set_xlabel("times faster than the first line of the comparison")
+    ax.set_xlabel("speed relative to the first row of the comparison")
     ticks = [0.001, 0.01, 0.1, 1, 10, 100, 1000]
     low, high = min(r.ratio_low for r in shown), max(r.ratio_high for r in shown)
     ticks = [t for t in ticks if low / 3 <= t <= 3 * high]

@@ -15,7 +15,7 @@ from sphinx_gallery.sorting import FunctionSortKey
 
 from pyearthdof import __version__
 
-# Pictures must not change with the number of cores of the machine that builds the pages.
+# Figures must not depend on the number of cores of the machine that builds the pages.
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
@@ -47,11 +47,11 @@ myst_heading_anchors = 3
 autosummary_generate = True
 autosummary_context = {"methods_of": methods_of, "properties_of": properties_of}
 autodoc_typehints = "none"
+autodoc_preserve_defaults = True
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 numpydoc_xref_param_type = False
 
-# From the idea to the details.
 GALLERY = [
     f"plot_{name}.py"
     for name in (
@@ -79,7 +79,7 @@ sphinx_gallery_conf = {
     "image_srcset": ["2x"],
 }
 
-# Code can be copied, without its prompts; what it prints cannot.
+# The copy button copies code without prompts and is not shown on output.
 copybutton_selector = ", ".join(
     f"div.highlight-{language}:not(.sphx-glr-script-out) pre"
     for language in ("python", "Python", "default", "r", "sh", "none")
@@ -92,11 +92,11 @@ html_title = "pyearthdof"
 html_static_path = ["_static"]
 html_css_files = ["pyearthdof.css"]
 html_favicon = "_static/favicon.svg"
-html_show_sourcelink = True  # the page's own text; that of classes is linked from the API
+html_show_sourcelink = True  # source of the page; the API links to the source of classes
 html_copy_source = True
 html_context = {"built_with": built_with()}
 html_math_renderer = "mathml"
-html_sidebars = {"index": [], "install": []}  # elsewhere the pages of the section
+html_sidebars = {"index": [], "install": []}  # other pages list the pages of their section
 html_theme_options = {
     "logo": {"text": "pyearthdof"},
     "show_toc_level": 2,

@@ -1,6 +1,6 @@
 """R's MARS in Python, and the degrees of freedom of any fitting procedure.
 
-The names below are imported on first use, so that `import pyearthdof` is quick and never starts R.
+Names are imported on first use, so `import pyearthdof` is fast and never starts R.
 """
 
 from importlib import import_module
@@ -14,9 +14,10 @@ _lazy, _, _own = lazy_names(
     {
         ".bridge.doctor": "doctor",
         ".dof": (
-            "AutoEarth CorrectedEarth aic bic choose_by_df choose_size consistency_path correct_penalty "
-            "degrees_of_freedom df_of_sizes df_report family_df gcv nominal_df penalty_table prediction_df "
-            "quick_df_of_sizes quick_penalty self_consistency size_table stump_df"
+            "AutoEarth CorrectedEarth aic bic choose_by_df choose_size compare consistency_path "
+            "correct_penalty degrees_of_freedom df_of_sizes df_report family_df gcv nominal_df "
+            "penalty_table prediction_df quick_df_of_sizes quick_penalty self_consistency size_table "
+            "stump_df"
         ),
         ".mars.classifier": "EarthClassifier",
         ".mars.crosscheck": "crosscheck",

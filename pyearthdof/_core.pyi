@@ -46,6 +46,7 @@ class Settings:
         most_knots: int = 4000000,
         most_cases: int = 16000000,
         roles: Roles = ...,
+        as_earth: bool = True,
     ) -> None: ...
     degree: int
     nk: int
@@ -110,6 +111,7 @@ def fit_many(
     scaled: bool,
     pruned: bool,
     nprune: int,
+    weights: Floats | None = None,
     n_threads: int = 1,
 ) -> tuple[Floats, Integers]: ...
 def fit_paths(
@@ -119,6 +121,7 @@ def fit_paths(
     Y: Floats,
     scaled: bool,
     steps: Sequence[int],
+    weights: Floats | None = None,
     n_threads: int = 1,
 ) -> tuple[Floats, Integers]: ...
 def fit_sizes(
@@ -128,8 +131,10 @@ def fit_sizes(
     Y: Floats,
     Z: Floats,
     scaled: bool,
+    weights: Floats | None = None,
     n_threads: int = 1,
 ) -> dict[str, Any]: ...
+def weighted_null_rss(Y: Floats, weights: Floats) -> float: ...
 def search_subsets(columns: Floats, y: Floats, method: str, largest: int) -> dict[str, Any]: ...
 def regress(
     columns: Floats,

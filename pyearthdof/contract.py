@@ -129,11 +129,11 @@ class Procedure(RegressorMixin, BaseEstimator):
     df_statistic
         The name of the field of `Fits` whose mean over y is the df (None: unknown).
 
-    A procedure that selects columns of X may also have a method `orthogonal_rule(X)`, for exact degrees of
-    freedom on orthogonal columns: with u_j the columns scaled to length one, it returns how many of the
-    largest |u_j'y| the fit keeps, or the threshold of each column above which it keeps them. One that splits
-    the rows once may have `split_sizes(X)`: the numbers of rows on the left of the splits of one predictor
-    among which it takes the best, or None.
+    A procedure that selects columns of X may define `orthogonal_rule(X)`, which gives exact degrees of
+    freedom on orthogonal columns. With u_j the columns scaled to length one, it returns how many of the
+    largest `|u_j'y|` the fit keeps, or the threshold of each column above which it keeps them. A
+    procedure that splits the rows once may define `split_sizes(X)`: the numbers of rows left of the
+    candidate splits of one predictor, or None.
 
     Examples
     --------
@@ -163,6 +163,7 @@ class Procedure(RegressorMixin, BaseEstimator):
         """X and y of a fit, as doubles."""
         by_position(X, y=y)
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        refuse_huge("X", X)
         refuse_huge("y", y)
         return X, y
 

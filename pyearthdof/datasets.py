@@ -1,4 +1,4 @@
-"""The paper's data sets and simulations."""
+"""Data sets and simulations of the paper."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class Simulation(NamedTuple):
     Attributes
     ----------
     X : (n, p) array
-        The predictors.
+        Predictors.
     y, mean : (n,) arrays
-        The response and its true mean.
+        Response and its true mean.
 
     Examples
     --------
@@ -47,9 +47,9 @@ class Simulation(NamedTuple):
 
 
 def load_ozone() -> pd.DataFrame:
-    """Ozone in Los Angeles in 1976: R's `earth::ozone1`, 330 rows, response O3 and 9 predictors.
+    """Load daily ozone in Los Angeles, 1976 (R's `earth::ozone1`): response O3, 9 predictors, 330 rows.
 
-    It comes with this package, equal to R's to the last bit; `pyearthdof/data/README.md` names the source.
+    Included in this package and bit-identical to R's; see `pyearthdof/data/README.md` for the source.
 
     Examples
     --------
@@ -61,10 +61,10 @@ def load_ozone() -> pd.DataFrame:
 
 
 def load_airquality() -> pd.DataFrame:
-    """Air quality in New York in 1973: R's `airquality`, 153 days from May to September, with missing values.
+    """Load air quality in New York, May to September 1973 (R's `airquality`): 153 days.
 
-    Ozone, Solar.R, Wind, Temp, Month and Day; 37 values of Ozone and 7 of Solar.R are missing. It
-    comes with this package, equal to R's to the last bit; `pyearthdof/data/README.md` names the source.
+    Ozone, Solar.R, Wind, Temp, Month and Day; 37 values of Ozone and 7 of Solar.R are missing. Included in
+    this package and bit-identical to R's; see `pyearthdof/data/README.md` for the source.
 
     Examples
     --------
@@ -76,10 +76,10 @@ def load_airquality() -> pd.DataFrame:
 
 
 def load_spam() -> pd.DataFrame:
-    """Spam e-mails: R's `kernlab::spam`, 4601 rows, 57 predictors and `type` ("spam", "nonspam").
+    """Load spam e-mails (R's `kernlab::spam`): 4601 rows, 57 predictors and `type` ("spam", "nonspam").
 
-    UCI's Spambase under kernlab's names. It comes with this package, equal to R's to the last bit;
-    `pyearthdof/data/README.md` names the source.
+    UCI's Spambase with kernlab's names. Included in this package and bit-identical to R's; see
+    `pyearthdof/data/README.md` for the source.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def load_spam() -> pd.DataFrame:
 
 
 def load_spam_split() -> np.ndarray:
-    """Which rows of `load_spam` are for testing, as "The Elements of Statistical Learning" splits them.
+    """Load the test rows of `load_spam` in "The Elements of Statistical Learning".
 
     Returns
     -------
@@ -111,17 +111,17 @@ def load_spam_split() -> np.ndarray:
 
 
 def make_sparse(n: int = 100, p: int = 20, random_state=None) -> Simulation:
-    """The lasso's simulation: Gaussian X and noise, beta = (1, 1, 1, 0, ...), signal-to-noise 3.
+    """Simulate the lasso's data: Gaussian X and noise, beta = (1, 1, 1, 0, ...), signal-to-noise ratio 3.
 
-    X, y and the mean are divided by the standard deviation of y, as the authors do; the true
-    coefficients stay the same.
+    X, y and the mean are divided by the standard deviation of y, as in the authors' code; the true
+    coefficients are unchanged.
 
     Parameters
     ----------
     n, p : int
-        Numbers of observations and of predictors.
+        Numbers of observations and predictors.
     random_state : int, RandomState, Generator or None
-        Where the random numbers come from.
+        Source of the random numbers.
 
     Examples
     --------
@@ -139,10 +139,11 @@ def make_sparse(n: int = 100, p: int = 20, random_state=None) -> Simulation:
 
 
 def make_correlated(n: int = 20, random_state=None) -> Simulation:
-    """The simulation of lasso against best subset: 10 predictors in two correlated groups.
+    """Simulate data for lasso against best subset: 10 predictors in two correlated groups.
 
     Unit variances, correlation 0.75 among the first 4 and 0.9 among the last 6, beta = (1, 2, 3, 4, 5,
-    0, ...), sigma 1. The arguments are as in `make_sparse`.
+    0, ...), sigma 1. Arguments
+    are as in `make_sparse`.
 
     Examples
     --------
@@ -160,7 +161,7 @@ CORRELATED_BETA = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 0.0, 0.0, 0.0, 0.0, 0.0])
 
 
 def correlated_root() -> np.ndarray:
-    """The symmetric square root of the covariance of `make_correlated`."""
+    """Return the symmetric square root of the covariance of `make_correlated`."""
     covariance = np.zeros((10, 10))
     covariance[:4, :4] = 0.75
     covariance[4:, 4:] = 0.9
@@ -170,10 +171,10 @@ def correlated_root() -> np.ndarray:
 
 
 def make_hinges(n: int = 200, p: int = 10, random_state=None) -> Simulation:
-    """The simulation of MARS, equation "mars_sim_model": two hinges, one of them an interaction.
+    """Simulate the MARS data, equation "mars_sim_model": two hinges, one of them an interaction.
 
-    y = (x1 - 1)_+ + (x1 - 1)_+ (x2 - 0.8)_+ + 0.12 e, all x and e standard Gaussian. The arguments are
-    as in `make_sparse`.
+    y = (x1 - 1)_+ + (x1 - 1)_+ (x2 - 0.8)_+ + 0.12 e, all x and e standard Gaussian. Arguments
+    are as in `make_sparse`.
 
     Examples
     --------
@@ -190,7 +191,7 @@ def make_hinges(n: int = 200, p: int = 10, random_state=None) -> Simulation:
 
 
 def _generator(n, p, least_p, random_state):
-    """Numpy's generator as scikit-learn takes it; an integer is a seed of the newer kind."""
+    """Return numpy's generator for a scikit-learn random_state; an integer seeds a Generator."""
     check_count("n", n, 2)
     check_count("p", p, least_p)
     if isinstance(random_state, np.random.Generator):
@@ -210,7 +211,7 @@ def _shipped_table(name: str, compression: str | None = None) -> pd.DataFrame:
 
 
 def read_csv(file, **options) -> pd.DataFrame:
-    """Read a CSV file with every digit; before pandas 3.1 that has to be asked for."""
+    """Read a CSV file with all digits, which pandas before 3.1 does only on request."""
     version = tuple(int(part) for part in pd.__version__.split(".")[:2])
     if version < (3, 1):
         options["float_precision"] = "round_trip"

@@ -18,10 +18,10 @@ class TrainingRowsError(InvalidInputError, AttributeError):
 
 
 class _NotAvailableError(PyEarthDofError):
-    """Something outside Python is missing; `problem` says what, `remedy` is the command that mends it."""
+    """Something outside Python is missing; `problem` describes it, `remedy` is the command that fixes it."""
 
     def __init__(self, problem: str, remedy: str):
-        super().__init__(f"{problem}; mend it with: {remedy}")
+        super().__init__(f"{problem}; to fix it: {remedy}")
         self.problem = problem
         self.remedy = remedy
 
@@ -30,11 +30,11 @@ class _NotAvailableError(PyEarthDofError):
 
 
 class RNotAvailableError(_NotAvailableError, RuntimeError):
-    """R, rpy2 or an R package is missing or does not fit; `remedy` is the command that mends it."""
+    """R, rpy2 or an R package is missing or incompatible; `remedy` is the command that fixes it."""
 
 
 class CoreNotAvailableError(_NotAvailableError, ImportError):
-    """The compiled core is missing or does not load; `remedy` is the command that mends it."""
+    """The compiled core is missing or does not load; `remedy` is the command that fixes it."""
 
 
 class ExtraNotAvailableError(_NotAvailableError, ImportError):

@@ -1,7 +1,7 @@
 """R's random numbers: Mersenne-Twister, normals by inversion, `sample` by rejection.
 
-They are what `set.seed(seed)` gives in R >= 3.6 with its default kinds, without R: uniforms and
-samples to the bit, normals to the last digits (the last bit of a logarithm is the compiler's).
+Same numbers as after `set.seed(seed)` in R >= 3.6 with default kinds, without R: uniforms and samples
+bit-identical, normals to the last digits (the last bit of a logarithm depends on the compiler).
 """
 
 from __future__ import annotations
@@ -27,14 +27,13 @@ _LONGEST = 2**52  # elements of a vector of R
 class RDraws:
     """R's random numbers after `set.seed(seed)`.
 
-    The object is a stream, as R's is: each call goes on where the last one ended. A function of
-    this package that takes `draws=` works on a copy and leaves the object as it was, so the same
-    `draws` gives the same numbers every time it is passed.
+    The object is a stream, as in R: each call continues where the last one ended. Functions of this
+    package with an argument `draws=` use a copy, so that the same `draws` always gives the same numbers.
 
     Parameters
     ----------
     seed : int
-        What R's `set.seed` takes, between -2147483647 and 2147483647.
+        Seed as in R's `set.seed`, between -2147483647 and 2147483647.
 
     Examples
     --------
@@ -54,32 +53,32 @@ class RDraws:
         return f"RDraws({self.seed})"
 
     def copy(self) -> RDraws:
-        """A second stream that goes on from here by itself."""
+        """Return a second stream that continues independently from here."""
         return copy.deepcopy(self)
 
     def uniform(self, n: int) -> np.ndarray:
-        """R's `runif(n)`."""
+        """Draw as R's `runif(n)`."""
         return _uniforms(self._words(_checked(n)))
 
     def normal(self, n: int) -> np.ndarray:
-        """R's `rnorm(n)`: two uniforms make one of 2^-59 resolution, then Wichura's AS241."""
+        """Draw as R's `rnorm(n)`: two uniforms give one with resolution 2^-59, then Wichura's AS241."""
         return self._twister.normals(_checked(n))
 
     def skip_normals(self, n: int) -> None:
-        """Go on as if n normals had been drawn."""
+        """Continue as if n normals had been drawn."""
         self._twister.skip(2 * _checked(n))
 
     def sample(self, x, size: int | None = None, replace: bool = False) -> np.ndarray:
-        """R's `sample(x, size, replace)`.
+        """Draw as R's `sample(x, size, replace)`.
 
         Parameters
         ----------
         x : int or 1-d array
-            A number n stands for 1, 2, ..., n, as in R; an array is sampled itself.
+            An integer n stands for 1, 2, ..., n, as in R; otherwise the array to sample from.
         size : int, optional
-            How many; all of them by default.
+            Sample size; all by default.
         replace : bool
-            With replacement.
+            Sample with replacement.
         """
         if np.ndim(x) == 0:
             n, pool = check_count("x", np.asarray(x).item(), 0, _LONGEST), None
@@ -100,7 +99,7 @@ class RDraws:
         return index + 1 if pool is None else pool[index]
 
     def _below(self, n: int, size: int) -> np.ndarray:
-        """`size` integers in 0..n-1: as many bits as n needs, drawn again where too large."""
+        """Draw `size` integers in 0..n-1 from as many bits as n needs, rejecting larger ones."""
         accepted, missing = [np.empty(0, dtype=np.int64)], size
         while missing:
             candidates = self._candidates(n, missing)
@@ -110,7 +109,7 @@ class RDraws:
         return np.concatenate(accepted)
 
     def _shuffled(self, n: int, size: int) -> np.ndarray:
-        """Without replacement: the drawn element is replaced by the last one of the pool."""
+        """Sample without replacement: replace each drawn element by the last one of the pool."""
         pool, drawn = list(range(n)), []
         left, stop = n, n - size
         while left > stop:
@@ -125,14 +124,14 @@ class RDraws:
         return np.array(drawn, dtype=np.int64)
 
     def _distinct(self, n: int, size: int) -> np.ndarray:
-        """Without replacement from many: draw again what was there before."""
+        """Sample without replacement from many: reject duplicates."""
         seen: dict[int, None] = {}
         while len(seen) < size:
             seen.update(dict.fromkeys(self._below(n, size - len(seen)).tolist()))
         return np.fromiter(seen, dtype=np.int64, count=size)
 
     def _candidates(self, n: int, count: int) -> np.ndarray:
-        """`count` random numbers of as many bits as n - 1 has, 16 bits from each uniform."""
+        """Draw `count` numbers with as many bits as n - 1, 16 bits from each uniform."""
         bits = _bits(n)
         pieces = self._words(count * (bits // 16 + 1)) >> np.uint64(16)
         pieces = pieces.reshape(count, -1)

@@ -12,7 +12,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "..dof": (
             "AroundFit ConsistencyPath DegreesOfFreedom DfReport FamilyDegreesOfFreedom GridPoint "
             "NominalRule PenaltyCorrection PenaltyEstimate PenaltyTable Price ProcedureChoice "
-            "RandomXDegreesOfFreedom SelfConsistency SizeChoice SizeCurve"
+            "ProcedureComparison RandomXDegreesOfFreedom SelfConsistency SizeChoice SizeCurve"
         ),
     },
 )

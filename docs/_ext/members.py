@@ -1,10 +1,10 @@
-"""Which members of a class the API pages show: our own, documented ones; not what scikit-learn adds."""
+"""Members and signatures on the API pages: those of this package, without the additions of scikit-learn."""
 
 import inspect
 import re
 from importlib import import_module
 
-__all__ = ["escape_learned_names", "methods_of", "properties_of"]
+__all__ = ["escape_learned_names", "methods_of", "properties_of", "signature_of"]
 
 QUOTED_OR_LEARNED = re.compile(r"(``.*?``|`[^`]*`)|\b([A-Za-z]\w*)_(?!\w)")
 
@@ -33,6 +33,15 @@ def _own(full_name: str):
     return found.items()
 
 
+def signature_of(app, what, name, obj, options, signature, return_annotation):
+    """Show the arguments of the constructor, also where `__new__` accepts any."""
+    if what != "class" or not inspect.isclass(obj):
+        return None
+    plain = inspect.signature(obj)
+    parameters = [p.replace(annotation=inspect.Parameter.empty) for p in plain.parameters.values()]
+    return str(plain.replace(parameters=parameters, return_annotation=plain.empty)), None
+
+
 def escape_learned_names(app, what, name, obj, options, lines):
     """Keep `coef_` from being a link: in reST a word that ends in an underscore is one."""
     in_example = False
@@ -47,6 +56,7 @@ def _escaped(match) -> str:
 
 
 def setup(app):
+    app.connect("autodoc-process-signature", signature_of)
     # numpydoc, at 500, has made reST of the doc string by then.
     app.connect("autodoc-process-docstring", escape_learned_names, priority=600)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,14 +1,14 @@
 """
-Best subset: three columns that cost seven
-============================================
+Best subset selection
+=====================
 
-The best subset of a given size is a least-squares fit, so its trace is its size. But it was chosen among all
-subsets, and that is paid for.
+Three of ten columns use seven degrees of freedom: the trace of the fit is the size of the subset, and
+the search over all subsets costs the rest.
 """
 
 # %%
-# Here the two definitions of the search cost agree (the paper's first proposition): the fit is the refit on
-# its active set.
+# For best subsets, both definitions of the search cost agree (Proposition 1 of the paper), because the
+# fit is the refit on its active set.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -26,7 +26,7 @@ for k in (1, 3, 10):
     print(k, found[k])
 
 # %%
-# No search for none of the columns or all of them; the most expensive is in between.
+# The search cost is zero for none or all of the columns and largest in between.
 
 df = np.array([f.df for f in found])
 bars = np.abs(np.array([f.interval() for f in found]).T - df)

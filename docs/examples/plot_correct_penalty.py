@@ -1,12 +1,13 @@
 """
-MARS before and after the correction
-====================================
+Corrected GCV penalty of MARS
+=============================
 
-The penalty for a knot at which nominal and actual degrees of freedom agree, and what it does to the fit.
+The penalty for which nominal and actual degrees of freedom agree, and its effect on the fit.
 """
 
 # %%
-# First the measure: 100 rows, 10 and 50 predictors, the default penalty and the corrected one at each size.
+# Nominal against actual degrees of freedom for 100 rows, 10 and 50 predictors, with the default and the
+# corrected penalty of each size.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -16,9 +17,7 @@ from pyearthdof.datasets import make_hinges
 
 cases = [(1, 10), (2, 10), (1, 50)]
 runs = {
-    (degree, p): self_consistency(
-        (100, p), degree=degree, nk=range(1, 62, 6), n_rep=50, engine="native"
-    )
+    (degree, p): self_consistency((100, p), degree=degree, nk=range(1, 62, 6), n_rep=50)
     for degree, p in cases
 }
 figure, panels = plt.subplots(1, 3, figsize=(9.0, 3.6), layout="constrained")
@@ -38,23 +37,24 @@ figure.legend(handles=[*line, *before, *after], loc="outside lower center", ncol
 plt.show()
 
 # %%
-# The corrected points lie on the line by construction. The penalty they need is not one number: it grows with
-# the number of predictors and with the degree, and falls with the size of the model.
+# The corrected points lie on the diagonal by construction. The corrected penalty increases with the
+# number of predictors and with the degree, and decreases with the size of the model.
 
 for (degree, p), run in runs.items():
     print(f"degree {degree}, p = {p}: penalty {run.default_penalty:g} ->", run.penalty[1:].round(1))
 
 # %%
-# Then the fit. The paper's simulation has two hinges in the first two predictors; all others are noise. Error
-# against the true mean on new data, relative to the constant model, for ten data sets with 50 predictors:
+# In the simulation of the paper, the mean has two hinges in the first two predictors; the others are
+# noise. The error is measured against the true mean on new data, relative to the constant model, for
+# ten data sets with 50 predictors:
 
-penalty = correct_penalty((200, 50), degree=2, n_rep=50, engine="native").penalty
+penalty = correct_penalty((200, 50), degree=2, n_rep=50).penalty
 scores = {"default penalty, 3": [], f"corrected penalty, {penalty:.2f}": []}
 new = make_hinges(2000, 50, random_state=99)
 for seed in range(10):
     data = make_hinges(200, 50, random_state=seed)
     for label, given in zip(scores, (3, penalty), strict=True):
-        model = Earth(degree=2, penalty=given, engine="native").fit(data.X, data.y)
+        model = Earth(degree=2, penalty=given).fit(data.X, data.y)
         error = np.mean((model.predict(new.X) - new.mean) ** 2)
         scores[label].append(1 - error / np.mean((data.y.mean() - new.mean) ** 2))
 for label, values in scores.items():

@@ -6,8 +6,8 @@ Daily ozone in Los Angeles, explained by four hinges: the fitted curve of each p
 """
 
 # %%
-# Each term of a MARS model is a constant times a hinge, so an additive model is one piecewise linear curve
-# for each predictor. The dotted lines are the knots that the search found.
+# Each term of an additive MARS model is a coefficient times a hinge, so the model is one piecewise
+# linear curve per predictor. Dotted lines mark the knots that the search selected.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -17,7 +17,7 @@ from pyearthdof.datasets import load_ozone
 
 ozone = load_ozone()
 X, y = ozone.drop(columns="O3"), ozone["O3"]
-model = Earth(nprune=5, engine="native").fit(X, y)
+model = Earth(nprune=5).fit(X, y)
 print(model.format(digits=3))
 
 figure, panels = plt.subplots(1, 4, figsize=(10, 2.8), layout="constrained", sharey=True)

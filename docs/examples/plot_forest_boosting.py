@@ -1,16 +1,16 @@
 """
-A forest and its mtry, boosting and its rounds
-==============================================
+Random forests and boosting
+===========================
 
-How many predictors a forest may look at for a split, and how many rounds boosting goes, decide what they use.
+Degrees of freedom of a forest against the number of predictors per split, and of boosting against the
+number of rounds.
 """
 
 # %%
-# Mentch and Zhou (2020) find that forests use fewer degrees of freedom the fewer predictors they may choose
-# from at a split (mtry, scikit-learn's `max_features`), and that this is why they do well where there is more
-# noise than signal. The signal-to-noise ratio here is 0.05: 100 rows, 10 Gaussian predictors, 5 of
-# which matter. All points of a line are fitted to the same responses, so its steps have smaller errors than
-# its points.
+# Mentch and Zhou (2020) explain the success of forests on noisy data by their low degrees of freedom,
+# which decrease with the number of predictors per split (mtry, scikit-learn's `max_features`). Here the
+# signal-to-noise ratio is 0.05, with 100 rows and 10 Gaussian predictors, 5 of which matter. All points
+# of a line share the same responses, so differences between points have smaller errors than the points.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -63,5 +63,5 @@ for ax, paths, word, label, title in panels:
 plt.show()
 
 # %%
-# The bands are intervals of 95 %. Broken lines are the mean trace of S(y), what the same averages would use
-# if y had not chosen the splits; the rest is search.
+# Bands are 95 % confidence intervals. Dashed lines are the mean trace of S(y): the degrees of freedom
+# of the same averages if the splits were fixed. The difference is the search cost.

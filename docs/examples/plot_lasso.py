@@ -1,13 +1,13 @@
 r"""
-The lasso and its relatives
-===========================
+Lasso and relatives
+===================
 
-The degrees of freedom of the lasso are its number of nonzero coefficients, as if it had not searched. The
-paper splits them into :math:`\mathrm{tr}\,S` and a search cost δ, and both can be computed.
+The degrees of freedom of the lasso equal its expected number of nonzero coefficients. They split into
+:math:`\mathrm{tr}\,S` and a search cost δ.
 """
 
 # %%
-# Along the whole path of the paper's simulation, without any Monte Carlo (Theorem 1):
+# The whole path for the paper's simulation, computed without Monte Carlo (Theorem 1):
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -31,9 +31,9 @@ ax.legend()
 plt.show()
 
 # %%
-# The Monte Carlo estimate, with zero as the true mean, agrees: df is the mean number of nonzeros. For the
-# lasso ``msdf`` is the mean of δ, and ``sdf`` that of the relaxed lasso, which refits the columns that the
-# lasso chose. The relaxed lasso searches as much and does not shrink, so it pays more.
+# The Monte Carlo estimate for a true mean of zero agrees. For the lasso, ``msdf`` is the mean of δ, and
+# ``sdf`` the search cost of the relaxed lasso, which refits the selected columns. The relaxed lasso has
+# the same search without shrinkage and therefore uses more degrees of freedom.
 
 lam = 10.0
 for procedure in (Lasso(lam=lam), RelaxedLasso(lam=lam)):
@@ -41,8 +41,8 @@ for procedure in (Lasso(lam=lam), RelaxedLasso(lam=lam)):
     print(procedure, measured, sep="\n   ")
 
 # %%
-# The lasso as a ridge regression with weights that are repeated until they settle: the algorithm behind the
-# formula for S.
+# The lasso as an iterated ridge regression with adaptive weights, the algorithm behind the formula for
+# S.
 
 small = Lasso(lam=lam).fit(data.X, data.y)
 repeated = IterativeRidge(lam=lam).fit(data.X, data.y)

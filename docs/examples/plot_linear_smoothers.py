@@ -1,13 +1,13 @@
-r"""
-Least squares, ridge and nearest neighbours
-===========================================
+"""
+Linear smoothers
+================
 
-Linear smoothers: the fit is :math:`S y` with an S that does not look at y. Their degrees of freedom are the
-trace of S, exactly, and the search costs nothing.
+Least squares, ridge and nearest neighbours are linear, :math:`S y` with a fixed S. Their degrees of
+freedom are exactly the trace of S, and the search cost is zero.
 """
 
 # %%
-# ``degrees_of_freedom`` knows that and draws nothing (``n_rep=0``):
+# ``degrees_of_freedom`` uses the exact value without Monte Carlo (``n_rep=0``):
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -20,7 +20,7 @@ for procedure in (LeastSquares(), Ridge(lam=50.0), NearestNeighbors(k=5)):
     print(procedure, degrees_of_freedom(procedure, X), sep="\n   ")
 
 # %%
-# Algorithm 1 of the paper, the Monte Carlo estimate that serves every procedure, has to find the same.
+# The Monte Carlo estimate (Algorithm 1 of the paper), which applies to every procedure, agrees.
 
 penalties = np.logspace(0, 4, 9)
 neighbours = [2, 3, 5, 8, 12, 20, 40]

@@ -1,9 +1,9 @@
 """
-MARS: what one more predictor to choose from costs
-==================================================
+Search cost of MARS
+===================
 
-At most nine terms cost more when they are chosen among more predictors, although the model that comes out is
-hardly larger.
+MARS models of at most nine terms use more degrees of freedom the more predictors they can choose from,
+although the models are hardly larger.
 """
 
 # %%
@@ -18,7 +18,7 @@ predictors = [1, 2, 5, 10, 20, 50]
 
 
 def measured(degree, p):
-    mars = Earth(degree=degree, nk=9, thresh=0, pmethod="none", engine="native")
+    mars = Earth(degree=degree, nk=9, thresh=0, pmethod="none")
     return degrees_of_freedom(mars, (100, p), n_rep=100, random_state=1)
 
 
@@ -28,8 +28,8 @@ for degree, row in found.items():
     print(f"degree {degree}, df by number of predictors: {text}")
 
 # %%
-# The dotted lines are what MARS counts: a penalty of 2 or 3 for each knot. Bars are intervals of 95 %, over
-# 20 designs.
+# Dotted lines are the nominal degrees of freedom, with penalty 2 or 3 per knot. Bars are 95 %
+# confidence intervals over 20 designs.
 
 figure, ax = plt.subplots(figsize=(6.4, 4.0), layout="constrained")
 for (degree, row), colour in zip(found.items(), ("#1f5fa8", "#d95f02"), strict=True):
@@ -46,9 +46,7 @@ for (degree, row), colour in zip(found.items(), ("#1f5fa8", "#d95f02"), strict=T
     )
     nominal = [f.n_coef + (1 + degree) * (f.n_coef - 1) / 2 for f in row]
     ax.plot(predictors, nominal, ":", color=colour, linewidth=2, label=f"nominal, degree {degree}")
-ax.set(
-    xscale="log", xlabel="predictors to choose from", ylabel="degrees of freedom", ylim=(0, None)
-)
+ax.set(xscale="log", xlabel="number of predictors", ylabel="degrees of freedom", ylim=(0, None))
 ax.set_xticks(predictors, predictors)
 ax.minorticks_off()
 ax.grid(alpha=0.25)

@@ -1,14 +1,13 @@
 """
-MARS: nominal against actual degrees of freedom
-===============================================
+Nominal and actual degrees of freedom of MARS
+=============================================
 
-MARS charges itself a fixed price for each knot, whatever the number of predictors it searches through. What
-it really uses grows with that number.
+MARS assumes a fixed cost per knot for any number of predictors. The actual cost grows with that number.
 """
 
 # %%
-# Fits to pure noise tell what a search uses: 100 rows, additive models, forward pass only, for every size up
-# to 60 terms. One forward pass a response serves all sizes.
+# Fits to pure noise measure the actual degrees of freedom: 100 rows, additive models, forward pass
+# only, every size up to 60 terms. One forward pass per response serves all sizes.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -16,22 +15,20 @@ import numpy as np
 from pyearthdof import self_consistency
 
 sizes = range(1, 61, 4)
-runs = {
-    p: self_consistency((100, p), degree=1, nk=sizes, n_rep=50, engine="native")
-    for p in (1, 10, 50)
-}
+runs = {p: self_consistency((100, p), degree=1, nk=sizes, n_rep=50) for p in (1, 10, 50)}
 for p, run in runs.items():
     print(f"p = {p:2d}: {run}")
 
 # %%
-# Points on the dashed line would be self-consistent. With one predictor MARS counts too much, with fifty far
-# too little, and with ten it depends on the size. Bars are intervals of 95 % for the design that was drawn.
+# Points on the dashed line are self-consistent. With one predictor, the nominal number is too large;
+# with fifty, it is far too small; with ten, it depends on the size. Bars are 95 % confidence intervals
+# for the design that was drawn.
 
 figure, ax = plt.subplots(figsize=(5.8, 4.6), layout="constrained")
 ax.plot([0, 80], [0, 80], "--", color="0.45", linewidth=1.2)
 ax.text(27, 29, "nominal = actual", rotation=45, ha="center", rotation_mode="anchor")
-ax.text(16, 44, "MARS counts\ntoo much", ha="center", color="0.4", style="italic")
-ax.text(62, 14, "MARS counts\ntoo little", ha="center", color="0.4", style="italic")
+ax.text(16, 44, "nominal\ntoo large", ha="center", color="0.4", style="italic")
+ax.text(62, 14, "nominal\ntoo small", ha="center", color="0.4", style="italic")
 for (p, run), colour, mark in zip(
     runs.items(), ("#1b7a5a", "#1f5fa8", "#d95f02"), "os^", strict=True
 ):
@@ -47,8 +44,8 @@ for (p, run), colour, mark in zip(
         label=f"{p} predictor{'s' if p > 1 else ''}",
     )
 ax.set(
-    xlabel="actual degrees of freedom (what the search used)",
-    ylabel="nominal degrees of freedom (what MARS counts)",
+    xlabel="actual degrees of freedom (measured)",
+    ylabel="nominal degrees of freedom (assumed by MARS)",
     xlim=(0, 80),
     ylim=(0, 80),
     aspect="equal",

@@ -1,15 +1,14 @@
 """
-Twelve procedures, one question
-===============================
+Twelve procedures
+=================
 
-How many parameters does a fit have, and how many degrees of freedom does it use? One hundred rows of pure
-noise, every procedure of the paper.
+Parameters and degrees of freedom of every procedure in the paper, fitted to one hundred rows of pure
+noise.
 """
 
 # %%
-# Nothing to find in the data: whatever the fit follows, it follows noise. ``trace`` is what a model of this
-# form costs when it is fixed in advance, ``df`` what it costs when the data choose it, ``msdf`` the
-# difference: the price of the search.
+# ``trace`` is the cost of a model of this form if it were fixed in advance, ``df`` its cost if the data
+# select it, and ``msdf`` the difference, the search cost.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -44,7 +43,7 @@ cases = [
     ("lasso, λ = 20", Lasso(lam=20.0), X),
     ("relaxed lasso, λ = 20", RelaxedLasso(lam=20.0), X),
     ("tree of depth 2", RegressionTree(depth=2), X),
-    ("MARS, 9 terms", Earth(nk=9, thresh=0, pmethod="none", engine="native"), X),
+    ("MARS, 9 terms", Earth(nk=9, thresh=0, pmethod="none"), X),
 ]
 rows = []
 for name, procedure, design in cases:
@@ -56,16 +55,16 @@ table = pd.DataFrame(rows, columns=columns).set_index("procedure").astype(float)
 print(table.round(2).to_string(na_rep="-"))
 
 # %%
-# The linear smoothers have no search: their df are exact, the standard error is 0. The monotone splines
-# adapt, but pay nothing beyond their trace. Best subset, the relaxed lasso, the tree and MARS pay several
-# times what their size suggests.
+# Linear smoothers have no search: their df are exact, with standard error 0. The monotone splines adapt
+# to the data but use no more than their trace. Best subset, the relaxed lasso, the tree and MARS use
+# several times their number of parameters.
 
 figure, ax = plt.subplots(figsize=(8.0, 4.8), layout="constrained")
 places = np.arange(len(table))[::-1]
-ax.barh(places, table["trace"], color="#9dbbdd", label="trace: a fixed model of this form")
+ax.barh(places, table["trace"], color="#9dbbdd", label="trace: the model if fixed in advance")
 searched = (table["df"] - table["trace"]).clip(lower=0)
 searched = searched.where(table["lower"] > table["trace"], 0)
-ax.barh(places, searched, left=table["trace"], color="#d95f02", label="msdf: the search")
+ax.barh(places, searched, left=table["trace"], color="#d95f02", label="msdf: search cost")
 ax.errorbar(
     table["df"],
     places,
@@ -73,7 +72,7 @@ ax.errorbar(
     fmt="k.",
     markersize=5,
     linewidth=1,
-    label="df, with intervals of 95 %",
+    label="df, with 95 % confidence intervals",
 )
 ax.set_yticks(places, table.index)
 ax.set_xlabel("degrees of freedom")

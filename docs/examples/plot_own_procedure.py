@@ -1,13 +1,12 @@
 """
-A procedure of your own: a kernel smoother
-==========================================
+A procedure of your own
+=======================
 
-Anything that turns X and y into a fit has degrees of freedom. A plain function will do; a class can tell more
-and be faster.
+Degrees of freedom of a kernel smoother, given as a plain function.
 """
 
 # %%
-# As a function: only the fit is known, so only ``df`` can be estimated.
+# A function provides only the fit, so only ``df`` is estimated.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -30,8 +29,8 @@ print(degrees_of_freedom(smooth, x, random_state=0))
 print("trace of S:", weights(x, 0.1).trace().round(4))
 
 # %%
-# A function that chooses its bandwidth by the data searches, and pays for it. Here it notes the trace of
-# what it chose.
+# A function that selects its bandwidth from the data has a search cost. Here it also records the trace
+# of the selected smoother.
 
 bandwidths = np.logspace(-1.7, 0, 15)
 smoothers = [weights(x, b) for b in bandwidths]
@@ -52,17 +51,17 @@ print(chosen)
 print(f"mean trace of the chosen smoother: {np.mean(traces):.4f}")
 
 # %%
-# There is nothing to find, so mostly a wide bandwidth is chosen. Its df are more than its trace: the
-# difference is the price of the choice.
+# On pure noise, a wide bandwidth is selected in most runs. The df exceed the mean trace; the difference
+# is the search cost.
 
 figure, ax = plt.subplots(figsize=(6.0, 3.6), layout="constrained")
 ax.plot(
-    bandwidths, [S.trace() for S in smoothers], color="#1f5fa8", label="bandwidth fixed: df = tr S"
+    bandwidths, [S.trace() for S in smoothers], color="#1f5fa8", label="fixed bandwidth: df = tr S"
 )
-ax.axhline(chosen.df, color="#d95f02", label="chosen by leave-one-out: df")
+ax.axhline(chosen.df, color="#d95f02", label="selected by leave-one-out: df")
 ax.axhspan(*chosen.interval(), color="#d95f02", alpha=0.2)
 ax.axhline(
-    np.mean(traces), color="#d95f02", linestyle=":", label="chosen by leave-one-out: mean tr S"
+    np.mean(traces), color="#d95f02", linestyle=":", label="selected by leave-one-out: mean tr S"
 )
 ax.set(xscale="log", xlabel="bandwidth", ylabel="degrees of freedom", ylim=(0, 10))
 ax.grid(alpha=0.25)

@@ -1,12 +1,13 @@
 """
-A MARS model of ozone in Los Angeles
-====================================
+Ozone in Los Angeles
+====================
 
-Fit, look, and judge: the pictures that R users know from plotmo, plot.earth and evimp.
+Fit, inspect and evaluate a MARS model, with the plots that R users know from plotmo, plot.earth and
+evimp.
 """
 
 # %%
-# Ten columns of 330 days in 1976, from R's package earth.
+# Ten columns for 330 days in 1976, from R's package earth.
 
 import matplotlib.pyplot as plt
 
@@ -15,23 +16,23 @@ from pyearthdof.datasets import load_ozone
 
 ozone = load_ozone()
 X, y = ozone.drop(columns="O3"), ozone["O3"]
-model = Earth(degree=2, engine="native").fit(X, y)
+model = Earth(degree=2).fit(X, y)
 print(model)
 
 # %%
-# What each predictor does, the others at their median, and the pairs that interact.
+# The effect of each predictor, with the others at their median, and of the interacting pairs.
 
 plots.plot_effects(model, X)
 plt.show()
 
 # %%
-# Which predictors matter.
+# Variable importance.
 
 plots.plot_importance(model)
 plt.show()
 
 # %%
-# How large the model should be, and what it leaves.
+# Model selection and residuals.
 
 plots.plot_residuals(model, y)
 plt.show()

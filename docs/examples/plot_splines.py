@@ -2,13 +2,13 @@
 Cubic, smoothing and monotone splines
 =====================================
 
-A penalty or a constraint takes degrees of freedom away: a spline of ten functions that must not fall has
+Penalties and constraints reduce degrees of freedom: a monotone spline with ten basis functions uses
 fewer than three.
 """
 
 # %%
-# The paper's table of splines: 100 equally spaced points, mean zero. ``method="exact"`` is the trace for the
-# two linear ones, and the mean of the trace over the same fits for the monotone ones.
+# The paper's table of splines: 100 equally spaced points, mean zero. ``method="exact"`` is the trace
+# for the two linear splines and the mean trace over the same fits for the monotone ones.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -39,7 +39,7 @@ table = pd.DataFrame(rows, columns=["spline", "setting", "theory", "df", "se"])
 print(table.round(3).to_string(index=False, na_rep="-"))
 
 # %%
-# The same noisy curve, fitted by all four.
+# All four fitted to the same noisy curve.
 
 rng = np.random.default_rng(3)
 truth = 1 / (1 + np.exp(-(x[:, 0] - 45) / 6))

@@ -1,13 +1,15 @@
 """
-A regression tree of four leaves
-================================
+Regression trees
+================
 
-Four leaves are four parameters. To find them among ten predictors takes more than twenty degrees of freedom.
+A tree of four leaves has four parameters. Finding it among ten predictors uses more than twenty degrees
+of freedom.
 """
 
 # %%
-# The paper's table of trees: 100 rows of Gaussian predictors, depth 0 to 4. The predictors are drawn
-# anew 20 times for each number, which the errors in parentheses cover, too. Bars are intervals of 95 %.
+# The paper's table of trees: 100 rows of Gaussian predictors, depth 0 to 4. The predictors are drawn 20
+# times for each number, and the standard errors in parentheses include this variation. Bars are 95 %
+# confidence intervals.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -40,7 +42,7 @@ for (p, row), colour in zip(found.items(), ("#1b7a5a", "#1f5fa8", "#d95f02"), st
     bars = np.abs(np.array([f.interval() for f in row]).T - df)
     ax.errorbar(depths, df, yerr=bars, marker="o", markersize=4, color=colour, label=f"df, p = {p}")
     ax.plot(depths, paper[p], "x", color=colour, markersize=8)
-ax.plot([], [], "kx", label="the paper's number")
+ax.plot([], [], "kx", label="paper")
 ax.set(xlabel="depth", ylabel="degrees of freedom", xticks=list(depths))
 ax.grid(alpha=0.25)
 ax.legend()

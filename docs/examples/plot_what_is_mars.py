@@ -1,12 +1,12 @@
 """
-What is MARS?
-=============
+Hinges, forward pass and pruning
+================================
 
-Hinges, the forward pass that collects them and the pruning pass that removes most of them, on one predictor.
+The three parts of MARS, shown on one predictor.
 """
 
 # %%
-# A curve with noise: flat, then up, then down.
+# A noisy curve: flat, then increasing, then decreasing.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -21,9 +21,9 @@ y = truth + rng.normal(scale=0.6, size=x.size)
 X = x[:, None]
 
 # %%
-# A hinge is zero on one side of its knot and a straight line on the other. Hinges come in pairs, one for each
-# side, and a sum of them is a line that bends at the knots. A product of two hinges of different predictors
-# is zero but in one corner: that is an interaction.
+# A hinge is zero on one side of its knot and a straight line on the other. Hinges come in pairs, one
+# for each side, and a sum of hinges is a line that bends at the knots. The product of two hinges of
+# different predictors, an interaction, is nonzero in one corner only.
 
 figure, (left, middle, right) = plt.subplots(1, 3, figsize=(10, 3.1), layout="constrained")
 grid = np.linspace(0, 10, 401)
@@ -47,12 +47,12 @@ right.set(title="h(x-4) * h(6-z)", xlabel="x", ylabel="z")
 plt.show()
 
 # %%
-# The forward pass begins with the mean. Each step tries every knot of every predictor and adds the pair of
-# hinges that lowers the sum of squares most. It goes on until there is little to win.
+# The forward pass starts with the mean. Each step tries every knot of every predictor and adds the pair
+# of hinges that reduces the sum of squares most. It stops when the improvement is small.
 
 figure, axes = plt.subplots(1, 4, figsize=(10, 2.9), layout="constrained", sharey=True)
 for ax, nk in zip(axes, (1, 3, 5, 21), strict=True):
-    model = Earth(nk=nk, pmethod="none", thresh=1e-4, engine="native").fit(X, y)
+    model = Earth(nk=nk, pmethod="none", thresh=1e-4).fit(X, y)
     ax.plot(x, y, ".", color=GREY, markersize=3)
     ax.plot(grid, model.predict(grid[:, None]), color=BLUE, linewidth=2)
     for knot in {cut for cut, way in zip(model.cuts_[:, 0], model.dirs_[:, 0], strict=True) if way}:
@@ -64,12 +64,12 @@ axes[0].set_ylabel("y")
 plt.show()
 
 # %%
-# That is too much on purpose: a knot that looks useless may become useful later. The pruning pass removes
-# terms one by one, each time the one that is missed least. More terms always fit these rows better (RSS).
-# GCV charges for each term and each knot, and the size with the least GCV is taken.
+# The forward pass overfits deliberately, because a knot that looks useless may become useful later. The
+# pruning pass removes the least useful term one at a time. Larger models always fit the training rows
+# better (RSS). GCV penalises terms and knots; the size with the smallest GCV is selected.
 
-full = Earth(pmethod="none", thresh=1e-4, engine="native").fit(X, y)
-model = Earth(thresh=1e-4, engine="native").fit(X, y)
+full = Earth(pmethod="none", thresh=1e-4).fit(X, y)
+model = Earth(thresh=1e-4).fit(X, y)
 print(model.summary())
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.4), layout="constrained")
@@ -83,7 +83,7 @@ left.annotate(
     (model.n_terms_ + 0.6, 0.6 * model.gcv_per_subset_[0]),
     arrowprops={"arrowstyle": "->", "color": ORANGE},
 )
-left.set(xlabel="number of terms", ylim=(0, None), title="pruning: the size with the least GCV")
+left.set(xlabel="number of terms", ylim=(0, None), title="pruning: size with the smallest GCV")
 left.legend()
 right.plot(x, y, ".", color=GREY, markersize=4)
 right.plot(grid, full.predict(grid[:, None]), color=ORANGE, label=f"before: {full.n_terms_} terms")

@@ -214,7 +214,7 @@ def as_numbers(name: str, values, should: str) -> np.ndarray:
         if array.dtype.kind in "cmM":
             raise TypeError  # numpy would drop the imaginary parts, and count dates in nanoseconds
         return array.astype(float, copy=False)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):  # the last one of an integer beyond doubles
         what = type(values).__name__
         raise InvalidInputError(f"{name} is a {what} but it should {should}") from None
 

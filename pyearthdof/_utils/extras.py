@@ -9,7 +9,12 @@ from types import ModuleType
 from ..exceptions import ExtraNotAvailableError
 from .core import this_python
 
-EXTRAS = {"matplotlib": "plots", "onnx": "onnx", "sympy": "sympy"}  # of pyproject.toml
+EXTRAS = {  # of pyproject.toml
+    "matplotlib": "plots",
+    "onnx": "onnx",
+    "openpyxl": "excel",
+    "sympy": "sympy",
+}
 
 
 def load_extra(module: str, use: str) -> ModuleType:

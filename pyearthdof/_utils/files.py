@@ -41,6 +41,13 @@ def write_whole(file: str | os.PathLike, content: str | bytes) -> None:
         ) from error
 
 
+def written(path: str | os.PathLike | None, text: str) -> str:
+    """The text, which is also written to the file `path`, if there is one."""
+    if path is not None:
+        write_whole(path, text)
+    return text
+
+
 def _replace(file: Path, data: bytes, old: os.stat_result | None) -> None:
     partial = file.parent / f"{_PARTIAL}{secrets.token_hex(8)}"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)

@@ -1,4 +1,4 @@
-"""A diagnosis: abilities here, those that R would add, and the command that mends the rest."""
+"""Diagnosis of the installation: features available, features that R would add, and fixes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ for package in sys.argv[1:]:
 
 @dataclass(frozen=True)
 class Finding:
-    """One part: what was found, and if something is wrong what and how to mend it."""
+    """A component: its version, its problem if any, and the command that fixes it."""
 
     part: str
     found: str
@@ -54,13 +54,13 @@ class Finding:
 
     @property
     def ok(self) -> bool:
-        """Nothing is wrong with this part."""
+        """Whether this component works."""
         return not self.problem
 
 
 @dataclass(frozen=True)
 class Ability:
-    """Something that works here, or does not: why not, how to mend it, and what that would add."""
+    """A feature: whether it is available, why not, how to fix it, and what that would add."""
 
     name: str
     problem: str = ""
@@ -69,41 +69,39 @@ class Ability:
 
     @property
     def ready(self) -> bool:
-        """It works."""
+        """Whether the feature is available."""
         return not self.problem
 
     def __str__(self) -> str:
         if self.ready:
             return f"{self.name}, ready"
         adds = f"\n    it would add: {self.adds}" if self.adds else ""
-        return (
-            f"{self.name}, cannot work here: {self.problem}{adds}\n    mend it with: {self.remedy}"
-        )
+        return f"{self.name}, cannot work here: {self.problem}{adds}\n    to fix it: {self.remedy}"
 
 
 @dataclass(frozen=True)
 class Diagnosis(ShowsItself):
-    """All findings; `usable` tells whether the package works here, `ok` whether R works with it too."""
+    """All findings; `usable` if the package works, `ok` if R works as well."""
 
     findings: tuple[Finding, ...]
 
     @property
     def usable(self) -> bool:
-        """MARS and all that is built on it work here, with R or without."""
+        """Whether MARS works, with or without R."""
         return self.abilities[0].ready
 
     @property
     def ok(self) -> bool:
-        """Everything that MARS through R needs is in order."""
+        """Whether MARS through R works."""
         return all(f.ok for f in self.findings if f.needed)
 
     @property
     def abilities(self) -> tuple[Ability, ...]:
-        """Abilities: the engine without R first, then what R adds."""
+        """Available features: first without R, then with R."""
         native, *rest = self.findings
         mda = next(f for f in rest if f.part == "R's mda")
         wrong = next((f for f in rest if f.needed and not f.ok), Finding("", ""))
-        # What mends R looks for mda too.
+        # The remedy for R also checks for mda.
         mda_remedy = wrong.remedy if mda.found == UNKNOWN else mda.remedy
         return (
             Ability(f"MARS: {NATIVE}", native.problem, native.remedy),
@@ -118,7 +116,7 @@ class Diagnosis(ShowsItself):
         return "\n".join([*map(str, self.abilities), "", *parts])
 
     def _repr_pretty_(self, printer, cycle) -> None:
-        """IPython's terminal shows the text, not every field."""
+        """Show the text in IPython's terminal."""
         printer.text(str(self))
 
     def _html_title(self) -> str:
@@ -130,14 +128,14 @@ class Diagnosis(ShowsItself):
         return able + table(["", "part", "found"], parts, left=3)
 
     def to_dict(self) -> dict:
-        """Plain values, for JSON."""
+        """Return plain values for JSON."""
         abilities = [asdict(ability) | {"ready": ability.ready} for ability in self.abilities]
         findings = [asdict(finding) | {"ok": finding.ok} for finding in self.findings]
         return {"usable": self.usable, "ok": self.ok, "abilities": abilities, "findings": findings}
 
 
 def doctor() -> Diagnosis:
-    """Look at Python, the native engine, R, rpy2 and the R packages. Starts R where that is possible.
+    """Check Python, the native engine, R, rpy2 and the R packages; starts R if possible.
 
     Examples
     --------
@@ -174,7 +172,7 @@ def _native() -> Finding:
 
 
 def _deadly_part() -> Finding | None:
-    """Use everything in a process of its own first: a crash there is a finding, here it is the end."""
+    """Try each component in a separate process first, so that a crash becomes a finding."""
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
     done = subprocess.run(  # noqa: S603  this Python with the fixed text above
         [sys.executable, "-c", _TRY_ALL, *PACKAGES],

@@ -85,7 +85,7 @@ def _error(result: dict, first_column: int | None) -> PyEarthDofError:
 
 
 def require(package: str | None = "earth") -> None:
-    """Start R and load the package, or raise `RNotAvailableError` with the command that mends it."""
+    """Start R and load the package, or raise `RNotAvailableError` with the command that fixes it."""
     with _lock:
         session = _get_session()
         if package is not None:

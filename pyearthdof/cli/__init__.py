@@ -1,4 +1,4 @@
-"""The door of the command line. It imports next to nothing, so that Ctrl-C is in order from the start."""
+"""Entry point of the command line, with few imports so that Ctrl-C works from the start."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ REFUSED = 2
 
 
 def main() -> None:
-    """Run a command; a problem that we foresaw ends in one sentence and an exit code of its kind."""
+    """Run a command; expected errors print one sentence and set the exit code."""
     try:
         before = _signal.signal(_signal.SIGINT, lambda *_: os._exit(130))
     except ValueError:  # not in the main thread, where no signal arrives

@@ -60,14 +60,14 @@ def doctor(
     needed: Annotated[
         Literal["r"] | None,
         typer.Option(
-            "--require", help="Exit code 1 also if this does not work: `r`, MARS through R."
+            "--require", help="Also exit with code 1 if this does not work: `r`, MARS through R."
         ),
     ] = None,
     as_json: Json = False,
 ):
-    """Tell what works here, what R would add, and what mends it.
+    """Show which features work, which ones R would add, and how to fix problems.
 
-    Exit code 0 if the package is usable, with R or without; 1 if not.
+    Exit code 0 if the package is usable, with or without R; otherwise 1.
 
     Example: `pyearthdof doctor --require r`
     """
@@ -91,9 +91,9 @@ def crosscheck(
     decimal: Decimal = ".",
     as_json: Json = False,
 ):
-    """Fit MARS with R's earth and with the native engine, and say whether they agree.
+    """Fit MARS with R's earth and with the native engine, and compare the models.
 
-    Exit code 1 if they do not.
+    Exit code 1 if they differ.
 
     Example: `pyearthdof crosscheck ozone --target O3 --degree 2`
     """
@@ -115,29 +115,33 @@ def correct(
     target: Annotated[str | None, typer.Option(help="Name of the response column.")] = None,
     n: Annotated[int | None, typer.Option(min=2, help="Number of rows, without a table.")] = None,
     p: Annotated[int | None, typer.Option(min=1, help="Number of predictors.")] = None,
-    degree: Annotated[int, typer.Option(min=1, help="Highest degree of interaction.")] = 1,
-    nk: Annotated[int | None, typer.Option(min=1, help="Most terms in the forward pass.")] = None,
+    degree: Annotated[int, typer.Option(min=1, help="Maximum degree of interaction.")] = 1,
+    nk: Annotated[
+        int | None, typer.Option(min=1, help="Maximum number of terms in the forward pass.")
+    ] = None,
     design: Annotated[
         Literal["gaussian", "data"],
         typer.Option(
-            help="Measure on Gaussian predictors of the table's shape, or on the table's."
+            help="Measure on Gaussian predictors of the shape of the table, or on its predictors."
         ),
     ] = "gaussian",
     n_rep: Repetitions = None,
     target_se: TargetSe = None,
-    seed: Annotated[int, typer.Option(help="As in R's set.seed; 1234 is the authors'.")] = 1234,
+    seed: Annotated[
+        int, typer.Option(help="Seed as in R's set.seed; the authors use 1234.")
+    ] = 1234,
     designs: Designs = 1,
     engine: Engine = "auto",
     jobs: Jobs = 1,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Look it up in a table, with an error bar; no fits.")
+        bool, typer.Option("--quick", help="Interpolate in a table, without fits.")
     ] = False,
     sep: Sep = ",",
     decimal: Decimal = ".",
     quiet: Quiet = False,
     as_json: Json = False,
 ):
-    """Correct the penalty of MARS for a table, or for its size: the paper's Algorithm 2.
+    """Correct the penalty of MARS for a table or for a size (Algorithm 2 of the paper).
 
     Example: `pyearthdof correct ozone --target O3`
 
@@ -198,7 +202,7 @@ def _print_quick(measured, degree, nk, as_json) -> None:
 
 
 def _correction_design(data, target, n, p, design, written):
-    """The shape or the predictors that Algorithm 2 is about."""
+    """Return the shape or the predictors for Algorithm 2."""
     from .table import numbers_of, read_table, split_target
 
     if data is None:

@@ -1,4 +1,4 @@
-"""The command `df`: every fitting procedure by name."""
+"""The command `df`: degrees of freedom of procedures by name."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from .terminal import estimate
 
 @dataclass(frozen=True)
 class _Entry:
-    """A procedure: where its class is, the options it needs and those it may have."""
+    """A procedure: location of its class, required and optional options."""
 
     home: str
     name: str
@@ -73,24 +73,24 @@ def df(
         ),
     ],
     data: Annotated[
-        str | None, typer.Option(help="CSV file, or ozone: report what the estimator uses on it.")
+        str | None, typer.Option(help="CSV file or ozone: report the degrees of freedom on it.")
     ] = None,
-    target: Annotated[str | None, typer.Option(help="Column of the response in --data.")] = None,
+    target: Annotated[str | None, typer.Option(help="Response column of --data.")] = None,
     factor: Factors = [],  # noqa: B006
     setting: Annotated[
         list[str] | None,
-        typer.Option("--set", help="name=value: a parameter of module:Class; may be repeated."),
+        typer.Option("--set", help="name=value: a parameter of module:Class; repeatable."),
     ] = None,
     family: Annotated[
         Literal["gaussian", "bernoulli", "poisson"] | None,
-        typer.Option(help="Distribution of the response; classifiers have bernoulli."),
+        typer.Option(help="Distribution of the response; bernoulli for classifiers."),
     ] = None,
     sigma: Annotated[
         float | None,
-        typer.Option(help="Standard deviation of the noise; estimated with --data, else 1."),
+        typer.Option(help="Noise standard deviation; estimated with --data, otherwise 1."),
     ] = None,
     html: Annotated[
-        Path | None, typer.Option(help="With --data: also write the report as an HTML page.")
+        Path | None, typer.Option(help="With --data: also write the report as HTML.")
     ] = None,
     n: Annotated[int, typer.Option(min=2, help="Number of rows.")] = 100,
     p: Annotated[
@@ -101,19 +101,19 @@ def df(
     n_basis: Annotated[int | None, typer.Option(help="Number of spline basis functions.")] = None,
     size: Annotated[int | None, typer.Option(help="Size of the best subset.")] = None,
     depth: Annotated[int | None, typer.Option(help="Depth of the tree.")] = None,
-    degree: Annotated[int | None, typer.Option(help="MARS: degree of interaction.")] = None,
-    nk: Annotated[int | None, typer.Option(help="MARS: most terms in the forward pass.")] = None,
-    penalty: Annotated[float | None, typer.Option(help="MARS: GCV penalty for each knot.")] = None,
+    degree: Annotated[int | None, typer.Option(help="MARS: maximum degree of interaction.")] = None,
+    nk: Annotated[int | None, typer.Option(help="MARS: maximum number of terms.")] = None,
+    penalty: Annotated[float | None, typer.Option(help="MARS: GCV penalty per knot.")] = None,
     no_prune: Annotated[bool, typer.Option("--no-prune", help="MARS: forward pass only.")] = False,
     engine: Annotated[
-        Literal["auto", "r", "native"] | None, typer.Option(help="MARS: what computes the fits.")
+        Literal["auto", "r", "native"] | None, typer.Option(help="MARS: engine of the fits.")
     ] = None,
     n_rep: Repetitions = None,
     target_se: TargetSe = None,
-    seed: Annotated[int, typer.Option(help="As in R's set.seed.")] = 1234,
+    seed: Annotated[int, typer.Option(help="Seed as in R's set.seed.")] = 1234,
     designs: Designs = 1,
     method: Annotated[
-        Literal["auto", "monte-carlo", "exact"], typer.Option(help="Algorithm 1, or exactly.")
+        Literal["auto", "monte-carlo", "exact"], typer.Option(help="Algorithm 1, or closed form.")
     ] = "auto",
     jobs: Jobs = 1,
     quiet: Quiet = False,
@@ -121,8 +121,9 @@ def df(
 ):
     """Measure the degrees of freedom of a fitting procedure on pure noise, or on data.
 
-    The predictors are Gaussian, or x = 1, ..., n for splines; the true mean is 0. With --data they are a
-    table's, the mean is the fit to its target, and a report has AIC, BIC, GCV and R2 beside.
+    By default, predictors are Gaussian, or x = 1, ..., n for splines, and the true mean is 0. With
+    --data, predictors come from a table, the mean is the fit to its target, and a report includes AIC,
+    BIC, GCV and R2.
 
     Example: `pyearthdof df tree --n 100 --p 5 --depth 2`
 
@@ -175,7 +176,7 @@ def df(
 
 
 def _report(fit, data, target, factors, html, as_json: bool, run: dict) -> None:
-    """The report about a table, printed, and as a page where one is wanted."""
+    """Print the report on a table, and write it as a page if requested."""
     from .._utils.files import write_whole
     from ..dof import df_report
     from ..dof.pipeline.df_report import page_of
@@ -207,7 +208,7 @@ def _table(data: str, target: str, factors: list[str]):
 
 
 def _build(name: str, given: dict, setting: list[str] | None):
-    """The procedure with its options, or one sentence about the option that does not fit."""
+    """Return the procedure with its options, or raise an error that names the invalid option."""
     if ":" in name:  # module:object
         for option in given:
             raise InvalidInputError(
@@ -243,7 +244,7 @@ def _flag(option: str) -> str:
 
 
 def parameters_of(settings: list[str]) -> dict:
-    """`["max_depth=3", "criterion=poisson"]` as parameters; what is no Python literal is text."""
+    """Parse `["max_depth=3", "criterion=poisson"]` as parameters: Python literals, or else strings."""
     found = {}
     for setting in settings:
         name, sign, value = setting.partition("=")
@@ -257,9 +258,9 @@ def parameters_of(settings: list[str]) -> dict:
 
 
 def load_estimator(source: str, parameters: dict):
-    """Import `module:object`: a class, a function that makes an estimator, or an estimator.
+    """Import `module:object`: a class, a function that returns an estimator, or an estimator.
 
-    Modules of the folder where the command runs are found, too.
+    Modules in the current folder are found as well.
     """
     found = _imported(source)
     inner = next((name for name in parameters if "__" in name.strip("_")), None)

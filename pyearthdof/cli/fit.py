@@ -88,7 +88,7 @@ def _parameter(name: str) -> inspect.Parameter:
 
 
 def _with_earth_options(command: Callable) -> Callable:
-    """The command with these options in place of its **options, as typer looks at them."""
+    """Return the command with these options in place of its **options, for typer."""
     own = list(inspect.signature(command, eval_str=True).parameters.values())
     parameters = own[:-1] + [_parameter(name) for name in EARTH_OPTIONS]
     parameters.sort(key=lambda p: p.kind)
@@ -102,45 +102,47 @@ def fit(
     data: Table,
     target: Annotated[
         list[str],
-        typer.Option("--target", help="Name of the response column; repeat it for several."),
+        typer.Option("--target", help="Name of the response column; repeatable."),
     ],
     classify: Annotated[
         bool,
-        typer.Option("--classify", help="Take the target for classes; one of text always is."),
+        typer.Option("--classify", help="Treat the target as classes; text always is."),
     ] = False,
-    without: Annotated[
-        list[str], typer.Option(help="A column to leave out; repeat it for several.")
-    ] = [],  # noqa: B006
+    without: Annotated[list[str], typer.Option(help="Column to ignore; repeatable.")] = [],  # noqa: B006
     factor: Factors = [],  # noqa: B006
-    weights: Annotated[str | None, typer.Option(help="Name of a column of case weights.")] = None,
+    weights: Annotated[str | None, typer.Option(help="Column of case weights.")] = None,
     corrected: Annotated[
-        bool, typer.Option("--corrected", help="Take the penalty that Algorithm 2 gives.")
+        bool, typer.Option("--corrected", help="Use the corrected penalty of Algorithm 2.")
     ] = False,
     auto: Annotated[
         bool,
         typer.Option(
             "--auto",
-            help="Choose degree and size by measured degrees of freedom, and average models; with --degree, "
+            help="Select degree and size by measured degrees of freedom, and average models; with --degree, "
             "of that degree.",
         ),
     ] = False,
     models: Annotated[
         int | None,
-        typer.Option(help="Models that --auto averages; default 20, 1 is a single readable one."),
+        typer.Option(
+            help="Number of models that --auto averages; default 20, 1 for a single readable one."
+        ),
     ] = None,
     target_se: TargetSe = None,
     n_rep: Repetitions = None,
-    save: Annotated[Path | None, typer.Option(help="Write the model here, as JSON.")] = None,
-    rds: Annotated[Path | None, typer.Option(help="Write the model here, for R's readRDS.")] = None,
+    save: Annotated[Path | None, typer.Option(help="Write the model to this file as JSON.")] = None,
+    rds: Annotated[
+        Path | None, typer.Option(help="Write the model to this file for R's readRDS.")
+    ] = None,
     sep: Sep = ",",
     decimal: Decimal = ".",
     quiet: Quiet = False,
     as_json: Json = False,
     **options,
 ):
-    """Fit MARS to a table; columns of text are factors, and a target of text is one of classes.
+    """Fit MARS to a table. Text columns are factors, and text targets are classes.
 
-    The options below are the arguments of `Earth` and `EarthClassifier` in Python, with their defaults.
+    The options below are the arguments of `Earth` and `EarthClassifier`, with their defaults.
 
     Example: `pyearthdof fit ozone --target O3 --degree 2 --save model.json`
 
@@ -196,7 +198,7 @@ def fit(
 
 
 def _check_choices(penalty, corrected: bool, auto: bool, models, target_se, n_rep) -> None:
-    """Refuse two ways to choose a model, and options of a measurement without one."""
+    """Raise an error for conflicting selection options, and for measurement options without a measurement."""
     ways = {"--penalty": penalty is not None, "--corrected": corrected, "--auto": auto}
     given = [name for name, is_given in ways.items() if is_given]
     if len(given) > 1:
@@ -212,7 +214,7 @@ def _check_choices(penalty, corrected: bool, auto: bool, models, target_se, n_re
 
 
 def _estimator(y, classify: bool, options: dict):
-    """Earth, or the classifier for a target of text."""
+    """Return Earth, or the classifier for a text target."""
     import pandas as pd
 
     from ..mars.classifier import EarthClassifier
@@ -240,7 +242,7 @@ def _estimator(y, classify: bool, options: dict):
 
 
 def _direction(text: str) -> tuple[str, int]:
-    """The column and the sign of a value of --monotone."""
+    """Return the column and the sign of a value of --monotone."""
     name, _, sign = text.rpartition("=")
     if not name or sign not in ("1", "-1"):
         raise refusal(
@@ -262,7 +264,7 @@ def _tell(model, correction, files: dict, quiet: bool, as_json: bool) -> None:
 
 
 def _chosen(model, correction) -> list[str]:
-    """How the model was chosen."""
+    """Return a description of the selection."""
     fitted = model.model_
     if fitted.selection is not None:
         return []  # the summary has the measured degrees of freedom

@@ -1,4 +1,4 @@
-"""Options that several commands have, and how a result is printed as JSON."""
+"""Options shared by several commands, and printing of results as JSON."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ import typer
 
 from ..exceptions import InvalidInputError, PyEarthDofError
 
-Degree = Annotated[int, typer.Option(help="Highest degree of interaction.")]
+Degree = Annotated[int, typer.Option(help="Maximum degree of interaction.")]
 Designs = Annotated[
-    int, typer.Option(min=1, help="Gaussian designs; the errors cover them if there are several.")
+    int, typer.Option(min=1, help="Number of Gaussian designs; errors cover several.")
 ]
-Engine = Annotated[Literal["auto", "r", "native"], typer.Option(help="What computes the fit.")]
+Engine = Annotated[Literal["auto", "r", "native"], typer.Option(help="Engine of the fit.")]
 Factors = Annotated[
     list[str],
-    typer.Option("--factor", help="A column to take for a factor; repeat it for several."),
+    typer.Option("--factor", help="Column to treat as a factor; repeatable."),
 ]
 Jobs = Annotated[int, typer.Option(min=1, help="Number of workers.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
-Nk = Annotated[int | None, typer.Option(help="Most terms in the forward pass.")]
-Penalty = Annotated[float | None, typer.Option(help="GCV penalty for each knot.")]
+Nk = Annotated[int | None, typer.Option(help="Maximum number of terms in the forward pass.")]
+Penalty = Annotated[float | None, typer.Option(help="GCV penalty per knot.")]
 Repetitions = Annotated[
     int | None,
     typer.Option(
         min=2,
-        help="Responses drawn and fitted, 100 by default; the most there may be with --target-se, 10000 "
-        "by default.",
+        help="Number of responses to draw and fit, 100 by default; with --target-se the maximum, "
+        "10000 by default.",
     ),
 ]
 TargetSe = Annotated[
@@ -43,7 +43,7 @@ Table = Annotated[
 
 
 def be_quiet(quiet: bool = True) -> bool:
-    """Let no warning be shown, where that is wanted."""
+    """Suppress warnings if requested."""
     if quiet:
         warnings.simplefilter("ignore")
     return quiet
@@ -55,21 +55,21 @@ Quiet = Annotated[
         "--quiet",
         "-q",
         callback=be_quiet,
-        help="No progress, notes or warnings; where a file is written, nothing else.",
+        help="No progress, notes or warnings, and no output if a file is written.",
     ),
 ]
-Sep = Annotated[str, typer.Option(help="What separates the fields of a line: , ; or tab.")]
-Decimal = Annotated[str, typer.Option(help="The decimal mark: . or ,")]
+Sep = Annotated[str, typer.Option(help="Field separator: , ; or tab.")]
+Decimal = Annotated[str, typer.Option(help="Decimal mark: . or ,")]
 
 
 def print_json(found) -> None:
-    """Print what a result tells of itself."""
+    """Print the result of `to_dict` as JSON."""
     print(json.dumps(found.to_dict(), default=str))
 
 
 @contextlib.contextmanager
 def refusals():
-    """Turn the refusals of scikit-learn's own checks into ours."""
+    """Convert errors of scikit-learn's checks into ours."""
     try:
         yield
     except PyEarthDofError:
@@ -79,7 +79,7 @@ def refusals():
 
 
 def check_writable(path: Path) -> None:
-    """Refuse a place that cannot be written before any work is done."""
+    """Raise an error for paths that cannot be written, before any work."""
     exists = path.exists()
     folder = Path(os.path.realpath(path)).parent  # where the new file is made; a link is followed
     if path.is_dir():

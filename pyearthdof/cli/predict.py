@@ -14,36 +14,41 @@ from .options import Decimal, Json, Quiet, Sep, check_writable
 
 
 def predict(
-    model: Annotated[Path, typer.Argument(help="A model that `fit --save` wrote, or `-`.")],
+    model: Annotated[Path, typer.Argument(help="Model file of `fit --save`, or `-`.")],
     data: Annotated[
         str,
-        typer.Argument(help="A CSV file with the model's predictors, or `-` for standard input."),
+        typer.Argument(
+            help="CSV file with the predictors of the model, or `-` for standard input."
+        ),
     ],
     scale: Annotated[
         Literal["response", "link", "earth"],
-        typer.Option("--type", help="For a generalised linear model: what to predict."),
+        typer.Option("--type", help="For a generalised linear model: type of prediction."),
     ] = "response",
     interval: Annotated[
         Literal["prediction", "confidence"] | None,
-        typer.Option(help="Also lower and upper ends; the model needs a variance model."),
+        typer.Option(help="Also print intervals; requires a variance model."),
     ] = None,
     level: Annotated[float, typer.Option(help="Coverage of the intervals.")] = 0.95,
     proba: Annotated[
-        bool, typer.Option("--proba", help="Of a classifier: also a probability for each class.")
+        bool,
+        typer.Option("--proba", help="For a classifier: also print the probability of each class."),
     ] = False,
     extrapolate: Annotated[
         Literal["allow", "warn", "clip", "refuse"],
-        typer.Option(help="What to do with rows outside of the training range."),
+        typer.Option(help="Treatment of rows outside the training range."),
     ] = "allow",
-    out: Annotated[Path | None, typer.Option(help="Write the predictions here, as CSV.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the predictions to this file as CSV.")
+    ] = None,
     sep: Sep = ",",
     decimal: Decimal = ".",
     quiet: Quiet = False,
     as_json: Json = False,
 ):
-    """Predict with a saved model; needs no R. Prints CSV with a header, a line for each row.
+    """Predict with a saved model, without R. Prints CSV with a header and one line per row.
 
-    The column of a response has its name; classes are in the column `class`.
+    Columns are named after the responses; classes are in the column `class`.
 
     Example: `pyearthdof predict model.json new.csv --interval prediction --out predicted.csv`
 
@@ -60,7 +65,7 @@ def predict(
 
 
 def _loaded(path: Path, data: str | None):
-    """The estimator in a file, or in standard input."""
+    """Load the estimator from a file or standard input."""
     from ..mars.meta import load_estimator
     from ..mars.reading import read_file
     from .table import DATA_SET
@@ -78,7 +83,7 @@ def _loaded(path: Path, data: str | None):
 
 
 def _predictions(estimator, X, scale, interval, level, proba, extrapolate):
-    """A frame with a column for each number or class."""
+    """Return a frame with one column per number or class."""
     import pandas as pd
 
     from ..mars.data.design import check_new_data

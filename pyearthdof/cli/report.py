@@ -1,4 +1,4 @@
-"""The command `report`: the page of a saved model, or that of the results of `reproduce`."""
+"""The command `report`: the page of a saved model, or of the results of `reproduce`."""
 
 from __future__ import annotations
 
@@ -19,22 +19,24 @@ def report(
     model: Annotated[
         Path | None,
         typer.Argument(
-            help="A model that `fit --save` wrote; without it, the page is that of `reproduce`'s results."
+            help="Model file of `fit --save`; without it, report the results of `reproduce`."
         ),
     ] = None,
     data: Annotated[
         str | None,
-        typer.Option(help="A CSV file with rows to predict, and to choose from in the page."),
+        typer.Option(help="CSV file with rows to predict and to offer in the explorer."),
     ] = None,
     target: Annotated[
         list[str] | None,
         typer.Option(
-            help="Column of --data with what was observed; by default the model's response."
+            help="Column of --data with the responses; by default the response of the model."
         ),
     ] = None,
     measure: Annotated[
         bool,
-        typer.Option("--df", help="Measure the actual degrees of freedom of MARS for this size."),
+        typer.Option(
+            "--df", help="Measure the actual degrees of freedom of MARS for data of this size."
+        ),
     ] = False,
     out: Annotated[
         Path | None,
@@ -48,7 +50,7 @@ def report(
     quiet: Quiet = False,
     as_json: Json = False,
 ):
-    """Make one HTML page, to read or to send to a colleague: of a saved model, or of all results in a folder.
+    """Write a self-contained HTML page of a saved model, or of all results in a folder.
 
     Example: `pyearthdof report model.json --data new.csv`
 
@@ -105,7 +107,7 @@ def _report_model(
 
 
 def _rows(estimator, data: str | None, target: list[str] | None, written):
-    """The predictors of a table, and what was observed where the table has it."""
+    """Return the predictors of a table, and the responses if present."""
     from .table import read_rows
 
     if data is None:

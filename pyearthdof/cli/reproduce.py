@@ -15,7 +15,7 @@ from ..exceptions import PyEarthDofError
 from .options import Engine, Json, Quiet
 from .terminal import INTERRUPTED, stopping_in_order
 
-Out = Annotated[Path, typer.Option(envvar="PYEARTHDOF_RESULTS", help="Folder of the results.")]
+Out = Annotated[Path, typer.Option(envvar="PYEARTHDOF_RESULTS", help="Folder for the results.")]
 
 
 def _complete_name(incomplete: str) -> list[str]:
@@ -34,14 +34,14 @@ def reproduce(
         ),
     ] = None,
     size: Annotated[
-        Literal["quick", "paper"], typer.Option(help="The paper's repetitions, or few of them.")
+        Literal["quick", "paper"], typer.Option(help="The repetitions of the paper, or fewer.")
     ] = "quick",
     seed: Annotated[
         int | None,
         typer.Option(
             min=0,
             max=2**31 - 1,
-            help="Another seed than the authors'; nothing drawn is then exact.",
+            help="Seed; by default the authors'.",
         ),
     ] = None,
     out: Out = Path("results"),
@@ -51,17 +51,17 @@ def reproduce(
         bool,
         typer.Option("--strict", help="Exit code 1 if something disagrees with the paper or R."),
     ] = False,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Compute again what is there.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Recompute existing results.")] = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ):
-    """Compute the paper's tables and figures again and compare them with the paper.
+    """Recompute the tables and figures of the paper, and compare them with the printed numbers.
 
-    Writes NAME.csv (numbers not rounded), NAME.md, NAME.tex, NAME.png, NAME.svg and NAME.json (how it
-    was made) into the folder, and report.html, one page of all results in it. A run that was stopped
-    goes on where it was when started again. A number that differs from the paper's changes the exit
-    code with --strict only. Without a seed the draws are the authors' where they are known, so that
-    their digits come out; with one they are others, and judged by their Monte Carlo error.
+    Writes NAME.csv (unrounded numbers), NAME.md, NAME.tex, NAME.png, NAME.svg and NAME.json (settings) to the
+    folder, and report.html, one page with all results. An interrupted run continues when started again.
+    Differences from the paper change the exit code only with --strict. Without a seed, the draws are the
+    authors' where known, which reproduces their digits; with a seed, results are compared within their Monte
+    Carlo error.
 
     Example: `pyearthdof reproduce T-ozone --size paper`
 
@@ -102,11 +102,11 @@ def reproduce(
                     _print_result(result, files)
             page = write_report(out) if summary else None
     except KeyboardInterrupt:
-        print("pyearthdof: stopped; the same command goes on where this run was", file=sys.stderr)
+        print("pyearthdof: stopped; run the same command to continue", file=sys.stderr)
         raise typer.Exit(INTERRUPTED) from None
     except FileNotWrittenError as error:
         raise PyEarthDofError(
-            f"{error}; once that is mended, the same command goes on where this run was"
+            f"{error}; after fixing this, run the same command to continue"
         ) from None
     if as_json:
         print(json.dumps(summary, indent=1))
@@ -123,7 +123,7 @@ def reproduce(
 
 @contextlib.contextmanager
 def _plain_warnings():
-    """Print our own warnings as one line each, without the place in our source."""
+    """Print our warnings as one line each, without their location in the source."""
     from ..dof.montecarlo.workers import WorkerDiedWarning
     from ..experiments.runner import DamagedCellWarning
 
@@ -144,7 +144,7 @@ def _plain_warnings():
 
 
 def _possible(wanted: list, engine: str, *, asked_for: bool) -> tuple[list, dict[str, str]]:
-    """Those that can run here, and why others cannot. One that was asked for by name is an error."""
+    """Return the experiments that can run, and reasons for the others; an error if requested by name."""
     chosen, left_out = [], {}
     for e in wanted:
         reason = e.missing(engine)

@@ -1,7 +1,7 @@
-"""Tables of the command line: a CSV file or a data set by name, and its columns as predictors and response.
+"""Tables of the command line: CSV files and named data sets, split into predictors and responses.
 
-A CSV file is looked at before pandas reads it: pandas takes the first field of longer rows for an index,
-fills up shorter ones and renames columns of one name, all of it in silence.
+CSV files are validated before pandas reads them: pandas silently uses the first field of longer rows as an
+index, pads shorter ones, and renames duplicate columns.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ def read_table(
 ) -> pd.DataFrame:
     """Read a CSV file, which may be compressed, standard input (`-`) or a data set by name.
 
-    `sep` is what separates the fields, `decimal` the decimal mark. The columns of `factors`, which is None
-    for a command without --factor, and of `texts` are read as text. In the other columns that are used, a
-    few cells that are no numbers among numbers are an error, and numbers among texts are warned of.
+    `sep` is the field separator, `decimal` the decimal mark. Columns in `factors` (None for commands
+    without --factor) and `texts` are read as text. In other used columns, a few non-numeric cells among
+    numbers are an error, and numbers among text raise a warning.
     """
     from ..datasets import load_ozone, read_csv
 
@@ -125,9 +125,9 @@ def read_table(
 
 
 def read_rows(estimator, source: str, written: tuple[str, str], targets: Collection[str] = ()):
-    """The predictors of a saved model in a table, and the table; it need not have the targets.
+    """Return the predictors of a saved model in a table, which may lack the targets, and the table.
 
-    `written` are its separator and its decimal mark.
+    `written` are its separator and decimal mark.
     """
     model = estimator.model_
     levels = {c.name: c.levels for c in model.raw_columns if c.kind in ("factor", "ordered")}
@@ -149,7 +149,7 @@ def read_rows(estimator, source: str, written: tuple[str, str], targets: Collect
 
 
 def _as_levels(values: pd.Series, levels: tuple[str, ...]) -> pd.Series:
-    """Text as it is written; where that is no level of the model, a number, 1.0 for the level 1."""
+    """Return text as written, or matched numerically to a level of the model, 1.0 for the level 1."""
     if values.dropna().isin(levels).all():
         return values
     numbers = pd.to_numeric(values, errors="coerce")
@@ -165,9 +165,9 @@ def _check_factors(factors: Collection[str] | None, table: pd.DataFrame) -> None
 
 
 def _numbers_in(cells: pd.Series, decimal: str) -> tuple[pd.Series, pd.Series, bool]:
-    """The cells that are no numbers, the numbers, and whether the column is meant to be one of numbers.
+    """Return the non-numeric cells, the numbers, and whether the column is probably numeric.
 
-    As texts it would be a factor with a level for each number.
+    As text, it would be a factor with one level per number.
     """
     present = cells.dropna()
     plain = present.str.translate(str.maketrans(",.", ".,")) if decimal == "," else present
@@ -185,7 +185,7 @@ def _places(bad: pd.Series, data: bytes, sep: str) -> str:
 
 
 def _data(source: str) -> bytes:
-    """The bytes of a table, which are UTF-8 and without a byte order mark."""
+    """Return the bytes of a table, in UTF-8 without byte order mark."""
     if source == "-":
         if sys.stdin is None:
             raise InvalidInputError("it is closed")
@@ -210,7 +210,7 @@ def _data(source: str) -> bytes:
 
 
 def _read_bounded(stream: IO) -> bytes:
-    """All of a stream whose size is not known before: a small file may unpack to more than the memory."""
+    """Read a stream of unknown size with a limit: a small file may unpack to more than the memory."""
     text = os.environ.get(LIMIT) or str(DEFAULT_LIMIT)
     if not text.isdecimal() or int(text) < 1:
         raise InvalidInputError(f"{LIMIT}={text!r} but it should be a number of megabytes")
@@ -236,7 +236,7 @@ def _check_marks(sep: str, decimal: str) -> str:
 
 
 def _check_lines(data: bytes, sep: str) -> tuple[tuple[int, int], list[str]]:
-    """Numbers of rows and columns, and the header; every line should have a field for each of its names."""
+    """Check numbers of rows and columns, and the header; every line should have one field per name."""
     records = _records(data, sep)
     first, header = next(records, (1, None))
     if header is None:
@@ -259,7 +259,7 @@ def _check_lines(data: bytes, sep: str) -> tuple[tuple[int, int], list[str]]:
 
 
 def _check_separator(header: list[str], sep: str) -> None:
-    """A header that is one field with another separator in it is a file with that one."""
+    """Raise an error if the header is one field that contains another separator."""
     other = next((mark for mark in SEPARATORS if mark != sep and mark in header[0]), None)
     if len(header) == 1 and other is not None:
         flag = "tab" if other == "\t" else f"'{other}'"
@@ -271,7 +271,7 @@ def _check_separator(header: list[str], sep: str) -> None:
 
 
 def _check_decimals(table: pd.DataFrame) -> None:
-    """Numbers with a comma would be taken for texts, and a target of them for classes."""
+    """Raise an error for numbers with a decimal comma, which would be read as text."""
     for name in table.columns:
         if pd.api.types.is_numeric_dtype(table[name]):
             continue
@@ -285,7 +285,7 @@ def _check_decimals(table: pd.DataFrame) -> None:
 
 
 def _records(data: bytes, sep: str):
-    """The number of its first line and the fields of every record that is not blank."""
+    """Yield the line number and the fields of every nonblank record."""
     text = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", newline="")
     reader = csv.reader(text, strict=True, delimiter=sep)
     line = 1
@@ -317,9 +317,9 @@ def _check_header(line: int, names: list[str]) -> None:
 def split_target(
     table: pd.DataFrame, target: str, *, classes: bool = False
 ) -> tuple[pd.DataFrame, pd.Series]:
-    """Separate the response from the predictors, or say which columns there are.
+    """Separate the response from the predictors; errors list the columns.
 
-    Only with `classes` may the response be text.
+    Text responses require `classes`.
     """
     if target not in table.columns:
         raise InvalidInputError(
@@ -336,7 +336,7 @@ def split_target(
 
 
 def leave_out(table: pd.DataFrame, names: list[str], targets: list[str]) -> pd.DataFrame:
-    """The table without some of its predictors."""
+    """Return the table without some of its predictors."""
     known = [str(name) for name in table.columns if name not in targets]
     for name in names:
         if name not in known:
@@ -347,7 +347,7 @@ def leave_out(table: pd.DataFrame, names: list[str], targets: list[str]) -> pd.D
 
 
 def split_weights(table: pd.DataFrame, weights: str | None, targets: list[str]):
-    """The table without its column of weights, and that column."""
+    """Return the table without its column of weights, and that column."""
     if weights is None:
         return table, None
     if weights not in table.columns or weights in targets:
@@ -364,7 +364,7 @@ def split_weights(table: pd.DataFrame, weights: str | None, targets: list[str]):
 
 
 def split_targets(table: pd.DataFrame, targets: list[str], *, classes: bool = False):
-    """As `split_target`; several responses are a frame, of numbers."""
+    """Split as `split_target`; several responses form a numeric frame."""
     X, y = table, {}
     for target in targets:
         X, y[target] = split_target(X, target, classes=classes and len(targets) == 1)
@@ -372,7 +372,7 @@ def split_targets(table: pd.DataFrame, targets: list[str], *, classes: bool = Fa
 
 
 def numbers_of(table: pd.DataFrame) -> np.ndarray:
-    """The table as numbers; a column that does not hold finite ones is named."""
+    """Return the table as numbers; errors name columns without finite numbers."""
     from ..mars.data.columns import Columns
     from ..mars.data.design import check_finite
 

@@ -37,7 +37,7 @@ class PipeClosedError(OutputNotWrittenError):
 
 
 def estimate(value: float, se: float, interval: tuple[float, float], digits: int = 6) -> str:
-    """A number as commands print it, with its standard error and interval unless it is exact.
+    """Format a number with its standard error and interval, unless it is exact.
 
     >>> estimate(3.14159, 0.02, (3.1, 3.18))
     '3.14159 ± 0.02 (95 %: 3.1 to 3.18)'

@@ -28,6 +28,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         ".mars.tables": (
             "PenaltyEstimate PenaltyTable penalty_table quick_df_of_sizes quick_penalty size_table"
         ),
+        ".pipeline.comparison": "ProcedureComparison compare",
         ".pipeline.df_report": "DfReport df_report",
         ".pipeline.fixed_choices": "Price",
         ".prediction": "RandomXDegreesOfFreedom prediction_df",

@@ -1,4 +1,4 @@
-"""Model selection by degrees of freedom: AIC, BIC and GCV of the paper, and choice among procedures."""
+"""Model selection by degrees of freedom: AIC, BIC and GCV of the paper, and selection of procedures."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def aic(y: ArrayLike, fitted: ArrayLike, df: float) -> float:
-    """Akaike's criterion as in the paper, n log RSS + 2 df.
+    """Compute AIC as in the paper, n log RSS + 2 df.
 
     Parameters
     ----------
@@ -55,15 +55,14 @@ def bic(y: ArrayLike, fitted: ArrayLike, df: float) -> float:
 
 
 def gcv(y: ArrayLike, fitted: ArrayLike, df: float, *, per_observation: bool = False) -> float:
-    """Generalized cross-validation, RSS/(1 - df/n)^2; infinite where df >= n.
+    """Compute generalised cross-validation, RSS/(1 - df/n)^2; infinite if df >= n.
 
     Parameters
     ----------
     y, fitted, df
         As in `aic`.
     per_observation : bool
-        Divide by n. The paper's equation does not; R's earth does, so `per_observation=True` is the
-        GCV that earth reports.
+        Divide by n, as R's earth does. The paper's equation does not.
 
     Examples
     --------
@@ -95,23 +94,23 @@ def _log(rss: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class ProcedureChoice(Estimate):
-    """The procedure with the least score.
+    """The procedure with the smallest score.
 
     Attributes
     ----------
     label
-        Its label: the key in a mapping, the place in a list.
-    procedure : the member itself, fitted
+        Its label: the key in a mapping, or the index in a list.
+    procedure : the fitted procedure
     df : float
         Its actual degrees of freedom.
     sigma2 : float
-        Variance of the noise: the RSS over n - df of the member with the least AICc.
+        Noise variance: RSS/(n - df) of the member with the smallest AICc.
     criterion : {"aicc", "covariance", "gcv"}
     table : DataFrame
-        A row for each member: label, n_coef (the mean number of parameters), df, se, rss, and the criteria.
+        One row per member: label, n_coef (mean number of parameters), df, se, rss, and the criteria.
     n_rep : int
     ended : str
-        With noise around the fit: how the iteration ended.
+        Termination of the iteration with noise around the fit.
 
     Examples
     --------
@@ -144,7 +143,7 @@ class ProcedureChoice(Estimate):
         )
 
     def _draw(self, ax: Axes) -> None:
-        """The df of every member, and the one that was chosen."""
+        """Draw the df of every member, and mark the selected one."""
         at, labels = range(len(self.table)), self.table["label"].tolist()
         ax.errorbar(at, self.table["df"], yerr=1.96 * self.table["se"], fmt="o-", capsize=2)
         ax.plot([labels.index(self.label)], [self.df], "ko", zorder=3, label="chosen")
@@ -153,7 +152,7 @@ class ProcedureChoice(Estimate):
         ax.legend()
 
     def to_dict(self) -> dict:
-        """Everything but the procedure as plain Python values, ready for JSON."""
+        """Return everything except the procedure as plain Python values for JSON."""
         return super().to_dict() | {"procedure": repr(self.procedure)}
 
 
@@ -170,12 +169,12 @@ def choose_by_df(
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> ProcedureChoice:
-    """Measure the degrees of freedom of several procedures, and take the one with the least score.
+    """Measure the degrees of freedom of several procedures, and select the one with the smallest score.
 
-    The df are those of `degrees_of_freedom`; one draw of responses serves all members. The scores are those
-    of `choose_size`. At noise of mean zero a long member costs hardly more than a middling one: the best 7 of
-    8 columns use about as much as all 8. So the noise is put around the fit that was chosen, until it is
-    chosen again.
+    The df are those of `degrees_of_freedom`, with the same responses for all members, and the scores those of
+    `choose_size`. On noise with mean zero, large members cost hardly more than medium ones: the best 7 of 8
+    columns use about as much as all 8. By default, noise is therefore drawn around the selected fit,
+    repeatedly until the selection no longer changes.
 
     Parameters
     ----------
@@ -186,19 +185,20 @@ def choose_by_df(
     y : (n,) array
     criterion : {"aicc", "covariance", "gcv"}
     mu : {"fitted", None}
-        The mean of the noise. None is zero: one measurement, with the standard deviation of y. "fitted"
-        starts from there and takes ten more at most, around the fit that was chosen.
+        Mean of the responses. None is zero: one measurement, with the standard deviation of y. "fitted"
+        adds at most ten measurements around the selected fit.
     n_rep, draws, random_state, n_jobs, progress
         As in `correct_penalty`.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from pyearthdof import choose_by_df, procedures
+    >>> from pyearthdof import choose_by_df
+    >>> from pyearthdof.procedures import RegressionTree
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(100, 5))
     >>> y = 2 * (X[:, 0] > 0) + rng.normal(size=100)
-    >>> found = choose_by_df([procedures.RegressionTree(depth=d) for d in range(5)], X, y)
+    >>> found = choose_by_df([RegressionTree(depth=d) for d in range(5)], X, y)
     >>> found
     ProcedureChoice(1, one of 5, df=3.432, criterion='aicc', sigma2=0.8535, n_rep=100)
     >>> found.table["df"].round(1).tolist()
@@ -273,9 +273,9 @@ LARGEST = 0.75  # part of n: near n GCV breaks down, and the curve is extrapolat
 def criteria_of(
     rss: np.ndarray, df: np.ndarray, n: int
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """The three criteria of models with these RSS and df, the smallest first; and the noise's variance.
+    """Return the three criteria of models with these RSS and df, smallest first, and the noise variance.
 
-    `rss` may have a row for each of several responses; so have the criteria then, and the variances.
+    If `rss` has one row per response, so have the criteria and the variances.
     """
     allowed = df <= LARGEST * n
     allowed[0] = True
@@ -284,7 +284,7 @@ def criteria_of(
         aicc = np.where(left > 0, np.log(rss / n) + 2 * (df + 1) / left, math.inf)
         gcv = rss / (1 - df / n) ** 2
     aicc = np.where(allowed, aicc, math.inf)
-    # The noise of a long model, which has less bias, made worse choices (docs/let-df-choose.md).
+    # The noise of a long model, which has less bias, made worse choices (docs/size-rules.md).
     best = np.argmin(aicc, axis=-1, keepdims=True)
     left = np.maximum(n - df[best], 1.0)
     sigma2 = np.take_along_axis(rss, best, axis=-1) / left
@@ -294,7 +294,7 @@ def criteria_of(
 
 
 def scores(rss: np.ndarray, df: np.ndarray, n: int) -> tuple[pd.DataFrame, float]:
-    """The criteria of one response as a table, and the variance of the noise; see `criteria_of`."""
+    """Return the criteria of one response as a table, and the noise variance; see `criteria_of`."""
     criteria, sigma2 = criteria_of(rss, df, n)
     return pd.DataFrame({"df": df, "rss": rss, **criteria}), float(sigma2)
 
@@ -305,7 +305,7 @@ ROUNDING = (100 * np.finfo(float).eps) ** 2  # of the sum of squares
 def sum_of_squares(
     residuals: np.ndarray, y: np.ndarray, root: float | np.ndarray = 1.0
 ) -> np.ndarray:
-    """Sums of squared residuals, each of them times `root`; 0 where they are the rounding of y."""
+    """Return sums of squared residuals times `root`; 0 if they are rounding errors of y."""
     rss = ((root * residuals) ** 2).sum(axis=-1)
     return np.where(rss > ROUNDING * ((root * y) ** 2).sum(), rss, 0.0)
 

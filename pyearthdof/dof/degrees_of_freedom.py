@@ -1,4 +1,4 @@
-"""Algorithm 1 of the paper: degrees of freedom at the rows of the design, for Gaussian noise."""
+"""Algorithm 1 of the paper: degrees of freedom at the rows of the design, with Gaussian noise."""
 
 from __future__ import annotations
 
@@ -62,84 +62,93 @@ def degrees_of_freedom(
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> DegreesOfFreedom:
-    """Estimate the degrees of freedom of a fitting procedure on a design, for Gaussian noise.
+    """Estimate the degrees of freedom of a fitting procedure on a design, with Gaussian noise.
 
-    This is the paper's Algorithm 1, at the rows of X. See `prediction_df` for predictions at new rows, and
-    `family_df` for classifiers and counts. The standard errors are jackknife ones over the repetitions (over
-    32 groups of them when more than four million responses are drawn; nan with two repetitions), over frames,
-    or over the designs. A repetition that fails raises a `FittingError`, with its number and its response.
+    Implements Algorithm 1 of the paper, at the rows of X. See `prediction_df` for predictions at new
+    rows, and `family_df` for classifiers and counts.
 
     Parameters
     ----------
     procedure : procedure, scikit-learn estimator, or function (X, y) -> fitted
-        A regressor is cloned for every fit. scikit-learn's linear models, trees, forests, boosting, nearest
-        neighbours, kernel and isotonic regression, and pipelines and searches of them, have a known trace
-        and number of parameters. Of a function and of other regressors only the fit is known, so `trace`,
-        `n_coef`, `rank`, `msdf` and `sdf` are then None.
+        Regressors are cloned for every fit. The trace and the number of parameters are known for
+        scikit-learn's linear models, trees, forests, boosting, nearest neighbours, kernel and isotonic
+        regression, and pipelines and searches of them. For functions and other regressors, `trace`,
+        `n_coef`, `rank`, `msdf` and `sdf` are None.
     X : (n, p) array, DataFrame, or tuple (n, p)
-        The design; a tuple asks for standard Gaussian numbers, drawn after the responses. See
+        The design; a tuple requests standard Gaussian predictors, drawn after the responses. See
         `n_designs`.
     y : (n,) array, optional
-        The response that `mu="fitted"` is about.
+        The response for `mu="fitted"`.
     mu : None, "fitted", float or (n,) array
-        The true mean: zero, the fit to `y` (a parametric bootstrap), or given.
+        True mean of the responses: zero, the fit to `y` (a parametric bootstrap), or given values.
     sigma : float, (n,) array or (n, n) array, optional
         Standard deviation of y, one for each row, or the covariance matrix of y; 1 by default. With a
-        matrix the df are tr(sigma^-1 Cov(muhat, y)), which is the same for a diagonal one. With an array
-        or a matrix the result also has `optimism_df`, which belongs into criteria of the unweighted RSS.
-        With `mu="fitted"` the default is an estimate: its square is RSS/(n - df), df being the trace for a
-        linear smoother, and else what a pilot run of 10 to 50 repetitions around the fit finds, done twice.
-        Where n - df is below 1, as for a fit that interpolates, sigma has to be given. A fit that shrinks
-        more than it selects, such as a forest, leaves residuals that are too small even for n - df.
+        matrix, the df are tr(sigma^-1 Cov(muhat, y)), which agrees for diagonal matrices. With an array or
+        a matrix, the result also has `optimism_df`, for use in criteria of the unweighted RSS.
+        With `mu="fitted"`, sigma^2 is estimated by RSS/(n - df) if not given, where df is the trace of a
+        linear smoother or comes from two pilot runs of 10 to 50 repetitions around the fit. If n - df is
+        below 1, as for interpolating fits, sigma is required. For fits that shrink residuals strongly, such
+        as forests, the estimate is too small.
     n_rep : int, optional
-        Number of responses drawn and fitted; 100 by default. With `target_se` the largest number, 10,000
+        Number of responses to draw and fit; 100 by default. With `target_se`, the maximum number, 10,000
         by default.
     target_se : float, optional
-        Draw until the standard error of df is this small: 30 repetitions at least, `n_rep` at most, with a
-        warning where that is not enough. Without `n_designs` a tuple gets as many designs as it takes, with
-        five repetitions each. Where the first look says that many repetitions are needed, it begins
-        again with orthogonal responses; `n_rep` of the result counts those.
+        Draw until the standard error of df is this small, with at least 30 and at most `n_rep` repetitions
+        and a warning if that is not enough. Without `n_designs`, a tuple uses as many designs as needed,
+        with five repetitions each. If many repetitions are needed, the run restarts with orthogonal
+        responses; `n_rep` of the result counts only these.
     draws : RDraws, optional
-        R's random numbers. The responses fill an n by n_rep matrix column by column, as in R.
+        R's random numbers. Responses fill an n by n_rep matrix column by column, as in R.
     random_state : int, RandomState, Generator or None
-        Numpy's random numbers, where `draws` is not given.
+        Numpy's random numbers, used if `draws` is not given.
     n_designs : int, optional
-        How many designs are drawn for a tuple `(n, p)`; the repetitions are shared out among them, two
-        at least for each. The degrees of freedom differ between designs: with several, the result is
-        their mean and its errors cover the draws of y and of the design; with 1 it holds for that
-        design alone, and so do its errors. By default 20, and 1 for `draws`, as the authors do.
+        Number of designs to draw for a tuple `(n, p)`, which share the repetitions, at least two each.
+        Degrees of freedom differ between designs: with several, the result is their mean and its errors
+        cover the draws of y and of the design; with 1, the result and its errors apply to that design
+        only. Default 20, and 1 with `draws`, as in the authors' code.
     method : {"auto", "monte-carlo", "exact"}
-        "monte-carlo" is the paper's Algorithm 1, sample covariances with divisor n_rep - 1. "exact" is
-        tr(S) for a linear smoother, and for a procedure that declares a `df_statistic` (the lasso: its
-        nonzeros) the mean of that over the repetitions; for best subset and the relaxed lasso on orthogonal
-        columns it is Tibshirani's (2015) formula, and for a tree with one split of one predictor, at a
-        constant mean, that of `stump_df`. "auto" is "exact" for linear smoothers and "monte-carlo" for all
-        others.
+        "monte-carlo" is Algorithm 1, sample covariances with divisor n_rep - 1. "exact" is tr(S) for linear
+        smoothers; the mean over the repetitions of the declared `df_statistic`, such as the number of
+        nonzeros of the lasso; Tibshirani's (2015) formula for best subset and the relaxed lasso on
+        orthogonal columns; and `stump_df` for a tree with one split of one predictor at a constant mean.
+        "auto" is "exact" for linear smoothers and "monte-carlo" otherwise.
     variance_reduction : {"auto", "best", "orthogonal", "direction", "control", None}
-        Which estimator; all are unbiased. None is the paper's. "direction" integrates the length of
-        y - ybar out; it needs a constant mean, one sigma and a procedure that declares `is_equivariant`.
-        "control" subtracts what least squares on X, its powers up to 5 and the identity, linear
-        smoothers of known trace, explain of the fit, for any mean. "orthogonal" is both of them, where
-        their conditions hold, with responses in frames: orthogonal to each other, each still Gaussian.
-        "best" is the same, with frames where there are repetitions enough; see the notes. "auto" is the
-        paper's estimator with `draws` and "best" else. `settings["variance_reduction"]` says what it was.
+        The estimator; all are unbiased. None is the paper's. "direction" integrates out the length of
+        y - ybar; it requires a constant mean, one sigma and a procedure with `is_equivariant`. "control"
+        uses linear smoothers of known trace (least squares on X and its powers up to 5, the identity) as
+        control variates, for any mean. "orthogonal" applies both, if their conditions hold, to responses in
+        orthogonal frames, each marginally Gaussian. "best" is the same with frames only if there are enough
+        repetitions; see the notes. "auto" is the paper's estimator with `draws`, otherwise "best".
+        `settings["variance_reduction"]` is the estimator used.
     n_jobs : int, optional
-        Number of workers. The result is the same, to the bit, for any number; inside
-        `joblib.parallel_config("dask")` the cluster's workers are used.
+        Number of workers. Results are bit-identical for any number. In a `joblib.parallel_config("dask")`
+        context, the workers of the cluster are used.
     progress : bool
         Show a progress bar.
 
+    Returns
+    -------
+    DegreesOfFreedom
+        Standard errors are computed by the jackknife over repetitions (over 32 groups of them if more than
+        four million responses are drawn; nan with two repetitions), over frames, or over designs.
+        `interval()` returns confidence intervals.
+
+    Raises
+    ------
+    FittingError
+        If a repetition fails; the error has the attributes `repetition`, its number, and `y`, its response.
+
     Notes
     -----
-    A frame has n - 1 responses, orthogonal to the constant, where "direction" is valid, and else n. Only
-    whole frames gain: with m of n the variance of the linear part of a fit falls by (m - 1)/(n - 1), and
-    with all of them to nothing. The responses of a frame depend on each other, so the error is that
-    between frames. Hence "best" takes frames where there are ten whole ones (two for each design where
-    several are drawn), which needs `n_rep` of about 10 n, and as many repetitions as make whole frames.
-    "orthogonal" takes ten smaller ones below that.
+    A frame has n - 1 responses orthogonal to the constant if "direction" is valid, and n otherwise. Only
+    complete frames remove the variance of the linear part of a fit; m of n responses reduce it by
+    (m - 1)/(n - 1). Responses within a frame are dependent, so the error is computed between frames. "best"
+    therefore uses frames only if there are ten complete ones (two per design if several are drawn), that is
+    with `n_rep` of about 10 n, and uses a whole number of frames. "orthogonal" uses ten smaller frames below
+    that.
 
-    The gains are on the page "What does a search cost?" of the documentation: with 100 repetitions the
-    variance of one fit is 1.2 to 15 times smaller, and in whole frames up to 490 times.
+    With 100 repetitions, the variance of one fit is 1.2 to 15 times smaller than with the paper's estimator,
+    in complete frames up to 490 times; see the page "Variance reduction" of the documentation.
 
     Examples
     --------
@@ -216,7 +225,7 @@ def degrees_of_freedom(
 
 
 def _formula(procedure: Any, X: Rows) -> Callable[..., Measurement] | None:
-    """The closed form of a procedure that is not linear, if there is one for this design."""
+    """Return the closed form for a nonlinear procedure on this design, if any."""
     if is_shape(X):
         return None
     if has_orthogonal_formula(procedure, X):
@@ -236,7 +245,7 @@ def _resolve_method(method: str, procedure: Any) -> str:
 
 
 def check_y_is_used(y: ArrayLike | None, mu: Any) -> None:
-    """Refuse a response that nothing would be fitted to."""
+    """Raise an error for a response that would not be used."""
     if y is not None and not isinstance(mu, str):
         raise InvalidInputError(
             "y is given but it should be None unless mu='fitted', which alone uses it"
@@ -244,7 +253,7 @@ def check_y_is_used(y: ArrayLike | None, mu: Any) -> None:
 
 
 def _exact(procedure: Any, X: Rows, responses: Responses) -> Measurement:
-    """tr(S) of a linear smoother, from one fit; y does not choose S, so nothing was searched."""
+    """Return tr(S) of a linear smoother, from one fit; its search cost is zero."""
     [Y] = responses.blocks([0, 1])
     bound = bind(procedure, X)
     fits = FitMany(procedure)(bound, Y)
@@ -267,7 +276,7 @@ def _exact(procedure: Any, X: Rows, responses: Responses) -> Measurement:
 
 
 def _optimism(bound: Bound, responses: Responses) -> Jackknife:
-    """tr(S C)/mean(sigma^2) of a linear smoother and noise with the covariance matrix C."""
+    """Return tr(S C)/mean(sigma^2) for a linear smoother and noise with covariance matrix C."""
     n, total = responses.n, 0.0
     for first in range(0, n, _N_COLUMNS):
         rows = np.arange(first, min(first + _N_COLUMNS, n))
@@ -288,11 +297,11 @@ def responses_around_fit(
     stream: Draws,
     **run: Any,
 ) -> tuple[Responses, float | None]:
-    """Responses whose mean is the fit to y, and the df by which their sigma was estimated.
+    """Return responses whose mean is the fit to y, and the df used to estimate their sigma.
 
-    A given sigma is taken as it is. Else sigma^2 = RSS/(n - df), with the exact df of a linear smoother.
-    Other df, the cost of the search included, depend on sigma itself: they come from a pilot run around
-    the fit with a first sigma, and from a second one with the sigma that the first one gives.
+    If sigma is not given, sigma^2 = RSS/(n - df), with the exact df of a linear smoother. The df of other
+    procedures depend on sigma: they come from a pilot run around the fit with an initial sigma, and a second
+    one with the resulting sigma.
     """
     if designs.drawn:
         raise InvalidInputError(

@@ -1,12 +1,12 @@
 """Exact degrees of freedom of best subset and relaxed lasso on orthogonal columns (Tibshirani 2015).
 
-In coordinates z_j = u_j'y along the columns of length one both keep some z_j as they are and set the
-others to zero. Under a price (`BestSubset(lam=)`, `RelaxedLasso`) z_j is kept where |z_j| > t_j, so that
-with z_j ~ N(m_j, sigma^2)
+In coordinates z_j = u_j'y along the columns of length one, both keep some z_j and set the others to zero.
+With a penalty (`BestSubset(lam=)`, `RelaxedLasso`), z_j is kept if |z_j| > t_j, so that with z_j ~ N(m_j,
+sigma^2)
 
     df = sum_j P(|z_j| > t_j) + t_j/sigma (phi((t_j - m_j)/sigma) + phi((t_j + m_j)/sigma)) ,
 
-the mean size of the active set and the search cost. Of a given size k the largest |z_j| are kept, and
+the mean size of the active set and the search cost. For a given size k the largest |z_j| are kept, and
 
     df = sum_j E[(z_j - m_j) z_j/sigma^2 P(fewer than k others exceed |z_j|)] ,
 
@@ -33,7 +33,7 @@ _REACH = 12.0
 
 
 def has_orthogonal_formula(procedure: Any, X: Rows) -> bool:
-    """Whether the df of this procedure on this design are one of the formulas above."""
+    """Whether one of the formulas above applies to this procedure and design."""
     if not isinstance(X, np.ndarray) or not declares(procedure, "orthogonal_rule"):
         return False
     U = _columns(procedure, X)
@@ -42,7 +42,7 @@ def has_orthogonal_formula(procedure: Any, X: Rows) -> bool:
 
 
 def orthogonal_measurement(procedure: Any, X: Rows, responses: Responses) -> Measurement:
-    """The df, and the mean size of the active set, which is trace, rank and number of parameters."""
+    """Return the df, and the mean size of the active set: trace, rank and number of parameters."""
     if not has_one_sigma(responses):
         raise refusal("sigma", "an array", "a number with method='exact' for this procedure")
     clone(procedure).fit(X, X[:, 0])  # it knows what it has to refuse
@@ -88,7 +88,7 @@ def _largest(m: np.ndarray, size: int) -> float:
 
 
 def _fewer_than(probabilities: np.ndarray, size: int) -> np.ndarray:
-    """P(fewer than `size` of independent events happen), for each column of their probabilities."""
+    """Return P(fewer than `size` independent events occur), for each column of probabilities."""
     count = np.zeros((size, probabilities.shape[1]))
     count[:1] = 1.0
     for p in probabilities:

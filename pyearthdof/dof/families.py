@@ -1,11 +1,11 @@
-"""The degrees of freedom of classifiers and of fits to counts: Efron's (2004) covariance penalties.
+"""Degrees of freedom of classifiers and of fits to counts: Efron's (2004) covariance penalties.
 
 Efron writes a loss Q(y, muhat) by a concave function q of the mean. The loss of a new response at the same
 rows is on average that of the data plus 2 cov(lambda_i, y_i) for each row, lambda = -q'(muhat)/2:
 
     deviance   lambda is the natural parameter: log odds of a class, log mean of a count
     squared    lambda is the mean
-    counting   lambda is 1/2 for the predicted class and -1/2 for the other: wrong classes are counted
+    counting   lambda is 1/2 for the predicted class and -1/2 for the other: number of wrong classes
 
 With K classes y is K - 1 indicators, of all classes but the first, and lambda one number for each of
 them: log p_k - log p_1, (p_k - p_1)/2, or half the difference of the indicators of the predicted class.
@@ -67,7 +67,7 @@ class Classes:
 
     @property
     def mean(self) -> np.ndarray:
-        """Of the indicators, one column of classes after the other."""
+        """Mean of the indicators, one class after the other."""
         return self.probabilities[:, 1:].T.ravel()
 
     def blocks(self, edges: Sequence[int]) -> Iterator[np.ndarray]:
@@ -77,7 +77,7 @@ class Classes:
             yield (u[:, :, None] > steps[:, None, :]).sum(axis=2).astype(float)
 
     def indicators(self, Y: np.ndarray) -> np.ndarray:
-        """(n (K - 1), m) from the numbers of the classes, (n, m)."""
+        """Return indicators (n (K - 1), m) from class numbers (n, m)."""
         return np.vstack([k == Y for k in range(1, len(self.labels))]).astype(float)
 
 
@@ -98,7 +98,7 @@ class Counts:
             yield np.asarray(poisson.ppf(u, self.mean[:, None]), dtype=float)
 
     def indicators(self, Y: np.ndarray) -> np.ndarray:
-        """A count is its own only indicator."""
+        """Return the counts themselves."""
         return Y
 
 
@@ -108,7 +108,7 @@ def _uniforms(draws: Draws, n: int, edges: Sequence[int]) -> Iterator[np.ndarray
 
 
 def class_probabilities(mu: np.ndarray, n: int) -> np.ndarray:
-    """(n, K) from the probability of the second of two classes, or one column for each class."""
+    """Return (n, K) probabilities from those of the second of two classes, or of all classes."""
     if mu is None:
         mu = 0.5
     if is_number(mu) or np.ndim(mu) == 1:
@@ -127,7 +127,7 @@ def class_probabilities(mu: np.ndarray, n: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class FitFamily:
-    """The work on one block: fit every response, and compute lambda."""
+    """Task for one block: fit every response, and compute lambda."""
 
     estimator: object  # a classifier, or a regressor for counts
     labels: np.ndarray | None  # None for counts
@@ -136,21 +136,21 @@ class FitFamily:
 
     @property
     def procedure(self) -> FitFamily:
-        """This, to be bound to a design: the estimator may bind itself for other fits."""
+        """Object to bind to designs: this task, because the estimator may bind itself for other fits."""
         return self
 
     def __call__(
         self, bound: Bound, Y: np.ndarray, n_threads: int = 1
     ) -> tuple[np.ndarray, np.ndarray]:
-        """lambda of every response of a block, and whether the response lacked a class."""
+        """Return lambda of every response of a block, and whether the response lacked a class."""
         columns = [self.lambdas(self.fitted_model(bound.X, y), bound.X) for y in Y.T]
         values = np.column_stack([column for column, _ in columns])
         return values, np.array([missing for _, missing in columns])
 
     def fitted_model(self, X: Rows, y: np.ndarray) -> Any:
-        """A clone fitted to y; certainty where y has a single class, or no count but 0.
+        """Return a clone fitted to y, or a constant fit if y has a single class or only counts of 0.
 
-        Many estimators refuse such a response; those that do not fit it so.
+        Many estimators reject such responses; the others fit them in this way.
         """
         if self.labels is None:
             if not y.any():
@@ -165,7 +165,7 @@ class FitFamily:
         return model.fit(X, response)
 
     def lambdas(self, model: Any, X: Rows) -> tuple[np.ndarray, bool]:
-        """lambda, (n (K - 1),), and whether the model has not seen a class."""
+        """Return lambda, (n (K - 1),), and whether the model lacks a class."""
         if self.labels is None:
             means = np.asarray(model.predict(X), dtype=float)
             _check_fit(means)
@@ -183,7 +183,7 @@ class FitFamily:
         return ((table[:, 1:] - table[:, :1]) / 2).T.ravel(), missing
 
     def probabilities(self, model: Any, X: Rows) -> np.ndarray:
-        """(n, K) probabilities; 0 for a class that the model has not seen."""
+        """Return (n, K) probabilities; 0 for classes that the model lacks."""
         assert self.labels is not None  # counts have no classes
         table = np.zeros((len(X), len(self.labels)))
         seen = np.searchsorted(self.labels, model.classes_)
@@ -193,7 +193,7 @@ class FitFamily:
 
 
 class _Certain:
-    """The fit to a response that is everywhere the same: that value, with certainty."""
+    """Fit to a constant response: its value, with certainty."""
 
     def __init__(self, label: object) -> None:
         self.classes_ = np.array([label])
@@ -212,18 +212,18 @@ def _check_fit(values: np.ndarray) -> None:
 
 @dataclass(frozen=True, eq=False)
 class FamilyDegreesOfFreedom(DegreesOfFreedom):
-    """The degrees of freedom of a classifier, or of a fit to counts.
+    """Degrees of freedom of a classifier, or of a fit to counts.
 
     Attributes
     ----------
     df, se : float
-        The sum of cov(lambda_i, y_i), lambda the natural parameter for the deviance. For large n and a model
-        with p parameters that is fitted by maximum likelihood and true, it is p.
+        Sum of cov(lambda_i, y_i), where lambda is the natural parameter for the deviance. Equals p for large
+        n and a correctly specified model with p parameters, fitted by maximum likelihood.
     family, loss : str
     clip : float
-        Least probability, or mean count, that the deviance was computed with.
+        Smallest probability, or mean count, used in the deviance.
     n_missing : int
-        How many of the responses that were drawn lacked a class.
+        Number of drawn responses without one of the classes.
     others
         As in `DegreesOfFreedom`.
 
@@ -245,7 +245,7 @@ class FamilyDegreesOfFreedom(DegreesOfFreedom):
 
     @property
     def optimism(self) -> float:
-        """How much more the loss of new responses at the same rows is than that of the data, on average."""
+        """Expected loss of new responses at the same rows minus that of the data."""
         return 2 * self.df
 
     @property
@@ -280,17 +280,16 @@ def family_df(
     ----------
     procedure : scikit-learn classifier, or regressor for counts
     X : (n, p) array, DataFrame, or tuple (n, p)
-        The design; a tuple asks for standard Gaussian numbers, drawn after the responses.
+        The design; a tuple requests standard Gaussian predictors, drawn after the responses.
     family : {None, "bernoulli", "poisson"}
-        The distribution of y: classes, the default of a classifier, or counts.
+        Distribution of y: classes, the default for classifiers, or counts.
     loss : {"deviance", "squared", "counting"}
-        The loss whose optimism is estimated: the deviance, the squared error, or the number of wrong
-        classes.
+        Loss whose optimism is estimated: deviance, squared error, or number of wrong classes.
     y : (n,) array, optional
-        The response that `mu="fitted"` is about.
+        The response for `mu="fitted"`.
     mu : None, "fitted", float or array
-        Of classes the probability of the second one, 0.5 by default, or an (n, K) array with those of all
-        classes; of counts the mean, 1 by default. "fitted" is the fit to `y`.
+        For classes, the probability of the second one, 0.5 by default, or an (n, K) array of all
+        probabilities; for counts, the mean, 1 by default. "fitted" is the fit to `y`.
     n_rep, draws, random_state, n_designs, n_jobs, progress
         As in `degrees_of_freedom`.
 
@@ -352,7 +351,7 @@ def family_df(
 
 
 def family_of(estimator: Any, family: str | None) -> str:
-    """The family of a fit: the one that is given, or else "bernoulli" for classifiers and "gaussian"."""
+    """Return the given family, or else "bernoulli" for classifiers and "gaussian" otherwise."""
     check_choice("family", family, (None, "gaussian", *FAMILIES))
     classifies = (
         not isinstance(estimator, type) and hasattr(estimator, "fit") and is_classifier(estimator)
@@ -406,7 +405,7 @@ def _work_and_responses(
 
 
 def classes_of(y: ArrayLike | None, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """The classes of a response, sorted, and the number of each row's."""
+    """Return the sorted classes of a response, and the class number of each row."""
     y = np.asarray(y)
     if y.shape != (n,):
         raise InvalidInputError(
@@ -421,7 +420,7 @@ def classes_of(y: ArrayLike | None, n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def counts_of(y: ArrayLike | None, n: int) -> np.ndarray:
-    """A response of whole numbers, 0 or more."""
+    """Validate a response of nonnegative integers."""
     y = check_vector("y", y, n)
     if (y < 0).any() or (y != np.round(y)).any():
         wrong = float(y[(y < 0) | (y != np.round(y))][0])
@@ -433,7 +432,7 @@ def counts_of(y: ArrayLike | None, n: int) -> np.ndarray:
 def _run(
     work: FitFamily, designs: Designs, responses: Classes | Counts, **run: Any
 ) -> tuple[Covariance, int, dict[str, str]]:
-    """The covariance over all designs, the number of responses without a class, and versions."""
+    """Return the covariance over all designs, the number of responses that lack a class, and versions."""
     each, n_missing, versions = [], 0, {}
     blocks = run_blocks(work, designs, responses, **run)
     for k, of_one in itertools.groupby(blocks, key=lambda block: block.design):

@@ -1,4 +1,4 @@
-"""Degrees of freedom where the rows to be predicted are new (random X).
+"""Degrees of freedom for prediction at new rows (random X).
 
 At new rows x* the error is ErrR = sigma^2 + E(muhat(x*) - mu(x*))^2, and with ErrT the training error
 
@@ -56,7 +56,7 @@ from .results import DegreesOfFreedom, as_fields, package_versions
 
 @dataclass(frozen=True)
 class Split:
-    """A design, the rows that are to be predicted, and the true mean at both."""
+    """A design, the rows to predict, and the true mean at both."""
 
     X: Any
     X_new: Any
@@ -77,9 +77,9 @@ def draw_splits(
     n_rep: int,
     n_designs: int,
 ) -> Iterator[Split]:
-    """The designs and their new rows, drawn from numbers that come after all responses.
+    """Draw the designs and their new rows from random numbers after those of all responses.
 
-    `check` is what rows are checked by.
+    `check` validates rows.
     """
     after = stream.copy()
     after.skip_normals((source[0] if is_shape(source) else 1) * n_rep)
@@ -112,7 +112,7 @@ def _new_rows(
 
 
 def _mean(mu: np.ndarray, X: Rows, mu_new: Any = None) -> np.ndarray:
-    """The true mean at some rows: of a function, a number, or the vector that was given for them."""
+    """Return the true mean at some rows: from a function, a number, or a vector."""
     if mu_new is not None:
         return check_mean(mu_new, len(X))
     if callable(mu):
@@ -127,9 +127,9 @@ def _mean(mu: np.ndarray, X: Rows, mu_new: Any = None) -> np.ndarray:
 
 @dataclass(frozen=True)
 class FitAndPredict:
-    """The work on one block: fit every response, predict at the rows of X and at the new ones.
+    """Task for one block: fit every response and predict at the rows of X and at the new rows.
 
-    scikit-learn's linear smoothers take many responses `at_once`.
+    scikit-learn's linear smoothers fit many responses `at_once`.
     """
 
     estimator: object
@@ -137,7 +137,7 @@ class FitAndPredict:
 
     @property
     def procedure(self) -> Any:
-        """This, to be bound to a design: the estimator may bind itself for other fits."""
+        """Object to bind to designs: this task, because the estimator may bind itself for other fits."""
         return self
 
     def fitted_model(self, X: Rows, y: np.ndarray) -> Any:
@@ -166,7 +166,7 @@ class FitAndPredict:
 
 @dataclass(frozen=True)
 class Parts:
-    """The parts of OptR, in units of sigma^2 and per row: Jackknife estimates from the same draws."""
+    """Components of OptR, in units of sigma^2 and per row, with jackknife estimates from the same draws."""
 
     df: Jackknife
     error_fit: Jackknife
@@ -175,7 +175,7 @@ class Parts:
     variance_new: Jackknife
 
     def combined(self, function: Callable[..., Any]) -> Jackknife:
-        """A function of the five, of the estimates and of each that leaves something out."""
+        """Return a function of the five components, for the estimates and the leave-one-out values."""
         parts = list(vars(self).values())
         return Jackknife(
             float(function(*(part.value for part in parts))),
@@ -194,7 +194,7 @@ def measure_parts(
     pure: bool = False,
     **run: Any,
 ) -> Parts:
-    """The parts over all designs."""
+    """Compute the components over all designs."""
     each = []
     for split, count in zip(splits, counts, strict=True):
         if pure:
@@ -237,7 +237,7 @@ def _by_draws(
 
 
 def _exactly(work: Any, split: Split, sigma: float) -> Parts:
-    """For a linear smoother: the rows of H and of H* are its fits to unit vectors."""
+    """Compute the rows of H and H* of a linear smoother from its fits to unit vectors."""
     H, H_new = work(Bound(None, split), np.eye(len(split.X)))
     variances = [(matrix**2).sum() / len(matrix) for matrix in (H, H_new)]
     biases = [
@@ -253,24 +253,25 @@ _RANDOM_X = ("predictive", "emergent", "intrinsic", "optimism", "prediction_erro
 
 @dataclass(frozen=True, eq=False)
 class RandomXDegreesOfFreedom(DegreesOfFreedom):
-    """The degrees of freedom of a procedure whose predictions are for new rows.
+    """Degrees of freedom of a procedure for prediction at new rows.
 
     Attributes
     ----------
     df, se : float
-        The classical degrees of freedom, at the rows of X.
+        Classical degrees of freedom, at the rows of X.
     predictive, predictive_se : float
-        Luan, Lee and Zhu's: the excess of the variance at new rows counts, too.
+        Degrees of freedom of Luan, Lee and Zhu, which include the excess variance at new rows.
     emergent, emergent_se : float
-        Patil, Du and Tibshirani's: as many Gaussian predictors give least squares the same optimism.
+        Degrees of freedom of Patil, Du and Tibshirani: the number of Gaussian predictors for which least
+        squares has the same optimism.
     intrinsic, intrinsic_se : float
-        The same on pure noise; equal to `emergent` where the mean is 0.
+        The same on pure noise; equal to `emergent` if the mean is 0.
     optimism, optimism_se : float
-        Error at new rows less training error, OptR, in units of y squared.
+        Error at new rows minus training error, OptR, in units of y squared.
     prediction_error, prediction_error_se : float
-        Mean squared error at new rows, noise included.
+        Mean squared error at new rows, including noise.
     n_new : int
-        Number of new rows, for each design.
+        Number of new rows per design.
     others
         As in `DegreesOfFreedom`.
 
@@ -307,7 +308,7 @@ class RandomXDegreesOfFreedom(DegreesOfFreedom):
 
 
 def equivalent_predictors(ratio: Any, n: int) -> np.ndarray:
-    """The k at which k/n + k/(n - k - 1) is the given OptR/sigma^2; it stays below n - 1."""
+    """Return the k below n - 1 for which k/n + k/(n - k - 1) equals OptR/sigma^2."""
     # k^2 - k (2n - 1 + n ratio) + n (n - 1) ratio = 0, the smaller root, without cancellation.
     ratio = np.asarray(ratio, dtype=float)
     b = 2 * n - 1 + n * ratio
@@ -332,32 +333,31 @@ def prediction_df(
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> RandomXDegreesOfFreedom:
-    """Estimate the degrees of freedom of predictions at new rows, for Gaussian noise.
+    """Estimate the degrees of freedom of predictions at new rows, with Gaussian noise.
 
-    Three measures say how much larger the error at new rows is than at those of X.
+    Three measures describe how much larger the error is at new rows than at the rows of X.
 
     Parameters
     ----------
     procedure : procedure or scikit-learn regressor
-        It has to predict.
+        A procedure with `predict`.
     X : (n, p) array, DataFrame, tuple (n, p), or function
-        The design. A tuple asks for standard Gaussian numbers; a function `rng -> rows` draws the rows
-        anew for each of `n_designs`.
+        The design. A tuple requests standard Gaussian predictors; a function `rng -> rows` draws the rows of
+        each of `n_designs` designs.
     X_new : (m, p) array, DataFrame, function or int
-        The new rows, or a function `rng -> rows` that draws them; for a tuple X their number.
+        New rows, or a function `rng -> rows` that draws them; for a tuple X, their number.
     y : (n,) array, optional
-        The response that `mu="fitted"` is about.
+        The response for `mu="fitted"`.
     mu : None, "fitted", float, (n,) array or function
-        The true mean: zero, the fit to `y`, or given; a function `X -> mean` is for both kinds of rows.
+        True mean: zero, the fit to `y`, or given; a function `X -> mean` applies to both kinds of rows.
     mu_new : (m,) array, optional
-        The true mean at the new rows, where `mu` is an array.
+        True mean at the new rows, if `mu` is an array.
     sigma : float, optional
-        Standard deviation of y, 1 by default. With `mu="fitted"` it is estimated as in
-        `degrees_of_freedom`.
+        Standard deviation of y, 1 by default. With `mu="fitted"`, estimated as in `degrees_of_freedom`.
     n_rep, draws, random_state, n_designs, n_jobs, progress
         As in `degrees_of_freedom`.
     method : {"auto", "monte-carlo", "exact"}
-        "exact" is for linear smoothers, and "auto" is "exact" for them.
+        "exact" applies to linear smoothers; "auto" uses it if possible.
 
     Examples
     --------

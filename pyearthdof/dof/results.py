@@ -1,4 +1,4 @@
-"""Results: estimates with their errors, the settings and versions behind them, tables and pictures."""
+"""Result classes: estimates with standard errors, settings, versions, tables and plots."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _LABELS = {
 
 @functools.cache
 def package_versions() -> dict[str, str]:
-    """Versions of Python and of the packages behind the numbers."""
+    """Return the versions of Python and of the packages used."""
     names = ("numpy", "scipy", "scikit-learn")
     versions = {"pyearthdof": __version__, "python": platform.python_version()}
     return versions | {name: importlib.metadata.version(name) for name in names}
@@ -44,7 +44,7 @@ def package_versions() -> dict[str, str]:
 
 @dataclass(frozen=True, eq=False)
 class Estimate(ShowsTable, ABC):
-    """Base class of the results: tables, plain values and a picture.
+    """Base class of results, with tables, plain values and a plot.
 
     A subclass implements `_draw`, and has its rows in the field `_TABLE` or overrides `to_frame`.
     """
@@ -54,11 +54,11 @@ class Estimate(ShowsTable, ABC):
     _INCHES: ClassVar[tuple[float, float]] = (6.4, 4.8)
 
     def to_frame(self) -> pd.DataFrame:
-        """The table: a row for each candidate, or each step on the way."""
+        """Return the table, one row per candidate or step."""
         return getattr(self, self._TABLE).copy()
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain Python values, ready for JSON; intervals of 95 % in place of `left_out`."""
+        """Return plain Python values for JSON, with 95 % intervals instead of `left_out`."""
         hidden = {*self._HIDDEN, "left_out"}
         values = {
             f.name: _plain(getattr(self, f.name)) for f in fields(self) if f.name not in hidden
@@ -69,7 +69,7 @@ class Estimate(ShowsTable, ABC):
         return values | {"intervals": {q: list(self._interval(q, 0.95)) for q in left_out}}
 
     def _one_row(self, ends: tuple[float, float]) -> pd.DataFrame:
-        """A row with every number; `lower` and `upper` are the ends of the first one's interval."""
+        """Return one row with all numbers; `lower` and `upper` are the interval of the first one."""
         values = {k: v for k, v in self.to_dict().items() if not isinstance(v, dict | list)}
         frame = pd.DataFrame([values])
         for k, end in enumerate(ends):
@@ -77,11 +77,11 @@ class Estimate(ShowsTable, ABC):
         return frame
 
     def _interval(self, quantity: str, level: float) -> tuple[float, float]:
-        """The interval of a quantity from its values in `left_out`."""
+        """Return the interval of a quantity from its values in `left_out`."""
         return jackknife(self, quantity).interval(check_level(level))
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the result into the Axes `ax`, or a new figure; the class documents its picture."""
+        """Draw the result into the Axes `ax`, or a new figure; see the class for its content."""
         from ..plots.axes import one_axis
 
         ax = one_axis(ax, *self._inches())
@@ -106,7 +106,7 @@ def _plain(value: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Curve(Estimate):
-    """The df at several points: `_COLUMNS` have a value for each point, `_REST` one for all."""
+    """Degrees of freedom at several points: `_COLUMNS` have one value per point, `_REST` one for all."""
 
     _COLUMNS: ClassVar[tuple[str, ...]]
     _REST: ClassVar[tuple[str, ...]]
@@ -123,9 +123,9 @@ class Curve(Estimate):
         def left_out(self) -> Sequence[np.ndarray] | np.ndarray: ...
 
     def interval(self, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper ends of intervals for the df at each point, each with probability `level`.
+        """Return lower and upper ends of confidence intervals for the df at each point, at level `level`.
 
-        As in `DegreesOfFreedom.interval`. One draw serves all points, so neighbours err together.
+        As in `DegreesOfFreedom.interval`. All points share the draws, so their errors are correlated.
         """
         level = check_level(level)
         pairs = [
@@ -136,7 +136,7 @@ class Curve(Estimate):
         return lower, upper
 
     def to_frame(self, level: float = 0.95) -> pd.DataFrame:
-        """One row for each point; `lower` and `upper` are intervals of that level for the df."""
+        """Return one row per point; `lower` and `upper` are intervals for the df at level `level`."""
         frame = pd.DataFrame(self._columns())
         after_se = frame.columns.get_loc("se") + 1
         for k, ends in enumerate(self.interval(level)):
@@ -147,17 +147,17 @@ class Curve(Estimate):
         return {name: getattr(self, name) for name in self._COLUMNS}
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain Python values, ready for JSON; intervals of 95 % in place of `left_out`."""
+        """Return plain Python values for JSON, with 95 % intervals instead of `left_out`."""
         columns = {name: values.tolist() for name, values in self.to_frame().items()}
         return columns | {name: getattr(self, name) for name in self._REST}
 
     def _spread(self) -> list[np.ndarray]:
-        """The distances of the ends of the intervals from the df."""
+        """Return the distances of the ends of the intervals from the df."""
         lower, upper = self.interval()
         return [np.maximum(self.df - lower, 0), np.maximum(upper - self.df, 0)]
 
     def _draw_nominal(self, ax: Axes, label: str, **style: Any) -> None:
-        """Nominal against actual df, and the line where they are equal."""
+        """Draw nominal against actual df, and the diagonal."""
         assert self.nominal_df is not None
         top = 1.05 * max(self.df.max(), self.nominal_df.max())
         ax.plot([0, top], [0, top], "--", color="grey", label="self-consistent")
@@ -168,38 +168,38 @@ class Curve(Estimate):
 
 @dataclass(frozen=True, eq=False)
 class DegreesOfFreedom(Estimate):
-    """The degrees of freedom of a procedure and their parts.
+    """Degrees of freedom of a procedure and their components.
 
-    Each estimate has its standard error beside it, the number after ± where it is printed; it is 0.0
-    where the estimate is exact. None stands for a quantity that is not known of the procedure.
+    Each estimate has a standard error, printed after ±, which is 0.0 for exact values. Quantities that are
+    unknown for the procedure are None.
 
     Attributes
     ----------
     df, se : float
         Degrees of freedom, sum of Cov(muhat_i, y_i)/sigma_i^2.
     optimism_df, optimism_df_se : float or None
-        Sum of Cov(muhat_i, y_i)/mean(sigma^2), where sigma differs between rows or is a matrix; None where
-        it is one number and both are the same. The expected optimism of RSS/n is 2 mean(sigma^2)
-        optimism_df/n: they belong into AIC, BIC, GCV and Mallows' Cp of the unweighted RSS, and `df` into
-        those of the sum of (y_i - muhat_i)^2/sigma_i^2 of a weighted fit.
+        Sum of Cov(muhat_i, y_i)/mean(sigma^2), if sigma differs between rows or is a matrix; None if sigma is
+        one number and both are equal. The expected optimism of RSS/n is 2 mean(sigma^2) optimism_df/n. Use
+        optimism_df in AIC, BIC, GCV and Mallows' Cp of the unweighted RSS, and `df` in criteria of the
+        weighted sum of (y_i - muhat_i)^2/sigma_i^2.
     trace, n_coef, rank : float or None
-        Mean tr S(y), number of free parameters and rank of the active set.
+        Means of tr S(y), of the number of free parameters and of the rank of the active set.
     msdf : float or None
         Modified search cost, df - E[tr S(y)].
     sdf : float or None
         Search cost, df(refitted) - E[rank].
     trace_se, n_coef_se, rank_se, msdf_se, sdf_se : float or None
     per_observation : (n,) array or None
-        The n covariances that add up to df.
+        The n covariances whose sum is df.
     n_rep : int
-        Number of fits; 0 where none was needed.
+        Number of fits; 0 for exact values.
     n_designs : int or None
-        Number of designs that were drawn; None where the design was given.
+        Number of designs drawn; None for a given design.
     se_covers : str
-        What the standard errors and intervals cover: the draws of y for one design, or those of y and
-        of the design.
+        Variation covered by standard errors and intervals: the draws of y for one design, or the draws of
+        y and of the design.
     left_out : dict
-        For each quantity, its estimates without one repetition (group of them, design).
+        For each quantity, its leave-one-out estimates (over repetitions, groups of them, or designs).
     settings, versions : dict
 
     Examples
@@ -252,15 +252,14 @@ class DegreesOfFreedom(Estimate):
         return f"{getattr(self, name):.6g}" + (f" ± {se:.2g}" if se else "")
 
     def interval(self, quantity: str = "df", level: float = 0.95) -> tuple[float, float]:
-        """An interval that holds the true value with probability `level`.
+        """Return a confidence interval at level `level`.
 
-        The standard error alone says too little where a few repetitions make up most of the estimate:
-        twice the error then misses, on the low side. The interval is adjusted for that skewness. In
-        1,000 runs each of MARS with and without pruning, a tree, the lasso, best subset, ridge and
-        nearest neighbours, by the paper's estimator, it held the truth in 94.5 to 96.7 % of the runs at
-        level 0.95, and ± 1.96 errors in 91.6 to 96.0 %; with 20 instead of 100 repetitions, for MARS and
-        the tree, in 95.3 to 96.1 % and 86.8 to 95.0 %. What it is about, one design or all, is in
-        `se_covers`.
+        The interval corrects for skewness: if a few repetitions dominate the estimate, symmetric intervals
+        tend to lie below the true value. In 1,000 runs each of MARS with and without pruning, a tree, the
+        lasso, best subset, ridge and nearest neighbours, with the paper's estimator, the coverage at level
+        0.95 was 94.5 to 96.7 %, that of ± 1.96 standard errors 91.6 to 96.0 %; with 20 instead of 100
+        repetitions, for MARS and the tree, 95.3 to 96.1 % and 86.8 to 95.0 %. `se_covers` states whether
+        the interval applies to one design or to all.
 
         Parameters
         ----------
@@ -284,7 +283,7 @@ class DegreesOfFreedom(Estimate):
         return self._interval(quantity, level)
 
     def to_frame(self, level: float = 0.95) -> pd.DataFrame:
-        """One row for each known quantity: estimate, standard error, and interval of that level."""
+        """Return one row per known quantity: estimate, standard error, and interval at level `level`."""
         rows = []
         for name in filter(self._known, self._QUANTITIES):
             lower, upper = self.interval(name, level)
@@ -314,7 +313,7 @@ class DegreesOfFreedom(Estimate):
 
 
 def jackknife(result: Any, quantity: str = "df") -> Jackknife:
-    """A quantity of a result with its values without one repetition."""
+    """Return a quantity of a result with its leave-one-out values."""
     return Jackknife(getattr(result, quantity), result.left_out[quantity])
 
 
@@ -325,7 +324,7 @@ def draw_bars(
     ends: Iterable[Sequence[float]],
     label: str = "degrees of freedom",
 ) -> None:
-    """Horizontal bars with intervals, the first on top."""
+    """Draw horizontal bars with intervals, the first on top."""
     places, values = np.arange(len(names)), list(values)
     errors = [
         [max(0.0, v - low), max(0.0, high - v)] for v, (low, high) in zip(values, ends, strict=True)
@@ -340,17 +339,17 @@ def draw_bars(
 
 
 def coverage_note(result: Any) -> str:
-    """The number of repetitions and the coverage of the errors, below a table."""
+    """Return the note below a table: the number of repetitions and the coverage of the errors."""
     return note(f"{result.n_rep} repetitions; the error covers {result.se_covers}")
 
 
 def interval_text(ends: Sequence[float]) -> str:
-    """An interval in words."""
+    """Format an interval."""
     return f"{number(ends[0], 4)} to {number(ends[1], 4)}"
 
 
 def as_fields(estimates: Mapping[str, Jackknife | None]) -> dict[str, Any]:
-    """The fields of a result: values and errors, None for unknown quantities, and `left_out`."""
+    """Return the fields of a result: values, errors, None for unknown quantities, and `left_out`."""
     values: dict = {}
     for name in dict.fromkeys((*QUANTITIES, *estimates)):
         found = estimates.get(name)

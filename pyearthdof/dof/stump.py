@@ -1,4 +1,4 @@
-"""Exact degrees of freedom of a stump, the regression tree with one split, at a constant mean.
+"""Exact degrees of freedom of a stump, a regression tree with one split, at a constant mean.
 
 With k of n rows on the left, split k explains Z_k^2 sigma^2 of the sum of squares, where Z_k is the
 standardized difference of the two means: standard normal, with the correlation of Z_j and Z_k (j < k)
@@ -36,11 +36,10 @@ _MOST_ROWS = 1000
 def stump_df(n: int, p: int = 1) -> float:
     """Degrees of freedom of a regression tree with one split on noise, in closed form.
 
-    For one predictor without ties it is exact, and the same as
-    `degrees_of_freedom(RegressionTree(depth=1), X, method="exact")`, which also takes ties. For several
-    independent predictors it approximates the mean over designs from above: it takes the best splits of the
-    predictors for independent of each other, but they share the length of y. It was 2.8 % above Algorithm 1
-    for 60 x 5, 2.9 % for 100 x 10, and 8 % for 30 x 10 Gaussian predictors.
+    Exact for one predictor without ties; `degrees_of_freedom(RegressionTree(depth=1), X, method="exact")`
+    also handles ties. For several independent predictors, it approximates the mean over designs from
+    above, treating the best splits of the predictors as independent although they share y. It was 2.8 %
+    above Algorithm 1 for 60 x 5, 2.9 % for 100 x 10, and 8 % for 30 x 10 Gaussian predictors.
 
     Parameters
     ----------
@@ -67,7 +66,7 @@ def has_split_formula(procedure: Any, X: Rows) -> bool:
 
 
 def split_measurement(procedure: Any, X: Rows, responses: Responses) -> Measurement:
-    """The df of the best split of one predictor, whose two means are trace and number of parameters."""
+    """Return the df of the best split of one predictor; trace and number of parameters are 2."""
     if not has_one_sigma(responses):
         raise refusal("sigma", "an array", "a number with method='exact' for this procedure")
     if np.ptp(responses.mu) > 0:
@@ -79,7 +78,7 @@ def split_measurement(procedure: Any, X: Rows, responses: Responses) -> Measurem
 
 
 def df_of_splits(n: int, sizes: np.ndarray, p: int = 1) -> float:
-    """The df for splits that put so many of n rows on the left, for each of p independent predictors."""
+    """Return the df for candidate splits with these numbers of rows on the left, p independent predictors."""
     if len(sizes) > _MOST_ROWS:
         raise InvalidInputError(
             f"X has {len(sizes)} splits but method='exact' takes at most {_MOST_ROWS}"
@@ -93,7 +92,7 @@ def df_of_splits(n: int, sizes: np.ndarray, p: int = 1) -> float:
 
 
 def _stays_inside(n: int, sizes: np.ndarray, limit: float) -> float:
-    """P(|Z_k| <= limit for all k): the density of the chain is even, so that half of it is enough."""
+    """Return P(|Z_k| <= limit for all k), computed from half of the even density of the chain."""
     ratio = sizes / (n - sizes)
     correlations = np.sqrt(ratio[:-1] / ratio[1:])
     narrowest = np.sqrt(1 - correlations.max() ** 2) if len(correlations) else 1.0

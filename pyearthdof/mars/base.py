@@ -1,4 +1,4 @@
-"""The base class of the MARS estimators: options, choice of the engine, and the methods of a fitted model."""
+"""Base class of the MARS estimators: options, engine selection, and methods of fitted models."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .._utils.checks import (
     check_responses,
     refusal,
 )
-from .._utils.files import write_whole
+from .._utils.files import write_whole, written
 from .._utils.warnings import CollectedWarnings, warn_user
 from .._version import __version__
 from ..exceptions import FittingError, InvalidInputError, TrainingRowsError
@@ -42,6 +42,8 @@ from .data.training import TrainingData, response_levels
 from .engines import choose_engine, engine_called
 from .engines.base import Engine
 from .engines.separation import with_separation
+from .export.excel import to_excel
+from .export.inputs import TYPES as EXPORT_TYPES
 from .export.javascript import to_javascript
 from .export.onnx import to_onnx
 from .export.python import to_python
@@ -225,12 +227,12 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
 
     @property
     def glm_coef_(self):
-        """Coefficients of the generalised linear model, if there is one."""
+        """Coefficients of the generalised linear model."""
         return self._glm.coef
 
     @property
     def glm_(self) -> pd.DataFrame:
-        """A row of numbers for each response of the generalised linear model, if there is one."""
+        """Statistics of the generalised linear model, one row per response."""
         return self._glm.to_frame(self.model_.response_names)
 
     @property
@@ -240,7 +242,7 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         return self.model_.glm
 
     def __new__(cls, *args, **options):
-        """Refuse the names that an argument has elsewhere, and unknown ones."""
+        """Raise errors for unknown arguments, and name ours for those of R and py-earth."""
         for name, value in options.items():
             if name in OURS:
                 raise TypeError(f"{cls.__name__}() got {_other_name(name, value)}")
@@ -249,26 +251,26 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         return super().__new__(cls)
 
     def __getattr__(self, name: str) -> Any:
-        """Answer py-earth's names with ours."""
+        """Raise errors for attributes of py-earth that name ours."""
         ours = OUR_ATTRIBUTES.get(name) or OURS.get(name)
         if ours is not None and not hasattr(type(self), name):
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}: {name} {ours}")
         return object.__getattribute__(self, name)  # raises the error once more
 
     def _refuse_others(self, others: dict[str, Any]) -> None:
-        """Refuse arguments that `fit` does not have, py-earth's with our names."""
+        """Raise an error for arguments that `fit` does not have, naming ours for py-earth's."""
         for name, value in others.items():
             if name in OURS:
                 raise TypeError(f"fit() got {_other_name(name, value)}")
             raise TypeError(f"fit() got an unexpected keyword argument {name!r}")
 
     def _set_arguments(self, arguments: dict[str, Any]) -> None:
-        """Set the arguments of the constructor, `locals()` in it."""
+        """Set the arguments of the constructor from its `locals()`."""
         for name in self._argument_names():
             setattr(self, name, arguments[name])
 
     def set_params(self, **params):
-        """Set arguments, `params`, as scikit-learn does; names of py-earth and R are refused with ours."""
+        """Set arguments, `params`, as in scikit-learn; for names of py-earth and R, errors name ours."""
         for name, value in params.items():
             if name in OURS:
                 raise InvalidInputError(f"set_params() got {_other_name(name, value)}")
@@ -277,13 +279,13 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
     @classmethod
     @functools.cache
     def _argument_names(cls) -> list[str]:
-        """Names of the arguments; scikit-learn inspects the constructor each time, a sixth of a small fit."""
+        """Return the argument names; cached, because inspection takes a sixth of a small fit."""
         return cls._get_param_names()
 
     # fitting
 
     def _fit(self, data: TrainingData, options: EarthOptions | None = None) -> None:
-        """Fit, and set the fitted attributes; the options are checked unless they are given."""
+        """Fit and set the fitted attributes; options are validated unless given."""
         if data.formula is not None:
             frame = cast("FormulaData", data).frame
             warn_of_columns(frame, data.formula.raw_columns.columns)
@@ -305,9 +307,9 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
     def _fit_copy(
         self, data: TrainingData, options: EarthOptions | None = None, **changes: Any
     ) -> Self:
-        """A copy with `changes` of the arguments, fitted to data that this estimator has checked.
+        """Return a copy with `changes` of the arguments, fitted to data validated by this estimator.
 
-        `options`, if given, are those of this estimator, checked; then the changes need no check.
+        `options`, if given, are the validated options of this estimator; changes are then not validated.
         """
         copy = clone(self).set_params(**changes)
         self._hand_over(copy)
@@ -325,7 +327,7 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
             raise refusal("missing", self.missing, "'raise' with a formula")
 
     def _take_formula(self, data: FormulaData) -> None:
-        """Set the fitted attributes that come from the frame of a formula."""
+        """Set the fitted attributes that depend on the data frame of a formula."""
         self._take_names(self.model_)
         if not data.gives(self.model_.basis, self.bx_):
             raise FittingError(
@@ -338,7 +340,7 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
             self.classes_ = data.learned.classes
 
     def _take_names(self, model: MarsModel, names: Sequence[str] | None = None) -> None:
-        """The predictors of a model that was not fitted from a design of ours."""
+        """Set the predictors of a model that was not fitted from our design."""
         raw = model.raw_names
         self.n_features_in_ = len(raw)
         if names is None and (model.columns or model.formula or raw != default_names(len(raw))):
@@ -347,13 +349,13 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
             self.feature_names_in_ = np.array(names, dtype=object)
 
     def _learn(self, fit: Fit, data: TrainingData | None = None) -> None:
-        """Take over a fit."""
+        """Set the fitted attributes from a fit."""
         self.model_, self._fitted, self._data, self._rows = fit.model, fit, data, None
         if fit.cv is not None:
             self.cv_, self.cv_tables_ = cv_frames(fit.cv)
 
     def _options_for(self, design: Design, Y: np.ndarray | None = None) -> EarthOptions:
-        """The arguments, checked for a design and the (n, m) responses of all rows, one by default."""
+        """Return the validated options for a design and the (n, m) responses of all rows, one by default."""
         params = self._params()
         _expand_names(params, design.columns)
         gaps = () if design.columns is None else design.columns.gaps
@@ -366,11 +368,11 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         )
 
     def _params(self) -> dict[str, Any]:
-        """The effective arguments."""
+        """Return the effective arguments."""
         return {name: getattr(self, name) for name in self._argument_names()}
 
     def _settings(self) -> dict[str, Any]:
-        """The options of the fit and its seed, for the R code of a report."""
+        """Return the options of the fit and its seed, for the R code of a report."""
         model, params = self.model_, self._params()
         _expand_names(params, model.columns)
         seed = params["random_state"]
@@ -386,25 +388,25 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         }
 
     def _seed(self) -> int:
-        """The seed of R's cross-validation: random_state itself if it is a number."""
+        """Return the seed of R's cross-validation: random_state itself if it is a number."""
         if isinstance(self.random_state, (int, np.integer)):
             return int(self.random_state)
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     @available_if(_is_of_earth)
     def reprune(self, *, penalty=None, nprune=None, pmethod=None):
-        """Return a new estimator: the same forward pass, pruned again (R's `update` with ponly).
+        """Return a new estimator with the same forward pass, pruned again (R's `update` with ponly).
 
         Parameters
         ----------
         penalty, nprune, pmethod
-            As in the constructor; what is None stays as it is.
+            As in the constructor; None keeps the current value.
 
         Notes
         -----
-        There is no cross-validation in it. The training data are needed: a fitted estimator keeps copies of
-        y and the weights and refers to X, but leaves all of them out when it is pickled, unless it was made
-        with keepxy=True. An X that was changed in place since the fit is refused.
+        Does not cross-validate. Requires the training data: a fitted estimator keeps copies of y and the
+        weights and a reference to X, which are not pickled unless keepxy=True. Raises an error if X was
+        modified since the fit.
         """
         check_is_fitted(self)
         self._refuse_merged("reprune")
@@ -417,25 +419,24 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
 
     @available_if(_is_of_earth)
     def update(self, *, formula=None, ponly=False, **options):
-        """Return a new estimator: fitted again to the same data with other options (R's `update`).
+        """Return a new estimator, fitted to the same data with other options (R's `update`).
 
         Parameters
         ----------
         formula : str, optional
-            For a model from a formula another one, in which dots stand for the sides of the old one:
-            ". ~ . - x".
+            For a model from a formula: a new formula, in which dots stand for the sides of the old one, such
+            as ". ~ . - x", or "~ . - x" with the same response.
         ponly : bool
-            Only prune again, without a forward pass; with nfold the folds prune the terms found on all
-            rows, too. As in R that is also done if no other options are given than the glm's, nprune,
-            pmethod, get_leverages and exhaustive_tol, unless one of them comes with nfold: then every fold
-            has a forward pass of its own. `random_state` and `n_jobs`, which R does not have, change
-            nothing of this.
+            Only prune again, without a forward pass; with nfold, the folds prune the terms found on all
+            rows. As in R, this is the default if the only options are those of the glm, nprune, pmethod,
+            get_leverages and exhaustive_tol, unless nfold is also given: then every fold has its own forward
+            pass. `random_state` and `n_jobs`, which R does not have, do not matter for this rule.
         **options
-            Arguments of the constructor; the others stay as they are.
+            Arguments of the constructor; the others keep their values.
 
         Notes
         -----
-        The training data are needed, as in `reprune`.
+        Requires the training data, as `reprune`.
 
         Examples
         --------
@@ -468,7 +469,7 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         return again
 
     def _refuse_merged(self, name: str) -> None:
-        """Refuse what needs the forward pass of one model."""
+        """Raise an error if `name` requires the forward pass of a single model."""
         if self.model_.is_merged:
             raise InvalidInputError(
                 f"{name} needs the forward pass of one model, but this one is made of several: fit "
@@ -517,7 +518,7 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         return self._data
 
     def _training_fit(self, name: str) -> Fit:
-        """The fit with its training rows, which `name` needs."""
+        """Return the fit with its training rows, which `name` requires."""
         if self._fitted is not None:
             return self._fitted
         if "model_" not in vars(self):
@@ -546,14 +547,14 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         return tags
 
     def _check_fitted(self) -> None:
-        """scikit-learn's check where it will raise: it takes longer than a prediction."""
+        """Run scikit-learn's check only if it will raise: it takes longer than a prediction."""
         if not self.__sklearn_is_fitted__():
             check_is_fitted(self)
 
     # prediction
 
     def _predict(self, X, type, missing, thresh, extrapolate):
-        """The predictions of `Earth.predict`."""
+        """Predict as `Earth.predict`."""
         self._check_fitted()
         propagate = check_missing(missing)
 
@@ -590,45 +591,48 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
     def predict_interval(
         self, X=None, level=0.95, kind="prediction", type="response"
     ) -> pd.DataFrame:
-        """Intervals by the variance model of a fit with `varmod_method`; needs no R, but for a gam.
-
-        A frame with the columns `fit`, `lower` and `upper`.
+        """Compute intervals from the variance model (`varmod_method`), without R except for a gam.
 
         Parameters
         ----------
         X : array or DataFrame, optional
-            New rows; None means the training rows.
+            New rows; None stands for the training rows.
         level : float
             Coverage, between 0 and 1.
         kind : {"prediction", "confidence"}
-            For a new observation, or for its mean.
+            Interval for a new observation, or for its mean.
         type : {"response", "link", "earth"}
-            What the intervals are around. A generalised linear model has them for "earth" alone, the
-            least-squares fit of its terms; without one all three are the same.
+            Centre of the intervals. Generalised linear models support only "earth", the least-squares fit;
+            otherwise all three are the same.
+
+        Returns
+        -------
+        DataFrame
+            `fit`, `lower` and `upper`.
 
         Notes
         -----
         With z the quantile of the normal distribution, a prediction interval is fit +- z sd(x), with the
         standard deviation sd(x) of `predict_sd`. A confidence interval at a training row is R's, fit +- z s,
         where s is the standard deviation of its out-of-fold predictions over the repetitions of
-        cross-validation. At new rows R has none. There it is fit +- z sd(x) sqrt(h(x)) with the leverage
-        h(x) = b(x)'(B'WB)^-1 b(x) of the row, where b(x) are the terms at x, B those of the training rows,
-        and W the case weights; it takes the terms for given, so that it does not know of the search for
-        them.
+        cross-validation. At new rows, where R has no confidence intervals, it is fit +- z sd(x) sqrt(h(x))
+        with the leverage h(x) = b(x)'(B'WB)^-1 b(x), where b(x) are the terms at x, B those of the training
+        rows, and W the case weights. It treats the terms as fixed and ignores the search.
 
         Examples
         --------
         >>> import numpy as np
         >>> from pyearthdof import Earth
-        >>> x = np.linspace(0, 1, 100)[:, None]
-        >>> y = x[:, 0] * (1 + np.random.default_rng(0).normal(size=100) / 9)
+        >>> rng = np.random.default_rng(0)
+        >>> x = rng.uniform(size=(100, 1))
+        >>> y = x[:, 0] + x[:, 0] * rng.normal(size=100) / 9
         >>> model = Earth(nfold=5, ncross=5, varmod_method="lm", random_state=1).fit(x, y)
         >>> model.predict_interval([[0.2], [0.8]]).round(3)
              fit  lower  upper
-        0  0.202  0.154  0.251
-        1  0.817  0.637  0.997
+        0  0.201  0.149  0.253
+        1  0.724  0.572  0.877
         >>> model.predict_sd([[0.2], [0.8]]).round(3)
-        array([0.025, 0.092])
+        array([0.027, 0.078])
         """
         check_is_fitted(self)
         level = check_level(level)
@@ -641,12 +645,12 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
 
     @available_if(_is_of_earth)
     def predict_sd(self, X=None) -> np.ndarray:
-        """Standard deviations of new observations by the variance model: R's predict(interval="se").
+        """Compute standard deviations of new observations (R's predict(interval="se")).
 
         Parameters
         ----------
         X : array or DataFrame, optional
-            New rows; None means the training rows.
+            New rows; None stands for the training rows.
 
         Examples
         --------
@@ -658,7 +662,7 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         return standard_deviations(self.model_, fit, new, by_r)
 
     def _rows_of_intervals(self, X, type):
-        """New rows or None, and R's own predict at them."""
+        """Return the new rows or None, and R's predict at them."""
         r_object = None if self._fitted is None else self._fitted.r_object
         method = self.varmod_method
         check_variance_model(self.model_, method, type, has_r_object=r_object is not None)
@@ -671,12 +675,12 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         return new, by_r
 
     def transform(self, X):
-        """Evaluate the selected terms at the rows of X: an (n, n_terms_) matrix; needs no R."""
+        """Evaluate the selected terms at the rows of X: an (n, n_terms_) matrix."""
         check_is_fitted(self)
         return self.model_.basis(check_new_data(self, X))
 
     def get_feature_names_out(self, input_features=None):
-        """Names of the columns of `transform`: R's names of the selected terms.
+        """Return the names of the columns of `transform`: R's names of the selected terms.
 
         `input_features` is ignored.
         """
@@ -688,26 +692,25 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
     def summary(
         self, *, details=False, style="h", decomp="anova", digits=7, fixed_point=True
     ) -> Summary:
-        """R's own summary of the model; where there is no R, the same text by us.
+        """Return R's summary of the model, with or without R.
 
-        Below it are the variance model, if there is one, with standard errors of its coefficients, the
-        lengths of the prediction intervals, and the shares of the responses in them.
-
-        It is a str, which notebooks show with the terms drawn.
+        If there is a variance model, the summary includes the standard errors of its coefficients, the
+        lengths of the prediction intervals, and the proportions of responses inside them. The result is a
+        str, which notebooks display with the terms drawn.
 
         Parameters
         ----------
         details : bool
-            For a generalised linear model, also earth's coefficients and R's table of the glm, which needs
-            the training rows.
+            For a generalised linear model: include earth's coefficients and R's table of the glm, which
+            requires the training rows.
         style : {"h", "pmax", "max", "C", "bf"}
             "h" is a table of coefficients, the others are formulas as in `format`.
         decomp : {"anova", "none"}
-            Order of the terms: by degree and predictor, or as they were found.
+            Order of the terms: by degree and predictor, or as found.
         digits : int
             Significant digits.
         fixed_point : bool
-            Round coefficients that are tiny beside the largest away.
+            Omit coefficients that are negligible relative to the largest.
 
         Examples
         --------
@@ -751,9 +754,9 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         return Summary.of(text, self.model_)
 
     def _printed_by_r(self) -> bytes | None:
-        """R's object if R can print its summary.
+        """Return R's object if R can print its summary.
 
-        R stops at an infinite GCV, and at a variance model of dependent columns, unless it has only two
+        R fails for an infinite GCV, and for a variance model of dependent columns with more than two
         coefficients.
         """
         fit = self._fitted
@@ -765,7 +768,7 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         return None if stops else fit.r_object
 
     def _glm_fits(self):
-        """The generalised linear models with the errors of their coefficients, from the training rows."""
+        """Return the generalised linear models with standard errors, from the training rows."""
         if self._data is None:
             return None
         from .engines.native.engine import model_slopes
@@ -776,7 +779,7 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         return fit_glms_again(self.bx_, data, options, model_slopes(self.model_, options))
 
     def _row_summary(self, *, whole: bool = False) -> RowSummary:
-        """Statistics of the training rows; anova and importances only if `whole`."""
+        """Return statistics of the training rows; anova and importance only if `whole`."""
         if self._rows is not None:
             return self._rows
         fit = self._training_fit("this")
@@ -792,7 +795,7 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         )
 
     def format(self, style="h", *, decomp="anova", digits=7, use_names=True, colon_char=":") -> str:
-        """The model as a formula, the text of R's `format(fit, style)`.
+        """Return the model as a formula, the text of R's `format(fit, style)`.
 
         Parameters
         ----------
@@ -801,9 +804,9 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         decomp, digits
             As in `summary`.
         use_names : bool
-            Names of the predictors, or x[,1], x[,2], ...
+            Use the names of the predictors instead of x[,1], x[,2], ...
         colon_char : str
-            What stands for the colon in names of interactions.
+            Replacement for the colon in names of interactions.
         """
         check_is_fitted(self)
         given = {
@@ -834,25 +837,25 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         return model_html(self.model_) if "model_" in vars(self) else ""
 
     def report(self, path, X=None, y=None, *, df=None, level=0.95, title=None) -> None:
-        """Write the model as one HTML page to the file `path`; an existing one is replaced whole.
+        """Write the model as one HTML page to the file `path`, replacing an existing one atomically.
 
-        The page needs no server, no network and nothing beside it. It has the equation in words and in
-        mathematics, effects, importance, model selection, cross-validation, residuals or calibration,
-        degrees of freedom, the R code of the same model and an explorer: a control for each predictor, and
-        the prediction, its interval and what each term adds follow at once, computed in the page as
-        `predict` computes them. A loaded model has no training rows; what needs them says so.
+        The page is self-contained and works offline. It shows the equation in words and in mathematics,
+        effects, importance, model selection, cross-validation, residuals or calibration, degrees of freedom,
+        the R code of the same model, and an explorer with a control for each predictor, which updates the
+        prediction, its interval and the contributions of the terms. For loaded models, parts that need the
+        training rows are omitted with a note.
 
         Parameters
         ----------
         path : str or path
         X : array or DataFrame, optional
-            Other rows, such as a test set, to predict, and to choose from in the explorer.
+            Other rows, such as a test set, to predict and to offer in the explorer.
         y : array, (n,) or (n, m), optional
-            What was observed there, which the page compares with the predictions; classes of a classifier.
+            Responses or classes of these rows, to compare with the predictions.
         df : PenaltyCorrection, DegreesOfFreedom or SelfConsistency, optional
-            Actual degrees of freedom to set beside the nominal ones; nothing is measured without them.
+            Actual degrees of freedom to show next to the nominal ones.
         level : float, default 0.95
-            Coverage of bands and intervals, where there is a variance model.
+            Coverage of bands and intervals, if there is a variance model.
         title : str, optional
             Heading of the page.
 
@@ -874,19 +877,20 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         write_report(self, path, X, y, df=df, level=level, title=title)
 
     def predict_deriv(self, X, variables=None, *, type="response"):
-        """Derivatives of the predictions at the rows of X, in py-earth's shape (n, variables, responses).
+        """Compute derivatives of the predictions at the rows of X, of shape (n, variables, responses).
 
-        They are exact. On a knot a hinge has the slope of its flat side, 0.
+        The derivatives are exact and the shape is that of py-earth. At a knot, the derivative is the slope to
+        its right.
 
         Parameters
         ----------
         X : as in `predict`
         variables : name, index or a list of these, optional
-            The columns by which to differentiate, by default all numeric ones. Of a formula these are the
-            columns that enter it as they are and nowhere else.
+            Columns to differentiate by, by default all numeric ones. For a formula, these are the columns
+            that enter it untransformed and nowhere else.
         type : {"response", "link", "earth"}
-            With a generalised linear model: of the mean, of the linear predictor, or of the least-squares
-            fit of the terms.
+            For a generalised linear model: derivative of the mean, of the linear predictor, or of the
+            least-squares fit.
 
         Examples
         --------
@@ -901,10 +905,10 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         return self.model_.predict_deriv(check_new_data(self, X), variables, type)
 
     def contributions(self, X) -> pd.DataFrame:
-        """The parts of the prediction at the rows of X, term by term, the intercept first.
+        """Compute the contribution of each term to the predictions at the rows of X, intercept first.
 
-        The columns add up to `predict(X)`; to the linear predictor, `predict(X, type="link")`, with a
-        generalised linear model. Several responses have two levels of columns: the response and the term.
+        The columns sum to `predict(X)`; for a generalised linear model, to the linear predictor,
+        `predict(X, type="link")`. Several responses have two column levels: response and term.
 
         Examples
         --------
@@ -921,16 +925,20 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         return term_contributions(self.model_, check_new_data(self, X), index)
 
     def residuals(self, type="earth"):
-        """Residuals of the training rows, R's `residuals(fit, type)`.
+        """Return the residuals of the training rows, R's `residuals(fit, type)`.
 
         Parameters
         ----------
         type : {"earth", "deviance", "response", "standardize", "delever", "pearson", "working", "partial", \
 "glm.response", "glm.pearson", "glm.working", "glm.partial"}
-            "earth" are those of the least-squares fit. "deviance" and "response" are the same without a
-            generalised linear model, and its own with one; "pearson", "working" and "partial" need one.
-            "delever" divides by the root of 1 - leverage. "standardize" divides by the standard error of
-            the variance model, too, and needs R for a gam. "partial" is a frame with a column for each term.
+            "earth": residuals of the least-squares fit. "deviance" and "response": of the generalised
+            linear model, if any, otherwise of the least-squares fit; "pearson", "working" and "partial"
+            require a generalised linear model. "delever" divides by the square root of 1 - leverage.
+            "standardize" also divides by the standard error of the variance model; with a gam it requires R.
+
+        Returns
+        -------
+        (n,) or (n, m) array; for "partial", a DataFrame with one column per term.
         """
         check_is_fitted(self)
         check_choice("type", type, TYPES)
@@ -961,20 +969,23 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         return standardized_residuals(fit.r_object)[:, 0]
 
     def coef(self, type="response", decomp="none"):
-        """Coefficients by `terms_`, the row names of R's `fit$coefficients`.
+        """Return the coefficients indexed by `terms_`, the row names of R's `fit$coefficients`.
 
-        R's `coef(fit)` has the same numbers, with the names as `summary` prints them:
-        "h(a-1) * h(b-2)" for "h(a-1)*h(b-2)". Several responses, of which R gives the first, have a column
-        each.
+        R's `coef(fit)` has the same numbers under the names printed by `summary`: "h(a-1) * h(b-2)" for
+        "h(a-1)*h(b-2)".
 
         Parameters
         ----------
         type : {"response", "earth", "glm"}
-            Those of the generalised linear model where there is one; always those of the least-squares
-            fit; or of the generalised linear model only.
+            "response": coefficients of the generalised linear model, if any, otherwise of the
+            least-squares fit. "earth" and "glm" select one of them.
         decomp : {"none", "anova"}
-            Order: as the terms were found, or by degree and predictor. (R's `coef` of earth 5.3.2 leaves
-            the names in the first order.)
+            Order: as found, or by degree and predictor. (R's `coef` in earth 5.3.2 keeps the names in the
+            first order.)
+
+        Returns
+        -------
+        Series, or for several responses a DataFrame with one column each, of which R returns the first.
 
         Examples
         --------
@@ -1002,15 +1013,15 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         return pd.DataFrame(values[order], index=names, columns=list(model.response_names))
 
     def importance(self, *, trim=True, sqrt=True):
-        """Importance of the predictors as a DataFrame, R's `evimp`: nsubsets, gcv, rss, used.
+        """Return the variable importance as a DataFrame, R's `evimp`: nsubsets, gcv, rss, used.
 
-        A model that is a mean of several has no subsets: its columns are sd, the standard deviation at the
-        training rows of what the terms of a predictor add, and used.
+        Averaged models have no subsets: their columns are sd, the standard deviation over the training rows
+        of the contribution of the predictor, and used.
 
         Parameters
         ----------
         trim : bool
-            Leave out predictors that are in no subset of the pruning pass.
+            Omit predictors that are in no subset of the pruning pass.
         sqrt : bool
             Take the square root of gcv and rss before scaling them to 100.
 
@@ -1029,10 +1040,10 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
 
     @property
     def feature_importances_(self):
-        """Share of each column of X in the importance by GCV; a factor's columns are added up.
+        """Importance by GCV of each column of X as a share of the total, summed over a factor's columns.
 
-        What scikit-learn's SelectFromModel and RFE choose columns by. Where no subset gains in GCV, it is
-        the importance by RSS; where no column is used at all, the shares are 0.
+        Used by scikit-learn's SelectFromModel and RFE. If no subset improves GCV, importance by RSS is used;
+        if no column is used, all shares are 0.
         """
         check_is_fitted(self)
         model = self.model_
@@ -1045,11 +1056,14 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         return feature_importances(model)
 
     def anova(self):
-        """Friedman's decomposition: terms grouped by the predictors they use.
+        """Return Friedman's ANOVA decomposition: terms grouped by the predictors they use.
 
-        A row has the `terms` of its group, the standard deviation `sd` of what it adds to the fit at the
-        training rows, and the `gcv` of the model without it; the model's own GCV is `gcv_`. A model that is
-        a mean of several has no `gcv`.
+        Returns
+        -------
+        DataFrame
+            One row per group: the number of `terms`, the standard deviation `sd` of its contribution over
+            the training rows, and the `gcv` of the model without it, to compare with `gcv_`. Averaged models
+            have no column `gcv`.
 
         Examples
         --------
@@ -1068,10 +1082,11 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
 
     # files and other languages
 
-    def to_python(self, name="predict", type="response") -> str:
-        """Source of a plain Python function that predicts one row; it imports nothing but math.
+    def to_python(self, name="predict", type="response", *, path=None) -> str:
+        """Return the source of a Python function that predicts one row and imports only math.
 
-        Its name is `name`, and `type` is what it predicts, as in `predict`.
+        `name` is the name of the function and `type` its prediction, as in `predict`. With `path`, the source
+        is also written to this file.
 
         Examples
         --------
@@ -1084,26 +1099,29 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         7.577
         """
         check_is_fitted(self)
-        return to_python(self.model_, name, type=type)
+        return written(path, to_python(self.model_, name, type=type))
 
     def to_sympy(self, type="response"):
-        """The model as a sympy expression; needs the package sympy (an example is in `export`).
+        """Return the model as a sympy expression; requires sympy.
 
-        `type` is what it predicts, as in `predict`.
+        `type` is the prediction, as in `predict`.
         """
         check_is_fitted(self)
         return to_sympy(self.model_, type=type)
 
-    def to_sql(self, type="response", dialect="ansi"):
-        """The model as one SQL expression for a SELECT; a list of them for several responses.
+    def to_sql(self, type="response", dialect="ansi", *, path=None):
+        """Return the model as an SQL expression for a SELECT; for several responses, a list of them.
 
         Parameters
         ----------
         type : {"response", "link", "earth"}
             The prediction, as in `predict`.
         dialect : {"ansi", "mysql"}
-            How names and texts are quoted: "ansi" for SQLite, DuckDB and PostgreSQL, "mysql" for MySQL,
+            Quoting of names and strings: "ansi" for SQLite, DuckDB and PostgreSQL, "mysql" for MySQL,
             MariaDB, BigQuery and Spark.
+        path : str or path, optional
+            A file to write the expression to as well; the expressions of several responses are separated by
+            commas.
 
         Examples
         --------
@@ -1114,49 +1132,108 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         True
         """
         check_is_fitted(self)
-        return to_sql(self.model_, type=type, dialect=dialect)
+        found = to_sql(self.model_, type=type, dialect=dialect)
+        written(path, found if isinstance(found, str) else ",\n".join(found))
+        return found
 
-    def to_javascript(self, name="predict", type="response") -> str:
-        """Source of a JavaScript function that predicts one row, an object by column names.
+    def to_javascript(self, name="predict", type="response", *, path=None) -> str:
+        """Return the source of a JavaScript function that predicts one row, an object keyed by column.
 
         Parameters
         ----------
         name : str
             Name of the function.
         type : {"response", "link", "earth", "terms", "proba", "sd"}
-            What it gives: as in `predict`, or what each term adds (`contributions`), the probabilities of a
+            Result of the function: as in `predict`, the `contributions` of the terms, the probabilities of a
             classifier, or the standard deviation of a new observation (`predict_sd`).
+        path : str or path, optional
+            A file to write the source to as well.
         """
         check_is_fitted(self)
-        return to_javascript(self.model_, name, type=type)
+        return written(path, to_javascript(self.model_, name, type=type))
 
-    def to_onnx(self, type="response"):
-        """The model as an ONNX graph in double precision; needs the package onnx, whose `save` writes it.
+    def to_excel(self, path=None, X=None, *, type="response") -> dict[str, str]:
+        """Return the model as formulas of a spreadsheet, or write a workbook that computes them.
 
-        A model of numbers has one input, X; one with factors an input for each column, of texts where it is
-        a factor. The output is `prediction`; of a classifier, `label` and `probabilities`.
+        The predictors are in the columns from A on, as in X, and the formulas to the right of them: factors
+        have cells for their levels, sums that are longer than the 8,192 characters of a formula are divided
+        over several cells, and a generalised linear model has a cell for the linear predictor. Probabilities
+        of a classifier are those of `predict_raw_proba`. An empty cell or an unknown level gives #N/A, but
+        for a column with missing values in the fit. Numbers have the 15 digits that Excel reads.
 
         Parameters
         ----------
+        path : str or path, optional
+            An .xlsx file to write; needs the package openpyxl. The first row has the headings.
+        X : array or DataFrame, optional
+            Rows for the workbook, as in `predict`; by default one row of medians and most frequent levels,
+            to be changed in the spreadsheet.
         type : {"response", "link", "earth"}
-            What it predicts, as in `predict`; for a classifier other types give `prediction`.
+            The prediction, as in `predict`.
+
+        Returns
+        -------
+        dict
+            The formulas by their cells in the second row, the prediction at the end; that row may be filled
+            down.
+
+        Examples
+        --------
+        >>> from pyearthdof import Earth
+        >>> from pyearthdof.datasets import load_ozone
+        >>> model = Earth.from_formula("O3 ~ temp", load_ozone(), engine="native", nprune=2)
+        >>> model.to_excel()["B2"].partition(",")[0]
+        '=IF(COUNT(A2)=1'
         """
         check_is_fitted(self)
+        if path is None and X is not None:
+            raise InvalidInputError("X is given but path is None: the rows of X are for a workbook")
+        if X is not None:
+            X = check_new_data(self, X)
+        return to_excel(self.model_, path, X, type=type)
+
+    def to_onnx(self, path=None, *, type="response"):
+        """Return the model as an ONNX graph in double precision; requires onnx.
+
+        Models without factors have one input, X; models with factors one input per column, of strings for
+        factors. The output is `prediction`, for a classifier `label` and `probabilities`.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            A file to write the graph to as well.
+        type : {"response", "link", "earth"}
+            The prediction, as in `predict`; for a classifier, types other than the default give `prediction`.
+
+        Returns
+        -------
+        onnx.ModelProto
+        """
+        check_is_fitted(self)
+        if path in EXPORT_TYPES:
+            raise InvalidInputError(f"path={path!r} but it should be a file: write type={path!r}")
         if type == "response" and hasattr(self, "classes_"):
-            return to_onnx(self.model_, classes=self.classes_, threshold=self.threshold)
-        return to_onnx(self.model_, type=type)
+            graph = to_onnx(self.model_, classes=self.classes_, threshold=self.threshold)
+        else:
+            graph = to_onnx(self.model_, type=type)
+        if path is not None:
+            write_whole(path, graph.SerializeToString())
+        return graph
 
     def to_frame(self, type="response") -> pd.DataFrame:
-        """The terms as a tidy table: a row for each factor of each term, with coefficient and knot.
-
-        The columns are `term`, `number`, `response`, `coef`, `degree`, and of the factor `predictor`,
-        `column`, `level`, `shape` ("constant", "linear", "above", "below") and `knot`.
+        """Return the terms as a tidy table: one row per factor of each term, with coefficient and knot.
 
         Parameters
         ----------
         type : {"response", "link", "earth"}
-            Which coefficients: of the generalised linear model where there is one, or those of the
-            least-squares fit.
+            Coefficients of the generalised linear model, if any ("response", "link"), or of the
+            least-squares fit ("earth").
+
+        Returns
+        -------
+        DataFrame
+            `term`, `number`, `response`, `coef`, `degree`, and for the factor `predictor`, `column`,
+            `level`, `shape` ("constant", "linear", "above", "below") and `knot`.
 
         Examples
         --------
@@ -1175,12 +1252,10 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
 
     @available_if(_is_of_earth)
     def to_rds(self, path) -> None:
-        """Write the model to `path`, an .rds file which `readRDS` makes an earth object in R again.
+        """Write the model to `path`, an .rds file that `readRDS` reads as an earth object.
 
-        A model that R's engine fitted needs no R for that; another one is rebuilt in R first, without its
-        cross-validation and variance model.
-
-        There is an example in `Earth.from_r`.
+        Models fitted by R's engine are written without R; others are rebuilt in R first, without
+        cross-validation and variance model. See `Earth.from_r` for an example.
         """
         check_is_fitted(self)
         self._refuse_merged("to_rds")
@@ -1189,7 +1264,7 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         write_rds(self._training_fit("to_rds"), path, self._fit_in_r)
 
     def _fit_in_r(self) -> Fit:
-        """R's fit of the same data."""
+        """Return R's fit of the same data."""
         if self.glm_l2:
             raise InvalidInputError(
                 f"glm_l2={self.glm_l2!r} but R has no ridge penalty: an .rds file needs glm_l2=0"
@@ -1200,16 +1275,16 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
             return engine_called("r").fit(data, options)
 
     def save(self, path: str | os.PathLike) -> None:
-        """Write the fitted estimator to the file `path`, as JSON; an existing one is replaced whole.
+        """Write the fitted estimator to the file `path` as JSON, replacing an existing one atomically.
 
-        The training rows are not in it, and neither is what needs them: `residuals`, `reprune` and
-        `update`, intervals at the training rows. Everything else is. `MarsModel.load`
-        reads it, too; `pyearthdof.mars.model.mars_model.model_schema` returns its JSON schema.
+        The training rows are not saved, nor anything that depends on them: `residuals`, `reprune`, `update`
+        and intervals at the training rows. `MarsModel.load` also reads the file;
+        `pyearthdof.mars.model.mars_model.model_schema` returns its JSON schema.
         """
         write_whole(path, self.to_json())
 
     def to_json(self) -> str:
-        """The text of the file that `save` writes; every number survives to the last bit."""
+        """Return the text of the file that `save` writes; numbers are stored exactly."""
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
         return EstimatorFile(
@@ -1227,11 +1302,11 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
 
     @classmethod
     def load(cls, path: str | os.PathLike):
-        """Read the file at `path`, which `save` wrote, or `MarsModel.save`.
+        """Load the file at `path`, written by `save` or `MarsModel.save`.
 
-        No code is run, so that it is safe for files from strangers. What needs the training rows raises
-        `TrainingRowsError`, one sentence. A model that R fitted has our summary, in R's layout; of a
-        classifier a file of `MarsModel.save` does not have the classes and is refused.
+        Reading a file cannot run code. Methods that require the training rows raise `TrainingRowsError`.
+        Files of `MarsModel.save` do not contain the classes of a classifier, so that an EarthClassifier
+        cannot be loaded from them.
 
         Examples
         --------
@@ -1248,12 +1323,12 @@ loaded from a file without them: fit again, or pickle the estimator
 
     @classmethod
     def from_json(cls, text: str):
-        """Read the text of `to_json`, as `load` reads its file."""
+        """Load the text of `to_json`, as `load` a file."""
         return cls._of_file(EstimatorFile.from_json(text))
 
     @classmethod
     def _of_file(cls, file: EstimatorFile):
-        """The estimator in a file; a model alone becomes one with the settings of the model."""
+        """Return the estimator in a file; a bare model becomes an estimator with its settings."""
         known, params = cls._argument_names(), file.params
         if file.kind is None:
             if hasattr(cls, "predict_proba"):
@@ -1281,7 +1356,7 @@ loaded from a file without them: fit again, or pickle the estimator
 
 
 def check_many(Y: Any, n: int) -> np.ndarray:
-    """Many responses for n rows, as an (n, m) matrix of finite numbers."""
+    """Return many responses for n rows as an (n, m) matrix of finite numbers."""
     check_kind("Y", Y)
     return check_responses(Y, n)
 
@@ -1293,9 +1368,9 @@ def _other_name(name: str, value: Any) -> str:
 def search_options(
     estimator: MarsEstimator, names: Sequence[str], columns: Columns | None = None
 ) -> dict[str, Any]:
-    """The options that decide what the forward pass finds, `linpreds` as column numbers.
+    """Return the options that determine the forward pass, with `linpreds` as column numbers.
 
-    `names` are the columns with factors expanded, `columns` says which factors they come from.
+    `names` are the expanded columns, `columns` the factors that they come from.
     """
     options = {name: getattr(estimator, name) for name in SEARCH_OPTIONS}
     _expand_names(options, columns)
@@ -1306,10 +1381,10 @@ def search_options(
 
 
 def weights_kept(data: TrainingData, options: EarthOptions) -> np.ndarray | None:
-    """The case weights that R keeps with a fit, as they were given; None where it uses none.
+    """Return the case weights that R keeps with a fit, as given; None if it uses none.
 
-    They are of all rows, but of the rows to fit on for a glm. R cross-validates no subset: its folds are of
-    the rows to fit on, too.
+    They cover all rows, for a glm only the rows of the fit. R does not cross-validate subsets, so folds
+    cover the rows of the fit as well.
     """
     folds = options.nfold > 1
     given = data.training_weights if folds else data.all_weights
@@ -1325,7 +1400,7 @@ def weights_kept(data: TrainingData, options: EarthOptions) -> np.ndarray | None
 
 
 def _expand_names(params: dict[str, Any], columns: Columns | None) -> None:
-    """Put the names of the columns of a raw factor in place of its own, in all options that name columns."""
+    """Replace names of raw factors by those of their columns, in all options that name columns."""
     params["linpreds"] = _expanded_names(params["linpreds"], columns)
     groups = params["interactions"]
     if isinstance(groups, list | tuple) and not any(isinstance(group, str) for group in groups):
@@ -1333,7 +1408,7 @@ def _expand_names(params: dict[str, Any], columns: Columns | None) -> None:
 
 
 def _expanded_names(linpreds: Any, columns: Columns | None) -> Any:
-    """Names of raw factors in linpreds stand for all their columns."""
+    """Replace names of raw factors in linpreds by those of all their columns."""
     if columns is None or linpreds is None or isinstance(linpreds, (bool, int)):
         return linpreds
     values = [linpreds] if isinstance(linpreds, str) else list(linpreds)
@@ -1346,5 +1421,5 @@ def _expanded_names(linpreds: Any, columns: Columns | None) -> Any:
 
 
 def _earth_version(style: str) -> str | None:
-    """The version of the installed earth, which decides the table of style "bf"."""
+    """Return the version of the installed earth, which determines the table of style "bf"."""
     return bridge.installed_version("earth") if style == "bf" else None

@@ -1,4 +1,4 @@
-"""EarthClassifier: R's earth with a binomial model on its terms, as a scikit-learn classifier."""
+"""EarthClassifier: R's earth with a binomial model of its terms, as a scikit-learn classifier."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WEIGHTED_SUCCESSES = "non-integer #successes in a binomial glm!"  # R's warning
 
 
 def _check_rows(classes, codes, weights, rows) -> None:
-    """Refuse rows, or weights, that leave one class only."""
+    """Raise an error if the rows or weights leave only one class."""
     if rows is not None:
         check_classes(classes, codes[rows], "subset has rows of")
     if weights is not None:
@@ -35,28 +35,28 @@ def _check_rows(classes, codes, weights, rows) -> None:
 
 
 class EarthClassifier(ClassifierMixin, MarsEstimator):
-    """Classification by MARS, as R's earth does it with `glm=list(family=binomial)`.
+    """MARS for classification, as R's earth with `glm=list(family=binomial)`.
 
-    Two classes are one binomial model of the second class. More are one binomial model for each class on
-    the same terms, whose probabilities do not add up to 1: `predict_proba` divides them by their sum,
-    `predict_raw_proba` has R's own.
+    Two classes use one binomial model of the second class, more classes one binomial model each, on common
+    terms. These probabilities do not sum to 1: `predict_proba` normalises them, `predict_raw_proba` returns
+    R's values.
 
     Parameters
     ----------
     glm_family : {"binomial", "quasibinomial", "gaussian", ...}, default None
-        None means "binomial", also with `glm_link="probit"` and the like; "gaussian" is least squares on 0
-        and 1, as earth without `glm`.
+        None means "binomial", with any `glm_link`; "gaussian" is least squares on 0 and 1, as earth without
+        `glm`.
     threshold : float, default 0.5
-        Of two classes, `predict` takes the second if its probability is above this, as R's
-        `predict(fit, type="class", thresh=)`. With more classes the most probable one is taken.
+        With two classes, `predict` returns the second if its probability is above this, as R's
+        `predict(fit, type="class", thresh=)`. With more classes it returns the most probable one.
     class_order : {"sorted", "levels"} or a sequence of classes, default "sorted"
-        The order of `classes_`: sorted as everywhere in scikit-learn; as R's levels, which are those of a
-        pandas categorical in its order, and else sorted; or as given. The second of two is the one that is
-        modelled. Levels without a row are left out.
+        Order of `classes_`: sorted, as in scikit-learn; R's levels, which keep the order of a pandas
+        categorical and are sorted otherwise; or as given. The second of two classes is modelled. Levels
+        without rows are omitted.
     class_weight : dict, "balanced" or None, default None
-        Weights of the classes, which multiply `sample_weight`: a weight for each class named, 1 for the
-        others. "balanced" gives each class the same total weight among the rows of the fit. R's earth has
-        no such argument; the fit is R's with these case weights.
+        Class weights, which multiply `sample_weight`; classes not in the dict have weight 1. "balanced"
+        gives all classes the same total weight. R's earth has no such argument; the fit is R's with these
+        case weights.
     others
         As in `Earth`.
 
@@ -64,7 +64,7 @@ class EarthClassifier(ClassifierMixin, MarsEstimator):
     ----------
     classes_ : the classes, in the order of `class_order`.
     others
-        As in `Earth`; there is a response for each class, or one for two classes.
+        As in `Earth`, with one response per class, or one for two classes.
 
     Examples
     --------
@@ -131,7 +131,7 @@ class EarthClassifier(ClassifierMixin, MarsEstimator):
         self._set_arguments(locals())
 
     def fit(self, X, y, sample_weight=None, *, subset=None, **others):
-        """Fit the model; arguments as in `Earth.fit`, y being texts, whole numbers, truth values or dates."""
+        """Fit the model; arguments as in `Earth.fit`, where y are strings, integers, booleans or dates."""
         self._refuse_others(others)
         self._fit(self._check_data(X, y, sample_weight, subset))
         return self
@@ -190,10 +190,10 @@ class EarthClassifier(ClassifierMixin, MarsEstimator):
         return estimator
 
     def predict(self, X, *, missing="refuse", extrapolate="allow"):
-        """The most probable class of each row of X; of two, the second if it has more than `threshold`.
+        """Predict the most probable class; of two, the second if its probability is above `threshold`.
 
-        `extrapolate` is that of `Earth.predict`. With `missing="propagate"` X may have missing values in
-        columns that the model does not use; a class itself cannot be missing.
+        X and `extrapolate` as in `Earth.predict`. `missing="propagate"` allows missing values in columns
+        that the model does not use; a class itself cannot be missing.
         """
         self._check_fitted()
         check_threshold(self.threshold)
@@ -204,7 +204,7 @@ class EarthClassifier(ClassifierMixin, MarsEstimator):
         return self.classes_[chosen]
 
     def predict_proba(self, X, *, missing="refuse", extrapolate="allow"):
-        """Probabilities of the classes at X, (n, n_classes); they add up to 1 in each row.
+        """Predict class probabilities at X, (n, n_classes); each row sums to 1.
 
         `missing` and `extrapolate` are those of `Earth.predict`.
         """
@@ -215,21 +215,21 @@ class EarthClassifier(ClassifierMixin, MarsEstimator):
         return np.where(total == 0, 1 / raw.shape[1], raw / np.where(total == 0, 1.0, total))
 
     def predict_log_proba(self, X, *, missing="refuse", extrapolate="allow"):
-        """Logarithms of `predict_proba`, with its arguments X, missing and extrapolate."""
+        """Predict log probabilities; X, missing and extrapolate as in `predict_proba`."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X, missing=missing, extrapolate=extrapolate))
 
     def predict_raw_proba(self, X, *, missing="refuse", extrapolate="allow"):
-        """R's own probabilities at X: (n,) of the second of two classes, else (n, n_classes).
+        """Predict R's probabilities at X: (n,) for the second of two classes, else (n, n_classes).
 
         `missing` and `extrapolate` are those of `Earth.predict`.
         """
         return self._predict(X, "response", missing, None, extrapolate)
 
     def decision_function(self, X, *, missing="refuse", extrapolate="allow"):
-        """Linear predictors at X: (n,) for two classes, positive for the second; else (n, n_classes).
+        """Compute linear predictors at X: (n,) for two classes, positive for the second; else (n, n_classes).
 
-        They are counted from the one of a probability of one half, which is 0 for logit, probit and cauchit.
+        They are relative to the value for probability one half, which is 0 for logit, probit and cauchit.
         `missing` and `extrapolate` are those of `Earth.predict`.
         """
         self._check_fitted()
@@ -243,12 +243,12 @@ class EarthClassifier(ClassifierMixin, MarsEstimator):
         super()._warn(heard, options)
 
     def score(self, X, y, sample_weight=None) -> float:
-        """The share of rows of X whose class, y, is predicted; `sample_weight` weights the rows."""
+        """Return the accuracy on X and y, weighted by `sample_weight`."""
         y, sample_weight = by_position(X, y=y, sample_weight=sample_weight)
         return super().score(X, y, sample_weight)
 
     def _indicators(self, codes: np.ndarray) -> Responses:
-        """0 and 1 for two classes, else a column for each class, as earth expands a factor."""
+        """Return 0/1 for two classes, otherwise one indicator column per class, as earth expands factors."""
         names = class_names(self.classes_)
         values = indicator_columns(codes, len(names))
         return Responses(values, names[1:] if len(names) == 2 else names, names)

@@ -1,4 +1,4 @@
-"""Both engines on the same data: whether they give the same model, and if not, where they part."""
+"""Comparison of both engines on the same data."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ TIE = 1e-8  # of the total sum of squares: closer than this, rounding decides be
 
 @dataclass(frozen=True, eq=False)
 class CrossCheck:
-    """R's earth beside the native engine.
+    """Comparison of R's earth with the native engine.
 
     Attributes
     ----------
     r, native : MarsModel
     same_terms : bool
-        The same forward pass: equal directions and cuts, in the same order.
+        Same forward pass: equal directions and cuts in the same order.
     same_selected : bool
-        The same terms after pruning.
+        Same terms after pruning.
     parts_at : int or None
         First term (0-based) that differs.
     tie_gap : float or None
-        Difference between what the two choices explain there, as a share of the total sum of squares.
+        Difference between the sums of squares explained by the two terms, as a share of the total.
     coef_difference : float or None
-        Largest relative difference of a coefficient, where the selected terms are the same.
+        Largest relative difference of a coefficient, if the selected terms are the same.
     fit_difference : float
-        Largest difference of the fits, relative to the largest fitted value.
+        Largest difference of fitted values, relative to the largest fitted value.
     """
 
     r: MarsModel
@@ -47,16 +47,16 @@ class CrossCheck:
 
     @property
     def same(self) -> bool:
-        """The same model, up to rounding."""
+        """Whether both models are the same up to rounding."""
         return self.same_terms and self.same_selected
 
     @property
     def is_tie(self) -> bool | None:
-        """Where they part: two candidates explain the same, and rounding decides. None: they don't."""
+        """Whether rounding decides between the first terms that differ; None if no terms differ."""
         return None if self.tie_gap is None else self.tie_gap < TIE
 
     def to_dict(self) -> dict:
-        """Plain values, for JSON; the models as `MarsModel.to_dict` gives them."""
+        """Return plain values for JSON, with the models as in `MarsModel.to_dict`."""
         names = ("same_terms", "same_selected", "parts_at", "tie_gap", "coef_difference")
         values = {
             name: getattr(self, name) for name in (*names, "fit_difference", "same", "is_tie")
@@ -87,14 +87,14 @@ class CrossCheck:
 
 
 def crosscheck(X, y, sample_weight=None, **options) -> CrossCheck:
-    """Fit with R's earth and with the native engine, and compare.
+    """Fit with R's earth and with the native engine, and compare the models.
 
     Parameters
     ----------
     X, y, sample_weight
-        The data, as for `Earth.fit`.
+        Data, as in `Earth.fit`.
     **options
-        Options of `Earth`, but for `engine`.
+        Options of `Earth` except `engine`.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def crosscheck(X, y, sample_weight=None, **options) -> CrossCheck:
 
 
 def compare(r: MarsModel, native: MarsModel, X: np.ndarray, y: np.ndarray) -> CrossCheck:
-    """Compare two fitted models on the data that they were fitted on."""
+    """Compare two fitted models on their training data."""
     parts_at = _first_difference(r, native)
     same_selected = parts_at is None and np.array_equal(r.selected, native.selected)
     fits = r.predict(X), native.predict(X)
@@ -142,8 +142,9 @@ def _first_difference(a: MarsModel, b: MarsModel) -> int | None:
 
 
 def _gap(r, native, X, y, at) -> float:
-    """The smallest difference that one or two more terms from here make: a step adds one or two."""
-    total = float(np.sum((y - y.mean(axis=0)) ** 2)) or 1.0
+    """Return the smallest difference made by the next one or two terms, which a step adds."""
+    rounding = np.finfo(float).eps * float(np.sum(y**2))  # all that is left of a constant y
+    total = max(float(np.sum((y - y.mean(axis=0)) ** 2)), rounding) or 1.0
     left = [
         [rss_of(evaluate_terms(X, m.dirs[: at + k], m.cuts[: at + k]), y) / total for k in (1, 2)]
         for m in (r, native)

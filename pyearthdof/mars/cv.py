@@ -1,4 +1,4 @@
-"""EarthCV: options of earth by cross-validation, with one forward pass for each fold and degree."""
+"""EarthCV: cross-validated options of earth with one forward pass per fold and degree."""
 
 from __future__ import annotations
 
@@ -35,25 +35,25 @@ PARTS = ("penalty", "size")
 
 
 class EarthCV(EarthMeta):
-    """MARS with options chosen by cross-validation, at the price of one forward pass a fold and degree.
+    """MARS with options selected by cross-validation, using one forward pass per fold and degree.
 
-    It finds what `GridSearchCV` over an Earth finds, with the same scores in `cv_results_`. But the forward
-    pass does not depend on the penalty, the size or the pruning, except for its end, and one with a smaller
-    nk is the beginning of one with a larger nk. So each fold has one pass for each degree, everything else
-    comes from its pruning sequence, and a model that several options choose is scored once.
+    Equivalent to `GridSearchCV` over an Earth, with the same scores in `cv_results_`, but faster. The forward
+    pass does not depend on penalty, size and pruning, except for its end, and the pass for a smaller nk is
+    the beginning of the pass for a larger one. Each fold therefore needs one pass per degree; all other
+    options are evaluated along its pruning sequence, and each distinct model is scored once.
 
     Parameters
     ----------
     estimator : Earth or EarthClassifier, optional
-        `Earth()` by default. The folds are fitted by the native engine, the last fit by the estimator's own.
+        Default `Earth()`. Folds are fitted by the native engine, the final model by the estimator's engine.
     param_grid : dict or list of dicts, optional
-        Arguments of the estimator and the values to try, as in `GridSearchCV`: penalty, nprune, degree,
-        nk, or any other; each value of another one takes passes of its own.
+        Arguments of the estimator and the values to try, as in `GridSearchCV`. Values of arguments other
+        than penalty, nprune, degree and nk need separate forward passes.
     choose : {"penalty", "size"}
-        What is tried without a `param_grid`: 24 penalties from 0 to 100, or every size, which is
-        nprune = 1, 2, ... with the penalty -1.
+        Candidates if `param_grid` is not given: 24 penalties from 0 to 100, or all sizes, nprune = 1, 2,
+        ... with penalty -1.
     cv : int, splitter or iterable, default 10
-        As in `GridSearchCV`; `RFolds(nfold, random_state=seed)` are the folds of R's earth.
+        As in `GridSearchCV`; `RFolds(nfold, random_state=seed)` gives the folds of R's earth.
     scoring, refit, error_score, return_train_score
         As in `GridSearchCV`.
     n_jobs : int, optional
@@ -64,22 +64,25 @@ class EarthCV(EarthMeta):
     cv_results_ : dict
         As in `GridSearchCV`.
     best_params_, best_score_, best_index_
-        The options with the best mean score, that score, and their place.
+        Options with the best mean score, that score, and their index.
     best_estimator_ : Earth or EarthClassifier
-        Fitted to all data with `best_params_`, unless refit is False. What it has learned is here, too.
+        Fitted to all data with `best_params_`, unless refit is False. Its fitted attributes are available
+        on the EarthCV as well.
     n_splits_, refit_time_, scorer_, multimetric_
         As in `GridSearchCV`.
     n_passes_ : int
-        Forward passes that the folds took.
+        Number of forward passes for the folds.
 
     Examples
     --------
-    >>> from sklearn.datasets import make_friedman1
+    >>> import numpy as np
     >>> from pyearthdof import EarthCV
-    >>> X, y = make_friedman1(100, random_state=0)
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 10))
+    >>> y = 2 * np.maximum(X[:, 0], 0) + rng.normal(size=100)
     >>> search = EarthCV(param_grid={"penalty": [0, 2, 4, 8], "degree": [1, 2]}, cv=5).fit(X, y)
     >>> search.best_params_, search.n_passes_
-    ({'degree': 2, 'penalty': 0}, 10)
+    ({'degree': 1, 'penalty': 4}, 10)
     """
 
     _fitted_name = "best_estimator_"
@@ -97,19 +100,27 @@ class EarthCV(EarthMeta):
         return_train_score=False,
         n_jobs=None,
     ):
-        self._set_arguments(locals())
+        self.estimator = estimator
+        self.param_grid = param_grid
+        self.choose = choose
+        self.cv = cv
+        self.scoring = scoring
+        self.refit = refit
+        self.error_score = error_score
+        self.return_train_score = return_train_score
+        self.n_jobs = n_jobs
 
     def fit(self, X, y, sample_weight=None, groups=None):
-        """Score all options on all folds, and fit with the best ones.
+        """Score all options on all folds, and refit with the best ones.
 
         Parameters
         ----------
         X, y
-            The data, as the estimator takes them.
+            Training data, as for the estimator.
         sample_weight : array, (n,), optional
-            Case weights of the fits, and of the scores as far as `GridSearchCV` counts them there.
+            Case weights of the fits, and of the scores where `GridSearchCV` uses them.
         groups : array, (n,), optional
-            For splitters that keep groups together.
+            Groups, for splitters that use them.
         """
         with CollectedWarnings() as heard:
             self._search(X, y, sample_weight, groups)
@@ -117,7 +128,7 @@ class EarthCV(EarthMeta):
         return self
 
     def _search(self, X, y, sample_weight, groups) -> None:
-        """Score all options, and fit with the best ones."""
+        """Score all options, and refit with the best ones."""
         inner = self._check()
         y, sample_weight, groups = by_position(X, y=y, sample_weight=sample_weight, groups=groups)
         design = check_design(clone(inner), X)
@@ -155,9 +166,9 @@ class EarthCV(EarthMeta):
         self.refit_time_ = time.time() - began
 
     def score(self, X, y, sample_weight=None) -> float:
-        """The score that options were chosen by, of the last fit; as in `GridSearchCV`.
+        """Return the score of the refitted model, with the scorer of the selection, as in `GridSearchCV`.
 
-        X, y and sample_weight are the data that it is computed on.
+        X, y and sample_weight are the test data.
         """
         model = self._chosen()
         y, sample_weight = by_position(X, y=y, sample_weight=sample_weight)
@@ -182,7 +193,7 @@ class EarthCV(EarthMeta):
         return inner
 
     def _candidates(self, p: int) -> list[dict]:
-        """The options to try, checked for their names."""
+        """Return the candidates, with validated names."""
         candidates = list(ParameterGrid(self._grid(p)))
         known = type(self._inner)._argument_names()
         for name in sorted({name for candidate in candidates for name in candidate}):
@@ -203,7 +214,7 @@ class EarthCV(EarthMeta):
         return {"penalty": [-1], "nprune": list(range(1, nk + 1))}
 
     def _pick(self) -> bool:
-        """Set the best options; tell whether there is to be a last fit."""
+        """Set the best options; return whether to refit."""
         if callable(self.refit):
             self.best_index_ = int(self.refit(self.cv_results_))
         elif self.refit or not self.multimetric_:
@@ -218,7 +229,7 @@ class EarthCV(EarthMeta):
 
 @dataclass(frozen=True)
 class _FoldData:
-    """The data of all folds, and which scores are wanted."""
+    """Data of all folds, and the scores to compute."""
 
     X: Any
     y: Any
@@ -232,7 +243,7 @@ class _FoldData:
         return _safe_indexing(self.X, which), _safe_indexing(self.y, which), weights
 
     def score(self, model, X, y, weights) -> dict:
-        """The scores of a model by name; weighted where the scorer knows how, as in scikit-learn."""
+        """Return the scores of a model by name, weighted if the scorer supports it, as in scikit-learn."""
         given = (
             {} if weights is None or not _takes_weights(self.scorer) else {"sample_weight": weights}
         )
@@ -241,7 +252,7 @@ class _FoldData:
 
 
 def _takes_weights(scorer) -> bool:
-    """The question that scikit-learn asks its scorers, in the versions whose searches weigh scores."""
+    """Return whether a scorer accepts weights, in scikit-learn versions whose searches weight scores."""
     accept = getattr(scorer, "_accept_sample_weight", None)
     if accept is None and inspect.isfunction(scorer):
         return "sample_weight" in inspect.signature(scorer).parameters
@@ -250,7 +261,7 @@ def _takes_weights(scorer) -> bool:
 
 @dataclass(frozen=True)
 class _Fold:
-    """Scores of all candidates on a fold, by the names of the scores; times; and what failed."""
+    """Scores of all candidates on a fold by name, times, and failures."""
 
     test: list[dict]
     train: list[dict]
@@ -261,11 +272,11 @@ class _Fold:
 
 
 class _Known(Exception):
-    """The model was fitted before."""
+    """The model has been fitted before."""
 
 
 class _FoldEngine(SharedEngine):
-    """Ends a fit as soon as it is known to give a model that has its scores already."""
+    """Engine that stops a fit as soon as its model is known to have been scored."""
 
     def __init__(self, nk: int):
         super().__init__(nk)
@@ -324,7 +335,7 @@ def _score_fold(estimator, candidates: list[dict], data: _FoldData, train, test)
 
 
 def _results(candidates: list[dict], folds: list[_Fold], error_score) -> dict:
-    """`cv_results_` as scikit-learn has them."""
+    """Return `cv_results_` in scikit-learn's form."""
     _warn_of_failures(candidates, folds, error_score)
     table: dict[str, Any] = {}
     for name in ("fit_time", "score_time"):

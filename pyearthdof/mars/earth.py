@@ -1,4 +1,4 @@
-"""Earth: R's MARS as a scikit-learn regressor."""
+"""Earth: MARS as in R's package earth, as a scikit-learn regressor."""
 
 from __future__ import annotations
 
@@ -9,126 +9,129 @@ from .._utils.checks import by_position, check_jobs
 from ..contract import Fits, PathFits, Procedure
 from ..exceptions import InvalidInputError
 from .base import MarsEstimator, check_many
-from .data.design import check_design
+from .data.design import check_design, check_weights
 from .data.training import TrainingData, response_levels, training_data
 from .engines import choose_engine
 from .engines.base import BoundEngine
 
 
 class Earth(MarsEstimator, Procedure):
-    """Multivariate adaptive regression splines, as R's package `earth` fits them.
+    """Multivariate adaptive regression splines as in R's package `earth`.
 
-    Every argument has the meaning and the default that it has in R; None lets earth compute its own.
+    Arguments have the meaning and the default of R's; None selects earth's automatic value.
 
     Parameters
     ----------
     degree : int, default 1
-        Highest degree of interaction; 1 is an additive model.
+        Maximum degree of interaction; 1 is an additive model.
     penalty : float, optional
-        GCV penalty for each knot; default 2 for degree 1, else 3. 0 penalises terms only, -1 nothing.
+        GCV penalty per knot; default 2 for degree 1, otherwise 3. 0 penalises only terms, -1 nothing.
     nk : int, optional
-        Most terms in the forward pass, the intercept included; default min(200, max(20, 2 p)) + 1.
+        Maximum number of terms in the forward pass, including the intercept; default
+        min(200, max(20, 2 p)) + 1.
     thresh : float, default 0.001
-        The forward pass stops when a step adds less than this to RSq.
+        The forward pass stops when a step increases RSq by less than this.
     minspan, endspan : int, default 0
-        Rows between knots and before the first one; 0 lets earth compute them, a negative minspan is
-        a number of knots for each predictor.
+        Minimum number of rows between knots, and before the first and after the last knot. 0 selects the
+        automatic value; a negative minspan is the number of knots per predictor.
     newvar_penalty : float, default 0
-        Penalty for a predictor that is not in the model yet.
+        Penalty for adding a predictor that is not yet in the model.
     fast_k, fast_beta : default 20 and 1
-        Friedman's Fast MARS: parents considered at each step (0 or less: all) and their ageing.
+        Friedman's Fast MARS: number of parent terms considered at each step (0 or less: all), and their
+        ageing coefficient.
     linpreds : None, True, names, indices or mask
-        Predictors that may enter only linearly.
+        Predictors that enter only linearly.
     allowed : function, optional
-        `allowed(degree, pred, parents, namesx, first) -> bool` says whether predictor `pred` (0-based)
-        may multiply the parent term; `parents` holds one entry for each predictor, not 0 where the
-        parent uses it. As in R, a function may do without `first`, or without `namesx` and `first`.
+        `allowed(degree, pred, parents, namesx, first) -> bool` returns whether predictor `pred` (0-based)
+        may multiply the parent term. `parents` has one entry per predictor, nonzero if the parent uses
+        it. As in R, `first`, or `namesx` and `first`, may be omitted.
     pmethod : {"backward", "none", "exhaustive", "forward", "seqrep", "cv"}
-        Pruning method; "cv" takes the size that cross-validation prefers and needs nfold.
+        Pruning method; "cv" selects the size by cross-validation and requires nfold.
     nprune : int, optional
-        Most terms after pruning.
+        Maximum number of terms after pruning.
     adjust_endspan : float, default 2
-        Factor on endspan for terms with interactions.
+        Factor applied to endspan for interaction terms.
     auto_linpreds : bool, default True
-        A knot at the smallest value of a predictor becomes a linear term.
+        Replace a hinge with its knot at the minimum of a predictor by a linear term.
     scale_y : bool, optional
-        Scale y in the forward pass; default True for one response, False for several.
+        Scale y in the forward pass; default True for one response, False for several responses.
     response_weight : array, (m,), optional
         Weights of several responses (R's `wp`).
     glm_family : {"binomial", "poisson", "gamma", "gaussian", "inverse_gaussian", "quasibinomial", \
 "quasipoisson"}, optional
-        Fit a generalised linear model of this family on the terms.
+        Fit a generalised linear model of this family to the selected terms.
     glm_link, glm_maxit, glm_epsilon : optional
-        Link of the family, and limits of the iteration; R's defaults.
+        Link function, and the maximum number and the tolerance of the iterations; R's defaults.
     glm_l2 : float, default 0
-        Ridge penalty for terms that separate the response, where R's coefficients grow without limit:
-        deviance + glm_l2 sum (s_j b_j)^2 is minimised, s_j being the standard deviation of term j; the
-        intercept is free. R has none, so it takes the native engine. `deviance`, `df` and `aic` in `glm_`
-        count the terms as if there were no penalty.
+        Ridge penalty, for terms that separate the response and make R's coefficients diverge. Minimises
+        deviance + glm_l2 sum (s_j b_j)^2, where s_j is the standard deviation of term j; the intercept is
+        not penalised. Requires the native engine. `deviance`, `df` and `aic` in `glm_` ignore the
+        penalty.
     nfold, ncross, stratify : default 0, 1 and True
-        R's cross-validation: folds, repetitions, and folds balanced over the response.
+        R's cross-validation: number of folds and repetitions, and whether folds are stratified by y.
     varmod_method : {"none", "const", "lm", "rlm", "earth", "gam", "power", "power0", "x.lm", ...}
-        Variance model for `predict_interval`; needs nfold > 1 and ncross > 2, a gam R, too.
+        Variance model for `predict_interval`; requires nfold > 1 and ncross > 2. "gam" and "x.gam" also
+        require R.
     varmod_exponent, varmod_conv, varmod_clamp, varmod_minspan
-        Its details, see R's `varmod`.
+        Options of the variance model, see R's `varmod`.
     force_weights : bool, default False
-        Search as for case weights although there are none, or all are equal: slower, and now and then
-        other terms.
+        Use the search for weighted data even without weights or with equal weights: slower, and
+        occasionally with other terms.
     get_leverages : bool, optional
-        Compute `leverages_`; by default below 100,000 rows, and None above.
+        Compute `leverages_`; by default only below 100,000 rows.
     exhaustive_tol : float, default 1e-10
-        Terms closer to dependence than this are not pruned exhaustively but backward.
+        If the terms are closer to linear dependence than this, exhaustive pruning falls back to backward.
     keepxy : bool, default False
-        Keep the training data in pickles; with nfold, also out-of-fold RSq for each size.
+        Keep the training data in pickles; with nfold, also the out-of-fold RSq of each size.
     random_state : int, RandomState or None
-        Seed of the cross-validation; a number is R's `set.seed`, with either engine.
+        Seed of the cross-validation; an integer is equivalent to R's `set.seed`, with either engine.
     engine : {"auto", "r", "native"}
-        What computes the fit: R's own earth through rpy2, or compiled code of our own that gives the
-        same terms without R. "auto" is R where it is, except for `fit_many` and `fit_path`, where the
-        native engine gives the same numbers faster. `engine_` tells which it was.
+        Engine that computes the fit: R's earth through rpy2, or compiled code that selects the same
+        terms without R. "auto" uses R if it is installed, except in `fit_many` and `fit_path`, where
+        the native engine gives the same numbers faster. `engine_` is the engine used.
     n_jobs : int, optional
-        Threads of the native engine, for folds or for one fit, as joblib counts them: None is 1 unless
-        `joblib.parallel_config` says otherwise, -1 all processors. The model is the same, to the bit, for
-        any number.
+        Number of threads of the native engine, for folds or for one fit, as in joblib: None means 1 unless
+        in a `joblib.parallel_config` context, -1 all processors. The model is bit-identical for any
+        number.
     missing : {"raise", "indicator"}, default "raise"
-        Missing values in X are refused, or enter by indicators: a column with missing values gets a column
-        `missing(x)`, 1 where it is missing, and its own terms are 0 there. An indicator counts neither as
-        a degree of interaction nor has it knots; the GCV charges its terms as any others. New rows may lack
-        the columns that lacked values in the fit. R's earth has no such option: it takes the native engine.
+        "raise" rejects missing values in X. "indicator" adds a column `missing(x)` for each incomplete
+        column x, 1 where x is missing, and sets the terms of x to 0 there. Indicators have no knots and do
+        not count towards the degree; GCV charges their terms as any others. New rows may have missing
+        values in the same columns. Requires the native engine; R's earth has no such option.
     monotone : dict, optional
-        Columns, by name or index, whose effect must increase (1) or decrease (-1), such as {"age": 1}. They
-        enter no interaction, and constrained least squares gives all their slopes the sign, in the pruning
-        pass, too; for a generalised linear model on the scale of the link. For one response, by the native
-        engine, with pmethod "backward" or "none".
+        Columns, by name or index, whose effect must increase (1) or decrease (-1), such as {"age": 1}.
+        They are excluded from interactions, and constrained least squares enforces the sign of all their
+        slopes, including in the pruning pass; for a generalised linear model, on the scale of the link.
+        Requires one response, the native engine, and pmethod "backward" or "none".
     interactions : list of groups of columns, optional
-        Columns, by name or index, that may interact: [("age", "sex"), ("x", "y", "z")]. A term has only
-        columns of which each two are together in a group. It is `allowed` in R.
+        Columns, by name or index, that may interact: [("age", "sex"), ("x", "y", "z")]. Any two columns in
+        a term must share a group. In R, use `allowed`.
 
     Attributes
     ----------
     model_ : MarsModel
         The fitted model as plain numpy.
     term_coef_, terms_ : coefficients and names of the selected terms, the intercept first; with m responses
-        `term_coef_` is (n_terms_, m). There is no `coef_`.
-    dirs_, cuts_ : (n_forward_terms, n_features) arrays, one row for each forward-pass term.
+        `term_coef_` is (n_terms_, m).
+    dirs_, cuts_ : (n_forward_terms, n_features) arrays, one row per term of the forward pass.
     selected_terms_ : 0-based indices of the selected terms.
     bx_ : (n, n_terms_) basis matrix of the training rows.
     fitted_values_, residuals_ : (n,) or (n, m) arrays.
-    leverages_ : (n,) array, or None, see `get_leverages`.
+    leverages_ : (n,) array or None, see `get_leverages`.
     rss_, rsq_, gcv_, grsq_ : float
     response_names_ : tuple of str
-    levels_ : of a y that was a factor, truth values or two numbers that differ by 1; else None.
+    levels_ : levels of y if it was a factor, boolean, or had two values that differ by 1; else None.
     rss_per_response_, rsq_per_response_, gcv_per_response_, grsq_per_response_ : (m,) arrays
-    glm_, glm_coef_ : deviances and so on as a DataFrame, and coefficients; with glm_family only.
-    cv_, cv_tables_ : R's cross-validation, a row for each fold, and all of R's tables; with nfold only.
+    glm_, glm_coef_ : statistics as a DataFrame, and coefficients; only with glm_family.
+    cv_, cv_tables_ : R's cross-validation with one row per fold, and all of R's tables; only with nfold.
     rss_per_subset_, gcv_per_subset_ : along the pruning pass.
-    n_terms_ : int; also `n_coef_` and `trace_`, the trace of the fit's projection matrix.
+    n_terms_ : int; equal to `n_coef_` and `trace_`, the trace of the projection matrix of the fit.
     nominal_df_ : float
         r + penalty (r - 1)/2 with r = `n_terms_`; 0 for a negative penalty, as in earth.
-    nk_, penalty_ : resolved values.
+    nk_, penalty_ : values used.
     termcond_ : int
-        Why the forward pass stopped, R's number.
-    engine_, versions_ : what computed it.
+        Termination condition of the forward pass, as in R.
+    engine_, versions_ : engine and software versions used.
 
     Examples
     --------
@@ -197,18 +200,19 @@ class Earth(MarsEstimator, Procedure):
         Parameters
         ----------
         X : array or DataFrame, (n, p)
-            Finite numbers; in a frame also categories, strings and booleans, which expand as in R. The
-            column names of a frame name the terms.
+            Finite numbers. Data frames may also have categorical, string and boolean columns, which expand
+            as in R; their column names appear in the terms.
         y : array, Series or DataFrame, (n,) or (n, m)
-            One response, or several that share their terms. Pandas' categories are factors: two levels are
-            one response, the indicator of the second, and more are an indicator for each level. Texts in a
-            frame are always an indicator for each, as in R.
+            One response, or several that share the terms. Categorical responses are factors: two levels
+            become one indicator of the second level, more levels one indicator each. Strings in a data
+            frame always become one indicator per level, as in R.
         sample_weight : array, (n,), optional
-            earth's case weights; not the same as repeating rows.
+            Case weights as in earth; not equivalent to repeating rows.
         subset : mask or 0-based row numbers, optional
-            Fit on these rows only; the levels of factors are those of all rows.
+            Fit on these rows only; factors keep the levels of all rows.
         **others
-            Refused: py-earth's `linvars`, `xlabels` and `output_weight` with the names that they have here.
+            Not accepted; py-earth's `linvars`, `xlabels` and `output_weight` raise errors that name the
+            equivalents.
 
         Examples
         --------
@@ -231,31 +235,31 @@ class Earth(MarsEstimator, Procedure):
         return data
 
     def predict(self, X, type="response", *, missing="refuse", thresh=0.5, extrapolate="allow"):
-        """Predict at the rows of X; needs no R.
+        """Predict at the rows of X, without R.
 
         Parameters
         ----------
         X : (n, p) array or DataFrame
             As in `fit`.
         type : {"response", "link", "earth", "class", "terms"}
-            For a generalised linear model: means, linear predictors, or the least-squares fit of the terms.
-            Without one all three are the same. "class" gives the level of a y that was a factor, truth
-            values or two numbers that differ by 1; "terms" is R's: a DataFrame with a column for each
-            predictor, the sum of the terms that use it alone (`contributions` has all terms).
+            For a generalised linear model: means, linear predictors, or the least-squares fit. Otherwise
+            these three are the same. "class" returns levels if y was a factor, boolean, or had two values
+            that differ by 1. "terms" is R's: a DataFrame with one column per predictor, the sum of the
+            terms that use only this predictor (`contributions` returns all terms).
         missing : {"refuse", "propagate"}
-            Missing values in X are refused; "propagate" gives NaN for the rows where a column is missing
-            that the model uses, as R does.
+            "refuse" rejects missing values in X. "propagate" returns NaN for rows with missing values in
+            columns that the model uses, as R does.
         thresh : float
-            For "class" with one response: above it is the second level. Of several responses the largest
-            decides.
+            For "class" with one response: predict the second level above this value. With several
+            responses, the largest one decides.
         extrapolate : {"allow", "warn", "clip", "refuse"}
-            What to do with rows where a column that the model uses is outside of its training range: predict,
-            as R does; warn of them, too; predict at the nearest end of the range; or refuse them.
+            Treatment of rows outside the training range of a column that the model uses: extrapolate, as R
+            does; extrapolate and warn; predict at the nearest end of the range; or raise an error.
         """
         return self._predict(X, type, missing, thresh, extrapolate)
 
     def bind(self, X) -> BoundEngine:
-        """This estimator on a design X, for many fits: checked, expanded and sorted once."""
+        """Prepare the design X for many fits: validate, expand and sort it once."""
         design = check_design(type(self)(missing=self.missing), X)
         options = self._options_for(design)
         if options.not_plain:
@@ -264,41 +268,44 @@ class Earth(MarsEstimator, Procedure):
             )
         return choose_engine(self.engine, options, many=True).bind(design, options)
 
-    def fit_many(self, X, Y, n_jobs=None) -> Fits:
-        """Fit every column of Y on the same X, for Monte Carlo; the estimator stays as it was.
+    def fit_many(self, X, Y, n_jobs=None, sample_weight=None) -> Fits:
+        """Fit every column of Y on the same X, for Monte Carlo; the estimator is not modified.
 
         Parameters
         ----------
         X : array or DataFrame, (n, p)
         Y : (n, m) array
         n_jobs : int, optional
-            Threads of the native engine.
+            Number of threads of the native engine.
+        sample_weight : array, (n,), optional
+            Case weights of all responses; requires the native engine.
         """
+        (sample_weight,) = by_position(X, sample_weight=sample_weight)
         bound = self.bind(X)
-        return bound.fit_many(check_many(Y, len(bound.X)), check_jobs(n_jobs))
+        weights = check_weights(sample_weight, len(bound.X))
+        return bound.fit_many(check_many(Y, len(bound.X)), check_jobs(n_jobs), weights)
 
-    def fit_path(self, X, Y, nks, n_jobs=None) -> PathFits:
+    def fit_path(self, X, Y, nks, n_jobs=None, sample_weight=None) -> PathFits:
         """Fit every column of Y for every nk of `nks` with one forward pass each.
 
-        Needs thresh = 0, pmethod = "none" and neither nprune, allowed nor force_weights: then the fit at
-        a smaller nk is the beginning of the pass at a larger one. The estimator's own nk is not looked at.
+        Requires thresh=0, pmethod="none" and neither nprune, allowed nor force_weights: then the fit for a
+        smaller nk is the beginning of the pass for a larger one. The estimator's own nk is ignored.
 
         Parameters
         ----------
-        X, Y, n_jobs
+        X, Y, n_jobs, sample_weight
             As in `fit_many`.
         nks : sequence of int
         """
         nks = _check_nks(nks)
+        (sample_weight,) = by_position(X, sample_weight=sample_weight)
         bound = clone(self).set_params(nk=max(nks)).bind(X)
-        return bound.fit_path(check_many(Y, len(bound.X)), nks, check_jobs(n_jobs))
+        weights = check_weights(sample_weight, len(bound.X))
+        return bound.fit_path(check_many(Y, len(bound.X)), nks, check_jobs(n_jobs), weights)
 
     @classmethod
     def from_formula(cls, formula, data, sample_weight=None, *, subset=None, **options):
-        """Fit by R's formula; it is read here, and needs no R.
-
-        `predict` takes frames with the same columns. Predictions are on the scale of the left side: of
-        log(O3), not of O3.
+        """Fit by an R formula, which is evaluated without R.
 
         Parameters
         ----------
@@ -306,14 +313,21 @@ class Earth(MarsEstimator, Procedure):
             Such as "log(O3) ~ . - doy" or "cbind(a, b) ~ x * z + offset(w)". It may use the columns of
             `data`, the operators `+ - * / : ^ %in%`, comparisons, `! & |`, and the functions I, log, log2,
             log10, log1p, exp, sqrt, abs, sin, cos, tan, pmin, pmax, ifelse, as.numeric, as.integer, factor,
-            cut, scale, poly, bs, ns, offset and cbind; anything else is refused before anything is computed,
-            and so is one that would make more than 2,000 terms, or columns of functions and products.
+            cut, scale, poly, bs, ns, offset and cbind, among others. Anything else raises an error before
+            anything is computed, and so do more than 2,000 terms or columns.
         data : DataFrame
-            Numbers, categories, strings, booleans and dates; dates are days, or seconds with times of day.
+            Numbers, categories, strings, booleans and dates; dates become days, or seconds if they have
+            times of day.
         sample_weight, subset
             As in `fit`.
         **options
             Arguments of the constructor.
+
+        Returns
+        -------
+        Earth
+            Fitted; `predict` accepts data frames with the same columns. Predictions are on the scale of the
+            left side: log(O3), not O3.
 
         Examples
         --------
@@ -337,15 +351,18 @@ class Earth(MarsEstimator, Procedure):
 
     @classmethod
     def from_r(cls, source):
-        """Take over a model that somebody fitted with R's earth, with R's numbers.
-
-        It predicts from frames with the columns that the model was fitted on, or from the matrix of
-        `model_.feature_names` where its formula cannot be evaluated here.
+        """Load a model that was fitted with R's earth.
 
         Parameters
         ----------
         source : path of an .rds file, or an earth object of rpy2
-            R reads the file, so it should come from somebody you trust: reading one can run code.
+            R reads the file, which can run code: only load files that you trust.
+
+        Returns
+        -------
+        Earth
+            Fitted, with R's numbers. Predicts from data frames with the columns of the fit, or from a matrix
+            with the columns `model_.feature_names` if its formula is not supported.
 
         Examples
         --------

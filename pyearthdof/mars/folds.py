@@ -10,14 +10,14 @@ from .engines.native.cross_validation import draw_folds
 
 
 class RFolds:
-    """The folds of R's earth as a splitter of scikit-learn: the same rows under the same seed.
+    """Splitter with the folds of R's earth: the same rows for the same seed.
 
     Parameters
     ----------
     nfold, ncross : int
         Number of folds and of repetitions.
     stratify : bool
-        As in earth: balance the folds over the rows where a response is not zero.
+        Balance the folds over the rows with nonzero responses, as in earth.
     random_state : int
         R's seed.
 
@@ -37,13 +37,13 @@ class RFolds:
         self.random_state = random_state
 
     def split(self, X, y, groups=None):
-        """Yield the rows to fit on and the rows that are left out.
+        """Yield training and test rows.
 
         Parameters
         ----------
         X : ignored
         y : (n,) or (n, m) array
-            The responses, by which the folds are stratified.
+            Responses, for stratified folds.
         groups : ignored
         """
         Y = np.asarray(y, dtype=float).reshape(len(y), -1)
@@ -55,7 +55,7 @@ class RFolds:
                 yield np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
 
     def get_n_splits(self, X=None, y=None, groups=None) -> int:
-        """Number of folds of all repetitions; X, if given, has as many rows at least as there are folds.
+        """Return the number of folds over all repetitions; X, if given, needs at least as many rows as folds.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Mars: R's `mda::mars` with the face of Earth."""
+"""Mars: R's `mda::mars` with the interface of Earth."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ from .options import OPTIONS
 
 
 class Mars(MarsEstimator, Procedure):
-    """MARS as R's package `mda` fits it; its options are fewer than earth's.
+    """MARS as in R's package `mda`, with fewer options than earth.
 
     Parameters
     ----------
     degree : int, default 1
-        Highest degree of interaction.
+        Maximum degree of interaction.
     nk : int, optional
-        Most terms in the forward pass; default max(21, 2 p + 1). mda lowers an even one by 1.
+        Maximum number of terms in the forward pass; default max(21, 2 p + 1). mda reduces even values by 1.
     penalty : float, optional
-        GCV penalty for each knot; default 2 for degree 1, else 3.
+        GCV penalty per knot; default 2 for degree 1, otherwise 3.
     thresh : float, default 0.001
-        The forward pass stops when a step adds less than this.
+        The forward pass stops when the improvement of a step is below this.
     prune : bool, default True
-        Remove terms backward, by GCV.
+        Prune backward by GCV.
 
     Attributes
     ----------
-    As `Earth` has them; `mda_gcv_` is the GCV that mda itself reports. mda ignores case weights, so
-    `fit` takes none. Dropped terms and sizes that mda does not report are NaN in `rss_per_subset_`.
+    As in `Earth`; `mda_gcv_` is the GCV reported by mda. `fit` has no case weights, because mda ignores them.
+    `rss_per_subset_` is NaN for sizes that mda does not report.
 
     Examples
     --------
@@ -86,18 +86,18 @@ class Mars(MarsEstimator, Procedure):
         return self._predict(X, type, missing, thresh, extrapolate)
 
     def bind(self, X) -> BoundEngine:
-        """This estimator on a design X, for many fits."""
+        """Prepare the design X for many fits."""
         design = check_design(type(self)(), X)
         self._require()
         return BoundMda(design.values, design.names, self._options())
 
     def fit_many(self, X, Y) -> Fits:
-        """Fit every column of Y on the same X in few crossings to R."""
+        """Fit every column of Y on the same X with few calls to R."""
         bound = self.bind(X)
         return bound.fit_many(check_many(Y, len(bound.X)))
 
     def to_earth(self) -> Earth:
-        """Return the same model as a fitted `Earth`, equal to R's `mars.to.earth`."""
+        """Return the same model as a fitted `Earth`, as R's `mars.to.earth`."""
         check_is_fitted(self)
         earth = Earth(
             degree=self.degree, nk=self.nk_, penalty=self.penalty_, thresh=self.thresh,
@@ -113,7 +113,7 @@ class Mars(MarsEstimator, Procedure):
         return {"mda_options": self._options()}
 
     def _options(self) -> dict:
-        """Options in mda's names; what is None has mda's default."""
+        """Return the options under mda's names; None stands for mda's default."""
         shared = ("degree", "nk", "penalty", "thresh")
         values = {o.name: o.check(getattr(self, o.name)) for o in OPTIONS if o.name in shared}
         if values["penalty"] is not None and values["penalty"] < 0:

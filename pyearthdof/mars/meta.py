@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, TransformerMixin
 from sklearn.utils import get_tags
@@ -20,7 +20,7 @@ from .model.estimator_file import EstimatorFile
 
 
 def load_estimator(text: str) -> MarsEstimator:
-    """The estimator in the text of a saved file, of the class that was saved; `Earth` for a model alone."""
+    """Return the estimator in the text of a saved file, of its saved class; `Earth` for a bare model."""
     file = EstimatorFile.from_json(text)
     kinds: dict[str | None, type[MarsEstimator]] = {
         kind.__name__: kind for kind in (Earth, EarthClassifier, Mars)
@@ -29,7 +29,7 @@ def load_estimator(text: str) -> MarsEstimator:
 
 
 def _delegated(name: str, of: type[MarsEstimator] = Earth) -> Callable[..., Any]:
-    """The method of the fitted estimator, with the arguments and the doc string that it has in `of`."""
+    """Return a method that delegates to the fitted estimator, with the signature and docstring in `of`."""
 
     @wraps(getattr(of, name), assigned=("__name__", "__doc__"))
     def method(self, *args, **options):
@@ -39,7 +39,7 @@ def _delegated(name: str, of: type[MarsEstimator] = Earth) -> Callable[..., Any]
 
 
 def _where_it_has(name: str, of: type[MarsEstimator] = Earth) -> Any:
-    """The same for a method that not every estimator has."""
+    """Return the same for a method that not every estimator has."""
     return available_if(lambda self: hasattr(self._inner, name))(_delegated(name, of))
 
 
@@ -48,10 +48,10 @@ def _learned(name: str) -> Any:
 
 
 class EarthMeta(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
-    """Delegates to the estimator that was selected and fitted: its methods and its fitted attributes.
+    """Base class of estimators that select options, fit an Earth, and delegate to it.
 
     A subclass has a parameter `estimator`, None for `Earth()`, and names the attribute of the fitted one.
-    The arguments of the methods are those of `Earth`.
+    Methods have the arguments of `Earth`.
     """
 
     _fitted_name = "estimator_"
@@ -78,7 +78,7 @@ class EarthMeta(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
     mda_gcv_ = _learned("mda_gcv_")
 
     def predict(self, X, *args, **options):
-        """Predict at the rows of X; args and options are those of the fitted estimator's `predict`."""
+        """Predict at the rows of X; args and options as in the fitted estimator's `predict`."""
         return self._chosen().predict(X, *args, **options)
 
     predict_proba = _where_it_has("predict_proba", EarthClassifier)
@@ -89,9 +89,9 @@ class EarthMeta(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
     predict_sd = _where_it_has("predict_sd")
 
     def score(self, X, y, sample_weight=None) -> float:
-        """The estimator's own score: R squared, or the share of correct classes.
+        """Return the score of the fitted estimator: R squared, or the accuracy of a classifier.
 
-        X, y and sample_weight are the data that it is computed on.
+        X, y and sample_weight are the test data.
         """
         return self._chosen().score(X, y, sample_weight)
 
@@ -109,6 +109,7 @@ class EarthMeta(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
     to_sympy = _delegated("to_sympy")
     to_sql = _delegated("to_sql")
     to_javascript = _delegated("to_javascript")
+    to_excel = _delegated("to_excel")
     to_onnx = _delegated("to_onnx")
     to_frame = _delegated("to_frame")
     save = _delegated("save")
@@ -118,7 +119,7 @@ class EarthMeta(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
     update = _where_it_has("update")
 
     def report(self, path, X=None, y=None, *, df=None, level=0.95, title=None) -> None:
-        """Write the fitted model as one HTML page, with the df that were measured for it.
+        """Write the fitted model as one HTML page, with its measured degrees of freedom.
 
         path, X, y, df, level and title as in `Earth.report`.
         """
@@ -128,27 +129,18 @@ class EarthMeta(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
 
     @property
     def _measured(self) -> Any:
-        """The degrees of freedom that were measured for the fitted model, if a subclass does that."""
+        """Return the measured degrees of freedom of the fitted model, if any."""
         return None
 
     @classmethod
     def load(cls, path):
-        """Read the file at `path`, which `save` wrote: the estimator that was selected."""
+        """Load the selected estimator from the file `path` written by `save`."""
         return load_estimator(saved.read_file(path))
 
     @classmethod
     def from_json(cls, text: str):
-        """Read the text of `to_json`, as `load` reads its file."""
+        """Load the selected estimator from the text of `to_json`."""
         return load_estimator(text)
-
-    def _set_arguments(self, arguments: dict[str, Any]) -> None:
-        """Set the arguments of the constructor, `locals()` in it."""
-        for name in self._get_param_names():
-            setattr(self, name, arguments[name])
-
-    if TYPE_CHECKING:  # these arguments
-
-        def __getattr__(self, name: str) -> Any: ...
 
     @property
     def _inner(self):
@@ -156,7 +148,7 @@ class EarthMeta(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
 
     @property
     def _data(self):
-        """The training data, for plots."""
+        """Return the training data, for plots."""
         return self._chosen()._data
 
     def _chosen(self):

@@ -14,8 +14,9 @@ from scipy.sparse import csr_matrix
 from scipy.spatial import cKDTree
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from .._utils.checks import check_count, check_flag, check_number, check_responses
+from .._utils.checks import check_count, check_flag, check_number, check_responses, refuse_huge
 from ..contract import Bound, Fits, Procedure
+from ..exceptions import InvalidInputError
 
 
 class LinearPrediction:
@@ -42,6 +43,16 @@ class BindingProcedure(Procedure):
 
 # Two distances closer than this, relatively, are a tie: rounding must not pick a neighbour.
 TIE = 1e-10
+
+
+# A quotient keeps its digits between these.
+SMALLEST, LARGEST = 1e-300, 1e300
+
+
+def _loses_digits(dividend: np.ndarray, quotient: np.ndarray, size: float) -> bool:
+    """Whether quotients are no doubles of full accuracy where dividends are more than rounding of `size`."""
+    quotient = np.abs(quotient)[np.abs(dividend) > np.finfo(float).eps * size]
+    return not ((quotient >= SMALLEST) & (quotient <= LARGEST)).all()
 
 
 @dataclass(frozen=True)
@@ -91,7 +102,18 @@ class _ColumnSpace:
     def coefficients(self, y, shrinkage):
         """Coefficients and intercept of the fit to one response."""
         centre = y.mean() if self.fit_intercept else 0.0
-        coef = self.vt.T @ (self.u.T @ (y - centre) * shrinkage / self.d) / self.scale
+        along = self.u.T @ (y - centre) * shrinkage
+        with np.errstate(over="ignore", invalid="ignore"):
+            turned = along / self.d
+            scaled = self.vt.T @ turned
+            coef = scaled / self.scale
+        size = np.abs(y).max()
+        if _loses_digits(along, turned, size) or _loses_digits(scaled, coef, size):
+            raise InvalidInputError(
+                f"y has values up to {size:g} and X directions of lengths from "
+                f"{self.d.min() * self.scale.min():g} to {self.d.max() * self.scale.max():g}, so that a "
+                "coefficient, their quotient, is too large or too small for a double: scale y or X"
+            )
         return coef, float(centre - self.mean @ coef)
 
 
@@ -125,6 +147,7 @@ class _LinearRegression(LinearPrediction, BindingProcedure):
         """This procedure on a design X, which is decomposed once."""
         self._check_arguments()
         X = check_array(X, dtype=np.float64, input_name="X")
+        refuse_huge("X", X)
         space, shrinkage = self._smoother(X)
         all_columns = _ColumnSpace.of(X, self.fit_intercept)
         return _BoundLinear(space, shrinkage, all_columns, X.shape[1])

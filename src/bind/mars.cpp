@@ -1,5 +1,6 @@
 // The native engine of MARS for Python.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 
 #include "../mars/design.hpp"
 #include "../mars/elementary.hpp"
@@ -221,11 +223,22 @@ class Steps {
   std::unique_ptr<Pass> pass_;
 };
 
+const double* weights_of(const Design& design, const std::optional<In1<double>>& weights) {
+  if (!weights) return nullptr;
+  require(weights->shape(0) == design.n, "there should be a weight for each case");
+  return weights->data();
+}
+
+double null_rss(const In2<double>& Y, const In1<double>& weights) {
+  require(weights.shape(0) == Y.shape(1), "there should be a weight for each case");
+  return weighted_null_rss(rows(Y), weights.data());
+}
+
 std::tuple<Out<double>, Out<std::int64_t>> many(const Design& design, const Settings& settings, const Columns& linpreds,
                                                 const In2<double>& Y, bool scaled, bool pruned, std::size_t nprune,
-                                                int n_threads) {
+                                                const std::optional<In1<double>>& weights, int n_threads) {
   require_fit(design, settings, linpreds, Y);
-  const ManyOptions options{settings, linpreds, scaled, pruned, nprune};
+  const ManyOptions options{settings, linpreds, scaled, pruned, nprune, weights_of(design, weights)};
   Out<double> fitted = make_array<double>({Y.shape(0), Y.shape(1)});
   Out<std::int64_t> n_terms = make_array<std::int64_t>({Y.shape(0)});
   const Rows<double> out{fitted.data(), Y.shape(0), Y.shape(1)};
@@ -238,9 +251,11 @@ std::tuple<Out<double>, Out<std::int64_t>> many(const Design& design, const Sett
 
 std::tuple<Out<double>, Out<std::int64_t>> paths(const Design& design, const Settings& settings,
                                                  const Columns& linpreds, const In2<double>& Y, bool scaled,
-                                                 const Columns& steps, int n_threads) {
+                                                 const Columns& steps, const std::optional<In1<double>>& weights,
+                                                 int n_threads) {
   require_fit(design, settings, linpreds, Y);
-  const ManyOptions options{settings, linpreds, scaled, false, static_cast<std::size_t>(-1)};
+  const ManyOptions options{
+      settings, linpreds, scaled, false, static_cast<std::size_t>(-1), weights_of(design, weights)};
   Out<double> fitted = make_array<double>({Y.shape(0), steps.size(), Y.shape(1)});
   Out<std::int64_t> n_terms = make_array<std::int64_t>({Y.shape(0), steps.size()});
   const Rows<double> out{fitted.data(), Y.shape(0) * steps.size(), Y.shape(1)};
@@ -252,11 +267,12 @@ std::tuple<Out<double>, Out<std::int64_t>> paths(const Design& design, const Set
 }
 
 nb::dict sizes(const Design& design, const Settings& settings, const Columns& linpreds, const In2<double>& Y,
-               const In2<double>& Z, bool scaled, int n_threads) {
+               const In2<double>& Z, bool scaled, const std::optional<In1<double>>& weights, int n_threads) {
   require_fit(design, settings, linpreds, Y);
   require(Z.shape(0) == 0 || (Z.shape(0) == Y.shape(0) && Z.shape(1) == design.n),
           "there should be a direction for each response");
-  const ManyOptions options{settings, linpreds, scaled, true, static_cast<std::size_t>(-1)};
+  const ManyOptions options{
+      settings, linpreds, scaled, true, static_cast<std::size_t>(-1), weights_of(design, weights)};
   const std::size_t width = std::max<std::size_t>(settings.nk, 1);
   Out<double> rss = make_array<double>({Y.shape(0), width}), products = make_array<double>({Z.shape(0), width});
   Out<std::int64_t> n_terms = make_array<std::int64_t>({Y.shape(0)});
@@ -391,10 +407,10 @@ void bind_mars(nb::module_& m) {
            "indicators"_a, "incomplete"_a, "apart"_a);
   nb::class_<Settings>(m, "Settings", "Options of the forward pass, all resolved to numbers.")
       .def(nb::init<int, std::size_t, double, double, int, int, double, std::size_t, double, double, bool, std::size_t,
-                    std::size_t, Roles>(),
+                    std::size_t, Roles, bool>(),
            nb::kw_only(), "degree"_a, "nk"_a, "penalty"_a, "thresh"_a, "minspan"_a, "endspan"_a, "newvar_penalty"_a,
            "fast_k"_a, "fast_beta"_a, "adjust_endspan"_a, "auto_linpreds"_a, "most_knots"_a = kMostKnots,
-           "most_cases"_a = kMostCases, "roles"_a = Roles())
+           "most_cases"_a = kMostCases, "roles"_a = Roles(), "as_earth"_a = true)
       .def_ro("degree", &Settings::degree)
       .def_ro("nk", &Settings::nk)
       .def_ro("penalty", &Settings::penalty)
@@ -424,9 +440,12 @@ void bind_mars(nb::module_& m) {
   m.def("weighted_pass", &weighted_pass, "design"_a, "settings"_a, "linpreds"_a, "y"_a, "weights"_a, "rss_null"_a,
         "exact"_a = false, "n_threads"_a = 1);
   m.def("fit_many", &many, "design"_a, "settings"_a, "linpreds"_a, "Y"_a, "scaled"_a, "pruned"_a, "nprune"_a,
+        "weights"_a = nb::none(), "n_threads"_a = 1);
+  m.def("fit_paths", &paths, "design"_a, "settings"_a, "linpreds"_a, "Y"_a, "scaled"_a, "steps"_a,
+        "weights"_a = nb::none(), "n_threads"_a = 1);
+  m.def("fit_sizes", &sizes, "design"_a, "settings"_a, "linpreds"_a, "Y"_a, "Z"_a, "scaled"_a, "weights"_a = nb::none(),
         "n_threads"_a = 1);
-  m.def("fit_paths", &paths, "design"_a, "settings"_a, "linpreds"_a, "Y"_a, "scaled"_a, "steps"_a, "n_threads"_a = 1);
-  m.def("fit_sizes", &sizes, "design"_a, "settings"_a, "linpreds"_a, "Y"_a, "Z"_a, "scaled"_a, "n_threads"_a = 1);
+  m.def("weighted_null_rss", &null_rss, "Y"_a, "weights"_a);
   m.def("search_subsets", &subsets, "columns"_a, "y"_a, "method"_a, "largest"_a);
   m.def("regress", &regression, "columns"_a, "y"_a, "tolerance"_a = kLmTolerance, "leverages"_a = false,
         "n_threads"_a = 1);

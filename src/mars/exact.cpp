@@ -19,9 +19,9 @@ double running_mean(const double* column, std::size_t n) {
   return mean;
 }
 
-ExactBasis::ExactBasis(std::size_t n, std::size_t capacity, std::size_t n_resp)
+ExactBasis::ExactBasis(std::size_t n, std::size_t capacity, std::size_t n_resp, bool searches)
     : n_(n),
-      kept_(n * capacity <= kMostCentred),
+      kept_(searches && n * capacity <= kMostCentred),
       q_(capacity, n),
       mean_(capacity),
       centred_(kept_ ? n : 0, (capacity + kExactColumns - 1) / kExactColumns * kExactColumns),

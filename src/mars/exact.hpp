@@ -62,7 +62,8 @@ struct ExactPair {
 // Orthonormal basis by modified Gram-Schmidt, in the order in which the terms came.
 class ExactBasis {
  public:
-  ExactBasis(std::size_t n, std::size_t capacity, std::size_t n_resp);
+  // `searches` says whether there will be a search.
+  ExactBasis(std::size_t n, std::size_t capacity, std::size_t n_resp, bool searches = true);
 
   // The intercept only, for responses as rows and their means.
   void start(Rows<const double> y, const std::vector<double>& y_mean);

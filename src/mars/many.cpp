@@ -1,14 +1,17 @@
+#include "../core/numbers.hpp"
 #include "many.hpp"
 
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <type_traits>
 
 #include "../core/extended.hpp"
 #include "../simd/loops.hpp"
 #include "gram_schmidt.hpp"
 #include "prune.hpp"
 #include "regress.hpp"
+#include "weighted.hpp"
 
 namespace earthdof {
 
@@ -21,36 +24,54 @@ class Fitter {
       : design_(design),
         options_(options),
         alone_(1, nullptr),
-        pass_(design, options.settings, options.linpreds, 1, alone_, n_mates, true),
         scaled_(design.n),
-        centred_(design.n) {}
-
-  void start(const double* y) {
-    const double* used = y;
-    if (options_.scaled) {
-      scale_response(y, design_.n, scaled_.data());
-      used = scaled_.data();
+        centred_(design.n),
+        intercept_(design.n, 1.0) {
+    const auto make = [&](auto& pass) {
+      using Made = typename std::remove_reference_t<decltype(pass)>::element_type;
+      pass = std::make_unique<Made>(design, options.settings, options.linpreds, 1, alone_, n_mates, true);
+    };
+    if (options.weights == nullptr) {
+      make(plain_);
+    } else {
+      make(weighted_);
+      for (std::size_t i = 0; i < design.n; ++i) intercept_[i] = std::sqrt(options.weights[i]);
     }
-    pass_.start({used, 1, design_.n}, false);
-    y_ = y;
   }
 
-  ForwardPass& pass() { return pass_; }
+  void start(const double* y) {
+    y_ = y;
+    double spread = 0.0;
+    if (options_.scaled) spread = scale_response(y, design_.n, scaled_.data());
+    if (plain_) return plain_->start({options_.scaled ? scaled_.data() : y, 1, design_.n}, false);
+    const double null = weighted_null_rss({options_.scaled ? scaled_.data() : y, 1, design_.n}, options_.weights);
+    if (spread == 0) spread = 1.0;
+    for (std::size_t i = 0; i < design_.n; ++i) scaled_[i] = intercept_[i] * y[i] / spread;
+    weighted_->start({scaled_.data(), 1, design_.n}, options_.weights, null, false);
+  }
+
+  Pass& pass() { return plain_ ? static_cast<Pass&>(*plain_) : *weighted_; }
+  const Pass& pass() const { return plain_ ? static_cast<const Pass&>(*plain_) : *weighted_; }
 
   // After the pass: the updating search then holds a basis of its independent columns.
   void finish() {
     find_basis();
-    const double* y = y_;
+    double total = 0.0;
     mean_ = 0.0;
-    for (std::size_t i = 0; i < design_.n; ++i) mean_ += y[i];
-    mean_ /= static_cast<double>(design_.n);
-    for (std::size_t i = 0; i < design_.n; ++i) centred_[i] = y[i] - mean_;
+    for (std::size_t i = 0; i < design_.n; ++i) {
+      const double weight = plain_ ? 1.0 : options_.weights[i];
+      mean_ += weight * y_[i];
+      total += weight;
+    }
+    mean_ /= total;
+    for (std::size_t i = 0; i < design_.n; ++i) centred_[i] = intercept_[i] * (y_[i] - mean_);
   }
 
   std::size_t fit_unpruned(double* fitted) const {
     const std::size_t m = std::min(steps_.size(), options_.nprune);
-    std::fill(fitted, fitted + design_.n, mean_);
+    start_fit(fitted);
     for (std::size_t k = 1; k < m; ++k) add_projection(k, fitted);
+    unweight(fitted);
     return m;
   }
 
@@ -61,44 +82,57 @@ class Fitter {
 
   // Fits after each number of steps, which ascend.
   void fit_path(const std::vector<std::size_t>& steps, Rows<double> fitted, std::int64_t* n_terms) const {
-    Buffer<double> fit(design_.n, mean_);
+    Buffer<double> fit(design_.n);
+    start_fit(fit.data());
     std::size_t k = 1;
     for (std::size_t s = 0; s < steps.size(); ++s) {
       for (; k < steps_.size() && steps_[k] <= steps[s]; ++k) add_projection(k, fit.data());
       std::copy(fit.begin(), fit.end(), fitted[s]);
+      unweight(fitted[s]);
       n_terms[s] = static_cast<std::int64_t>(k);
     }
   }
 
  private:
+  // The columns carry the roots of the weights, and so do the fits until they are done.
+  void start_fit(double* fitted) const {
+    for (std::size_t i = 0; i < design_.n; ++i) fitted[i] = mean_ * intercept_[i];
+  }
+  void unweight(double* fitted) const {
+    if (plain_) return;
+    for (std::size_t i = 0; i < design_.n; ++i) fitted[i] /= intercept_[i];
+  }
   Reduction prune(std::vector<double>& z) const;
   std::vector<double> project(const std::size_t* columns, std::size_t size, const std::vector<double>& z) const;
 
   void add_projection(std::size_t k, double* out) const {
     const Loops& l = loops();
-    const double* q = pass_.updating().q(k);
+    const double* q = pass().updating().q(k);
     l.add_scaled(out, l.dot(q, centred_.data(), design_.n), q, design_.n);
   }
 
   // The independent columns of the pass and the step that each came with. Their basis is that of the updating search,
   // unless it may be too inaccurate.
   void find_basis() {
-    const std::vector<std::size_t> slots = pass_.terms().used_slots();
+    const std::vector<std::size_t> slots = pass().terms().used_slots();
     steps_.clear();
     for (std::size_t slot : slots) steps_.push_back((slot + 1) / 2);
-    if (pass_.has_full_rank()) return;
-    const Table<double> columns = pass_.independent_columns(alone_);
+    Updating& updating = pass().updating();
+    if (pass().has_full_rank() && updating.size() == slots.size()) return;
+    const Table<double> columns = pass().independent_columns(alone_);
     steps_.clear();
-    for (std::size_t slot : pass_.independent_slots()) steps_.push_back((slot + 1) / 2);
-    orthonormalise({columns.data(), columns.rows(), design_.n}, pass_.updating().basis(), pass_.updating().triangle());
+    for (std::size_t slot : pass().independent_slots()) steps_.push_back((slot + 1) / 2);
+    orthonormalise({columns.data(), columns.rows(), design_.n}, updating.basis(), updating.triangle());
   }
 
   const Design& design_;
   const ManyOptions& options_;
   Team alone_;
-  ForwardPass pass_;
+  std::unique_ptr<ForwardPass> plain_;  // one of the two
+  std::unique_ptr<WeightedPass> weighted_;
   const double* y_ = nullptr;
   Buffer<double> scaled_, centred_;
+  Buffer<double> intercept_;  // roots of the weights
   double mean_ = 0.0;
   std::vector<std::size_t> steps_;
 };
@@ -107,7 +141,7 @@ class Fitter {
 Reduction Fitter::prune(std::vector<double>& z) const {
   const Loops& l = loops();
   const std::size_t m = steps_.size(), n = design_.n;
-  const Updating& basis = pass_.updating();
+  const Updating& basis = pass().updating();
   z.resize(m);
   Buffer<double> residual(n);
   std::copy(centred_.begin(), centred_.end(), residual.data());
@@ -126,7 +160,7 @@ Reduction Fitter::prune(std::vector<double>& z) const {
 std::vector<double> Fitter::project(const std::size_t* columns, std::size_t size, const std::vector<double>& z) const {
   const Loops& l = loops();
   const std::size_t m = z.size();
-  const Updating& basis = pass_.updating();
+  const Updating& basis = pass().updating();
   std::vector<std::size_t> chosen(columns, columns + size);
   std::sort(chosen.begin(), chosen.end());
   Table<double> part(size, m, 0.0), q(size, m), r(size, size);
@@ -154,7 +188,8 @@ std::size_t Fitter::fit_pruned(double* fitted) const {
   }
   const std::vector<double> weight = project(reduction.best(size - 1), size, z);
   std::fill(fitted, fitted + n, 0.0);
-  for (std::size_t k = 0; k < m; ++k) loops().add_scaled(fitted, weight[k], pass_.updating().q(k), n);
+  for (std::size_t k = 0; k < m; ++k) loops().add_scaled(fitted, weight[k], pass().updating().q(k), n);
+  unweight(fitted);
   return size;
 }
 
@@ -165,7 +200,7 @@ std::size_t Fitter::fit_sizes(const double* direction, double* rss, double* prod
   const Reduction reduction = prune(z);
   std::copy(reduction.best_rss().begin(), reduction.best_rss().end(), rss);
   if (direction == nullptr) return m;
-  for (std::size_t k = 0; k < m; ++k) along[k] = l.dot(pass_.updating().q(k), direction, design_.n);
+  for (std::size_t k = 0; k < m; ++k) along[k] = l.dot(pass().updating().q(k), direction, design_.n);
   for (std::size_t k = 0; k < m; ++k) {
     const std::vector<double> weight = project(reduction.best(k), k + 1, z);
     products[k] = l.dot(weight.data(), along.data(), m);
@@ -194,7 +229,7 @@ class Group {
       if (count > 1) prepare(count);
       any = false;
       for (std::size_t i = 0; i < count; ++i) {
-        ForwardPass& pass = fitters_[i]->pass();
+        Pass& pass = fitters_[i]->pass();
         pass.run(count > 1 ? 1 : std::numeric_limits<std::size_t>::max());
         any |= pass.is_running();
       }
@@ -209,7 +244,7 @@ class Group {
   void prepare(std::size_t count) {
     searches_.clear();
     for (std::size_t i = 0; i < count; ++i) {
-      ForwardPass& pass = fitters_[i]->pass();
+      Pass& pass = fitters_[i]->pass();
       if (pass.is_running() && !pass.is_exact() && pass.updating().wants_intercept(pass.queue()))
         searches_.push_back(&pass.updating());
     }
@@ -239,6 +274,22 @@ void fit_each(const Design& design, const ManyOptions& options, Rows<const doubl
 }
 
 }  // namespace
+
+double weighted_null_rss(Rows<const double> Y, const double* weights) {
+  const double n = static_cast<double>(Y.width);
+  double null = 0.0;
+  for (std::size_t r = 0; r < Y.rows; ++r) {
+    double total = 0.0, sum = 0.0;
+    for (std::size_t i = 0; i < Y.width; ++i) {
+      sum += weights[i] * Y[r][i];
+      total += weights[i];
+    }
+    const double mean = sum / total;
+    for (std::size_t i = 0; i < Y.width; ++i) null += weights[i] * ((Y[r][i] - mean) * (Y[r][i] - mean));
+    null = larger(null, 1e-8 * n);  // a constant response
+  }
+  return null;
+}
 
 double scale_response(const double* y, std::size_t n, double* scaled) {
   Extended total = 0.0;

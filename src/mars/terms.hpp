@@ -43,6 +43,9 @@ struct Settings {
   bool auto_linpreds;
   std::size_t most_knots = kMostKnots, most_cases = kMostCases;  // that a thread keeps; what is beyond is made anew
   Roles roles = {};
+  // With case weights: whether near-ties are decided as earth does, by regressions. Updated sums decide them otherwise,
+  // which is far faster where many candidates are nearly equal.
+  bool as_earth = true;
 };
 
 // Where the knots of a parent are: cases before the first, between two, and after the last.

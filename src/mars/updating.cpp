@@ -486,7 +486,7 @@ Decision Updating::search(const Terms& terms, Queue& queue, std::size_t n_slots,
   if (top.slot > 0 && parents_[top.slot].synced == 0)  // a later parent took its memory
     prepare_parent(terms, top.slot, [](std::size_t, int) {});
   double bar = 0.0;
-  if (mark_ties(terms, queue, top, rss_null, bar)) return {false, true, {}};
+  if (is_strict() && mark_ties(terms, queue, top, rss_null, bar)) return {false, true, {}};
   if (top.slot < 0) return {true, false, {}};
   const Winner winner = clear_winner(terms, top, step, bar);
   const Pair& own = pair(top.slot, top.pred);
@@ -514,11 +514,12 @@ bool Updating::mark_ties(const Terms& terms, const Queue& queue, const Top& top,
     if (terms.degree[slot] >= settings_.degree) continue;
     // the order of parents counts as well: the first of two equal candidates wins, and late parents may be left
     // out of the search
-    double parent_bar = INFINITY;
     const double best = queue.delta[slot], spread = parents_[slot].spread;
     const double band = spread + tie_band(larger(best, 0.0), rss_null) + least_lead();
-    if (best + spread > 0)
-      for (std::size_t other = 0; other < considered; ++other) {
+    const bool is_unsure = is_unsure_order(best, spread);
+    double parent_bar = is_unsure ? best - band : INFINITY;
+    if (!is_unsure && best + spread > 0)
+      for (std::size_t other = 0; other < queue.size; ++other) {
         const std::size_t rival = queue.ranked[other];
         if (rival != slot && terms.degree[rival] < settings_.degree &&
             std::fabs(queue.delta[rival] - best) <= band + parents_[rival].spread)
@@ -528,7 +529,7 @@ bool Updating::mark_ties(const Terms& terms, const Queue& queue, const Top& top,
       Pair& own = pair_at(slot, j);
       if (!own.open) continue;
       const bool is_top = static_cast<std::ptrdiff_t>(slot) == top.slot && j == top.pred;
-      own.need = own.upper > 0 && own.upper >= smaller(bar, parent_bar);
+      own.need = (own.upper > 0 || is_unsure) && own.upper >= smaller(bar, parent_bar);
       any |= own.need && !is_top;
     }
   }

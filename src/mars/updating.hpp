@@ -112,8 +112,13 @@ class Updating {
   virtual void score_pair(const Terms& terms, std::size_t slot, std::size_t pred, const Step& step, int thread);
   // Whether one candidate of the pair and no other may reach the bar, with no test in doubt.
   virtual Winner clear_winner(const Terms& terms, const Top& top, const Step& step, double bar);
+  // Whether near-ties are left to earth's own arithmetic.
+  virtual bool is_strict() const { return true; }
   // A candidate has to gain so much more to win over one that came earlier.
   virtual double least_lead() const { return 0.0; }
+  // Whether only earth can tell where a parent stands among others of later steps, whose gains are not yet known: its
+  // best gain is found, and how far that may be off.
+  virtual bool is_unsure_order([[maybe_unused]] double best, [[maybe_unused]] double spread) const { return false; }
   // The column of a parent for its pairs.
   virtual ParentColumn parent_column(const Terms& terms, std::size_t slot) const { return {terms.bx[slot], design_.n}; }
 

@@ -8,7 +8,7 @@ namespace earthdof {
 namespace {
 
 constexpr double kSaturated = 1e-7;      // share of the null RSS: what is left is rounding
-constexpr double kSameRss = 1e-9;        // share by which the null RSS may differ from that of the regression
+constexpr double kSameRss = 1e-9;        // share of the null RSS by which updating and regressions may differ
 constexpr double kNearThreshold = 1e-9;  // in R squared: so near to a threshold a gain is computed as earth does
 
 }  // namespace
@@ -52,8 +52,11 @@ bool WeightedPass::has_full_rank() const { return !exact_ && updating_.is_regula
 
 void WeightedPass::step() {
   Decision decision;
-  if (!exact_ && updating_.is_too_noisy()) exact_ = true;
-  if (!exact_) {
+  const bool noisy = !exact_ && updating_.is_too_noisy();
+  if (noisy && settings_.as_earth) exact_ = true;
+  if (noisy && !settings_.as_earth) {
+    decision = {true, false, {}};  // what could still be found is rounding
+  } else if (!exact_) {
     decision = updating_.search(terms_, queue_, slots_, INFINITY, rss_null_);
     ties_ += decision.tied ? 1 : 0;
     updated_ |= decision.decided && decision.candidate.found();
@@ -67,12 +70,15 @@ void WeightedPass::step() {
     if (!exact_ && !updating_.append(terms_, slot, found.new_form)) exact_ = true;
     if (decision.decided) {
       found.gain = rss_ - (updating_.rss() + updating_.gap());
-      if (exact_ || is_on_threshold(found.gain)) {
+      if (exact_ || (settings_.as_earth && is_on_threshold(found.gain))) {
         settle();
         found.gain = rss_ - exact_rss(searched);
       } else {
         unsettled_.push_back(searched);
       }
+    } else if (settings_.as_earth &&
+               !(std::fabs(rss_ - found.gain - updating_.rss() - updating_.gap()) < kSameRss * rss_null_)) {
+      exact_ = true;  // R regressed with what rounding leaves of a dependent column, too
     }
     if (terms_.used[slot + 1] && !second_adds(slot)) {
       found.new_form = false;
@@ -105,17 +111,25 @@ bool WeightedPass::is_on_threshold(double gain) const {
 // Whether the second hinge of a step leaves enough by itself. earth asks an orthogonal basis for it that has a column
 // of ones instead of the weighted intercept.
 bool WeightedPass::second_adds(std::size_t slot) {
-  if (!exact_ && updating_.least_second() > 2 * kMinSumOfSquares) return true;
-  if (!basis_) basis_ = std::make_unique<ExactBasis>(design_.n, settings_.nk + 2, n_resp_);
+  const WeightedUpdating::Left left = exact_ ? WeightedUpdating::Left() : updating_.left_of_second();
+  if (left.least > 2 * kMinSumOfSquares || left.most < 0.1 * kMinSumOfSquares) {
+    const bool adds = left.least > 0;
+    updating_.take_second(adds, 1.0);
+    return adds;
+  }
+  if (!basis_) basis_ = std::make_unique<ExactBasis>(design_.n, settings_.nk + 2, 0, false);
   if (in_basis_ == 0) {
-    basis_->start(y_, std::vector<double>(y_.rows, 0.0));
+    basis_->start({nullptr, 0, design_.n}, {});
     in_basis_ = 1;
   }
   for (; in_basis_ < slot; ++in_basis_)
     if (terms_.used[in_basis_]) basis_->append(terms_.bx[in_basis_], 0.0);
   basis_->append(terms_.bx[slot], 0.0);
-  const bool adds = basis_->append(terms_.bx[slot + 1], 0.0) > kMinSumOfSquares;
+  const double* second = terms_.bx[slot + 1];
+  const double left_over = basis_->append(second, 0.0);
+  const bool adds = left_over > kMinSumOfSquares;
   if (!adds) basis_->truncate(basis_->size() - 1);
+  updating_.take_second(adds, left_over / loops().dot(second, second, design_.n));
   in_basis_ = slot + 2;
   return adds;
 }
@@ -146,6 +160,7 @@ void WeightedPass::settle() {
     }
     rsq_ = 1 - rss_ / rss_null_;
     unsettled_.clear();
+    settled_rss_ = rss_;
   }
   complete_model(slots_);
 }

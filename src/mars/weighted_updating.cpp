@@ -15,6 +15,8 @@ namespace {
 constexpr double kLeastShare = kRankTolerance * kRankTolerance;
 constexpr double kSurelyDropped = 1e-2 * kLeastShare;
 constexpr double kSurelyKept = 1e2 * kLeastShare;
+constexpr double kSummedAgain = 1e-6;    // share of its square below which R sums the norm of a column again
+constexpr double kRounding = 1e-29;      // share of its square that rounding leaves of a dependent column
 constexpr double kLostDigits = 1e-4;     // a line that lost this part of its square is recomputed
 constexpr double kKnown = 1e3;           // times the noise: a share that is known well enough
 constexpr double kLeastOnes = 1e-6;      // share of the column of ones that the model leaves, to judge by it
@@ -38,7 +40,8 @@ void WeightedUpdating::start(Rows<const double> y, const double* roots) {
 
   const auto [least, most] = std::minmax_element(roots, roots + n);
   is_even_ = *least == *most;
-  is_regular_ = true;
+  is_regular_ = is_spanned_ = true;
+  n_spanned_ = 1;
   if (ones_.size() == 0) ones_ = Buffer<double>(n);
   ones_.fill(1.0);
   ones_square_ = is_even_ ? 0.0 : orthogonalise(q_, 1, ones_.data(), coefficients_[0]);
@@ -47,23 +50,31 @@ void WeightedUpdating::start(Rows<const double> y, const double* roots) {
 bool WeightedUpdating::append(const Terms& terms, std::size_t slot, bool new_form) {
   const Loops& l = loops();
   const std::size_t n = design_.n;
-  gap_ = least_second_ = 0.0;
+  gap_ = 0.0;
+  left_of_second_ = Left();
+  second_depends_ = false;
   for (std::size_t c = 0; c < 2; ++c) {
     const double* column = terms.bx[slot + c];
     const double total = l.dot(column, column, n);
     if (total == 0) {
       is_regular_ &= !terms.used[slot + c];
+      is_spanned_ &= !terms.used[slot + c];
       continue;
     }
     std::copy_n(column, n, q_[size_]);
     const double square = reduce_column();
-    if (square < kSurelyDropped * total) {
-      is_regular_ = false;
+    if (square < (is_strict() ? kSurelyDropped : kSurelyKept) * total) {
+      if (is_strict() && !has_sure_norm(r_[size_], size_, square)) return false;
+      if (c == 0) is_regular_ = is_spanned_ = false;
+      second_depends_ = c == 1;
+      // the terms and ones span what the model and ones do: the rest of the hinge is rounding
+      if (is_known() && n_spanned_ == size_ + (is_even_ ? 0 : 1)) left_of_second_.most = kSurelyKept * total;
       continue;
     }
     if (square < kSurelyKept * total) return false;
     const std::size_t lane = n_lanes();
     keep_column(square);
+    if (is_strict() && !has_sure_norm(r_[size_ - 1], size_, 0.0)) return false;  // the column again, as a candidate
     noise_ += weighted_noise(static_cast<double>(n), total / square);
     quality_ = smaller(quality_, square / total);
     double explained = 0.0;
@@ -73,15 +84,29 @@ bool WeightedUpdating::append(const Terms& terms, std::size_t slot, bool new_for
     const double shared = is_even_ ? 0.0 : l.dot(q, ones_.data(), n);
     if (c == 1) {
       if (!new_form) gap_ = explained;
-      const bool is_safe = is_even_ || ones_square_ > kLeastOnes * static_cast<double>(n);
-      if (is_safe && is_regular_ && quality_ > kLeastQuality)
-        least_second_ = is_even_ ? square : square * (1 - shared * shared / ones_square_);
+      if (is_known()) left_of_second_.least = is_even_ ? square : square * (1 - shared * shared / ones_square_);
+    } else {
+      ++n_spanned_;
     }
     if (is_even_) continue;
     l.add_scaled(ones_.data(), -shared, q, n);
     ones_square_ = l.dot(ones_.data(), ones_.data(), n);
   }
   return true;
+}
+
+// Whether rounding leaves alone what the terms and a column of ones span.
+bool WeightedUpdating::is_known() const {
+  const bool has_ones = is_even_ || ones_square_ > kLeastOnes * static_cast<double>(design_.n);
+  return has_ones && is_spanned_ && quality_ > kLeastQuality;
+}
+
+void WeightedUpdating::take_second(bool adds, double share) {
+  if (!adds) return;
+  ++n_spanned_;
+  if (!second_depends_) return;
+  is_regular_ = false;
+  is_spanned_ &= share > kLeastQuality;
 }
 
 Linear WeightedUpdating::linear_state(const Terms& terms, std::size_t slot, std::size_t pred, bool new_form,
@@ -98,7 +123,41 @@ Linear WeightedUpdating::linear_state(const Terms& terms, std::size_t slot, std:
   own.linear = b + rounding < kSurelyDropped * raw ? Linear::kDead
                : b - rounding > kSurelyKept * raw  ? Linear::kAlive
                                                    : Linear::kDoubtful;
+  if (is_strict() && own.linear != Linear::kDoubtful && !has_sure_line(terms, slot, pred, thread))
+    own.linear = Linear::kDoubtful;
   return own.linear;
+}
+
+// Whether R's norm of a column is accurate enough to see by it whether the column depends on those before it. R takes
+// one basis column after the other out of the norm, and sums it anew only where one of them leaves next to nothing:
+// what several of them leave together may be rounding, with which R then regresses.
+bool WeightedUpdating::has_sure_norm(const double* coefficients, std::size_t size, double left) const {
+  std::vector<double> rest(size + 1);
+  rest[size] = left;
+  for (std::size_t t = size; t > 0; --t) rest[t - 1] = rest[t] + coefficients[t - 1] * coefficients[t - 1];
+  const double rounding = kSumNoise * std::sqrt(static_cast<double>(design_.n));
+  double error = 0.0;  // of the square of the norm, as a share of it
+  for (std::size_t t = 0; t < size && rest[t] > kRounding * rest[0]; ++t) {
+    error += rounding;
+    const double share = rest[t + 1] / rest[t];
+    if (share + error < kSummedAgain)
+      error = 0.0;
+    else if (share > error)
+      error /= share;
+    else
+      return false;
+  }
+  return true;
+}
+
+// The same for the line of a pair, of which R takes x as it is.
+bool WeightedUpdating::has_sure_line(const Terms& terms, std::size_t slot, std::size_t pred, int thread) {
+  double* column = columns_[thread];
+  design_.column(pred, column);
+  for (std::size_t i = 0; i < design_.n; ++i) column[i] *= terms.bx[slot][i];
+  double* coefficients = coefficients_[thread];
+  const double left = orthogonalise(q_, size_, column, coefficients);
+  return has_sure_norm(coefficients, size_, left);
 }
 
 double WeightedUpdating::pair_noise(std::size_t slot, std::size_t pred, bool linear) const {
@@ -125,7 +184,7 @@ void WeightedUpdating::score_pair(const Terms& terms, std::size_t slot, std::siz
   if (!new_form && !has_knots) return;
   const bool linear = own.state == Linear::kAlive;
   const double noise = pair_noise(slot, pred, linear);
-  if (own.state == Linear::kDoubtful || !(noise <= kMostNoise)) {
+  if ((own.state == Linear::kDoubtful && is_strict()) || !(noise <= kMostNoise)) {
     own.upper = INFINITY;
     return;
   }
@@ -156,16 +215,23 @@ Updating::Winner WeightedUpdating::clear_winner(const Terms& terms, const Top& t
   Winner winner{true, -1, 0.0, new_form};
   int reached = new_form && base >= bar ? 1 : 0;
   if (terms.linear_only[top.pred]) return winner;
+  double best = 0.0;
   for (std::size_t e = own.offset; e < last; ++e) {
     double* const a = knots_.a.data() + e;
     const Sums knot{&knots_.v[e], a, &knots_.b[e], &knots_.c[e], n_resp_, knots_.a.width()};
     const Bounds found = loops().bound_any_gain(knot, 1, query);
+    if (!is_strict()) {
+      if (found.sure <= best) continue;
+      best = found.sure;
+      winner.knot = static_cast<std::ptrdiff_t>(e - own.offset);
+      continue;
+    }
     if (base + smaller(found.most, step.rss_null) < bar) continue;
     ++reached;
     winner.knot = static_cast<std::ptrdiff_t>(e - own.offset);
     winner.clear &= found.sure > 0;
   }
-  winner.clear &= reached == 1;
+  winner.clear &= !is_strict() || reached == 1;
   return winner;
 }
 

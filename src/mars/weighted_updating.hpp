@@ -6,6 +6,8 @@
 // drops it as dependent.
 #pragma once
 
+#include <limits>
+
 #include "updating.hpp"
 
 namespace earthdof {
@@ -19,31 +21,50 @@ class WeightedUpdating final : public Updating {
   // Give the columns of a step, of which both may be new forms, their places in the basis. False if rounding decides
   // whether a column depends on those before it.
   bool append(const Terms& terms, std::size_t slot, bool new_form);
-  // Whether no column of the model depends on those before it.
+  // Whether no column of a term depends on the model's before it.
   bool is_regular() const { return is_regular_; }
   // RSS of the basis.
   double rss() const { return rss_; }
   // How much lower that is than the RSS of the terms: by the second hinge of a last step that added one term.
   double gap() const { return gap_; }
-  // What the terms and a column of ones leave at the least of the square of the second hinge that came last.
-  double least_second() const { return least_second_; }
+  // What the terms and a column of ones leave of the square of the second hinge that came last.
+  struct Left {
+    double least = 0.0, most = std::numeric_limits<double>::infinity();
+  };
+  const Left& left_of_second() const { return left_of_second_; }
+  // Whether that hinge is a term, and the share of its square that they leave.
+  void take_second(bool adds, double share);
 
  private:
   void score_pair(const Terms& terms, std::size_t slot, std::size_t pred, const Step& step, int thread) override;
   Winner clear_winner(const Terms& terms, const Top& top, const Step& step, double bar) override;
+  bool is_strict() const override { return settings_.as_earth; }
   double least_lead() const override { return 2 * kAlmostZero; }
+  // Parents that gain nothing have what rounding leaves in earth.
+  bool is_unsure_order(double best, double spread) const override {
+    return is_strict() && settings_.fast_k < settings_.nk && best >= 0 && spread + least_lead() >= kUnsure * best;
+  }
   ParentColumn parent_column(const Terms& terms, std::size_t slot) const override {
     return {terms.bx[slot], roots_, design_.n};
   }
   Linear linear_state(const Terms& terms, std::size_t slot, std::size_t pred, bool new_form, int thread);
+  bool is_known() const;
+  bool has_sure_norm(const double* coefficients, std::size_t size, double left) const;
+  bool has_sure_line(const Terms& terms, std::size_t slot, std::size_t pred, int thread);
   double pair_noise(std::size_t slot, std::size_t pred, bool linear) const;
   Query query_of(const Line& line, double noise, const double* slope, double rss_null) const;
 
+  static constexpr double kUnsure = 1e-6;
+
   const double* roots_ = nullptr;
-  double rss_ = 0.0, gap_ = 0.0, least_second_ = 0.0;
+  double rss_ = 0.0, gap_ = 0.0;
+  Left left_of_second_;
   double offset_share_ = 1.0;  // square of the responses as they came, over what the intercept leaves of it
   bool is_even_ = false;       // all weights are equal
-  bool is_regular_ = true;     // no column depends on those before it
+  bool is_regular_ = true;     // no column of a term depends on those before it
+  bool is_spanned_ = true;     // what terms and ones span is known well: no column was next to nothing
+  bool second_depends_ = false;
+  std::size_t n_spanned_ = 1;  // columns of terms and ones that do not depend on one another
   Buffer<double> ones_;        // what the basis leaves of a column of ones
   double ones_square_ = 0.0;
 };

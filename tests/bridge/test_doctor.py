@@ -1,4 +1,4 @@
-"""pyearthdof doctor: what works first, then what R would add, with one line each that mends it."""
+"""pyearthdof doctor: what works first, then what R would add, with one line each that fixes it."""
 
 import importlib.util
 import json
@@ -30,8 +30,8 @@ def examine(*arguments, before="", **environment):
     return done.returncode, done.stdout.splitlines()
 
 
-def mend_lines(lines):
-    return [line.split("mend it with: ")[1] for line in lines if "mend it with: " in line]
+def fix_lines(lines):
+    return [line.split("to fix it: ")[1] for line in lines if "to fix it: " in line]
 
 
 @pytest.mark.needs_r
@@ -46,7 +46,7 @@ def test_everything_is_found_here():
 @pytest.mark.needs_r
 def test_all_there():
     code, lines = examine()
-    assert code == 0 and mend_lines(lines) == []
+    assert code == 0 and fix_lines(lines) == []
     assert lines[:3] == [
         "MARS: native engine, ready",
         "MARS: R's earth, ready",
@@ -65,7 +65,7 @@ def test_no_r(tmp_path):
     assert lines[1].startswith("MARS: R's earth, cannot work here: R is not installed")
     assert "it would add: fits by R's earth itself" in lines[2]
     with_rpy2 = importlib.util.find_spec("rpy2") is None
-    assert mend_lines(lines) == [installation.r_remedy(with_rpy2=with_rpy2)] * 2
+    assert fix_lines(lines) == [installation.r_remedy(with_rpy2=with_rpy2)] * 2
     assert examine("--require", "r", PATH=str(tmp_path))[0] == 1
 
 
@@ -75,7 +75,7 @@ def test_r_without_earth(tmp_path):
     code, lines = examine(**empty)
     assert code == 0
     assert "MARS: R's earth, cannot work here: R's package 'earth' is not installed" in lines
-    assert mend_lines(lines) == [
+    assert fix_lines(lines) == [
         installation.package_remedy("earth"),
         installation.package_remedy("mda"),
     ]
@@ -88,7 +88,7 @@ def test_rpy2_that_does_not_fit(tmp_path):
     (tmp_path / "rpy2" / "__init__.py").write_text("raise ImportError('no R_getVar')")
     code, lines = examine(FIRST=str(tmp_path))
     assert code == 0 and "does not work with the R that is here (ImportError" in lines[1]
-    assert all(sys.executable in line and "--force-reinstall" in line for line in mend_lines(lines))
+    assert all(sys.executable in line and "--force-reinstall" in line for line in fix_lines(lines))
     assert examine("--require", "r", FIRST=str(tmp_path))[0] == 1
 
 
@@ -124,7 +124,7 @@ def test_an_engine_that_is_missing_is_not_usable(tmp_path):
     assert code == 1
     missing = "the compiled core pyearthdof._core is not here for this Python"
     assert lines[0] == f"MARS: native engine, cannot work here: {missing}"
-    assert f"{sys.executable} -m pip install" in mend_lines(lines)[0]
+    assert f"{sys.executable} -m pip install" in fix_lines(lines)[0]
 
 
 def test_an_engine_that_does_not_load_is_not_usable(tmp_path):

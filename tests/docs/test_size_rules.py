@@ -51,7 +51,7 @@ def test_the_page_shows_the_numbers(script):
     table = ROOT / "docs" / "size-rules.csv"
     frame = pd.read_csv(table, keep_default_na=False, na_values=[""])  # a kind is called null
     frame = frame.rename(columns={"log_ratio": "mean"})
-    page = (ROOT / "docs" / "let-df-choose.md").read_text("utf-8")
+    page = (ROOT / "docs" / "size-rules.md").read_text("utf-8")
     truths = frame[(frame["part"] == "truth") & (frame["kind"] != "null")]
     parts = (truths, frame[frame["kind"] == "null"], frame[frame["part"] == "real"])
     for part in parts:

@@ -67,7 +67,7 @@ def test_the_page_shows_the_tables_of_the_script(script):
     frame = pd.DataFrame(
         [row | {"truth": t.number, "p": t.p, "signal": t.signal} for t in script.TRUTHS]
     )
-    page = (ROOT / "docs" / "correct-penalty.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "when-to-correct.md").read_text(encoding="utf-8")
     for table in (script.by_group(frame), script.by_truth(frame)):
         assert f"| {' | '.join(table.columns)} |" in page
     for name in script.by_group(frame)["truths"]:

@@ -18,7 +18,7 @@ WISHES = {
 
 def rows():
     """wish -> (is it there?, its line of code)"""
-    table = PAGE.read_text("utf-8").partition("| wish | there? |")[2].splitlines()[2:]
+    table = PAGE.read_text("utf-8").partition("| wish | available |")[2].splitlines()[2:]
     cells = [line.strip("| ").split(" | ") for line in table if line.startswith("| ")]
     return {wish: (there, (code or [""])[0].strip("`| ")) for wish, there, *code in cells}
 

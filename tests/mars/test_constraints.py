@@ -34,6 +34,7 @@ def test_all_slopes_have_the_sign(monotone, options):
         assert (sign * steps(model, column)).min() > -1e-10
         alone = model.dirs_[:, list(X).index(column)] != 0
         assert (np.count_nonzero(model.dirs_[alone], axis=1) == 1).all()
+        assert (sign * model.predict_deriv(X, column, type="link")).min() >= 0  # knots included
     np.testing.assert_allclose(model.predict(X), model.fitted_values_, atol=1e-10)
     assert model.rss_ == pytest.approx(((Y - model.fitted_values_) ** 2).sum(), rel=1e-10)
     assert (np.diff(model.rss_per_subset_) <= 1e-9 * model.rss_per_subset_[0]).all()
@@ -74,12 +75,32 @@ def test_linear_predictors_of_generalised_models_are_monotone():
     assert steps(classes, "vis", "classes").max() < 1e-10
 
 
+def test_slopes_of_nearly_dependent_terms_have_the_sign():
+    """Counts that are nearly all zero, on two columns that are nearly the same."""
+    rng = np.random.default_rng(0)
+    x = pd.DataFrame({"z": rng.normal(size=400), "t": rng.standard_t(2, 400)})
+    x["near"] = x["z"] + 1e-3 * rng.normal(size=400)
+    y = np.round(np.exp(np.clip(x.z - x.t - 4 + rng.normal(size=400), -3, 4)))
+    signs = {"z": 1, "t": -1, "near": 1}
+    options = {"minspan": 1, "endspan": 1, "nk": 41, "thresh": 1e-6, "pmethod": "none"}
+    for family in ("poisson", None):
+        model = Earth(monotone=signs, glm_family=family, **options).fit(x, y)
+        pairs = [(list(x).index(name), sign) for name, sign in signs.items()]
+        slopes = slope_rows(model.dirs_, model.cuts_, pairs)
+        assert (slopes @ model.term_coef_).min() >= 0
+        assert family is None or (slopes @ model.glm_coef_.ravel()).min() >= 0
+        assert min((sign * model.predict_deriv(x, name)).min() for name, sign in signs.items()) >= 0
+
+
 def test_the_rest_of_a_monotone_model():
     model = Earth(monotone={"temp": -1}, nfold=3, random_state=1, keepxy=True).fit(X, Y)
     assert steps(model.reprune(nprune=5), "temp").max() < 1e-10
     loaded = Earth.from_json(model.to_json())
     assert loaded.monotone == {"temp": -1}
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    by_index = Earth(monotone={list(X).index("temp"): -1}).fit(X, Y)
+    again = Earth.from_json(by_index.to_json())
+    assert again.monotone == by_index.monotone and again.fit(X, Y).model_ == by_index.model_
     formula = Earth.from_formula("O3 ~ .", OZONE, monotone={"temp": -1})
     assert formula.terms_ == Earth(monotone={"temp": -1}).fit(X, Y).terms_
     found = degrees_of_freedom(Earth(monotone={"x1": 1}), (40, 2), n_rep=20, random_state=1)

@@ -27,7 +27,7 @@ def test_each_optional_package_is_in_its_extra():
     ]
     for package, extra in EXTRAS.items():
         assert [text.partition(">")[0] for text in extras[extra]] == [package]
-    assert extras["all"] == ["pyearthdof[plots,dask,sympy,onnx]"]
+    assert extras["all"] == ["pyearthdof[plots,dask,sympy,onnx,excel]"]
 
 
 def test_a_model_its_summary_and_its_page_need_no_matplotlib(tmp_path):

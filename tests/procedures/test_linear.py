@@ -178,3 +178,31 @@ def test_fits_of_huge_responses_are_finite_or_refused(procedure, size):
             assert size > 1e300 and "y has values up to 1.7e+308 but they" in str(error)
         else:
             assert np.isfinite(model.fitted_values_).all() and np.isfinite(model.predict(X)).all()
+
+
+@pytest.mark.parametrize(
+    "procedure", [LeastSquares(), LeastSquares(fit_intercept=True), Ridge(lam=0.0)]
+)
+@pytest.mark.parametrize("x_power", [-1000, -540, 0, 540, 990])
+@pytest.mark.parametrize("y_power", [-900, 0, 900])
+def test_coefficients_beyond_doubles_are_refused(procedure, x_power, y_power):
+    """Powers of two change no digit of a fit, so that predictions are the same or there are none."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 3)), rng.normal(size=40)
+    expected = clone(procedure).fit(X, y).predict(X)
+    X, y = X * 2.0**x_power, y * 2.0**y_power
+    if abs(y_power - x_power) > 995:
+        with pytest.raises(InvalidInputError, match="coefficient, their quotient, is too"):
+            clone(procedure).fit(X, y)
+        return
+    model = clone(procedure).fit(X, y)
+    np.testing.assert_allclose(model.predict(X) / 2.0**y_power, expected, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    "procedure", [LeastSquares(), Ridge(lam=1.0), RegressionTree(4), SmoothingSpline(df=4)]
+)
+def test_huge_predictors_are_refused(procedure):
+    X = 2e300 * np.linspace(-1, 1, 30)[:, None]
+    with pytest.raises(InvalidInputError, match=r"X has values up to 2e\+300 but they"):
+        clone(procedure).fit(X, np.arange(30.0))

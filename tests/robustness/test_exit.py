@@ -84,7 +84,7 @@ def test_r_is_left_while_rpy2_is_whole_and_not_used_after():
     done = run_child(AT_EXIT)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(
-        "released, Python is ending, and R with it; mend it with: fit before"
+        "released, Python is ending, and R with it; to fix it: fit before"
     )
 
 

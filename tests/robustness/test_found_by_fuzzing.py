@@ -84,6 +84,10 @@ FOUND = {
     "offset of a subset": (
         Case(ROUNDED, np.zeros(60), subset=np.arange(50), formula="y ~ f + offset(a)"), REFUSED, LOOSER,
     ),
+    # R takes the response out of new rows, and then columns by their places.
+    "a response regressed on itself": (
+        Case(ROUNDED, np.zeros(60), formula="y ~ a:y + b"), AGREED, AGREED,
+    ),
     # A response of weight 0 has no part in the mean of the folds, where it may be infinite.
     "constant response of weight 0": (
         Case(WAVES, np.column_stack([WAVE, np.ones(50), WAVES[:, 1]]),

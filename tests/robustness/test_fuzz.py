@@ -24,6 +24,7 @@ from tests.support.fuzzing.minimise import minimise
 from tests.support.fuzzing.rserver import Died, Fitted, Refused, RServer
 from tests.support.fuzzing.several_cases import several_cases
 from tests.support.fuzzing.soak import Engines
+from tests.support.fuzzing.weighted_cases import weighted_cases
 from tests.support.rscript import needs_rscript
 
 CASES = 200
@@ -101,6 +102,11 @@ class TestAgainstR:
 
     def test_several_responses(self, server, n_cases):
         counts = verdicts_of(server, several_cases(n_cases // 2, 5))
+        for engine in ENGINES:
+            assert counts[engine, AGREED] > n_cases // 3
+
+    def test_weights(self, server, n_cases):
+        counts = verdicts_of(server, weighted_cases(n_cases // 2, 5))
         for engine in ENGINES:
             assert counts[engine, AGREED] > n_cases // 3
 

@@ -125,7 +125,7 @@ def test_reproduce_is_stopped_and_goes_on(tmp_path, jobs):
     seconds = time.monotonic() - pressed
     _, rest = process.communicate(timeout=120)
     until_exit = time.monotonic() - pressed
-    assert line == "pyearthdof: stopped; the same command goes on where this run was\n"
+    assert line == "pyearthdof: stopped; run the same command to continue\n"
     assert rest == ""
     assert process.returncode == 130
     wait_until_dead(group)

@@ -44,7 +44,7 @@ def look(options=(), **environment):
 def is_said(said, problem, remedy):
     """One sentence with its remedy; the doctor says the same."""
     assert said["error"] == "RNotAvailableError" and not said["available"]
-    assert "\n" not in said["message"] and said["message"].count("mend it with: ") == 1
+    assert "\n" not in said["message"] and said["message"].count("to fix it: ") == 1
     assert problem in said["problem"] and remedy in said["remedy"]
     findings = [f for f in said["doctor"]["findings"] if f["problem"] == said["problem"]]
     assert findings and all(f["remedy"] == said["remedy"] for f in findings)
@@ -232,7 +232,7 @@ def test_an_earth_that_is_asked_to_fit_says_it_too(tmp_path):
     code = "from pyearthdof import Earth; Earth(engine='r').fit([[1.0], [2.0], [3.0]], [1, 2, 3])"
     done = run_child(code, PATH=str(tmp_path))
     last = done.stderr.strip().splitlines()[-1]
-    assert last.endswith("R is not installed or not on the PATH; mend it with: "
+    assert last.endswith("R is not installed or not on the PATH; to fix it: "
                          "sudo apt-get install r-base-core r-base-dev r-cran-earth r-cran-mda")  # fmt: skip
     assert "rpy2" not in done.stderr
 

@@ -1,4 +1,4 @@
-"""Self-consistency of MARS: its nominal degrees of freedom beside the actual ones, along nk."""
+"""Self-consistency of MARS: nominal and actual degrees of freedom along nk."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SIZE, _EDGE = 180, 14  # of the drawing in a notebook, in pixels
 
 @dataclass(frozen=True)
 class _FitPath:
-    """The work on one block: one forward pass for each response where it can be cut."""
+    """Task for one block: one forward pass per response if it can be truncated."""
 
     procedure: object
     nk: tuple[int, ...]
@@ -49,28 +49,28 @@ class _FitPath:
 class SelfConsistency(Curve):
     """Nominal and actual degrees of freedom of MARS for a sequence of nk.
 
-    `plot` draws one against the other, as in the paper's figure.
+    `plot` draws nominal against actual degrees of freedom, as in the paper.
 
     Attributes
     ----------
     nk : (k,) array
-        Most terms that the forward pass may create.
+        Maximum number of terms in the forward pass.
     n_terms : (k,) array
         Mean number of terms r.
     nominal_df : (k,) array
-        r + c (r - 1)/2 with the package's default penalty c.
+        r + c (r - 1)/2 with the default penalty c of the package.
     df, se : (k,) array
         Actual degrees of freedom by Algorithm 1, and their standard error.
     penalty : (k,) array
-        Corrected penalty of Algorithm 2; the default where no term was added.
+        Corrected penalty of Algorithm 2; the default if no term was added.
     corrected_nominal_df : (k,) array
-        r + c (r - 1)/2 with the corrected penalty: df again by algebra, unless df < r.
+        r + c (r - 1)/2 with the corrected penalty; equal to df by construction, unless df < r.
     default_penalty : float
     n_rep : int
     n_designs, se_covers
         As in `DegreesOfFreedom`.
     left_out : (k, m) array
-        The df without one repetition (group of them, design).
+        Leave-one-out df.
     settings, versions : dict
 
     Examples
@@ -131,7 +131,7 @@ class SelfConsistency(Curve):
 
 
 def _drawing(found: pd.DataFrame) -> Html:
-    """Nominal against actual df, and the line where they are equal."""
+    """Draw nominal against actual df, and the diagonal."""
     top = float(max(found["df"].max(), found["nominal_df"].max(), 1.0))
 
     def place(x: float, y: float) -> str:
@@ -165,26 +165,26 @@ def self_consistency(
     progress: bool = False,
     package: str = "earth",
 ) -> SelfConsistency:
-    """Compare the nominal with the actual degrees of freedom of MARS for many nk.
+    """Compare nominal and actual degrees of freedom of MARS for many nk.
 
-    The true mean is zero. One draw of responses serves all nk, and with R's earth one forward pass serves
-    the whole path: without threshold and pruning, the fit at nk = k is the beginning of the pass at any
-    larger nk. `consistency_path` does the same for any procedure along a grid.
+    The true mean is zero. All nk share the responses, and for earth also the forward pass: without
+    threshold and pruning, the fit for nk = k is the beginning of the pass for any larger nk.
+    `consistency_path` does the same for any procedure along a grid.
 
     Parameters
     ----------
     X : tuple (n, p), (n, p) array or DataFrame
-        A tuple asks for a Gaussian design, drawn after the responses as the authors do.
+        A tuple requests a Gaussian design, drawn after the responses as in the authors' code.
     degree : int
-        Largest degree of interaction.
+        Maximum degree of interaction.
     nk : sequence of int
-        Most terms in the forward pass.
+        Maximum numbers of terms in the forward pass.
     n_rep, draws, random_state, n_designs, n_jobs, progress
         As in `correct_penalty`.
     engine : {"auto", "r", "native"}
         As in `Earth`.
     package : {"earth", "mda"}
-        Whose MARS. mda has no path, so every nk is fitted by itself.
+        R package whose MARS is measured. mda has no path, so every nk is fitted separately.
 
     Examples
     --------
@@ -245,7 +245,7 @@ def self_consistency(
 def _run_path(
     work: Any, designs: Designs, responses: Responses, reduction: Reduction, **run: Any
 ) -> tuple[Any, ...]:
-    """The df and the number of terms at each nk, the engine, and its versions."""
+    """Return the df and the number of terms at each nk, the engine, and its versions."""
     width = 1 + len(work.nk)
     blocks = run_blocks(work, designs, responses, width=width, **run)
     df, terms, engine, versions = [], [], None, {}

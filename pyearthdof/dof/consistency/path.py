@@ -1,8 +1,8 @@
 """Self-consistency of any procedure along any grid: Definition 2 of the paper.
 
-A procedure with a parameter is self-consistent where its actual degrees of freedom are its nominal ones. All
-points of a grid are fitted to the same responses, so that the steps between them have much smaller errors
-than the points themselves.
+A procedure with a parameter is self-consistent if its actual and nominal degrees of freedom agree. All points
+of a grid are fitted to the same responses, so differences between points have much smaller errors than the
+points.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _GRIDS = "{parameter: values}, or a list of {parameter: value, ...}"
 
 
 def candidates(procedure: Any, grid: Any) -> tuple[str, list, list]:
-    """The name of the parameter, its values, and the procedure at each."""
+    """Return the name of the parameter, its values, and the procedure at each value."""
     if isinstance(grid, Mapping):
         if len(grid) != 1:
             raise refusal("grid", dict(grid), _GRIDS)
@@ -78,16 +78,16 @@ STATISTICS = ("n_coef", "trace", "rank")
 
 @dataclass(frozen=True)
 class GridPoint:
-    """Quantities at one point of a grid, for a nominal rule to count with.
+    """Quantities available to a nominal rule at one point of a grid.
 
     Attributes
     ----------
     value
-        The parameter; a dict where there are several.
+        The parameter; a dict if there are several.
     n : int
         Number of observations.
     n_coef, trace, rank : float or None
-        Means of the fits, None for what the procedure cannot tell.
+        Means over the fits; None if unknown for the procedure.
 
     Examples
     --------
@@ -105,14 +105,14 @@ class GridPoint:
 
 @dataclass(frozen=True)
 class NominalRule:
-    """The parameter of a nominal rule that makes it self-consistent.
+    """Parameter of a nominal rule for which it is self-consistent.
 
     Attributes
     ----------
     parameter, se : (k,) array
-        At each point of the grid; nan where no parameter does.
+        Parameter at each point of the grid; nan if there is no solution.
     pooled, pooled_se : float
-        One for all points: that with the least sum of squared gaps.
+        One parameter for all points, with the smallest sum of squared gaps.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def solve_rule(
     low: float,
     high: float,
 ) -> NominalRule:
-    """The parameter of a rule at each point, and one for all."""
+    """Solve for the parameter of a rule at each point, and for one common to all."""
     rules = [
         partial(_at, rule, n, point, value) for point, value in zip(points, values, strict=True)
     ]
@@ -168,7 +168,7 @@ def solve_rule(
 
 
 def difference(a: Jackknife, b: Jackknife) -> Jackknife:
-    """Of two estimates; one that is exact has fewer that leave something out, all the same."""
+    """Return the difference of two estimates, which may have different numbers of leave-one-out values."""
     sizes = len(a.left_out), len(b.left_out)
     if sizes[0] != sizes[1]:
         longest = max(sizes)
@@ -180,7 +180,7 @@ def difference(a: Jackknife, b: Jackknife) -> Jackknife:
 
 
 def _at(rule: Any, n: int, point: DegreesOfFreedom, value: Any, k: int | None) -> Any:
-    """The rule as a function of its parameter, and the df; of all draws, or without the k-th."""
+    """Return the rule as a function of its parameter, and the df, of all draws or without the k-th."""
     at = GridPoint(value, n, *(_of(point, name, k) for name in STATISTICS))
     return partial(rule, at), _of(point, "df", k)
 
@@ -200,7 +200,7 @@ def _over_left_out(point: DegreesOfFreedom, function: Callable[..., Any]) -> Jac
 
 
 def nominal_at(nominal: Any, n: int, point: DegreesOfFreedom, value: Any) -> Jackknife:
-    """The count of a rule, or of a statistic of that name, at a point."""
+    """Return the nominal df at a point, from a rule or the name of a statistic."""
     if not callable(nominal):
         if getattr(point, nominal) is None:
             raise refusal("nominal", nominal, "a function: the fits do not tell it")
@@ -209,7 +209,7 @@ def nominal_at(nominal: Any, n: int, point: DegreesOfFreedom, value: Any) -> Jac
 
 
 def _is_linear(rule: Any) -> tuple[float, float] | None:
-    """Intercept and slope of a rule in its parameter; None where it is not linear."""
+    """Return intercept and slope of a rule in its parameter; None if it is not linear."""
     zero, one, two = (float(rule(c)) for c in (0.0, 1.0, 2.0))
     straight = np.isclose(two - one, one - zero, rtol=1e-9, atol=1e-12)
     return (zero, one - zero) if straight else None
@@ -248,14 +248,16 @@ class ConsistencyPath(Curve):
 
     Attributes
     ----------
-    parameter, values : str, tuple
-        Name of the parameter, and the grid.
+    parameter : str
+        Name of the parameter.
+    values : tuple
+        The grid.
     df, se : (k,) array
         Actual degrees of freedom, and their standard errors.
     nominal_df, nominal_se : (k,) array or None
-        What the rule counts, None without a rule; its errors are those of the means that it counts with.
+        Nominal degrees of freedom, None without a rule; errors are those of the means used by the rule.
     gap, gap_se : (k,) array or None
-        df - nominal_df, from the same draws; 0 is self-consistency.
+        df - nominal_df, from the same draws; 0 means self-consistent.
     n_rep : int
     n_designs, se_covers
         As in `DegreesOfFreedom`.
@@ -263,7 +265,9 @@ class ConsistencyPath(Curve):
         All quantities at each point.
     rule : function, str or None
         The nominal rule.
-    n, settings : int, dict
+    n : int
+        Number of observations.
+    settings : dict
 
     Examples
     --------
@@ -305,13 +309,13 @@ class ConsistencyPath(Curve):
 
     @property
     def left_out(self) -> list[np.ndarray]:
-        """For each point, the df without one repetition (group of them, design)."""
+        """Leave-one-out df of each point."""
         return [point.left_out["df"] for point in self.points]
 
     def step(self, first: int, second: int) -> tuple[float, float]:
-        """The df at point `second` less those at `first` (counted from 0), and the standard error.
+        """Return the df at point `second` minus those at `first` (0-based), and the standard error.
 
-        Both come from the same responses, so the error is smaller than those of the points suggest.
+        Both use the same responses, so the error is smaller than the errors of the points suggest.
         """
         one, two = (jackknife(self.points[k]) for k in (first, second))
         found = difference(two, one)
@@ -339,15 +343,15 @@ class ConsistencyPath(Curve):
         ax.legend()
 
     def solve(self, low: float = 0.0, high: float = 1e3) -> NominalRule:
-        """Find the parameter c of the rule `nominal(at, c)` that makes it self-consistent.
+        """Find the parameter c for which the rule `nominal(at, c)` is self-consistent.
 
-        At each point of the grid the nominal degrees of freedom become the actual ones, as the paper's
-        Algorithm 2 does for MARS with r + c (r - 1)/2; and one c is found that comes closest on all of them.
+        Solves for c at each point of the grid, as Algorithm 2 does for MARS with r + c (r - 1)/2, and for
+        one c that fits all points best.
 
         Parameters
         ----------
         low, high : float
-            Between which c is looked for, unless the rule is linear in c.
+            Bounds of c, unless the rule is linear in c.
         """
         if not callable(self.rule):
             raise refusal("nominal", self.rule, "a function (at, c) with a parameter to solve for")
@@ -369,20 +373,20 @@ def consistency_path(
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> ConsistencyPath:
-    """Compare the nominal with the actual degrees of freedom of a procedure along a grid of parameters.
+    """Compare nominal and actual degrees of freedom of a procedure along a grid of parameters.
 
-    One draw of responses serves all points.
+    All points share the responses.
 
     Parameters
     ----------
     procedure : procedure, scikit-learn regressor, or function value -> procedure
     grid : {parameter: values}, or list of {parameter: value, ...}
-        The points; plain values where `procedure` is a function of them.
+        Points of the grid; plain values if `procedure` is a function of them.
     X : tuple (n, p), (n, p) array or DataFrame
     nominal : function, "n_coef", "trace", "rank" or None
-        The nominal degrees of freedom at a point: a function of a `GridPoint` and perhaps of a parameter c,
-        `lambda at, c=2.0: at.n_coef + c * (at.n_coef - 1) / 2`, which `ConsistencyPath.solve` finds; or the
-        mean of that quantity over the fits. None compares with nothing.
+        Nominal degrees of freedom at a point: a function of a `GridPoint` and optionally a parameter c for
+        `ConsistencyPath.solve`, such as `lambda at, c=2.0: at.n_coef + c * (at.n_coef - 1) / 2`, or the mean
+        of the named quantity over the fits. None computes only actual degrees of freedom.
     mu, sigma, n_rep, draws, random_state, n_designs, n_jobs, progress
         As in `degrees_of_freedom`.
 

@@ -39,7 +39,15 @@ from ...mars.model.mars_model import MarsModel
 from ...mars.options import EarthOptions, default_nk, of_stage
 from ..criteria import CRITERIA, LARGEST
 from ..montecarlo.draws import AUTHORS_SEED, NumpyDraws, RandomState, as_draws
-from .averaging import Choice, DegreeCurves, SteinDf, merge_terms, stein_df, tame
+from .averaging import (
+    Choice,
+    DegreeCurves,
+    SteinDf,
+    balanced_noise,
+    merge_terms,
+    stein_df,
+    tame,
+)
 from .fitted_mean import size_around_fit
 from .measured_earth import MeasuredEarth, OneByOne
 from .sizes import SEQUENCES, SizeChoice, SizeCurve, choose_size, measure_sizes
@@ -171,7 +179,20 @@ class AutoEarth(MeasuredEarth):
         n_jobs: int | None = None,
         progress: bool = False,
     ) -> None:
-        self._set_arguments(locals())
+        self.estimator = estimator
+        self.degrees = degrees
+        self.n_models = n_models
+        self.perturbation = perturbation
+        self.variance = variance
+        self.criterion = criterion
+        self.nk = nk
+        self.thresh = thresh
+        self.design = design
+        self.mu = mu
+        self.n_rep = n_rep
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.progress = progress
 
     def _fit(self, estimator: Any, data: TrainingData) -> None:
         search = self._search(estimator, data)
@@ -447,8 +468,8 @@ class _Search:
         size_of: Callable[[SubsetSequence, Choice], int] | None,
     ) -> tuple[list[TermsFit], SteinDf]:
         """The models of responses with added noise, and the df of their mean."""
-        Z = np.random.default_rng([self.seed, 1 + k]).normal(size=(len(y), n_models))
         root = np.ones((len(y), 1)) if curves.weights is None else np.sqrt(curves.weights)[:, None]
+        Z = balanced_noise(np.random.default_rng([self.seed, 1 + k]), len(y), n_models)
         step = self.settings.perturbation * np.sqrt(choice.sigma2)
         Y = y[:, None] + step * Z / np.where(root > 0, root, 1.0)
         threads = 1 if self.options.allowed is not None else self.n_threads
@@ -456,7 +477,8 @@ class _Search:
         kept = tame(models, self.X, float(np.ptp(y)))
         models = [model for model, is_kept in zip(models, kept, strict=True) if is_kept]
         merged = merge_terms(models)
-        return models, stein_df(Z[:, kept], root * (merged.basis(self.X) @ merged.coef), step)
+        fits = root * (merged.basis(self.X) @ merged.coef)
+        return models, stein_df(Z, kept, fits, step, root[:, 0])
 
     def _by_deviance(
         self, curves: DegreeCurves, y: np.ndarray

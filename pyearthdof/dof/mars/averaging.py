@@ -176,11 +176,29 @@ class SteinDf:
     se: float
 
 
-def stein_df(Z: np.ndarray, fits: np.ndarray, step: float) -> SteinDf:
-    """df of a mean over fits of y + step z, from their covariance with z, standard normal columns.
+def balanced_noise(rng: np.random.Generator, n: int, m: int) -> np.ndarray:
+    """Standard normal noise whose m columns add up to zero, so that it does not shift the mean of the fits.
 
-    With case weights the fits are times their roots.
+    >>> Z = balanced_noise(np.random.default_rng(0), 3, 4)
+    >>> Z.shape, float(abs(Z.sum(axis=1)).max()) < 1e-12
+    ((3, 4), True)
     """
-    m = Z.shape[1]
-    each = (Z * (fits - fits.mean(axis=1, keepdims=True))).sum(axis=0) / step * (m / (m - 1))
-    return SteinDf(float(each.mean()), float(each.std(ddof=1) / np.sqrt(m)))
+    Z = rng.normal(size=(n, m))
+    return (Z - Z.mean(axis=1, keepdims=True)) * np.sqrt(m / (m - 1))
+
+
+def stein_df(
+    Z: np.ndarray, kept: np.ndarray, fits: np.ndarray, step: float, root: np.ndarray
+) -> SteinDf:
+    """Estimate the df of a mean over fits of y + step z from their covariance with the noise z.
+
+    The intercept of every fit is one degree of freedom; only the others are estimated. Z has a column for
+    each fit, from `balanced_noise`, and `kept` marks the fits in the mean; `fits` (n, kept) are times the
+    roots of the case weights, `root`.
+    """
+    m, k = len(kept), int(kept.sum())
+    intercept = root / np.linalg.norm(root)
+    rest = Z[:, kept] - Z[:, kept].mean(axis=1, keepdims=True)
+    rest = rest - np.outer(intercept, intercept @ rest)
+    each = (rest * fits).sum(axis=0) / step * (k / (k - 1)) * ((m - 1) / m)
+    return SteinDf(1.0 + float(each.mean()), float(each.std(ddof=1) / np.sqrt(k)))

@@ -1,4 +1,4 @@
-"""CorrectedEarth: MARS with the penalty at which its nominal degrees of freedom are the actual ones."""
+"""CorrectedEarth: MARS with a penalty for which nominal and actual degrees of freedom agree."""
 
 from __future__ import annotations
 
@@ -25,31 +25,31 @@ DESIGNS = ("gaussian", "data")
 
 
 class CorrectedEarth(MeasuredEarth):
-    """MARS with the authors' corrected penalty: it is measured, then the model is fitted with it.
+    """MARS with the corrected penalty of the paper, measured for the data at hand.
 
-    `correct_penalty` for the data at hand, then the fit with that penalty. The search of the estimator is
-    measured, with all its options except penalty, nprune, thresh and pmethod, for which Algorithm 2 has
-    values of its own. `AutoEarth` chooses the size itself by its degrees of freedom, and predicts better.
+    Runs `correct_penalty` with all options of the estimator except penalty, nprune, thresh and pmethod, which
+    Algorithm 2 sets, and fits with the resulting penalty. `AutoEarth` selects the size itself by its degrees
+    of freedom and predicts better.
 
     Parameters
     ----------
     estimator : Earth, EarthClassifier or Mars, optional
-        Its search is measured; `Earth()` by default. Its own penalty does not count.
+        Estimator to correct, `Earth()` by default. Its own penalty is ignored.
     design : {"gaussian", "data"}
-        Measure the search on Gaussian noise of X's shape, as the authors do, or on X itself.
+        Measure the search on a Gaussian design of the shape of X, as the authors do, or on X itself.
     mu : {None, "fitted"}
-        The mean of the noise: zero, or the fit. "fitted" measures on X until the penalty agrees with
-        itself, ten times at most.
+        Mean of the responses: zero, or the fit. "fitted" measures on X, repeatedly until the penalty
+        converges, ten times at most.
     n_rep, target_se, draws, random_state, n_designs, n_jobs, progress
-        As in `correct_penalty`; `target_se` is for noise around zero.
+        As in `correct_penalty`; `target_se` is for responses around zero.
 
     Attributes
     ----------
     correction_ : PenaltyCorrection or AroundFit
         The measurement.
     estimator_ : Earth, EarthClassifier or Mars
-        The estimator with the corrected penalty, fitted. What it has learned (`penalty_`, `terms_`,
-        `model_` and all other names that end in _) is here, too.
+        The fitted estimator with the corrected penalty. Its fitted attributes (`penalty_`, `terms_`,
+        `model_`, ...) are available on the CorrectedEarth as well.
 
     Examples
     --------
@@ -78,7 +78,16 @@ class CorrectedEarth(MeasuredEarth):
         n_jobs: int | None = None,
         progress: bool = False,
     ) -> None:
-        self._set_arguments(locals())
+        self.estimator = estimator
+        self.design = design
+        self.mu = mu
+        self.n_rep = n_rep
+        self.target_se = target_se
+        self.draws = draws
+        self.random_state = random_state
+        self.n_designs = n_designs
+        self.n_jobs = n_jobs
+        self.progress = progress
 
     def _fit(self, estimator: Any, data: TrainingData) -> None:
         Y = data.all_responses.matrix

@@ -1,4 +1,4 @@
-"""Algorithm 2: the penalty at which the nominal degrees of freedom of MARS are the actual ones."""
+"""Algorithm 2: the penalty for which nominal and actual degrees of freedom of MARS agree."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ if TYPE_CHECKING:
 
 
 def corrected_penalty(df: Any, r: Any) -> np.ndarray:
-    """The penalty at which r terms have df nominal degrees of freedom, never below 0 (Algorithm 2)."""
+    """Return the penalty for which r terms have df nominal degrees of freedom, at least 0 (Algorithm 2)."""
     return np.maximum(penalty_before_zero(df, r), 0.0)
 
 
 def penalty_before_zero(df: Any, r: Any) -> Any:
-    """2 (df - r)/(r - 1), which is smooth in df and r also where the penalty itself is 0."""
+    """Return 2 (df - r)/(r - 1), which is smooth in df and r even if the penalty itself is 0."""
     return 2 * (df - r) / (r - 1)
 
 
@@ -71,7 +71,7 @@ _DEFAULTS = {option.name: option.default for option in OPTIONS} | {"linpreds": (
 
 @dataclass(frozen=True)
 class MarsSearch:
-    """A forward pass and the design that it is measured on."""
+    """A forward pass and the design to measure it on."""
 
     procedure: Earth | Mars  # without threshold and without pruning
     design: tuple[int, int] | np.ndarray | pd.DataFrame
@@ -88,7 +88,7 @@ class MarsSearch:
         return self.design[0] if isinstance(self.design, tuple) else len(self.design)
 
     def once_checked(self) -> Procedure:
-        """The procedure; earth's binds to designs of these columns without looking at them again."""
+        """Return the procedure; earth's binds to designs with these columns without validating them again."""
         if isinstance(self.procedure, Mars):
             return self.procedure
         options = self.checked or check_options(self.procedure._params(), self.names, self.n)
@@ -96,7 +96,7 @@ class MarsSearch:
 
 
 class _CheckedSearch(Procedure):
-    """An Earth whose options were checked for designs with these columns."""
+    """An Earth with options validated for designs with these columns."""
 
     is_equivariant = Earth.is_equivariant
 
@@ -110,7 +110,7 @@ class _CheckedSearch(Procedure):
 
 @dataclass(frozen=True)
 class _Predictors:
-    """Knowledge of the predictors: the design, names with factors expanded, where they come from."""
+    """Information on the predictors: design, names with expanded factors, and their origin."""
 
     design: tuple[int, int] | np.ndarray | pd.DataFrame
     p: int
@@ -119,7 +119,7 @@ class _Predictors:
 
 
 def checked_search(X: Design, design: str, options: EarthOptions, engine: str) -> MarsSearch:
-    """The search of an estimator whose options were checked for the design X."""
+    """Return the search of an estimator with options validated for the design X."""
     own: dict[str, Any] = {name: getattr(options, name) for name in SEARCH_OPTIONS}
     plain = {name: _plain(value) for name, value in own.items() if _counts(name, value)}
     own |= {"penalty": default_penalty(options.degree), "thresh": 0.0, "pmethod": "none"}
@@ -130,7 +130,7 @@ def checked_search(X: Design, design: str, options: EarthOptions, engine: str) -
 
 
 def mars_search(X: Any, estimator: Any, design: str, given: dict) -> MarsSearch:
-    """Put together what is measured; `given` may have degree, nk, engine and package."""
+    """Build the search to measure; `given` may have degree, nk, engine and package."""
     model = getattr(X, "model_", X)
     if isinstance(model, MarsModel):
         predictors = _of_model(model)
@@ -202,7 +202,7 @@ def _package(estimator: Any, package: str | None) -> str:
 
 
 def _first(given: Any, estimator: Any, model: Any, name: str, default: Any) -> Any:
-    """The first that is not None: what was asked for, the estimator's, the model's, the default."""
+    """Return the first value that is not None: given, the estimator's, the model's, the default."""
     values = (given, getattr(estimator, name, None), getattr(model, name, None), default)
     return next(value for value in values if value is not None)
 
@@ -212,7 +212,7 @@ def _counts(name: str, value: Any) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """A value that JSON can hold."""
+    """Convert a value for JSON."""
     if isinstance(value, tuple):
         return list(value)
     return getattr(value, "__name__", repr(value)) if callable(value) else value
@@ -220,28 +220,29 @@ def _plain(value: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class PenaltyCorrection(Estimate):
-    """A corrected penalty, and the df and numbers of terms that it was computed from.
+    """A corrected penalty, with the df and the number of terms it is computed from.
 
-    The picture has nominal and actual df of the search, the latter with its 95 % interval.
+    `plot` shows nominal and actual df of the search, the latter with its 95 % interval.
 
     Attributes
     ----------
     penalty, se : float
-        The corrected penalty and its standard error, which is printed after ±. The error is that of
-        2 (df - r)/(r - 1): a penalty of 0 is not known without error either.
+        Corrected penalty and its standard error, printed after ±. The error is that of 2 (df - r)/(r - 1), so
+        it is positive even for a penalty of 0.
     default_penalty : float
-        2 for degree 1, else 3.
-    df, df_se, nominal_df : float
-        Actual degrees of freedom of the unpruned fits, their standard error, and the mean nominal degrees of
-        freedom at the default penalty.
+        Default penalty of MARS: 2 for degree 1, otherwise 3.
+    df, df_se : float
+        Actual degrees of freedom of the unpruned fits, and their standard error.
+    nominal_df : float
+        Mean nominal degrees of freedom at the default penalty.
     n_terms, n_terms_se : float
         Mean number of terms r.
     n, p, nk, degree, n_rep : int
     n_designs, se_covers
         As in `DegreesOfFreedom`.
     left_out : dict
-        The penalty (before negative values are set to 0), the df and the number of terms without one
-        repetition (group of them, design).
+        Leave-one-out values of the penalty (before negative values are set to 0), the df and the number of
+        terms.
     settings, versions : dict
 
     Examples
@@ -279,9 +280,9 @@ class PenaltyCorrection(Estimate):
         )
 
     def interval(self, quantity: str = "penalty", level: float = 0.95) -> tuple[float, float]:
-        """An interval that holds the true value with probability `level`.
+        """Return a confidence interval at level `level`.
 
-        As in `DegreesOfFreedom.interval`; that of the penalty has no negative ends.
+        As in `DegreesOfFreedom.interval`; negative ends of the penalty's interval are set to 0.
 
         Parameters
         ----------
@@ -300,7 +301,7 @@ class PenaltyCorrection(Estimate):
         return max(lower, 0.0), max(upper, 0.0)
 
     def to_frame(self, level: float = 0.95) -> pd.DataFrame:
-        """One row with every number; `lower` and `upper` are the penalty's interval of that level."""
+        """Return one row with all numbers; `lower` and `upper` are the penalty's interval at `level`."""
         return self._one_row(self.interval(level=level))
 
     _INCHES = (6.0, 2.2)
@@ -346,47 +347,44 @@ def correct_penalty(
     progress: bool = False,
     package: str | None = None,
 ) -> PenaltyCorrection:
-    """Correct the penalty of MARS so that its nominal degrees of freedom are the actual ones.
+    """Correct the penalty of MARS so that nominal and actual degrees of freedom agree.
 
-    The actual degrees of freedom of the unpruned fit come from Algorithm 1 with mean zero; the
-    corrected penalty is c = 2 (df - r)_+/(r - 1), r the mean number of terms. Where df <= r it is
-    0, as in the paper (the authors' R package keeps the default there). Where no term was ever
-    added nothing can be computed: the default is kept, with a warning.
+    The actual degrees of freedom df of the unpruned fit come from Algorithm 1 with mean zero. The corrected
+    penalty is c = 2 (df - r)_+/(r - 1), where r is the mean number of terms. If df <= r, it is 0, as in the
+    paper (the authors' R package keeps the default). If no fit added a term, the default is kept, with a
+    warning.
 
     Parameters
     ----------
     X : tuple (n, p), (n, p) array, DataFrame, or fitted MARS model
-        A tuple asks for a Gaussian design, drawn after the responses as the authors do. A matrix
-        measures the search on these predictors instead. A model stands for its (n, p), factors
-        expanded, its degree and its nk, as in the authors' `correct_df(fit)`; a fitted estimator also
-        for the options of its search.
+        A tuple requests a Gaussian design, drawn after the responses as in the authors' code. A matrix
+        measures the search on these predictors. A model provides its (n, p) with expanded factors, degree
+        and nk, as in the authors' `correct_df(fit)`; a fitted estimator also provides its search options.
     estimator : Earth, EarthClassifier or Mars, optional
-        Whose search is measured. Every option that the forward pass looks at counts: degree, nk,
-        minspan, endspan, newvar_penalty, fast_k, fast_beta, adjust_endspan, auto_linpreds, scale_y,
-        allowed and linpreds. thresh = 0, pmethod = "none", no nprune and the default penalty are
-        Algorithm 2's own. It need not be fitted.
+        Estimator whose search is measured, fitted or not, with all options of the forward pass: degree, nk,
+        minspan, endspan, newvar_penalty, fast_k, fast_beta, adjust_endspan, auto_linpreds, scale_y, allowed
+        and linpreds. Algorithm 2 sets thresh=0, pmethod="none", nprune=None and the default penalty.
     design : {"data", "gaussian"}
         "gaussian" draws a Gaussian design of the shape of X, with its column names for linpreds and
-        allowed; "data" is X itself.
+        allowed; "data" uses X itself.
     degree, nk : int, optional
-        Largest degree of interaction, and most terms in the forward pass; by default the estimator's, the
-        model's, or 1 and the package's own for p predictors.
+        Maximum degree of interaction and maximum number of terms in the forward pass; by default the
+        estimator's, the model's, or 1 and the default of the package for p predictors.
     n_rep, target_se, n_jobs, progress
         As in `degrees_of_freedom`; the standard error is that of the penalty.
     draws : RDraws or "best", optional
-        R's random numbers and the paper's estimator; `RDraws(1234)`, which gives the authors' numbers, by
-        default. "best" is the best estimator of `degrees_of_freedom` instead, with numpy's numbers.
+        R's random numbers with the paper's estimator; the default, `RDraws(1234)`, gives the authors'
+        numbers. "best" is the best estimator of `degrees_of_freedom`, with numpy's numbers.
     random_state : int, RandomState, Generator or None
-        Numpy's random numbers and the best estimator. `settings["variance_reduction"]` says what it was.
+        Numpy's random numbers with the best estimator; `settings["variance_reduction"]` is the one used.
     n_designs : int, optional
-        How many designs are drawn where one is to be drawn; by default 1 with R's numbers, as the authors
-        do, and 20 with numpy's. With 1 the penalty and its error hold for that design; with several it
-        is the penalty of the mean df and number of terms, and its error covers the draws of y and of
-        the design.
+        Number of designs to draw; default 1 with R's numbers, as in the authors' code, and 20 with numpy's.
+        With 1, the penalty and its error apply to that design. With several, the penalty is that of the mean
+        df and number of terms, and its error covers the draws of y and of the design.
     engine : {"auto", "r", "native"}, optional
         As in `Earth`; by default the estimator's, or "auto".
     package : {"earth", "mda"}, optional
-        Whose MARS; by default the estimator's, or "earth".
+        R package whose MARS is measured; by default the estimator's, or "earth".
 
     Examples
     --------
@@ -417,7 +415,7 @@ def measure_penalty(
     target_se: float | None,
     **run_options: Any,
 ) -> PenaltyCorrection:
-    """`correct_penalty` for a search that was put together; `run_options` are n_jobs and progress."""
+    """Run `correct_penalty` for a search; `run_options` are n_jobs and progress."""
 
     def _error(run: Any) -> float:  # nan while no term was added
         return float("nan") if run.n_coef.value == 1.0 else _penalty(run.df, run.n_coef, 0.0).se
@@ -479,7 +477,7 @@ def measure_penalty(
 
 
 def _correct(df: Jackknife, r: Jackknife, default: float) -> Jackknife:
-    """The penalty before negative values are set to 0."""
+    """Return the penalty before negative values are set to 0."""
     if r.value == 1.0:
         warn_user(
             "no fit added a term to the intercept, so the penalty cannot be corrected; the default "
@@ -502,9 +500,9 @@ PACKAGES = ("earth", "mda")
 
 
 def unpruned_mars(package: str, degree: int, nk: int, engine: str, **search: Any) -> Earth | Mars:
-    """The fit that Algorithm 2 measures: a forward pass without threshold and without pruning.
+    """Return the fit that Algorithm 2 measures: a forward pass without threshold and pruning.
 
-    `search` are further options of earth's forward pass.
+    `search` are other options of earth's forward pass.
     """
     penalty = default_penalty(degree)
     if package == "earth":
@@ -516,10 +514,10 @@ def unpruned_mars(package: str, degree: int, nk: int, engine: str, **search: Any
 
 
 def nominal_df(model: Any) -> float:
-    """The degrees of freedom that a MARS model counts for itself, r + c (r - 1)/2.
+    """Return the nominal degrees of freedom of a MARS model, r + c (r - 1)/2.
 
-    r is the number of terms with the intercept, c the penalty; a negative penalty makes it 0, as
-    in R's earth (equation "mars_cmr" of the paper).
+    r is the number of terms including the intercept, c the penalty; 0 for a negative penalty, as in R's earth
+    (equation "mars_cmr" of the paper).
 
     Parameters
     ----------

@@ -19,6 +19,8 @@ from ...mars.meta import EarthMeta
 class MeasuredEarth(EarthMeta):
     """Base class of the estimators that choose an Earth by measured degrees of freedom."""
 
+    mu: Any  # an argument of every subclass
+
     def fit(self, X: Rows, y: np.ndarray, sample_weight: ArrayLike | None = None) -> Self:
         """Measure the degrees of freedom, choose, and fit.
 

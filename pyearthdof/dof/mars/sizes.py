@@ -1,15 +1,15 @@
-"""The actual degrees of freedom of every size of a MARS pruning sequence, and the choice of a size by them.
+"""Actual degrees of freedom of every size of a MARS pruning sequence, and selection of a size.
 
-MARS counts r + c (r - 1)/2 for a model of r terms, a straight line. The actual degrees of freedom are a
-curve: the first terms are the best of many, and expensive; later ones are cheaper. The curve is measured as
-Algorithm 1 does it, by responses of noise that go through the forward pass and the pruning.
+MARS assumes r + c (r - 1)/2 for a model of r terms, a straight line. The actual degrees of freedom form a
+curve: the first terms are the best of many and expensive; later ones are cheaper. The curve is measured by
+Algorithm 1 with noise responses in the forward pass and the pruning pass.
 
 A fit of size r is a projection, so for a constant mean the sum of the covariances is 1 + (n - 1) E[RSq of
-size r], one number a run. For another mean it is E[z'(fit - f)]/sigma, where z is the noise, and f any fixed
-vector: the less the fit differs from it, the less it varies.
+size r], one number per run. For another mean it is E[z'(fit - f)]/sigma, where z is the noise, and f any
+fixed vector; its variance decreases as f approaches the fit.
 
-earth reports 0 for an RSS below 1e-10, though y may be as small as that. Such an RSS is computed again, and
-is 0 only if it is rounding.
+earth reports 0 for an RSS below 1e-10, even if y is that small. Such an RSS is computed again and set to 0
+only if it is a rounding error.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 def fits_of_sizes(long: Earth, design: Design) -> Callable:
-    """A function of y that fits it by the best terms of each size of `long`, (sizes, n)."""
+    """Return a function that fits y by the best terms of each size of `long`, (sizes, n)."""
     model, root = long.model_, _root(long)
     bx = evaluate_terms(design.values, model.dirs, model.cuts)
     length = np.linalg.norm(root[:, None] * bx, axis=0)
@@ -59,12 +59,12 @@ def fits_of_sizes(long: Earth, design: Design) -> Callable:
 
 
 def n_weighted(model: Any) -> int:
-    """Number of rows that count in a fitted Earth: those with a weight above 0."""
+    """Return the number of rows with positive weight of a fitted Earth."""
     return int((_root(model) > 0).sum())
 
 
 def rss_of_fit(model: Any) -> float:
-    """The residual sum of squares of a fitted Earth."""
+    """Return the residual sum of squares of a fitted Earth."""
     if model.rss_ > 0:
         return float(model.rss_)
     y = model.fitted_values_ + model.residuals_
@@ -72,7 +72,7 @@ def rss_of_fit(model: Any) -> float:
 
 
 def _root(model: Any) -> np.ndarray:
-    """Roots of the case weights, 1 without."""
+    """Return square roots of the case weights, or 1."""
     n = len(model.fitted_values_)
     return np.ones(n) if model.weights_ is None else np.sqrt(model.weights_)
 
@@ -82,7 +82,7 @@ SEQUENCES = ("backward", "forward", "seqrep", "exhaustive")
 
 @dataclass(frozen=True, eq=False)
 class SizeCurve(Curve):
-    """Actual degrees of freedom of MARS models by their number of terms.
+    """Actual degrees of freedom of MARS models by number of terms.
 
     Attributes
     ----------
@@ -93,14 +93,14 @@ class SizeCurve(Curve):
     nominal_df : (k,) array
         r + c (r - 1)/2 with the default penalty c.
     n_reached : (k,) array
-        How many runs had a model of that size; the others count with their longest one. NaN in a curve
+        Number of runs with a model of that size; the others contribute their largest model. NaN in curves
         from the table.
     default_penalty : float
     n, p, nk, degree, n_rep : int
     n_designs, se_covers
         As in `DegreesOfFreedom`.
     left_out : (k, m) array
-        The df without one repetition (design); without columns in a curve from the table.
+        Leave-one-out df; without columns in curves from the table.
     settings, versions : dict
 
     Examples
@@ -153,10 +153,10 @@ class SizeCurve(Curve):
         plot_sizes(self, ax)
 
     def df_at(self, sizes: Any) -> np.ndarray:
-        """Degrees of freedom of models with these numbers of terms; beyond the curve by its last slope.
+        """Return the degrees of freedom of models with these numbers of terms.
 
-        At the end of the runs the slope may be next to nothing, and then longer models would win for free:
-        a term counts 1 there at the least. Where noise never got a term, the slope is the nominal one.
+        Beyond its end, the curve is extrapolated with its last slope, at least 1 per term. If noise never
+        gained a term, the slope is the nominal one.
 
         Parameters
         ----------
@@ -169,9 +169,9 @@ class SizeCurve(Curve):
         return inside + slope * np.maximum(sizes - last, 0)
 
     def interval(self, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper ends of intervals for the df of each size, each with this probability.
+        """Return lower and upper ends of confidence intervals for the df of each size.
 
-        One draw serves all sizes, so neighbours err together.
+        All sizes share the draws, so their errors are correlated.
 
         Parameters
         ----------
@@ -186,7 +186,7 @@ class SizeCurve(Curve):
 
 @dataclass(frozen=True)
 class Mean:
-    """The mean of the responses of a run, their standard deviation, and a guess of the fit of each size."""
+    """Mean and standard deviation of the responses of a run, and a guess of the fit of each size."""
 
     mu: np.ndarray
     sigma: float
@@ -195,7 +195,7 @@ class Mean:
 
 @dataclass(frozen=True)
 class _FitSizes:
-    """The work on one block: the pruning sequences, with the products where there is a mean."""
+    """Task for one block: pruning sequences, and products if there is a mean."""
 
     procedure: object
     weights: np.ndarray | None
@@ -215,7 +215,7 @@ class _FitSizes:
 
 
 def noise_of(Y: np.ndarray, mean: Mean, weights: np.ndarray | None) -> np.ndarray:
-    """Standard normal noise that made the responses."""
+    """Return the standard normal noise of the responses."""
     root = 1.0 if weights is None else np.sqrt(weights)[:, None]
     return root * (Y - mean.mu[:, None]) / mean.sigma
 
@@ -236,22 +236,21 @@ def df_of_sizes(
 ) -> SizeCurve:
     """Measure the actual degrees of freedom of every size of the pruning sequence of MARS.
 
-    Responses of noise go through forward pass and pruning pass, with penalty -1, so that nothing but nk
-    and thresh ends the forward pass. The df of size r are the sum of the covariances of its fit with the
-    noise. The curve ends at the median length of the runs; a shorter run counts with its longest model.
+    Noise responses are fitted by forward and pruning pass with penalty -1, so that only nk and thresh
+    stop the forward pass. The df of size r are the sum of the covariances between its fit and the noise.
+    The curve ends at the median length of the runs; shorter runs contribute their largest model.
 
     Parameters
     ----------
     X : (n, p) array, DataFrame, or tuple (n, p)
-        The predictors; a tuple asks for Gaussian ones.
+        Predictors; a tuple requests Gaussian ones.
     estimator : Earth, optional
-        Whose search is measured, with all its options except penalty and nprune; `Earth()` by default. The
-        native engine, which finds the same terms, runs it.
+        Estimator whose search is measured, with all its options except penalty and nprune; default
+        `Earth()`. Fits use the native engine, which finds the same terms.
     sample_weight : array, (n,), optional
-        Case weights: the noise of a row then has a variance of one over its weight. That takes one
-        response at a time, ten times longer or more.
+        Case weights: the noise variance of a row is inversely proportional to its weight.
     degree, nk : int, optional
-        Instead of the estimator's.
+        Override those of the estimator.
     n_rep, draws, random_state, n_designs, n_jobs, progress
         As in `correct_penalty`.
 
@@ -281,7 +280,7 @@ def measure_sizes(
     given: Mapping[str, int | None] = MappingProxyType({}),
     **run: Any,
 ) -> SizeCurve:
-    """As `df_of_sizes`, with noise around a mean; `given` are degree and nk, `run` n_jobs and progress."""
+    """Run `df_of_sizes` with noise around a mean; `given` are degree and nk, `run` n_jobs and progress."""
     check_sequence(estimator)
     search = mars_search(X, estimator, "data", {**given, "engine": "native"})
     procedure = search.procedure.set_params(
@@ -340,7 +339,7 @@ def measure_sizes(
 
 
 def check_sequence(estimator: Any) -> None:
-    """Refuse what has no pruning sequence of one response to choose from."""
+    """Raise an error without a pruning sequence for one response."""
     if not isinstance(estimator, Earth):
         raise refusal(
             "estimator", estimator, "an Earth: sizes are chosen for least squares of one response"
@@ -360,7 +359,7 @@ def check_sequence(estimator: Any) -> None:
 
 
 def _run(work: _FitSizes, designs: Designs, responses: Responses, **run: Any) -> Any:
-    """The df of each size by each run, a table for each design; the runs' lengths; versions."""
+    """Return the df of each run and size, one table per design, the lengths of the runs, and versions."""
     blocks = run_blocks(work, designs, responses, **run)
     values, lengths, versions = [], [], {}
     for _, of_one in itertools.groupby(blocks, key=lambda block: block.design):
@@ -383,32 +382,32 @@ def _says(fits: SizeFits, n: int, mean: Mean | None) -> np.ndarray:
 
 
 def _widened(table: np.ndarray, width: int) -> np.ndarray:
-    """Sizes beyond a table repeat its last column."""
+    """Repeat the last column of a table for larger sizes."""
     return table[:, np.minimum(np.arange(width), table.shape[1] - 1)]
 
 
 @dataclass(frozen=True, eq=False)
 class SizeChoice(Estimate):
-    """A size, and why it was chosen; `plot` is that of the curve, with the size.
+    """A selected size with its scores; `plot` draws the curve and marks the size.
 
     Attributes
     ----------
     size : int
-        Number of terms with the least score.
+        Number of terms with the smallest score.
     df : float
         Actual degrees of freedom of a model of that size.
     sigma2 : float
-        Variance of the noise: the RSS over n - df of the size with the least AICc.
+        Noise variance: RSS/(n - df) of the size with the smallest AICc.
     criterion : {"aicc", "covariance", "gcv"}
     curve : SizeCurve
-        The degrees of freedom of all sizes.
+        Degrees of freedom of all sizes.
     table : DataFrame
-        For each size of the pruning sequence: df, rss, and the three criteria, infinite where the df are
-        above 0.75 n.
+        For each size of the pruning sequence: df, rss, and the three criteria, infinite for df above
+        0.75 n.
     ended : str
-        With noise around the fit: how the iteration ended. Otherwise "measured once".
+        Termination of the iteration with noise around the fit; otherwise "measured once".
     steps : DataFrame or None
-        With noise around the fit: the sizes and standard deviations of the noise on the way.
+        Sizes and noise standard deviations of the iteration with noise around the fit.
 
     Examples
     --------
@@ -454,28 +453,28 @@ def choose_size(
     n: int | None = None,
     nprune: int | None = None,
 ) -> SizeChoice:
-    """The size with the least score, from the RSS of models of 1, 2, ... terms.
+    """Select the size with the smallest score from the RSS of models of 1, 2, ... terms.
 
     With the actual df of the curve, the scores are
 
     - "aicc": log(RSS/n) + 2 (df + 1)/(n - df - 2),
-    - "covariance": RSS + 2 sigma2 df, with sigma2 = RSS/(n - df) at the size with the least AICc,
+    - "covariance": RSS + 2 sigma2 df, with sigma2 = RSS/(n - df) at the size with the smallest AICc,
     - "gcv": RSS/(1 - df/n)^2.
 
-    Sizes with df above 0.75 n are left out.
+    Sizes with df above 0.75 n are excluded.
 
     Parameters
     ----------
     curve : SizeCurve
         From `df_of_sizes` or `quick_df_of_sizes`.
     rss : sequence of float
-        Residual sums of squares along the pruning sequence, `Earth.rss_per_subset_`. They belong to a
-        fit with penalty -1, as the curve does.
+        Residual sums of squares along the pruning sequence, `Earth.rss_per_subset_`, of a fit with penalty
+        -1, as for the curve.
     criterion : {"aicc", "covariance", "gcv"}
     n : int, optional
         Number of observations; the curve's by default.
     nprune : int, optional
-        Most terms.
+        Maximum number of terms.
 
     Examples
     --------

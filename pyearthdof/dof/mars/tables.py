@@ -1,8 +1,8 @@
-"""Corrected penalties, and degrees of freedom of every size, from tables that come with the package.
+"""Tabulated corrected penalties and degrees of freedom of every size.
 
-Both are smooth in log n and log p, so a cubic spline through the cells gives the values between them. Along
-nk and along the length of a curve it is a straight line: the penalty has a bend where the forward pass ends
-by itself, which a spline would round off. The penalty is interpolated as 2 (df - r)/(r - 1), before negative
+Both are smooth in log n and log p and are interpolated by a cubic spline. Along nk and along the length of a
+curve, the interpolation is linear: the penalty has a bend where the forward pass ends by itself, which a
+spline would smooth out. The penalty is interpolated as 2 (df - r)/(r - 1), before negative
 values are set to 0.
 """
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class GridTable:
-    """A frame whose axes are columns, and what made it."""
+    """A data frame with the axes as columns, and its settings and versions."""
 
     _AXES: ClassVar[tuple[str, ...]]
     _FILE: ClassVar[str]
@@ -59,13 +59,13 @@ class GridTable:
         return cls(pd.read_csv(io.StringIO(rows)), json.loads(first.removeprefix("# ")))
 
     def to_frame(self) -> pd.DataFrame:
-        """A copy of the frame; `attrs` has what made it."""
+        """Return a copy of the frame; `attrs` has its settings and versions."""
         frame = self.frame.copy()
         frame.attrs = json.loads(json.dumps(self.made))
         return frame
 
     def _check_shape(self, X: Rows) -> tuple[int, int]:
-        """The numbers of observations and predictors of a Gaussian design."""
+        """Return the numbers of observations and predictors of a Gaussian design."""
         if not is_shape(X):
             raise InvalidInputError(
                 f"X is a {type(X).__name__} but it should be a tuple (n, p) of integers: the table "
@@ -74,14 +74,14 @@ class GridTable:
         return check_shape(X)
 
     def _check_place(self, **place: Any) -> list[int]:
-        """Whole numbers inside the grid, in the order that they are given in."""
+        """Validate integers inside the grid, in the given order."""
         found = {name: check_count(name, value, 1) for name, value in place.items()}
         for name in self._AXES:
             self._check_inside(name, found[name], self._axes[name])
         return list(found.values())
 
     def _check_inside(self, name: str, value: int, axis: np.ndarray, where: str = "") -> None:
-        """Refuse a value beyond the ends of an axis."""
+        """Raise an error for a value beyond the ends of an axis."""
         low, high = axis[[0, -1]]
         if not low <= value <= high:
             raise InvalidInputError(
@@ -91,12 +91,12 @@ class GridTable:
 
 
 def spline_weights(grid: Any, x: float) -> np.ndarray:
-    """Weights of the values at the grid in a cubic spline in log x."""
+    """Return the weights of the grid values in a cubic spline in log x."""
     return CubicSpline(np.log(grid), np.eye(len(grid)))(np.log(x))
 
 
 def line_weights(grid: Any, x: float) -> np.ndarray:
-    """Weights of the values at the grid in straight lines in log x."""
+    """Return the weights of the grid values in linear interpolation in log x."""
     return np.array([np.interp(np.log(x), np.log(grid), row) for row in np.eye(len(grid))])
 
 
@@ -107,19 +107,19 @@ class PenaltyEstimate(Estimate):
     Attributes
     ----------
     penalty, se : float
-        The corrected penalty, a mean over Gaussian designs, and its standard error, which is printed
-        after ± and has two parts. `interval()` knows that it comes from ten designs.
+        Corrected penalty, a mean over Gaussian designs, and its standard error, printed after ±, which has
+        two components. `interval()` accounts for its ten designs.
     monte_carlo_se : float
-        The part that comes from the finite number of repetitions behind the table.
+        Monte Carlo component of the standard error.
     interpolation_se : float
-        The part that comes from going between its cells; 0 at a cell.
+        Interpolation component; 0 at a cell.
     method : str
-        "table" at a cell of the table, else "interpolation".
+        "table" at a cell of the table, otherwise "interpolation".
     default_penalty : float
-        2 for degree 1, else 3.
+        Default penalty of MARS: 2 for degree 1, otherwise 3.
     n, p, nk, degree : int
     settings, versions : dict
-        What made the table.
+        Settings and versions of the table.
 
     Examples
     --------
@@ -149,21 +149,21 @@ class PenaltyEstimate(Estimate):
         )
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """An interval that holds the penalty with probability `level`.
+        """Return a confidence interval for the penalty at level `level`.
 
-        The error comes from ten designs, so its multiple is that of the t distribution with 9 degrees
-        of freedom, 2.26 for 95 %.
+        The error comes from ten designs, so the interval uses the t distribution with 9 degrees of freedom,
+        ± 2.26 standard errors at 95 %.
         """
         multiple = student.ppf((1 + check_level(level)) / 2, self.settings["n_designs"] - 1)
         half = float(multiple) * self.se
         return max(self.penalty - half, 0.0), self.penalty + half
 
     def to_dict(self) -> dict:
-        """Everything as plain Python values, ready for JSON, with the interval of 95 %."""
+        """Return plain Python values for JSON, with the 95 % interval."""
         return super().to_dict() | {"interval": list(self.interval())}
 
     def to_frame(self) -> pd.DataFrame:
-        """One row with every number; `lower` and `upper` are the interval of 95 %."""
+        """Return one row with all numbers; `lower` and `upper` are the 95 % interval."""
         return self._one_row(self.interval())
 
     _INCHES = (6.0, 2.2)
@@ -179,16 +179,16 @@ class PenaltyEstimate(Estimate):
 
 
 class PenaltyTable(GridTable):
-    """Corrected penalties on a grid, and between its cells.
+    """Corrected penalties on a grid, with interpolation.
 
     Parameters
     ----------
     frame : DataFrame
-        Columns degree, n, p, nk, penalty, se, df and n_terms. All combinations of the values that the
-        first four have, except for small n with large nk.
+        Columns degree, n, p, nk, penalty, se, df and n_terms, with all combinations of the values of the
+        first four, except small n with large nk.
     made : dict
-        `settings` and `versions` behind the frame. The setting `curvature_error` is the
-        interpolation error as a fraction of the difference between spline and straight lines.
+        `settings` and `versions` of the frame. The setting `curvature_error` is the interpolation error as a
+        fraction of the difference between spline and linear interpolation.
 
     Examples
     --------
@@ -208,14 +208,14 @@ class PenaltyTable(GridTable):
         self._se = self._on_grid(self.frame["se"])
 
     def _on_grid(self, values: pd.Series) -> np.ndarray:
-        """A column as an array over degree, n, p and nk; nan where there is no cell."""
+        """Return a column as an array over degree, n, p and nk; nan for missing cells."""
         grid = np.full([len(axis) for axis in self._axes.values()], np.nan)
         where = [np.searchsorted(axis, self.frame[name]) for name, axis in self._axes.items()]
         grid[tuple(where)] = values
         return grid
 
     def lookup(self, n: int, p: int, nk: int | None = None, degree: int = 1) -> PenaltyEstimate:
-        """The penalty for n observations of p predictors and a degree; `nk` by default as in earth."""
+        """Return the penalty for n observations of p predictors and a degree; `nk` by default as in earth."""
         nk = default_nk(check_count("p", p, 1)) if nk is None else nk
         n, p, nk, degree = self._check_place(n=n, p=p, nk=nk, degree=degree)
         value, bend, noise = self._interpolate(n, p, nk, degree)
@@ -236,7 +236,7 @@ class PenaltyTable(GridTable):
         )
 
     def _interpolate(self, n: int, p: int, nk: int, degree: int) -> tuple[float, float, float]:
-        """The value, how far straight lines between the cells are from it, and its noise."""
+        """Return the value, its distance from linear interpolation, and its Monte Carlo error."""
         on_nk = line_weights(self._axes["nk"], _odd(nk))
         near = on_nk > 0
         d = int(np.searchsorted(self._axes["degree"], degree))
@@ -254,7 +254,7 @@ class PenaltyTable(GridTable):
 
 
 def _odd(nk: int) -> int:
-    """earth adds terms in pairs to the intercept: an even nk is used as the odd one below."""
+    """Round an even nk down to odd, because earth adds terms in pairs to the intercept."""
     return nk - 1 + nk % 2
 
 
@@ -265,11 +265,19 @@ def shipped_table() -> PenaltyTable:
 
 
 def penalty_table() -> pd.DataFrame:
-    """Corrected penalties for a grid of n, p, nk and degree, as they come with the package.
+    """Return the tabulated corrected penalties for a grid of n, p, nk and degree.
 
-    Each row is a mean over Gaussian designs, with the standard error se of the penalty, the actual degrees of
-    freedom df and the number of terms n_terms that it is computed from, and n_rep, the number of fits.
-    `attrs` has the settings and the versions of all that had a part in the numbers.
+    Returns
+    -------
+    DataFrame
+        Columns degree, n, p, nk; penalty and its standard error se; the actual degrees of freedom df and the
+        number of terms n_terms; n_rep, the number of fits. Each row is a mean over Gaussian designs. `attrs`
+        has settings and versions.
+
+    See Also
+    --------
+    quick_penalty : interpolated penalty with its standard error.
+    correct_penalty : exact computation for any design.
 
     Examples
     --------
@@ -283,19 +291,23 @@ def penalty_table() -> pd.DataFrame:
 
 
 def quick_penalty(X: Rows, *, degree: int = 1, nk: int | None = None) -> PenaltyEstimate:
-    """Look up the corrected penalty of MARS in the table that comes with the package.
+    """Interpolate the corrected penalty of MARS in the table of the package, without Monte Carlo.
 
-    It is there at once, with its standard error, and has no Monte Carlo run of its own; `exact()` of the
-    result does one. Outside of the table it refuses: `correct_penalty` computes any case.
+    Sizes outside the table raise an error; `correct_penalty` computes any case.
 
     Parameters
     ----------
     X : tuple (n, p)
-        Numbers of observations and of predictors; the table is for Gaussian designs.
+        Numbers of observations and predictors; the table is for Gaussian designs.
     degree : int
-        Largest degree of interaction.
+        Maximum degree of interaction.
     nk : int, optional
-        Most terms in the forward pass; by default earth's own for p predictors.
+        Maximum number of terms in the forward pass; by default earth's for p predictors.
+
+    Returns
+    -------
+    PenaltyEstimate
+        Penalty with its standard error, and `exact()` for the Monte Carlo run.
 
     Examples
     --------
@@ -309,9 +321,9 @@ def quick_penalty(X: Rows, *, degree: int = 1, nk: int | None = None) -> Penalty
 
 
 class SizeTable(GridTable):
-    """Curves on a grid, and between its cells, from a frame with the columns degree, n, p, size, df and se.
+    """Curves on a grid, with interpolation, from a frame with columns degree, n, p, size, df and se.
 
-    It has all combinations of the first three, with the sizes from 1 on. `made` is that of `PenaltyTable`.
+    The frame has all combinations of the first three, with sizes from 1. `made` is as in `PenaltyTable`.
     """
 
     _AXES = ("degree", "n", "p")
@@ -326,7 +338,7 @@ class SizeTable(GridTable):
         }
 
     def lookup(self, n: int, p: int, degree: int = 1) -> SizeCurve:
-        """The curve for n observations of p predictors and a degree."""
+        """Return the curve for n observations of p predictors and a degree."""
         n, p, degree = self._check_place(n=n, p=p, degree=degree)
         n_axis, p_axis = self._axes["n"], self._axes["p"]
         smooth = np.outer(spline_weights(n_axis, n), spline_weights(p_axis, p)).ravel()
@@ -389,17 +401,18 @@ def size_table() -> pd.DataFrame:
 
 
 def quick_df_of_sizes(X: Rows, *, degree: int = 1) -> SizeCurve:
-    """Look up the degrees of freedom of every size in the table that comes with the package.
+    """Interpolate the degrees of freedom of every size in the table of the package, without Monte Carlo.
 
-    It is for Gaussian designs and for earth's default options. Binary columns, counts and other columns with
-    few values cost less, down to half. Outside of the table it refuses: `df_of_sizes` measures any case.
+    The table is for Gaussian designs and earth's default options. Binary columns, counts and other columns
+    with few values use fewer degrees of freedom, down to half. Sizes outside the table raise an error;
+    `df_of_sizes` measures any case.
 
     Parameters
     ----------
     X : tuple (n, p)
-        Numbers of observations and of predictors.
+        Numbers of observations and predictors.
     degree : int
-        Largest degree of interaction.
+        Maximum degree of interaction.
 
     Examples
     --------
@@ -416,12 +429,12 @@ _MOST_EQUAL = 0.25  # share of the rows with one value, and of rows that repeat 
 
 
 def is_continuous(X: np.ndarray) -> bool:
-    """Whether the table of curves applies to a design: its columns are as good as continuous.
+    """Return whether the columns are sufficiently continuous for the table of curves.
 
-    The table was measured on Gaussian columns. Columns with few values, or with one value in many rows, have
-    fewer knots, and the search costs less: on 200 x 30 binary columns 8 terms have 21 degrees of freedom, and
-    the table says 38. Every column needs ten values, none of them in more than a quarter of the rows, and at
-    most a quarter of the rows may repeat others.
+    The table was computed for Gaussian columns. Columns with few values, or with one value in many rows,
+    have fewer knots and use fewer degrees of freedom: for 200 x 30 binary columns, 8 terms use 21 instead
+    of the 38 in the table. Every column needs ten values, none of them in more than a quarter of the
+    rows, and at most a quarter of the rows may be duplicates.
 
     >>> X = np.random.default_rng(0).normal(size=(100, 2))
     >>> is_continuous(X), is_continuous(np.sign(X)), is_continuous(np.vstack([X, X]))
@@ -434,7 +447,7 @@ def is_continuous(X: np.ndarray) -> bool:
 
 
 def refuse_options(estimator: Earth, p: int) -> None:
-    """Refuse an estimator whose search is not the table's: earth's default one."""
+    """Raise an error for an estimator without earth's default search options."""
     default = Earth().get_params()
     free = (
         "degree",

@@ -1,23 +1,21 @@
-"""`df_report`: the degrees of freedom of an estimator at its fit to the data.
+"""`df_report`: degrees of freedom of an estimator at its fit to the data.
 
-With the residual sum of squares RSS, the total one TSS about the mean, and sigma^2 the variance of the
-noise:
+With the residual sum of squares RSS, the total sum of squares TSS, and the noise variance sigma^2:
 
     optimism     2 sigma^2 df/n, of the mean squared error
     error        RSS/n + optimism, the mean squared error of new responses at the same rows
-    R2           1 - error/(TSS/n + 2 sigma^2/n): the mean of y, with one degree of freedom, is judged alike
+    R2           1 - error/(TSS/n + 2 sigma^2/n); the mean of y has one degree of freedom
     AIC, BIC     n log RSS + 2 df, n log RSS + df log n
     GCV          RSS/n/(1 - df/n)^2
 
-For classes and counts the deviance D takes the place of the error, and 2 df is its optimism:
+For classes and counts, with the deviance D, whose optimism is 2 df:
 
     deviance     D + 2 df, of new responses at the same rows
-    explained    1 - (D + 2 df)/(D_0 + 2 df_0), D_0 that of the shares of the classes (the mean of the counts)
+    explained    1 - (D + 2 df)/(D_0 + 2 df_0), D_0 of the class proportions (the mean of the counts)
     AIC, BIC     D + 2 df, D + df log n
-    wrong        share of wrong classes, with the covariance penalty of counting
+    wrong        error rate, with the covariance penalty of counting
 
-The naive numbers have no optimism in errors and R2, and the naive count of parameters in AIC, BIC and
-GCV.
+Naive numbers omit the optimism in errors and R2, and use the naive parameter count in AIC, BIC and GCV.
 """
 
 from __future__ import annotations
@@ -64,7 +62,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Measure:
-    """A number of the report: as it is usually computed, and with the df that were measured."""
+    """A number of the report: naive, and with measured df."""
 
     name: str
     naive: float | None
@@ -75,7 +73,7 @@ class Measure:
 def _measure(
     name: str, naive: float | None, honest: Callable[[Any], Any], df: Jackknife
 ) -> Measure:
-    """`honest` is a function of the df; its error comes from the same draws."""
+    """Return a measure; `honest` is a function of the df, with its error from the same draws."""
     with np.errstate(divide="ignore", invalid="ignore"):
         value = float(honest(df.value))
         se = Jackknife(value, np.array([float(honest(d)) for d in df.left_out])).se
@@ -87,7 +85,7 @@ def _measure(
 def gaussian_measures(
     y: np.ndarray, fitted: np.ndarray, naive: Any, df: Jackknife, sigma: float
 ) -> tuple[Measure, ...]:
-    """Of a regression with the naive count of its parameters, which may be None."""
+    """Return the measures of a regression with the naive parameter count, which may be None."""
     n = len(y)
     rss, tss = float(((y - fitted) ** 2).sum()), float(((y - y.mean()) ** 2).sum())
     log_rss = math.log(rss) if rss > 0 else -math.inf
@@ -118,7 +116,7 @@ def family_measures(
     naive: Any,
     df: Jackknife,
 ) -> tuple[Measure, ...]:
-    """Of classes, whose numbers are `codes` and probabilities `mean`, or of counts (`labels` None)."""
+    """Return the measures of classes with numbers `codes` and probabilities `mean`, or of counts."""
     n = len(codes)
     if labels is None:
         means = np.maximum(mean, clip), codes.mean()
@@ -158,7 +156,7 @@ _HEAD = ("", "naive", "honest")
 
 
 def as_text(report: DfReport) -> str:
-    """The report in lines of at most 78 characters."""
+    """Return the report as text in lines of at most 78 characters."""
     lines = textwrap.wrap(f"Degrees of freedom of {report.title}", _WIDTH, subsequent_indent="  ")
     lines += ["", *_table([_HEAD, *_rows(report)])]
     if report.prices:
@@ -173,7 +171,7 @@ def as_text(report: DfReport) -> str:
 
 
 def page_of(report: DfReport) -> str:
-    """The report as a page of its own, dark or light as its reader has it."""
+    """Return the report as an HTML page in a light or dark scheme."""
     style = "body{font:16px/1.45 system-ui,sans-serif;margin:2em}:root{color-scheme:light dark}"
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Degrees of freedom</title>'
@@ -183,15 +181,21 @@ def page_of(report: DfReport) -> str:
 
 
 def _rows(report: DfReport) -> list[tuple[str, str, str]]:
-    rows = [("degrees of freedom", _number(report.naive_df), _pm(report.df, report.se))]
-    rows += [(m.name, _number(m.naive), _pm(m.honest, m.se)) for m in report.measures]
+    rows = [
+        ("degrees of freedom", number_text(report.naive_df), plus_minus_text(report.df, report.se))
+    ]
+    rows += [
+        (m.name, number_text(m.naive), plus_minus_text(m.honest, m.se)) for m in report.measures
+    ]
     return rows
 
 
 def _prices(report: DfReport) -> list[tuple[str, str, str]]:
-    rows = [(price.step, _pm(price.price, price.se), price.what) for price in report.prices]
+    rows = [
+        (price.step, plus_minus_text(price.price, price.se), price.what) for price in report.prices
+    ]
     if report.fixed_df is not None:
-        rows.append(("left", _number(report.fixed_df), "the fit with all of this held"))
+        rows.append(("left", number_text(report.fixed_df), "the fit with all of this held"))
     return rows
 
 
@@ -206,7 +210,8 @@ def _basis(report: DfReport) -> str:
     )
 
 
-def _number(value: Any) -> str:
+def number_text(value: Any) -> str:
+    """A number in four digits; a dash for None."""
     if value is None:
         return "-"
     if math.isinf(value):
@@ -214,12 +219,12 @@ def _number(value: Any) -> str:
     return f"{value:.4g}"
 
 
-def _pm(value: Any, se: float | None) -> str:
-    """As many digits as the error has; without an error that is rounding alone."""
+def plus_minus_text(value: Any, se: float | None) -> str:
+    """Format a number with the digits of its error, or exactly."""
     if value is None or not math.isfinite(value) or not se or not math.isfinite(se):
-        return _number(value)
+        return number_text(value)
     if se < _ROUNDING * abs(value):
-        return _number(value)
+        return number_text(value)
     digits = max(0, 1 - math.floor(math.log10(se)))
     return f"{value:.{digits}f} ± {se:.{digits}f}"
 
@@ -234,31 +239,38 @@ _N_PILOT = 100  # fits of the two pilot runs, at most
 
 @dataclass(frozen=True, eq=False)
 class DfReport(Estimate):
-    """The degrees of freedom of an estimator at its fit to the data, and what follows from them.
+    """Degrees of freedom of an estimator at its fit to the data, and corrected criteria.
 
     Attributes
     ----------
     title, estimator : str
-        The steps in a few words, and the estimator as it prints itself.
+        Names of the steps, and the representation of the estimator.
     n, p : int
+        Rows and columns.
     family : str
         "gaussian", "bernoulli" or "poisson".
     sigma : float or None
-        Standard deviation of the noise that was drawn; None for classes and counts.
-    df, se, lower, upper : float
-        Degrees of freedom at the fitted mean, their standard error, and the ends of an interval of 95 %.
+        Standard deviation of the simulated noise; None for classes and counts.
+    df, se : float
+        Degrees of freedom at the fitted mean, and their standard error.
+    lower, upper : float
+        95 % confidence interval for df.
     naive_df : float or None
-        The number of parameters as it is usually counted, None if there is no such count.
+        Conventional number of parameters, None if there is no convention.
     fixed_df : float or None
-        The df of the fit with everything held that y chose, tr S(y); None where it is not known.
+        Degrees of freedom with all choices held, tr S(y); None if unknown.
     prices : tuple of Price
-        The cost of each choice, held alone; of several also all together.
-    measures, notes : tuple
-        Naive and honest numbers, and remarks on them.
-    n_rep, n_fits, seconds : int, int, float
-        Responses that were drawn for each run, fits altogether, and the time they took.
+        Cost of each choice, and of all together if there are several.
+    measures : tuple
+        Naive and honest numbers.
+    notes : tuple of str
+        Remarks.
+    n_rep, n_fits : int
+        Number of responses per run, and total number of fits.
+    seconds : float
+        Running time.
     found : DegreesOfFreedom
-        The run that gave df.
+        The run for df.
 
     Examples
     --------
@@ -312,22 +324,22 @@ class DfReport(Estimate):
         ])  # fmt: skip
 
     def to_html(self) -> str:
-        """The report as a piece of HTML, in the colours of the page around it."""
+        """Return the report as an HTML fragment in the colours of the surrounding page."""
         return self._repr_html_()
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """An interval for the df, as in `DegreesOfFreedom.interval`."""
+        """Return a confidence interval for the df, as in `DegreesOfFreedom.interval`."""
         return self.found.interval("df", level)
 
     def _draw(self, ax: Axes) -> None:
-        """The df with their interval, and the prices with two standard errors."""
+        """Draw the df with their interval, and the costs with two standard errors."""
         names = ["degrees of freedom", *(price.step for price in self.prices)]
         ends = [(price.price - 2 * price.se, price.price + 2 * price.se) for price in self.prices]
         values = [self.df, *(price.price for price in self.prices)]
         draw_bars(ax, names, values, [(self.lower, self.upper), *ends])
 
     def to_frame(self) -> pd.DataFrame:
-        """One row for each number: as usually computed, as measured, and the error of the latter."""
+        """Return one row per number: naive, honest, and its standard error."""
         rows: list[tuple] = [("df", self.naive_df, self.df, self.se)]
         rows += [(f"price of {price.step}", None, price.price, price.se) for price in self.prices]
         rows += [(m.name, m.naive, m.honest, m.se) for m in self.measures]
@@ -335,7 +347,7 @@ class DfReport(Estimate):
         return frame.astype(dict.fromkeys(("naive", "honest", "se"), float))
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain Python values, ready for JSON."""
+        """Return plain Python values for JSON."""
         return super().to_dict() | {
             "prices": [vars(price) for price in self.prices],
             "measures": [vars(measure) for measure in self.measures],
@@ -359,32 +371,37 @@ def df_report(
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> DfReport:
-    """Report what an estimator or a pipeline really uses on your data.
+    """Report the degrees of freedom of an estimator or a pipeline on your data.
 
-    The estimator is fitted to y, responses are drawn around its fit, and each of them is fitted by the whole
-    pipeline anew: what it chooses, it chooses again. The df is how much the fits follow the responses. A
-    choice is priced by holding what the step chose on the data, with the same responses. The standard errors
-    cover the draws around this fit; not that another y would have had another fit.
+    Responses are drawn around the fit to y, and the complete pipeline is refitted to each of them, including
+    its choices. The df are the sum of the covariances between fits and responses. The cost of a choice is the
+    difference to a run on the same responses with that choice held fixed.
 
     Parameters
     ----------
     estimator : scikit-learn estimator or pipeline, procedure, or function (X, y) -> fitted
-        A regressor or a classifier. Of a function no choices are known, and no number of parameters.
+        A regressor or a classifier. For functions, choices and parameter counts are unknown.
     X : (n, p) array or DataFrame
-        Missing values and text are the pipeline's own concern.
+        Passed to the pipeline as is, including missing values and text.
     y : (n,) array
-        Numbers; classes for a classifier; counts with `family="poisson"`.
+        Numbers, classes for a classifier, or counts with `family="poisson"`.
     family : {None, "gaussian", "bernoulli", "poisson"}
-        The distribution of y; None is "bernoulli" for a classifier and else "gaussian".
+        Distribution of y; None is "bernoulli" for classifiers and "gaussian" otherwise.
     sigma : float, optional
-        Standard deviation of the noise. By default its square is RSS/(n - df), df by a pilot run; where the
-        fit takes nearly all n it has to be given.
+        Noise standard deviation. By default, sigma^2 is estimated by RSS/(n - df), with df from a pilot run;
+        required if the fit nearly interpolates.
     prices : bool
-        Price the searching steps. Each takes `n_rep` fits more.
+        Measure the cost of each step that uses y, with `n_rep` additional fits each.
     n_rep, draws, random_state, n_jobs
         As in `degrees_of_freedom`.
     progress : bool
-        Say how long it will take, and show bars, on standard error.
+        Print the expected running time and progress bars to standard error.
+
+    Returns
+    -------
+    DfReport
+        Prints as text and displays as a table in notebooks; `to_frame()` returns a data frame, `to_html()` an
+        HTML fragment. Standard errors cover the draws around this fit, not the variation of the fit with y.
 
     Examples
     --------
@@ -447,7 +464,7 @@ def _gaussian(run: Runs, y: np.ndarray, sigma: float | None, prices: bool) -> Df
 
 
 def _fitted(procedure: Any, X: Rows, y: np.ndarray) -> Any:
-    """The fit to the data; of a function the fitted values."""
+    """Return the fit to the data; for a function, the fitted values."""
     if hasattr(procedure, "fitted_model"):
         return procedure.fitted_model(X, y)
     return clone(procedure).fit(X, y)
@@ -528,11 +545,11 @@ def _family_notes(found: Any, n: int) -> list[str]:
     return notes
 
 
-def _title(estimator: Any) -> str:
-    """A pipeline, or a search for the best one, by the classes of its steps."""
+def title_of(estimator: Any) -> str:
+    """Return the title of a pipeline or search, from the classes of its steps."""
     if hasattr(estimator, "steps"):
         return " -> ".join(
-            _title(step)
+            title_of(step)
             if hasattr(step, "steps")
             else step
             if isinstance(step, str)
@@ -541,12 +558,12 @@ def _title(estimator: Any) -> str:
         )
     inner = getattr(estimator, "estimator", getattr(estimator, "regressor", None))
     if hasattr(inner, "steps"):
-        return f"{type(estimator).__name__} of {_title(inner)}"
+        return f"{type(estimator).__name__} of {title_of(inner)}"
     return _words(estimator)
 
 
 def _words(estimator: Any) -> str:
-    """As it prints itself, in one line; a function by its name, and not where it is in memory."""
+    """Return the representation on one line; for a function, its name."""
     return re.sub(r"<function (\S+) at 0x\w+>", r"\1", " ".join(repr(estimator).split()))
 
 
@@ -556,7 +573,7 @@ def _report(
     known = {"sigma": None, "fixed_df": None} | known
     lower, upper = found.interval()
     return DfReport(
-        title=_title(run.estimator), estimator=_words(run.estimator),
+        title=title_of(run.estimator), estimator=_words(run.estimator),
         n=len(run.X), p=np.shape(run.X)[1], df=found.df, se=found.se, lower=lower, upper=upper, **known,
         prices=tuple(prices), measures=tuple(measures), notes=tuple(notes), n_rep=found.n_rep,
         n_fits=run.n_fits, seconds=time.perf_counter() - run.start, found=found,

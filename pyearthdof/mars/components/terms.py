@@ -27,13 +27,13 @@ def evaluate_terms(X: np.ndarray, dirs: np.ndarray, cuts: np.ndarray) -> np.ndar
 def term_slopes(X: np.ndarray, dirs: np.ndarray, cuts: np.ndarray, column: int) -> np.ndarray:
     """The derivatives of the terms by a column of X, at its rows: an (n, terms) matrix.
 
-    On a knot it is 0, the slope on the flat side of the hinge.
+    On a knot it is the slope to its right.
     """
     direction, cut = dirs[:, column], cuts[:, column]
     rest = dirs.copy()
     rest[:, column] = 0
-    above = X[:, column, None] - cut
-    slope = np.where(direction == 2, 1.0, direction * (direction * above > 0))
+    is_above = X[:, column, None] >= cut
+    slope = np.select([direction == 2, direction == 1], [1.0, is_above], is_above - 1.0)
     return slope * evaluate_terms(X, rest, cuts)
 
 

@@ -378,6 +378,7 @@ def _read_column(entry: Any) -> Column:
 
 
 _CONVERTED = ("O", "U", "S", "T", "b", "i", "u", "f")  # kinds of dtypes that may hold numbers
+_MOST_BITS = 1023  # of an integer that is a double in any case
 _NO_NUMBERS = (
     complex, np.complexfloating, np.datetime64, np.timedelta64, datetime.date, datetime.time,
     datetime.timedelta, pd.Period, pd.Interval,
@@ -431,6 +432,28 @@ def _check_values(name: str, values: Any) -> None:
             found = f"holds {str(odd)[:40]!r} (a {type(odd).__name__})"
             found = found if isinstance(dtype, np.dtype) else f"has the type {dtype}"
             raise InvalidInputError(f"{name} {found} but it should hold numbers")
+        huge = next(
+            (v for v in objects if isinstance(v, int) and v.bit_length() > _MOST_BITS), None
+        )
+        if huge is not None:
+            raise InvalidInputError(
+                f"{name} holds an integer of {huge.bit_length()} bits but it should hold numbers that a "
+                "double can hold, up to 1.8e308"
+            )
+
+
+def without_na(X: Any) -> Any:
+    """NaN in place of pandas' NA, which is no number, in columns of objects; all else stays as it is."""
+    if isinstance(X, pd.DataFrame):
+        objects = [j for j, dtype in enumerate(X.dtypes) if pd.api.types.is_object_dtype(dtype)]
+        holds = [j for j in objects if X.iloc[:, j].hasnans]
+        X = X.copy() if holds else X
+        for j in holds:
+            X.isetitem(j, X.iloc[:, j].where(X.iloc[:, j].notna(), np.nan))
+        return X
+    if isinstance(X, np.ndarray) and X.dtype == object:
+        return np.where(pd.isna(X), np.nan, X)
+    return X
 
 
 def numbers_of_series(name: str, values: pd.Series) -> pd.Series:

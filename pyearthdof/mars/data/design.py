@@ -24,6 +24,7 @@ from .columns import (
     frame_of_mapping,
     numbers_of_series,
     quoted_name,
+    without_na,
 )
 
 MISSING = ("raise", "indicator")
@@ -123,6 +124,7 @@ def _matrix_design(X: np.ndarray, names: tuple[str, ...], indicators: bool) -> D
 
 def _floats(estimator: Any, X: Any, **options: Any) -> np.ndarray:
     """scikit-learn's checks of a matrix of numbers."""
+    X = without_na(X)
     try:
         return validate_data(estimator, X, dtype=np.float64, ensure_all_finite=False, **options)
     except ValueError as error:
@@ -373,10 +375,7 @@ def numbers_by_name(X: Any, names: tuple[str, ...]) -> np.ndarray:
             raise InvalidInputError(f"X lacks the column {missing[0]!r} that the model needs")
         X = X[list(names)]
     check_kind("X", X)
-    try:
-        values = np.asarray(X, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise InvalidInputError(f"X should hold numbers: {error}") from None
+    values = numbers_of_array(X)
     if values.ndim != 2 or values.shape[1] != len(names):
         raise InvalidInputError(
             f"X has shape {values.shape} but the model needs {len(names)} columns"
@@ -389,6 +388,18 @@ def numbers_by_name(X: Any, names: tuple[str, ...]) -> np.ndarray:
             ColumnWarning,
         )
     return values
+
+
+def numbers_of_array(X: Any) -> np.ndarray:
+    """What is no array, or a frame, as doubles."""
+    if hasattr(X, "toarray"):
+        raise InvalidInputError("X is a sparse matrix but it should be dense: X.toarray()")
+    X = without_na(X)
+    try:
+        is_frame = isinstance(X, pd.DataFrame)
+        return X.to_numpy(float, na_value=np.nan) if is_frame else np.asarray(X, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(f"X should hold numbers: {error}") from None
 
 
 def default_names(n_features: int) -> tuple[str, ...]:

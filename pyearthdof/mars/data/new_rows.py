@@ -12,6 +12,7 @@ from ..._utils.checks import as_pandas, check_choice, refusal
 from ..._utils.warnings import warn_user
 from ...exceptions import ExtrapolationWarning, InvalidInputError
 from .columns import check_kind
+from .design import numbers_of_array
 from .training import Ranges
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def predict_complete_rows(
         frame = X
     else:
         check_kind("X", X)
-        frame = pd.DataFrame(np.asarray(X, dtype=float))
+        frame = pd.DataFrame(numbers_of_array(X))
     names = [str(name) for name in frame.columns]
     by_name = isinstance(X, pd.DataFrame) and set(model.raw_names) <= set(names)
     used, kept = _needed_columns(model), _columns_with_gaps(model)

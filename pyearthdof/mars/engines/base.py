@@ -50,12 +50,20 @@ class BoundEngine(Bound):
         self.X, self.names, self.options = X, names, options
 
     @abstractmethod
-    def fit_many(self, Y: np.ndarray, n_threads: int = 1) -> Fits:
-        """Fitted values and numbers of terms for every column of Y."""
+    def fit_many(
+        self, Y: np.ndarray, n_threads: int = 1, weights: np.ndarray | None = None
+    ) -> Fits:
+        """Fitted values and numbers of terms for every column of Y, with case weights if there are any."""
 
     @abstractmethod
-    def fit_path(self, Y: np.ndarray, nks: Sequence[int], n_threads: int = 1) -> PathFits:
-        """Fit every column of Y for every nk."""
+    def fit_path(
+        self,
+        Y: np.ndarray,
+        nks: Sequence[int],
+        n_threads: int = 1,
+        weights: np.ndarray | None = None,
+    ) -> PathFits:
+        """Fit every column of Y for every nk, with case weights if there are any."""
 
     def fit_sizes(
         self, Y: np.ndarray, Z: np.ndarray | None = None, weights: np.ndarray | None = None,

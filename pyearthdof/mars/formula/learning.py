@@ -160,6 +160,9 @@ def learn_formula(
     check_sides(left, right, kinds)
     check_terms(right, len(kinds))
     sides = _summands(left)
+    _refuse_parts("left", left)
+    if sides is not None:
+        _refuse_parts("right", right)
     terms = _terms(left, right, sides, list(kinds))
     # Also of a variable that the formula took away: R looks for contrasts in it, too.
     for node in terms.variables[1:]:  # inside of a function one level will do
@@ -180,6 +183,14 @@ def learn_formula(
 
 def _refuse_as_predictor(response: Node) -> NoReturn:
     refuse(f"the response {r_text(response)} stands on the right-hand side, too")
+
+
+def _refuse_parts(side: str, node: Node) -> None:
+    """R's formulas of several parts, which earth does not take, are no "or"."""
+    if isinstance(node, FunctionCall) and node.name == "|":
+        refuse(
+            f"its {side} side has several parts, {r_text(node)[:60]}; put it in parentheses if | means or"
+        )
 
 
 def _summands(left: Node) -> list[Node] | None:

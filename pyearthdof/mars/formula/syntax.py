@@ -694,11 +694,17 @@ def _escaped(text: str) -> str:
 def updated_formula(old: str, new: str) -> str:
     """The text of a new formula in which dots stand for the old left and right side.
 
+    Without a left side of its own it keeps the old one.
+
     >>> updated_formula("y ~ x + z", "log(.) ~ . - z")
     'log(y) ~ (x + z) - z'
+    >>> updated_formula("y ~ x + z", "~ . - z")
+    'y ~ (x + z) - z'
     """
     if not isinstance(new, str):
         raise refusal("formula", new, "text such as '. ~ . - x'")
+    if new.lstrip().startswith("~"):
+        new = f". {new}"
     old_sides, new_sides = parsed_formula(old), parsed_formula(new)
     left = _replaced(new_sides[0], old_sides[0])
     right = _replaced(new_sides[1], call("(", old_sides[1]))

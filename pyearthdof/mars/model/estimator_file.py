@@ -109,7 +109,19 @@ class EstimatorFile:
 def _read_params(name: str, value: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         raise InvalidInputError(f"{name} should be a mapping")
-    return dict(value)
+    return {key: _with_keys(f"{name}.{key[:40]}", entry) for key, entry in value.items()}
+
+
+def _with_keys(name: str, value: Any) -> Any:
+    """A dictionary whose keys `_plain_params` has written beside its values, or the value itself."""
+    if not isinstance(value, Mapping) or set(value) != {"keys", "values"}:
+        return value
+    keys, values = value["keys"], value["values"]
+    if not isinstance(keys, list) or not isinstance(values, list):
+        return value
+    if len(keys) != len(values) or any(isinstance(key, (list, Mapping)) for key in keys):
+        raise InvalidInputError(f"{name} should have a value for each of its keys")
+    return dict(zip(keys, values, strict=True))
 
 
 def _read_tables(name: str, value: Any) -> dict[str, Any]:
@@ -186,6 +198,9 @@ def _plain(value: Any) -> Any:
         value = list(value)
     if isinstance(value, (list, tuple)):
         return [_plain(v) for v in value]
+    if isinstance(value, Mapping) and not all(isinstance(key, str) for key in value):
+        # such as monotone={0: 1}: a name in JSON is always a text
+        return {"keys": _plain(list(value)), "values": _plain(list(value.values()))}
     return saved.plain(value)
 
 

@@ -1,6 +1,6 @@
-"""A fitted MARS model as plain numpy: predict, basis, text, JSON. Needs no R.
+"""A fitted MARS model in plain numpy: predict, basis, text, JSON, without R.
 
-A term is a product over predictors. `dirs[t, j]` says how predictor j enters term t: 0 not at all,
+A term is a product over predictors. `dirs[t, j]` is the way predictor j enters term t: 0 not at all,
 2 linearly, 1 as h(x - cut), -1 as h(cut - x), with h(z) = max(0, z) and the cut in `cuts[t, j]`.
 """
 
@@ -53,26 +53,26 @@ class MarsModel:
 
     Attributes
     ----------
-    feature_names : names of the predictors, factors expanded.
-    dirs, cuts : (n_forward_terms, n_features) arrays, one row for each term of the forward pass.
+    feature_names : names of the predictors, with expanded factors.
+    dirs, cuts : (n_forward_terms, n_features) arrays, one row per term of the forward pass.
     term_names : R's names of these terms.
-    selected : 0-based indices of the terms that pruning kept, the intercept first.
+    selected : 0-based indices of the terms kept by pruning, the intercept first.
     coef : (n_selected,) coefficients in the order of `selected`; (n_selected, m) for m responses.
-    rss, rsq, gcv, grsq : of the fit on its training data, over all responses.
+    rss, rsq, gcv, grsq : statistics of the training data, over all responses.
     rss_per_subset, gcv_per_subset : along the pruning pass, by number of terms.
     prune_terms : 1-based terms of the best model of each size, as in R.
-    degree, penalty, nk, thresh, pmethod : the settings, resolved.
-    termcond : why the forward pass stopped, R's number.
-    n_samples : rows it was fitted on.
-    engine, versions : what computed it.
+    degree, penalty, nk, thresh, pmethod : settings used.
+    termcond : termination condition of the forward pass, as in R.
+    n_samples : number of training rows.
+    engine, versions : engine and software versions used.
     response_names : names of the responses.
     rss_per_response, rsq_per_response, gcv_per_response, grsq_per_response : (m,) arrays.
-    columns : how raw columns became predictors; None where all of them are numbers.
-    formula : how a frame became predictors, for a model from a formula.
-    glm : the generalised linear model on the terms, where one was asked for.
-    varmod : the variance model, where one was asked for.
-    ranges : what the training rows were like, column by column; None in files of earlier releases.
-    selection : measured degrees of freedom and errors of a model of `AutoEarth`; else None.
+    columns : expansion of raw columns into predictors; None if all columns are numeric.
+    formula : the evaluated formula, for models from a formula.
+    glm : generalised linear model of the terms, if requested.
+    varmod : variance model, if requested.
+    ranges : ranges of the columns of the training rows; None in files of earlier releases.
+    selection : measured degrees of freedom and errors of a model of `AutoEarth`, otherwise None.
 
     Examples
     --------
@@ -120,17 +120,17 @@ class MarsModel:
 
     @cached_property
     def is_merged(self) -> bool:
-        """Whether it is made of several models: there is no one forward pass and no pruning sequence."""
+        """Whether the model is an average, without a single forward pass and pruning sequence."""
         return self.selection is not None and self.prune_terms.size == 0
 
     @property
     def n_terms(self) -> int:
-        """Number of selected terms, the intercept included."""
+        """Number of selected terms, including the intercept."""
         return len(self.selected)
 
     @property
     def nominal_df(self) -> float:
-        """r + c (r - 1)/2, see `nominal_df`; for a model of several, the measured degrees of freedom."""
+        """r + c (r - 1)/2, see `nominal_df`; for averaged models, the measured degrees of freedom."""
         if self.selection is not None and self.is_merged:
             return float(self.selection.df.mean())
         return float(nominal_df(self.n_terms, self.penalty))
@@ -141,7 +141,7 @@ class MarsModel:
         return tuple(self.term_names[t] for t in self.selected)
 
     def design(self, X: ArrayLike) -> np.ndarray:
-        """Return the predictors X as numbers; the columns of a frame are matched by name."""
+        """Return the predictors X as numbers, matching the columns of a data frame by name."""
         if is_plain(X, ndim=2) and X.shape[1] == len(self.feature_names):
             return X
         X = as_pandas(X)
@@ -193,7 +193,7 @@ class MarsModel:
         return found
 
     def _differentiable(self, variables: Any) -> list[tuple[str, int]]:
-        """Numeric columns that predictions may be differentiated by, and their positions in the design."""
+        """Return the numeric columns to differentiate by, and their positions in the design."""
         if self.formula is not None:
             known = self.formula.plain_columns()
         elif self.columns is not None:
@@ -219,9 +219,9 @@ class MarsModel:
         return found
 
     def predict_sd(self, X: ArrayLike) -> np.ndarray:
-        """Standard deviations of new observations at the rows of X, by the variance model.
+        """Compute standard deviations of new observations at the rows of X from the variance model.
 
-        R's `predict(interval="se")`. It needs no R.
+        Same as R's `predict(interval="se")`, without R.
         """
         return self._sd(X, "prediction")
 
@@ -239,7 +239,7 @@ class MarsModel:
         return interval_frame(self.predict(X, "earth"), sd, level, index)
 
     def _sd(self, X: ArrayLike, kind: str) -> np.ndarray:
-        """Standard deviations of new observations, or of the fit."""
+        """Return standard deviations of new observations, or of the fit."""
         if self.selection is not None and self.selection.noise is not None:
             return self.selection.sd(self.basis(X), self.design(X), kind)
         variance = self.varmod
@@ -252,7 +252,7 @@ class MarsModel:
         return sd if kind == "prediction" else sd * np.sqrt(variance.leverages(self.basis(X)))
 
     def offset(self, X: ArrayLike) -> np.ndarray | None:
-        """The offset of a formula at the rows of X, or None."""
+        """Return the offset of the formula at the rows of X, or None."""
         if self.formula is None or not self.formula.has_offset:
             return None
         X = as_pandas(X)
@@ -262,14 +262,14 @@ class MarsModel:
 
     @property
     def raw_names(self) -> tuple[str, ...]:
-        """Names of the columns that a frame for `predict` needs."""
+        """Names of the columns that `predict` requires in a data frame."""
         if self.formula is not None:
             return self.formula.names
         return self.feature_names if self.columns is None else self.columns.names
 
     @property
     def raw_columns(self) -> tuple[Column, ...]:
-        """These columns with their kinds and levels."""
+        """Raw columns with their kinds and levels."""
         if self.formula is not None:
             return self.formula.raw_columns.columns
         if self.columns is not None:
@@ -278,7 +278,7 @@ class MarsModel:
 
     @property
     def owners(self) -> tuple[frozenset[str], ...]:
-        """The raw columns from which each predictor is made."""
+        """Raw columns that each predictor depends on."""
         if self.formula is not None:
             return self.formula.owners
         if self.columns is not None:
@@ -286,7 +286,7 @@ class MarsModel:
         return tuple(frozenset([name]) for name in self.feature_names)
 
     def used_features(self) -> tuple[str, ...]:
-        """Names of the predictors that a selected term uses, in column order."""
+        """Names of the predictors used by selected terms, in column order."""
         used = np.any(self.dirs[self.selected] != 0, axis=0)
         return tuple(
             name for name, is_used in zip(self.feature_names, used, strict=True) if is_used
@@ -309,7 +309,7 @@ class MarsModel:
         return model_html(self)
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        """IPython's terminal shows the text, not the matrices."""
+        """Show the text in IPython's terminal instead of the matrices."""
         printer.text(str(self))
 
     def __eq__(self, other: object) -> bool:
@@ -322,7 +322,7 @@ class MarsModel:
 
     @classmethod
     def from_dict(cls, entries: Mapping[str, Any]) -> MarsModel:
-        """Build a model from the entries of `to_dict`; anything inconsistent is refused by name."""
+        """Build a model from the entries of `to_dict`; errors name inconsistent entries."""
         if not isinstance(entries, Mapping) or entries.get("format") != FORMAT:
             raise InvalidInputError(f"this is not a saved MARS model (no format {FORMAT!r})")
         version = entries.get("format_version")
@@ -339,17 +339,17 @@ class MarsModel:
         return model
 
     def to_json(self) -> str:
-        """Return the model as JSON; every number survives to the last bit."""
+        """Return the model as JSON; numbers are stored exactly."""
         return json.dumps(self.to_dict(), allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> MarsModel:
-        """Read `to_json`'s text. Safe for files from strangers: no code is run."""
+        """Load the text of `to_json`, without running code."""
         with only_models(text):
             return cls.from_dict(saved.read_json(text))
 
     def save(self, path: str | os.PathLike) -> None:
-        """Write JSON to the file `path`; an existing one is replaced whole or not at all."""
+        """Write JSON to the file `path`, replacing an existing one atomically."""
         write_whole(path, self.to_json())
 
     def report(
@@ -364,14 +364,14 @@ class MarsModel:
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> MarsModel:
-        """Read the file at `path`, which `save` wrote."""
+        """Load the file `path` written by `save`."""
         return cls.from_json(saved.read_file(path))
 
 
 def interval_frame(
     fit: np.ndarray, sd: np.ndarray, level: float, index: pd.Index | None = None
 ) -> pd.DataFrame:
-    """Normal intervals around a fit."""
+    """Return normal intervals around a fit."""
     width = interval_width(sd, level)
     columns = {"fit": fit, "lower": fit - width, "upper": fit + width}
     return pd.DataFrame(columns, index=index)
@@ -385,7 +385,7 @@ def _shifted(values: np.ndarray, offset: np.ndarray | None) -> np.ndarray:
 
 @contextmanager
 def only_models(text: str) -> Iterator[None]:
-    """Raise `InvalidInputError` for a text that cannot be read as a saved model."""
+    """Raise `InvalidInputError` for texts that are not saved models."""
     try:
         yield
     except InvalidInputError:
@@ -397,7 +397,7 @@ def only_models(text: str) -> Iterator[None]:
 
 
 def model_schema() -> dict[str, Any]:
-    """The JSON schema, draft 2020-12, of the files that `save` of a model or an estimator writes."""
+    """Return the JSON schema, draft 2020-12, of the files written by `save` of models and estimators."""
     return json.loads(files(__package__).joinpath("model.schema.json").read_text(encoding="utf-8"))
 
 
@@ -431,7 +431,7 @@ _READERS: dict[str, Callable[[str, Any], Any]] = {
 
 
 def check_model(model: MarsModel) -> None:
-    """Refuse a model whose parts do not belong together, by the name of the part."""
+    """Raise an error that names the inconsistent part of a model."""
     shape = (len(model.term_names), len(model.feature_names))
     if model.dirs.shape == model.cuts.shape == (len(model.dirs), shape[1]) != shape:
         raise InvalidInputError(
@@ -502,7 +502,7 @@ def _check_length(name: str, values: np.ndarray, n_resp: int) -> None:
 
 
 def _check_numbers(model: MarsModel) -> None:
-    """Check the numbers that predictions are computed from."""
+    """Check the numbers used in predictions."""
     numbers = {"cuts": model.cuts, "coef": model.coef}
     if model.glm is not None:
         numbers["glm.coef"] = model.glm.coef
@@ -514,7 +514,7 @@ def _check_numbers(model: MarsModel) -> None:
 
 
 def _check_pruning(model: MarsModel, n_terms: int) -> None:
-    """Check the numbers that importances are computed from; mda keeps no steps."""
+    """Check the numbers used for importance; mda keeps no steps."""
     steps, sizes = model.prune_terms, (len(model.rss_per_subset), len(model.gcv_per_subset))
     whole = ((steps >= 0) & (steps <= n_terms) & (steps == np.floor(steps))).all()
     if steps.size == 0:  # mda knows the first and the last size only

@@ -193,6 +193,7 @@ class UnivariateProcedure(Procedure, ABC):
         """Fit every column of Y, (n, m), on X, (n, 1) or (n,); the basis is computed once."""
         self._check_arguments()
         X = check_array(_as_matrix(X), dtype=np.float64, input_name="X", estimator=self)
+        refuse_huge("X", X)
         return self._fit_many(self._column(X), check_responses(Y, len(X)))
 
     def predict(self, X):
@@ -202,6 +203,7 @@ class UnivariateProcedure(Procedure, ABC):
 
     def _check_xy(self, X, y):
         X, y = validate_data(self, _as_matrix(X), y, dtype=np.float64, y_numeric=True)
+        refuse_huge("X", X)
         refuse_huge("y", y)
         return self._column(X), np.asarray(y, dtype=float)
 

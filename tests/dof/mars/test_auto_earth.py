@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from pyearthdof import AutoEarth, Earth, EarthClassifier, MarsModel, df_of_sizes, plots
-from pyearthdof.dof.mars.averaging import merge_terms, stein_df, tame
+from pyearthdof.dof.mars.averaging import balanced_noise, merge_terms, stein_df, tame
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.mars.engines.native.engine import TermsFit
 from pyearthdof.mars.model.mars_model import model_schema
@@ -78,6 +78,7 @@ def test_the_mean_is_that_of_the_perturbed_fits():
     model = quick(degrees=(1,), n_models=3, variance="constant", thresh=None).fit(X, Y)
     curve, sigma = model.curves_[1], np.sqrt(model.choice_.sigma2)
     Z = np.random.default_rng([1234, 1]).normal(size=(150, 3))
+    Z = (Z - Z.mean(axis=1, keepdims=True)) * np.sqrt(3 / 2)  # adds nothing to the mean
     fits, at_rows = [], []
     for z in Z.T:
         y = Y + 0.4 * sigma * z
@@ -90,7 +91,8 @@ def test_the_mean_is_that_of_the_perturbed_fits():
         at_rows.append(one.fitted_values_)
     assert_allclose(model.predict(NEW), np.mean(fits, axis=0), rtol=1e-9)
     spread = np.array(at_rows) - np.mean(at_rows, axis=0)
-    assert_allclose(model.df_, (Z.T * spread).sum() / (2 * 0.4 * sigma), rtol=1e-9)
+    spread -= spread.mean(axis=1, keepdims=True)  # the intercept has one degree of freedom
+    assert_allclose(model.df_, 1 + (Z.T * spread).sum() / (3 * 0.4 * sigma), rtol=1e-9)
     rss = ((Y - np.mean(at_rows, axis=0)) ** 2).sum()
     assert_allclose(model.prediction_error_, (rss + 2 * sigma**2 * model.df_) / 150)
     assert_allclose(model.gcv_, rss / 150 / (1 - model.df_ / 150) ** 2)
@@ -309,12 +311,24 @@ def test_equal_terms_are_merged():
     assert_allclose(merged.basis(rows)[:, 2], [0.0, 2.0 * 2.0])
 
 
-def test_steins_df_of_a_projection():
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("part", [400, 60])
+def test_steins_df_of_a_projection(weighted, part):
     rng = np.random.default_rng(7)
-    q, _ = np.linalg.qr(rng.normal(size=(80, 12)))
-    Z = rng.normal(size=(80, 400))
-    found = stein_df(Z, q @ (q.T @ (0.3 * Z)), 0.3)
-    assert abs(found.df - 12) < 4 * found.se < 2
+    root = rng.uniform(0.5, 2, 80) if weighted else np.ones(80)
+    q, _ = np.linalg.qr(np.column_stack([root, rng.normal(size=(80, 11))]))
+    Z = balanced_noise(rng, 80, 400)
+    kept = np.arange(400) < part
+    found = stein_df(Z, kept, q @ (q.T @ (0.3 * Z[:, kept])), 0.3, root)
+    assert abs(found.df - 12) < 3 * found.se < 2
+
+
+def test_without_a_term_the_mean_is_that_of_the_response():
+    """The added noise cancels, and there is one degree of freedom."""
+    y = np.random.default_rng(7).normal(size=150)
+    model = quick(variance="constant").fit(X, y)
+    assert model.n_terms_ == 1 and model.df_ == pytest.approx(1) and model.df_se_ < 1e-12
+    assert_allclose(model.predict(NEW), y.mean(), rtol=1e-12)
 
 
 def test_a_model_that_is_wild_between_the_rows_is_left_out():

@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
 from pyearthdof import Earth, EarthClassifier, Mars, crosscheck, df_of_sizes
 from pyearthdof.exceptions import InvalidInputError
@@ -42,6 +43,7 @@ def native():
         (pd.Series(pd.cut(Y, [-100, 100])), "column 'y' of y has 1 level"),
         (Y + 1j, "y has the type complex128"),
         (np.array([(v,) for v in Y], dtype=[("a", float)]), "y has the type"),
+        ([10**400, *Y[1:]], "y holds an integer of 1329 bits but it should hold numbers"),
         (np.ma.masked_greater(Y, 1), r"y is a masked array with \d+ masked value"),
         (np.ma.masked_greater(np.c_[Y, Y], 1), "y is a masked array"),
         (pd.DataFrame(np.c_[Y, Y**2], columns=TWO_LEVELS), r"y has column names of 2 levels"),
@@ -60,6 +62,10 @@ ODD_DESIGNS = [
     (np.ma.masked_greater(X, 1), r"X is a masked array with \d+ masked value"),
     (np.array([(v, v) for v in Y], dtype=[("a", float), ("b", float)]), "X has the type"),
     (X + 1j, "Complex data not supported: X has the type complex128"),
+    (
+        [[10**400, 1.0]] * N,
+        "X holds an integer of 1329 bits but it should hold numbers that a double",
+    ),
     (pd.DataFrame(X, columns=TWO_LEVELS), "X has column names of 2 levels .a MultiIndex."),
     (pd.DataFrame(X, columns=["a", 1]), "X has the column names 'a' and 1"),
     (pd.DataFrame(X, columns=[7, 7]), "X has two columns named 7, but names should be unique"),
@@ -88,6 +94,7 @@ def test_predictors_that_are_no_numbers(odd, message):
 
 
 NO_NUMBERS = {
+    "huge integers": (pd.Series([10**400] * 40, dtype=object), "holds an integer of 1329 bits"),
     "dates": (DAYS, r"has the type datetime64"),
     "a time zone": (DAYS.tz_localize("UTC"), "has the type datetime64"),
     "differences": (DAYS - DAYS[0], "has the type timedelta64"),
@@ -356,3 +363,40 @@ def test_rows_of_one_class_only():
             EarthClassifier().fit(X, y, subset=rows)
     with pytest.raises(InvalidInputError, match="sample_weight is above 0 in rows of one class"):
         EarthClassifier().fit(X, y, (y == "low") * 1.0)
+
+
+def test_weights_that_are_no_doubles():
+    with pytest.raises(InvalidInputError, match="sample_weight holds an integer of 1329 bits"):
+        native().fit(X, Y, [10**400] * N)
+
+
+@pytest.mark.parametrize(
+    "gaps",
+    [
+        pd.array([1.5, None] * 20, dtype="Float64"),
+        pd.array([1, None] * 20, dtype="Int64"),
+        pd.array([True, None] * 20, dtype="boolean"),
+        np.array([1.5, pd.NA] * 20, dtype=object),
+        np.array([1.5, None] * 20, dtype=object),
+    ],
+    ids=["Float64", "Int64", "boolean", "objects", "None"],
+)
+def test_missing_values_of_pandas_are_missing(gaps):
+    """In new rows of a model of numbers: NaN from a saved model, refused by the estimator unless told."""
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    model = native().fit(frame, np.maximum(X[:, 0], 0) + X[:, 1])
+    new = frame.assign(a=gaps)
+    as_nan = frame.assign(a=pd.Series(gaps).astype("Float64").to_numpy(float, na_value=np.nan))
+    expected = model.model_.predict(as_nan)
+    assert np.isnan(expected[1::2]).all() and np.isfinite(expected[::2]).all()
+    np.testing.assert_array_equal(model.model_.predict(new), expected)
+    np.testing.assert_array_equal(model.predict(new, missing="propagate"), expected)
+    for call in (model.predict, lambda data: native().fit(data, Y)):
+        with pytest.raises(InvalidInputError, match=r"(NaN: column 'a',|missing value in) row 1"):
+            call(new)
+
+
+def test_a_saved_model_names_a_sparse_matrix():
+    model = native().fit(X, Y).model_
+    with pytest.raises(InvalidInputError, match=r"X is a sparse matrix .* X\.toarray"):
+        model.predict(sparse.csr_array(X))

@@ -100,6 +100,8 @@ CASES = [
     ("ozone1", "O3 ~ cut(temp, c(0, 50, 70, 100), labels = FALSE) + as.numeric(cut(wind, c(-1, 4, 30)))"),
     ("ozone1", "O3 ~ factor(cut(temp, c(0, 50, 70, 100), labels = FALSE)):wind + wind"),
     ("ozone1", "O3 ~ factor(temp > 60, levels = c(TRUE, FALSE), labels = c('hot', 'cold')) + wind"),
+    ("ozone1", "O3 | wind ~ temp"), ("ozone1", "O3 + wind ~ temp | vis"),
+    ("ozone1", "O3 + wind ~ vis + (temp > 60 | vis > 100)"), ("ozone1", "log(O3) ~ temp > 60 | vis > 100"),
     ("ozone1", "O3 ~ scale(temp) + scale(wind, center = FALSE) + scale(vis, scale = FALSE)"),
     ("ozone1", "O3 ~ scale(cbind(temp, log(vis + 1), w = wind)) + scale(ibh, 100, 10)"),
     ("ozone1", "O3 ~ scale(cbind(temp + 1, wind * 2)):humidity"),

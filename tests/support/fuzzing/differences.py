@@ -33,8 +33,9 @@ FOLDS = (
 GLM = ("glm_coef", "deviance", "null_deviance", "aic", "iterations", "converged")
 
 
-def bits_that_differ(ours: Fitted, r: Fitted) -> str:
+def bits_that_differ(case: Case, ours: Fitted, r: Fitted) -> str:
     """The first thing that is not R's to the last bit, or an empty string."""
+    predicts = not _is_regressed_on_itself(case)
     # of the native engine alone
     others = (set(ours.parts) ^ set(r.parts)) - {"deviances", "auc_ties"} - NEW_ROWS
     if others:
@@ -47,7 +48,8 @@ def bits_that_differ(ours: Fitted, r: Fitted) -> str:
                 return name
         name = prefix + "predicted"
         if (
-            name in r.parts
+            predicts
+            and name in r.parts
             and name in ours.parts
             and not _same_prediction(ours.parts[name], r, name)
         ):
@@ -56,7 +58,8 @@ def bits_that_differ(ours: Fitted, r: Fitted) -> str:
         separate = np.abs(r.parts.get(prefix + "glm_coef", np.full(1, np.inf))).max() > 1e4
         name = prefix + "response"
         if (
-            not separate
+            predicts
+            and not separate
             and name in r.parts
             and name in ours.parts
             and not _same_prediction(ours.parts[name], r, name)
@@ -67,6 +70,12 @@ def bits_that_differ(ours: Fitted, r: Fitted) -> str:
     if _plain(ours.warnings) != _plain(r.warnings):
         return f"warnings {ours.warnings} {r.warnings}"
     return ""
+
+
+def _is_regressed_on_itself(case: Case) -> bool:
+    """Where R takes the response out of the new rows, and then columns by their places."""
+    left, _, right = case.formula.partition(" ~ ")
+    return bool(left) and re.search(rf"(?<![\w.]){re.escape(left)}(?![\w.])", right) is not None
 
 
 def names_that_differ(ours: Fitted, r: Fitted) -> str:
@@ -200,9 +209,8 @@ def _numbers_that_differ(ours, r, prefix: str, scale: _Scale) -> str:
 def _predictions_differ(case: Case, ours: Fitted, r: Fitted, prefix: str, model: MarsModel) -> str:
     """Those at new rows, where both predict, relative to what the terms add to them."""
     name = prefix + "predicted"
-    left, _, right = case.formula.partition(" ~ ")
-    if re.search(rf"(?<![\w.]){re.escape(left)}(?![\w.])", right):
-        return ""  # R takes the response out of the new rows, and then columns by their places
+    if _is_regressed_on_itself(case):
+        return ""
     if prefix or name not in ours.parts or name not in r.parts:
         return ""
     largest = np.abs(model.coef.reshape(len(model.selected), -1)).max(axis=1)

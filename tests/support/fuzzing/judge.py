@@ -41,7 +41,8 @@ def judge(case: Case, r: Fitted | Refused | Died, engine: str) -> Verdict:
         if is_rs_own(case, r, engine) and np.isfinite(ours.parts["fitted"]).all():
             return Verdict(LOOSER, engine, r.message.strip())
         return Verdict(DIFFERENT, engine, f"R refused ({r.message.strip()}), we did not")
-    what = bits_that_differ(ours, r) if engine == "r" else numbers_that_differ(case, ours, r, model)
+    by_r = engine == "r"
+    what = bits_that_differ(case, ours, r) if by_r else numbers_that_differ(case, ours, r, model)
     if not what:
         return Verdict(AGREED, engine, _only_one_predicts(ours, r) if case.formula else "")
     gap = tie(case, r, ours, model) if engine == "native" else None

@@ -12,72 +12,77 @@ from pathlib import Path
 
 PAGE = """# Reliability
 
-What happens when something goes wrong, with figures. `make soak` makes this page: it runs the tests in
-`tests/robustness`, the slow ones too, which inject the faults and write down what they measured, and then
-random problems against R. {versions}.
+Results of random comparisons with R and of fault injection. `make soak` writes this page: it runs all
+tests in `tests/robustness`, which inject faults and record measurements, and then compares random
+problems with R. {versions}.
 
-## The same model as R, or the same refusal
+## Random comparisons with R
 
-{cases:,} made-up problems (seed {seed}): shapes from 2 rows on, ties, constant, duplicate and collinear
-columns, tiny and huge scales, whole numbers, case weights, every option of the passes, and values that are
-not allowed. Each is fitted by plain R in a process of its own, through the bridge, and by the native engine.
+Each problem is fitted by plain R in a separate process, through the bridge, and by the native engine.
 The bridge must agree to the last bit, the native engine in all terms and to 1e-8 in its numbers.
+
+- agreed: same model
+- refused: both raise an error
+- stricter: R fits, pyearthdof raises an error by design
+- looser: R fails, the native engine fits
+- tied: rounding decides between candidates that are equal
+
+`tests/support/fuzzing/known.py` lists every kind of "stricter" and "looser" with its reason.
+Coefficients and leverages of nearly dependent terms are compared to the accuracy that their condition
+number allows.
+
+{cases:,} problems with options (seed {seed}): from 2 rows; ties; constant, duplicate and collinear
+columns; tiny and huge scales; integers; case weights; every option of the passes; invalid values.
 
 | | through the bridge | native engine |
 |---|---|---|
 {soak}
 
-And {data_cases:,} problems as people have them (seed {data_seed}): ordered and unordered factors, values that
-differ by rounding only, several responses and their weights, case weights, subsets, generalised linear models
+{data_cases:,} realistic tables (seed {data_seed}): ordered and unordered factors, values that differ
+only by rounding, several responses and their weights, case weights, subsets, generalised linear models
 and classes, each pruned again after the fit:
 
 | | through the bridge | native engine |
 |---|---|---|
 {data}
 
-{glm_cases:,} generalised linear models (seed {glm_seed}): every family and link, with weights, pairs of
-successes and failures, classes, separation and few iterations. Where R converges, coefficients agree to 1e-8;
-where it does not, the deviance of each iteration does. Iterations and warnings are R's in both cases.
+{glm_cases:,} generalised linear models (seed {glm_seed}): every family and link, weights, pairs of
+successes and failures, classes, separation, few iterations. If R converges, coefficients agree to 1e-8,
+otherwise the deviance of each iteration does. Iterations and warnings always agree.
 
 | | through the bridge | native engine |
 |---|---|---|
 {glm}
 
-{folds_cases:,} problems with cross-validation and variance models (seed {folds_seed}): R's folds, all of
-its tables, `pmethod="cv"`, and the standard deviations of the variance models:
+{folds_cases:,} problems with cross-validation and variance models (seed {folds_seed}): folds, all
+tables, `pmethod="cv"`, and the standard deviations of the variance models:
 
 | | through the bridge | native engine |
 |---|---|---|
 {folds}
 
-"Refused" is a problem that both refuse. "Stricter" is one that R fits and we refuse on purpose, "looser" one
-that R fails on and the native engine fits; `tests/support/fuzzing/known.py` lists
-every such kind with its reason.
-"Tied": rounding alone decides between equal candidates, whose difference is shown to be nothing.
-Coefficients and leverages of almost dependent terms are compared to what their condition number allows.
+## Killed processes
 
-## When a process dies
-
-A killed worker's part is computed again; the numbers come out the same to the last bit, or there is one clear
-error, never a wrong number and never a wait without end.
+The work of a killed worker is computed again with bit-identical results, or the run ends with one
+error. Runs never return wrong numbers or wait indefinitely.
 
 {deaths}
 
-## When the disk fails
+## Disk failures
 
-A run keeps each finished cell in a file of its own, written whole or not at all. A damaged cell is computed
-again, the others stay as they are.
+Each finished cell is written to its own file, atomically. A damaged cell is computed again; the others
+are kept.
 
 {disk}
 
 ## Ctrl-C
 
-Seconds from the signal until the program says that it stops, on two busy cores. One fault is known: a
-signal that comes while rpy2 gives an R object back makes rpy2 print a traceback of its own first.
+Seconds from the signal until the program reports that it stops, on two busy cores. Known problem: if
+the signal arrives while rpy2 releases an R object, rpy2 first prints its own traceback.
 
 {interrupts}
 
-## When R is missing, broken or somebody else's
+## R missing, broken or shared
 
 {r}
 
@@ -85,14 +90,13 @@ signal that comes while rpy2 gives an R object back makes rpy2 print a traceback
 
 {memory}
 
-## Files and text from strangers
+## Untrusted files and text
 
 {strangers}
 
-Model files are JSON and run no code, whatever they hold. A pickle runs code when it is loaded: load only
-those that you trust. The same holds for `.rds` files, which R reads. A formula is the only text that reaches
-R as code: it is parsed, looked through and refused unless it holds nothing but known functions and the data's
-columns.
+Model files are JSON and cannot run code. Pickles and `.rds` files can: load only those that you trust.
+A formula is the only text that reaches R as code. It is parsed and rejected unless it contains only
+known functions and columns of the data.
 """
 
 

@@ -6,6 +6,7 @@
     python -m tests.support.fuzzing.soak --folds --cases 5000
     python -m tests.support.fuzzing.soak --formulas --cases 10000 --engine native
     python -m tests.support.fuzzing.soak --several --cases 5000
+    python -m tests.support.fuzzing.soak --weighted --cases 5000 --engine native
 
 The engines run in a process of their own: one that crashes or hangs is a difference like another, is told
 with its case, and the next case goes on in a new process. The exit code is 1 if there was any.
@@ -38,6 +39,7 @@ from tests.support.fuzzing.known import LOOSER_THAN_R, STRICTER_THAN_R
 from tests.support.fuzzing.minimise import minimise
 from tests.support.fuzzing.rserver import Died, Refused, RServer
 from tests.support.fuzzing.several_cases import several_cases
+from tests.support.fuzzing.weighted_cases import weighted_cases
 
 ENGINES = ("r", "native")
 STARTING = 120.0  # seconds that a process may take to import everything
@@ -148,7 +150,7 @@ def _makers(arguments):
     """What makes the cases that were asked for."""
     chosen = {
         "data": data_cases, "glm": glm_cases, "folds": fold_cases, "formulas": formula_cases,
-        "several": several_cases,
+        "several": several_cases, "weighted": weighted_cases,
     }  # fmt: skip
     return next((make for name, make in chosen.items() if getattr(arguments, name)), distinct_cases)
 
@@ -166,6 +168,7 @@ def main() -> int:
     parser.add_argument(
         "--several", action="store_true", help="several responses, constant ones among them"
     )
+    parser.add_argument("--weighted", action="store_true", help="case weights of many sizes")
     parser.add_argument("--engine", choices=ENGINES, help="one of them instead of both")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--timeout", type=float, default=60.0, help="seconds for a case")

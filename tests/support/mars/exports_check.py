@@ -201,3 +201,28 @@ def check_javascript(models) -> int:
         assert not math.isnan(len(values))
         assert_close(values, expected, source)
     return len(cases)
+
+
+def run_excel(model, rows, path) -> np.ndarray:
+    """The predictions of a workbook at `path`, computed by the package formulas."""
+    import formulas
+
+    cells = list(model.to_excel(path, rows))
+    headings = [cell.value for cell in workbook_rows(path)[0]][-len(cells) :]
+    found = formulas.ExcelModel().loads(str(path)).finish().calculate()
+    names = model.model_.response_names
+    last = [max(k for k, heading in enumerate(headings) if heading == name) for name in names]
+    columns = [cells[k].removesuffix("2") for k in last]
+
+    def value(cell) -> float:
+        number = found[f"'[{path.name}]MODEL'!{cell}"].value[0, 0]
+        return float(number) if isinstance(number, (int, float, np.number)) else math.nan
+
+    n = range(2, len(rows) + 2)
+    return np.array([[value(f"{column}{row}") for column in columns] for row in n])
+
+
+def workbook_rows(path) -> list[tuple]:
+    import openpyxl
+
+    return list(openpyxl.load_workbook(path).active.iter_rows())

@@ -22,7 +22,7 @@ from ...._version import __version__
 from ....contract import Fits, PathFits, SizeFits
 from ....exceptions import InvalidInputError, RWarning
 from ....random import RDraws
-from ...arithmetic import r_mean, r_sum, r_weighted_mean, sum_in_order
+from ...arithmetic import r_mean, r_sum, r_weighted_mean
 from ...components.terms import evaluate_terms, gcv_of, gcv_of_sizes, term_names
 from ...data.design import Design, Responses, default_names, differ, taken
 from ...data.training import TrainingData
@@ -49,8 +49,11 @@ def make_design(X: np.ndarray, n_threads: int = 1) -> _core.Design:
     return design
 
 
-def pass_settings(options: EarthOptions, n: int) -> _core.Settings:
-    """Settings of the forward pass on n rows, in earth's limits."""
+def pass_settings(options: EarthOptions, n: int, *, as_earth: bool = True) -> _core.Settings:
+    """What the forward pass on n rows is told, in earth's limits.
+
+    Without `as_earth`, near-ties of weighted fits are decided in little time, and not by regressions as in R.
+    """
     for name in ("minspan", "endspan"):
         if getattr(options, name) > n:  # of the rows of a fold; for all rows it was checked
             raise refusal(
@@ -74,6 +77,7 @@ def pass_settings(options: EarthOptions, n: int) -> _core.Settings:
             incomplete=[j for _, others in options.gaps for j in others],
             apart=list(options.apart),
         ),
+        as_earth=as_earth,
     )
 
 
@@ -180,14 +184,17 @@ def forward_pass(
     feature_names: Sequence[str] | None = None,
     *,
     exact: bool = False,
+    as_earth: bool = True,
     n_threads: int = 1,
     design: _core.Design | None = None,
 ) -> ForwardPass:
     """Run the forward pass; `exact` takes every step in earth's own order of operations.
 
+    Without `as_earth`, near-ties of weighted fits are decided in little time, and not by regressions as in R.
     `design` is X with its columns sorted, where that is known already.
     """
-    settings, is_scaled = pass_settings(options, len(X)), options.is_scaled(Y.shape[1])
+    settings = pass_settings(options, len(X), as_earth=as_earth)
+    is_scaled = options.is_scaled(Y.shape[1])
     if weights is not None:
         _check_weighted(weights, settings)
     if design is None:
@@ -196,7 +203,7 @@ def forward_pass(
     rows, spread = scale_responses(Y * importance, is_scaled)
     given: tuple = (exact,)
     if weights is not None:
-        given = (weights, _weighted_null_rss(rows, weights), exact)
+        given = (weights, _core.weighted_null_rss(rows, weights), exact)
         rows = np.ascontiguousarray((np.sqrt(weights)[:, None] * Y * importance / spread).T)
     linpreds = list(options.linpreds)
     if options.allowed is not None:
@@ -220,16 +227,6 @@ def _check_weighted(weights: np.ndarray, settings: _core.Settings) -> None:
         raise InvalidInputError(
             f"sample_weight[{row}]={weights[row]:g} but weights should be greater than {ALMOST_ZERO:g}"
         )
-
-
-def _weighted_null_rss(rows: np.ndarray, weights: np.ndarray) -> float:
-    """RSS of the intercept alone, in earth's order of sums; `rows` are the unweighted responses."""
-    null = 0.0
-    for row in rows:
-        mean = sum_in_order(weights * row) / sum_in_order(weights)
-        null = sum_in_order(np.append(null, weights * (row - mean) ** 2))
-        null = max(null, 1e-8 * len(row))
-    return null
 
 
 @dataclass(frozen=True)
@@ -733,16 +730,18 @@ class BoundNative(BoundEngine):
         self.linpreds, self.is_scaled = list(options.linpreds), options.is_scaled(1)
         self.design = make_design(self.X)
 
-    def fit_many(self, Y: np.ndarray, n_threads: int = 1) -> Fits:
-        """Fitted values and numbers of terms for every column of Y.
+    def fit_many(
+        self, Y: np.ndarray, n_threads: int = 1, weights: np.ndarray | None = None
+    ) -> Fits:
+        """Fitted values and numbers of terms for every column of Y, with case weights if there are any.
 
-        Pruning is backward or none; other methods, an `allowed` function, monotone effects and the search
-        for weights fit one response at a time.
+        Pruning is backward or none; other methods, an `allowed` function and monotone effects fit one
+        response at a time.
         """
         options = self.options
-        alone = options.allowed is not None or options.force_weights or options.monotone
+        alone = options.allowed is not None or options.monotone
         if alone or options.pmethod not in ("none", "backward"):
-            fits = [fit(self.X, y, options, None, self.names) for y in Y.T]
+            fits = [fit(self.X, y, options, weights, self.names) for y in Y.T]
             terms = np.array([f.model.n_terms for f in fits])
             return Fits(np.column_stack([f.fitted for f in fits]), terms, terms)
         refuse_sizes("Y", Y)
@@ -750,11 +749,17 @@ class BoundNative(BoundEngine):
         is_pruned = options.pmethod == "backward"
         fitted, terms = _core.fit_many(
             self.design, self.settings, self.linpreds, np.ascontiguousarray(Y.T), self.is_scaled,
-            is_pruned, nprune, n_threads,
+            is_pruned, nprune, self._effective(weights), n_threads,
         )  # fmt: skip
         return Fits(fitted.T, terms, terms)
 
-    def fit_path(self, Y: np.ndarray, nks: Sequence[int], n_threads: int = 1) -> PathFits:
+    def fit_path(
+        self,
+        Y: np.ndarray,
+        nks: Sequence[int],
+        n_threads: int = 1,
+        weights: np.ndarray | None = None,
+    ) -> PathFits:
         """Unpruned fits at each nk from one forward pass for each response.
 
         Without a threshold the fit at nk = k is the beginning of the pass at any larger nk, so `thresh`
@@ -766,7 +771,7 @@ class BoundNative(BoundEngine):
         settings = pass_settings(replace(self.options, nk=max(nks)), len(self.X))
         fitted, terms = _core.fit_paths(
             self.design, settings, self.linpreds, np.ascontiguousarray(Y.T), self.is_scaled,
-            [steps_allowed(nk) for nk in nks], n_threads,
+            [steps_allowed(nk) for nk in nks], self._effective(weights), n_threads,
         )  # fmt: skip
         return PathFits(np.ascontiguousarray(fitted.transpose(1, 2, 0)), terms.T.astype(float))
 
@@ -776,7 +781,13 @@ class BoundNative(BoundEngine):
 
     def _sequence(self, y: np.ndarray, weights: np.ndarray | None) -> SubsetSequence:
         forward = forward_pass(
-            self.X, y[:, None], self.options, weights, self.names, design=self.design
+            self.X,
+            y[:, None],
+            self.options,
+            weights,
+            self.names,
+            as_earth=False,
+            design=self.design,
         )
         weighted = y if weights is None else np.sqrt(weights) * y
         columns = np.ascontiguousarray(forward.bx.T)
@@ -789,19 +800,20 @@ class BoundNative(BoundEngine):
     ) -> SizeFits:  # fmt: skip
         """Forward pass and pruning sequence of every column of Y.
 
-        The compiled loops know backward pruning without weights; other methods, an `allowed` function and
-        weights take one response at a time. Z has a direction for each response: the products of the fits
-        with it are wanted, too; with weights the direction of the response times the roots of the weights.
+        The compiled loops know backward pruning; other methods and an `allowed` function take one response at
+        a time. Z has a direction for each response: the products of the fits with it are returned, too; with
+        weights the direction of the response times the roots of the weights. With weights, near-ties are
+        decided by updated sums instead of regressions: the terms are R's or others that fit as well.
         """
         self._refuse_monotone("degrees of freedom by size")
         refuse_sizes("Y", Y)
         options = self.options
-        weights = effective_weights(weights, len(Y), options)
-        plain = options.allowed is None and weights is None
-        if plain and options.pmethod == "backward":
+        weights = self._effective(weights)
+        if options.allowed is None and options.pmethod == "backward":
+            settings = pass_settings(options, len(Y), as_earth=False)
             y, z = (np.ascontiguousarray(V.T) for V in (Y, Y[:, :0] if Z is None else Z))
             found = _core.fit_sizes(
-                self.design, self.settings, self.linpreds, y, z, self.is_scaled, n_threads
+                self.design, settings, self.linpreds, y, z, self.is_scaled, weights, n_threads
             )
             return SizeFits(
                 found["rss"], None if Z is None else found["products"], found["n_terms"]
@@ -818,6 +830,12 @@ class BoundNative(BoundEngine):
             None if Z is None else np.array([_repeated(products, width) for _, products in each]),
             np.array([len(rss) for rss, _ in each]),
         )
+
+    def _effective(self, weights: np.ndarray | None) -> np.ndarray | None:
+        weights = effective_weights(weights, len(self.X), self.options)
+        if weights is not None:
+            _check_weighted(weights, self.settings)
+        return weights
 
     def _refuse_monotone(self, wanted: str) -> None:
         if self.options.monotone:

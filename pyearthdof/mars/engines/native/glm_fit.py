@@ -412,10 +412,13 @@ def _least_squares(problem: _Problem, here: _Point) -> tuple[np.ndarray, int, np
         columns = np.hstack([columns, np.diag(problem.ridge)])
         root = np.concatenate([root, np.ones(len(columns))])
         target = np.concatenate([target, np.zeros(len(columns))])
-    if problem.slopes is not None:
-        coef, _, _ = least_squares(columns * root, target, problem.slopes)
-        return coef, len(columns), working
     tolerance = min(1e-7, problem.epsilon / 1000)
+    if problem.slopes is not None:
+        columns = columns * root
+        kept = _core.find_independent(columns, max(tolerance, 1e-9), problem.n_threads)
+        coef = np.zeros(len(columns))
+        coef[kept], _, _ = least_squares(columns[kept], target, problem.slopes[:, kept])
+        return coef, len(kept), working
     return *_solve(columns, root, target, tolerance, problem.n_threads), working
 
 

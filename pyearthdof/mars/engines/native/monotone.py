@@ -40,22 +40,22 @@ def constrained_coef(
 ) -> tuple[np.ndarray, float, np.ndarray]:
     """Coefficients b that minimise |triangle b - target|^2 with slopes b >= 0.
 
-    Returns them, that minimum, and the constraints that hold with equality. The distance to the free
+    Returns them, that minimum, and which constraints hold with equality. The distance to the free
     minimum lies in the cone that the constraints span, which makes it a problem of non-negative least
     squares.
     """
     inverse = np.linalg.inv(triangle)  # small; threads of BLAS would cost more than the solution
     free = inverse @ target
-    slopes = slopes[slopes.any(axis=1)]
-    scale = np.abs(slopes) @ np.abs(free)
-    if (slopes @ free >= -1e-12 * scale).all():
-        return free, 0.0, slopes[:0]
-    directions = inverse.T @ slopes.T
+    active = np.zeros(len(slopes), dtype=bool)
+    binding = slopes.any(axis=1)
+    if not _broken(slopes, free).any():
+        return free, 0.0, active
+    directions = inverse.T @ slopes[binding].T
     lengths = np.linalg.norm(directions, axis=0)
     weights, _ = nnls(directions / lengths, -target)
     shift = (directions / lengths) @ weights
-    coef = inverse @ (target + shift)
-    return coef, float(shift @ shift), slopes[weights > 0]
+    active[binding] = weights > 0
+    return inverse @ (target + shift), float(shift @ shift), active
 
 
 def least_squares(
@@ -66,12 +66,41 @@ def least_squares(
     The leverages are those of the face of the constraints on which the coefficients lie.
     """
     q, triangle = _factor(columns)
-    coef, _, active = constrained_coef(triangle, q.T @ y, slopes)
-    face = q
-    if len(active):
-        free = null_space(active @ np.linalg.inv(triangle))
-        face = q @ free
-    return coef, y - columns.T @ coef, np.einsum("ij,ij->i", face, face)
+    target = q.T @ y
+    coef, _, active = constrained_coef(triangle, target, slopes)
+    while active.any():
+        # solved again on the face: its zeros hold to rounding, however nearly dependent the terms are
+        face = null_space(slopes[active])
+        inside, upper = np.linalg.qr(triangle @ face)
+        coef = face @ np.linalg.solve(upper, inside.T @ target)
+        broken = _broken(slopes, coef) & ~active
+        if not broken.any():
+            q = q @ inside
+            break
+        active |= broken
+    coef = _lifted(coef, slopes)
+    return coef, y - columns.T @ coef, np.einsum("ij,ij->i", q, q)
+
+
+def _broken(slopes: np.ndarray, coef: np.ndarray) -> np.ndarray:
+    """Which constraints fail by more than rounding."""
+    return slopes @ coef < -1e-12 * (np.abs(slopes) @ np.abs(coef))
+
+
+def _lifted(coef: np.ndarray, slopes: np.ndarray) -> np.ndarray:
+    """Coefficients whose slopes have the sign in whatever order they are added up.
+
+    In a column of `slopes` all entries have the same sign, so that a term can raise the slopes of all its
+    segments.
+    """
+    coef = coef.copy()
+    for row in slopes[slopes.any(axis=1)]:
+        margin = 4 * len(row) * np.finfo(float).eps * float(np.abs(row) @ np.abs(coef))
+        short = margin - float(row @ coef)
+        if short > 0:
+            term = np.flatnonzero(row)[0]
+            coef[term] += np.sign(row[term]) * short
+    return coef
 
 
 def eliminate_backward(

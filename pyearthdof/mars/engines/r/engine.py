@@ -12,7 +12,7 @@ import pandas as pd
 
 from .... import bridge
 from ....contract import Fits, PathFits
-from ....exceptions import FittingError
+from ....exceptions import FittingError, InvalidInputError
 from ...components.glm import GlmPart
 from ...components.variance import VarianceErrors, VarianceModel, basis_root, linear_terms, sd_of
 from ...data.columns import Column, Columns
@@ -301,12 +301,22 @@ class BoundInR(BoundEngine):
 class BoundR(BoundInR):
     """R's earth on one design."""
 
-    def fit_many(self, Y: np.ndarray, n_threads: int = 1) -> Fits:
+    def fit_many(
+        self, Y: np.ndarray, n_threads: int = 1, weights: np.ndarray | None = None
+    ) -> Fits:
+        refuse_weights(weights)
         fitted, terms = _fit_many(self.X, Y, self.names, self.options)
         return Fits(fitted, terms, terms)
 
-    def fit_path(self, Y: np.ndarray, nks: Sequence[int], n_threads: int = 1) -> PathFits:
+    def fit_path(
+        self,
+        Y: np.ndarray,
+        nks: Sequence[int],
+        n_threads: int = 1,
+        weights: np.ndarray | None = None,
+    ) -> PathFits:
         """Unpruned fits at each nk from one forward pass for each response, where it can be cut."""
+        refuse_weights(weights)
         check_path(self.options)
         fitted, terms = np.empty((len(nks), *Y.shape)), np.empty((len(nks), Y.shape[1]))
         for j, (fits, sizes) in enumerate(self._paths(Y, nks)):
@@ -327,6 +337,15 @@ class BoundR(BoundInR):
             for found in block:
                 yield _cut(found, X, Y[:, [done]], nks, names, options)
                 done += 1
+
+
+def refuse_weights(weights: np.ndarray | None) -> None:
+    """Refuse case weights of many responses, which the loops in R do not know."""
+    if weights is not None:
+        raise InvalidInputError(
+            "sample_weight is given but engine='r', which fits many responses without weights: use "
+            "engine='native'"
+        )
 
 
 def _fit_many(

@@ -11,7 +11,7 @@ from .... import bridge
 from ....contract import Fits, PathFits
 from ...model.fit import Fit
 from ...options import EarthOptions
-from .engine import BoundInR, batch, fit_from
+from .engine import BoundInR, batch, fit_from, refuse_weights
 
 MdaOptions = Mapping[str, Any]  # by mda's names, as far as they are given
 
@@ -38,12 +38,22 @@ class BoundMda(BoundInR):
         super().__init__(X, names, EarthOptions(n_features=len(names), **settings))
         self.given = dict(options)
 
-    def fit_many(self, Y: np.ndarray, n_threads: int = 1) -> Fits:
+    def fit_many(
+        self, Y: np.ndarray, n_threads: int = 1, weights: np.ndarray | None = None
+    ) -> Fits:
+        refuse_weights(weights)
         fitted, terms = self._many(Y, self.given)
         return Fits(fitted, terms, terms)
 
-    def fit_path(self, Y: np.ndarray, nks: Sequence[int], n_threads: int = 1) -> PathFits:
+    def fit_path(
+        self,
+        Y: np.ndarray,
+        nks: Sequence[int],
+        n_threads: int = 1,
+        weights: np.ndarray | None = None,
+    ) -> PathFits:
         """Every nk is fitted by itself: mda does not return its path."""
+        refuse_weights(weights)
         each = [self._many(Y, self.given | {"nk": nk}) for nk in nks]
         return PathFits(np.stack([fitted for fitted, _ in each]), np.stack([n for _, n in each]))
 

@@ -339,6 +339,7 @@ keep("penalty", update(fit, penalty = 5))
 keep("ponly", update(fit, penalty = 5, ponly = TRUE))
 keep("pmethod", update(fit, pmethod = "none", thresh = 0.01))
 keep("formula", update(fit, log(.) ~ . - wind - temp + poly(temp, 2), nk = 15))
+keep("sided", update(fit, ~ . - wind))
 """
     out = run_r(code, packages=("earth",), x=X, w=WEIGHTS, **{"y.frame": Y.to_frame()})
     data = X.assign(O3=Y, w=WEIGHTS)
@@ -350,6 +351,7 @@ keep("formula", update(fit, log(.) ~ . - wind - temp + poly(temp, 2), nk = 15))
         "ponly": fit.update(penalty=5, ponly=True),
         "pmethod": fit.update(pmethod="none", thresh=0.01),
         "formula": fit.update(formula="log(.) ~ . - wind - temp + poly(temp, 2)", nk=15),
+        "sided": fit.update(formula=" ~ . - wind"),
     }
     for name, model in found.items():
         assert model is not fit and model.engine_ == engine

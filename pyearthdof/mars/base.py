@@ -623,16 +623,15 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         --------
         >>> import numpy as np
         >>> from pyearthdof import Earth
-        >>> rng = np.random.default_rng(0)
-        >>> x = rng.uniform(size=(100, 1))
-        >>> y = x[:, 0] + x[:, 0] * rng.normal(size=100) / 9
+        >>> x = np.linspace(0, 1, 100)[:, None]
+        >>> y = x[:, 0] * (1 + np.random.default_rng(0).normal(size=100) / 9)
         >>> model = Earth(nfold=5, ncross=5, varmod_method="lm", random_state=1).fit(x, y)
         >>> model.predict_interval([[0.2], [0.8]]).round(3)
              fit  lower  upper
-        0  0.201  0.149  0.253
-        1  0.724  0.572  0.877
+        0  0.202  0.154  0.251
+        1  0.817  0.637  0.997
         >>> model.predict_sd([[0.2], [0.8]]).round(3)
-        array([0.027, 0.078])
+        array([0.025, 0.092])
         """
         check_is_fitted(self)
         level = check_level(level)

@@ -187,12 +187,12 @@ def lasso_path(X, y, lams=None) -> LassoPath:
     Examples
     --------
     >>> import numpy as np
+    >>> from sklearn.datasets import load_diabetes
     >>> from pyearthdof.procedures.lasso import lasso_path
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.standard_normal((100, 20))
-    >>> path = lasso_path(X, X[:, :3].sum(axis=1) + rng.standard_normal(100))
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> path = lasso_path(X, y - y.mean())
     >>> path.n_nonzero[[0, 10, 40]].tolist()
-    [0, 3, 16]
+    [0, 3, 7]
     >>> bool(np.max(np.abs(path.trace + path.delta - path.n_nonzero)) < 1e-8)
     True
     """

@@ -57,12 +57,8 @@ class BoundEngine(Bound):
 
     @abstractmethod
     def fit_path(
-        self,
-        Y: np.ndarray,
-        nks: Sequence[int],
-        n_threads: int = 1,
-        weights: np.ndarray | None = None,
-    ) -> PathFits:
+        self, Y: np.ndarray, nks: Sequence[int], n_threads: int = 1, weights: np.ndarray | None = None,
+    ) -> PathFits:  # fmt: skip
         """Fit every column of Y for every nk, with case weights if there are any."""
 
     def fit_sizes(

@@ -161,9 +161,8 @@ class MonotoneSmoothingSpline(_MonotoneSpline):
     >>> import numpy as np
     >>> from pyearthdof.procedures.splines.monotone import MonotoneSmoothingSpline
     >>> x = np.arange(1.0, 101.0)
-    >>> model = MonotoneSmoothingSpline(lam=0.01).fit(x, np.minimum(x, 50.0))
-    >>> bool(np.all(np.diff(model.predict(x)) > -1e-12)), model.n_coef_
-    (True, 64)
+    >>> MonotoneSmoothingSpline(lam=0.01).fit(x, np.minimum(x, 50.0)).n_coef_
+    64
     """
 
     def __init__(self, lam, increasing=True):

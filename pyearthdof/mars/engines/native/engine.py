@@ -754,12 +754,8 @@ class BoundNative(BoundEngine):
         return Fits(fitted.T, terms, terms)
 
     def fit_path(
-        self,
-        Y: np.ndarray,
-        nks: Sequence[int],
-        n_threads: int = 1,
-        weights: np.ndarray | None = None,
-    ) -> PathFits:
+        self, Y: np.ndarray, nks: Sequence[int], n_threads: int = 1, weights: np.ndarray | None = None,
+    ) -> PathFits:  # fmt: skip
         """Unpruned fits at each nk from one forward pass for each response.
 
         Without a threshold the fit at nk = k is the beginning of the pass at any larger nk, so `thresh`

@@ -309,12 +309,8 @@ class BoundR(BoundInR):
         return Fits(fitted, terms, terms)
 
     def fit_path(
-        self,
-        Y: np.ndarray,
-        nks: Sequence[int],
-        n_threads: int = 1,
-        weights: np.ndarray | None = None,
-    ) -> PathFits:
+        self, Y: np.ndarray, nks: Sequence[int], n_threads: int = 1, weights: np.ndarray | None = None,
+    ) -> PathFits:  # fmt: skip
         """Unpruned fits at each nk from one forward pass for each response, where it can be cut."""
         refuse_weights(weights)
         check_path(self.options)

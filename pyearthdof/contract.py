@@ -195,15 +195,25 @@ class Procedure(RegressorMixin, BaseEstimator):
         fits = [clone(self).fit(X, y) for y in Y.T]
         return Fits(
             fitted=np.column_stack([f.fitted_values_ for f in fits]),
-            trace=_collect(fits, "trace_"),
-            n_coef=_collect(fits, "n_coef_"),
-            rank=_collect(fits, "rank_"),
-            refitted=_collect(fits, "refitted_values_", np.column_stack),
+            trace=collect(fits, "trace_"),
+            n_coef=collect(fits, "n_coef_"),
+            rank=collect(fits, "rank_"),
+            refitted=collect(fits, "refitted_values_", np.column_stack),
         )
 
 
-def _collect(
+def collect(
     fits: Any, name: str, combine: Callable[..., np.ndarray] = np.array
 ) -> np.ndarray | None:
+    """A quantity of many fits, which is known of all of them or taken as unknown."""
     values = [getattr(f, name, None) for f in fits]
     return None if any(v is None for v in values) else combine(values)
+
+
+def side_by_side(columns: list[np.ndarray], n: int) -> np.ndarray:
+    """Fits of one response each, each of length n, as the columns of an array."""
+    lengths = {len(c) if c.ndim == 1 else c.shape for c in columns}
+    if lengths != {n}:
+        wrong = next(length for length in lengths if length != n)
+        raise ValueError(f"the fit has length {wrong}, but y has length {n}")
+    return np.column_stack(columns)

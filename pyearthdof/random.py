@@ -58,22 +58,15 @@ class RDraws:
 
     def uniform(self, n: int) -> np.ndarray:
         """Draw as R's `runif(n)`."""
-        return _uniforms(self._words(check_count("n", n, 0, _LONGEST)))
+        return _uniforms(self._words(_checked(n)))
 
     def normal(self, n: int) -> np.ndarray:
-        """Draw as R's `rnorm(n)`: two uniforms give one with resolution 2^-59, then Wichura's AS241.
-
-        Examples
-        --------
-        >>> from pyearthdof.random import RDraws
-        >>> RDraws(1).normal(3).round(4)
-        array([-0.6265,  0.1836, -0.8356])
-        """
-        return self._twister.normals(check_count("n", n, 0, _LONGEST))
+        """Draw as R's `rnorm(n)`: two uniforms give one with resolution 2^-59, then Wichura's AS241."""
+        return self._twister.normals(_checked(n))
 
     def skip_normals(self, n: int) -> None:
         """Continue as if n normals had been drawn."""
-        self._twister.skip(2 * check_count("n", n, 0, _LONGEST))
+        self._twister.skip(2 * _checked(n))
 
     def sample(self, x, size: int | None = None, replace: bool = False) -> np.ndarray:
         """Draw as R's `sample(x, size, replace)`.
@@ -86,14 +79,6 @@ class RDraws:
             Sample size; all by default.
         replace : bool
             Sample with replacement.
-
-        Examples
-        --------
-        >>> from pyearthdof.random import RDraws
-        >>> RDraws(1).sample(5)
-        array([1, 4, 3, 5, 2])
-        >>> RDraws(1).sample(["a", "b", "c"], size=2).tolist()
-        ['a', 'b']
         """
         if np.ndim(x) == 0:
             n, pool = check_count("x", np.asarray(x).item(), 0, _LONGEST), None
@@ -157,6 +142,11 @@ class RDraws:
 
     def _words(self, n: int) -> np.ndarray:
         return self._twister.words(n).astype(np.uint64)
+
+
+def _checked(n: int) -> int:
+    """A number of draws; what is one already needs no function."""
+    return n if type(n) is int and 0 <= n <= _LONGEST else check_count("n", n, 0, _LONGEST)
 
 
 def _uniforms(words: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What the functions of this package accept, checked before any work starts.
+"""Arguments of the functions of this package, checked before any work starts.
 
 All of them refuse in one form: argument=value but it should be ...
 """

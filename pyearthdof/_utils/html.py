@@ -135,7 +135,7 @@ def text_block(text) -> Html:
 
 
 def folded(title, *parts: str) -> Html:
-    """What is shown after a click."""
+    """A heading, and what a click on it shows."""
     return Html(
         f'<details style="margin-top:6px"><summary>{escape(title)}</summary>{"".join(parts)}</details>'
     )

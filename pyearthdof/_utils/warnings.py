@@ -45,11 +45,6 @@ def warn_user(message: str | Warning, category: type[Warning] = UserWarning) -> 
         heard.append((message, category))
         return
     level, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and _is_inside(frame):
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in INSIDE:
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
-
-
-def _is_inside(frame) -> bool:
-    name = frame.f_globals.get("__name__", "")
-    return name.partition(".")[0] in INSIDE

@@ -126,7 +126,7 @@ def _home_on_path() -> Path:
 
 
 def _ask_home(executable) -> Path:
-    """What `R RHOME` prints; OSError if it fails in whatever way."""
+    """The output of `R RHOME`; OSError if it fails in whatever way."""
     try:
         done = run_without_home([executable, "RHOME"])
     except subprocess.TimeoutExpired:
@@ -291,7 +291,7 @@ def run_without_home(command: list[str]) -> subprocess.CompletedProcess[str]:
 
 
 def _run(command: list[str]) -> str:
-    """What a program printed, or nothing if it failed."""
+    """The output of a program, or nothing if it failed."""
     try:
         done = run_without_home(command)
     except (OSError, subprocess.TimeoutExpired):

@@ -209,7 +209,7 @@ def _table(data: str, target: str, factors: list[str]):
 
 def _build(name: str, given: dict, setting: list[str] | None):
     """Return the procedure with its options, or raise an error that names the invalid option."""
-    if is_importable(name):
+    if ":" in name:  # module:object
         for option in given:
             raise InvalidInputError(
                 f"{_flag(option)} is given but {name} should have its parameters by --set name=value"
@@ -241,11 +241,6 @@ def _build(name: str, given: dict, setting: list[str] | None):
 
 def _flag(option: str) -> str:
     return "--" + option.replace("_", "-")
-
-
-def is_importable(name: str) -> bool:
-    """Return whether a name is `module:object` instead of a built-in procedure."""
-    return ":" in name
 
 
 def parameters_of(settings: list[str]) -> dict:

@@ -171,17 +171,19 @@ def fit(
     with refusals():
         model = _estimator(y, classify, options)
         if corrected or auto:
-            from ..dof import AutoEarth, CorrectedEarth
-
             run: dict[str, Any] = {"progress": not (as_json or quiet)}
             if n_rep is not None:
                 run["n_rep"] = n_rep
             if auto:
+                from ..dof.mars.auto_earth import AutoEarth
+
                 run |= {"random_state": options["random_state"], "n_jobs": options["n_jobs"]}
                 own = {"degrees": options["degree"] and (options["degree"],), "n_models": models}
                 run |= {name: value for name, value in own.items() if value is not None}
                 whole: Any = AutoEarth(model, **run).fit(X, y, **given)
             else:
+                from ..dof.mars.corrected_earth import CorrectedEarth
+
                 whole = CorrectedEarth(model, target_se=target_se, **run).fit(X, y, **given)
                 correction = whole.correction_
             model = whole.estimator_

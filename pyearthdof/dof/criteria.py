@@ -45,11 +45,8 @@ def aic(y: ArrayLike, fitted: ArrayLike, df: float) -> float:
 
 
 def bic(y: ArrayLike, fitted: ArrayLike, df: float) -> float:
-    """Compute BIC as in the paper, n log RSS + df log n; arguments as in `aic`.
+    """The Bayesian criterion as in the paper, n log RSS + df log n; arguments as in `aic`.
 
-    Examples
-    --------
-    >>> from pyearthdof import bic
     >>> round(bic([1.0, 2.0, 4.0], [1.5, 2.0, 3.0], df=2.0), 6)
     2.866655
     """
@@ -111,9 +108,9 @@ class ProcedureChoice(Estimate):
     criterion : {"aicc", "covariance", "gcv"}
     table : DataFrame
         One row per member: label, n_coef (mean number of parameters), df, se, rss, and the criteria.
-    n_rep : int
     ended : str
         Termination of the iteration with noise around the fit.
+    n_rep : int
 
     Examples
     --------
@@ -195,17 +192,14 @@ def choose_by_df(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from pyearthdof import choose_by_df
-    >>> from pyearthdof.procedures import RegressionTree
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(100, 5))
-    >>> y = 2 * (X[:, 0] > 0) + rng.normal(size=100)
-    >>> found = choose_by_df([RegressionTree(depth=d) for d in range(5)], X, y)
+    >>> from sklearn.datasets import make_friedman1
+    >>> from pyearthdof import choose_by_df, procedures
+    >>> X, y = make_friedman1(100, n_features=5, random_state=0)
+    >>> found = choose_by_df([procedures.RegressionTree(depth=d) for d in range(5)], X, y)
     >>> found
-    ProcedureChoice(1, one of 5, df=3.432, criterion='aicc', sigma2=0.8535, n_rep=100)
+    ProcedureChoice(3, one of 5, df=28.03, criterion='aicc', sigma2=10.05, n_rep=100)
     >>> found.table["df"].round(1).tolist()
-    [0.9, 3.4, 17.0, 32.8, 49.2]
+    [0.9, 6.0, 15.7, 28.0, 48.1]
     """
     check_choice("criterion", criterion, CRITERIA)
     check_choice("mu", mu, ("fitted", None))

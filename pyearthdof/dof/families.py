@@ -39,8 +39,9 @@ from .._utils.checks import (
 from .._utils.warnings import warn_user
 from ..contract import Bound, Rows
 from ..exceptions import InvalidInputError, MissingClassWarning
+from ..procedures.scikit_learn import fix_random_state
 from .degrees_of_freedom import check_y_is_used
-from .montecarlo.adapters import fix_random_state, has_method, takes_missing
+from .montecarlo.adapters import has_method, takes_missing
 from .montecarlo.designs import Designs, the_designs
 from .montecarlo.draws import Draws, RandomState, as_draws
 from .montecarlo.errors import mean_over_designs

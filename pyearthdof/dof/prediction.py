@@ -43,8 +43,9 @@ from .._utils.checks import (
 )
 from ..contract import Bound, Rows
 from ..exceptions import InvalidInputError
+from ..procedures.scikit_learn import RegressorProcedure, fix_random_state
 from .degrees_of_freedom import METHODS, check_y_is_used, responses_around_fit
-from .montecarlo.adapters import RegressorProcedure, as_procedure, fix_random_state, takes_missing
+from .montecarlo.adapters import as_procedure, takes_missing
 from .montecarlo.designs import Designs, in_words, the_designs
 from .montecarlo.draws import Draws, RandomState, Responses, as_draws
 from .montecarlo.errors import Jackknife, mean_of, mean_over_designs

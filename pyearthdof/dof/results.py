@@ -210,10 +210,6 @@ class DegreesOfFreedom(Estimate):
     >>> found = degrees_of_freedom(NearestNeighbors(k=2), np.arange(10.0)[:, None])
     >>> found.df, found.se, found.msdf, found.sdf
     (5.0, 0.0, 0.0, None)
-    >>> found.to_frame()["quantity"].tolist()
-    ['df', 'trace', 'n_coef', 'msdf']
-    >>> found.se_covers
-    'nothing, it is exact for the given design'
     """
 
     df: float

@@ -1,4 +1,4 @@
-"""What a finished experiment leaves in the folder: CSV, Markdown, LaTeX, PNG, SVG and a JSON about it."""
+"""The files of a finished experiment: CSV, Markdown, LaTeX, PNG, SVG and a JSON about it."""
 
 from __future__ import annotations
 

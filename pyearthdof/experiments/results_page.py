@@ -8,6 +8,7 @@ import json
 import re
 import warnings
 from pathlib import Path
+from string import Template
 from typing import Any
 
 from .._utils.files import write_whole
@@ -23,7 +24,7 @@ PAPER = (
     "Lijun Wang, Hongyu Zhao and Xiaodan Fan, Degrees of Freedom: Search Cost and Self-consistency"
 )
 
-STYLE = Path(__file__).with_name("results_page.css")
+HERE = Path(__file__)
 
 
 def write_report(folder: Path) -> Path:
@@ -44,38 +45,14 @@ def _page(folder: Path, results: list[dict]) -> str:
     agreement = ", ".join(count.agree_with(judge) for judge, count in counts.items())
     body = "\n".join(_section(folder, about) for about in results)
     entries = "\n".join(_entries(results, read_left_out(folder)))
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Degrees of freedom: the paper's tables and figures again</title>
-<style>
-{STYLE.read_text("utf-8")}</style>
-</head>
-<body>
-<div class="top">
-<header>
-<h1>Degrees of freedom: the paper's tables and figures again</h1>
-<p>The tables and figures of {html.escape(PAPER)}, computed by pyearthdof {__version__} and set
-beside the paper's numbers, or R's where the paper has none. Of the comparisons {agreement}.</p>
-<p class="how"><b>exact</b>: the digits that the paper prints, <b>(rounded)</b> or, where ours rounds to
-others, <b>(cut)</b> there. <b>within error</b>: no farther away than chance takes one number of one table in
-a thousand, about four combined standard errors, more where an error comes from few repetitions.
-<b>holds</b>: what the paper says in words is so, beyond that error; <b>open</b>: the error is too large to
-tell. Standard errors are in parentheses. How it is judged is told in full in the documentation,
-"Reproduce the paper".</p>
-</header>
-<nav aria-label="Contents"><ol>
-{entries}
-</ol></nav>
-</div>
-<main>
-{body}
-</main>
-</body>
-</html>
-"""
+    return Template(HERE.with_suffix(".html").read_text("utf-8")).substitute(
+        style=HERE.with_suffix(".css").read_text("utf-8"),
+        paper=html.escape(PAPER),
+        version=__version__,
+        agreement=agreement,
+        entries=entries,
+        body=body,
+    )
 
 
 def _entries(results: list[dict], left_out: dict[str, str]) -> list[str]:
@@ -142,7 +119,8 @@ def _table(table: dict, marks: list | None = None) -> str:
     head = "".join(f"<th>{html.escape(str(c))}</th>" for c in table["columns"])
     lines = []
     for number, row in enumerate(table["rows"]):
-        cells = [f"<td{_wrap(c)}>{html.escape(str(c))}</td>" for c in row]
+        wrap = [' class="wrap"' if len(str(c)) > 24 else "" for c in row]  # long words, not numbers
+        cells = [f"<td{how}>{html.escape(str(c))}</td>" for how, c in zip(wrap, row, strict=True)]
         if marks is not None and marks[number] is not None:
             kind = "good" if marks[number] else "bad"
             cells[-1] = f'<td class="{kind}">{html.escape(str(row[-1]))}</td>'
@@ -151,11 +129,6 @@ def _table(table: dict, marks: list | None = None) -> str:
         f'<div class="scroll" tabindex="0"><table><thead><tr>{head}</tr></thead>'
         f"<tbody>{''.join(lines)}</tbody></table></div>\n"
     )
-
-
-def _wrap(cell) -> str:
-    """Long words may wrap, numbers may not."""
-    return ' class="wrap"' if len(str(cell)) > 24 else ""
 
 
 def _figure(folder: Path, about: dict) -> str:
@@ -201,7 +174,7 @@ COMPARED = {"quantity", "ours", "paper", "verdict", "agrees"}
 
 
 def read_results(folder: Path) -> list[dict]:
-    """What the results in a folder tell about themselves, by name; other JSON files are left alone.
+    """The descriptions of the results in a folder, by name; other JSON files are left alone.
 
     A file that says that it is a result and does not look like one is left out, with a warning.
     """

@@ -240,7 +240,7 @@ class CellStore:
 
 
 def _problem(text: str, key: dict) -> str | None:
-    """What is wrong with the text of a stored cell; None if it is whole and the one of the key."""
+    """The fault in the text of a stored cell; None if it is whole and the one of the key."""
     try:
         record = json.loads(text)
     except (ValueError, RecursionError):

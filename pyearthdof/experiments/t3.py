@@ -32,13 +32,12 @@ class Trees(RepeatedEstimates):
         "fewer than 16 leaves."
     )
     order = 30
+    keys = ("p", "depth")
+    places: ClassVar = [(p, depth) for p, column in PAPER.items() for depth in range(len(column))]
     sizes: ClassVar = {
         "quick": {"n_rep": 20, "n_estimates": 20},
         "paper": {"n_rep": 100, "n_estimates": 10},
     }
-
-    keys = ("p", "depth")
-    places: ClassVar = [(p, depth) for p, column in PAPER.items() for depth in range(len(column))]
 
     def problem(self, cell, i):
         from ..procedures import RegressionTree

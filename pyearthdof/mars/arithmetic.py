@@ -74,7 +74,7 @@ def r_variance(values: np.ndarray) -> float:
 
 
 def r_division(a, b) -> tuple[np.ndarray, np.ndarray]:
-    """What is left of a after whole steps of b, and their number; the rest is of extended precision."""
+    """The rest of a after whole steps of b, and their number; the rest is of extended precision."""
     a, b = np.broadcast_arrays(np.asarray(a, dtype=float), np.asarray(b, dtype=float))
     rest, steps = _core().extended_division(
         np.ascontiguousarray(a).ravel(), np.ascontiguousarray(b).ravel()
@@ -103,3 +103,12 @@ def product_in_order(columns: np.ndarray, coef: np.ndarray) -> np.ndarray:
     if coef.ndim == 1:
         return _core().product_in_order(columns, coef)
     return np.column_stack([_core().product_in_order(columns, each) for each in coef])
+
+
+def power_of_ten(exponent: int) -> float:
+    """By repeated squares, as in R's round()."""
+    found, base, left = 1.0, 10.0, abs(exponent)
+    while left:
+        found *= base if left & 1 else 1.0
+        base, left = base * base, left >> 1
+    return found if exponent >= 0 else 1.0 / found

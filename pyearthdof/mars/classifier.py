@@ -16,6 +16,7 @@ from .data.classes import (
     check_threshold,
     class_names,
     class_weights,
+    indicator_columns,
     learn_classes,
 )
 from .data.design import Responses, check_design, check_subset, check_weights
@@ -150,19 +151,10 @@ class EarthClassifier(ClassifierMixin, MarsEstimator):
 
     @classmethod
     def from_formula(cls, formula, data, sample_weight=None, *, subset=None, **options):
-        """Fit by an R formula with the classes on the left, such as "sex ~ age" or "age > 18 ~ .".
+        """Fit by R's formula; its left side holds the classes, such as "sex ~ age" or "age > 18 ~ .".
 
-        Parameters
-        ----------
-        formula, data, sample_weight, subset
-            As in `Earth.from_formula`.
-        **options
-            Arguments of the constructor.
-
-        Returns
-        -------
-        EarthClassifier
-            Fitted; predicts from data frames with the same columns.
+        The arguments `formula`, `data`, `sample_weight`, `subset` and `options` are those of
+        `Earth.from_formula`.
 
         Examples
         --------
@@ -231,16 +223,6 @@ class EarthClassifier(ClassifierMixin, MarsEstimator):
         """Predict R's probabilities at X: (n,) for the second of two classes, else (n, n_classes).
 
         `missing` and `extrapolate` are those of `Earth.predict`.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from pyearthdof import EarthClassifier
-        >>> x = np.random.default_rng(0).normal(size=(100, 2))
-        >>> y = np.digitize(x[:, 0] + np.random.default_rng(1).normal(size=100), [-1, 1])
-        >>> model = EarthClassifier().fit(x, y)
-        >>> model.predict_raw_proba([[2.0, 0.0]]).round(2), model.predict_proba([[2.0, 0.0]]).round(2)
-        (array([[0.  , 0.71, 0.55]]), array([[0.  , 0.56, 0.44]]))
         """
         return self._predict(X, "response", missing, None, extrapolate)
 
@@ -268,10 +250,8 @@ class EarthClassifier(ClassifierMixin, MarsEstimator):
     def _indicators(self, codes: np.ndarray) -> Responses:
         """Return 0/1 for two classes, otherwise one indicator column per class, as earth expands factors."""
         names = class_names(self.classes_)
-        if len(names) == 2:
-            return Responses(codes.astype(float), names[1:], names)
-        values = (codes[:, None] == np.arange(len(names))).astype(float)
-        return Responses(values, names, names)
+        values = indicator_columns(codes, len(names))
+        return Responses(values, names[1:] if len(names) == 2 else names, names)
 
     def _params(self) -> dict:
         params = super()._params()

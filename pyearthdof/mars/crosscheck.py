@@ -9,6 +9,7 @@ import numpy as np
 from .._utils.checks import by_position
 from .components.terms import evaluate_terms
 from .earth import Earth
+from .inspect.importance import rss_of
 from .model.mars_model import MarsModel
 
 TIE = 1e-8  # of the total sum of squares: closer than this, rounding decides between two candidates
@@ -115,6 +116,10 @@ def compare(r: MarsModel, native: MarsModel, X: np.ndarray, y: np.ndarray) -> Cr
     parts_at = _first_difference(r, native)
     same_selected = parts_at is None and np.array_equal(r.selected, native.selected)
     fits = r.predict(X), native.predict(X)
+    coef_difference = None
+    if same_selected:
+        relative = np.abs(r.coef - native.coef) / np.maximum(np.abs(r.coef), 1e-300)
+        coef_difference = float(np.max(relative))
     return CrossCheck(
         r=r,
         native=native,
@@ -122,7 +127,7 @@ def compare(r: MarsModel, native: MarsModel, X: np.ndarray, y: np.ndarray) -> Cr
         same_selected=same_selected,
         parts_at=parts_at,
         tie_gap=None if parts_at is None else _gap(r, native, X, y, parts_at),
-        coef_difference=_relative(r.coef, native.coef) if same_selected else None,
+        coef_difference=coef_difference,
         fit_difference=float(np.abs(fits[0] - fits[1]).max() / max(np.abs(fits[0]).max(), 1e-300)),
     )
 
@@ -140,19 +145,11 @@ def _gap(r, native, X, y, at) -> float:
     """Return the smallest difference made by the next one or two terms, which a step adds."""
     rounding = np.finfo(float).eps * float(np.sum(y**2))  # all that is left of a constant y
     total = max(float(np.sum((y - y.mean(axis=0)) ** 2)), rounding) or 1.0
-    left = [[_rss(m, X, y, at + k) / total for k in (1, 2)] for m in (r, native)]
+    left = [
+        [rss_of(evaluate_terms(X, m.dirs[: at + k], m.cuts[: at + k]), y) / total for k in (1, 2)]
+        for m in (r, native)
+    ]
     return min(abs(a - b) for a in left[0] for b in left[1])
-
-
-def _rss(model, X, y, n_terms) -> float:
-    basis = evaluate_terms(X, model.dirs[:n_terms], model.cuts[:n_terms])
-    basis = basis / np.linalg.norm(basis, axis=0)
-    coef, *_ = np.linalg.lstsq(basis, y, rcond=None)
-    return float(np.sum((y - basis @ coef) ** 2))
-
-
-def _relative(a, b) -> float:
-    return float(np.max(np.abs(a - b) / np.maximum(np.abs(a), 1e-300)))
 
 
 def _describe(model: MarsModel) -> str:

@@ -75,14 +75,12 @@ class EarthCV(EarthMeta):
 
     Examples
     --------
-    >>> import numpy as np
+    >>> from sklearn.datasets import make_friedman1
     >>> from pyearthdof import EarthCV
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(100, 10))
-    >>> y = 2 * np.maximum(X[:, 0], 0) + rng.normal(size=100)
+    >>> X, y = make_friedman1(100, random_state=0)
     >>> search = EarthCV(param_grid={"penalty": [0, 2, 4, 8], "degree": [1, 2]}, cv=5).fit(X, y)
     >>> search.best_params_, search.n_passes_
-    ({'degree': 1, 'penalty': 4}, 10)
+    ({'degree': 2, 'penalty': 0}, 10)
     """
 
     _fitted_name = "best_estimator_"

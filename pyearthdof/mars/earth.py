@@ -255,30 +255,11 @@ class Earth(MarsEstimator, Procedure):
         extrapolate : {"allow", "warn", "clip", "refuse"}
             Treatment of rows outside the training range of a column that the model uses: extrapolate, as R
             does; extrapolate and warn; predict at the nearest end of the range; or raise an error.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from pyearthdof import Earth
-        >>> x = np.random.default_rng(0).normal(size=(100, 2))
-        >>> model = Earth(engine="native").fit(x, x[:, 0])
-        >>> model.predict([[0.5, 9.0]]).round(6)
-        array([0.5])
         """
         return self._predict(X, type, missing, thresh, extrapolate)
 
     def bind(self, X) -> BoundEngine:
-        """Prepare the design X for many fits: validate, expand and sort it once.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from pyearthdof import Earth
-        >>> x = np.random.default_rng(0).normal(size=(100, 2))
-        >>> bound = Earth(engine="native").bind(x)
-        >>> bound.engine, bound.fit_many(np.abs(x)).n_coef.tolist()
-        ('native', [3, 4])
-        """
+        """Prepare the design X for many fits: validate, expand and sort it once."""
         design = check_design(type(self)(missing=self.missing), X)
         options = self._options_for(design)
         if options.not_plain:
@@ -298,15 +279,6 @@ class Earth(MarsEstimator, Procedure):
             Number of threads of the native engine.
         sample_weight : array, (n,), optional
             Case weights of all responses; requires the native engine.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from pyearthdof import Earth
-        >>> x = np.random.default_rng(0).normal(size=(100, 2))
-        >>> fits = Earth().fit_many(x, np.column_stack([x[:, 0], np.abs(x[:, 1])]))
-        >>> fits.fitted.shape, fits.n_coef.tolist()
-        ((100, 2), [2, 4])
         """
         Y, sample_weight = by_position(X, Y=Y, sample_weight=sample_weight)
         bound = self.bind(X)
@@ -324,15 +296,6 @@ class Earth(MarsEstimator, Procedure):
         X, Y, n_jobs, sample_weight
             As in `fit_many`.
         nks : sequence of int
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from pyearthdof import Earth
-        >>> x = np.random.default_rng(0).normal(size=(100, 2))
-        >>> paths = Earth(thresh=0, pmethod="none").fit_path(x, np.abs(x[:, :1]), [3, 5])
-        >>> paths.n_terms.ravel().tolist()
-        [3.0, 4.0]
         """
         nks = _check_nks(nks)
         Y, sample_weight = by_position(X, Y=Y, sample_weight=sample_weight)

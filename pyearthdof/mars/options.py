@@ -353,7 +353,7 @@ def check_options(
     params: Mapping[str, Any], feature_names: Sequence[str], n_samples: int, n_resp: int = 1, *,
     pairs: bool = False, gaps: tuple[tuple[int, tuple[int, ...]], ...] = (),
 ) -> EarthOptions:  # fmt: skip
-    """What a user gave by our names, checked for these columns and numbers of rows and responses.
+    """The user's arguments by our names, checked for these columns and numbers of rows and responses.
 
     With `pairs` the two responses are the successes and failures of one; `gaps` are those of the columns.
     """
@@ -410,7 +410,7 @@ def _check_together(options: EarthOptions, n_resp: int, pairs: bool) -> None:
 
 
 def _check_monotone(options: EarthOptions, n_resp: int) -> None:
-    """What constrained least squares does not have."""
+    """Refuse options that constrained least squares does not have."""
     if n_resp > 1:
         raise InvalidInputError("monotone should be None with several responses")
     if options.pmethod not in ("backward", "none"):
@@ -420,7 +420,7 @@ def _check_monotone(options: EarthOptions, n_resp: int) -> None:
 
 
 def _check_variance(options: EarthOptions, n_resp: int) -> None:
-    """What a variance model needs."""
+    """Refuse a variance model without the options that it needs."""
     method, exponent = options.varmod_method, options.varmod_exponent
     if options.nfold < 2 or options.ncross < 3:
         raise InvalidInputError(

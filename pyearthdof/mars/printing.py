@@ -8,6 +8,7 @@ import numpy as np
 
 from .._utils.checks import refusal
 from ..exceptions import InvalidInputError
+from .arithmetic import power_of_ten
 
 DIGITS = 7  # R's getOption("digits")
 MAX_DIGITS = 22  # R's limit
@@ -63,10 +64,7 @@ def r_round(values: np.ndarray, digits: int) -> np.ndarray:
 
     numpy's differs in the last bit, which can decide a digit that is printed.
     """
-    power, square, rest = 1.0, 10.0, digits
-    while rest:  # R's order of products, which rounds above 1e22
-        power *= square if rest & 1 else 1.0
-        square, rest = square * square, rest >> 1
+    power = power_of_ten(digits)
     if math.isinf(power):  # more decimals than there are
         return values
     with np.errstate(invalid="ignore"):

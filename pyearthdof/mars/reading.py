@@ -7,7 +7,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -142,6 +142,20 @@ def read_versions(name, value) -> dict[str, str]:
     if not isinstance(value, Mapping):
         raise InvalidInputError(f"{name} should be a mapping")
     return {read_text(name, k): read_text(name, v) for k, v in value.items()}
+
+
+def read_fields(
+    name: str, entries: Any, readers: Mapping[str, Callable[[str, Any], Any]]
+) -> dict[str, Any]:
+    """The entries of a mapping, each by its reader; no other entries may be in it."""
+    if not isinstance(entries, Mapping) or set(entries) != set(readers):
+        raise InvalidInputError(f"{name} should have exactly {', '.join(readers)}")
+    return {key: read(f"{name}.{key}", entries[key]) for key, read in readers.items()}
+
+
+def optional(read: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
+    """A reader that also takes null."""
+    return lambda name, value: None if value is None else read(name, value)
 
 
 def _read_list(name, value) -> list:

@@ -96,12 +96,12 @@ def plot_effects(
 
     Examples
     --------
-    >>> import numpy as np
+    >>> from sklearn.datasets import make_friedman1
     >>> from pyearthdof import Earth, plots
-    >>> X = np.random.default_rng(0).normal(size=(100, 3))
-    >>> model = Earth(degree=2).fit(X, np.maximum(X[:, 0], 0) * X[:, 1])
+    >>> X, y = make_friedman1(100, noise=1.0, random_state=0)
+    >>> model = Earth(nprune=4).fit(X, y)
     >>> [ax.get_xlabel() for ax in plots.plot_effects(model, X, pairs=[])]
-    ['x1', 'x2']
+    ['x1', 'x2', 'x4']
     """
     model, X = inner_model(model, X)
     check_model(model, "model_", "dirs_", "selected_terms_")

@@ -45,10 +45,6 @@ def plot_model_selection(model, ax=None):
     ax : matplotlib Axes, optional
         Axes to draw into; by default a new pyplot figure.
 
-    Returns
-    -------
-    matplotlib Axes
-
     Examples
     --------
     >>> import numpy as np
@@ -168,10 +164,9 @@ def plot_models(models, axes=None, *, response=0):
 
     Examples
     --------
-    >>> import numpy as np
+    >>> from sklearn.datasets import make_friedman1
     >>> from pyearthdof import Earth, plots
-    >>> X = np.random.default_rng(0).normal(size=(100, 2))
-    >>> y = np.abs(X[:, 0]) * X[:, 1]
+    >>> X, y = make_friedman1(100, random_state=0)
     >>> models = {f"degree {d}": Earth(degree=d, engine="native").fit(X, y) for d in (1, 2)}
     >>> axes = plots.plot_models(models)
     >>> [text.get_text() for text in axes[1].get_legend().get_texts()]

@@ -148,7 +148,12 @@ class BestSubset(ActiveSetRegression):
         return np.full(X.shape[1], np.sqrt(self.lam)) if self.size is None else self.size
 
     def _select(self, design, *, single):
-        self._check_penalty()
+        if (self.size is None) == (self.lam is None):
+            raise InvalidInputError(
+                f"size={self.size!r} and lam={self.lam!r} but exactly one of them should be given"
+            )
+        if self.lam is not None:
+            check_number("lam", self.lam)
         largest = _largest_size("size", self.size, design)
         every_size = single or self.lam is not None
         rss, active = _search(design, 1 if every_size else largest, largest)
@@ -161,14 +166,6 @@ class BestSubset(ActiveSetRegression):
             self.subsets_ = tuple(np.flatnonzero(a[:, 0]) for a in active)
             self.rss_per_size_ = rss[0] * design.y_norm[0] ** 2
         return active[chosen, :, np.arange(len(chosen))].T, None
-
-    def _check_penalty(self):
-        if (self.size is None) == (self.lam is None):
-            raise InvalidInputError(
-                f"size={self.size!r} and lam={self.lam!r} but exactly one of them should be given"
-            )
-        if self.lam is not None:
-            check_number("lam", self.lam)
 
 
 def _largest_size(name: str, size, design: CompactDesign) -> int:

@@ -279,10 +279,6 @@ class ConsistencyPath(Curve):
     ... )
     >>> path
     ConsistencyPath(max_leaf_nodes=2..8, df=..., largest gap to nominal=..., n_rep=100, over 20 designs)
-    >>> path.to_frame()["nominal_df"].tolist()
-    [2.0, 4.0, 8.0]
-    >>> path.plot().get_ylabel()
-    'nominal df'
     """
 
     parameter: str
@@ -413,20 +409,9 @@ def consistency_path(
     n_rep = check_count("n_rep", n_rep, 2)
     parameter, values, procedures = candidates(procedure, grid)
     stream = as_draws(draws, random_state)
-    points = tuple(
-        degrees_of_freedom(
-            candidate,
-            X,
-            mu=mu,
-            sigma=sigma,
-            n_rep=n_rep,
-            n_designs=n_designs,
-            n_jobs=n_jobs,
-            progress=progress,
-            draws=stream,
-        )
-        for candidate in procedures
-    )
+    run: dict[str, Any] = {"n_rep": n_rep, "draws": stream, "n_jobs": n_jobs, "progress": progress}
+    run |= {"mu": mu, "sigma": sigma, "n_designs": n_designs}
+    points = tuple(degrees_of_freedom(candidate, X, **run) for candidate in procedures)
     n = X[0] if isinstance(X, tuple) else len(X)
     rules: dict = dict.fromkeys(("nominal_df", "nominal_se", "gap", "gap_se"))
     if nominal is not None:

@@ -6,10 +6,9 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import clone, is_classifier
 
 from ..._utils.checks import check_choice, check_count, check_jobs, is_integer, is_number, refusal
@@ -115,10 +114,8 @@ class AutoEarth(MeasuredEarth):
         Responses of noise that are fitted for each degree.
     random_state : int, RandomState, Generator or None
         Seed of the noise. None is a fixed seed: fits are repeatable.
-    n_jobs : int, optional
-        Number of threads; the result does not depend on it.
-    progress : bool, default False
-        Show a progress bar of the measurement.
+    n_jobs, progress : int or None, bool
+        Number of threads, on which the result does not depend, and a progress bar of the measurement.
 
     Attributes
     ----------
@@ -159,9 +156,6 @@ class AutoEarth(MeasuredEarth):
     >>> model = AutoEarth().fit(X, y)
     >>> model.degree_, model.choice_.size, model.model_.selection.n_models
     (2, 8, 19)
-    >>> one = AutoEarth(n_models=1).fit(X, y)
-    >>> one.n_terms_
-    8
     """
 
     choice_: SizeChoice | tuple[SizeChoice, ...]
@@ -200,23 +194,9 @@ class AutoEarth(MeasuredEarth):
         self.n_jobs = n_jobs
         self.progress = progress
 
-    def fit(self, X: Rows, y: np.ndarray, sample_weight: ArrayLike | None = None) -> Self:
-        """Measure the degrees of freedom, choose, and fit.
-
-        Parameters
-        ----------
-        X, y
-            The data, as the estimator takes them.
-        sample_weight : array, (n,), optional
-            Case weights: the variance of a row's noise is taken to be proportional to one over its weight.
-        """
-        self._check_arguments()
-        estimator = clone(self._inner).set_params(penalty=None)
-        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        data = estimator._check_data(X, y, **weights)
+    def _fit(self, estimator: Any, data: TrainingData) -> None:
         search = self._search(estimator, data)
         self._learn(search, [search.select(k) for k in range(search.n_responses)])
-        return self
 
     def bind(self, X: Rows) -> Bound:
         self._check_arguments()
@@ -286,7 +266,7 @@ class AutoEarth(MeasuredEarth):
                 )
 
     def _search(self, estimator: Any, data: TrainingData) -> _Search:
-        """What all responses have in common; bad data are refused before anything is measured."""
+        """The parts common to all responses; bad data are refused before anything is measured."""
         Y = data.all_responses.matrix
         options = estimator._options_for(data.design, Y)
         check_glm_responses(data, options)
@@ -359,6 +339,12 @@ class _Search:
     def n_responses(self) -> int:
         return self.data.all_responses.matrix.shape[1]
 
+    @property
+    def run(self) -> dict[str, Any]:
+        """Arguments of what measures."""
+        names = ("n_rep", "n_jobs", "progress")
+        return {name: getattr(self.settings, name) for name in names} | {"random_state": self.seed}
+
     def earth_of(self, degree: int) -> Earth:
         """A plain Earth with the options of the search, of a degree."""
         own = {name: getattr(self.estimator, name) for name in of_stage("forward", "prune")}
@@ -398,22 +384,18 @@ class _Search:
 
     def _measured(self, earth: Earth, weights: np.ndarray | None) -> SizeCurve:
         settings, (n, p) = self.settings, self.X.shape
-        run: dict[str, Any] = {
-            "n_rep": settings.n_rep, "random_state": self.seed, "n_jobs": settings.n_jobs,
-            "progress": settings.progress,
-        }  # fmt: skip
         looked_up = settings.design == "table" and is_continuous(self.X)
         if settings.design == "table":
             refuse_options(earth, p)
         if settings.design == "data" or (settings.design == "table" and not looked_up):
-            return measure_sizes(self.design, earth, weights, None, **run)
+            return measure_sizes(self.design, earth, weights, None, **self.run)
         if weights is not None:
             raise InvalidInputError(
                 f"design={settings.design!r} knows no weights, whether given as sample_weight or found by "
                 "variance='auto': design='data' does"
             )
         if settings.design == "gaussian":
-            return measure_sizes((n, p), earth, None, None, **run)
+            return measure_sizes((n, p), earth, None, None, **self.run)
         return quick_df_of_sizes((n, p), degree=earth.degree)
 
     def select(self, k: int) -> _Selected:
@@ -422,7 +404,11 @@ class _Search:
         curves = self.curves_for(self.weights)
         choice = curves.choose(y[:, None], self.n_threads)[0]
         noise, noise_sd = None, None
-        if self._looks_at_noise and choice.sigma2 > 0:
+        settings = self.settings
+        plain = (
+            self.options.glm_family is None and settings.design == "data" and settings.mu is None
+        )
+        if plain and settings.variance == "auto" and choice.sigma2 > 0:
             noise = self._varying_noise(curves, y, choice)
         if noise is not None:
             noise_sd = noise.sd(self.X)
@@ -435,27 +421,24 @@ class _Search:
         else:
             noise = NoiseModel.constant(float(np.sqrt(choice.sigma2)), self.X.shape[1])
         size_of = None
-        if self.settings.criterion == "deviance":
+        if settings.criterion == "deviance":
             size_of = self._by_deviance(curves, y)
             sequence = curves.engines[choice.degree].sequence(y, curves.weights)
             size = size_of(sequence, choice)
             df = float(curves.curves[choice.degree].df_at(size))
             choice = replace(choice, size=size, df=df)
-        size_choice = self._size_choice(curves, y, choice)
-        n_models = self.settings.n_models if choice.sigma2 > 0 else 1
+        rss, _ = curves.table(choice.degree, y[:, None])
+        curve = curves.curves[choice.degree]
+        size_choice = choose_size(curve, rss[0], criterion=curves.criterion, n=curves.n)
+        size_choice = replace(size_choice, size=choice.size, df=choice.df, sigma2=choice.sigma2)
+        n_models = settings.n_models if choice.sigma2 > 0 else 1
         if n_models == 1:
-            curve = size_choice.curve
             at = min(size_choice.size, len(curve.se)) - 1
             models = curves.fit(y[:, None], [choice])
             stein = SteinDf(size_choice.df, float(curve.se[at]))
             return _Selected(size_choice, models, curves, noise, noise_sd, stein)
         models, stein = self._perturbed(curves, y, choice, k, n_models, size_of)
         return _Selected(size_choice, models, curves, noise, noise_sd, stein)
-
-    @property
-    def _looks_at_noise(self) -> bool:
-        plain = self.options.glm_family is None and self.settings.design == "data"
-        return self.settings.variance == "auto" and plain and self.settings.mu is None
 
     def _varying_noise(
         self, curves: DegreeCurves, y: np.ndarray, choice: Choice
@@ -474,14 +457,6 @@ class _Search:
         noise = NoiseModel(terms.dirs, terms.cuts, terms.coef, 0.0, np.inf)
         middle = float(np.median(noise.sd(self.X)))
         return replace(noise, low=middle / CLIP, high=middle * CLIP)
-
-    def _size_choice(self, curves: DegreeCurves, y: np.ndarray, choice: Choice) -> SizeChoice:
-        """The choice with the scores of all sizes of its degree."""
-        rss, _ = curves.table(choice.degree, y[:, None])
-        found = choose_size(
-            curves.curves[choice.degree], rss[0], criterion=curves.criterion, n=curves.n
-        )
-        return replace(found, size=choice.size, df=choice.df, sigma2=choice.sigma2)
 
     def _perturbed(
         self,
@@ -528,12 +503,10 @@ class _Search:
                 weights = 1.0 if self.data.all_weights is None else self.data.all_weights
                 pearson = float((weights * (y - at.mean) ** 2 / np.maximum(at.mean, 1e-10)).sum())
                 phi = max(1.0, pearson / max(n - choice.df, 1.0))
-            scores = {
-                size: fit.deviance
-                + (2 * phi * df[size - 1] if is_count else _small_sample(float(df[size - 1]), n))
-                for size, fit in fits.items()
-                if fit is not None
-            }
+            left = np.maximum(n - df - 1, 0.0)
+            with np.errstate(divide="ignore"):
+                charge = 2 * phi * df if is_count else 2 * df * n / left
+            scores = {k: f.deviance + charge[k - 1] for k, f in fits.items() if f is not None}
             return min(scores, key=lambda size: scores[size]) if scores else 1
 
         return size_of
@@ -561,7 +534,10 @@ class _Search:
         long = self.estimator._fit_copy(data, None, penalty=-1.0, nprune=None, **changes)
         choice = found.choice
         if self.settings.mu == "fitted":
-            choice = self._around_fit(long, earth, choice)
+            choice = size_around_fit(
+                self.design, long, choice, earth, self.weights, self.estimator.nprune, draws=None,
+                **self.run,
+            )  # fmt: skip
             found = replace(found, choice=choice, stein=SteinDf(choice.df, found.stein.se))
         # one term leaves an exhaustive search no choice
         pmethod = "backward" if choice.size == 1 else None
@@ -571,7 +547,8 @@ class _Search:
         coef = model.model_.coef.reshape(-1, 1)
         none = np.zeros((model.n_terms_, 0))
         part = self._part(fit.bx, [fit.fitted], [found], [none], dirs, coef)
-        _relearn(model, replace(fit, model=replace(model.model_, selection=part)))
+        model.model_ = replace(model.model_, selection=part)
+        model._fitted = replace(fit, model=model.model_)
         return model, [found]
 
     def merged(self, found: Sequence[_Selected]) -> Any:
@@ -667,7 +644,7 @@ class _Search:
         dirs: np.ndarray,
         coef: np.ndarray,
     ) -> SelectionPart:
-        """What the selection says about degrees of freedom and errors."""
+        """Degrees of freedom and errors of the selection."""
         Y = self.data.all_responses.matrix
         importance = np.zeros(dirs.shape[1])
         for j in np.flatnonzero(dirs.any(axis=0)):
@@ -745,16 +722,6 @@ class _Search:
             converged=np.array(converged, dtype=float),
         )
 
-    def _around_fit(self, long: Earth, earth: Earth, choice: SizeChoice) -> SizeChoice:
-        settings = self.settings
-        run = {
-            "n_rep": settings.n_rep, "draws": None, "random_state": self.seed, "n_jobs": settings.n_jobs,
-            "progress": settings.progress,
-        }  # fmt: skip
-        return size_around_fit(
-            self.design, long, choice, earth, self.weights, self.estimator.nprune, **run
-        )
-
 
 def _errors(
     found: _Selected,
@@ -783,18 +750,8 @@ def _errors(
     return error, factor
 
 
-def _small_sample(df: float, n: int) -> float:
-    """Twice the degrees of freedom with the correction for small samples."""
-    return 2 * df * n / (n - df - 1) if n > df + 1 else math.inf
-
-
 def _scaled(noise: NoiseModel, factor: float) -> NoiseModel:
     """The standard deviations times a factor."""
     coef = noise.coef.copy()
     coef[0] += 2 * np.log(factor)
     return replace(noise, coef=coef, low=noise.low * factor, high=noise.high * factor)
-
-
-def _relearn(estimator: Any, fit: Fit) -> None:
-    """Set the model of a fitted estimator again."""
-    estimator.model_, estimator._fitted = fit.model, fit

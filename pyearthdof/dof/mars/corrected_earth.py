@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone
 
 from ..._utils.checks import check_choice, refusal
 from ...contract import Bound, Rows
@@ -43,18 +40,8 @@ class CorrectedEarth(MeasuredEarth):
     mu : {None, "fitted"}
         Mean of the responses: zero, or the fit. "fitted" measures on X, repeatedly until the penalty
         converges, ten times at most.
-    n_rep : int, optional
-        Number of responses drawn and fitted; 100 by default, and for "by_df" on X 1,000,000/(n p), at least
-        20 and at most 100, so that the measurement is cheaper than a cross-validation. With `target_se` the
-        maximum, 10,000 by default.
-    target_se : float, optional
-        For responses around zero: draw until the standard error of the penalty is this small.
-    draws, random_state, n_designs
-        Random numbers, and number of drawn designs, as in `correct_penalty`.
-    n_jobs : int, optional
-        Number of workers; the result does not depend on it.
-    progress : bool, default False
-        Show a progress bar.
+    n_rep, target_se, draws, random_state, n_designs, n_jobs, progress
+        As in `correct_penalty`; `target_se` is for responses around zero.
 
     Attributes
     ----------
@@ -73,9 +60,6 @@ class CorrectedEarth(MeasuredEarth):
     >>> model = CorrectedEarth(Earth(minspan=5), n_rep=20).fit(x, y)
     >>> model.penalty_ == model.correction_.penalty
     True
-    >>> known = CorrectedEarth(design="data", target_se=0.1, random_state=0).fit(x, y)
-    >>> known.correction_.se < 0.1, known.correction_.n_rep < 1000
-    (True, True)
     """
 
     correction_: PenaltyCorrection | AroundFit
@@ -105,24 +89,31 @@ class CorrectedEarth(MeasuredEarth):
         self.n_jobs = n_jobs
         self.progress = progress
 
-    def fit(self, X: Rows, y: np.ndarray, sample_weight: ArrayLike | None = None) -> Self:
-        """Measure the penalty, and fit with it.
+    def _fit(self, estimator: Any, data: TrainingData) -> None:
+        Y = data.all_responses.matrix
+        if self.mu == "fitted" and Y.shape[1] > 1:
+            raise InvalidInputError(
+                f"y has {Y.shape[1]} responses but mu='fitted' takes one: its degrees of freedom are those "
+                "of a fit of one response"
+            )
+        if self.mu == "fitted" and data.all_weights is not None:
+            raise InvalidInputError(
+                "sample_weight is given but Algorithm 2 around the fit knows no weights: AutoEarth does"
+            )
+        options: Any = None  # mda's
+        if not isinstance(estimator, Mars):
+            options = estimator._options_for(data.design, Y)
 
-        Parameters
-        ----------
-        X, y
-            Training data, as for the estimator; one response if mu="fitted".
-        sample_weight : array, (n,), optional
-            Weights of the fit. Algorithm 2 ignores weights, so they do not affect the measurement.
-        """
-        checked = self._checked(X, y, sample_weight)
+        def fit(penalty: float) -> Any:
+            return estimator._fit_copy(data, options, penalty=penalty)
+
         found: PenaltyCorrection | AroundFit
         if self.mu == "fitted":
-            found = self._penalty_around_fit(checked)
+            search = checked_search(data.design, "data", options, "native")
+            found = penalty_around_fit(search, fit, **self._run)
         else:
-            found = self._measure_penalty(checked.data.design, checked.estimator, checked.options)
-        self.correction_, self.estimator_ = found, checked.fit(penalty=found.penalty)
-        return self
+            found = self._measure_penalty(data.design, estimator, options)
+        self.correction_, self.estimator_ = found, fit(found.penalty)
 
     @property
     def _measured(self) -> Any:
@@ -135,25 +126,6 @@ class CorrectedEarth(MeasuredEarth):
         inner = clone(self._inner)
         found = self._measure_penalty(check_design(inner, X), inner)
         return inner.set_params(penalty=found.penalty).bind(X)
-
-    def _checked(self, X: Rows, y: np.ndarray, sample_weight: ArrayLike | None) -> _Checked:
-        """Return the validated data, before anything is measured."""
-        self._check_arguments()
-        estimator = clone(self._inner).set_params(penalty=None)  # its own does not count
-        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        data = estimator._check_data(X, y, **weights)
-        Y = data.all_responses.matrix
-        options = None if isinstance(estimator, Mars) else estimator._options_for(data.design, Y)
-        if self.mu == "fitted" and Y.shape[1] > 1 and not is_classifier(estimator):
-            raise InvalidInputError(
-                f"y has {Y.shape[1]} responses but mu='fitted' takes one: its degrees of freedom are those "
-                "of a fit of one response"
-            )
-        if self.mu == "fitted" and sample_weight is not None:
-            raise InvalidInputError(
-                "sample_weight is given but Algorithm 2 around the fit knows no weights: AutoEarth does"
-            )
-        return _Checked(estimator, data, options)
 
     def _check_arguments(self) -> None:
         check_choice("mu", self.mu, (None, "fitted"))
@@ -189,20 +161,3 @@ class CorrectedEarth(MeasuredEarth):
             else checked_search(design, self.design, options, estimator.engine)
         )
         return measure_penalty(search, **given)
-
-    def _penalty_around_fit(self, checked: _Checked) -> AroundFit:
-        search = mars_search(checked.data.design, self._inner, "data", {"engine": "native"})
-        return penalty_around_fit(search, lambda c: checked.fit(penalty=c), **self._run)
-
-
-@dataclass(frozen=True)
-class _Checked:
-    """An estimator with validated data and options; None for mda."""
-
-    estimator: Any
-    data: TrainingData
-    options: EarthOptions | None
-
-    def fit(self, **changes: Any) -> Any:
-        """Return a fitted copy of the estimator with `changes` of its arguments."""
-        return self.estimator._fit_copy(self.data, self.options, **changes)

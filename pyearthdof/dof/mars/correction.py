@@ -142,7 +142,9 @@ def mars_search(X: Any, estimator: Any, design: str, given: dict) -> MarsSearch:
         model, predictors = None, _of_data(X, design)
     package = _package(estimator, given.get("package"))
     degree = _first(given.get("degree"), estimator, model, "degree", 1)
-    nk = _first(given.get("nk"), estimator, model, "nk", _default_nk(package, predictors.p))
+    p = predictors.p
+    usual = max(21, 2 * p + 1) if package == "mda" else default_nk(p)
+    nk = _first(given.get("nk"), estimator, model, "nk", usual)
     engine = _first(given.get("engine"), estimator, None, "engine", "auto")
     options = {}
     if isinstance(estimator, (Earth, EarthClassifier)):
@@ -199,10 +201,6 @@ def _package(estimator: Any, package: str | None) -> str:
     return own
 
 
-def _default_nk(package: str, p: int) -> int:
-    return max(21, 2 * p + 1) if package == "mda" else default_nk(p)
-
-
 def _first(given: Any, estimator: Any, model: Any, name: str, default: Any) -> Any:
     """Return the first value that is not None: given, the estimator's, the model's, the default."""
     values = (given, getattr(estimator, name, None), getattr(model, name, None), default)
@@ -253,12 +251,6 @@ class PenaltyCorrection(Estimate):
     >>> found = correct_penalty((50, 2), n_rep=20, engine="native")
     >>> found.default_penalty, round(found.penalty, 4), round(found.se, 4)
     (2.0, 0.7969, 0.2565)
-    >>> found.se_covers
-    'the draws of y, for one drawn design'
-    >>> "{:.2f} to {:.2f}".format(*found.interval())
-    '0.29 to 1.37'
-    >>> found.plot().get_title()
-    'penalty 2 → 0.7969 ± 0.26'
     """
 
     penalty: float
@@ -375,16 +367,11 @@ def correct_penalty(
     design : {"data", "gaussian"}
         "gaussian" draws a Gaussian design of the shape of X, with its column names for linpreds and
         allowed; "data" uses X itself.
-    degree : int, optional
-        Maximum degree of interaction; by default the estimator's, the model's, or 1.
-    nk : int, optional
-        Maximum number of terms in the forward pass; by default the estimator's, the model's, or the default
-        of the package for p predictors.
-    n_rep : int, optional
-        Number of responses to draw and fit; 100 by default. With `target_se`, the maximum number, 10,000
-        by default.
-    target_se : float, optional
-        Draw until the standard error of the penalty is this small, as in `degrees_of_freedom`.
+    degree, nk : int, optional
+        Maximum degree of interaction and maximum number of terms in the forward pass; by default the
+        estimator's, the model's, or 1 and the default of the package for p predictors.
+    n_rep, target_se, n_jobs, progress
+        As in `degrees_of_freedom`; the standard error is that of the penalty.
     draws : RDraws or "best", optional
         R's random numbers with the paper's estimator; the default, `RDraws(1234)`, gives the authors'
         numbers. "best" is the best estimator of `degrees_of_freedom`, with numpy's numbers.
@@ -396,8 +383,6 @@ def correct_penalty(
         df and number of terms, and its error covers the draws of y and of the design.
     engine : {"auto", "r", "native"}, optional
         As in `Earth`; by default the estimator's, or "auto".
-    n_jobs, progress
-        As in `degrees_of_freedom`.
     package : {"earth", "mda"}, optional
         R package whose MARS is measured; by default the estimator's, or "earth".
 
@@ -431,6 +416,10 @@ def measure_penalty(
     **run_options: Any,
 ) -> PenaltyCorrection:
     """Run `correct_penalty` for a search; `run_options` are n_jobs and progress."""
+
+    def _error(run: Any) -> float:  # nan while no term was added
+        return float("nan") if run.n_coef.value == 1.0 else _penalty(run.df, run.n_coef, 0.0).se
+
     procedure = search.once_checked()
     target_se = check_target(target_se)
     n_rep = check_n_rep(n_rep, target_se)
@@ -444,7 +433,7 @@ def measure_penalty(
         designs,
         responses,
         reduction=replace(reduction, rows=False),
-        target=None if target_se is None else Target(target_se, _penalty_error),
+        target=None if target_se is None else Target(target_se, _error),
         **run_options,
     )
     designs = designs.first(run.counts)
@@ -485,11 +474,6 @@ def measure_penalty(
         },
         versions=package_versions() | run.versions,
     )
-
-
-def _penalty_error(run: Any) -> float:
-    """Return the error that a run with target_se monitors; nan while no term was added."""
-    return float("nan") if run.n_coef.value == 1.0 else _penalty(run.df, run.n_coef, 0.0).se
 
 
 def _correct(df: Jackknife, r: Jackknife, default: float) -> Jackknife:

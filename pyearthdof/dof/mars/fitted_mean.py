@@ -52,11 +52,8 @@ class AroundFit(Estimate):
     penalty, se : float
         The penalty, and the standard error of its last measurement.
     default_penalty : float
-        What MARS would have taken.
-    df : float
-        Actual degrees of freedom of the unpruned fits, in the last measurement.
-    n_terms : float
-        Their mean number of terms.
+    df, n_terms : float
+        Actual degrees of freedom and mean number of terms of the unpruned fits, in the last measurement.
     sigma : float
         Standard deviation of the noise: the root of RSS over n minus the nominal df at the penalty.
     ended : str
@@ -145,7 +142,9 @@ def penalty_around_fit(
         responses = Responses(n, model.fitted_values_, np.full(n, sigma), draws_of_step)
         reduction = choose("auto", procedure, search.design, responses, designs.counts)
         found = measure(procedure, designs, responses, reduction=reduction, **run)
-        last, penalty = penalty, _corrected(found, default)
+        r, last = _terms(found), penalty
+        # Algorithm 2; the default where no term was ever added.
+        penalty = float(corrected_penalty(found.df.value, r)) if r > 1 else default
         rows.append((last, int(model.n_terms_), sigma, penalty))
         if abs(penalty - last) < CLOSE:
             ended = AGREES
@@ -175,12 +174,6 @@ def penalty_around_fit(
 def _terms(found: Measurement) -> float:
     assert found.n_coef is not None  # a MARS counts its terms
     return found.n_coef.value
-
-
-def _corrected(found: Measurement, default: float) -> float:
-    """Algorithm 2; the default where no term was ever added."""
-    r = _terms(found)
-    return float(corrected_penalty(found.df.value, r)) if r > 1 else default
 
 
 def size_around_fit(

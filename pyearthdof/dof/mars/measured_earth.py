@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
 
 from ..._utils.checks import by_position
 from ...contract import Bound, Fits, Rows
 from ...mars.base import check_many
+from ...mars.data.training import TrainingData
 from ...mars.meta import EarthMeta
 
 
@@ -18,6 +21,31 @@ class MeasuredEarth(EarthMeta):
     """Base class of the estimators that choose an Earth by measured degrees of freedom."""
 
     mu: Any  # an argument of every subclass
+
+    def fit(self, X: Rows, y: np.ndarray, sample_weight: ArrayLike | None = None) -> Self:
+        """Measure the degrees of freedom, choose, and fit.
+
+        Parameters
+        ----------
+        X, y
+            The data, as the estimator takes them.
+        sample_weight : array, (n,), optional
+            Case weights of the fit. `AutoEarth` takes the variance of a row's noise to be proportional to one
+            over its weight; `CorrectedEarth` measures without weights, which Algorithm 2 does not know.
+        """
+        self._check_arguments()
+        estimator = clone(self._inner).set_params(penalty=None)  # its own does not count
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        self._fit(estimator, estimator._check_data(X, y, **weights))
+        return self
+
+    @abstractmethod
+    def _check_arguments(self) -> None:
+        """Refuse arguments of the constructor before anything is measured."""
+
+    @abstractmethod
+    def _fit(self, estimator: Any, data: TrainingData) -> None:
+        """Measure, choose and fit, for an estimator that has checked the data."""
 
     @abstractmethod
     def bind(self, X: Rows) -> Bound:

@@ -63,14 +63,6 @@ def n_weighted(model: Any) -> int:
     return int((_root(model) > 0).sum())
 
 
-def rss_of_sizes(long: Earth, design: Design) -> np.ndarray:
-    """Return residual sums of squares of the best terms of each size."""
-    if (long.rss_per_subset_ > 0).all():
-        return long.rss_per_subset_
-    y = long.fitted_values_ + long.residuals_
-    return sum_of_squares(y - fits_of_sizes(long, design)(y), y, _root(long))
-
-
 def rss_of_fit(model: Any) -> float:
     """Return the residual sum of squares of a fitted Earth."""
     if model.rss_ > 0:
@@ -121,8 +113,6 @@ class SizeCurve(Curve):
     SizeCurve(1..18 terms, df=1..37.17 ± 0.54, nominal_df=1..35, n_rep=100)
     >>> curve.df_at([1, 3, 30]).round(2).tolist()
     [1.0, 10.12, 49.17]
-    >>> curve.plot().get_xlabel()  # as `plots.plot_sizes` draws it
-    'number of terms'
     """
 
     sizes: np.ndarray
@@ -366,15 +356,6 @@ def check_sequence(estimator: Any) -> None:
                 f"{name}={getattr(estimator, name)!r} but it should be {plain!r}: the size is chosen by "
                 "least squares and degrees of freedom, without anything else"
             )
-
-
-def has_sequence(estimator: Any) -> bool:
-    """Return whether `check_sequence` accepts it."""
-    try:
-        check_sequence(estimator)
-    except InvalidInputError:
-        return False
-    return True
 
 
 def _run(work: _FitSizes, designs: Designs, responses: Responses, **run: Any) -> Any:

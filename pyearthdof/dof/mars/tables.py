@@ -153,12 +153,6 @@ class PenaltyEstimate(Estimate):
 
         The error comes from ten designs, so the interval uses the t distribution with 9 degrees of freedom,
         ± 2.26 standard errors at 95 %.
-
-        Examples
-        --------
-        >>> from pyearthdof import quick_penalty
-        >>> "{:.2f} to {:.2f}".format(*quick_penalty((264, 9)).interval())
-        '2.95 to 3.08'
         """
         multiple = student.ppf((1 + check_level(level)) / 2, self.settings["n_designs"] - 1)
         half = float(multiple) * self.se
@@ -354,8 +348,11 @@ class SizeTable(GridTable):
         lengths = np.array([len(df) for df, _ in cells])
         last = min(int(straight[near] @ lengths[near] + 0.5), default_nk(p))
         sizes = np.arange(1, last + 1)
-        values = np.array([_extended(df, sizes) for df, _ in cells])
-        errors = np.array([se[np.minimum(sizes, len(se)) - 1] for _, se in cells])
+        beyond = [np.minimum(sizes, len(df)) - 1 for df, _ in cells]
+        slopes = [df[-1] - df[-2] if len(df) > 1 else 0.0 for df, _ in cells]
+        values = np.array([df[at] for at, (df, _) in zip(beyond, cells, strict=True)])
+        values += np.outer(slopes, np.ones(last)) * np.maximum(sizes - lengths[:, None], 0)
+        errors = np.array([se[at] for at, (_, se) in zip(beyond, cells, strict=True)])
         df, lines = smooth @ values, straight @ values
         bend = self.made["settings"]["curvature_error"] * np.abs(df - lines)
         penalty = default_penalty(degree)
@@ -380,12 +377,6 @@ class SizeTable(GridTable):
         )
 
 
-def _extended(df: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Extrapolate a curve to more sizes with its last slope."""
-    slope = df[-1] - df[-2] if len(df) > 1 else 0.0
-    return df[np.minimum(sizes, len(df)) - 1] + slope * np.maximum(sizes - len(df), 0)
-
-
 @functools.cache
 def shipped_sizes() -> SizeTable:
     """The table that comes with the package."""
@@ -393,18 +384,11 @@ def shipped_sizes() -> SizeTable:
 
 
 def size_table() -> pd.DataFrame:
-    """Return the tabulated degrees of freedom of every size, for a grid of n, p and degree.
+    """Degrees of freedom of models of every size for a grid of n, p and degree, at earth's default nk.
 
-    Returns
-    -------
-    DataFrame
-        Columns degree, n, p and size; the actual degrees of freedom df and their standard error se, over
-        Gaussian designs, at earth's default nk. `attrs` has settings and versions.
-
-    See Also
-    --------
-    quick_df_of_sizes : interpolated curve.
-    df_of_sizes : measured curve for any design.
+    A frame as that of `penalty_table`, with the columns degree, n, p and size; the actual degrees of
+    freedom df and their standard error se, over Gaussian designs. `quick_df_of_sizes` is the curve between
+    the cells.
 
     Examples
     --------

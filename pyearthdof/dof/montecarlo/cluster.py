@@ -46,11 +46,6 @@ class WorkersDied(Exception):
         self.tasks = tasks
 
 
-def is_on_cluster() -> bool:
-    """Whether `joblib.parallel_config` has chosen a dask cluster."""
-    return hasattr(get_active_backend()[0], "client")
-
-
 class Chunks:
     """The sizes of chunks: `seconds` of work, by a moving average of the time of a unit; 0 is one task each.
 

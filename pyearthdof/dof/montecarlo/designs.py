@@ -83,7 +83,7 @@ class Designs:
         return list(self.source) if self.drawn else "given"
 
     def covers(self, fits: bool = True) -> str:
-        """What the standard errors cover; `fits=False` where nothing but the designs is random."""
+        """The scope of the standard errors; `fits=False` where nothing but the designs is random."""
         if len(self) > 1:
             return "the draws of y and of the design" if fits else "the draws of the design"
         one = "one drawn design" if self.drawn else "the given design"

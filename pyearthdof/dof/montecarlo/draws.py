@@ -175,7 +175,11 @@ class Responses:
         ready = np.empty((self.n, 0))
         for start, stop in pairwise(edges):
             while ready.shape[1] < stop - start:
-                z = self._more(edges[-1] - start - ready.shape[1])
+                wanted = edges[-1] - start - ready.shape[1]
+                if self.frame is not None:
+                    z = orthogonal(self._normal(self.frame), self.centred)
+                else:  # for as many blocks as memory allows
+                    z = self._normal(min(wanted, max(1, _CHUNK // self.n)))
                 ready = np.hstack([ready, z]) if ready.size else z
             yield np.ascontiguousarray(self.mu[:, None] + self._noise(ready[:, : stop - start]))
             ready = ready[:, stop - start :]
@@ -188,12 +192,6 @@ class Responses:
         columns = np.zeros((self.n, len(rows)))
         columns[rows, np.arange(len(rows))] = self.sigma[rows] ** 2
         return columns
-
-    def _more(self, wanted: int) -> np.ndarray:
-        """The next frame, or independent columns for as many blocks as memory allows."""
-        if self.frame is not None:
-            return orthogonal(self._normal(self.frame), self.centred)
-        return self._normal(min(wanted, max(1, _CHUNK // self.n)))
 
     def _normal(self, m: int) -> np.ndarray:
         return self.draws.normal(self.n * m).reshape(m, self.n).T

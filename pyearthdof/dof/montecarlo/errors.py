@@ -75,7 +75,8 @@ def mean_of(values: np.ndarray, groups: np.ndarray | None = None) -> Jackknife:
     """The mean of a quantity over the repetitions; `groups` of them are left out instead of single ones."""
     values = np.asarray(values, dtype=float)
     if (values == values[0]).all():
-        return Jackknife(float(values[0]), np.full(_n_groups(values, groups), values[0]))
+        n_groups = len(values) if groups is None else int(groups.max()) + 1
+        return Jackknife(float(values[0]), np.full(n_groups, values[0]))
     total, m = values.sum(), len(values)
     if groups is None:
         return Jackknife(float(total / m), (total - values) / (m - 1))
@@ -98,10 +99,6 @@ def mean_over_designs(
     weights = np.asarray(counts, dtype=float)
     total, sums = weights.sum(), weights @ values
     return Jackknife(float(sums / total), (sums - weights * values) / (total - weights))
-
-
-def _n_groups(values: np.ndarray, groups: np.ndarray | None) -> int:
-    return len(values) if groups is None else int(groups.max()) + 1
 
 
 LEAST = 30  # repetitions, or more

@@ -44,7 +44,7 @@ _JOINED = 1 << 20  # responses that are reduced at once
 
 @dataclass(frozen=True)
 class Measurement:
-    """What a run found; None for what the procedure cannot tell.
+    """The results of a run; None for what the procedure cannot tell.
 
     `optimism_df` is known where the noise differs between rows, or is correlated. `counts` are the
     repetitions on each design, `reduction` is the estimator.
@@ -77,7 +77,7 @@ class Measurement:
 
 @dataclass(frozen=True)
 class _Run:
-    """What is the same for all designs."""
+    """The part of a run that is the same for all designs."""
 
     procedure: object
     responses: Responses
@@ -131,7 +131,7 @@ def _in_frames(run: _Run, designs: Designs, size: int | None) -> tuple[_Run, Des
 
 
 def _each(run: _Run, sums: _Sums, blocks: Any) -> Iterator[Measurement]:
-    """What is found on each design, from summaries of its blocks."""
+    """The results on each design, from summaries of its blocks."""
     for k, of_one in itertools.groupby(blocks, key=lambda block: block.design):
         tally = _Tally(run, sums, k)
         for block in of_one:
@@ -215,7 +215,7 @@ def _joined(blocks: list[Block]) -> Block:
 
 
 def run_groups(n: int, n_rep: int, width: int, frame: int | None) -> np.ndarray | None:
-    """What is left out together: frames, groups of a large run, or (None) single repetitions."""
+    """Repetitions that are left out together: frames, groups of a large run, or (None) single repetitions."""
     if frame is not None:
         return frame_groups(n_rep, frame)
     return jackknife_groups(n, n_rep, width)
@@ -223,7 +223,7 @@ def run_groups(n: int, n_rep: int, width: int, frame: int | None) -> np.ndarray 
 
 @dataclass(frozen=True)
 class _Parts:
-    """What is kept of a block: parts of the estimators, by name, and what each fit says of itself."""
+    """The kept parts of a block: those of the estimators, by name, and what each fit says of itself."""
 
     estimators: dict[str, Any]
     statistics: dict[str, np.ndarray | None]
@@ -244,7 +244,7 @@ class _Sums:
         return vars(self) | {"_last": None}  # workers make their own
 
     def groups(self, design: int) -> np.ndarray | None:
-        """What is left out together in a design's repetitions."""
+        """The groups of a design's repetitions that are left out together."""
         frame = self.reduction.frame
         if self.open_end and frame is None:
             return None
@@ -275,7 +275,7 @@ class _Sums:
 
 
 class _Tally:
-    """What the blocks of one design say."""
+    """Sums over the blocks of one design."""
 
     def __init__(self, run: _Run, sums: _Sums, design: int = 0) -> None:
         self.run, self.sums, self.design = run, sums, design
@@ -304,7 +304,12 @@ class _Tally:
         if statistic is None:
             found = self.estimators["fitted"].result()
         else:
-            found = _stated(statistic, means[statistic])
+            mean = means[statistic]
+            if mean is None:
+                raise InvalidInputError(
+                    f"the procedure declares df_statistic={statistic!r} but its fits do not tell it"
+                )
+            found = Covariance(None, mean)
         return Measurement(
             df=found.total,
             per_observation=found.per_observation,
@@ -318,14 +323,6 @@ class _Tally:
             counts=(self.done,),
             reduction=self.run.reduction,
         )
-
-
-def _stated(statistic: str, mean: Jackknife | None) -> Covariance:
-    if mean is None:
-        raise InvalidInputError(
-            f"the procedure declares df_statistic={statistic!r} but its fits do not tell it"
-        )
-    return Covariance(None, mean)
 
 
 def over_designs(each: list[Measurement], counts: Sequence[float] | np.ndarray) -> Measurement:

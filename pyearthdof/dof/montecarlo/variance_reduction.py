@@ -74,7 +74,7 @@ class Estimator:
     done = 0  # repetitions that were taken
 
     def part(self, Y: np.ndarray, fitted: np.ndarray, first: int) -> Any:
-        """What is kept of a block, whose first repetition is `first`; it changes nothing here."""
+        """The kept part of a block, whose first repetition is `first`; it changes nothing here."""
         return fitted
 
     def take(self, part: Any, Y: Callable[[], np.ndarray]) -> None:
@@ -252,7 +252,7 @@ def is_equivariant(procedure: Any) -> bool:
 
 
 def df_of_projections(rss: np.ndarray, n: int) -> np.ndarray:
-    """What each run says of the df of projections, from their RSS; the first column has that of the mean.
+    """The df of projections by each run, from their RSS; the first column has that of the mean.
 
     For a projection u'(muhat - ybar)/|y - ybar| is the share of |y - ybar|^2 that it explains.
     """
@@ -535,7 +535,7 @@ VARIANCE_REDUCTIONS = ("auto", "best", "orthogonal", "direction", "control", Non
 
 @dataclass(frozen=True)
 class Reduction:
-    """What an estimator does.
+    """The parts of an estimator.
 
     `frame` is the number of responses in a frame, None where they are independent; `later` is the same
     for a run without a fixed end, if it turns out to be long. Without `rows` the share of each observation

@@ -51,7 +51,7 @@ from ...exceptions import (
     RForkedError,
     RNotAvailableError,
 )
-from .cluster import Chunks, WorkersDied, is_on_cluster, run_on_cluster
+from .cluster import Chunks, WorkersDied, run_on_cluster
 from .designs import Designs
 from .draws import Position, drawn_from, positions
 
@@ -81,7 +81,7 @@ def run_tasks(
     `n_jobs` and `prefer` are joblib's; a backend chosen by `joblib.parallel_config` goes before `prefer`.
     Without `ordered` the tasks come in the order in which they are finished.
     """
-    if is_on_cluster():
+    if _is_on_cluster():
         one_by_one = functools.partial(_each, function)
         alone = ((None, task) for task in tasks)
         try:
@@ -117,6 +117,11 @@ def run_tasks(
             raise WorkersDied("killed, or crashed", list(pending.values())) from cause
         failed = True
         warn_user("a worker process died; its work is done again", WorkerDiedWarning)
+
+
+def _is_on_cluster() -> bool:
+    """Whether `joblib.parallel_config` has chosen a dask cluster."""
+    return hasattr(get_active_backend()[0], "client")
 
 
 def _each(function: Callable[..., Any], _: None, tasks: list) -> list:
@@ -236,7 +241,7 @@ def block_edges(n: int, n_rep: int, width: int = 1, least: int = _MIN_BLOCKS) ->
 
 
 class Work(Protocol):
-    """What is done with each block of a procedure's fits."""
+    """Work on each block of a procedure's fits."""
 
     @property
     def procedure(self) -> Any: ...
@@ -284,7 +289,7 @@ class Block:
 
 
 class Summary(Protocol):
-    """What is kept of a block, to be computed where it was fitted."""
+    """A function of a block, computed where the block was fitted."""
 
     def __call__(
         self, design: int, X: Any, first: int, Y: np.ndarray, result: Any
@@ -314,7 +319,7 @@ def run_blocks(
     """
     studies = _studies(work, designs, repr(responses.draws), width, step)
     longest = _LONG_ENOUGH if progress else float("inf")
-    if is_on_cluster():
+    if _is_on_cluster():
         blocks = _on_cluster(studies, responses, summary, sure, designs.n_rep)
     else:
         blocks = _here(studies, responses, summary, sure, n_jobs, longest)
@@ -413,7 +418,7 @@ def _places(
 
 @dataclass(frozen=True, eq=False)
 class _Drawing:
-    """What a worker of a cluster needs for all blocks of a design, their sizes among it."""
+    """Needs of a worker of a cluster for all blocks of a design, their sizes among them."""
 
     study: _Study
     responses: Any
@@ -499,7 +504,7 @@ def _do_together(
 
 
 def _part(fits: Fits, columns: slice) -> Fits:
-    """What was found for some of the responses: they are the last axis of everything."""
+    """The part of the results for some of the responses: they are the last axis of everything."""
     given = {f.name: getattr(fits, f.name) for f in fields(fits)}
     return replace(fits, **{k: v[..., columns] for k, v in given.items() if v is not None})
 
@@ -544,7 +549,7 @@ def _bar(
 
 @dataclass(frozen=True, eq=False)
 class _Study:
-    """What the blocks of a design have in common; `first` is the number of its first repetition."""
+    """The common part of the blocks of a design; `first` is the number of its first repetition."""
 
     work: Work
     X: Any

@@ -38,15 +38,9 @@ from ..._utils.checks import by_position, check_count, check_design, check_vecto
 from ..._utils.html import Html, escape, note, table
 from ...contract import Rows, bind
 from ...exceptions import MissingClassWarning
+from ...procedures.scikit_learn import is_linear_smoother
 from ..families import FitFamily, classes_of, counts_of, family_of
-from ..montecarlo.adapters import (
-    FunctionProcedure,
-    RegressorProcedure,
-    as_procedure,
-    has_method,
-    is_linear_smoother,
-    takes_missing,
-)
+from ..montecarlo.adapters import as_procedure, has_method, takes_missing
 from ..montecarlo.draws import Draws, RandomState, as_draws
 from ..montecarlo.errors import Jackknife
 from ..montecarlo.workers import FitMany
@@ -148,11 +142,6 @@ def family_measures(
 def _poisson_deviance(y: np.ndarray, mean: np.ndarray) -> float:
     ratio = np.where(y > 0, y / mean, 1.0)
     return 2 * float((y * np.log(ratio) - (y - mean)).sum())
-
-
-def wrong_classes(share: float, n: int, penalty: Jackknife) -> Measure:
-    """Return the error rate, and with the covariance penalty of counting."""
-    return _measure("share of wrong classes", share, lambda d: share + 2 * d / n, penalty)
 
 
 _WIDTH = 78
@@ -296,8 +285,6 @@ class DfReport(Estimate):
     >>> report = df_report(pipeline, X, X[:, 0] + noise, random_state=0)
     >>> report.naive_df, report.df > report.naive_df, report.prices[0].what
     (3, True, '2 of 10 columns, by SelectKBest')
-    >>> report.to_frame().columns.tolist()
-    ['quantity', 'naive', 'honest', 'se']
     """
 
     title: str
@@ -478,9 +465,7 @@ def _gaussian(run: Runs, y: np.ndarray, sigma: float | None, prices: bool) -> Df
 
 def _fitted(procedure: Any, X: Rows, y: np.ndarray) -> Any:
     """Return the fit to the data; for a function, the fitted values."""
-    if isinstance(procedure, FunctionProcedure):
-        return procedure.fit_one(X, y)
-    if isinstance(procedure, RegressorProcedure):
+    if hasattr(procedure, "fitted_model"):
         return procedure.fitted_model(X, y)
     return clone(procedure).fit(X, y)
 
@@ -536,7 +521,8 @@ def _of_family(run: Runs, y: ArrayLike, family: str, prices: bool) -> DfReport:
     measures = family_measures(codes, mean, clip, labels, naive, jackknife(found))
     if wrong is not None and labels is not None:
         share = float((np.asarray(model.predict(X)) != labels[codes.astype(int)]).mean())
-        measures += (wrong_classes(share, n, jackknife(wrong)),)
+        name, penalty = "share of wrong classes", jackknife(wrong)  # of counting
+        measures += (_measure(name, share, lambda d: share + 2 * d / n, penalty),)
     return _report(
         run, found, found_prices, measures, _family_notes(found, n), family=family, naive_df=naive
     )

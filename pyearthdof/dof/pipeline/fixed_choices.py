@@ -18,28 +18,24 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import (
-    ElasticNet,
-    Lasso,
-    LassoLars,
-    LogisticRegression,
-    OrthogonalMatchingPursuit,
-    Ridge,
-)
 from threadpoolctl import threadpool_limits
 
 from ...contract import Rows
 from ...exceptions import FittingError, PyEarthDofError
 from ...mars.components.terms import nominal_df
 from ...mars.options import default_penalty
+from ...procedures.scikit_learn import (
+    is_blind,
+    is_ensemble,
+    is_linear_smoother,
+    own_choices,
+    search_held,
+)
 from ..degrees_of_freedom import degrees_of_freedom
 from ..families import family_df
-from ..montecarlo.adapters import is_blind, is_linear_smoother
 from ..montecarlo.draws import Draws
 from ..montecarlo.errors import Jackknife
 from ..results import DegreesOfFreedom, jackknife
-
-_ENSEMBLES = ("Forest", "ExtraTrees", "Boosting", "Bagging", "AdaBoost")
 
 
 def naive_df(model: Any, fits: Any = None) -> float | None:
@@ -52,7 +48,7 @@ def naive_df(model: Any, fits: Any = None) -> float | None:
     has no conventional count.
     """
     last = last_step(model)
-    if any(part in type(last).__name__ for part in _ENSEMBLES):
+    if is_ensemble(last):
         return None if fits is None or fits.trace is None else float(fits.trace[0])
     if hasattr(last, "nominal_df_"):
         return _of_mars(last)
@@ -104,21 +100,19 @@ class Choice:
 
 def choices_of(estimator: Any, model: Any) -> list[Choice]:
     """The choices of an estimator, each held alone; `model` is the same, fitted to the data."""
-    kind = type(estimator).__name__
-    if kind == "Pipeline":
+    if hasattr(estimator, "steps"):
         name, last = estimator.steps[-1]
         inner = choices_of(last, model.steps[-1][1])
-        if type(last).__name__ not in _WRAPPERS:  # the choice of the last step itself
+        if not hasattr(last, "steps") and not hasattr(
+            last, "regressor"
+        ):  # the choice of the last step itself
             inner = [Choice(name, choice.what, choice.held) for choice in inner]
         return _frozen_steps(estimator, model) + [_inside(estimator, name, each) for each in inner]
-    if kind == "TransformedTargetRegressor" and estimator.regressor is not None:
+    if getattr(estimator, "regressor", None) is not None:
         inner = choices_of(estimator.regressor, model.regressor_)
         return [_inside(estimator, "regressor", each) for each in inner]
-    found = _parameter_held(model)
-    return [] if found is None else [Choice(kind, *found)]
-
-
-_WRAPPERS = ("Pipeline", "TransformedTargetRegressor")
+    found = search_held(model)
+    return [] if found is None else [Choice(type(estimator).__name__, *found)]
 
 
 def _inside(estimator: Any, name: str, choice: Choice) -> Choice:
@@ -136,18 +130,17 @@ def _frozen_steps(pipeline: Any, model: Any) -> list[Choice]:
 
 def with_all_held(estimator: Any, model: Any) -> tuple[object, int]:
     """The estimator with all its choices held, those of a searched pipeline, too; their number."""
-    kind = type(estimator).__name__
-    if kind == "Pipeline":
+    if hasattr(estimator, "steps"):
         held, frozen = estimator, _frozen_steps(estimator, model)
         for choice in frozen:
             held = _replaced(held, choice.step, choice.held.named_steps[choice.step])
         name, last = estimator.steps[-1]
         inner, more = with_all_held(last, model.steps[-1][1])
         return _replaced(held, name, inner), len(frozen) + more
-    if kind == "TransformedTargetRegressor" and estimator.regressor is not None:
+    if getattr(estimator, "regressor", None) is not None:
         inner, more = with_all_held(estimator.regressor, model.regressor_)
         return _replaced(estimator, "regressor", inner), more
-    found = _parameter_held(model)
+    found = search_held(model)
     if found is None:
         return estimator, 0
     best = getattr(model, "best_estimator_", None)
@@ -160,70 +153,13 @@ def _replaced(pipeline: Any, name: str, step: Any) -> Any:
 
 
 def _what_it_made(step: Any) -> str:
-    """What a fitted transformer chose: columns, by number, or something else."""
-    kind = type(step).__name__
-    if kind == "Pipeline":
+    """The choice of a fitted transformer in words: columns, by number, or something else."""
+    if hasattr(step, "steps"):
         return "; ".join(_what_it_made(part) for _, part in step.steps if not is_blind(part))
     if not hasattr(step, "get_support"):
-        return f"what {kind} made of the columns"
+        return f"what {type(step).__name__} made of the columns"
     chosen = np.asarray(step.get_support())
-    return f"{int(chosen.sum())} of {len(chosen)} columns, by {kind}"
-
-
-def _parameter_held(model: Any) -> tuple[str, object] | None:
-    """What a fitted search chose, in words, and an estimator that has it; None without a search."""
-    rule = _SEARCHES.get(type(model).__name__)
-    if rule is None or not type(model).__module__.startswith("sklearn."):
-        return None
-    return rule(model)
-
-
-def _same(model: Any, kind: type, **found: Any) -> object:
-    """An estimator of another kind with the parameters that both have, and those that were found.
-
-    `precompute` may be "auto" for a search alone, and changes no fit.
-    """
-    known, given = kind().get_params(), model.get_params(deep=False)
-    shared = {name: given[name] for name in given.keys() & known.keys() if name != "precompute"}
-    return kind(**(shared | found))
-
-
-def _held(kind: type, **attributes: str) -> Callable:
-    """The rule of a search: its parameters in words, and an estimator of another kind that has them."""
-
-    def rule(model: Any) -> Any:
-        found = {name: np.ravel(getattr(model, of))[0] for name, of in attributes.items()}
-        found = {name: float(value) for name, value in found.items() if value is not None}
-        words = ", ".join(f"{name} = {value:.4g}" for name, value in found.items())
-        return f"{words}, by {type(model).__name__}", _same(model, kind, **found)
-
-    return rule
-
-
-def _pursuit(model: Any) -> Any:
-    size = int(model.n_nonzero_coefs_)
-    held = _same(model, OrthogonalMatchingPursuit, n_nonzero_coefs=size)
-    return f"{size} columns, by {type(model).__name__}", held
-
-
-def _best(model: Any) -> Any:
-    words = ", ".join(f"{name} = {value}" for name, value in model.best_params_.items())
-    return f"{words}, by {type(model).__name__}", clone(model.best_estimator_)
-
-
-_SEARCHES: dict[str, Callable] = {
-    "ElasticNetCV": _held(ElasticNet, alpha="alpha_", l1_ratio="l1_ratio_"),
-    "GridSearchCV": _best,
-    "HalvingGridSearchCV": _best,
-    "HalvingRandomSearchCV": _best,
-    "LassoCV": _held(Lasso, alpha="alpha_"),
-    "LassoLarsCV": _held(LassoLars, alpha="alpha_"),
-    "LassoLarsIC": _held(LassoLars, alpha="alpha_"),
-    "LogisticRegressionCV": _held(LogisticRegression, C="C_", l1_ratio="l1_ratio_"),
-    "OrthogonalMatchingPursuitCV": _pursuit,
-    "RandomizedSearchCV": _best,
-    "RidgeCV": _held(Ridge, alpha="alpha_"),
-}
+    return f"{int(chosen.sum())} of {len(chosen)} columns, by {type(step).__name__}"
 
 
 _QUICK = 2.0  # seconds of a fit that may be done twice, to measure how long one takes
@@ -231,14 +167,12 @@ _QUICK = 2.0  # seconds of a fit that may be done twice, to measure how long one
 
 @dataclass(frozen=True)
 class Price:
-    """What a choice costs in degrees of freedom.
+    """The cost of a choice in degrees of freedom.
 
     Attributes
     ----------
-    step : str
-        The step that chooses.
-    what : str
-        What it chose on the data, in words.
+    step, what : str
+        The step that chooses, and its choice on the data, in words.
     price, se : float
         The df of all less that with this choice held, from the same draws or, where the error is smaller,
         from the df of a fit that is linear once it is held.
@@ -366,19 +300,8 @@ def _price(step: Any, what: str, found: DegreesOfFreedom, held: Any, known: floa
     return Price(step, what, price.value, price.se, held.df if known is None else known)
 
 
-_OWN = {
-    "tree": "its splits",
-    "forest": "its splits",
-    "boosting": "its splits",
-    "lasso": "its columns, and their shrinkage",
-    "elasticnet": "its columns, and their shrinkage",
-}
-
-
 def own_search(model: Any, all_held: Any, fixed: float) -> Price:
-    """What the last step finds while it fits: splits, terms, columns; S(y) of the data held."""
+    """The search of the last step while it fits: splits, terms, columns; S(y) of the data held."""
     last = last_step(model)
-    kind = type(last).__name__
-    known = "its terms" if hasattr(last, "terms_") else "what y decides in the fit"
-    words = next((words for part, words in _OWN.items() if part in kind.lower()), known)
-    return Price("the fit itself", f"{words}, {kind}", all_held.df - fixed, all_held.se, fixed)
+    words = f"{own_choices(last)}, {type(last).__name__}"
+    return Price("the fit itself", words, all_held.df - fixed, all_held.se, fixed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -35,10 +35,6 @@ class NoiseModel:
         log_variance = np.array([2 * np.log(max(sd, 1e-150))])
         return cls(nothing, nothing, log_variance, sd, sd)
 
-    @property
-    def is_constant(self) -> bool:
-        return len(self.coef) == 1
-
     def sd(self, X: np.ndarray) -> np.ndarray:
         """At rows of the predictors."""
         with np.errstate(over="ignore", invalid="ignore"):
@@ -49,9 +45,9 @@ class NoiseModel:
         return {f.name: saved.plain(getattr(self, f.name)) for f in fields(self)}
 
     @classmethod
-    def from_dict(cls, entries: Any) -> NoiseModel:
+    def from_dict(cls, name: str, entries: Any) -> NoiseModel:
         """Build it from `to_dict`'s result; anything inconsistent is refused by name."""
-        return cls(**_read("selection.noise", entries, _NOISE_READERS))
+        return cls(**saved.read_fields(name, entries, _NOISE_READERS))
 
     def check(self, n_features: int) -> None:
         """Refuse parts that do not belong together."""
@@ -102,7 +98,7 @@ class SelectionPart:
     @classmethod
     def from_dict(cls, entries: Any) -> SelectionPart:
         """Build it from `to_dict`'s result; anything inconsistent is refused by name."""
-        return cls(**_read("selection", entries, _READERS))
+        return cls(**saved.read_fields("selection", entries, _READERS))
 
     def check(self, n_terms: int, n_features: int, n_responses: int) -> None:
         """Refuse parts that do not belong together, or to a model of this size."""
@@ -130,24 +126,13 @@ class SelectionPart:
             raise InvalidInputError("selection has entries that are not finite numbers")
 
 
-def _read(
-    name: str, entries: Any, readers: Mapping[str, Callable[[str, Any], Any]]
-) -> dict[str, Any]:
-    if not isinstance(entries, Mapping) or set(entries) != set(readers):
-        raise InvalidInputError(f"{name} should have exactly {', '.join(readers)}")
-    return {key: read(f"{name}.{key}", entries[key]) for key, read in readers.items()}
-
-
-def _read_noise(name: str, entries: Any) -> NoiseModel | None:
-    return None if entries is None else NoiseModel.from_dict(entries)
-
-
 _NOISE_READERS: dict[str, Callable[[str, Any], Any]] = {
     "dirs": saved.read_matrix, "cuts": saved.read_matrix, "coef": saved.read_vector,
     "low": saved.read_number, "high": saved.read_number,
 }  # fmt: skip
 _READERS: dict[str, Callable[[str, Any], Any]] = {
     "n_models": saved.read_integer, "df": saved.read_vector, "df_se": saved.read_vector,
-    "prediction_error": saved.read_vector, "importance": saved.read_vector, "noise": _read_noise,
-    "coef_of_models": saved.read_matrix, "spread_factor": saved.read_number,
+    "prediction_error": saved.read_vector, "importance": saved.read_vector,
+    "noise": saved.optional(NoiseModel.from_dict), "coef_of_models": saved.read_matrix,
+    "spread_factor": saved.read_number,
 }  # fmt: skip

@@ -44,7 +44,7 @@ class VarianceModel:
         return sd_of(self.absolute_residuals(fitted, X), self.min_sd)
 
     def absolute_residuals(self, fitted: np.ndarray, X: np.ndarray) -> np.ndarray:
-        """What the regression predicts; it may be negative where it extrapolates."""
+        """The predictions of the regression; they may be negative where it extrapolates."""
         if self.method == "const":
             return np.full(len(X), self.coef[0])
         values = X

@@ -175,7 +175,7 @@ def _refuse_missing(missing: np.ndarray) -> None:
 
 
 def class_names(classes: np.ndarray) -> tuple[str, ...]:
-    """What R calls the classes."""
+    """R's names of the classes."""
     if classes.dtype.kind in "mM":
         return tuple(str(c) for c in classes)
     return tuple(level_text(c) for c in classes.tolist())

@@ -352,10 +352,6 @@ def quoted_name(name: str) -> str:
     return "`" + name.replace("\\", "\\\\").replace("`", "\\`") + "`"
 
 
-def _is_kind(kind: Any) -> bool:
-    return isinstance(kind, str) and kind in KINDS
-
-
 def power_name(k: int) -> str:
     """R's name of an ordered factor's polynomial of degree k + 1."""
     return (".L", ".Q", ".C")[k] if k < 3 else f"^{k + 1}"
@@ -366,7 +362,7 @@ def _read_column(entry: Any) -> Column:
         raise InvalidInputError("columns contains an entry without exactly name, kind and levels")
     fill = saved.read_number("columns", entry["fill"]) if "fill" in entry else None
     name, kind, levels = entry["name"], entry["kind"], entry["levels"]
-    if not isinstance(name, str) or not _is_kind(kind) or not isinstance(levels, list):
+    if not isinstance(name, str) or kind not in KINDS or not isinstance(levels, list):
         raise InvalidInputError(
             f"columns contains a wrong name, kind or list of levels: {str(name)[:40]!r}"
         )

@@ -48,7 +48,7 @@ class Design:
 
 @dataclass(frozen=True, eq=False)
 class Responses:
-    """What is fitted: (n,) for one response, (n, m) for several, and their names.
+    """The responses of a fit: (n,) for one response, (n, m) for several, and their names.
 
     `classes`, where they are set, are the levels of a factor of which the responses are indicators.
     """
@@ -90,15 +90,16 @@ def check_design(estimator: Any, X: Any) -> Design:
 
     Column names that are no texts do not count, as in scikit-learn.
     """
-    indicators = (
-        check_choice("missing", getattr(estimator, "missing", "raise"), MISSING) == "indicator"
-    )
+    missing = check_choice("missing", getattr(estimator, "missing", "raise"), MISSING)
+    X, indicators = as_pandas(X), missing == "indicator"
     if is_plain(X, ndim=2) and len(X) >= 2 and X.shape[1] >= 1:
-        _set_features(estimator, X)
+        estimator.n_features_in_ = X.shape[1]
+        if hasattr(estimator, "feature_names_in_"):  # of an earlier fit
+            del estimator.feature_names_in_
         return _matrix_design(X, default_names(X.shape[1]), indicators)
     X = _all_named(X)
     if isinstance(X, pd.DataFrame):
-        frame = _renamed(X, check_names(_names_of(X)))
+        frame = _renamed(X, check_names(column_names("X", X) or default_names(X.shape[1])))
         columns = Columns.learn(frame, indicators=indicators)
         if not columns.is_numeric:
             return _check_factors(estimator, X, columns)
@@ -144,25 +145,12 @@ def is_plain(values: Any, ndim: int) -> TypeGuard[np.ndarray]:
     return type(values) is np.ndarray and values.dtype == np.float64 and values.ndim == ndim
 
 
-def _set_features(estimator: Any, X: np.ndarray) -> None:
-    """What scikit-learn's validate_data sets for an array: a number, and no names of an earlier fit."""
-    estimator.n_features_in_ = X.shape[1]
-    if hasattr(estimator, "feature_names_in_"):
-        del estimator.feature_names_in_
-
-
 def _all_named(X: Any) -> Any:
-    """A frame as pandas', with earth's names x1, x2, ... for columns with an empty one."""
-    X = as_pandas(X)
+    """A frame of pandas with earth's names x1, x2, ... for columns with an empty one."""
     if not isinstance(X, pd.DataFrame) or not any(label == "" for label in X.columns):
         return X
     column_names("X", X)
     return X.set_axis(list(check_names(X.columns)), axis=1)
-
-
-def _names_of(X: pd.DataFrame) -> tuple[str, ...]:
-    names = column_names("X", X)
-    return default_names(X.shape[1]) if names is None else names
 
 
 def _renamed(X: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
@@ -211,10 +199,12 @@ def check_responses(estimator: Any, y: Any, n_samples: int, *, factors: bool = F
 
 def _converted(estimator: Any, y: Any) -> np.ndarray:
     check_kind("y", y)
+    shape = np.asarray(y).shape
+    several = (
+        len(shape) == 2 and shape[1] > 1
+    )  # one column is a vector, with scikit-learn's warning
     try:
-        found = _check_y(
-            _numbers(y), multi_output=_is_table(y), y_numeric=True, estimator=estimator
-        )
+        found = _check_y(_numbers(y), multi_output=several, y_numeric=True, estimator=estimator)
         return np.asarray(found, dtype=np.float64)
     except TypeError as error:  # Python's own words for an object that is no number
         raise InvalidInputError(f"y should contain numbers: {error}") from None
@@ -277,12 +267,6 @@ def _check_factor_responses(estimator: Any, y: Any, n_samples: int) -> Responses
     return Responses(checked.values, tuple(made))
 
 
-def _is_table(y: Any) -> bool:
-    """Whether y has several columns; one column is taken as a vector, with scikit-learn's warning."""
-    shape = np.asarray(y).shape
-    return len(shape) == 2 and shape[1] > 1
-
-
 def _response_names(y: Any) -> tuple[str, ...] | None:
     if isinstance(y, pd.DataFrame):
         names = column_names("y", y)
@@ -338,7 +322,7 @@ def check_new_data(estimator: Any, X: Any) -> Any:
         if not np.isfinite(X).all():
             check_finite(X, default_names(X.shape[1]))
         return X
-    X = _all_named(X)
+    X = _all_named(as_pandas(X))
     if model.columns is None and model.formula is None:
         check_kind("X", X)
         if isinstance(X, pd.DataFrame):
@@ -382,7 +366,7 @@ def numbers_by_name(X: Any, names: tuple[str, ...]) -> np.ndarray:
     A frame without any of the names is taken by position, with a warning, where the names are those that
     earth gives to columns without one.
     """
-    X = _all_named(X)
+    X = _all_named(as_pandas(X))
     own = column_names("X", X) if isinstance(X, pd.DataFrame) else None
     by_position = own is None or (names == default_names(len(names)) and not set(names) & set(own))
     if not by_position:

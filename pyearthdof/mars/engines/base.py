@@ -31,13 +31,9 @@ class Engine(ABC):
 
     @abstractmethod
     def reprune(
-        self,
-        fit: Fit,
-        data: TrainingData,
-        options: EarthOptions,
-        seed: int | None = None,
+        self, fit: Fit, data: TrainingData, options: EarthOptions, seed: int | None = None,
         n_threads: int = 1,
-    ) -> Fit:
+    ) -> Fit:  # fmt: skip
         """Prune the forward pass of a fit again, in the folds of a cross-validation, too."""
 
     @abstractmethod
@@ -61,12 +57,8 @@ class BoundEngine(Bound):
 
     @abstractmethod
     def fit_path(
-        self,
-        Y: np.ndarray,
-        nks: Sequence[int],
-        n_threads: int = 1,
-        weights: np.ndarray | None = None,
-    ) -> PathFits:
+        self, Y: np.ndarray, nks: Sequence[int], n_threads: int = 1, weights: np.ndarray | None = None,
+    ) -> PathFits:  # fmt: skip
         """Fit every column of Y for every nk, with case weights if there are any."""
 
     def fit_sizes(

@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 import math
 import re
+from functools import cache
+from importlib.resources import files
 
 from ...exceptions import InvalidInputError
 from ..components.variance import ON_FIT, SD_OF_ABSOLUTE
@@ -42,59 +44,6 @@ FUNCTIONS = {
     "atan": "Math.atan({})", "normal": "normal({})", "square": "({0} * {0})", "reciprocal": "(1.0 / {})",
     "reciprocal_root": "(1.0 / Math.sqrt({}))",
 }  # fmt: skip
-VALUE = """\
-const value = (name) => {
-  if (!Object.prototype.hasOwnProperty.call(row, name)) throw new TypeError(name + " is missing");
-  return row[name];
-};"""
-NUMBER = """\
-const number = (name) => {
-  const found = value(name);
-  if (typeof found === "number") return found;
-  throw new TypeError(name + " should be a number, not " + String(found));
-};"""
-MISSING = """\
-const isMissing = (name) => {
-  const found = value(name);
-  return found === null || found === undefined || Number.isNaN(found);
-};"""
-LOGICAL = """\
-const logical = (name) => {
-  const found = value(name);
-  if (found === true || found === 1) return 1.0;
-  if (found === false || found === 0) return 0.0;
-  throw new RangeError(name + " should be true or false, not " + String(found));
-};"""
-# R's as.character of a number has 15 digits; JavaScript's exponents have no leading zero.
-LEVEL = """\
-const text = (level) => {
-  if (level === true) return "TRUE";
-  if (level === false) return "FALSE";
-  if (typeof level !== "number" || Number.isSafeInteger(level)) return String(level);
-  const [digits, exponent] = level.toExponential(14).split("e");
-  const power = Number(exponent);
-  if (!(power < -4 || power >= 15)) return String(Number(level.toFixed(14 - power)));
-  const sign = power < 0 ? "-" : "+";
-  const size = String(Math.abs(power)).padStart(2, "0");
-  return digits.replace(/0+$/, "").replace(/\\.$/, "") + "e" + sign + size;
-};
-const level = (name, levels) => {
-  const found = value(name);
-  const place = levels.indexOf(text(found));
-  if (place >= 0) return place;
-  throw new RangeError(name + " should be one of " + levels.join(", ") + ", not " + text(found));
-};"""
-NORMAL = """\
-const normal = (eta) => {
-  const z = -eta / Math.SQRT2;
-  const size = Math.abs(z);
-  const t = ((size - SCALE) / (size + SCALE) + 1.0) * STRETCH - 1.0;
-  const series = SERIES;
-  let [first, second] = [0.0, 0.0];
-  for (let k = series.length - 1; k > 0; k--) [first, second] = [series[k] + 2.0 * t * first - second, first];
-  const tail = 0.5 * Math.exp(-size * size) * (series[0] + t * first - second);
-  return z < 0.0 ? 1.0 - tail : tail;
-};"""
 
 
 def to_javascript(model, name: str = "predict", *, type: str = "response") -> str:
@@ -120,7 +69,7 @@ def to_javascript(model, name: str = "predict", *, type: str = "response") -> st
     terms = model_terms(model, inputs, raw, columns, _hinge)
     result = _RESULTS.get(type, _predictions)(model, inputs, columns, terms, type)
     steps = [_input(k, predictor) for k, predictor in enumerate(inputs.predictors)]
-    body = [*_helpers(inputs, result), *steps, *result]
+    body = [*_needed(inputs, result), *steps, *result]
     lines = ['"use strict";', *"\n".join(body).split("\n")]
     inner = "\n".join(f"  {line}" for line in lines)
     return f"{_comment(model, inputs, type)}function {name}(row) {{\n{inner}\n}}\n"
@@ -141,8 +90,24 @@ def _number(value: float) -> str:
     return repr(value) if math.isfinite(value) else "Infinity"
 
 
+@cache
+def _helpers() -> dict[str, str]:
+    """The functions that models need, by the first name that each defines.
+
+    R's as.character of a number, in the one of levels, has 15 digits; JavaScript's exponents have no leading
+    zero.
+    """
+    text = files(__package__).joinpath("helpers.js").read_text(encoding="utf-8")
+    blocks = text.rstrip().split("\n\n")
+    return {block.split(maxsplit=2)[1]: block for block in blocks}
+
+
 def _normal() -> str:
-    text = NORMAL.replace("SCALE", repr(NORMAL_SCALE)).replace("STRETCH", repr(NORMAL_STRETCH))
+    text = (
+        _helpers()["normal"]
+        .replace("SCALE", repr(NORMAL_SCALE))
+        .replace("STRETCH", repr(NORMAL_STRETCH))
+    )
     return text.replace("SERIES", _list(map(repr, normal_series())))
 
 
@@ -255,14 +220,17 @@ def _power(base: str, exponent: float) -> str:
 _RESULTS = {"terms": _contributions, "proba": _probabilities, "sd": _deviation}
 
 
-def _helpers(inputs: Inputs, result: list[str]) -> list[str]:
+def _needed(inputs: Inputs, result: list[str]) -> list[str]:
     """The functions that this model needs."""
     kinds = {predictor.kind for predictor in inputs.predictors}
-    found = [VALUE]
-    found += [MISSING] if any(p.fill is not None for p in inputs.predictors) else []
-    found += [NUMBER] if "number" in kinds else []
-    found += [LOGICAL] if "logical" in kinds else []
-    found += [LEVEL] if kinds & {"factor", "ordered"} else []
+    needed = {
+        "value": True,
+        "isMissing": any(p.fill is not None for p in inputs.predictors),
+        "number": "number" in kinds,
+        "logical": "logical" in kinds,
+        "text": bool(kinds & {"factor", "ordered"}),
+    }
+    found = [_helpers()[name] for name, is_needed in needed.items() if is_needed]
     return [*found, _normal()] if "normal(" in "\n".join(result) else found
 
 

@@ -40,15 +40,10 @@ CONSTANTS = {
 def render_mean(
     link: str, eta: Any, number: Callable[[float], Any], functions: Mapping[str, Any]
 ) -> Any:
-    """Write the mean as a function of the linear predictor.
+    """Write the mean as a function of the linear predictor `eta`, as the target language writes it.
 
-    Parameters
-    ----------
-    link : str
-    eta : the linear predictor in the target language.
-    number : writes a number.
-    functions : callables, or templates of text, for the functions of `MEANS` and for Python's operators by
-        the names of `ast`, such as "Add".
+    `number` writes a number. `functions` are callables, or templates of text, for the functions of `MEANS`
+    and for Python's operators by the names of `ast`, such as "Add".
     """
 
     def call(name: str, *arguments) -> Any:

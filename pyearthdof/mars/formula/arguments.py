@@ -73,7 +73,10 @@ def matched_arguments(piece: FunctionCall) -> Arguments:
     """Match the arguments of one of SIGNATURES: exact names, beginnings of names, then places."""
     name = piece.name
     given = _matched(piece, SIGNATURES[name])
-    given = {part: v for part, v in given.items() if part not in OR_NULL or not _is_null(v)}
+    nothing = [part for part in OR_NULL if isinstance(given.get(part), Constant)]
+    for part in nothing:
+        if given[part].value is None:
+            del given[part]
     if name == "ifelse":
         missing = [part for part in SIGNATURES[name] if part not in given]
         if missing:
@@ -86,7 +89,11 @@ def matched_arguments(piece: FunctionCall) -> Arguments:
             refuse(f"{short_text(piece)}: {name} takes {TAKES[name]}")
     if name in ("seq", "seq_len"):
         return Arguments((), given)
-    variables = tuple(value for _, value in _unnamed(piece, given.pop("...", [])))
+    dots = given.pop("...", [])  # none of which has a name
+    for label, _ in dots:
+        if label is not None:
+            refuse(f"{short_text(piece)}: {name} takes no argument by the name {label}")
+    variables = tuple(value for _, value in dots)
     if "x" in given:
         variables = (given.pop("x"),)
     if not variables:
@@ -94,14 +101,6 @@ def matched_arguments(piece: FunctionCall) -> Arguments:
     if name in NEEDED and NEEDED[name] not in given:
         refuse(f"{short_text(piece)} has no {NEEDED[name]}")
     return Arguments(variables, given)
-
-
-def _unnamed(piece: FunctionCall, dots: list) -> list:
-    """What a function takes any number of, none of which has a name."""
-    for label, _ in dots:
-        if label is not None:
-            refuse(f"{short_text(piece)}: {piece.name} takes no argument by the name {label}")
-    return dots
 
 
 def _matched(piece: FunctionCall, signature: tuple[str, ...]) -> dict:
@@ -137,10 +136,6 @@ def _matched(piece: FunctionCall, signature: tuple[str, ...]) -> dict:
             shown = short_text(value) if label is None else f"{label} = {short_text(value)}"
             refuse(f"{short_text(piece)}: unused argument ({shown})")
     return found
-
-
-def _is_null(value) -> bool:
-    return isinstance(value, Constant) and value.value is None
 
 
 def _put(piece, found, label, value) -> None:

@@ -350,19 +350,11 @@ def _pieces(expression: Expression, kind: type) -> Iterator:
 
 @dataclass(frozen=True)
 class Variable:
-    """One variable of a formula.
+    """One variable of a formula."""
 
-    Attributes
-    ----------
-    label : R's text of it.
-    kind : one of "number", "logical", "factor", "ordered".
-    levels : of a factor, as text.
-    expression : how it is computed.
-    """
-
-    label: str
+    label: str  # R's text of it
     kind: str
-    levels: tuple[str, ...]
+    levels: tuple[str, ...]  # of a factor, as text
     expression: Expression
 
     def width(self, coding: int) -> int:
@@ -427,7 +419,7 @@ def read_list(name: str, value) -> list:
 
 
 def read_variable(entry) -> Variable:
-    """What `Variable.to_dict` gave."""
+    """Read the dictionary of `Variable.to_dict`."""
     if not isinstance(entry, Mapping) or set(entry) != {"label", "kind", "levels", "expression"}:
         raise InvalidInputError(
             "a variable of the formula should have label, kind, levels, expression"

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from .. import arithmetic
-from ..arithmetic import r_column_means, r_division, r_mean, r_sum, r_variance
+from ..arithmetic import power_of_ten, r_column_means, r_division, r_mean, r_sum, r_variance
 from ..data.columns import householder, multiplied_by_q
 from .syntax import refuse
 
@@ -25,10 +25,6 @@ MAX_PLACES = MAX_EXPONENT + DECIMALS
 
 def _plus(a, b=None):
     return a if b is None else a + b
-
-
-def _minus(a, b=None):
-    return -a if b is None else a - b
 
 
 def _log(x, base=None):
@@ -65,17 +61,9 @@ def _and(a, b):
     return np.where(np.equal(a, 0) | np.equal(b, 0), 0.0, known)
 
 
-def _or(a, b):
-    return _not(_and(_not(a), _not(b)))
-
-
 def _choose(test, yes, no):
     chosen = np.where(np.isnan(test), np.nan, np.where(np.equal(test, 0), no, yes))
     return chosen if np.ndim(test) else np.ravel(chosen)[0]  # as long as the test, as in R
-
-
-def _is_missing(a):
-    return np.isnan(a).astype(float)
 
 
 def _whole(a):
@@ -113,7 +101,7 @@ def _round(x, digits=0.0):
         return x * 0.0
     size = np.abs(x)
     more = max(0, places - MAX_EXPONENT)
-    power, second = _power_of_ten(places - more), _power_of_ten(more)
+    power, second = power_of_ten(places - more), power_of_ten(more)
     scaled = size * power * second
     down, up = np.floor(scaled) / power / second, np.ceil(scaled) / power / second
     to_down, to_up = size - down, up - size
@@ -122,21 +110,6 @@ def _round(x, digits=0.0):
     magnitude = LOG10_2 * (0.5 + (np.frexp(size)[1] - 1.0))
     keeps = (magnitude + places > DECIMALS) | ~np.isfinite(x) | (x == 0)
     return np.where(keeps, x, np.copysign(rounded, x))
-
-
-def _power_of_ten(exponent: int) -> float:
-    """By repeated squares, as R."""
-    found, base, left = 1.0, 10.0, abs(exponent)
-    while left:
-        if left & 1:
-            found *= base
-        base, left = base * base, left >> 1
-    return found if exponent >= 0 else 1.0 / found
-
-
-def _median(x: np.ndarray) -> float:
-    half = (len(x) - 1) // 2
-    return r_mean(np.sort(x)[half : len(x) - half])
 
 
 def _variance(x: np.ndarray) -> float:
@@ -157,7 +130,7 @@ def quantiles(x: np.ndarray, shares: np.ndarray) -> np.ndarray:
 # By R's name: one number of a whole column, nothing of it missing.
 SUMMARIES: dict[str, Callable[[np.ndarray], float]] = {
     "mean": r_mean,
-    "median": _median,
+    "median": lambda x: r_mean(np.sort(x)[(len(x) - 1) // 2 : len(x) // 2 + 1]),
     "min": np.min,
     "max": np.max,
     "sum": r_sum,
@@ -192,18 +165,18 @@ OF_ONE: dict[str, Callable] = {
     "log2": arithmetic.log2, "log10": arithmetic.log10, "log1p": arithmetic.log1p, "exp": arithmetic.exp,
     "sqrt": np.sqrt, "abs": np.abs, "sin": arithmetic.sin, "cos": arithmetic.cos, "tan": arithmetic.tan,
     "as.numeric": _plus, "as.integer": _whole, "floor": np.floor, "ceiling": np.ceil, "trunc": np.trunc,
-    "sign": np.sign, "is.na": _is_missing, "!": _not,
+    "sign": np.sign, "is.na": lambda a: np.isnan(a).astype(float), "!": _not,
 }  # fmt: skip
 OF_TWO: dict[str, Callable] = {
     "*": np.multiply, "/": np.divide, "^": arithmetic.power, "%%": _remainder, "%/%": _quotient,
     "==": _compared(np.equal), "!=": _compared(np.not_equal), "<": _compared(np.less),
     "<=": _compared(np.less_equal), ">": _compared(np.greater), ">=": _compared(np.greater_equal),
-    "&": _and, "|": _or,
+    "&": _and, "|": lambda a, b: _not(_and(_not(a), _not(b))),
 }  # fmt: skip
 # By R's name: the function, and the numbers of arguments that it takes. cbind makes several columns.
 FUNCTIONS: dict[str, tuple[Callable, range]] = {
     "+": (_plus, range(1, 3)),
-    "-": (_minus, range(1, 3)),
+    "-": (lambda a, b=None: -a if b is None else a - b, range(1, 3)),
     "log": (_log, range(1, 3)),
     "round": (_round, range(1, 3)),
     "ifelse": (_choose, range(3, 4)),

@@ -71,28 +71,16 @@ DROPPED = (
 
 @dataclass(frozen=True, eq=False)
 class LearnedFormula:
-    """A formula, and its training data.
+    """A formula, and its training data."""
 
-    Attributes
-    ----------
-    formula : for new data.
-    names : R's names of the predictors.
-    design : the predictors, all rows.
-    responses : values (n,) or (n, m), names and levels.
-    offset : what is added to the model, or None.
-    text : the formula, written again from what was read.
-    warnings : what R says about it.
-    classes : of a classifier's response, or None.
-    """
-
-    formula: Formula
-    names: tuple[str, ...]
+    formula: Formula  # for new data
+    names: tuple[str, ...]  # R's, of the predictors
     design: np.ndarray
     responses: ResponseSide
     offset: np.ndarray | None
-    text: str
-    warnings: tuple[str, ...]
-    classes: np.ndarray | None = None
+    text: str  # the formula, written again from what was read
+    warnings: tuple[str, ...]  # R's
+    classes: np.ndarray | None = None  # of a classifier's response
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +153,10 @@ def learn_formula(
         raise refusal("formula", text, "text such as 'y ~ x'")
     left, right = parsed_formula(text)
     kinds = data.kinds
-    _refuse_odd(left, right, data)
+    used = variables_in(left) | variables_in(right)
+    for name, error in data.odd.items():
+        if name in used or "." in used:
+            raise error
     check_sides(left, right, kinds)
     check_terms(right, len(kinds))
     sides = _summands(left)
@@ -173,7 +164,8 @@ def learn_formula(
     if sides is not None:
         _refuse_parts("right", right)
     terms = _terms(left, right, sides, list(kinds))
-    for node in _used(terms):  # inside of a function one level will do
+    # Also of a variable that the formula took away: R looks for contrasts in it, too.
+    for node in terms.variables[1:]:  # inside of a function one level will do
         if isinstance(node, Name) and node.text in data.columns:
             check_levels(data.columns[node.text], "data")
     learner = Learner(data, _raw_values(data, left, terms), moves_knots)
@@ -191,13 +183,6 @@ def learn_formula(
 
 def _refuse_as_predictor(response: Node) -> NoReturn:
     refuse(f"the response {r_text(response)} stands on the right-hand side, too")
-
-
-def _refuse_odd(left: Node, right: Node, data: FormulaFrame) -> None:
-    used = variables_in(left) | variables_in(right)
-    for name, error in data.odd.items():
-        if name in used or "." in used:
-            raise error
 
 
 def _refuse_parts(side: str, node: Node) -> None:
@@ -246,7 +231,7 @@ def _terms(left: Node, right: Node, sides: list[Node] | None, columns: list[str]
 
 
 def _in_order_of_terms(columns: list[str], terms: Terms) -> list[str]:
-    """What a dot of several responses stands for: R reads it again, of the model frame that it made."""
+    """The meaning of a dot of several responses: R reads it again, of the model frame that it made."""
     frame = [terms.variables[v] for term in terms.terms for v in term]
     met = dict.fromkeys(node.text for node in frame if isinstance(node, Name))
     return [
@@ -257,7 +242,7 @@ def _in_order_of_terms(columns: list[str], terms: Terms) -> list[str]:
 
 def _raw_values(data: FormulaFrame, left: Node, terms: Terms) -> dict[str, np.ndarray]:
     """The columns that are used, as numbers and codes; missing values are refused by name."""
-    nodes = (left, *_used(terms))
+    nodes = (left, *terms.variables[1:])
     used = set().union(*(variables_in(node) for node in nodes))
     gaps = set().union(*(gaps_in(node) for node in nodes))
     gaps -= {node.text for node in nodes if isinstance(node, Name)}
@@ -271,18 +256,15 @@ def _raw_values(data: FormulaFrame, left: Node, terms: Terms) -> dict[str, np.nd
     return {name: values.astype(float) for name, values in raw.items()}
 
 
-def _used(terms: Terms) -> list[Node]:
-    """Also a variable that the formula took away: R looks for missing values and contrasts in it, too."""
-    return list(terms.variables[1:])
-
-
 def _learned(text, left, right, terms, learner, responses) -> LearnedFormula:
     skipped = 0 if any(0 in term for term in terms.terms) else None
     used = sorted({v for term in terms.terms if term != (0,) for v in term} | set(terms.offsets))
     variables = {v: learner.variable(terms.variables[v]) for v in used}
     for one in variables.values():
         check_contrasts(one.variable.label, one.variable)
-    codings = _codings(terms, variables, skipped)
+    n_variables = range(len(terms.variables))
+    is_factor = [v in variables and variables[v].variable.kind != "number" for v in n_variables]
+    codings = terms.coding(is_factor, skipped)
     place = {v: k for k, v in enumerate(used)}
     offset = place[terms.offsets[0]] if terms.offsets else None
     formula = Formula(
@@ -306,14 +288,6 @@ def _learned(text, left, right, terms, learner, responses) -> LearnedFormula:
         f"{r_text(left)} ~ {r_text(right)}",
         (*learner.warnings, *_warnings(terms, skipped)),
     )
-
-
-def _codings(terms: Terms, variables: Mapping[int, LearnedVariable], skipped) -> list[dict]:
-    is_factor = [
-        v in variables and variables[v].variable.kind != "number"
-        for v in range(len(terms.variables))
-    ]
-    return terms.coding(is_factor, skipped)
 
 
 def _names(codings, variables: Mapping[int, LearnedVariable]) -> tuple[str, ...]:

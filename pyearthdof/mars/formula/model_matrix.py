@@ -43,19 +43,14 @@ MAX_COLUMNS = 100_000
 class Formula:
     """A formula as R understood it.
 
-    Attributes
-    ----------
-    text : the formula.
-    variables : what its terms, and its offset, are made of.
-    terms : for each term the positions of its variables, each with its coding (1: a factor has no column
-        for its first level, or polynomials if it is ordered; 2: it has one for each level).
-    offset_variable : position of the variable that is added to the model, or None.
+    Each term has the positions of its variables with their coding. 1: a factor has no column for its first
+    level, or polynomials if it is ordered; 2: it has one for each level.
     """
 
     text: str
-    variables: tuple[Variable, ...]
+    variables: tuple[Variable, ...]  # of its terms and its offset
     terms: tuple[tuple[tuple[int, int], ...], ...]
-    offset_variable: int | None = None
+    offset_variable: int | None = None  # position of the variable that is added to the model
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -150,7 +145,7 @@ class Formula:
         return np.column_stack([_product([blocks[key] for key in term]) for term in self.terms])
 
     def offset(self, frame: pd.DataFrame) -> np.ndarray | None:
-        """What is added to the model at the rows of a frame, or None."""
+        """The offset of the model at the rows of a frame, or None."""
         if self.offset_variable is None:
             return None
         return self._values(frame, [self.offset_variable])[self.offset_variable]

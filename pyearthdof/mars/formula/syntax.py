@@ -323,7 +323,7 @@ class _Parser:
         return bool(self.open) and self.open[-1] != "{"
 
     def operand(self, least: int) -> Node:
-        """What stands before the next mark; signs before it are gathered in a loop, they can be thousands."""
+        """The operand before the next mark; signs before it are gathered in a loop, they can be thousands."""
         signs = []
         while self.is_mark(*PREFIXES):
             signs.append(self.peek().text)
@@ -486,7 +486,7 @@ DIGITS = 15
 
 
 def label_of(node: Node, between_lines: str = " ", integers: bool = False) -> str:
-    """What model.frame calls a variable; a column by itself has its own name.
+    """The name of a variable in model.frame; a column by itself has its own name.
 
     Where it is so long that R breaks it, the columns of model.matrix have a new line there. With
     `integers` the L of a whole number is kept, as in the name of a response.

@@ -18,20 +18,12 @@ CONTRASTS, DUMMIES = 1, 2
 
 @dataclass(frozen=True)
 class Terms:
-    """Variables in R's order, the response first, and terms in the order of their degree.
-
-    Attributes
-    ----------
-    variables : expressions.
-    terms : for each term the positions of its variables.
-    offsets : positions of variables that are added to the model.
-    intercept : False where the formula took it away.
-    """
+    """Variables in R's order, the response first, and terms in the order of their degree."""
 
     variables: tuple[Node, ...]
-    terms: tuple[tuple[int, ...], ...]
-    offsets: tuple[int, ...]
-    intercept: bool
+    terms: tuple[tuple[int, ...], ...]  # positions of their variables
+    offsets: tuple[int, ...]  # positions of variables that are added to the model
+    intercept: bool  # False where the formula took it away
 
     def coding(self, is_factor: Sequence[bool], skipped: int | None) -> list[dict[int, int]]:
         """For each term its variables with their coding; the term of variable `skipped` alone is none.

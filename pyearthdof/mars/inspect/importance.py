@@ -13,18 +13,17 @@ def importance_table(model, *, trim: bool = True, sqrt: bool = True) -> pd.DataF
     """Importance of the predictors, the most important first.
 
     A predictor earns, for each subset of the pruning pass up to the chosen size that uses it: one in
-    `nsubsets`, and in `gcv` and `rss` what that subset gained over the next smaller one. gcv and rss
-    are scaled to a largest value of 100, after a square root unless `sqrt` is False.
-
-    Parameters
-    ----------
-    model : MarsModel
-    trim : bool
-        Leave out predictors that are in no subset.
+    `nsubsets`, and in `gcv` and `rss` what that subset gained over the next smaller one. gcv and rss are
+    scaled to a largest value of 100, after a square root unless `sqrt` is False. `trim` leaves out
+    predictors that are in no subset.
     """
     n_terms = len(model.selected)
     if model.is_merged:
-        return _merged_importance(model, trim)
+        sd, used = model.selection.importance, np.any(model.dirs[model.selected] != 0, axis=0)
+        order = np.argsort(-sd, kind="stable")
+        names = np.array(model.feature_names)[order]
+        frame = pd.DataFrame({"sd": sd[order], "used": used[order]}, index=names)
+        return frame[frame["used"]] if trim else frame
     if n_terms > 1 and model.prune_terms.size == 0:
         raise InvalidInputError(
             "this model keeps no record of its pruning pass (mda's do not), so nothing tells the "
@@ -34,15 +33,6 @@ def importance_table(model, *, trim: bool = True, sqrt: bool = True) -> pd.DataF
         invalid="ignore"
     ):  # an infinite GCV says nothing of any predictor: NaN, as in R
         return _importance_table(model, n_terms, trim, sqrt)
-
-
-def _merged_importance(model, trim: bool) -> pd.DataFrame:
-    """Standard deviations of contributions, the largest first."""
-    sd, used = model.selection.importance, np.any(model.dirs[model.selected] != 0, axis=0)
-    order = np.argsort(-sd, kind="stable")
-    names = np.array(model.feature_names)[order]
-    frame = pd.DataFrame({"sd": sd[order], "used": used[order]}, index=names)
-    return frame[frame["used"]] if trim else frame
 
 
 def _importance_table(model, n_terms: int, trim: bool, sqrt: bool) -> pd.DataFrame:
@@ -102,14 +92,8 @@ def anova_table(model, bx, responses, weights=None) -> pd.DataFrame:
     """Group the terms by the predictors that they use and measure each group.
 
     f(x) = a0 + sum f_i(x_i) + sum f_ij(x_i, x_j) + ... (Friedman 1991, section 3.5): a group is one of
-    these functions. With several responses there is a standard deviation for each of them.
-
-    Parameters
-    ----------
-    model : MarsModel
-    bx : (n, n_terms) array, the selected terms at the training rows.
-    responses : (n,) or (n, m) array.
-    weights : (n,) array, optional
+    these functions. With several responses there is a standard deviation for each of them. `bx` are the
+    selected terms at the training rows.
     """
     Y = responses.reshape(len(responses), -1)
     coef = model.coef.reshape(model.n_terms, -1)
@@ -122,7 +106,7 @@ def anova_table(model, bx, responses, weights=None) -> pd.DataFrame:
             rows.append([len(terms), *spread])
             continue
         kept = [t for t in range(model.n_terms) if t not in terms]
-        rss = _rss(bx[:, kept] * root[:, None], Y * root[:, None])
+        rss = rss_of(bx[:, kept] * root[:, None], Y * root[:, None])
         gcv = float(gcv_of(rss, len(kept), len(Y), model.penalty))
         rows.append([len(terms), *spread, gcv])
     several = Y.shape[1] > 1
@@ -143,7 +127,8 @@ def _groups(model) -> dict[str, list[int]]:
     return {" ".join(model.feature_names[j] for j in used): groups[used] for used in ordered}
 
 
-def _rss(columns: np.ndarray, Y: np.ndarray) -> float:
+def rss_of(columns: np.ndarray, Y: np.ndarray) -> float:
+    """RSS of the least-squares fit of Y on columns of any scale."""
     size = np.linalg.norm(columns, axis=0)
     columns = columns / np.where(size > 0, size, 1.0)
     coef, *_ = np.linalg.lstsq(columns, Y, rcond=None)

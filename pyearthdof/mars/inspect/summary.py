@@ -61,67 +61,53 @@ MOST_MERGED = 20  # terms of a mean of several models in the text
 WIDTH, HEIGHT, MARGIN = 64, 22, 3
 
 
+@dataclass(frozen=True)
+class Layout:
+    """The arguments of `summary`, and formulas, one for each response, that replace the coefficients."""
+
+    details: bool = False
+    decomp: str = "anova"
+    digits: int = DIGITS
+    fixed_point: bool = True
+    formulas: Sequence[str] | None = None
+
+
 def estimator_summary(
-    estimator: MarsEstimator, rows: RowSummary, glm_fits: Any, formulas: Sequence[str] | None, *,
-    details: bool, decomp: str, digits: int, fixed_point: bool,
-) -> str:  # fmt: skip
+    estimator: MarsEstimator, rows: RowSummary, glm_fits: Any, layout: Layout
+) -> str:
     """The text of `MarsEstimator.summary`.
 
-    `rows` are the statistics of the training rows, `glm_fits` the models of a glm with errors, where they
-    are known, and `formulas` stand instead of the coefficients.
+    `rows` are the statistics of the training rows, `glm_fits` the models of a glm with errors, where known.
     """
     model, nprune = estimator.model_, getattr(estimator, "nprune", None)
-    statistics = None
-    if hasattr(estimator, "cv_tables_"):
+    statistics, digits = None, layout.digits
+    if "cv_tables_" in vars(estimator):
         statistics = cv_lines(model, estimator.cv_, estimator.cv_tables_, nprune, digits)
     details_of_glm: Sequence[str] = ()
-    if details and model.glm is not None:
+    if layout.details and model.glm is not None:
         details_of_glm = GLM_LEFT_OUT if glm_fits is None else glm_details(model, glm_fits, digits)
-    text = model_summary(
-        model,
-        repr(estimator),
-        nprune,
-        rows.weights,
-        details=details,
-        glm_details=details_of_glm,
-        decomp=decomp,
-        digits=digits,
-        fixed_point=fixed_point,
-        formulas=formulas,
-        offset=rows.offset,
-        statistics=statistics,
-    )
+    given: Any = {"glm_details": details_of_glm, "offset": rows.offset, "statistics": statistics}
+    text = model_summary(model, repr(estimator), nprune, rows.weights, layout, **given)
     if model.varmod is None:
         return text
     return "\n".join([text, "", *variance_lines(model, rows.varmod, digits)])
 
 
 def model_summary(
-    model,
-    call: str,
-    nprune: int | None = None,
-    weights=None,
-    *,
-    details: bool = False,
-    glm_details: Sequence[str] = (),
-    decomp: str = "anova",
-    digits: int = DIGITS,
-    fixed_point: bool = True,
-    formulas: Sequence[str] | None = None,
-    offset=None,
-    statistics: Sequence[str] | None = None,
-) -> str:
+    model, call: str, nprune: int | None = None, weights=None, layout: Layout = Layout(), *,
+    glm_details: Sequence[str] = (), offset=None, statistics: Sequence[str] | None = None,
+) -> str:  # fmt: skip
     """The text of a fitted model; `call` stands for R's call in its first line.
 
     `nprune`, the case `weights` and the values of the `offset` are those of the fit, which the model itself
-    does not keep. `formulas`, one for each response, stand instead of the coefficients, `statistics` instead
-    of the last lines; `glm_details` are lines below the coefficients of a glm.
+    does not keep. `statistics` stand instead of the last lines; `glm_details` are lines below the
+    coefficients of a glm.
     """
-    lines = [f"Call: {call}", ""]
-    if model.glm is None or details:
-        lines += [*_part(model, False, decomp, digits, fixed_point, formulas), ""]
+    lines, digits = [f"Call: {call}", ""], layout.digits
+    if model.glm is None or layout.details:
+        lines += [*_part(model, False, layout), ""]
     if model.glm is not None:
-        lines += [*_part(model, True, decomp, digits, fixed_point, formulas), "", *glm_details]
+        lines += [*_part(model, True, layout), "", *glm_details]
         lines += [*_glm_statistics(model, digits), ""]
     if model.is_merged:
         lines.append(_merged_terms(model))
@@ -154,9 +140,9 @@ def coef_matrix(coef: np.ndarray) -> np.ndarray:
     return coef.reshape(len(coef), -1)
 
 
-def _part(model, is_glm, decomp, digits, fixed_point, formulas) -> list[str]:
+def _part(model, is_glm: bool, layout: Layout) -> list[str]:
     """The coefficients of the terms, or the model as formulas: of the least squares or of the glm."""
-    titles = model.response_names
+    titles, formulas = model.response_names, layout.formulas
     if formulas is not None:  # each ends with a newline of its own, and an empty line follows it
         prefix, texts = ("GLM ", formulas[len(titles) :]) if is_glm else ("", formulas)
         parts = [f"{prefix}{name} =\n{text}" for name, text in zip(titles, texts, strict=False)]
@@ -165,20 +151,20 @@ def _part(model, is_glm, decomp, digits, fixed_point, formulas) -> list[str]:
     if model.glm is None and len(titles) == 1:
         titles = ["coefficients"]
     values = model.glm.coef if is_glm else model.coef
-    return heading + _coefficients(model, values, titles, decomp, digits, fixed_point)
+    return heading + _coefficients(model, values, titles, layout)
 
 
-def _coefficients(model, values, titles, decomp, digits, fixed_point) -> list[str]:
+def _coefficients(model, values, titles, layout: Layout) -> list[str]:
     names = [model.term_names[t] for t in model.selected]
     order = list(range(len(names)))
-    if decomp == "anova":
+    if layout.decomp == "anova":
         order = anova_order(model.dirs[model.selected], model.cuts[model.selected])
     hidden = len(order) - MOST_MERGED if model.is_merged else 0
     if hidden > 0:  # the terms of a merged model are in order of size
         order = [k for k in order if k < MOST_MERGED]
     rows = [spaced(names[k]) for k in order]
     columns = coef_matrix(values)[order].T
-    lines = print_frame(rows, titles, format_columns(columns, digits, fixed_point))
+    lines = print_frame(rows, titles, format_columns(columns, layout.digits, layout.fixed_point))
     return [*lines, f"({hidden} smaller terms are left out)"] if hidden > 0 else lines
 
 
@@ -488,20 +474,13 @@ def _cv_cells(values, is_na) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class VarianceShown:
-    """Numbers of the summary that come from the training rows.
-
-    Attributes
-    ----------
-    names, stderr, rsq : as in `VarianceErrors`.
-    widths : mean, smallest and largest length of the 95% prediction intervals.
-    inside : percentages of the responses in their 68%, 80%, 90% and 95% prediction intervals.
-    """
+    """Numbers of the summary that come from the training rows; the first three as in `VarianceErrors`."""
 
     names: tuple[str, ...]
     stderr: np.ndarray
     rsq: float | None
-    widths: np.ndarray
-    inside: np.ndarray
+    widths: np.ndarray  # mean, smallest and largest length of the 95% prediction intervals
+    inside: np.ndarray  # percentages of the responses in their 68%, 80%, 90% and 95% intervals
 
     @classmethod
     def of(cls, errors: VarianceErrors, sd: np.ndarray, fitted, residuals) -> VarianceShown:

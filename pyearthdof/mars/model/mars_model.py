@@ -77,14 +77,11 @@ class MarsModel:
     Examples
     --------
     >>> import numpy as np
-    >>> from pyearthdof import Earth, MarsModel
+    >>> from pyearthdof import Earth
     >>> x = np.random.default_rng(0).normal(size=(100, 2))
     >>> model = Earth(engine="native").fit(x, np.abs(x[:, 0]) + x[:, 1]).model_
     >>> model.n_terms, model.nominal_df, model.used_features()
     (5, 9.0, ('x1', 'x2'))
-    >>> again = MarsModel.from_json(model.to_json())
-    >>> bool((again.predict(x) == model.predict(x)).all())
-    True
     """
 
     feature_names: tuple[str, ...]
@@ -164,15 +161,9 @@ class MarsModel:
         return evaluate_terms(self.design(X), self.dirs[self.selected], self.cuts[self.selected])
 
     def predict(self, X: ArrayLike, type: str = "response") -> np.ndarray:
-        """Predict at the rows of X.
+        """Predict at the rows of X, a frame or an array of `feature_names`; `type` as in `Earth.predict`.
 
-        Parameters
-        ----------
-        X : DataFrame, or (n, p) array of `feature_names`
-            Columns of a data frame are matched by name; additional columns are ignored.
-        type : {"response", "link", "earth"}
-            For a generalised linear model: means, linear predictors, or the least-squares fit. Otherwise
-            all three are the same.
+        Columns of a frame are matched by name; others in it are ignored.
         """
         check_choice("type", type, TYPES)
         offset = self.offset(X)
@@ -184,17 +175,7 @@ class MarsModel:
     def predict_deriv(
         self, X: ArrayLike, variables: Any = None, type: str = "response"
     ) -> np.ndarray:
-        """Compute derivatives of the predictions at the rows of X: (n, variables, responses).
-
-        Parameters
-        ----------
-        X : DataFrame, or (n, p) array of `feature_names`
-        variables : name, index or a list of these, optional
-            Columns to differentiate by, by default all numeric ones. For a formula, these are the columns
-            that enter it untransformed and nowhere else.
-        type : {"response", "link", "earth"}
-            As in `predict`.
-        """
+        """Derivatives of the predictions at X by `variables`; arguments as in `Earth.predict_deriv`."""
         check_choice("type", type, TYPES)
         columns = self._differentiable(variables)
         design, dirs, cuts = self.design(X), self.dirs[self.selected], self.cuts[self.selected]
@@ -247,22 +228,9 @@ class MarsModel:
     def predict_interval(
         self, X: ArrayLike, level: float = 0.95, kind: str = "prediction"
     ) -> pd.DataFrame:
-        """Compute intervals at the rows of X, from the variance model or those of `AutoEarth`.
+        """Intervals at the rows of X by the variance model, or those of `AutoEarth`; needs no R.
 
-        Parameters
-        ----------
-        X : array or DataFrame
-        level : float
-            Coverage, between 0 and 1.
-        kind : {"prediction", "confidence"}
-            Interval for a new observation, fit +- z sd(x), as in R; or for its mean, fit +- z sd(x)
-            sqrt(h(x)) with the leverage h(x) = b(x)'(B'WB)^-1 b(x) of the row, which R does not have. The
-            latter treats the terms as fixed.
-
-        Returns
-        -------
-        DataFrame
-            `fit`, `lower` and `upper`; for a generalised linear model, of the least-squares fit.
+        Arguments and columns are as in `Earth.predict_interval`; around the least-squares fit of the terms.
         """
         level = check_level(level)
         check_choice("kind", kind, KINDS)
@@ -274,17 +242,14 @@ class MarsModel:
         """Return standard deviations of new observations, or of the fit."""
         if self.selection is not None and self.selection.noise is not None:
             return self.selection.sd(self.basis(X), self.design(X), kind)
-        variance = self._variance_model()
-        sd = variance.sd(self.predict(X, "earth"), self.design(X))
-        return sd if kind == "prediction" else sd * np.sqrt(variance.leverages(self.basis(X)))
-
-    def _variance_model(self) -> VarianceModel:
-        if self.varmod is None:
+        variance = self.varmod
+        if variance is None:
             raise InvalidInputError(
                 "the model has no variance model, from which intervals are made: fit with "
                 "varmod_method='lm', nfold and ncross"
             )
-        return self.varmod
+        sd = variance.sd(self.predict(X, "earth"), self.design(X))
+        return sd if kind == "prediction" else sd * np.sqrt(variance.leverages(self.basis(X)))
 
     def offset(self, X: ArrayLike) -> np.ndarray | None:
         """Return the offset of the formula at the rows of X, or None."""
@@ -328,19 +293,17 @@ class MarsModel:
         )
 
     def __str__(self) -> str:
+        df = f"nominal df {self.nominal_df:g}"
+        if self.selection is not None:
+            df = f"df {self.selection.df.mean():.4g}"
         lines = [
             f"MARS model: selected {self.n_terms} of {len(self.dirs)} terms, and "
             f"{len(self.used_features())} of {len(self.feature_names)} predictors",
             f"GCV {self.gcv:.7g}    RSS {self.rss:.7g}    GRSq {self.grsq:.7g}    "
-            f"RSq {self.rsq:.7g}    {self._df_text()}",
+            f"RSq {self.rsq:.7g}    {df}",
             *printed_glm(self),
         ]
         return "\n".join(lines)
-
-    def _df_text(self) -> str:
-        if self.selection is None:
-            return f"nominal df {self.nominal_df:g}"
-        return f"df {self.selection.df.mean():.4g}"
 
     def _repr_html_(self) -> str:
         return model_html(self)
@@ -392,16 +355,7 @@ class MarsModel:
     def report(
         self, path: str | os.PathLike, *, level: float = 0.95, title: str | None = None
     ) -> None:
-        """Write the model as one HTML page to the file `path`, as `Earth.report` does.
-
-        Parameters
-        ----------
-        path : str or path
-        level : float, default 0.95
-            Coverage of bands and intervals, if there is a variance model.
-        title : str, optional
-            Heading of the page.
-        """
+        """Write the model as one HTML page to the file `path`; `level` and `title` as in `Earth.report`."""
         from ..report.contents import About
         from ..report.page import page_html
 

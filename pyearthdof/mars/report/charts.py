@@ -120,22 +120,10 @@ def chart(
     rug: Numbers = (),
     marked: float | None = None,
 ) -> Html:
-    """Lines, bands and points in a frame.
+    """Lines, bands and points in a frame; `said` is its description for screen readers.
 
-    Parameters
-    ----------
-    parts : list of Line, Band and Points
-    xlabel, ylabel : str
-    said : str
-        Description for screen readers.
-    x, y : pairs, optional
-        Ends of the scales.
-    names : list of str
-        Names of the places 0, 1, ... on the x scale.
-    rug : list of float
-        Ticks at the bottom.
-    marked : float, optional
-        Where a vertical line stands.
+    `x` and `y` are the ends of the scales, `names` those of the places 0, 1, ... on the x scale, `rug` has
+    ticks at the bottom, and at `marked` stands a vertical line.
     """
     beside = 0.03 if any(isinstance(part, Points) for part in parts) else 0.0
     frame = _Frame(

@@ -21,29 +21,19 @@ ROWS = 500  # at which a formula is looked at to learn the range of its columns
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows and what was observed there.
+    """Rows and the observations there."""
 
-    Attributes
-    ----------
-    called : what the rows are, in words.
-    predicted : (n, m) predictions; of a classifier shares.
-    observed : (n, m) array, or None where it is not known; of a classifier 0 and 1.
-    chosen : whether the predicted class of each row was right; of a classifier alone.
-    controls : (n, number of controls) rows for the explorer, or None.
-    outside : number of rows outside of the training range.
-    """
-
-    called: str
-    predicted: np.ndarray
-    observed: np.ndarray | None = None
-    chosen: np.ndarray | None = None
-    controls: np.ndarray | None = None
-    outside: int = 0
+    called: str  # the rows in words
+    predicted: np.ndarray  # (n, m) predictions; of a classifier shares
+    observed: np.ndarray | None = None  # (n, m); of a classifier 0 and 1
+    chosen: np.ndarray | None = None  # whether the predicted class of each row was right
+    controls: np.ndarray | None = None  # rows for the explorer
+    outside: int = 0  # number of rows outside of the training range
 
 
 @dataclass(frozen=True)
 class About:
-    """What is known of a fit beside its `MarsModel`; all of it may be missing."""
+    """Knowledge of a fit beside its `MarsModel`; all of it may be missing."""
 
     title: str | None = None
     level: float = 0.95
@@ -67,26 +57,16 @@ class About:
 
 @dataclass(frozen=True)
 class Control:
-    """One column of the data.
-
-    Attributes
-    ----------
-    name, levels : of the column; no levels where it is a number.
-    low, high : of a number at the training rows.
-    start : a number, or the position of a level.
-    used : whether a prediction depends on it.
-    known : whether the range is that of the training rows.
-    optional : whether a number may be missing.
-    """
+    """One column of the data."""
 
     name: str
-    levels: tuple[str, ...]
-    low: float
+    levels: tuple[str, ...]  # none for a number
+    low: float  # of a number at the training rows
     high: float
-    start: float
-    used: bool
-    known: bool = True
-    optional: bool = False
+    start: float  # a number, or the position of a level
+    used: bool  # whether a prediction depends on it
+    known: bool = True  # whether the range is that of the training rows
+    optional: bool = False  # whether a number may be missing
 
     def grid(self, n: int) -> np.ndarray:
         """Where an effect is drawn."""
@@ -168,7 +148,7 @@ class Controls:
         return np.column_stack(columns)
 
     def to_dict(self) -> dict:
-        """What the page's script is told."""
+        """The data for the page's script."""
         return {
             "predictors": [asdict(control) for control in self.controls],
             "features": [
@@ -294,7 +274,7 @@ class Predictions:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What is predicted: the responses, or the classes that have a probability of their own."""
+        """Names of the predictions: the responses, or the classes that have a probability of their own."""
         if self.classes is None:
             return self.model.response_names
         return self.classes[1:] if len(self.classes) == 2 else self.classes

@@ -28,8 +28,15 @@ def write_report(
 ) -> None:
     """Write the page of `MarsEstimator.report`."""
     level = check_level(level)
-    _check_df(df)
-    path = _check_path(path)
+    if df is not None and not (isinstance(df, ShowsItself) and hasattr(df, "df")):
+        raise InvalidInputError(
+            f"df={df!r:.80} but it should be a result of correct_penalty, degrees_of_freedom or "
+            "self_consistency"
+        )
+    try:
+        path = os.fspath(path)
+    except TypeError:
+        raise InvalidInputError(f"path={path!r:.80} but it should be the name of a file") from None
     by_position(X, y=y)
     new = None if X is None else _new_rows(estimator, X, y)
     if X is None and y is not None:
@@ -144,18 +151,3 @@ def _explored(model: MarsModel, rows: Any) -> np.ndarray | None:
         return controls.rows(frame.set_axis([str(name) for name in frame.columns], axis=1))
     except InvalidInputError:
         return None
-
-
-def _check_df(df: Any) -> None:
-    if df is not None and not (isinstance(df, ShowsItself) and hasattr(df, "df")):
-        raise InvalidInputError(
-            f"df={df!r:.80} but it should be a result of correct_penalty, degrees_of_freedom or "
-            "self_consistency"
-        )
-
-
-def _check_path(path: Any) -> str | bytes:
-    try:
-        return os.fspath(path)
-    except TypeError:
-        raise InvalidInputError(f"path={path!r:.80} but it should be the name of a file") from None

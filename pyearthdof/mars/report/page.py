@@ -271,7 +271,7 @@ def _rows_section(model, about: About, names, rows: Rows | None) -> Html:
 
 
 def _degrees_of_freedom(model, about: About) -> Html:
-    """What MARS counts, and what its search really uses where that is known."""
+    """The count of MARS, and what its search really uses where that is known."""
     if model.is_merged:
         return Html(_measured_df(model))
     r, c = model.n_terms, model.penalty
@@ -387,7 +387,9 @@ def _residuals(names, rows: Rows) -> str:
         zero = Line([fit.min(), fit.max()], [0, 0], colour=1, is_dashed=True)
         said = f"residuals against {across}"
         drawn.append(chart([zero, Points(fit, y - fit)], across, "residual", said))
-    return _charts(drawn) + _said_some(rows)
+    n = len(rows.predicted)
+    more = note(f"{MOST_POINTS} of {n} rows are drawn.") if n > MOST_POINTS else ""
+    return _charts(drawn) + more
 
 
 def _charts(drawn: list[Html]) -> str:
@@ -431,29 +433,22 @@ def _some(n: int) -> np.ndarray:
     return np.arange(n) if n <= MOST_POINTS else np.linspace(0, n - 1, MOST_POINTS).astype(int)
 
 
-def _said_some(rows: Rows) -> str:
-    n = len(rows.predicted)
-    return note(f"{MOST_POINTS} of {n} rows are drawn.") if n > MOST_POINTS else ""
-
-
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
 MOST_ROWS = 500
 
 
 def explorer_data(predictions: Predictions, about: About) -> dict:
-    """What the script is told beside the model."""
+    """The data for the script beside the model."""
     rows = about.new.controls if about.new is not None else None
     return predictions.controls.to_dict() | {
         "classes": None if about.classes is None else list(about.classes),
         "threshold": about.threshold,
         "order": _order(predictions),
         "quantiles": {f"{level:g}": norm.ppf(1 - (1 - level) / 2) for level in _levels(about)},
-        "rows": [] if rows is None else _without_nan(rows[:MOST_ROWS]),
+        "rows": []
+        if rows is None
+        else [[None if v != v else v for v in row] for row in rows[:MOST_ROWS].tolist()],
     }
-
-
-def _without_nan(rows: np.ndarray) -> list[list[float | None]]:
-    return [[None if value != value else value for value in row] for row in rows.tolist()]
 
 
 def explorer_html(predictions: Predictions, about: About) -> Html:

@@ -94,14 +94,8 @@ class RBSpline(_RegressionSpline):
 class RNaturalSpline(_RegressionSpline):
     """Natural cubic spline on R's `splines::ns(x, df = n_basis, intercept = TRUE)`.
 
-    Parameters
-    ----------
-    n_basis : int
-        Number of basis functions, 2 or more.
+    The argument is as in `RBSpline`; 2 basis functions are the least.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> from pyearthdof.procedures import RNaturalSpline
     >>> x = np.arange(1.0, 101.0)
     >>> RNaturalSpline(5).fit(x[:, None], np.sin(x / 20)).trace_

@@ -154,25 +154,16 @@ class MonotoneSmoothingSpline(_MonotoneSpline):
 
     Attributes
     ----------
-    coef_, unique_coef_, knots_, fitted_values_
-        As in `MonotoneCubicSpline`.
-    trace_ : float
-        tr S(y) on the active set, tr[B Z (Z'(B'B + lam Omega) Z)^-1 Z'B'] with Z = G'.
-    n_coef_ : int
-        Number of knots + 2.
-
-    Notes
-    -----
-    The ridge pulls the level towards zero by a factor of about 1 - 6e-6 J lam / n.
+    As `MonotoneCubicSpline` has them. `trace_` is tr S(y) on the active set, tr[B Z (Z'(B'B + lam Omega)
+    Z)^-1 Z'B'] with Z = G', and `n_coef_` the number of knots + 2.
 
     Examples
     --------
     >>> import numpy as np
     >>> from pyearthdof.procedures.splines.monotone import MonotoneSmoothingSpline
     >>> x = np.arange(1.0, 101.0)
-    >>> model = MonotoneSmoothingSpline(lam=0.01).fit(x, np.minimum(x, 50.0))
-    >>> bool(np.all(np.diff(model.predict(x)) > -1e-12)), model.n_coef_
-    (True, 64)
+    >>> MonotoneSmoothingSpline(lam=0.01).fit(x, np.minimum(x, 50.0)).n_coef_
+    64
     """
 
     def __init__(self, lam, increasing=True):

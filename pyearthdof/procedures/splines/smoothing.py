@@ -298,10 +298,8 @@ class SmoothingSpline(LamOrDf):
 
     Attributes
     ----------
-    coef_ : (n_coef_,) array
-        Coefficients of the B-splines.
-    knots_ : array
-        Knots on the scale of x, the ends four times.
+    coef_, knots_, fitted_values_, trace_
+        As in `CubicSpline`.
     lam_ : float
         The lambda used.
     fitted_values_ : (n,) array

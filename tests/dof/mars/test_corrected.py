@@ -164,8 +164,6 @@ def test_the_data_are_checked_once_for_the_measurement_and_the_fit(mu):
         model.fit(X, y)
     finally:
         sys.setprofile(None)
-    once = ["check_design", "Columns.learn", "check_responses"]
-    if mu is None:  # around the fit it is fitted again with other options
-        once.append("check_options")
+    once = ["check_design", "Columns.learn", "check_responses", "check_options"]
     assert [calls[name] for name in once] == [1] * len(once)
     assert calls["numbers_by_name"] == 0

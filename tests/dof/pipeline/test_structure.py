@@ -32,7 +32,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import pyearthdof.procedures as ours
 from pyearthdof import degrees_of_freedom
-from pyearthdof.dof.montecarlo.adapters import (
+from pyearthdof.procedures.scikit_learn import (
     df_statistic_of,
     is_blind,
     is_linear_smoother,

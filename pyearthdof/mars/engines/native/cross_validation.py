@@ -28,7 +28,7 @@ from .glm_fit import GlmStoppedError, as_shares, fit_glm, fit_glms
 
 @dataclass(frozen=True)
 class Fold:
-    """What one fold tells: rows of R's tables, and the predictions of the rows that were left out."""
+    """The results of one fold: rows of R's tables, and the predictions of the rows that were left out."""
 
     nterms: int
     nvars: int

@@ -194,12 +194,13 @@ def forward_pass(
     `design` is X with its columns sorted, where that is known already.
     """
     settings = pass_settings(options, len(X), as_earth=as_earth)
+    is_scaled = options.is_scaled(Y.shape[1])
     if weights is not None:
         _check_weighted(weights, settings)
     if design is None:
         design = make_design(X, n_threads)
     importance = response_importance(options.response_weight, Y.shape[1])
-    rows, spread = scale_responses(Y * importance, options.is_scaled(Y.shape[1]))
+    rows, spread = scale_responses(Y * importance, is_scaled)
     given: tuple = (exact,)
     if weights is not None:
         given = (weights, _core.weighted_null_rss(rows, weights), exact)
@@ -393,7 +394,9 @@ def _prune_and_solve(
     importance = response_importance(options.response_weight, Y.shape[1])
     root = None if weights is None else np.sqrt(weights)[:, None]
     weighted = Y if root is None else root * Y
-    slopes = slope_rows(forward.dirs, forward.cuts, options.monotone)
+    slopes = None
+    if options.monotone:
+        slopes = slope_rows(forward.dirs, forward.cuts, options.monotone)
     if slopes is None:
         pruned = prune(forward.bx, weighted * importance, options, search.subsets)
     else:
@@ -446,7 +449,7 @@ def _per_response(
     Y: np.ndarray, fitted: np.ndarray, residuals: np.ndarray, weights: np.ndarray | None,
     options: EarthOptions, statistics: dict[str, Any],
 ) -> dict[str, np.ndarray]:  # fmt: skip
-    """What each response by itself has of the fit, with earth's rules for weights."""
+    """Statistics of the fit for each response, with earth's rules for weights."""
     n, m = Y.shape
     cases = 1.0 if weights is None else weights
     penalty, n_terms = options.penalty, len(statistics["selected"])
@@ -522,39 +525,26 @@ def fit_one(
     data: TrainingData, options: EarthOptions, n_threads: int = 1, search: Search = Search()
 ) -> Fit:
     """Fit one model, without cross-validation."""
-    responses, weights = _earth_part(data, options, check=True)
+    responses, weights = data.all_responses, data.all_weights
+    if options.glm_family is not None:
+        check_responses(data, options)
+        responses, weights = earth_part(data, options)
     y = _without(responses.values, data.all_offset)
     if data.subset is not None:
         responses = responses.rows(data.subset)
-    _warn_if_constant(taken(y, data.subset), options)
+    used = y if data.subset is None else y[data.subset]
+    if used.ndim == 1 and options.scale_y is not False and np.ptp(used) == 0:
+        value = f"{used[0]:g}"
+        text = f"Cannot scale y (values are all equal to {value}) Use Scale.y=FALSE to silence this warning"
+        warn_user(text, RWarning)
     X, names = data.all_design.values, data.design.names
     found = fit(X, y, options, weights, names, data.subset, n_threads, search)
     return _completed(found, data, responses, options, n_threads)
 
 
-def _earth_part(
-    data: TrainingData, options: EarthOptions, *, check: bool = False
-) -> tuple[Responses, np.ndarray | None]:
-    """Responses and case weights of all rows as earth searches terms for them."""
-    if options.glm_family is None:
-        return data.all_responses, data.all_weights
-    if check:
-        check_responses(data, options)
-    return earth_part(data, options)
-
-
 def _without(y: np.ndarray, offset: np.ndarray | None) -> np.ndarray:
     """The responses less a formula's offset."""
     return y if offset is None else (y.T - offset).T
-
-
-def _warn_if_constant(y: np.ndarray, options: EarthOptions) -> None:
-    if y.ndim == 1 and options.scale_y is not False and np.ptp(y) == 0:
-        warn_user(
-            f"Cannot scale y (values are all equal to {y[0]:g}) Use Scale.y=FALSE to silence this "
-            "warning",
-            RWarning,
-        )
 
 
 def _completed(
@@ -602,8 +592,9 @@ def _weighted_terms(
     model: MarsModel, data: TrainingData, options: EarthOptions
 ) -> tuple[Responses, np.ndarray | None, np.ndarray]:
     """earth's responses and case weights, and all terms of the forward pass times the weights' roots."""
-    X = data.design.values
-    responses, weights = _earth_part(data, options)
+    X, responses, weights = data.design.values, data.all_responses, data.all_weights
+    if options.glm_family is not None:
+        responses, weights = earth_part(data, options)
     weights = effective_weights(weights, len(data.all_design.values), options)
     weights = taken(weights, data.subset)
     root = np.ones(len(X)) if weights is None else np.sqrt(weights)
@@ -736,8 +727,8 @@ class BoundNative(BoundEngine):
         X = np.asarray(X, dtype=float)
         super().__init__(X, default_names(X.shape[1]) if names is None else names, options)
         self.settings = pass_settings(options, len(self.X))
-        self.design = make_design(self.X)
         self.linpreds, self.is_scaled = list(options.linpreds), options.is_scaled(1)
+        self.design = make_design(self.X)
 
     def fit_many(
         self, Y: np.ndarray, n_threads: int = 1, weights: np.ndarray | None = None
@@ -763,12 +754,8 @@ class BoundNative(BoundEngine):
         return Fits(fitted.T, terms, terms)
 
     def fit_path(
-        self,
-        Y: np.ndarray,
-        nks: Sequence[int],
-        n_threads: int = 1,
-        weights: np.ndarray | None = None,
-    ) -> PathFits:
+        self, Y: np.ndarray, nks: Sequence[int], n_threads: int = 1, weights: np.ndarray | None = None,
+    ) -> PathFits:  # fmt: skip
         """Unpruned fits at each nk from one forward pass for each response.
 
         Without a threshold the fit at nk = k is the beginning of the pass at any larger nk, so `thresh`
@@ -786,7 +773,9 @@ class BoundNative(BoundEngine):
 
     def sequence(self, y: np.ndarray, weights: np.ndarray | None = None) -> SubsetSequence:
         """The forward pass of a response and the best subset of each size, as `fit_sizes` finds them."""
-        weights = effective_weights(weights, len(y), self.options)
+        return self._sequence(y, effective_weights(weights, len(y), self.options))
+
+    def _sequence(self, y: np.ndarray, weights: np.ndarray | None) -> SubsetSequence:
         forward = forward_pass(
             self.X,
             y[:, None],
@@ -853,26 +842,15 @@ class BoundNative(BoundEngine):
     def _sizes_of_one(
         self, y: np.ndarray, direction: np.ndarray | None, weights: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray | None]:
-        root = np.ones(len(y)) if weights is None else np.sqrt(weights)
-        forward = forward_pass(
-            self.X,
-            y[:, None],
-            self.options,
-            weights,
-            self.names,
-            as_earth=False,
-            design=self.design,
-        )
-        weighted = root * y
-        columns = np.ascontiguousarray(forward.bx.T)
-        found = find_subsets(columns, weighted[:, None], self.options)
+        sequence = self._sequence(y, weights)
+        rss, best = sequence.found.rss, sequence.found.best
         if direction is None:
-            return found.rss, None
-        products = np.empty(len(found.rss))
+            return rss, None
+        products = np.empty(len(rss))
         for k in range(len(products)):
-            q, _ = np.linalg.qr(columns[found.best[k, : k + 1]].T)
-            products[k] = (q.T @ weighted) @ (q.T @ direction)
-        return found.rss, products
+            q, _ = np.linalg.qr(sequence.columns[best[k, : k + 1]].T)
+            products[k] = (q.T @ sequence.weighted) @ (q.T @ direction)
+        return rss, products
 
 
 def _repeated(values: np.ndarray, width: int) -> np.ndarray:
@@ -893,13 +871,9 @@ class NativeEngine(Engine):
         return fit_complete(data, options, n_threads, seed)
 
     def reprune(
-        self,
-        fit: Fit,
-        data: TrainingData,
-        options: EarthOptions,
-        seed: int | None = None,
+        self, fit: Fit, data: TrainingData, options: EarthOptions, seed: int | None = None,
         n_threads: int = 1,
-    ) -> Fit:
+    ) -> Fit:  # fmt: skip
         return fit_complete(data, options, n_threads, seed, fit.model)
 
     def bind(self, design: Design, options: EarthOptions) -> BoundNative:

@@ -254,7 +254,7 @@ class _Point:
 
 @dataclass(frozen=True)
 class _Problem:
-    """What does not change between iterations. `ridge` holds the roots of the penalties of the columns."""
+    """The constants of an iteration. `ridge` holds the roots of the penalties of the columns."""
 
     columns: np.ndarray
     response: Response

@@ -196,25 +196,16 @@ ROUNDING = 50 * np.finfo(float).eps
 
 @dataclass
 class Trust:
-    """What is known of the last step; lengths are scaled by D.
+    """Knowledge of the last step; lengths are scaled by D."""
 
-    Parameters
-    ----------
-    gradient : length of D^-1 g.
-    length, slope, gain : of the step: its length, g'step, and the reduction that the model promises.
-    alpha : its damping, 0 for a full Newton step, negative in the nearly singular case.
-    newton_length, newton_gain : of the full step; the length is not positive where there is none.
-    radius, last_radius : of the trust region now, and when the last step was computed.
-    """
-
-    gradient: float
+    gradient: float  # length of D^-1 g
     length: float
-    newton_length: float
-    slope: float
-    alpha: float
+    newton_length: float  # of the full step; not positive where there is none
+    slope: float  # g'step
+    alpha: float  # damping, 0 for a full Newton step, negative in the nearly singular case
     newton_gain: float
-    gain: float
-    radius: float
+    gain: float  # the reduction that the model promises
+    radius: float  # of the trust region now, and when the last step was computed
     last_radius: float
 
 
@@ -549,7 +540,7 @@ SHRINK, GROW = 0.1, 4.0  # the most that the radius changes by
 
 
 class Verdict(enum.IntEnum):
-    """What to do next; from CONVERGED_X on R's code is 4 less."""
+    """The next thing to do; from CONVERGED_X on R's code is 4 less."""
 
     SWITCH_OR_SHRINK = 1
     SWITCH_OR_TAKE = 2
@@ -576,28 +567,17 @@ class Restore(enum.IntEnum):
 
 @dataclass
 class Judge:
-    """Sees the steps of the iterations one after the other.
+    """Sees the steps of the iterations one after the other."""
 
-    Parameters
-    ----------
-    f, f0 : half the sum of squares now, and at the start of the iteration.
-    model : 1 for Gauss-Newton, 2 for the augmented one.
-    calls, best_call : number of evaluations so far, and that of the best step of this iteration.
-    too_big : the sum of squares was too large to be computed.
-    change : relative change of the parameters by the step.
-    factor : to multiply the radius by.
-    decrease : f0 - f.
-    """
-
-    f: float = 0.0
-    f0: float = 0.0
-    model: int = 1
-    calls: int = 1
-    best_call: int = 1
-    too_big: bool = False
-    change: float = 0.0
-    factor: float = 1.0
-    decrease: float = 0.0
+    f: float = 0.0  # half the sum of squares now
+    f0: float = 0.0  # and at the start of the iteration
+    model: int = 1  # 1 for Gauss-Newton, 2 for the augmented one
+    calls: int = 1  # number of evaluations so far
+    best_call: int = 1  # that of the best step of this iteration
+    too_big: bool = False  # the sum of squares was too large to be computed
+    change: float = 0.0  # of the parameters by the step, relative
+    factor: float = 1.0  # of the radius
+    decrease: float = 0.0  # f0 - f
     verdict: Verdict = Verdict.TAKE
     restore: Restore = Restore.NOTHING
     switched_back: bool = False
@@ -810,13 +790,10 @@ class NoMinimum(ValueError):
 
 
 def minimise(model: Model, start: np.ndarray, max_iterations: int) -> np.ndarray:
-    """The parameters that R's nls ends with.
+    """The parameters that R's nls ends with, after `max_iterations` at most.
 
-    Parameters
-    ----------
-    model : gives residuals and their slopes (rows x parameters) at parameters, or raises `NoMinimum`.
-    start : parameters, no more than there are residuals.
-    max_iterations : R's maxiter.
+    `model` gives residuals and their slopes (rows x parameters) at parameters, or raises `NoMinimum`; there
+    are no more parameters than residuals.
     """
     with np.errstate(all="ignore"):
         search = _Search(model, start)

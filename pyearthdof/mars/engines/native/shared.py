@@ -83,7 +83,7 @@ class SharedEngine(NativeEngine):
 
 
 def _recall(known: list[tuple[list, Any]], key: list[Any]) -> Any:
-    """What was found for a key; keys are few, and hold arrays and functions."""
+    """The result of a function for a key; keys are few, and hold arrays and functions."""
     for other, found in known:
         if all(_same(a, b) for a, b in zip(key, other, strict=True)):
             return found

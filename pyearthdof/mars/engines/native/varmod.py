@@ -57,12 +57,6 @@ class Regression:
     scale: float = np.nan  # of the residuals of a robust regression
 
 
-def variance_of_predictions(cv: dict) -> np.ndarray:
-    """Variance of the out-of-fold predictions of each row over the repetitions of cross-validation."""
-    values = cv["tables"]["cv.oof.fit.tab"]["values"]
-    return np.array([r_variance(row) for row in values])
-
-
 def fit_variance(
     details: Fit, data: TrainingData, options: EarthOptions, cv: dict, draws: RDraws
 ) -> tuple[VarianceModel, VarianceErrors]:
@@ -74,7 +68,9 @@ def fit_variance(
     with np.errstate(divide="ignore", invalid="ignore"):
         correction = n / ((n - model.n_terms) * (1 - leverages))
         squared = correction * (data.responses.values - fitted) ** 2
-        residuals = power(squared + variance_of_predictions(cv), 0.5)
+        # the variance of a row's out-of-fold predictions over the repetitions of cross-validation
+        spread = [r_variance(row) for row in cv["tables"]["cv.oof.fit.tab"]["values"]]
+        residuals = power(squared + spread, 0.5)
     if not np.isfinite(residuals).all():
         raise InvalidInputError(
             f"the model has {model.n_terms} terms on {n} rows, which leaves nothing for a variance model"
@@ -99,7 +95,7 @@ def fit_variance(
 
 
 def _regressors(method: str, exponent: float, fitted: np.ndarray, X: np.ndarray) -> np.ndarray:
-    """What the absolute residuals are regressed on, as columns."""
+    """The regressors of the absolute residuals, as columns."""
     if method.startswith("x."):
         return X
     if method == "const":

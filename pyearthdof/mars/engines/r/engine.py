@@ -42,13 +42,9 @@ class REngine(Engine):
         return _fit(data, options, seed)
 
     def reprune(
-        self,
-        fit: Fit,
-        data: TrainingData,
-        options: EarthOptions,
-        seed: int | None = None,
+        self, fit: Fit, data: TrainingData, options: EarthOptions, seed: int | None = None,
         n_threads: int = 1,
-    ) -> Fit:
+    ) -> Fit:  # fmt: skip
         bridge.require("earth")
         if data.formula is None:
             options = replace(options, allowed=None, interactions=None)
@@ -215,6 +211,8 @@ def fit_from(
         **per_response,
         **parts,
     )
+    described = found["variance"]
+    has_sd = described is not None and "coef" in described
     return Fit(
         model=model,
         bx=found["bx"],
@@ -223,8 +221,8 @@ def fit_from(
         leverages=found["leverages"],
         r_object=found["object"],
         cv=found["cv"],
-        sd=_training_sd(found["variance"]),
-        varmod_errors=_errors_from(found["variance"]),
+        sd=sd_of(described["fitted"], float(described["min.sd"][0])) if has_sd else None,
+        varmod_errors=_errors_from(described),
         glm_y=None if found["glm"] is None else _per_response(found["glm"]["y"], single),
     )
 
@@ -258,12 +256,6 @@ def _errors_from(described: Described | None) -> VarianceErrors | None:
     return VarianceErrors(
         tuple(names), every, float(rsq[0]) if rsq is not None and len(rsq) else None
     )
-
-
-def _training_sd(described: Described | None) -> np.ndarray | None:
-    if described is None or "coef" not in described:
-        return None
-    return sd_of(described["fitted"], float(described["min.sd"][0]))
 
 
 def _variance_from(found: Described) -> VarianceModel | None:
@@ -317,12 +309,8 @@ class BoundR(BoundInR):
         return Fits(fitted, terms, terms)
 
     def fit_path(
-        self,
-        Y: np.ndarray,
-        nks: Sequence[int],
-        n_threads: int = 1,
-        weights: np.ndarray | None = None,
-    ) -> PathFits:
+        self, Y: np.ndarray, nks: Sequence[int], n_threads: int = 1, weights: np.ndarray | None = None,
+    ) -> PathFits:  # fmt: skip
         """Unpruned fits at each nk from one forward pass for each response, where it can be cut."""
         refuse_weights(weights)
         check_path(self.options)

@@ -46,12 +46,8 @@ class BoundMda(BoundInR):
         return Fits(fitted, terms, terms)
 
     def fit_path(
-        self,
-        Y: np.ndarray,
-        nks: Sequence[int],
-        n_threads: int = 1,
-        weights: np.ndarray | None = None,
-    ) -> PathFits:
+        self, Y: np.ndarray, nks: Sequence[int], n_threads: int = 1, weights: np.ndarray | None = None,
+    ) -> PathFits:  # fmt: skip
         """Every nk is fitted by itself: mda does not return its path."""
         refuse_weights(weights)
         each = [self._many(Y, self.given | {"nk": nk}) for nk in nks]

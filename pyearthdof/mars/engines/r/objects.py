@@ -77,9 +77,12 @@ def read_r(source: Any) -> tuple[Fit, dict[str, Any]]:
             "object of rpy2"
         )
     _check_described(found)
+    degree = found["degree"]
+    if degree is None:
+        degree = [max(1, int((found["dirs"] != 0).sum(axis=1).max()))]
     options = EarthOptions(
         n_features=len(found["feature.names"]),
-        degree=_degree(found),
+        degree=int(degree[0]),
         thresh=float(found["thresh"][0]),
         pmethod=found["pmethod"][0],
     )
@@ -97,7 +100,7 @@ def read_r(source: Any) -> tuple[Fit, dict[str, Any]]:
 
 
 def _described(what: str, function: str, argument: Any) -> dict[str, Any]:
-    """What R tells of an earth object; a damaged one can make it stumble, or hold what cannot travel."""
+    """R's description of an earth object; a damaged one can make it stumble, or hold what cannot travel."""
     try:
         return bridge.call(function, argument)
     except (RError, TypeError) as error:
@@ -116,13 +119,6 @@ def _columns_from(found: Described, model: MarsModel) -> Columns | None:
     )
     known = not columns.is_numeric and columns.feature_names == model.feature_names
     return columns if known else None
-
-
-def _degree(found: Described) -> int:
-    given = found["degree"]
-    return (
-        int(given[0]) if given is not None else max(1, int((found["dirs"] != 0).sum(axis=1).max()))
-    )
 
 
 def _formula_from(found: Described) -> Formula | None:

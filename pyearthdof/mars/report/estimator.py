@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..._utils.checks import as_numbers, by_position, check_level
-from ..._utils.files import write_whole
+from ..._utils.files import check_path, write_whole
 from ..._utils.html import ShowsItself
 from ...exceptions import InvalidInputError
 from ..data.classes import class_names
@@ -29,7 +28,7 @@ def write_report(
     """Write the page of `MarsEstimator.report`."""
     level = check_level(level)
     _check_df(df)
-    path = _check_path(path)
+    path = check_path(path)
     by_position(X, y=y)
     new = None if X is None else _new_rows(estimator, X, y)
     if X is None and y is not None:
@@ -152,10 +151,3 @@ def _check_df(df: Any) -> None:
             f"df={df!r:.80} but it should be a result of correct_penalty, degrees_of_freedom or "
             "self_consistency"
         )
-
-
-def _check_path(path: Any) -> str | bytes:
-    try:
-        return os.fspath(path)
-    except TypeError:
-        raise InvalidInputError(f"path={path!r:.80} but it should be the name of a file") from None

@@ -237,7 +237,7 @@ class TestModesAndLinks:
         model = Earth(engine="native").fit(np.arange(20.0)[:, None], np.arange(20.0))
         for save in (model.save, model.report, model.model_.save):
             with pytest.raises(
-                InvalidInputError, match="path=.* but it should be the name of a file"
+                InvalidInputError, match=r"path=.* but it should be the name of a file"
             ):
                 save(path)
         if not hasattr(path, "read"):

@@ -7,14 +7,26 @@ import os
 import secrets
 import stat
 from pathlib import Path
+from typing import Any
 
-from ..exceptions import PyEarthDofError
+from ..exceptions import InvalidInputError, PyEarthDofError
 
 _PARTIAL = ".partial-"
 
 
 class FileNotWrittenError(PyEarthDofError, OSError):
     """The disk is full, the folder is read-only, ...; the message names the file and the reason."""
+
+
+def check_path(path: Any) -> str:
+    """The name of a file as text."""
+    try:
+        name = os.fsdecode(path)
+    except TypeError:
+        name = "\0"
+    if "\0" in name:
+        raise InvalidInputError(f"path={path!r:.80} but it should be the name of a file")
+    return name
 
 
 def write_whole(file: str | os.PathLike, content: str | bytes) -> None:
@@ -24,6 +36,7 @@ def write_whole(file: str | os.PathLike, content: str | bytes) -> None:
     FIFO or a device cannot be replaced: the content is written into it. After a `FileNotWrittenError` the old
     file is as it was, and nothing else is left.
     """
+    file = check_path(file)
     data = content.encode("utf-8") if isinstance(content, str) else content
     try:
         try:
@@ -37,7 +50,7 @@ def write_whole(file: str | os.PathLike, content: str | bytes) -> None:
                 stream.write(data)
     except OSError as error:
         raise FileNotWrittenError(
-            f"{str(file)!r} could not be written: {error.strerror or error}"
+            f"{file!r} could not be written: {error.strerror or error}"
         ) from error
 
 

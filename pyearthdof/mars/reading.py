@@ -13,6 +13,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from .._utils.files import check_path
 from ..exceptions import InvalidInputError
 
 MAX_ENTRIES = 10_000_000  # of a matrix in a file; earth allows 1000 terms
@@ -33,14 +34,15 @@ def plain(value):
     return value
 
 
-def read_file(file: str | os.PathLike | IO[bytes]) -> str:
-    """The text of a saved model: of a file, or of a stream of bytes."""
+def read_file(file: str | os.PathLike | IO[bytes] | IO[str]) -> str:
+    """The text of a saved model: of a file, or of a stream."""
     try:
-        if isinstance(file, (str, os.PathLike)):
-            return Path(file).read_text(encoding="utf-8")
-        return file.read().decode("utf-8")
+        if hasattr(file, "read"):
+            content = file.read()
+            return content if isinstance(content, str) else content.decode("utf-8")
+        return Path(check_path(file)).read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        name = file if isinstance(file, (str, os.PathLike)) else "standard input"
+        name = "standard input" if hasattr(file, "read") else os.fsdecode(file)
         raise InvalidInputError(f"{name} is not a saved MARS model: {error}") from error
 
 

@@ -1,6 +1,7 @@
 """The disk is full, the folder becomes read-only, a stored cell is damaged: said, and nothing lost."""
 
 import errno
+import io
 import json
 import os
 import pickle
@@ -15,7 +16,7 @@ import numpy as np
 import pytest
 
 import pyearthdof.experiments
-from pyearthdof import cli
+from pyearthdof import Earth, MarsModel, cli
 from pyearthdof._utils.files import FileNotWrittenError, write_whole
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.experiments import Experiment
@@ -94,7 +95,7 @@ class TestFull:
         out = ("--out", str(small_disk))
         code, lines = run_cli(monkeypatch, capsys, None, *out)
         assert code == 3 and len(lines) == 1
-        assert str(small_disk) in lines[0] and "No space left on device; once that" in lines[0]
+        assert str(small_disk) in lines[0] and "No space left on device; after fixing this" in lines[0]
         kept = files(small_disk)
         assert kept and not [name for name in kept if name.startswith(".partial")]
         assert all(name.startswith("T-means-") for name in kept), "something half-written is left"
@@ -230,6 +231,25 @@ class TestModesAndLinks:
         with pytest.raises(FileNotWrittenError, match="No space left on device"):
             write_whole(link, "x")
         assert link.is_symlink() and Path("/dev/full").is_char_device()
+
+    @pytest.mark.parametrize("path", [None, 3, 2.5, ["a.json"], io.StringIO(), "a\0.json"])
+    def test_what_names_no_file_is_refused(self, path):
+        model = Earth(engine="native").fit(np.arange(20.0)[:, None], np.arange(20.0))
+        for save in (model.save, model.report, model.model_.save):
+            with pytest.raises(
+                InvalidInputError, match=r"path=.* but it should be the name of a file"
+            ):
+                save(path)
+        if not hasattr(path, "read"):
+            with pytest.raises(InvalidInputError, match="should be the name of a file"):
+                MarsModel.load(path)
+
+    def test_names_of_bytes_and_streams(self, tmp_path):
+        model = Earth(engine="native").fit(np.arange(20.0)[:, None], np.arange(20.0))
+        model.save(os.fsencode(tmp_path / "a.json"))
+        with open(tmp_path / "a.json") as text, open(tmp_path / "a.json", "rb") as stream:
+            for file in (os.fsencode(tmp_path / "a.json"), text, stream):
+                assert MarsModel.load(file).term_names == model.model_.term_names
 
     def test_a_folder_is_refused(self, tmp_path):
         with pytest.raises(FileNotWrittenError, match="Is a directory"):

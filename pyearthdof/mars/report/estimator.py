@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..._utils.checks import as_numbers, by_position, check_level
-from ..._utils.files import write_whole
+from ..._utils.files import check_path, write_whole
 from ..._utils.html import ShowsItself
 from ...exceptions import InvalidInputError
 from ..data.classes import class_names
@@ -33,10 +32,7 @@ def write_report(
             f"df={df!r:.80} but it should be a result of correct_penalty, degrees_of_freedom or "
             "self_consistency"
         )
-    try:
-        path = os.fspath(path)
-    except TypeError:
-        raise InvalidInputError(f"path={path!r:.80} but it should be the name of a file") from None
+    path = check_path(path)
     by_position(X, y=y)
     new = None if X is None else _new_rows(estimator, X, y)
     if X is None and y is not None:

@@ -3,6 +3,8 @@
 python benchmarks/cluster.py costs --cells FOLDER    cost model, from the cells of penalty_table.py
 python benchmarks/cluster.py overhead                a task of no work: time, memory of the scheduler
 python benchmarks/cluster.py store                   a cell to disk and back: time, bytes
+python benchmarks/cluster.py wire                    bytes a repetition, scheduler time a task: 10,000 x 100
+python benchmarks/cluster.py schedule --each 0.05    a million repetitions on 100 workers, simulated
 python benchmarks/cluster.py study --out FOLDER --scheduler tcp://HOST:8786 \\
     --n 50 100 200 --p 1 2 4 --nk 5 11 21 --degree 1 2
 
@@ -15,10 +17,16 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import heapq
 import json
 import os
+import socket
+import subprocess
+import sys
 import tempfile
+import threading
 import time
+from collections import Counter
 from itertools import product
 from pathlib import Path
 
@@ -26,7 +34,8 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed, parallel_config
 
-from pyearthdof import correct_penalty
+from pyearthdof import Earth, correct_penalty, degrees_of_freedom
+from pyearthdof.dof.montecarlo import cluster as on_dask
 from pyearthdof.dof.montecarlo.workers import run_tasks
 from pyearthdof.dof.results import package_versions
 from pyearthdof.experiments.runner import CellStore
@@ -41,7 +50,7 @@ INTERCEPT, POWERS = -11.77, {"n": 0.481, "p": 0.242, "nk": 0.421, "degree": 0.63
 def main() -> None:
     """Run what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("work", choices=["costs", "overhead", "store", "study"])
+    parser.add_argument("work", choices=["costs", "overhead", "store", "study", "wire", "schedule"])
     parser.add_argument("--cells", type=Path, help="folder of penalty_table.py")
     parser.add_argument("--out", type=Path, help="folder of the study's results")
     parser.add_argument("--scheduler", help="address of a dask scheduler")
@@ -49,6 +58,8 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=5, help="measurements; the median counts")
     parser.add_argument("--seconds", type=float, default=60.0, help="work of a chunk")
     parser.add_argument("--n-rep", type=int, default=100)
+    parser.add_argument("--each", type=float, default=0.05, help="seconds of a repetition")
+    parser.add_argument("--task", type=float, default=0.002, help="seconds of the scheduler a task")
     for name in FACTORS:
         parser.add_argument(f"--{name}", type=int, nargs="+", default=[1])
     arguments = parser.parse_args()
@@ -58,6 +69,10 @@ def main() -> None:
         print_overhead(arguments.runs)
     elif arguments.work == "store":
         print_store(arguments.runs)
+    elif arguments.work == "wire":
+        print_wire(arguments.workers, arguments.n_rep)
+    elif arguments.work == "schedule":
+        print_schedule(arguments.each, arguments.task)
     else:
         study(arguments)
 
@@ -287,6 +302,169 @@ def store_once(size: int, files: int) -> tuple[float, float, float]:
         read, _ = timed(lambda _: [work.store.get(key) for key in keys], files)
         n_bytes = work.store.file(keys[0]).stat().st_size
     return write / (files * size), read / (files * size), n_bytes / size
+
+
+# --- wire ------------------------------------------------------------------------------------------
+
+LARGE = (10_000, 100)
+
+
+class Relay:
+    """Passes connections on to a port of this machine and counts the bytes of each direction."""
+
+    def __init__(self, port: int):
+        self.port, self.bytes = port, Counter()
+        self._server = socket.create_server(("127.0.0.1", 0))
+        self.address = f"tcp://127.0.0.1:{self._server.getsockname()[1]}"
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        while True:
+            near, _ = self._server.accept()
+            far = socket.create_connection(("127.0.0.1", self.port))
+            for way, source, target in (("to", near, far), ("from", far, near)):
+                threading.Thread(target=self._pass, args=(way, source, target), daemon=True).start()
+
+    def _pass(self, way: str, source: socket.socket, target: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while data := source.recv(1 << 16):
+                self.bytes[way] += len(data)
+                target.sendall(data)
+        with contextlib.suppress(OSError):
+            target.shutdown(socket.SHUT_WR)
+
+
+def free_port() -> int:
+    """A port of this machine that nobody listens on."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+@contextlib.contextmanager
+def real_processes(workers: int):
+    """`dask scheduler` and `dask worker` on loopback: the scheduler's process, and a relay for each side."""
+    port, dask = free_port(), [sys.executable, "-m", "dask"]
+    local = ["--host", "127.0.0.1", "--dashboard-address", "127.0.0.1:0"]
+    with contextlib.ExitStack() as stack:
+
+        def start(*command: str) -> subprocess.Popen:
+            process = subprocess.Popen([*dask, *command, *local], stderr=subprocess.DEVNULL)
+            stack.callback(process.wait)
+            stack.callback(process.terminate)
+            return process
+
+        scheduler = start("scheduler", "--port", str(port))
+        client, worker = Relay(port), Relay(port)
+        count = ("--nworkers", str(workers), "--nthreads", "1")
+        while True:
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+                break
+            time.sleep(0.1)
+        start("worker", worker.address, *count)
+        yield scheduler, client, worker
+
+
+def print_wire(workers: int, n_rep: int) -> None:
+    """What degrees of freedom of a large design send, by runs of two lengths."""
+    import psutil
+    from distributed import Client
+
+    X = np.random.default_rng(0).normal(size=LARGE)
+    with (
+        real_processes(workers) as (scheduler, to_client, to_workers),
+        Client(to_client.address) as client,
+        parallel_config("dask"),
+    ):
+        client.wait_for_workers(workers, timeout=120)
+        process, submit = psutil.Process(scheduler.pid), client.submit
+
+        def run(count: int) -> np.ndarray:
+            tasks = 0
+
+            def counted(*arguments, **options):
+                nonlocal tasks
+                tasks += 1
+                return submit(*arguments, **options)
+
+            client.submit = counted
+            before, wall = sent(), time.perf_counter()
+            degrees_of_freedom(Earth(engine="native"), X, n_rep=count, random_state=1)
+            seconds = time.perf_counter() - wall
+            return np.array([*(sent() - before), tasks, seconds])
+
+        def sent() -> np.ndarray:
+            cpu = sum(process.cpu_times()[:2])
+            between = sum(client.run(copies_from_others).values())
+            ways = [relay.bytes[way] for relay in (to_client, to_workers) for way in ("to", "from")]
+            return np.array([*ways, between, cpu])
+
+        run(2 * workers)  # imports
+        short, long = run(n_rep), run(2 * n_rep)
+    n, p = LARGE
+    print(
+        f"{n:,} x {p}, X {X.nbytes / 1e6:.1f} MB, {workers} workers, {n_rep} and {2 * n_rep} repetitions"
+    )
+    names = (
+        "client to scheduler",
+        "scheduler to client",
+        "workers to scheduler",
+        "scheduler to workers",
+    )
+    for name, first, second in zip(names, short, long, strict=False):
+        each = (second - first) / n_rep
+        print(f"  {name:22s} {each:12,.0f} bytes a repetition, {first - each * n_rep:14,.0f} once")
+    copies, cpu, tasks, seconds = long[4:] + short[4:]
+    print(f"  {copies / 2:.0f} copies of X from one worker to another in each run")
+    print(f"  {tasks:.0f} tasks, {1000 * cpu / tasks:.2f} ms of the scheduler's CPU a task")
+    print(
+        f"  {seconds:.1f} s, {1000 * seconds * workers / (3 * n_rep):.1f} ms a repetition and worker"
+    )
+
+
+def copies_from_others(dask_worker) -> int:
+    """How often a worker was sent something by another so far."""
+    return len(dask_worker.transfer_incoming_log)
+
+
+# --- schedule --------------------------------------------------------------------------------------
+
+
+def print_schedule(each: float, task: float, total: int = 1_000_000) -> None:
+    """A run with the package's own rule for chunks, on workers that are ready at once or join later."""
+    for workers, late in ((1, 0), (10, 0), (100, 0), (100, 50)):
+        seconds, tasks = simulate(total, each, task, workers, late)
+        ideal = total * each / workers * (1 + late / workers / 3)
+        joined = f", {late} of them {total * each / workers / 3:,.0f} s late" if late else ""
+        print(
+            f"{workers:4d} workers{joined}: {seconds:,.0f} s for {total:,} repetitions, "
+            f"{tasks:,} tasks, {100 * ideal / seconds:.1f} % of the ideal {ideal:,.0f} s"
+        )
+
+
+def simulate(total: int, each: float, task: float, workers: int, late: int) -> tuple[float, int]:
+    """Seconds and tasks of a run: one after the other the tasks pass the scheduler."""
+    chunks, rng = on_dask.Chunks(total), np.random.default_rng(0)
+    joining = total * each / workers / 3
+    free = [(0.0 if k >= late else joining, k) for k in range(workers)]
+    heapq.heapify(free)
+    running: list[tuple[float, int, float]] = []  # (end, repetitions, seconds)
+    handed, end, tasks, left = 0.0, 0.0, 0, total
+    while left > 0:
+        ready, worker = heapq.heappop(free)
+        start = max(ready, handed)
+        while running and running[0][0] <= start:
+            _, units, seconds = heapq.heappop(running)
+            chunks.learn(units, seconds)
+        present = workers - late if start < joining else workers
+        units = min(chunks.size(present), left)
+        chunks.hand_out(units)
+        left, tasks, handed = left - units, tasks + 1, start + task
+        seconds = units * each * rng.lognormal(sigma=0.1)  # chunks differ
+        end = max(end, handed + seconds)
+        heapq.heappush(running, (handed + seconds, units, seconds))
+        heapq.heappush(free, (handed + seconds, worker))
+    return end, tasks
 
 
 if __name__ == "__main__":

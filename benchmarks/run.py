@@ -17,6 +17,7 @@ import monte_carlo
 import predictions
 import scaling
 import threads
+import weighted
 from compare import measure
 from page import write_page
 from threadpoolctl import threadpool_limits
@@ -26,6 +27,7 @@ import procedures
 
 MODULES = {
     "mars": mars,
+    "weighted": weighted,
     "predictions": predictions,
     "classifier": classifier,
     "monte_carlo": monte_carlo,

@@ -54,7 +54,7 @@ class WeightedUpdating final : public Updating {
   double pair_noise(std::size_t slot, std::size_t pred, bool linear) const;
   Query query_of(const Line& line, double noise, const double* slope, double rss_null) const;
 
-  static constexpr double kUnsure = 1e-6;
+  static constexpr double kUnsure = 1e-3;  // share of its gain that is in doubt
 
   const double* roots_ = nullptr;
   double rss_ = 0.0, gap_ = 0.0;

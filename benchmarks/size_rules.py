@@ -404,7 +404,7 @@ def groups_of(kind: str, group: str, noise: str | None) -> list[str]:
         return [group]
     null = kind == "null"
     if noise is None:
-        return [f"{group}, null" if null else group]
+        return ["classes and counts, null"] if null else ["classes and counts with signal", group]
     if not null:
         return ["all truths with signal", *(["the 40 with signal"] * (group != "the 108")), group]
     return ["null, heteroscedastic" if noise in SHAPES else "null, homoscedastic"]
@@ -461,7 +461,8 @@ def auto_table(frame: pd.DataFrame) -> str:
     for name, of in auto_groups(frame).items():
         compare = ratio_of_means if "null" in name else over_cv
         cells = [cell(*compare(of, rule)) for rule in RULES]
-        seconds = [f"{of[f'seconds {rule}'].median():.2f}" for rule in ("auto", "cv")]
+        taken = of[["seconds auto", "seconds cv"]].dropna().astype(float)
+        seconds = [f"{median:.2f}" for median in taken.median()] if len(taken) else ["", ""]
         columns = [name, str(of["case"].nunique()), str(len(of)), *cells, *seconds]
         text += "| " + " | ".join(columns) + " |\n"
     return text

@@ -81,7 +81,9 @@ def test_the_page_of_auto_earth_shows_the_numbers(script):
         assert script.over_cv(groups[name], "auto")[0] <= 0.90
         assert 0.93 <= groups[name]["inside"].mean() <= 0.97
     assert script.ratio_of_means(groups["null, homoscedastic"], "auto")[0] <= 1.0
-    assert frame["seconds auto"].median() <= frame["seconds cv"].median()
+    assert script.over_cv(groups["classes and counts with signal"], "auto")[0] <= 1.0
+    taken = frame[["seconds auto", "seconds cv"]].dropna()
+    assert len(taken) > 100 and taken["seconds auto"].median() <= taken["seconds cv"].median()
 
 
 def test_groups_of_null_truths_go_by_mean_errors(script):

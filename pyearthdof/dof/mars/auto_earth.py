@@ -46,7 +46,6 @@ from .averaging import (
     balanced_noise,
     merge_terms,
     stein_df,
-    tame,
 )
 from .fitted_mean import size_around_fit
 from .measured_earth import MeasuredEarth, OneByOne
@@ -143,8 +142,8 @@ class AutoEarth(MeasuredEarth):
 
     A model that is a mean of several, or of several responses, has no pruning sequence: `reprune` and
     `update` refuse, `gcv_` uses the measured degrees of freedom, and `importance` is the standard deviation
-    of what a predictor adds. Models with a term that could be far larger between the training rows than on
-    them are left out of the mean.
+    of what a predictor adds. Fits that are wild between the training rows, as products of hinges can be, are
+    not taken: the best of the others is.
 
     Examples
     --------
@@ -402,7 +401,7 @@ class _Search:
         """Choose for response number k, and fit."""
         y = np.ascontiguousarray(self.data.all_responses.matrix[:, k])
         curves = self.curves_for(self.weights)
-        choice = curves.choose(y[:, None], self.n_threads)[0]
+        choice = curves.tamed(y, curves.choose(y[:, None], self.n_threads)[0])
         noise, noise_sd = None, None
         settings = self.settings
         plain = (
@@ -415,7 +414,7 @@ class _Search:
             weights = noise_sd**-2.0 if self.weights is None else self.weights * noise_sd**-2.0
             weights = weights * (len(y) / weights.sum())
             curves = self.curves_for(weights)
-            choice = curves.choose(y[:, None], self.n_threads)[0]
+            choice = curves.tamed(y, curves.choose(y[:, None], self.n_threads)[0])
             scale = float(np.sqrt(choice.sigma2 / (weights * noise_sd**2).mean()))
             noise, noise_sd = _scaled(noise, scale), scale * noise_sd
         else:
@@ -474,11 +473,9 @@ class _Search:
         Y = y[:, None] + step * Z / np.where(root > 0, root, 1.0)
         threads = 1 if self.options.allowed is not None else self.n_threads
         models = curves.fit(Y, curves.choose(Y, threads), threads, size_of)
-        kept = tame(models, self.X, float(np.ptp(y)))
-        models = [model for model, is_kept in zip(models, kept, strict=True) if is_kept]
         merged = merge_terms(models)
         fits = root * (merged.basis(self.X) @ merged.coef)
-        return models, stein_df(Z, kept, fits, step, root[:, 0])
+        return models, stein_df(Z, fits, step, root[:, 0])
 
     def _by_deviance(
         self, curves: DegreeCurves, y: np.ndarray

@@ -46,27 +46,59 @@ class DegreeCurves:
     def choose(self, Y: np.ndarray, n_threads: int = 1) -> list[Choice]:
         """The choice for each column of Y."""
         degrees = list(self.engines)
-        tables = [self.table(degree, Y, n_threads) for degree in degrees]
+        scores, tables, noise = self._scores(Y, n_threads)
+        at = np.array([values.min(axis=-1) for values in scores]).argmin(axis=0)
+        choices = []
+        for j, k in enumerate(at.tolist()):
+            index = int(scores[k][j].argmin())
+            df = float(tables[k][1][index])
+            choices.append(Choice(degrees[k], index + 1, df, float(noise[j])))
+        return choices
+
+    def _scores(
+        self, Y: np.ndarray, n_threads: int = 1
+    ) -> tuple[list[np.ndarray], list[tuple[np.ndarray, np.ndarray]], np.ndarray]:
+        """For each degree the criterion, a row for each response, and its `table`; the noise's variances."""
+        tables = [self.table(degree, Y, n_threads) for degree in self.engines]
         found = [criteria_of(rss, df, self.n) for rss, df in tables]
         best_aicc = np.array([criteria["aicc"].min(axis=-1) for criteria, _ in found])
         sigma2 = np.array([values for _, values in found])
         # one variance of the noise for all degrees: that of the least AICc
         noise = np.take_along_axis(sigma2, best_aicc.argmin(axis=0)[None], axis=0)[0]
-        least, sizes = [], []
+        scores = []
         for (_, df), (criteria, own) in zip(tables, found, strict=True):
             values = criteria[self.criterion]
             if self.criterion == "covariance":
                 values = values + 2 * (noise - own)[:, None] * df
-            sizes.append(values.argmin(axis=-1))
-            least.append(values.min(axis=-1))
-        at = np.array(least).argmin(axis=0)
-        choices = []
-        for j, k in enumerate(at.tolist()):
-            index = int(sizes[k][j])
-            choices.append(
-                Choice(degrees[k], index + 1, float(tables[k][1][index]), float(noise[j]))
-            )
-        return choices
+            scores.append(values)
+        return scores, tables, noise
+
+    def tamed(self, y: np.ndarray, choice: Choice) -> Choice:
+        """The choice, or where its fit is wild between the rows the best one of all whose fit is not."""
+        fit = self.sequence(y, choice.degree).terms(choice.size)
+        return choice if is_tame(fit, self.X, y, self.weights) else self._best_tame(y)[0]
+
+    def _best_tame(self, y: np.ndarray) -> tuple[Choice, TermsFit]:
+        """The best choice whose fit is not wild, and the fit; the mean alone never is."""
+        degrees = list(self.engines)
+        scores, tables, _ = self._scores(y[:, None])
+        sequences = [self.sequence(y, degree) for degree in degrees]
+        places = [(value, d, k) for d, of in enumerate(scores) for k, value in enumerate(of[0])]
+        for _, d, k in sorted(places):
+            fit = sequences[d].terms(k + 1)
+            if k == 0 or is_tame(fit, self.X, y, self.weights):
+                break
+        rss, df = float(tables[d][0][0, k]), float(tables[d][1][k])
+        return Choice(degrees[d], k + 1, df, rss / max(self.n - df, 1.0)), fit
+
+    @property
+    def X(self) -> np.ndarray:
+        return next(iter(self.engines.values())).X
+
+    def sequence(self, y: np.ndarray, degree: int) -> SubsetSequence:
+        """The pruning sequence of a response."""
+        with CollectedWarnings():  # of terms that depend on others: none of them is in the fit
+            return self.engines[degree].sequence(y, self.weights)
 
     def table(
         self, degree: int, Y: np.ndarray, n_threads: int = 1
@@ -86,12 +118,15 @@ class DegreeCurves:
         n_threads: int = 1,
         size_of: Callable[[SubsetSequence, Choice], int] | None = None,
     ) -> list[TermsFit]:
-        """The chosen terms of each column of Y; `size_of` may take another size of the sequence."""
+        """The chosen terms of each column of Y; `size_of` may take another size of the sequence.
+
+        Where they are wild between the rows, the best ones that are not.
+        """
 
         def fit_one(y: np.ndarray, choice: Choice) -> TermsFit:
-            with CollectedWarnings():  # of terms that depend on others: none of them is in the fit
-                sequence = self.engines[choice.degree].sequence(y, self.weights)
-            return sequence.terms(choice.size if size_of is None else size_of(sequence, choice))
+            sequence = self.sequence(y, choice.degree)
+            fit = sequence.terms(choice.size if size_of is None else size_of(sequence, choice))
+            return fit if is_tame(fit, self.X, y, self.weights) else self._best_tame(y)[1]
 
         pairs = list(zip(Y.T, choices, strict=True))
         if n_threads == 1:
@@ -139,33 +174,42 @@ def merge_terms(models: Sequence[TermsFit]) -> MergedTerms:
     return MergedTerms(dirs, cuts, coefs)
 
 
-WILD = 3.0  # times the median of the models
+WILD = 10.0  # times the range of the response, beyond it
+LEFT_OUT = 2.0  # times the squared error that the number of terms promises for a row left out
 
 
-def tame(models: Sequence[TermsFit], X: np.ndarray, spread: float) -> np.ndarray:
-    """Which models stay within bounds wherever each predictor is in the range that it has in X.
+def is_tame(
+    model: TermsFit, X: np.ndarray, y: np.ndarray, weights: np.ndarray | None = None
+) -> bool:
+    """Whether a fit holds between the rows as it does at them; one that does not would spoil a mean.
 
-    A product of hinges can be small on all rows and huge between them, and one such model would spoil the
-    mean. A model is left out if the largest value of one of its terms is above three times the median of the
-    models, and above three times `spread`, the range of the response.
+    Degrees of freedom are about new responses of the same rows. For other rows two checks are added. The
+    squared errors of rows that are left out, of the same terms, may be twice RSS/(1 - r/n)^2, which they are
+    about unless a few rows decide. And a product of hinges can be small on all rows and huge between them:
+    where a product is largest, the other predictors at their medians, and at rows whose predictors come from
+    rows of their own, the fit may be ten times the range of the response beyond it.
     """
-    low, high = X.min(axis=0), X.max(axis=0)
-    reach = np.array([_reach(model, low, high) for model in models])
-    return reach <= WILD * max(float(np.median(reach)), spread)
-
-
-def _reach(model: TermsFit, low: np.ndarray, high: np.ndarray) -> float:
-    """The largest absolute value of a term between the ends of the predictors, its coefficient included."""
-    ends = np.maximum(np.abs(low), np.abs(high))
-    shapes = [model.dirs == 1, model.dirs == -1, model.dirs == 2]
+    root = np.ones(len(y)) if weights is None else np.sqrt(weights)
+    columns = root[:, None] * evaluate_terms(X, model.dirs, model.cuts)
+    q, _ = np.linalg.qr(columns)
+    residuals = root * y - columns @ model.coef
+    rss, n, r = float(residuals @ residuals), len(y), len(model.coef)
+    left = np.maximum(1 - (q**2).sum(axis=1), 1e-9)
+    promised = rss / (1 - r / n) ** 2 if r < n else np.inf
+    is_exact = rss <= ROUNDING * float((root * y) @ (root * y))
+    if not is_exact and ((residuals / left) ** 2).sum() > LEFT_OUT * promised:
+        return False
+    products = np.flatnonzero(np.count_nonzero(model.dirs, axis=1) > 1)
+    if len(products) == 0:
+        return True
+    dirs = model.dirs[products]
+    ends = np.where(dirs == -1, X.min(axis=0), X.max(axis=0))
+    corners = np.where(dirs == 0, np.median(X, axis=0), ends)
+    mixed = np.random.default_rng(0).permuted(X, axis=0)
     with np.errstate(over="ignore", invalid="ignore"):
-        values = [
-            np.maximum(high - model.cuts, 0),
-            np.maximum(model.cuts - low, 0),
-            ends + 0 * model.cuts,
-        ]
-        largest = np.select(shapes, values, 1.0).prod(axis=1) * np.abs(model.coef)
-    return float(largest[1:].max(initial=0.0))
+        values = evaluate_terms(np.vstack([corners, mixed]), model.dirs, model.cuts) @ model.coef
+    beyond = WILD * np.ptp(y)
+    return bool((values >= y.min() - beyond).all() and (values <= y.max() + beyond).all())
 
 
 @dataclass(frozen=True)
@@ -187,18 +231,13 @@ def balanced_noise(rng: np.random.Generator, n: int, m: int) -> np.ndarray:
     return (Z - Z.mean(axis=1, keepdims=True)) * np.sqrt(m / (m - 1))
 
 
-def stein_df(
-    Z: np.ndarray, kept: np.ndarray, fits: np.ndarray, step: float, root: np.ndarray
-) -> SteinDf:
+def stein_df(Z: np.ndarray, fits: np.ndarray, step: float, root: np.ndarray) -> SteinDf:
     """Estimate the df of a mean over fits of y + step z from their covariance with the noise z.
 
     The intercept of every fit is one degree of freedom; only the others are estimated. Z has a column for
-    each fit, from `balanced_noise`, and `kept` marks the fits in the mean; `fits` (n, kept) are times the
-    roots of the case weights, `root`.
+    each fit, from `balanced_noise`; `fits` are times the roots of the case weights, `root`.
     """
-    m, k = len(kept), int(kept.sum())
     intercept = root / np.linalg.norm(root)
-    rest = Z[:, kept] - Z[:, kept].mean(axis=1, keepdims=True)
-    rest = rest - np.outer(intercept, intercept @ rest)
-    each = (rest * fits).sum(axis=0) / step * (k / (k - 1)) * ((m - 1) / m)
-    return SteinDf(1.0 + float(each.mean()), float(each.std(ddof=1) / np.sqrt(k)))
+    rest = Z - np.outer(intercept, intercept @ Z)
+    each = (rest * (fits - fits.mean(axis=1, keepdims=True))).sum(axis=0) / step
+    return SteinDf(1.0 + float(each.mean()), float(each.std(ddof=1) / np.sqrt(len(each))))

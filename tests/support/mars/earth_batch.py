@@ -124,11 +124,17 @@ def difference(found, wanted: dict, tolerance: float = 1e-8) -> str:
     return ""
 
 
-def is_tied(case: Case, found, wanted: dict) -> bool:
+def unexplained(case: Case, found, wanted: dict) -> str:
+    """The first difference, but for ties that an R with fused operations decides otherwise."""
+    what = difference(found, wanted)
+    return "" if what and FUSED and is_tied(case, found.model, wanted) else what
+
+
+def is_tied(case: Case, model, wanted: dict) -> bool:
     """Whether the forward passes part where the candidates explain the same, so that rounding decides."""
     r = SimpleNamespace(dirs=wanted["dirs"], cuts=wanted["cuts"])
-    at = _first_difference(r, found.model)
-    return at is not None and _gap(r, found.model, case.X, case.y, at) < TIE
+    at = _first_difference(r, model)
+    return at is not None and _gap(r, model, case.X, case.y, at) < TIE
 
 
 def _write(folder: Path, cases: list[Case]) -> None:

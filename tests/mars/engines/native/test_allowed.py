@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from pyearthdof import Earth
+from tests.support.mars.earth_batch import FUSED, Case, is_tied
 from tests.support.rscript import needs_rscript, run_r
 
 RNG = np.random.default_rng(4)
@@ -66,6 +67,7 @@ allowed <- function(degree, pred, parents, namesx, first) {{
 fit <- suppressWarnings(earth(x, y, {search}, allowed = allowed))
 out[["asked{k}"]] <- asked
 out[["dirs{k}"]] <- fit$dirs
+out[["cuts{k}"]] <- fit$cuts
 """
     expected = run_r(code, packages=("earth",), x=X, y=y, w=WEIGHTS)
     for k, (rule, search) in enumerate(cases):
@@ -77,6 +79,9 @@ out[["dirs{k}"]] <- fit$dirs
 
         weights = WEIGHTS if "weights" in search else None
         model = Earth(engine=engine, allowed=allowed, **SEARCHES[search]).fit(X, y, weights)
+        wanted = {name: expected[f"{name}{k}"] for name in ("dirs", "cuts")}
+        if FUSED and engine == "native" and is_tied(Case.make(X, y), model.model_, wanted):
+            continue  # another choice, and from there on other questions
         np.testing.assert_array_equal(np.array(asked, dtype=float), expected[f"asked{k}"])
         np.testing.assert_array_equal(model.dirs_, expected[f"dirs{k}"], err_msg=f"{rule} {search}")
 

@@ -10,7 +10,7 @@ import pytest
 
 from pyearthdof.mars.data.columns import polynomial_contrasts
 from pyearthdof.mars.engines.native import engine as native
-from tests.support.mars.earth_batch import Case, difference, fit_in_r
+from tests.support.mars.earth_batch import Case, fit_in_r, unexplained
 from tests.support.rscript import needs_rscript
 
 ORDINARY, NASTY, SEVERAL = 2000, 5000, 3000
@@ -173,7 +173,7 @@ def differences(seed, count, make_case) -> tuple[Counter, list[str]]:
             warnings.simplefilter("error", RuntimeWarning)
             ours = native.fit(case.X, case.y, case.options)
         totals["with ties"] += native.forward_pass(case.X, case.y[:, None], case.options).n_ties > 0
-        what = difference(ours, wanted)
+        what = unexplained(case, ours, wanted)
         if what:
             found.append(f"{i} {case.label} {case.X.shape} {what} {case.options}")
     return totals, found

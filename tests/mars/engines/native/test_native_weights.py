@@ -16,7 +16,7 @@ from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.mars.engines.native import engine as native
 from pyearthdof.mars.options import EarthOptions
 from tests.mars.engines.native.test_native_sweep import TRICKS, ordinary_design, random_spans
-from tests.support.mars.earth_batch import Case, difference, fit_in_r
+from tests.support.mars.earth_batch import Case, fit_in_r, unexplained
 from tests.support.rscript import needs_rscript, run_r
 
 FEW, MANY = 100, 3000
@@ -99,7 +99,7 @@ def differences(seed, count, largest_n) -> tuple[Counter, list[str]]:
         with warnings.catch_warnings():
             warnings.simplefilter("error", RuntimeWarning)
             ours = native.fit(case.X, case.y, case.options, case.weights)
-        what = difference(ours, wanted)
+        what = unexplained(case, ours, wanted)
         if what:
             found.append(f"{i} {case.label} {case.X.shape} {case.y.shape} {what} {case.options}")
     return totals, found

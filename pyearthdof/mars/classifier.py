@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from .._utils.checks import by_position
+from .._utils.checks import as_pandas, by_position
 from ..exceptions import InvalidInputError
 from .base import MarsEstimator
 from .components.glm import LINKS
@@ -15,6 +15,7 @@ from .data.classes import (
     check_classes,
     check_threshold,
     class_names,
+    class_vector,
     class_weights,
     indicator_columns,
     learn_classes,
@@ -245,7 +246,7 @@ class EarthClassifier(ClassifierMixin, MarsEstimator):
     def score(self, X, y, sample_weight=None) -> float:
         """Return the accuracy on X and y, weighted by `sample_weight`."""
         y, sample_weight = by_position(X, y=y, sample_weight=sample_weight)
-        return super().score(X, y, sample_weight)
+        return super().score(X, class_vector(as_pandas(y, "y")), sample_weight)
 
     def _indicators(self, codes: np.ndarray) -> Responses:
         """Return 0/1 for two classes, otherwise one indicator column per class, as earth expands factors."""

@@ -412,6 +412,16 @@ def test_balanced_counts_the_rows_of_the_fit_with_their_weights():
     np.testing.assert_allclose(model.fit(X, y, weights).term_coef_, expected.term_coef_, rtol=1e-12)
 
 
+@pytest.mark.parametrize("values", [(0, 1), ("no", "yes"), (False, True)])
+def test_score_takes_every_y_that_fit_takes(values):
+    X, y = rare()
+    classes = np.array([values[int(k)] for k in y == "rare"], dtype=object)
+    model = EarthClassifier(penalty=6, engine="native").fit(X, classes)
+    expected = np.mean(model.predict(X) == classes)
+    for y in (classes, pd.Series(classes), pd.Categorical(classes), classes.tolist()):
+        assert model.score(X, y) == expected
+
+
 def test_class_weights_are_saved_and_warn_of_nothing():
     X, y = rare()
     numbers = np.where(y == "rare", 3, 1)

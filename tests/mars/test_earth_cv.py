@@ -208,7 +208,10 @@ def test_refusals(arguments, message):
 
 
 @parametrize_with_checks(
-    [EarthCV(Earth(engine="native"), {"penalty": [2, 5]}, cv=2)],
+    [
+        EarthCV(Earth(engine="native"), {"penalty": [2, 5]}, cv=2),
+        EarthCV(EarthClassifier(engine="native"), {"penalty": [2, 5]}, cv=2),
+    ],
     expected_failed_checks=lambda _: {
         "check_sample_weight_equivalence_on_dense_data": "earth's case weights are not repetitions of rows"
     },

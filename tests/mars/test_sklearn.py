@@ -18,7 +18,12 @@ def checks_of(*estimators):
     return parametrize_with_checks(estimators, expected_failed_checks=lambda estimator: EXPECTED)
 
 
-@checks_of(Earth(engine="native"), EarthClassifier(engine="native"))
+@checks_of(
+    Earth(engine="native"),
+    Earth(missing="indicator"),
+    EarthClassifier(engine="native"),
+    EarthClassifier(class_weight="balanced", engine="native"),
+)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

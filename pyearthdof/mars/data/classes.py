@@ -29,15 +29,11 @@ def learn_classes(y: Any, n_samples: int, order: Any = "sorted") -> tuple[np.nda
     wanted = _wanted(y, order)
     if y is None:
         raise InvalidInputError("requires y to be passed, but the target y is None")
-    y = _vector(y)
+    y = class_vector(y)
     if len(y) != n_samples:
         raise InvalidInputError(
             f"y has {len(y)} rows but X has {n_samples}: inconsistent numbers of samples"
         )
-    if y.dtype.kind in "OS":
-        y = _of_one_kind(y)
-    elif y.dtype.kind in "mM" and np.isnat(y).any():
-        _refuse_missing(np.isnat(y))
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     names = class_names(classes)
@@ -45,6 +41,16 @@ def learn_classes(y: Any, n_samples: int, order: Any = "sorted") -> tuple[np.nda
         if k > 1:
             raise InvalidInputError(f"y holds {k} classes that R would both call {name!r}")
     return (classes, codes) if wanted is None else _ordered(classes, codes, wanted, order)
+
+
+def class_vector(y: Any) -> np.ndarray:
+    """Return the classes of the rows as a vector of one kind; numbers among Python objects become numbers."""
+    y = _vector(y)
+    if y.dtype.kind in "OS":
+        return _of_one_kind(y)
+    if y.dtype.kind in "mM" and np.isnat(y).any():
+        _refuse_missing(np.isnat(y))
+    return y
 
 
 def _wanted(y: Any, order: Any) -> list | None:

@@ -32,7 +32,27 @@ def r_code(model, about) -> str:
     if about.seed is not None and options.nfold > 1:
         lines.append(f"set.seed({about.seed})")
     lines += [f"# {text}" for text in notes]
+    if options.interactions is not None:
+        lines += _allowed(model, options)
+        given.append("allowed = allowed")
     return "\n".join([*lines, _call("fit <- earth", given), "summary(fit)"])
+
+
+def _allowed(model, options: EarthOptions) -> list[str]:
+    """The groups of columns that may interact, as a function of R."""
+    names = [
+        f"c({', '.join(_text(model.feature_names[j]) for j in group)})"
+        for group in options.interactions or ()
+    ]
+    return [
+        *_call("groups <- list", names).splitlines(),
+        "allowed <- function(degree, pred, parents, namesx, first) {",
+        "  others <- namesx[parents != 0]",
+        "  all(vapply(others, function(other) {",
+        "    any(vapply(groups, function(group) all(c(other, namesx[pred]) %in% group), TRUE))",
+        "  }, TRUE))",
+        "}",
+    ]
 
 
 def _is_named(model, about) -> bool:
@@ -85,6 +105,13 @@ def _arguments(model, about, options: EarthOptions) -> tuple[list[str], list[str
         notes.append(
             f"R has no ridge penalty, which was {options.glm_l2:g} here: its numbers differ"
         )
+    if options.monotone:
+        named = ", ".join(_text(model.feature_names[j]) for j, _ in options.monotone)
+        notes.append(f"R has no monotone effects, here of {named}: its model differs")
+    if model.columns is not None and any(
+        column.fill is not None for column in model.columns.columns
+    ):
+        notes.append("R refuses missing values, which had indicators here: its model differs")
     return given, notes
 
 

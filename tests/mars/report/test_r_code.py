@@ -50,6 +50,10 @@ CASES = {
     "formula": lambda X, y: Earth.from_formula(
         "y ~ exp(a) + kind", X.assign(y=y)[["a", "kind", "y"]], engine="native"
     ),
+    "interactions": lambda X, y: Earth(
+        degree=2, interactions=[("kind", 'b "q" c')], penalty=0, engine="native"
+    ).fit(X, y),
+    "additive": lambda X, y: Earth(degree=2, interactions=[], engine="native").fit(X, y),
     "array": lambda X, y: Earth(engine="native").fit(X.iloc[:, :2].to_numpy(), y.to_numpy()),
 }  # fmt: skip
 
@@ -97,3 +101,12 @@ def test_what_r_does_not_have_is_said(data):
 
 def test_strings_of_r():
     assert _text('a"b\\c\nd\x01') == '"a\\"b\\\\c\\nd\\x01"'
+
+
+def test_r_has_neither_indicators_nor_monotone_effects(data):
+    X, y = data
+    holes = X.assign(a=X["a"].where(X["a"] < 1))
+    said = code_of(Earth(missing="indicator").fit(holes, y))
+    assert "# R refuses missing values, which had indicators here: its model differs" in said
+    said = code_of(Earth(monotone={"a": 1}).fit(X, y))
+    assert '# R has no monotone effects, here of "a": its model differs' in said

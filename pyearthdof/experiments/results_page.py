@@ -79,7 +79,7 @@ tell. Standard errors are in parentheses. How it is judged is told in full in th
 
 
 def _entries(results: list[dict], left_out: dict[str, str]) -> list[str]:
-    """The contents: every experiment in the paper's order, with its count or why it is not here."""
+    """Return the contents: every experiment in the paper's order, with its count or why it is not here."""
     here = {about["name"]: _entry(about, left_out.get(about["name"])) for about in results}
     lines = []
     for name, e in experiments().items():
@@ -129,7 +129,7 @@ def _section(folder: Path, about: dict) -> str:
 
 
 def _beside(comparisons: list[dict]) -> dict:
-    """Each number beside the paper's; R's have a column of their own."""
+    """Return each number beside the paper's; R's have a column of their own."""
     lines = [
         Comparison(**{name: c[name] for name in COMPARED}, reference=c.get("reference") or "")
         for c in comparisons
@@ -173,7 +173,7 @@ def _figure(folder: Path, about: dict) -> str:
 
 
 def _drawn_width(svg: bytes) -> int:
-    """The width that the figure was drawn for, in pixels; matplotlib writes points."""
+    """Return the width that the figure was drawn for, in pixels; matplotlib writes points."""
     points = re.search(rb'<svg[^>]*\swidth="([0-9]+(?:\.[0-9]+)?)pt"', svg)
     return round(float(points[1]) / 0.75) if points else 640
 

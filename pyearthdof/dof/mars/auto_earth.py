@@ -362,7 +362,7 @@ class _Search:
         return self.data.all_responses.matrix.shape[1]
 
     def earth_of(self, degree: int) -> Earth:
-        """A plain Earth with the options of the search, of a degree."""
+        """Return a plain Earth with the options of the search, of a degree."""
         own = {name: getattr(self.estimator, name) for name in of_stage("forward", "prune")}
         own["response_weight"] = None  # every response has a search of its own
         n, p = self.X.shape
@@ -380,7 +380,7 @@ class _Search:
         return Earth(**own | given | {"penalty": -1.0, "engine": "native"})
 
     def curves_for(self, weights: np.ndarray | None) -> DegreeCurves:
-        """The searches and their curves for case weights, measured once."""
+        """Return the searches and their curves for case weights, measured once."""
         key = b"" if weights is None else weights.tobytes()
         if key not in self.known:
             engines, curves = {}, {}
@@ -478,7 +478,7 @@ class _Search:
         return replace(noise, low=middle / CLIP, high=middle * CLIP)
 
     def _size_choice(self, curves: DegreeCurves, y: np.ndarray, choice: Choice) -> SizeChoice:
-        """The choice with the scores of all sizes of its degree."""
+        """Return the choice with the scores of all sizes of its degree."""
         rss, _ = curves.table(choice.degree, y[:, None])
         found = choose_size(
             curves.curves[choice.degree], rss[0], criterion=curves.criterion, n=curves.n
@@ -494,7 +494,7 @@ class _Search:
         n_models: int,
         size_of: Callable[[SubsetSequence, Choice], int] | None,
     ) -> tuple[list[TermsFit], SteinDf]:
-        """The models of responses with added noise, and the df of their mean."""
+        """Return the models of responses with added noise, and the df of their mean."""
         root = np.ones((len(y), 1)) if curves.weights is None else np.sqrt(curves.weights)[:, None]
         Z = balanced_noise(np.random.default_rng([self.seed, 1 + k]), len(y), n_models)
         step = self.settings.perturbation * np.sqrt(choice.sigma2)
@@ -510,7 +510,7 @@ class _Search:
     def _by_deviance(
         self, curves: DegreeCurves, y: np.ndarray
     ) -> Callable[[SubsetSequence, Choice], int]:
-        """A function of a pruning sequence: the size with the least penalised deviance for y."""
+        """Return a function of a pruning sequence: the size with the least penalised deviance for y."""
         n, is_count = curves.n, self.options.glm_family in OF_COUNTS
 
         def size_of(sequence: SubsetSequence, choice: Choice) -> int:
@@ -554,7 +554,7 @@ class _Search:
             return None
 
     def single(self, found: _Selected) -> tuple[Any, list[_Selected]]:
-        """The one model, fitted by the estimator itself; its choice may have been measured again."""
+        """Return the one model, fitted by the estimator itself; its choice may have been measured again."""
         earth, curves = self.earth_of(found.choice.curve.degree), found.curves
         data = self.data
         if curves.weights is not self.weights:
@@ -577,7 +577,7 @@ class _Search:
         return model, [found]
 
     def merged(self, found: Sequence[_Selected]) -> Any:
-        """All models as one, fitted to nothing more."""
+        """Return all models as one, fitted to nothing more."""
         models = [model for each in found for model in each.models]
         merged = merge_terms(models)
         edges = np.cumsum([0, *(len(each.models) for each in found)])
@@ -766,7 +766,7 @@ def _errors(
     y: np.ndarray,
     fit: np.ndarray,
 ) -> tuple[float, float]:
-    """The prediction error, and the variance of the fit over that between the models.
+    """Return the prediction error, and the variance of the fit over that between the models.
 
     Where the variance of the noise differs from row to row, the error is the mean over the rows of that
     variance and of the fit's.
@@ -791,7 +791,7 @@ def _small_sample(df: float, n: int) -> float:
 
 
 def _scaled(noise: NoiseModel, factor: float) -> NoiseModel:
-    """The standard deviations times a factor."""
+    """Return the standard deviations times a factor."""
     coef = noise.coef.copy()
     coef[0] += 2 * np.log(factor)
     return replace(noise, coef=coef, low=noise.low * factor, high=noise.high * factor)

@@ -44,7 +44,7 @@ class DegreeCurves:
     nprune: int | None = None
 
     def choose(self, Y: np.ndarray, n_threads: int = 1) -> list[Choice]:
-        """The choice for each column of Y."""
+        """Return the choice for each column of Y."""
         degrees = list(self.engines)
         tables = [self.table(degree, Y, n_threads) for degree in degrees]
         found = [criteria_of(rss, df, self.n) for rss, df in tables]
@@ -86,7 +86,7 @@ class DegreeCurves:
         n_threads: int = 1,
         size_of: Callable[[SubsetSequence, Choice], int] | None = None,
     ) -> list[TermsFit]:
-        """The chosen terms of each column of Y; `size_of` may take another size of the sequence."""
+        """Return the chosen terms of each column of Y; `size_of` may take another size of the sequence."""
 
         def fit_one(y: np.ndarray, choice: Choice) -> TermsFit:
             with CollectedWarnings():  # of terms that depend on others: none of them is in the fit

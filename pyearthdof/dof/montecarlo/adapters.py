@@ -42,7 +42,7 @@ UNKNOWN = Structure()
 
 
 def structure_of(model: Any, X: Rows, y: np.ndarray) -> Structure:
-    """The structure of a fitted regressor at the data that it was fitted to.
+    """Return the structure of a fitted regressor at the data that it was fitted to.
 
     A linear smoother may have been fitted to several responses at once.
     """
@@ -51,7 +51,7 @@ def structure_of(model: Any, X: Rows, y: np.ndarray) -> Structure:
 
 
 def is_linear_smoother(model: Any) -> bool:
-    """Whether the fit of a regressor is S y with an S that does not depend on y, and known."""
+    """Return whether the fit of a regressor is S y with an S that does not depend on y, and known."""
     name = _name(model)
     if name == "Pipeline":
         return _transforms_blindly(model) and is_linear_smoother(model.steps[-1][1])
@@ -63,7 +63,7 @@ def is_linear_smoother(model: Any) -> bool:
 
 
 def df_statistic_of(model: Any) -> str | None:
-    """The field whose mean is the df: the lasso's nonzeros, the levels of an isotonic fit."""
+    """Return the field whose mean is the df: the lasso's nonzeros, the levels of an isotonic fit."""
     name = _name(model)
     if name == "Pipeline":
         return df_statistic_of(model.steps[-1][1]) if _transforms_blindly(model) else None
@@ -95,7 +95,7 @@ _BLIND = {
 
 
 def is_blind(step: Any) -> bool:
-    """Whether a transformer learns nothing from y, so that it has nothing to choose by it."""
+    """Return whether a transformer learns nothing from y, so that it has nothing to choose by it."""
     if step is None or isinstance(step, str):  # "passthrough", "drop"
         return True
     name = _name(step)
@@ -111,7 +111,7 @@ def is_blind(step: Any) -> bool:
 
 
 def _transforms_blindly(pipeline: Any) -> bool:
-    """Whether all steps before the last are."""
+    """Return whether all steps before the last are."""
     return all(is_blind(step) for _, step in pipeline.steps[:-1])
 
 
@@ -183,7 +183,7 @@ def _dummy(model: Any, X: Rows, y: np.ndarray) -> Structure:
 
 
 def _neighbors(model: Any, X: Rows, y: np.ndarray) -> Structure:
-    """A row's own weight among its neighbours; n/k neighbourhoods would not overlap."""
+    """Return a row's own weight among its neighbours; n/k neighbourhoods would not overlap."""
     n, k = len(y), model.n_neighbors
     distance, neighbour = model.kneighbors(X)
     if model.weights == "uniform":
@@ -225,7 +225,7 @@ def _gaussian_process(model: Any, X: Rows, y: np.ndarray) -> Structure:
 
 
 def _isotonic(model: Any, X: Rows, y: np.ndarray) -> Structure:
-    """The mean of each level: a projection on as many columns as there are levels."""
+    """Return the mean of each level: a projection on as many columns as there are levels."""
     if not _is_unbounded(model):
         return UNKNOWN
     levels = len(np.unique(model.predict(np.ravel(_dense(X)))))
@@ -240,7 +240,7 @@ def _tree(model: Any, X: Rows, y: np.ndarray) -> Structure:
 
 
 def _forest(model: Any, X: Rows, y: np.ndarray) -> Structure:
-    """The mean over trees of a row's own weight in its leaf, by how often the tree has drawn it."""
+    """Return the mean over trees of a row's own weight in its leaf, by how often the tree has drawn it."""
     if model.criterion == "absolute_error" or model.monotonic_cst is not None:
         return UNKNOWN
     n, trace = len(y), 0.0
@@ -278,7 +278,7 @@ def _pipeline(model: Any, X: Rows, y: np.ndarray) -> Structure:
 
 
 def _with(rule: Callable[..., Structure], *names: str) -> Callable[..., Structure]:
-    """A rule that takes attributes of the fitted model, too."""
+    """Return a rule that takes attributes of the fitted model, too."""
     return lambda model, X, y: rule(model, X, y, *(getattr(model, name) for name in names))
 
 
@@ -338,7 +338,7 @@ def as_procedure(procedure: Any) -> Any:
 
 
 def has_method(estimator: Any, name: str) -> bool:
-    """Whether an estimator has a method, if only after its fit, as stacking has `predict`."""
+    """Return whether an estimator has a method, if only after its fit, as stacking has `predict`."""
     return hasattr(estimator, name) or hasattr(type(estimator), name)
 
 
@@ -359,7 +359,7 @@ class _OneByOne(ABC):
 
 
 def _columns(columns: list[np.ndarray], n: int) -> np.ndarray:
-    """The fits side by side, each of length n."""
+    """Return the fits side by side, each of length n."""
     lengths = {len(c) if c.ndim == 1 else c.shape for c in columns}
     if lengths != {n}:
         wrong = next(length for length in lengths if length != n)
@@ -397,7 +397,7 @@ class RegressorProcedure(_OneByOne):
         return repr(self.regressor)
 
     def fitted_model(self, X: Rows, y: np.ndarray) -> Any:
-        """A clone of the regressor, fitted to y."""
+        """Return a clone of the regressor, fitted to y."""
         regressor = clone(self.regressor, safe=False)
         fix_random_state(regressor, y)
         return regressor.fit(X, y)
@@ -431,7 +431,7 @@ def _collect(known: Any, name: str, combine: Callable[..., np.ndarray]) -> np.nd
 
 
 def takes_missing(estimator: Any) -> bool:
-    """Whether missing values in X are the estimator's own concern, as where a pipeline fills them."""
+    """Return whether missing values in X are the estimator's own concern, as where a pipeline fills them."""
     if hasattr(estimator, "steps"):
         return True
     if hasattr(estimator, "estimator"):

@@ -47,7 +47,7 @@ class WorkersDied(Exception):
 
 
 def is_on_cluster() -> bool:
-    """Whether `joblib.parallel_config` has chosen a dask cluster."""
+    """Return whether `joblib.parallel_config` has chosen a dask cluster."""
     return hasattr(get_active_backend()[0], "client")
 
 
@@ -211,7 +211,7 @@ def _itself(common: _Sent) -> _Sent:
 
 
 def _shared(client: Any, common: Any) -> Any:
-    """A future of what tasks have in common."""
+    """Return a future of what tasks have in common."""
     import dask
 
     # It is sent once, so it is no large graph to be warned about.
@@ -287,7 +287,7 @@ def _lost_scheduler(client: Any) -> ClusterError:
 
 
 def _check_versions(client: Any) -> None:
-    """Refuse a cluster of which a part has not this version of the package: it fails at what it is sent."""
+    """Reject a cluster of which a part has not this version of the package: it fails at what it is sent."""
 
     def version() -> str:  # a nested function travels by value: this module need not be there
         try:

@@ -59,7 +59,7 @@ class Designs:
         return len(self.counts)
 
     def __iter__(self) -> Iterator:
-        """The designs, one after the other: all of them are large together."""
+        """Yield the designs, one after the other: all of them are large together."""
         if not isinstance(self.source, tuple):
             yield self.source
             return
@@ -127,7 +127,7 @@ def the_designs(
 
 
 def in_words(n_drawn: int | None) -> str:
-    """The end of a result's line: what it is about where the design was drawn."""
+    """Return the end of a result's line: what it is about where the design was drawn."""
     if n_drawn is None:
         return ""
     return ", for one drawn design" if n_drawn == 1 else f", over {n_drawn} designs"

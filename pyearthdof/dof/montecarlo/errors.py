@@ -41,7 +41,7 @@ class Jackknife:
         return float(np.sqrt((m - 1) / m * (deviation @ deviation)))
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """An interval that holds the truth with probability `level`.
+        """Return an interval that holds the truth with probability `level`.
 
         A few repetitions can make up most of an estimate: most fits of noise by a pruned MARS have no
         term, some have many. The estimate is then low together with its standard error, and twice
@@ -86,7 +86,7 @@ def mean_of(values: np.ndarray, groups: np.ndarray | None = None) -> Jackknife:
 def mean_over_designs(
     estimates: list[Jackknife], counts: Sequence[float] | np.ndarray
 ) -> Jackknife:
-    """The mean of what was found on each design, by its number of repetitions; a single one as it is.
+    """Return the mean of what was found on each design, by its number of repetitions; a single one as it is.
 
     Designs are left out, not repetitions: their differences are part of the error.
     """
@@ -146,7 +146,7 @@ class Looks:
         return -(-wanted // self.step) * self.step
 
     def needed(self, done: int) -> int:
-        """The number at which the error will be reached, as far as the last look knows."""
+        """Return the number at which the error will be reached, as far as the last look knows."""
         ratio = (self.se / self.target.se) ** 2
         return math.ceil(done * ratio) if ratio < 1e9 else 10**9 * done
 
@@ -156,12 +156,12 @@ class Looks:
 
 
 def check_target(target_se: float | None) -> float | None:
-    """The error that is asked for, or None."""
+    """Return the error that is asked for, or None."""
     return None if target_se is None else check_positive("target_se", target_se)
 
 
 def check_n_rep(n_rep: int | None, target_se: float | None) -> int:
-    """The number of repetitions, the largest one where a standard error is asked for."""
+    """Return the number of repetitions, the largest one where a standard error is asked for."""
     if target_se is None:
         return _N_REP if n_rep is None else check_count("n_rep", n_rep, 2)
     return _MOST if n_rep is None else check_count("n_rep", n_rep, LEAST, because=" with target_se")
@@ -177,5 +177,5 @@ def warn_if_missed(se: float, target_se: float | None, n_rep: int) -> None:
 
 
 def known(value: float) -> Jackknife:
-    """A value without an error."""
+    """Return a value without an error."""
     return Jackknife(float(value), np.zeros(2) + value)

@@ -122,7 +122,7 @@ def measure(
 
 
 def _in_frames(run: _Run, designs: Designs, size: int | None) -> tuple[_Run, Designs]:
-    """The same run with responses in frames, if there is a size of them."""
+    """Return the same run with responses in frames, if there is a size of them."""
     if size is None:
         return run, designs
     reduction = replace(run.reduction, frame=size, later=None)
@@ -191,7 +191,7 @@ def _until(run: _Run, designs: Designs, target: Target) -> Measurement:
 
 
 def _joined_up_to(stop: Callable[[], int], blocks: Iterator[Block]) -> Iterator[Block]:
-    """The blocks before each stop as one: a reduction costs less than several."""
+    """Yield the blocks before each stop as one: a reduction costs less than several."""
     together: list[Block] = []
     done = 0
     for block in blocks:
@@ -251,7 +251,7 @@ class _Sums:
         return run_groups(self.n, self.counts[design], _WIDTH, frame)
 
     def estimator(self, name: str, design: int, X: Rows) -> Estimator:
-        """The design's own one, with nothing in it before the first block is taken."""
+        """Return the design's own one, with nothing in it before the first block is taken."""
         last = self._last  # other threads may change it
         if last is None or last[0] != design:
             last = self._last = design, {}
@@ -329,7 +329,7 @@ def _stated(statistic: str, mean: Jackknife | None) -> Covariance:
 
 
 def over_designs(each: list[Measurement], counts: Sequence[float] | np.ndarray) -> Measurement:
-    """The means over the designs; a single measurement as it is."""
+    """Return the means over the designs; a single measurement as it is."""
     if len(each) == 1:
         return each[0]
 

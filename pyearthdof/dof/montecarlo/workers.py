@@ -339,7 +339,7 @@ def _here(
     n_jobs: int | None,
     longest: float,
 ) -> Generator[Block]:
-    """The blocks in threads or by worker processes; summaries are made in this process."""
+    """Yield the blocks in threads or by worker processes; summaries are made in this process."""
     tasks = (
         _Task(study, study.first + start, Y)
         for study, edges in studies
@@ -356,7 +356,7 @@ def _here(
 def _done(
     tasks: Iterator[_Task], n_jobs: int | None, longest: float, sure: Callable[[], int] | None
 ) -> Iterator[tuple]:
-    """Each task with its result: in threads of the procedure's own, or by workers."""
+    """Yield each task with its result: in threads of the procedure's own, or by workers."""
     first = next(tasks)
     tasks = itertools.chain([first], tasks)
     if _bound(first.study).has_threads:
@@ -507,7 +507,7 @@ def _part(fits: Fits, columns: slice) -> Fits:
 def _studies(
     work: Work, designs: Designs, source: str, width: int, step: Any
 ) -> Iterator[tuple[_Study, list[int]]]:
-    """The designs, one after the other, and the edges of their blocks."""
+    """Yield the designs, one after the other, and the edges of their blocks."""
     run, first = uuid.uuid4().hex, 0
     least = -(-_MIN_BLOCKS // len(designs))
     for k, (X, count) in enumerate(zip(designs, designs.counts, strict=True)):
@@ -628,13 +628,13 @@ def _lost(error: WorkersDied) -> FittingError:
 
 
 def check_result_shape(what: str, values: np.ndarray, shape: tuple[int, ...]) -> None:
-    """Refuse what a procedure returned in another shape than it was asked for."""
+    """Reject what a procedure returned in another shape than it was asked for."""
     if np.shape(values) != tuple(shape):
         raise ValueError(f"the {what} have shape {np.shape(values)} instead of {tuple(shape)}")
 
 
 def check_finite(fitted: np.ndarray) -> None:
-    """Refuse fitted values that are no numbers."""
+    """Reject fitted values that are no numbers."""
     if not np.isfinite(fitted).all():
         bad = fitted[~np.isfinite(fitted)][0]
         raise ValueError(f"the fitted values contain {bad}")
@@ -647,7 +647,7 @@ _limit: Any = None
 
 @functools.lru_cache(maxsize=1)
 def _libraries(n_modules: int) -> ThreadpoolController:
-    """The BLAS libraries of the process, looked for again after an import: it takes milliseconds."""
+    """Return the BLAS libraries of the process, looked for again after an import: it takes milliseconds."""
     return ThreadpoolController()
 
 

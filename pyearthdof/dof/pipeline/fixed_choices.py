@@ -81,7 +81,7 @@ def _free(coefficients: np.ndarray) -> int:
 
 
 def last_step(model: Any) -> Any:
-    """The last step of a pipeline, the best of a search, the regressor of a transformed response."""
+    """Return the last step of a pipeline, the best of a search, the regressor of a transformed response."""
     while True:
         if hasattr(model, "steps"):
             model = model.steps[-1][1]
@@ -103,7 +103,7 @@ class Choice:
 
 
 def choices_of(estimator: Any, model: Any) -> list[Choice]:
-    """The choices of an estimator, each held alone; `model` is the same, fitted to the data."""
+    """Return the choices of an estimator, each held alone; `model` is the same, fitted to the data."""
     kind = type(estimator).__name__
     if kind == "Pipeline":
         name, last = estimator.steps[-1]
@@ -126,7 +126,7 @@ def _inside(estimator: Any, name: str, choice: Choice) -> Choice:
 
 
 def _frozen_steps(pipeline: Any, model: Any) -> list[Choice]:
-    """The steps before the last that look at y, each frozen."""
+    """Return the steps before the last that look at y, each frozen."""
     return [
         Choice(name, _what_it_made(fitted), _replaced(pipeline, name, FrozenEstimator(fitted)))
         for (name, step), (_, fitted) in zip(pipeline.steps[:-1], model.steps[:-1], strict=True)
@@ -135,7 +135,7 @@ def _frozen_steps(pipeline: Any, model: Any) -> list[Choice]:
 
 
 def with_all_held(estimator: Any, model: Any) -> tuple[object, int]:
-    """The estimator with all its choices held, those of a searched pipeline, too; their number."""
+    """Return the estimator with all its choices held, those of a searched pipeline, too; their number."""
     kind = type(estimator).__name__
     if kind == "Pipeline":
         held, frozen = estimator, _frozen_steps(estimator, model)
@@ -179,7 +179,7 @@ def _parameter_held(model: Any) -> tuple[str, object] | None:
 
 
 def _same(model: Any, kind: type, **found: Any) -> object:
-    """An estimator of another kind with the parameters that both have, and those that were found.
+    """Return an estimator of another kind with the parameters that both have, and those that were found.
 
     `precompute` may be "auto" for a search alone, and changes no fit.
     """
@@ -337,7 +337,7 @@ def priced(
     n_held: int,
     around: dict[str, Any],
 ) -> Any:
-    """The price of each choice, and of all of them together where there are several."""
+    """Return the price of each choice, and of all of them together where there are several."""
     prices = []
     for choice in choices:
         held = run.measure(f"with {choice.step} held", choice.held, **around)
@@ -350,7 +350,7 @@ def priced(
 
 
 def _exact(run: Runs, held: Any) -> float | None:
-    """The df of what is linear in y once its choice is held."""
+    """Return the df of what is linear in y once its choice is held."""
     if is_linear_smoother(held):
         return degrees_of_freedom(held, run.X, method="exact").df
     return None

@@ -153,7 +153,7 @@ def _check_name(name) -> None:
 
 
 def _quoted(text: str) -> str:
-    """A string for JavaScript that is ASCII and ends no script of a page."""
+    """Return a string for JavaScript that is ASCII and ends no script of a page."""
     return json.dumps(text).replace("<", "\\u003c").replace(">", "\\u003e")
 
 
@@ -173,7 +173,7 @@ def _input(position: int, predictor) -> str:
 
 
 def _entry(source: str, feature, predictor) -> str:
-    """The value of a factor's column at the position of a level; a truth value is one already."""
+    """Return the value of a factor's column at the position of a level; a truth value is one already."""
     if feature.kind == "missing":
         return f"({source} === null ? 1.0 : 0.0)"
     if feature.kind == "number":
@@ -256,7 +256,7 @@ _RESULTS = {"terms": _contributions, "proba": _probabilities, "sd": _deviation}
 
 
 def _helpers(inputs: Inputs, result: list[str]) -> list[str]:
-    """The functions that this model needs."""
+    """Return the functions that this model needs."""
     kinds = {predictor.kind for predictor in inputs.predictors}
     found = [VALUE]
     found += [MISSING] if any(p.fill is not None for p in inputs.predictors) else []

@@ -209,7 +209,7 @@ def _refuse_parts(side: str, node: Node) -> None:
 
 
 def _summands(left: Node) -> list[Node] | None:
-    """The responses of a + b ~ ..., which earth takes for several; None where there is no sum."""
+    """Return the responses of a + b ~ ..., which earth takes for several; None where there is no sum."""
     if not isinstance(left, FunctionCall) or left.name != "+":
         return None
     found: list[Node] = []
@@ -256,7 +256,7 @@ def _in_order_of_terms(columns: list[str], terms: Terms) -> list[str]:
 
 
 def _raw_values(data: FormulaFrame, left: Node, terms: Terms) -> dict[str, np.ndarray]:
-    """The columns that are used, as numbers and codes; missing values are refused by name."""
+    """Return the columns that are used, as numbers and codes; missing values are refused by name."""
     nodes = (left, *_used(terms))
     used = set().union(*(variables_in(node) for node in nodes))
     gaps = set().union(*(gaps_in(node) for node in nodes))
@@ -384,7 +384,7 @@ def learn_responses(left: Node, sides: list[Node] | None, learner: Learner) -> R
 def factor_of_classes(
     left: Node, learner: Learner, columns: Mapping[str, pd.Series], order
 ) -> tuple[np.ndarray, Node]:
-    """The classes of the left side in their order, and the left side as a factor with these levels."""
+    """Return the classes of the left side in their order, and the left side as a factor with these levels."""
     learned = learner.variable(left)
     variable, values = learned.variable, np.asarray(learned.values)
     if isinstance(left, Name) and left.text in columns:
@@ -523,7 +523,7 @@ class FormulaData(TrainingData):
         object.__setattr__(self, "warnings", tuple(self.learned.warnings))
 
     def is_unchanged(self) -> bool:
-        """Whether the frame still gives the predictors, responses and offset of the fit."""
+        """Return whether the frame still gives the predictors, responses and offset of the fit."""
         try:
             now = self._learn_again(self.learned.formula.text)
         except InvalidInputError:
@@ -544,7 +544,7 @@ class FormulaData(TrainingData):
         return Ranges.learn(formula.raw_columns.columns, formula.raw_values(frame))
 
     def gives(self, basis: Callable[[np.ndarray], np.ndarray], bx: np.ndarray) -> bool:
-        """Whether the terms of a model come out when the frame is taken for new data.
+        """Return whether the terms of a model come out when the frame is taken for new data.
 
         `basis` evaluates the terms at the rows of a design.
         """
@@ -555,7 +555,7 @@ class FormulaData(TrainingData):
         return np.allclose(found, bx, rtol=1e-9, atol=1e-9 * np.abs(bx).max())
 
     def with_formula(self, text: str) -> FormulaData:
-        """The same data by another formula, in which dots stand for the sides of this one."""
+        """Return the same data by another formula, in which dots stand for the sides of this one."""
         return self._learn_again(updated_formula(self.learned.formula.text, text))
 
     def _learn_again(self, text: str) -> FormulaData:

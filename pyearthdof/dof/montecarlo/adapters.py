@@ -1,9 +1,8 @@
 """Adapters: procedures from scikit-learn's regressors and from functions.
 
-Most of scikit-learn's fitted regressors are S(y) y with a matrix that can be written down once the fit is
-known: a tree averages over its leaves, the lasso is a weighted ridge on its columns, a pipeline is its last
-step on the transformed X. Their trace is that of this matrix. A class is recognised by its name, without its
-subclasses, which may fit otherwise.
+For most fitted scikit-learn regressors, the matrix of the fit S(y) y and its trace are known: a tree
+averages over its leaves, the lasso is a weighted ridge regression on its columns, a pipeline is its last
+step on the transformed X. Classes are recognised by name, without subclasses, which may fit differently.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _MAX_MATRIX = 2000  # rows up to which an (n, n) matrix is made for each fit
 
 @dataclass(frozen=True)
 class Structure:
-    """What is known about one fit; the fields are those of `Fits`, None where it is not known."""
+    """Known quantities of one fit, as in `Fits`; None if unknown."""
 
     trace: float | None = None
     n_coef: float | None = None
@@ -95,7 +94,7 @@ _BLIND = {
 
 
 def is_blind(step: Any) -> bool:
-    """Return whether a transformer learns nothing from y, so that it has nothing to choose by it."""
+    """Return whether a transformer ignores y."""
     if step is None or isinstance(step, str):  # "passthrough", "drop"
         return True
     name = _name(step)
@@ -111,7 +110,7 @@ def is_blind(step: Any) -> bool:
 
 
 def _transforms_blindly(pipeline: Any) -> bool:
-    """Return whether all steps before the last are."""
+    """Return whether all steps before the last ignore y."""
     return all(is_blind(step) for _, step in pipeline.steps[:-1])
 
 
@@ -183,7 +182,7 @@ def _dummy(model: Any, X: Rows, y: np.ndarray) -> Structure:
 
 
 def _neighbors(model: Any, X: Rows, y: np.ndarray) -> Structure:
-    """Return a row's own weight among its neighbours; n/k neighbourhoods would not overlap."""
+    """Return the weight of each row among its own neighbours; the count is n/k."""
     n, k = len(y), model.n_neighbors
     distance, neighbour = model.kneighbors(X)
     if model.weights == "uniform":
@@ -240,7 +239,7 @@ def _tree(model: Any, X: Rows, y: np.ndarray) -> Structure:
 
 
 def _forest(model: Any, X: Rows, y: np.ndarray) -> Structure:
-    """Return the mean over trees of a row's own weight in its leaf, by how often the tree has drawn it."""
+    """Return the mean over trees of the weight of a row in its own leaf, given its bootstrap counts."""
     if model.criterion == "absolute_error" or model.monotonic_cst is not None:
         return UNKNOWN
     n, trace = len(y), 0.0
@@ -343,7 +342,7 @@ def has_method(estimator: Any, name: str) -> bool:
 
 
 class _OneByOne(ABC):
-    """A procedure that fits one response at a time, and of which only the fit is known."""
+    """Procedure that fits one response at a time and provides only the fit."""
 
     is_linear = False
     is_equivariant = False
@@ -359,7 +358,7 @@ class _OneByOne(ABC):
 
 
 def _columns(columns: list[np.ndarray], n: int) -> np.ndarray:
-    """Return the fits side by side, each of length n."""
+    """Stack the fits as columns, each of length n."""
     lengths = {len(c) if c.ndim == 1 else c.shape for c in columns}
     if lengths != {n}:
         wrong = next(length for length in lengths if length != n)
@@ -381,10 +380,10 @@ class FunctionProcedure(_OneByOne):
 
 
 class RegressorProcedure(_OneByOne):
-    """A scikit-learn regressor: cloned, fitted, and asked to predict its own rows.
+    """Procedure that clones and fits a scikit-learn regressor, and predicts its training rows.
 
-    Set the attribute `is_equivariant = True` on the regressor to declare that it is. Of scikit-learn's own
-    regressors more is known, see `structure`.
+    Set the attribute `is_equivariant = True` on the regressor to declare equivariance. For scikit-learn's own
+    regressors, see also `structure_of`.
     """
 
     def __init__(self, regressor: Any) -> None:
@@ -431,7 +430,7 @@ def _collect(known: Any, name: str, combine: Callable[..., np.ndarray]) -> np.nd
 
 
 def takes_missing(estimator: Any) -> bool:
-    """Return whether missing values in X are the estimator's own concern, as where a pipeline fills them."""
+    """Return whether the estimator handles missing values in X, such as an imputing pipeline."""
     if hasattr(estimator, "steps"):
         return True
     if hasattr(estimator, "estimator"):
@@ -442,10 +441,9 @@ def takes_missing(estimator: Any) -> bool:
 
 
 def fix_random_state(regressor: Any, y: np.ndarray) -> None:
-    """Give every open `random_state` a seed made of y.
+    """Set every `random_state` of None to a seed derived from y.
 
-    An open one would take numpy's global numbers, and the result would depend on which worker
-    fitted which repetition.
+    Otherwise results would depend on which worker fits which repetition.
     """
     if not hasattr(regressor, "get_params"):
         return

@@ -44,7 +44,7 @@ _JOINED = 1 << 20  # responses that are reduced at once
 
 @dataclass(frozen=True)
 class Measurement:
-    """What a run found; None for what the procedure cannot tell.
+    """Results of a run; None for quantities unknown for the procedure.
 
     `optimism_df` is known where the noise differs between rows, or is correlated. `counts` are the
     repetitions on each design, `reduction` is the estimator.
@@ -77,7 +77,7 @@ class Measurement:
 
 @dataclass(frozen=True)
 class _Run:
-    """What is the same for all designs."""
+    """Settings common to all designs."""
 
     procedure: object
     responses: Responses
@@ -131,7 +131,7 @@ def _in_frames(run: _Run, designs: Designs, size: int | None) -> tuple[_Run, Des
 
 
 def _each(run: _Run, sums: _Sums, blocks: Any) -> Iterator[Measurement]:
-    """What is found on each design, from summaries of its blocks."""
+    """Yield the results for each design, from summaries of its blocks."""
     for k, of_one in itertools.groupby(blocks, key=lambda block: block.design):
         tally = _Tally(run, sums, k)
         for block in of_one:

@@ -23,7 +23,7 @@ _KNOWN = (pd.DataFrame, pd.Series, pd.Index, np.ndarray, list, tuple, dict, str)
 
 
 def refusal(name: str, value, right: str) -> InvalidInputError:
-    """The error to raise for a value that is not what it should be.
+    """Return the error to raise for a value that is not what it should be.
 
     >>> print(refusal("nk", -1, "an integer of 1 or more"))
     nk=-1 but it should be an integer of 1 or more
@@ -56,7 +56,7 @@ def is_number(value) -> TypeGuard[float]:
 
 
 def check_count(name: str, value, low: int, high: int | None = None, because: str = "") -> int:
-    """An integer from `low` to `high`; `because` is the end of the sentence, a reason."""
+    """Return an integer from `low` to `high`; `because` is the end of the sentence, a reason."""
     if not is_integer(value) or value < low or (high is not None and value > high):
         right = f"of {low} or more" if high is None else f"from {low} to {high}"
         raise refusal(name, value, f"an integer {right}{because}")
@@ -64,21 +64,21 @@ def check_count(name: str, value, low: int, high: int | None = None, because: st
 
 
 def check_number(name: str, value, because: str = "") -> float:
-    """A finite number, 0 or more."""
+    """Return a finite number, 0 or more."""
     if not is_number(value) or not 0 <= value < math.inf:
         raise refusal(name, value, f"a finite number, 0 or more{because}")
     return float(value)
 
 
 def check_positive(name: str, value, because: str = "") -> float:
-    """A finite number above 0."""
+    """Return a finite number above 0."""
     if not is_number(value) or not 0 < value < math.inf:
         raise refusal(name, value, f"a finite number above 0{because}")
     return float(value)
 
 
 def check_level(level) -> float:
-    """The coverage of an interval, between 0 and 1."""
+    """Return the coverage of an interval, between 0 and 1."""
     if not is_number(level) or not 0 < level < 1:
         raise refusal("level", level, "a number between 0 and 1")
     return float(level)
@@ -92,7 +92,7 @@ def check_flag(name: str, value) -> bool:
 
 
 def check_choice(name: str, value, choices: Sequence[str | None]):
-    """One of a few words, or None where that is among them."""
+    """Return one of a few words, or None where that is among them."""
     if not (value is None or isinstance(value, str)) or value not in choices:
         words = [repr(choice) for choice in choices]
         right = ", ".join(words[:-1]) + f" or {words[-1]}" if len(words) > 1 else words[0]
@@ -101,7 +101,7 @@ def check_choice(name: str, value, choices: Sequence[str | None]):
 
 
 def check_jobs(n_jobs) -> int:
-    """The number of threads that `n_jobs` stands for, as joblib counts.
+    """Return the number of threads that `n_jobs` stands for, as joblib counts.
 
     Inside a worker of joblib it is what is left for that worker.
     """
@@ -124,7 +124,7 @@ def check_shape(design) -> tuple[int, int]:
 
 
 def by_position(X, called: str = "X", **given) -> tuple:
-    """The given values; a warning for pandas' whose row labels are those of X in another order.
+    """Return the given values; a warning for pandas' whose row labels are those of X in another order.
 
     Rows belong together by position. The values come back with the labels of X, so that a second look at
     them is silent.
@@ -208,7 +208,7 @@ def _check_matrix(X, name, missing) -> np.ndarray:
 
 
 def as_numbers(name: str, values, should: str) -> np.ndarray:
-    """An array of doubles; `should` is the end of the sentence for what cannot be one."""
+    """Return an array of doubles; `should` is the end of the sentence for what cannot be one."""
     try:
         array = np.asarray(values)
         if array.dtype.kind in "cmM":
@@ -233,7 +233,7 @@ def check_responses(Y, n: int) -> np.ndarray:
 
 
 def refuse_huge(name: str, values: np.ndarray) -> None:
-    """Refuse values so large that their sums and means overflow."""
+    """Reject values so large that their sums and means overflow."""
     largest = float(np.abs(values).max(initial=0.0))
     if largest > _LARGEST:
         raise InvalidInputError(
@@ -243,7 +243,7 @@ def refuse_huge(name: str, values: np.ndarray) -> None:
 
 
 def check_sizes(name: str, largest: np.ndarray, low: float = 1e-140, high: float = 1e140) -> None:
-    """Refuse columns whose sums of squares overflow or vanish; `largest` are their largest sizes."""
+    """Reject columns whose sums of squares overflow or vanish; `largest` are their largest sizes."""
     bad = (largest > high) | ((largest < low) & (largest > 0))
     if bad.any():
         raise InvalidInputError(
@@ -253,7 +253,7 @@ def check_sizes(name: str, largest: np.ndarray, low: float = 1e-140, high: float
 
 
 def check_vector(name: str, values, n: int) -> np.ndarray:
-    """A finite vector of length n."""
+    """Return a finite vector of length n."""
     try:
         values = np.asarray(values, dtype=float)
     except (TypeError, ValueError, OverflowError):
@@ -270,7 +270,7 @@ def check_vector(name: str, values, n: int) -> np.ndarray:
 
 
 def check_mean(mu, n: int) -> np.ndarray:
-    """The true mean as a vector: zero for None, a number for a constant one."""
+    """Return the true mean as a vector: zero for None, a number for a constant one."""
     if mu is None:
         return np.zeros(n)
     if isinstance(mu, str):
@@ -279,7 +279,7 @@ def check_mean(mu, n: int) -> np.ndarray:
 
 
 def check_sigma(sigma, n: int) -> np.ndarray:
-    """The standard deviations as a vector of positive numbers; ones for None."""
+    """Return the standard deviations as a vector of positive numbers; ones for None."""
     sigma = 1.0 if sigma is None else sigma
     values = np.full(n, sigma, dtype=float) if isinstance(sigma, Real) else sigma
     values = check_vector("sigma", values, n)

@@ -27,13 +27,13 @@ def load_core() -> ModuleType:
 
 
 def self_again() -> str:
-    """The command that installs this package once more, from where it came."""
+    """Return the command that installs this package once more, from where it came."""
     command = f"{this_python()} -m pip install --force-reinstall --no-deps"
     return f"installing it again: {command} and its checkout or wheel"
 
 
 def _core_again() -> str:
-    """The command that builds the compiled core in a checkout, or brings it with the package."""
+    """Return the command that builds the compiled core in a checkout, or brings it with the package."""
     checkout = Path(__file__).resolve().parents[2]
     if not (checkout / "src" / "CMakeLists.txt").is_file():
         return self_again()

@@ -55,7 +55,7 @@ def write_whole(file: str | os.PathLike, content: str | bytes) -> None:
 
 
 def written(path: str | os.PathLike | None, text: str) -> str:
-    """The text, which is also written to the file `path`, if there is one."""
+    """Return the text, which is also written to the file `path`, if there is one."""
     if path is not None:
         write_whole(path, text)
     return text

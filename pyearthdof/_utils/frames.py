@@ -30,7 +30,7 @@ def to_pandas(data: Any, name: str) -> Any:
 
 
 def _by_protocol(data: Any) -> Any:
-    """A frame that narwhals does not know, column by column; anything else as it is."""
+    """Convert a frame that narwhals does not know column by column; return anything else as it is."""
     names = getattr(data, "column_names", getattr(data, "columns", None))
     if names is None or not hasattr(data, "__getitem__"):
         return data
@@ -38,7 +38,7 @@ def _by_protocol(data: Any) -> Any:
 
 
 def _series(values: Any) -> pd.Series:
-    """A column as one of pandas, without a detour through pyarrow, which polars would need."""
+    """Return a column as one of pandas, without a detour through pyarrow, which polars would need."""
     import narwhals.stable.v2 as nw
 
     if values.implementation.is_pandas_like():

@@ -55,7 +55,7 @@ class ShowsTable(ShowsItself):
 
 
 def few_rows(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame, or rows from its first to its last where it has many.
+    """Return the frame, or rows from its first to its last where it has many.
 
     >>> import pandas as pd
     >>> few_rows(pd.DataFrame({"nk": range(101)}))["nk"].tolist()[-3:]
@@ -72,7 +72,7 @@ def escape(value) -> Html:
 
 
 def element(name: str, content: str | None = None, /, **attributes) -> Html:
-    """An element of content that is HTML already; fractions among the attributes get one decimal.
+    """Return an element of content that is HTML already; fractions among the attributes get one decimal.
 
     >>> element("circle", class_="dot", cx=1 / 3, r=2)
     '<circle class="dot" cx="0.3" r="2"/>'
@@ -85,17 +85,17 @@ def element(name: str, content: str | None = None, /, **attributes) -> Html:
 
 
 def number(value, digits: int = 5) -> str:
-    """A number in few digits; nothing for None."""
+    """Return a number in few digits; nothing for None."""
     return "" if value is None else f"{value:.{digits}g}"
 
 
 def plus_minus(value, error, digits: int = 5) -> str:
-    """A number and its standard error, where there is one."""
+    """Return a number and its standard error, where there is one."""
     return number(value, digits) + (f" ± {error:.2g}" if error else "")
 
 
 def box(title, *parts: str) -> Html:
-    """A heading and what is below it."""
+    """Return a heading and what is below it."""
     head = f'<div style="font-weight:600;margin-bottom:4px">{escape(title)}</div>' if title else ""
     return Html(
         f'<div class="pyearthdof" style="color:inherit;background:transparent;border:{_LINE};'
@@ -105,12 +105,12 @@ def box(title, *parts: str) -> Html:
 
 
 def note(text) -> Html:
-    """A line in a smaller type."""
+    """Return a line in a smaller type."""
     return Html(f'<div style="font-size:90%;opacity:.8;margin-top:4px">{escape(text)}</div>')
 
 
 def table(columns: Sequence, rows: Iterable[Sequence], *, left: int = 1) -> Html:
-    """A table; the first `left` columns are texts, the others numbers."""
+    """Return a table; the first `left` columns are texts, the others numbers."""
 
     def cells(values, tag, more=""):
         return "".join(

@@ -54,7 +54,7 @@ class Finding:
 
     @property
     def ok(self) -> bool:
-        """Whether this component works."""
+        """True if this component works."""
         return not self.problem
 
 
@@ -69,7 +69,7 @@ class Ability:
 
     @property
     def ready(self) -> bool:
-        """Whether the feature is available."""
+        """True if the feature is available."""
         return not self.problem
 
     def __str__(self) -> str:
@@ -87,12 +87,12 @@ class Diagnosis(ShowsItself):
 
     @property
     def usable(self) -> bool:
-        """Whether MARS works, with or without R."""
+        """True if MARS works, with or without R."""
         return self.abilities[0].ready
 
     @property
     def ok(self) -> bool:
-        """Whether MARS through R works."""
+        """True if MARS through R works."""
         return all(f.ok for f in self.findings if f.needed)
 
     @property

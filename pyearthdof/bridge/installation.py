@@ -159,31 +159,31 @@ OLD_R_PIN = "rpy2-rinterface<=3.6.5"
 
 
 def r_remedy(with_rpy2: bool) -> str:
-    """The command that installs R with its packages, and then rpy2 if that is missing too."""
+    """Return the command that installs R with its packages, and then rpy2 if that is missing too."""
     rpy2 = _pip("pyearthdof[r]", None) if with_rpy2 else ""
     return _joined(["R", "a compiler", *PACKAGES], rpy2)
 
 
 def rpy2_remedy(home: Path) -> str:
-    """The command that installs rpy2 for the R of this home, after what it needs."""
+    """Return the command that installs rpy2 for the R of this home, after what it needs."""
     return _joined(_missing_beside_rpy2(home), _pip("pyearthdof[r]", home))
 
 
 def rpy2_again(home: Path | None) -> str:
-    """The command that replaces an rpy2 that does not work with this R."""
+    """Return the command that replaces an rpy2 that does not work with this R."""
     missing = [] if home is None else _missing_beside_rpy2(home)
     return _joined(missing, _pip("--force-reinstall --no-cache-dir rpy2", home))
 
 
 def r_again() -> str:
-    """The command that installs R itself once more."""
+    """Return the command that installs R itself once more."""
     if _system() == "debian":
         return "sudo apt-get install --reinstall r-base-core"
     return "installing R again" if _system() == "conda" else f"installing R again, from {R_SITE}"
 
 
 def package_remedy(package: str) -> str:
-    """The command that installs an R package."""
+    """Return the command that installs an R package."""
     in_r = f"install.packages({package!r})"
     first = {"debian": f"sudo apt-get install r-cran-{package}, or ",
              "conda": f"conda install -c conda-forge r-{package}, or "}  # fmt: skip
@@ -206,7 +206,7 @@ def _system() -> str:
 
 
 def _system_part(missing: list[str]) -> str:
-    """The command, or the words, for what pip cannot install."""
+    """Return the command, or the words, for what pip cannot install."""
     if not missing:
         return ""
     if _system() == "debian":
@@ -248,7 +248,7 @@ def _missing_packages(home: Path) -> list[str]:
 
 
 def _can_build(home: Path) -> bool:
-    """Whether there is a compiler, and with it what a program that links to R needs."""
+    """Return whether there is a compiler, and with it what a program that links to R needs."""
     compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     flags = _run([str(home / "bin" / "R"), "CMD", "config", "--ldflags"]).split()
     if compiler is None or not flags:
@@ -275,7 +275,7 @@ def _pip(what: str, home: Path | None) -> str:
 
 
 def _joined(missing: list[str], rpy2: str) -> str:
-    """One line for all that is missing; rpy2 is the command for it, empty where it is not missing."""
+    """Return one line for all that is missing; rpy2 is the command for it, empty where it is not missing."""
     if _system() == "conda":  # which has rpy2 ready for its R
         names = [{"R": "r-base"}.get(m, f"r-{m}") for m in missing if m != "a compiler"]
         return f"conda install -c conda-forge {' '.join(names + ['rpy2'] * bool(rpy2))}"

@@ -72,7 +72,7 @@ def predict(
 
 
 def _beside(kept, found):
-    """The predictions beside the columns that are kept."""
+    """Return the predictions beside the columns that are kept."""
     import pandas as pd
 
     names = {name: f"predicted_{name}" if name in kept.columns else name for name in found.columns}

@@ -281,7 +281,7 @@ def criteria_of(
         aicc = np.where(left > 0, np.log(rss / n) + 2 * (df + 1) / left, math.inf)
         gcv = rss / (1 - df / n) ** 2
     aicc = np.where(allowed, aicc, math.inf)
-    # The noise of a long model, which has less bias, made worse choices (docs/size-rules.md).
+    # The noise estimate of a large model, which has less bias, led to worse selections (docs/size-rules.md).
     best = np.argmin(aicc, axis=-1, keepdims=True)
     left = np.maximum(n - df[best], 1.0)
     sigma2 = np.take_along_axis(rss, best, axis=-1) / left
@@ -308,23 +308,23 @@ def sum_of_squares(
 
 
 MOST = 10  # measurements
-AGREES = "agrees with itself"
-SWINGS = "swings, and takes the smaller model"
-FULL = "stops where the degrees of freedom reach n"
-PERFECT = "stops at a perfect fit"
-TIRED = f"does not settle in {MOST} measurements"
+AGREES = "converged"
+SWINGS = "oscillated, smallest model used"
+FULL = "stopped: degrees of freedom reached n"
+PERFECT = "stopped at a perfect fit"
+TIRED = f"not converged in {MOST} measurements"
 
 
 def settle(choice: int, around: Callable[[int], int | str]) -> tuple[int, str]:
-    """Choose around the choice until it is chosen again; how it ended.
+    """Iterate a selection to convergence; return it and the termination.
 
-    `around(choice)` is the next one, or the reason why there is none. Of those that it swings between, the
-    smallest is taken.
+    `around(choice)` is the next selection, or the reason to stop. If the iteration oscillates, the smallest
+    selection of the cycle is used.
 
     >>> settle(5, {5: 3, 3: 4, 4: 4}.get)
-    (4, 'agrees with itself')
+    (4, 'converged')
     >>> settle(5, {5: 3, 3: 4, 4: 3}.get)
-    (3, 'swings, and takes the smaller model')
+    (3, 'oscillated, smallest model used')
     """
     seen = [choice]
     for _ in range(MOST):

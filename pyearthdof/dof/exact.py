@@ -33,7 +33,7 @@ _REACH = 12.0
 
 
 def has_orthogonal_formula(procedure: Any, X: Rows) -> bool:
-    """Whether one of the formulas above applies to this procedure and design."""
+    """Return whether one of the formulas above applies to this procedure and design."""
     if not isinstance(X, np.ndarray) or not declares(procedure, "orthogonal_rule"):
         return False
     U = _columns(procedure, X)

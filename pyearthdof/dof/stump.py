@@ -61,7 +61,7 @@ def stump_df(n: int, p: int = 1) -> float:
 
 
 def has_split_formula(procedure: Any, X: Rows) -> bool:
-    """Whether the fit is the best split of one predictor."""
+    """Return whether the fit is the best split of one predictor."""
     return declares(procedure, "split_sizes") and procedure.split_sizes(X) is not None
 
 

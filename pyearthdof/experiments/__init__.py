@@ -19,14 +19,14 @@ __all__ = ["Comparison", "Experiment", "experiment", "experiments"]
 
 @functools.cache
 def experiments() -> dict[str, Experiment]:
-    """Every experiment by its name, in the paper's order."""
+    """Return every experiment by its name, in the paper's order."""
     modules = [import_module(f"{__name__}.{m.name}") for m in pkgutil.iter_modules(__path__)]
     found = [m.EXPERIMENT for m in modules if hasattr(m, "EXPERIMENT")]
     return {e.name: e for e in sorted(found, key=lambda e: (e.order, e.name))}
 
 
 def experiment(name: str) -> Experiment:
-    """The experiment of that name, upper or lower case."""
+    """Return the experiment of that name, upper or lower case."""
     for known, found in experiments().items():
         if known.lower() == name.lower():
             return found

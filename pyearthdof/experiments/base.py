@@ -55,11 +55,11 @@ class Experiment(ABC):
         """The paper's figure; for a table, our numbers and the paper's as points."""
 
     def table(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """The table as the paper would print it; for a figure, the comparisons."""
+        """Return the table as the paper would print it; for a figure, the comparisons."""
         return comparison_table(self.compare(frame))
 
     def explain(self, seed: int | None) -> str:
-        """The question, and where the random numbers come from."""
+        """Return the question, and where the random numbers come from."""
         if seed is None:
             return f"{self.question} {self.drawn}".strip()
         return f"{self.question} Drawn with the seed {seed}. {self.drawn_anew}".strip()
@@ -76,7 +76,7 @@ class Experiment(ABC):
         return None
 
     def settings(self, size: str, seed: int | None = None) -> dict:
-        """The settings of a size, and the seed if it is not the experiment's own."""
+        """Return the settings of a size, and the seed if it is not the experiment's own."""
         check_choice("size", size, SIZES)
         return self.sizes[size] | ({} if seed is None else {"seed": seed})
 
@@ -134,7 +134,7 @@ class RepeatedEstimates(Experiment):
 
 
 def seed_of(*parts: int, seed: int | None = None) -> int:
-    """A seed for numpy, or for R, of its own for each combination of numbers and a given seed."""
+    """Return a seed for numpy, or for R, of its own for each combination of numbers and a given seed."""
     # SeedSequence takes missing numbers for 0: the 1 tells a given seed of 0 from none.
     given = () if seed is None else (1, seed)
     return int(np.random.SeedSequence((*parts, *given)).generate_state(1)[0] >> 1)
@@ -154,7 +154,7 @@ def cells_by_degree(
 
 
 def given_seed(frame: pd.DataFrame) -> int | None:
-    """The seed that the table was drawn with, None if it was the experiment's own."""
+    """Return the seed that the table was drawn with, None if it was the experiment's own."""
     return int(frame[GIVEN_SEED].iloc[0]) if GIVEN_SEED in frame else None
 
 
@@ -173,7 +173,7 @@ def comparison_table(comparisons: list[Comparison]) -> pd.DataFrame:
 
 
 def with_error(values: pd.Series, errors: pd.Series) -> list[str]:
-    """Each value with its standard error in parentheses."""
+    """Return each value with its standard error in parentheses."""
     return [number(v, e) for v, e in zip(values, errors, strict=True)]
 
 
@@ -185,7 +185,7 @@ _OURS = {"fmt": "o", "color": BLUE, "capsize": 3, "markersize": 5, "label": "our
 def new_figure(
     n_rows: int = 1, n_columns: int = 1, width: float = 4.2, height: float = 3.6, **share
 ):
-    """A figure that needs no screen, and its axes."""
+    """Return a figure that needs no screen, and its axes."""
     figure = load_extra("matplotlib.figure", "drawing").Figure(
         figsize=(width * n_columns, height * n_rows), layout="constrained"
     )

@@ -187,7 +187,7 @@ def _leave_one_out(X, y, lams) -> np.ndarray:
 
 
 def _wide(part: pd.DataFrame, panel: str) -> pd.DataFrame:
-    """One column a series, one row a lambda, rising."""
+    """Return one column a series, one row a lambda, rising."""
     return part[part["panel"] == panel].pivot(index="lambda", columns="series", values="value")
 
 

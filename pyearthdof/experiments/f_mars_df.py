@@ -98,7 +98,7 @@ def _allowed(part, dof) -> float:
 
 
 def _corrected_line(p, degree, part):
-    """The corrected curve against the diagonal, in standard errors of both draws together."""
+    """Return the corrected curve against the diagonal, in standard errors of both draws together."""
     gap = (part["corrected_nominal_df"] - part["fresh_df"]).to_numpy()
     error = np.hypot(part["df_se"], part["fresh_df_se"]).to_numpy()
     away = np.abs(gap) / error

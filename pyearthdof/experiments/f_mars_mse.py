@@ -177,7 +177,7 @@ def _penalty_lines(degree: int, part: pd.DataFrame):
 
 
 def cross_validated_penalty(fit, X, y, rng) -> float:
-    """The penalty with the smallest 10-fold cross-validation error.
+    """Return the penalty with the smallest 10-fold cross-validation error.
 
     Without a threshold the forward pass and the sequence of subsets of the pruning pass do not
     depend on the penalty; it only says which subset is taken. So one fit per fold serves all

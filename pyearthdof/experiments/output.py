@@ -41,7 +41,7 @@ def write_result(result: Result, folder: Path) -> list[Path]:
 
 
 def about_file(name: str) -> str:
-    """The file that tells how an experiment was run."""
+    """Return the file that tells how an experiment was run."""
     return f"{name}.json"
 
 
@@ -94,7 +94,7 @@ def _pictures(name: str, figure) -> dict[str, bytes]:
 
 
 def as_markdown(table: pd.DataFrame) -> str:
-    """A table in Markdown."""
+    """Return a table in Markdown."""
     lines = [table.columns, ["---"] * table.shape[1], *table.to_numpy().tolist()]
     rows = [
         "|".join(["", *(f" {str(c).replace('|', chr(92) + '|')} " for c in line), ""])
@@ -110,7 +110,7 @@ _LATEX = {"&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "$": r"\$", "±": r"$\
 
 
 def as_latex(table: pd.DataFrame) -> str:
-    """A table in LaTeX, with the rules of the package booktabs."""
+    """Return a table in LaTeX, with the rules of the package booktabs."""
     lines = [[_latex(c) for c in line] for line in (table.columns, *table.to_numpy().tolist())]
     rows = [" & ".join(line) + r" \\" for line in lines]
     return "\n".join(
@@ -136,7 +136,7 @@ def _latex(value) -> str:
 
 
 def as_text(table: pd.DataFrame) -> str:
-    """A table for the terminal, columns aligned."""
+    """Return a table for the terminal, columns aligned."""
     lines = [[str(c) for c in line] for line in (table.columns, *table.to_numpy().tolist())]
     widths = [max(len(line[j]) for line in lines) for j in range(table.shape[1])]
     return "\n".join(

@@ -56,7 +56,7 @@ def _page(folder: Path, results: list[dict]) -> str:
 
 
 def _entries(results: list[dict], left_out: dict[str, str]) -> list[str]:
-    """The contents: every experiment in the paper's order, with its count or why it is not here."""
+    """Return the contents: every experiment in the paper's order, with its count or why it is not here."""
     here = {about["name"]: _entry(about, left_out.get(about["name"])) for about in results}
     lines = []
     for name, e in experiments().items():
@@ -106,7 +106,7 @@ def _section(folder: Path, about: dict) -> str:
 
 
 def _beside(comparisons: list[dict]) -> dict:
-    """Each number beside the paper's; R's have a column of their own."""
+    """Return each number beside the paper's; R's have a column of their own."""
     lines = [
         Comparison(**{name: c[name] for name in COMPARED}, reference=c.get("reference") or "")
         for c in comparisons
@@ -146,7 +146,7 @@ def _figure(folder: Path, about: dict) -> str:
 
 
 def _drawn_width(svg: bytes) -> int:
-    """The width that the figure was drawn for, in pixels; matplotlib writes points."""
+    """Return the width that the figure was drawn for, in pixels; matplotlib writes points."""
     points = re.search(rb'<svg[^>]*\swidth="([0-9]+(?:\.[0-9]+)?)pt"', svg)
     return round(float(points[1]) / 0.75) if points else 640
 

@@ -199,7 +199,7 @@ class CellStore:
         )
 
     def get(self, key: dict) -> dict | None:
-        """The record kept under the key, or None; a damaged one is reported as a warning."""
+        """Return the record kept under the key, or None; a damaged one is reported as a warning."""
         file = self.file(key)
         try:
             text = file.read_text(encoding="utf-8")
@@ -255,7 +255,7 @@ def _problem(text: str, key: dict) -> str | None:
 
 
 def _digest(record: dict) -> str:
-    """A hash of everything in a record, the same before and after a way through JSON."""
+    """Return a hash of everything in a record, the same before and after a way through JSON."""
     text = json.dumps(json.loads(json.dumps(record)), sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 

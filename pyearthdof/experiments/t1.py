@@ -180,7 +180,7 @@ def sign_of(row) -> str:
 
 
 def _holds(stated_sign: str, row) -> bool | None:
-    """Whether the paper's sign is ours. A sign > or < that the error hides is open."""
+    """Return whether the paper's sign is ours. A sign > or < that the error hides is open."""
     sign = sign_of(row)
     if sign == "=" != stated_sign and _gap(row)[1] > 0:
         return None

@@ -134,7 +134,7 @@ def by_repeat(frame: pd.DataFrame, degree: int, method: str) -> pd.DataFrame:
 
 
 def _better(frame: pd.DataFrame, degree: int):
-    """The corrected model's gain: over the folds of the authors' draw, or over draws of ours."""
+    """Return the corrected model's gain: over the folds of the authors' draw, or over draws of ours."""
     part = frame[frame["degree"] == degree]
     over = "fold" if given_seed(frame) is None else "repeat"
     errors = part.groupby([over, "method"])["mse"].mean().unstack()

@@ -139,13 +139,13 @@ class Spam(Experiment):
 
 
 def _of_degree(frame: pd.DataFrame, degree: int) -> list[pd.DataFrame]:
-    """The rows of MARS and those of corrected MARS, one for each draw."""
+    """Return the rows of MARS and those of corrected MARS, one for each draw."""
     part = frame[frame["degree"] == degree]
     return [part[part["method"] == method] for method in METHODS]
 
 
 def _better(degree: int, corrected: pd.DataFrame):
-    """The gain with its error: that of the test e-mails, in pairs, and that of the draws."""
+    """Return the gain with its error: that of the test e-mails, in pairs, and that of the draws."""
     n, paper = corrected["n_test"].iloc[0], PAPER[degree]
     gains = (corrected["gained"] - corrected["lost"]) / n
     pairs = ((corrected["gained"] + corrected["lost"]) / n - gains**2).mean() / n

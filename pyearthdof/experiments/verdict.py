@@ -41,7 +41,7 @@ class Comparison:
 
 
 def number(value: float, se: float | None = None) -> str:
-    """A number as it is shown, with its standard error in parentheses."""
+    """Return a number as it is shown, with its standard error in parentheses."""
     if se is None or not se > 0 or not math.isfinite(se):
         return f"{value:.4g}" if abs(value) < 1000 else f"{value:.0f}"
     digits = max(0, 1 - math.floor(math.log10(se)))
@@ -49,7 +49,7 @@ def number(value: float, se: float | None = None) -> str:
 
 
 def printed(quantity: str, ours: float, paper: str, *, by_r: bool = False) -> Comparison:
-    """A number that has to come out to the digits that the paper prints.
+    """Return a number that has to come out to the digits that the paper prints.
 
     "rounded": ours, rounded to these digits, is the paper's. "cut": it is not, but with the further
     digits dropped it is. `by_r` says that the digits are R's and not the paper's.
@@ -84,7 +84,7 @@ def measured(
     allowed: float = STANDARD_ERRORS,
     by_r: bool = False,
 ) -> Comparison:
-    """A Monte Carlo estimate: within error up to `allowed` combined standard errors.
+    """Return a Monte Carlo estimate: within error up to `allowed` combined standard errors.
 
     `shown` is the paper's number as it prints it. `by_r` says that it is R's and not the paper's.
     """
@@ -106,7 +106,7 @@ def measured(
 
 
 def one_draw(quantity: str, values, paper: str, tests: int) -> Comparison:
-    """The paper's number beside draws of ours with other seeds: it has to be like one of them.
+    """Return the paper's number beside draws of ours with other seeds: it has to be like one of them.
 
     It differs from our mean by the spread of the draws, and by its rounding. `tests` is the number
     of such comparisons in the table. The spread that judges is shown: the standard deviation of the draws
@@ -129,7 +129,7 @@ def one_draw(quantity: str, values, paper: str, tests: int) -> Comparison:
 def better(
     quantity: str, gain: float, se: float, paper_gain: float, *, allowed: float
 ) -> Comparison:
-    """Whether the corrected model was better, as in the paper: beyond the error, or open.
+    """Return whether the corrected model was better, as in the paper: beyond the error, or open.
 
     `gain` is the error of the default less that of the corrected model, `se` its standard error.
     """
@@ -143,7 +143,7 @@ def _gain(gain: float, se: float | None = None) -> str:
 
 
 def _beside(by_r: bool, shown: str) -> dict[str, str]:
-    """The number in the paper's column, or in R's."""
+    """Return the number in the paper's column, or in R's."""
     return {"paper": "-", "reference": shown} if by_r else {"paper": shown}
 
 
@@ -166,13 +166,13 @@ class Tally:
         return f"{self.agreed} of {self.judged}" + (f", {self.open} open" if self.open else "")
 
     def agree_with(self, judge: str) -> str:
-        """The count in words."""
+        """Return the count in words."""
         still = f" ({self.open} open)" if self.open else ""
         return f"{self.agreed} of {self.judged} agree with {judge}{still}"
 
 
 def tally(comparisons: list[dict]) -> dict[str, Tally]:
-    """The count of the comparisons with the paper, and of those with R, as `to_dict` gives them."""
+    """Return the count of the comparisons with the paper, and of those with R, as `to_dict` gives them."""
     counts = {}
     for judge in ("the paper", "R"):
         part = [c for c in comparisons if bool(c.get("reference")) == (judge == "R")]
@@ -182,7 +182,7 @@ def tally(comparisons: list[dict]) -> dict[str, Tally]:
 
 
 def means_with_se(**estimates: np.ndarray) -> dict[str, float]:
-    """The mean of each, and its error sd / sqrt(m): 0 where rounding alone makes the values differ."""
+    """Return the mean of each, and its error sd / sqrt(m): 0 where rounding alone makes the values differ."""
     found: dict[str, float] = {}
     for name, values in estimates.items():
         mean, spread = float(values.mean()), float(values.std(ddof=1))
@@ -207,7 +207,7 @@ def welch(se: float, dof: float, other_se: float, other_dof: float) -> float:
 
 
 def side(gaps, allowed) -> bool | None:
-    """Whether gaps lie above 0: none is below, and one is above, by more than the allowed error.
+    """Return whether gaps lie above 0: none is below, and one is above, by more than the allowed error.
 
     None where all are within it.
     """
@@ -218,7 +218,7 @@ def side(gaps, allowed) -> bool | None:
 
 
 def every(answers) -> bool | None:
-    """One answer of several: False if one is, True if all are, else None."""
+    """Return one answer of several: False if one is, True if all are, else None."""
     answers = list(answers)
     if False in answers:
         return False
@@ -226,7 +226,7 @@ def every(answers) -> bool | None:
 
 
 def rises(values, errors, allowed: float) -> bool | None:
-    """Whether a sequence rises: no value is below an earlier one, and the last is above the first.
+    """Return whether a sequence rises: no value is below an earlier one, and the last is above the first.
 
     Both up to `allowed` combined standard errors; None where it is too flat to tell.
     """

@@ -13,7 +13,7 @@ import numpy as np
 
 
 def _each(function, *values) -> np.ndarray:
-    """A function of flat arrays for arrays of any shape."""
+    """Return a function of flat arrays for arrays of any shape."""
     arrays = np.broadcast_arrays(*(np.asarray(v, dtype=float) for v in values))
     flat = function(*(np.ascontiguousarray(a).ravel() for a in arrays))
     return flat.reshape(arrays[0].shape)[()]
@@ -21,7 +21,7 @@ def _each(function, *values) -> np.ndarray:
 
 @functools.cache
 def _core():
-    """The compiled core, which is loaded when it computes something for the first time."""
+    """Return the compiled core, which is loaded when it computes something for the first time."""
     from .. import _core
 
     return _core
@@ -44,7 +44,7 @@ def logistic(values) -> np.ndarray:
 
 
 def logistic_slope(values) -> np.ndarray:
-    """The derivative of `logistic`."""
+    """Return the derivative of `logistic`."""
     return _each(_core().logistic_slope, values)
 
 
@@ -89,12 +89,12 @@ def r_weighted_mean(values: np.ndarray, weights: np.ndarray) -> float:
 
 
 def sum_in_order(values: np.ndarray) -> float:
-    """The sum in double precision, which is how earth's own code adds; numpy's sum adds in pairs."""
+    """Return the sum in double precision, which is how earth's own code adds; numpy's sum adds in pairs."""
     return float(np.add.accumulate(values)[-1])
 
 
 def product_in_order(columns: np.ndarray, coef: np.ndarray) -> np.ndarray:
-    """The sum of columns[k] * coef[k], (n,) or (n, m), added up term by term as in R's matrix product.
+    """Return the sum of columns[k] * coef[k], (n,) or (n, m), added up term by term as in R's matrix product.
 
     So equal rows have equal sums; in a block of a faster product they may differ in the last bit. Near the
     limits of a mean that bit shows in 1 - mu, and ties decide the ranks of an AUC.

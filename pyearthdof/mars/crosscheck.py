@@ -47,12 +47,12 @@ class CrossCheck:
 
     @property
     def same(self) -> bool:
-        """Whether both models are the same up to rounding."""
+        """True if both models are the same up to rounding."""
         return self.same_terms and self.same_selected
 
     @property
     def is_tie(self) -> bool | None:
-        """Whether rounding decides between the first terms that differ; None if no terms differ."""
+        """True if rounding decides between the first terms that differ; None if no terms differ."""
         return None if self.tie_gap is None else self.tie_gap < TIE
 
     def to_dict(self) -> dict:

@@ -58,7 +58,7 @@ class Option:
     name: str = ""  # that of the field of EarthOptions
 
     def check(self, value) -> Any:
-        """The value with its type; refused if it is not allowed."""
+        """Return the value with its type; refused if it is not allowed."""
         if value is self.default or (type(value) is type(self.default) and value == self.default):
             return value
         try:
@@ -67,7 +67,7 @@ class Option:
             raise refusal(self.name, value, self.allowed) from None
 
     def is_default(self, value) -> bool:
-        """Whether a checked value is R's default."""
+        """Return whether a checked value is R's default."""
         if value is None or self.default is None:
             return value is self.default
         return not isinstance(value, np.ndarray) and value == self.default

@@ -16,7 +16,7 @@ LINE = 80  # R's getOption("width")
 
 
 def check_digits(digits) -> None:
-    """Refuse what is no number of digits."""
+    """Reject what is no number of digits."""
     if isinstance(digits, bool) or not isinstance(digits, (int, np.integer)):
         raise refusal("digits", digits, "an integer")
     if not 1 <= digits <= MAX_DIGITS:
@@ -99,7 +99,7 @@ def format_each(values, digits: int = DIGITS) -> list[str]:
 
 
 def format_columns(columns, digits: int, fixed_point: bool = True) -> list[list[str]]:
-    """The numbers of each column together, rounded by R's zapsmall if `fixed_point`."""
+    """Return the numbers of each column together, rounded by R's zapsmall if `fixed_point`."""
     if fixed_point:  # which R applies to three or more
         columns = [c if len(c) < 3 else zapsmall(c, digits + 1) for c in columns]
     return [r_format(column, digits) for column in columns]

@@ -47,7 +47,7 @@ def read_file(file: str | os.PathLike | IO[bytes] | IO[str]) -> str:
 
 
 def read_json(text: str):
-    """The value of a JSON text; names that stand twice and halves of characters are refused."""
+    """Return the value of a JSON text; names that stand twice and halves of characters are refused."""
     found = json.loads(text, object_pairs_hook=_without_duplicates)
     if re.search(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]", text):
         try:
@@ -70,7 +70,7 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def read_number(name, value) -> float:
-    """A number, or one of the strings that stand for NaN and infinities."""
+    """Return a number, or one of the strings that stand for NaN and infinities."""
     if isinstance(value, str) and value in ("nan", "inf", "-inf"):
         return float(value)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -82,7 +82,7 @@ def read_number(name, value) -> float:
 
 
 def read_integer(name, value) -> int:
-    """A whole number that a double can hold."""
+    """Return a whole number that a double can hold."""
     number = read_number(name, value)
     if not number.is_integer() or abs(number) > 2**53:
         raise InvalidInputError(f"{name}={str(value)[:40]} but it should be an integer")
@@ -97,19 +97,19 @@ def read_flag(name, value) -> bool:
 
 
 def read_text(name, value) -> str:
-    """A string."""
+    """Return a string."""
     if not isinstance(value, str):
         raise InvalidInputError(f"{name} holds {str(value)[:40]!r} where text should be")
     return value
 
 
 def read_texts(name, value) -> tuple[str, ...]:
-    """A list of strings."""
+    """Return a list of strings."""
     return tuple(read_text(name, v) for v in _read_list(name, value))
 
 
 def read_vector(name, value) -> np.ndarray:
-    """A list of numbers."""
+    """Return a list of numbers."""
     entries = _read_list(name, value)
     if {int, float}.issuperset(map(type, entries)):  # at once, in a long list
         with contextlib.suppress(OverflowError):  # which is said below
@@ -118,7 +118,7 @@ def read_vector(name, value) -> np.ndarray:
 
 
 def read_indices(name, value) -> np.ndarray:
-    """A list of whole numbers."""
+    """Return a list of whole numbers."""
     entries = _read_list(name, value)
     if set(map(type, entries)) == {int} and max(map(abs, entries)) <= 2**53:  # as above
         return np.array(entries, dtype=int)
@@ -126,7 +126,7 @@ def read_indices(name, value) -> np.ndarray:
 
 
 def read_matrix(name, value) -> np.ndarray:
-    """A list of rows of one length."""
+    """Return a list of rows of one length."""
     rows = [read_vector(name, row) for row in _read_list(name, value)]
     if len({len(row) for row in rows}) > 1 or sum(map(len, rows)) > MAX_ENTRIES:
         raise InvalidInputError(f"{name} should be a list of rows of one length")
@@ -134,13 +134,13 @@ def read_matrix(name, value) -> np.ndarray:
 
 
 def read_coefficients(name, value) -> np.ndarray:
-    """A list of numbers, or of rows with one number for each response."""
+    """Return a list of numbers, or of rows with one number for each response."""
     nested = isinstance(value, list) and bool(value) and isinstance(value[0], list)
     return (read_matrix if nested else read_vector)(name, value)
 
 
 def read_versions(name, value) -> dict[str, str]:
-    """A mapping of texts."""
+    """Return a mapping of texts."""
     if not isinstance(value, Mapping):
         raise InvalidInputError(f"{name} should be a mapping")
     return {read_text(name, k): read_text(name, v) for k, v in value.items()}

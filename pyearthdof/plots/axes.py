@@ -34,14 +34,14 @@ PLACES = (
 
 
 def new_axes(n_rows: int = 1, n_columns: int = 1, width: float = 6.0, height: float = 4.0):
-    """A pyplot figure of `width` times `height` inches; its axes as an array of rows and columns."""
+    """Return a pyplot figure of `width` times `height` inches; its axes as an array of rows and columns."""
     pyplot = load_extra("matplotlib.pyplot", "drawing")
     figure = pyplot.figure(figsize=(width, height), layout="constrained")
     return figure.subplots(n_rows, n_columns, squeeze=False)
 
 
 def one_axis(ax=None, width: float = 6.0, height: float = 4.0):
-    """The Axes that was given, or that of a new pyplot figure."""
+    """Return the Axes that was given, or that of a new pyplot figure."""
     return new_axes(1, 1, width, height)[0, 0] if ax is None else check_axis(ax)
 
 
@@ -52,7 +52,7 @@ def tidy(ax) -> None:
 
 
 def shorten(name, longest: int = LONGEST_NAME) -> str:
-    """A name that fits under an axis: a long one keeps its beginning and its end."""
+    """Return a name that fits under an axis: a long one keeps its beginning and its end."""
     # A lone dollar sign would open matplotlib's mathematics.
     name = str(name)
     if len(name) > longest:
@@ -123,7 +123,7 @@ def _cost(box, points, taken, frame) -> float:
 
 
 def inner_model(model, X=None) -> tuple[Any, Any]:
-    """The Earth at the end of a fitted pipeline or search, and X as it reaches it."""
+    """Return the Earth at the end of a fitted pipeline or search, and X as it reaches it."""
     X = as_pandas(X)
     while True:
         if hasattr(model, "best_estimator_"):
@@ -138,7 +138,7 @@ def inner_model(model, X=None) -> tuple[Any, Any]:
 
 
 def check_fitted(model) -> None:
-    """Refuse an estimator that is not fitted."""
+    """Reject an estimator that is not fitted."""
     try:
         check_is_fitted(model)
     except NotFittedError:
@@ -148,7 +148,7 @@ def check_fitted(model) -> None:
 
 
 def check_model(model, *needed: str) -> None:
-    """Refuse what is not a fitted MARS estimator, or one that lacks a learned attribute."""
+    """Reject what is not a fitted MARS estimator, or one that lacks a learned attribute."""
     if isinstance(model, type) or not hasattr(model, "predict") or not hasattr(model, "fit"):
         raise InvalidInputError(f"model={model!r:.80} but it should be a fitted Earth")
     check_fitted(model)
@@ -166,12 +166,12 @@ def check_model(model, *needed: str) -> None:
 
 
 def has_pruning_record(model) -> bool:
-    """Whether the best model of each size is known; a model of mda has only the chosen one."""
+    """Return whether the best model of each size is known; a model of mda has only the chosen one."""
     return np.size(model.prune_terms_) > 0
 
 
 def check_pruning_record(model) -> None:
-    """Refuse a model that does not know the best model of each size."""
+    """Reject a model that does not know the best model of each size."""
     if not has_pruning_record(model):
         raise InvalidInputError(
             f"model is a {type(model).__name__} without a record of its pruning pass but it should "
@@ -197,7 +197,7 @@ def check_axes(axes, n: int) -> np.ndarray:
 
 
 def check_response(response, names: tuple[str, ...]) -> int:
-    """The column of a response that is given by its index or its name."""
+    """Return the column of a response that is given by its index or its name."""
     if isinstance(response, str):
         if response in names:
             return names.index(response)
@@ -212,7 +212,7 @@ def check_response(response, names: tuple[str, ...]) -> int:
 
 
 def response_names(model, n_responses: int) -> tuple[str, ...]:
-    """The names of the responses, or y1, y2, ... as R names them."""
+    """Return the names of the responses, or y1, y2, ... as R names them."""
     names = model.model_.response_names
     if len(names) == n_responses:
         return tuple(names)

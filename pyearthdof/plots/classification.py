@@ -124,7 +124,7 @@ def calibration_groups(p, y, n_groups: int = 10) -> tuple[np.ndarray, ...]:
 
 
 def reflected_density(values: np.ndarray, grid: np.ndarray) -> np.ndarray:
-    """A Gaussian kernel density on [0, 1], reflected at the ends so that nothing is lost there."""
+    """Return a Gaussian kernel density on [0, 1], reflected at the ends so that nothing is lost there."""
     spread = min(values.std(), float(np.subtract(*np.quantile(values, [0.75, 0.25]))) / 1.34)
     width = max(0.9 * (spread or values.std()) * len(values) ** -0.2, 0.01)
     density = np.zeros(len(grid))
@@ -148,7 +148,7 @@ def _checked(model, X, y, response) -> tuple[np.ndarray, np.ndarray, tuple[str, 
 
 
 def class_codes(classes, y, n: int) -> np.ndarray:
-    """The positions of n observed classes among those of a model."""
+    """Return the positions of n observed classes among those of a model."""
     values = np.asarray(y)
     if values.shape != (n,):
         raise InvalidInputError(f"y has shape {values.shape} but X has {n} rows")

@@ -134,7 +134,7 @@ def plot_effects(
 
 
 def _choose(model, predictors, features, pairs) -> list[tuple[str, ...]]:
-    """The columns of each panel; none where the model is its intercept alone."""
+    """Return the columns of each panel; none where the model is its intercept alone."""
     if features is None:
         singles = used_columns(model, predictors)
     else:
@@ -160,7 +160,7 @@ def _check_pair(predictors, pair) -> tuple[str, str]:
 
 
 def _column(predictors: Predictors, column, argument: str) -> str:
-    """The name of a column that is given by name or position."""
+    """Return the name of a column that is given by name or position."""
     names = predictors.names
     if isinstance(column, (int, np.integer)) and not isinstance(column, bool):
         if -len(names) <= column < len(names):
@@ -173,7 +173,7 @@ def _column(predictors: Predictors, column, argument: str) -> str:
 
 
 def _responses(model, rows) -> np.ndarray:
-    """The predictions as (n, n_responses); of a classifier the probabilities."""
+    """Return the predictions as (n, n_responses); of a classifier the probabilities."""
     if not hasattr(model, "predict_proba"):
         return np.asarray(model.predict(rows), dtype=float).reshape(len(rows), -1)
     values = np.asarray(model.predict_proba(rows), dtype=float)
@@ -182,7 +182,7 @@ def _responses(model, rows) -> np.ndarray:
 
 
 def _training_predictions(model, predictors, response) -> tuple[np.ndarray, int, str]:
-    """The predictions of the training rows, the column of the response and what to call it."""
+    """Return the predictions of the training rows, the column of the response and what to call it."""
     fitted = _responses(model, predictors.rows)
     n_responses = fitted.shape[1]
     if hasattr(model, "predict_proba"):
@@ -194,7 +194,7 @@ def _training_predictions(model, predictors, response) -> tuple[np.ndarray, int,
 
 
 def _check_bands(model, bands) -> tuple[str, ...]:
-    """The kinds of intervals, the widest first."""
+    """Return the kinds of intervals, the widest first."""
     kinds = {None: (), "both": KINDS} | {kind: (kind,) for kind in KINDS}
     if (bands is not None and not isinstance(bands, str)) or bands not in kinds:
         raise refusal("bands", bands, "None, 'prediction', 'confidence' or 'both'")
@@ -204,7 +204,7 @@ def _check_bands(model, bands) -> tuple[str, ...]:
 
 
 def _effect(predictors, predict, intervals, names) -> Effect:
-    """The predictions on the grid of one column or two."""
+    """Return the predictions on the grid of one column or two."""
     are_levels = [predictors.has_levels(name) for name in names]
     if len(names) == 1:
         grid = predictors.grid(names[0], CURVE_STEPS)
@@ -248,7 +248,7 @@ class Effect:
 
     @property
     def is_surface(self) -> bool:
-        """Whether it needs colours: two columns of numbers."""
+        """True if it needs colours: two columns of numbers."""
         return len(self.grids) == 2 and not any(isinstance(grid, list) for grid in self.grids)
 
 
@@ -357,7 +357,7 @@ def _draw_lines(ax, effect: Effect) -> None:
 
 
 def _equal_columns(values: np.ndarray) -> list[list[int]]:
-    """The columns in groups of equal ones; equal is what nobody could see apart."""
+    """Return the columns in groups of equal ones; equal is what nobody could see apart."""
     tolerance = 1e-6 * float(np.ptp(values))
     groups: list[list[int]] = []
     for j in range(values.shape[1]):
@@ -451,7 +451,7 @@ class Predictors:
         return np.linspace(float(values.min()), float(values.max()), n)
 
     def has_levels(self, name: str) -> bool:
-        """Whether a column has levels instead of numbers."""
+        """Return whether a column has levels instead of numbers."""
         return is_levels(self.frame[name])
 
     def design(self, columns: Mapping) -> pd.DataFrame | np.ndarray:
@@ -471,7 +471,7 @@ class Predictors:
 
 
 def is_levels(values: pd.Series) -> bool:
-    """Whether a column has levels instead of numbers."""
+    """Return whether a column has levels instead of numbers."""
     return bool(
         isinstance(values.dtype, pd.CategoricalDtype)
         or pd.api.types.is_bool_dtype(values.dtype)
@@ -480,7 +480,7 @@ def is_levels(values: pd.Series) -> bool:
 
 
 def levels_of(values: pd.Series) -> list:
-    """The levels of a column: all categories in their order, else what occurs, sorted."""
+    """Return the levels of a column: all categories in their order, else what occurs, sorted."""
     if isinstance(values.dtype, pd.CategoricalDtype):
         return list(values.cat.categories)
     return sorted(values.dropna().unique().tolist(), key=str)
@@ -542,7 +542,7 @@ def _background(frame: pd.DataFrame, at) -> dict[str, object]:
 
 
 def _check_held(frame: pd.DataFrame, name, value) -> None:
-    """Refuse a value to hold a column at that the column could not have."""
+    """Reject a value to hold a column at that the column could not have."""
     if name not in frame.columns:
         raise InvalidInputError(f"at names {name!r} but X has no such column")
     if is_levels(frame[name]):
@@ -555,7 +555,7 @@ def _check_held(frame: pd.DataFrame, name, value) -> None:
 
 
 def _typical(values: pd.Series, centre) -> object:
-    """The centre of numbers; of levels the most frequent, the first one where several are."""
+    """Return the centre of numbers; of levels the most frequent, the first one where several are."""
     present = values.dropna()
     if len(present) == 0:
         return values.iloc[0]

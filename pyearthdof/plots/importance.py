@@ -156,7 +156,7 @@ def plot_contributions(model, X, row=0, ax=None, *, response=0, most=15):
 
 
 def _bars(found: pd.Series, most: int) -> list[tuple[str, float]]:
-    """The intercept, the largest terms, and one bar for all others."""
+    """Return the intercept, the largest terms, and one bar for all others."""
     first, rest = found.iloc[0], found.iloc[1:]
     order = np.argsort(-np.abs(rest.to_numpy()), kind="stable")
     shown = [k for k in order[:most] if rest.iloc[k] != 0]

@@ -148,7 +148,7 @@ def _draw_quantiles(ax, residuals) -> None:
 
 
 def normal_quantiles(values) -> np.ndarray:
-    """The standard normal quantile that belongs to the rank of each value, as R's `qqnorm` has it.
+    """Return the standard normal quantile that belongs to the rank of each value, as R's `qqnorm` has it.
 
     >>> normal_quantiles([3.0, 1.0, 2.0]).round(3)
     array([ 0.869, -0.869,  0.   ])
@@ -212,7 +212,7 @@ def _anchors(x, spacing) -> np.ndarray:
 
 
 def _kernel(x, place, n_near) -> tuple[slice, np.ndarray]:
-    """The points near `place` and their tricube weights; the n_near-th nearest has weight 0."""
+    """Return the points near `place` and their tricube weights; the n_near-th nearest has weight 0."""
     distance = np.abs(x - place)
     width = np.partition(distance, n_near - 1)[n_near - 1]
     inside = np.flatnonzero(distance <= 0.999 * width if width > 0 else distance == 0)

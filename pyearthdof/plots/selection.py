@@ -127,7 +127,7 @@ def used_per_subset(dirs, prune_terms) -> np.ndarray:
 
 
 def selection_limits(curves, chosen) -> tuple[float, float]:
-    """A y scale for the rise to the chosen size; a steep fall of a curve beyond it may leave it.
+    """Return a y scale for the rise to the chosen size; a steep fall of a curve beyond it may leave it.
 
     As in plot.earth the intercept alone counts only where there are few subsets.
     """

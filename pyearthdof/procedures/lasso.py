@@ -51,7 +51,7 @@ class _LassoSelection(ActiveSetRegression):
         self.fit_intercept = fit_intercept
 
     def _solved(self, design: CompactDesign) -> np.ndarray:
-        """The lasso for every response, (p, m), in the units of the compact design."""
+        """Return the lasso for every response, (p, m), in the units of the compact design."""
         gamma, converged = _core.solve_lassos(
             np.ascontiguousarray(design.R.T),
             np.ascontiguousarray(design.Z.T),
@@ -257,7 +257,7 @@ def _trace(design: CompactDesign, gamma, lam, j) -> float:
 
 
 def _solve_grid(design: CompactDesign, grid: np.ndarray) -> np.ndarray:
-    """The lasso for the only response at every penalty, (L, p), in the same units."""
+    """Return the lasso for the only response at every penalty, (L, p), in the same units."""
     half = grid[:, None] / 2 / design.x_norm / design.y_norm[0]
     columns = np.ascontiguousarray(design.R.T)
     gammas, converged = _core.solve_lasso_path(columns, design.Z[:, 0].copy(), half)

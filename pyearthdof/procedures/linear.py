@@ -136,7 +136,7 @@ class _LinearRegression(LinearPrediction, BindingProcedure):
 
     @property
     def is_equivariant(self) -> bool:  # type: ignore[override]
-        """Whether the procedure has an intercept, without which a constant y is not fitted exactly."""
+        """True if the procedure has an intercept, without which a constant y is not fitted exactly."""
         return bool(self.fit_intercept)
 
     def _check_arguments(self):

@@ -1,4 +1,4 @@
-"""AutoEarth: degree and size of MARS by measured degrees of freedom, averaged into one model."""
+"""AutoEarth: MARS with degree and size selected by measured degrees of freedom, averaged into one model."""
 
 from __future__ import annotations
 
@@ -69,48 +69,48 @@ def forward_terms(n: int, p: int) -> int:
 
 
 class AutoEarth(MeasuredEarth):
-    """MARS without tuning: degree and size by measured degrees of freedom, and a mean of several models.
+    """MARS without tuning: selected by measured degrees of freedom and averaged over several models.
 
-    The degrees of freedom of every size of the pruning sequence are measured on X for each degree
-    (`df_of_sizes`), and AICc with them chooses degree and size. Then a little noise is added to the
-    response, `n_models` times, each time degree and size are chosen anew with the same curves, and the
-    coefficients are averaged: one model, whose degrees of freedom follow from the same fits by Stein's
-    lemma. The forward pass can be long because the degrees of freedom limit the model, not its length.
+    For each degree, the degrees of freedom of every size of the pruning sequence are measured on X
+    (`df_of_sizes`), and AICc with these selects degree and size. The selection is repeated with the same
+    curves for `n_models` responses with a little added noise, and the coefficients are averaged into one
+    model, whose degrees of freedom follow from the same fits by Stein's lemma. The forward pass can be
+    long, because the degrees of freedom rather than its length limit the model.
 
     Parameters
     ----------
     estimator : Earth or EarthClassifier, optional
-        Whose search it is, with all its options except penalty and degree; `Earth()` by default. The
-        native engine fits, which finds R's terms.
+        Estimator with the search options, except penalty and degree; default `Earth()`. Fits use the native
+        engine, which finds R's terms.
     degrees : sequence of int, default (1, 2, 3)
-        Highest degrees of interaction to choose from.
+        Candidate degrees of interaction.
     n_models : int, default 20
-        Models whose mean is taken. 1 is the choice itself, one readable model.
+        Number of models to average. 1 returns the selected model, one readable model.
     perturbation : float, default 0.4
-        Standard deviation of the added noise, as a part of that of the response's noise.
+        Standard deviation of the added noise, as a fraction of that of the noise in the response.
     variance : {"auto", "constant"}
-        "auto" looks for noise whose standard deviation depends on X, by a MARS of the logarithms of the
-        squared residuals, its size chosen by degrees of freedom. If more than a constant is found, the fits
-        are weighted by one over the variance. "constant" does not look.
+        "auto" models heteroscedastic noise by a MARS of the logarithms of the squared residuals, with its
+        size selected by degrees of freedom. If it is more than a constant, the fits are weighted by the
+        inverse variance. "constant" assumes constant variance.
     criterion : {"aicc", "covariance", "gcv", "deviance"}
-        By which degrees and sizes are compared, see `choose_size`. "deviance", for classes and counts, takes
-        the degree by "aicc" and of its sizes the one with the least deviance of the generalised linear model
-        plus 2 df n/(n - df - 1); for counts 2 phi df, with phi = max(1, Pearson's statistic/(n - df)) at the
+        Criterion to compare degrees and sizes, see `choose_size`. "deviance", for classes and counts, selects
+        the degree by "aicc" and the size by the deviance of the generalised linear model plus
+        2 df n/(n - df - 1); for counts plus 2 phi df, with phi = max(1, Pearson's statistic/(n - df)) at the
         size of "aicc".
     nk : "auto", None or int
-        Most terms in the forward pass. "auto" is the estimator's own nk or, without one, the largest of
-        earth's default, 61 and 2 sqrt(n); None is earth's.
+        Maximum number of terms in the forward pass. "auto" is the estimator's nk, if given, otherwise the
+        maximum of earth's default, 61 and 2 sqrt(n); None is earth's default.
     thresh : float, optional
-        Of the forward pass, 0.0001 by default; None is the estimator's own.
+        Threshold of the forward pass, default 0.0001; None uses the estimator's.
     design : {"data", "gaussian", "table"}
-        Where the degrees of freedom are measured: on X, or on Gaussian designs of its shape. "table" looks
-        them up in the table that comes with the package, for degrees 1 and 2, with earth's own nk and
-        thresh; where the columns of X are not continuous, they are measured on X.
+        Design for measuring the degrees of freedom: X, or Gaussian designs of its shape. "table" uses the
+        table of the package, for degrees 1 and 2 with earth's nk and thresh; if the columns of X are not
+        continuous, it measures on X.
     mu : {None, "fitted"}
-        The mean of the noise in the measurement: zero, or the fit; then the choice is measured around
-        itself until it agrees with itself, ten times at most. For one model of one degree.
+        Mean of the responses in the measurement: zero, or the fit, which is then repeated around the selected
+        fit until it converges, ten times at most. "fitted" requires one model of one degree.
     n_rep : int, default 20
-        Responses of noise that are fitted for each degree.
+        Number of noise responses per degree.
     random_state : int, RandomState, Generator or None
         Seed of the noise. None is a fixed seed: fits are repeatable.
     n_jobs, progress : int or None, bool
@@ -119,26 +119,28 @@ class AutoEarth(MeasuredEarth):
     Attributes
     ----------
     choice_ : SizeChoice, or tuple of them
-        The choice for the response without added noise; one for each of several responses.
+        Selection for the response without added noise; one per response.
     degree_ : int or tuple of int
-        Its degree.
+        Selected degree.
     curves_ : dict of SizeCurve
-        The measured degrees of freedom of all sizes, by degree.
+        Measured degrees of freedom of all sizes, by degree.
     df_, df_se_ : float or (m,) array
         Degrees of freedom of the fitted model, and their standard error.
     prediction_error_ : float or (m,) array
-        Estimate of the mean squared error at new responses of the training rows: RSS/n + 2 sigma^2 df/n, or
-        the mean of `predict_sd(X)^2` if the noise depends on X.
+        Estimated mean squared error for new responses at the training rows: RSS/n + 2 sigma^2 df/n, or the
+        mean of `predict_sd(X)^2` for heteroscedastic noise.
     noise_sd_ : (n,) array or None
-        Standard deviation of the noise at the training rows, if it was found to depend on X.
+        Noise standard deviations at the training rows, if found to depend on X.
     estimator_ : Earth or EarthClassifier
-        Fitted. What it has learned (`terms_`, `model_` and all other names that end in _) is here, too.
+        The fitted estimator. Its fitted attributes (`terms_`, `model_`, ...) are available on the AutoEarth
+        as well.
 
     Notes
     -----
-    Several responses, and more than two classes, have separate searches, which predict better than terms
-    in common, and are one model in the end. A generalised linear model has its terms chosen by least
-    squares; it is fitted to the response without added noise, and averaged on the scale of the link.
+    Several responses, and more than two classes, have separate searches, which predict better than common
+    terms, and are merged into one model. For generalised linear models, terms are selected by least
+    squares; the models are fitted to the response without added noise and averaged on the scale of the
+    link.
 
     A model that is a mean of several, or of several responses, has no pruning sequence: `reprune` and
     `update` refuse, `gcv_` uses the measured degrees of freedom, and `importance` is the standard deviation
@@ -345,7 +347,7 @@ class _Search:
         return {name: getattr(self.settings, name) for name in names} | {"random_state": self.seed}
 
     def earth_of(self, degree: int) -> Earth:
-        """A plain Earth with the options of the search, of a degree."""
+        """Return a plain Earth with the options of the search, of a degree."""
         own = {name: getattr(self.estimator, name) for name in of_stage("forward", "prune")}
         own["response_weight"] = None  # every response has a search of its own
         n, p = self.X.shape
@@ -363,7 +365,7 @@ class _Search:
         return Earth(**own | given | {"penalty": -1.0, "engine": "native"})
 
     def curves_for(self, weights: np.ndarray | None) -> DegreeCurves:
-        """The searches and their curves for case weights, measured once."""
+        """Return the searches and their curves for case weights, measured once."""
         key = b"" if weights is None else weights.tobytes()
         if key not in self.known:
             engines, curves = {}, {}
@@ -466,7 +468,7 @@ class _Search:
         n_models: int,
         size_of: Callable[[SubsetSequence, Choice], int] | None,
     ) -> tuple[list[TermsFit], SteinDf]:
-        """The models of responses with added noise, and the df of their mean."""
+        """Return the models of responses with added noise, and the df of their mean."""
         root = np.ones((len(y), 1)) if curves.weights is None else np.sqrt(curves.weights)[:, None]
         Z = balanced_noise(np.random.default_rng([self.seed, 1 + k]), len(y), n_models)
         step = self.settings.perturbation * np.sqrt(choice.sigma2)
@@ -480,7 +482,7 @@ class _Search:
     def _by_deviance(
         self, curves: DegreeCurves, y: np.ndarray
     ) -> Callable[[SubsetSequence, Choice], int]:
-        """A function of a pruning sequence: the size with the least penalised deviance for y."""
+        """Return a function of a pruning sequence: the size with the least penalised deviance for y."""
         n, is_count = curves.n, self.options.glm_family in OF_COUNTS
 
         def size_of(sequence: SubsetSequence, choice: Choice) -> int:
@@ -522,7 +524,7 @@ class _Search:
             return None
 
     def single(self, found: _Selected) -> tuple[Any, list[_Selected]]:
-        """The one model, fitted by the estimator itself; its choice may have been measured again."""
+        """Return the one model, fitted by the estimator itself; its choice may have been measured again."""
         earth, curves = self.earth_of(found.choice.curve.degree), found.curves
         data = self.data
         if curves.weights is not self.weights:
@@ -549,7 +551,7 @@ class _Search:
         return model, [found]
 
     def merged(self, found: Sequence[_Selected]) -> Any:
-        """All models as one, fitted to nothing more."""
+        """Return all models as one, fitted to nothing more."""
         models = [model for each in found for model in each.models]
         merged = merge_terms(models)
         edges = np.cumsum([0, *(len(each.models) for each in found)])
@@ -728,7 +730,7 @@ def _errors(
     y: np.ndarray,
     fit: np.ndarray,
 ) -> tuple[float, float]:
-    """The prediction error, and the variance of the fit over that between the models.
+    """Return the prediction error, and the variance of the fit over that between the models.
 
     Where the variance of the noise differs from row to row, the error is the mean over the rows of that
     variance and of the fit's.
@@ -748,7 +750,7 @@ def _errors(
 
 
 def _scaled(noise: NoiseModel, factor: float) -> NoiseModel:
-    """The standard deviations times a factor."""
+    """Return the standard deviations times a factor."""
     coef = noise.coef.copy()
     coef[0] += 2 * np.log(factor)
     return replace(noise, coef=coef, low=noise.low * factor, high=noise.high * factor)

@@ -44,7 +44,7 @@ class DegreeCurves:
     nprune: int | None = None
 
     def choose(self, Y: np.ndarray, n_threads: int = 1) -> list[Choice]:
-        """The choice for each column of Y."""
+        """Return the choice for each column of Y."""
         degrees = list(self.engines)
         scores, tables, noise = self._scores(Y, n_threads)
         at = np.array([values.min(axis=-1) for values in scores]).argmin(axis=0)

@@ -45,7 +45,7 @@ CLOSE = 0.01  # of two penalties
 
 @dataclass(frozen=True, eq=False)
 class AroundFit(Estimate):
-    """A penalty for which the nominal df are the actual ones, with noise around the fit.
+    """A corrected penalty measured with noise around the fit.
 
     Attributes
     ----------
@@ -55,13 +55,12 @@ class AroundFit(Estimate):
     df, n_terms : float
         Actual degrees of freedom and mean number of terms of the unpruned fits, in the last measurement.
     sigma : float
-        Standard deviation of the noise: the root of RSS over n minus the nominal df at the penalty.
+        Noise standard deviation: the root of RSS/(n - nominal df at the penalty).
     ended : str
-        How the iteration ended: the penalty agrees with itself, swings between several, of which the
-        largest is taken, does not settle, counts as many degrees of freedom as observations, or has a
-        perfect fit, around which there is no noise.
+        Termination: converged, oscillated (the largest penalty of the cycle is used), not converged, or
+        stopped because the degrees of freedom reached n or the fit is perfect.
     steps : DataFrame
-        A row for each measurement: penalty and n_terms of the fit, sigma, and the penalty measured.
+        One row per measurement: penalty and n_terms of the fit, sigma, and the measured penalty.
     n_rep : int
 
     Examples
@@ -73,7 +72,7 @@ class AroundFit(Estimate):
     >>> y = 5 * np.abs(X[:, 0]) + rng.normal(size=100)
     >>> model = CorrectedEarth(Earth(engine="native"), mu="fitted", n_rep=50).fit(X, y)
     >>> model.correction_.ended
-    'agrees with itself'
+    'converged'
     """
 
     penalty: float

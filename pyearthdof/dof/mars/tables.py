@@ -53,7 +53,7 @@ class GridTable:
 
     @classmethod
     def _shipped(cls) -> Self:
-        """The table that comes with the package."""
+        """Return the table that comes with the package."""
         text = resources.files("pyearthdof").joinpath("data", cls._FILE).read_text("utf-8")
         first, rows = text.split("\n", 1)
         return cls(pd.read_csv(io.StringIO(rows)), json.loads(first.removeprefix("# ")))
@@ -260,7 +260,7 @@ def _odd(nk: int) -> int:
 
 @functools.cache
 def shipped_table() -> PenaltyTable:
-    """The table that comes with the package."""
+    """Return the table that comes with the package."""
     return PenaltyTable._shipped()
 
 
@@ -379,7 +379,7 @@ class SizeTable(GridTable):
 
 @functools.cache
 def shipped_sizes() -> SizeTable:
-    """The table that comes with the package."""
+    """Return the table that comes with the package."""
     return SizeTable._shipped()
 
 

@@ -34,7 +34,7 @@ def as_procedure(procedure: Any) -> Any:
 
 
 def has_method(estimator: Any, name: str) -> bool:
-    """Whether an estimator has a method, if only after its fit, as stacking has `predict`."""
+    """Return whether an estimator has a method, if only after its fit, as stacking has `predict`."""
     return hasattr(estimator, name) or hasattr(type(estimator), name)
 
 
@@ -59,7 +59,7 @@ class FunctionProcedure:
 
 
 def takes_missing(estimator: Any) -> bool:
-    """Whether missing values in X are the estimator's own concern, as where a pipeline fills them."""
+    """Return whether the estimator handles missing values in X, such as an imputing pipeline."""
     if hasattr(estimator, "steps"):
         return True
     if hasattr(estimator, "estimator"):

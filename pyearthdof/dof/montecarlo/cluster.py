@@ -1,7 +1,7 @@
-"""Work on a dask cluster: chunks of tasks of about equal time, given to any worker that is there.
+"""Work on a dask cluster: chunks of tasks of about equal time, assigned to any available worker.
 
-joblib's own backend sends every task with all that it needs, decides at the start how many workers there are,
-and waits for ever for a task that kills them. So the client behind `joblib.parallel_config("dask")` is asked
+joblib's backend sends every task with all of its data, fixes the number of workers at the start, and waits
+indefinitely for tasks that kill them. The client of `joblib.parallel_config("dask")` is therefore used
 directly:
 
 - What tasks have in common goes to the scheduler once, and from there, or from one another, to the workers,
@@ -36,9 +36,9 @@ Task = TypeVar("Task")
 
 
 class WorkersDied(Exception):
-    """Workers died again and again; `tasks` are those among which the cause is.
+    """Workers died repeatedly; one of `tasks` is the cause.
 
-    Those of a cluster come with what they have in common.
+    Tasks of a cluster come with their common data.
     """
 
     def __init__(self, reason: str, tasks: list) -> None:
@@ -64,17 +64,17 @@ class Chunks:
         return max(self.least, int(min(wanted, self.left / (_AHEAD * max(n_workers, 1)))))
 
     def hand_out(self, units: int) -> None:
-        """So many units are under way."""
+        """Record units in flight."""
         self.left -= units
 
     def learn(self, units: int, seconds: float) -> None:
-        """So many units took so long."""
+        """Record the time of units."""
         now = seconds / units
         self.each = now if self.each is None else 0.7 * self.each + 0.3 * now
 
 
 class _Chunk(Generic[Common, Task]):
-    """Tasks on their way, and the future of their results."""
+    """Tasks in flight, and the future of their results."""
 
     def __init__(self, common: Common, tasks: list[Task], units: int) -> None:
         self.common, self.tasks, self.units = common, tasks, units
@@ -86,7 +86,7 @@ class _Chunk(Generic[Common, Task]):
 
 
 class _Source(Generic[Common, Task]):
-    """The chunks of a run, cut when they are wanted."""
+    """Chunks of a run, created on demand."""
 
     def __init__(
         self,
@@ -176,10 +176,10 @@ def run_on_cluster(
 
 
 class _Sent:
-    """Something that travels in one piece.
+    """Object sent in one piece.
 
-    dask sends the numbers of an array apart from it, and they can arrive at an odd address, where numpy adds
-    them up in another order.
+    dask sends array buffers separately, and they can arrive at an unaligned address, where numpy sums in
+    another order.
     """
 
     def __init__(self, content: Any) -> None:
@@ -206,7 +206,7 @@ def _itself(common: _Sent) -> _Sent:
 
 
 def _shared(client: Any, common: Any) -> Any:
-    """A future of what tasks have in common."""
+    """Return a future of what tasks have in common."""
     import dask
 
     # It is sent once, so it is no large graph to be warned about.
@@ -215,7 +215,7 @@ def _shared(client: Any, common: Any) -> Any:
 
 
 class _Workers:
-    """The number of threads of all workers, looked up now and then: some join later."""
+    """Number of threads of all workers, updated regularly because workers can join later."""
 
     def __init__(self, backend: Any) -> None:
         self.backend, self.known, self.looked = backend, 0, -_LOOK
@@ -229,9 +229,9 @@ class _Workers:
 
 
 def _wait(done: queue.SimpleQueue, client: Any, out: Iterable[_Chunk]) -> None:
-    """Wait until a chunk is done, or for a moment: workers may have joined.
+    """Wait until a chunk is done, or briefly, because workers may have joined.
 
-    It is an error if no worker is there to do one.
+    Raises an error if there are no workers.
     """
     began = time.monotonic()
     while True:
@@ -263,7 +263,7 @@ def _result(client: Any, chunk: _Chunk) -> tuple[float, list]:
 
 @contextlib.contextmanager
 def _connected(client: Any) -> Iterator[None]:
-    """Name the scheduler where an error is due to its loss."""
+    """Raise an error that names the scheduler if its connection was lost."""
     if client.status != "running":
         raise _lost_scheduler(client)
     try:
@@ -282,7 +282,7 @@ def _lost_scheduler(client: Any) -> ClusterError:
 
 
 def _check_versions(client: Any) -> None:
-    """Refuse a cluster of which a part has not this version of the package: it fails at what it is sent."""
+    """Reject a cluster with other versions of the package, which could not load its tasks."""
 
     def version() -> str:  # a nested function travels by value: this module need not be there
         try:

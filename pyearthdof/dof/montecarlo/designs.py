@@ -1,8 +1,8 @@
-"""The designs of a run: one that is given, or Gaussian ones that are drawn, and what the errors then cover.
+"""Designs of a run: a given one, or Gaussian designs, and the variation that the errors cover.
 
-The degrees of freedom depend on the design. An estimate on one drawn design says nothing about others,
-however many responses it has seen. So the repetitions are spread over several designs, and the standard
-error comes from leaving out one design at a time: it then covers the draws of y and of the design.
+Degrees of freedom depend on the design, and an estimate for one drawn design says nothing about others. With
+several designs, repetitions are spread over them, and the standard error is a jackknife over designs, which
+covers the draws of y and of the design.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Designs:
         return len(self.counts)
 
     def __iter__(self) -> Iterator:
-        """The designs, one after the other: all of them are large together."""
+        """Yield the designs, one after the other: all of them are large together."""
         if not isinstance(self.source, tuple):
             yield self.source
             return
@@ -74,7 +74,7 @@ class Designs:
         return replace(self, counts=counts, n_skipped=self.n_rep)
 
     def first(self, counts: tuple[int, ...]) -> Designs:
-        """Those that were used, where a run has ended before."""
+        """Return the designs that were used, for a run that ended early."""
         return replace(self, counts=counts)
 
     @property
@@ -83,7 +83,7 @@ class Designs:
         return list(self.source) if self.drawn else "given"
 
     def covers(self, fits: bool = True) -> str:
-        """The scope of the standard errors; `fits=False` where nothing but the designs is random."""
+        """Return the variation covered by standard errors; `fits=False` if only the designs are random."""
         if len(self) > 1:
             return "the draws of y and of the design" if fits else "the draws of the design"
         one = "one drawn design" if self.drawn else "the given design"
@@ -127,7 +127,7 @@ def the_designs(
 
 
 def in_words(n_drawn: int | None) -> str:
-    """The end of a result's line: what it is about where the design was drawn."""
+    """Return the suffix of a result's text for drawn designs."""
     if n_drawn is None:
         return ""
     return ", for one drawn design" if n_drawn == 1 else f", over {n_drawn} designs"

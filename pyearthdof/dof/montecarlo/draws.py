@@ -39,7 +39,7 @@ _MOST_GROUPS = 32
 
 
 def orthogonal(Z: np.ndarray, centred: bool) -> np.ndarray:
-    """The columns of Z made orthogonal to each other, each as long as it was.
+    """Return the columns of Z made orthogonal to each other, each as long as it was.
 
     `centred` leaves the means of the columns as they are and makes the rest orthogonal to the constant.
     """
@@ -63,12 +63,12 @@ def frame_size(dimension: int, counts: Sequence[int], *, partial: bool = False) 
 
 
 def frame_groups(n_rep: int, size: int) -> np.ndarray:
-    """The frame of each repetition."""
+    """Return the frame of each repetition."""
     return np.arange(n_rep) // size
 
 
 def merged_groups(groups: np.ndarray) -> np.ndarray:
-    """The groups that are left out: neighbours together, where there are more than 32."""
+    """Return the groups that are left out: neighbours together, where there are more than 32."""
     n_groups = int(groups[-1]) + 1
     return groups * min(_MOST_GROUPS, n_groups) // n_groups
 
@@ -114,7 +114,7 @@ class NumpyDraws:
 
 
 def as_draws(draws: object, random_state: RandomState) -> Draws:
-    """The stream of a run: a copy of `draws`, or numpy's seeded from `random_state`."""
+    """Return the stream of a run: a copy of `draws`, or numpy's seeded from `random_state`."""
     if draws is not None and random_state is not None:
         raise InvalidInputError(
             f"draws={draws!r} and random_state={random_state!r} but one of them should be None: draws "
@@ -147,7 +147,7 @@ def drawn_designs(
 
 
 def drawn_design(shape: tuple[int, int], draws: Draws, n_rep: int) -> np.ndarray:
-    """The first of the drawn designs: the authors'."""
+    """Return the first of the drawn designs: the authors'."""
     return next(drawn_designs(shape, draws, n_rep, 1))
 
 
@@ -167,7 +167,7 @@ class Responses:
     centred: bool = False
 
     def in_frames(self, reduction: Reduction) -> Responses:
-        """The same in the frames of a `Reduction`."""
+        """Return the same in the frames of a `Reduction`."""
         return replace(self, frame=reduction.frame, centred=reduction.direction)
 
     def blocks(self, edges: Sequence[int]) -> Iterator[np.ndarray]:
@@ -210,7 +210,7 @@ class CorrelatedResponses(Responses):
         return self.root @ self.root[rows].T
 
     def whitened(self) -> Responses:
-        """The responses in coordinates where they are independent, with mean 0 and variance 1."""
+        """Return the responses in coordinates where they are independent, with mean 0 and variance 1."""
         return Responses(self.n, np.zeros(self.n), np.ones(self.n), self.draws)
 
     def white(self, values: np.ndarray) -> np.ndarray:
@@ -227,7 +227,7 @@ class CorrelatedResponses(Responses):
 
 
 def has_one_sigma(responses: Responses) -> bool:
-    """Whether the noise is independent, with the same standard deviation in all rows."""
+    """Return whether the noise is independent, with the same standard deviation in all rows."""
     return np.ptp(responses.sigma) == 0 and not isinstance(responses, CorrelatedResponses)
 
 
@@ -295,7 +295,7 @@ AUTHORS_SEED = 1234
 
 
 def authors_draws(draws: Draws | str | None, random_state: RandomState) -> Draws:
-    """The stream of a run: the authors' seed of R's numbers where nothing else is asked for.
+    """Return the stream of a run: the authors' seed of R's numbers where nothing else is asked for.
 
     `draws="best"` asks for numpy's numbers, with which the best estimator goes.
     """

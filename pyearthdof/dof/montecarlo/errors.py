@@ -1,8 +1,8 @@
-"""Standard errors: the jackknife, and runs that end where the error is small enough.
+"""Standard errors: the jackknife, and runs that stop at a target error.
 
-A look at the error after every repetition would stop by chance, on an error that happens to be small. So the
-next look is where the last one predicts that the target is reached, if that is at most twice as far; else it
-is half of the way, at four times the repetitions at most.
+Checking the error after every repetition would stop too early, when it happens to be small. The next
+check is therefore where the last one predicts that the target is reached, if that is at most twice as
+far; otherwise half way, at four times the repetitions at most.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Jackknife:
 
     @property
     def se(self) -> float:
-        """Jackknife standard error; nan where leaving one out leaves too little."""
+        """Jackknife standard error; nan with too few values."""
         m = len(self.left_out)
         # Differences to the first value: exactly 0 where all are equal.
         deviation = self.left_out - self.left_out[0]
@@ -41,11 +41,11 @@ class Jackknife:
         return float(np.sqrt((m - 1) / m * (deviation @ deviation)))
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """An interval that holds the truth with probability `level`.
+        """Return an interval that holds the truth with probability `level`.
 
-        A few repetitions can make up most of an estimate: most fits of noise by a pruned MARS have no
-        term, some have many. The estimate is then low together with its standard error, and twice
-        the error does not reach the truth. So T = (estimate - truth)/se, with the skewness s of m
+        A few repetitions can dominate an estimate: most fits of noise by a pruned MARS have no term, some
+        have many. If these are missing, both the estimate and its standard error are too small, and symmetric
+        intervals miss the true value. T = (estimate - truth)/se, with the skewness s of m
         repetitions, is first made symmetric by Hall's (1992) transformation,
         g(T) = T + a T^2 + a^2 T^3/3 + s/(6 sqrt(m)) with a = s/(3 sqrt(m)), which can be inverted;
         then the t distribution with m - 1 degrees of freedom holds.
@@ -87,7 +87,7 @@ def mean_of(values: np.ndarray, groups: np.ndarray | None = None) -> Jackknife:
 def mean_over_designs(
     estimates: list[Jackknife], counts: Sequence[float] | np.ndarray
 ) -> Jackknife:
-    """The mean of what was found on each design, by its number of repetitions; a single one as it is.
+    """Return the mean of what was found on each design, by its number of repetitions; a single one as it is.
 
     Designs are left out, not repetitions: their differences are part of the error.
     """
@@ -112,14 +112,14 @@ _MOST = 10_000
 
 @dataclass(frozen=True)
 class Target:
-    """The standard error that is wanted; `error` computes it from a Measurement."""
+    """Target standard error; `error` computes the current one from a Measurement."""
 
     se: float
     error: Callable[[Any], float]
 
 
 class Looks:
-    """Says when the error is looked at; it counts in repetitions or designs, at multiples of `step`."""
+    """Schedule of error checks, in repetitions or designs, at multiples of `step`."""
 
     def __init__(self, target: Target, first: int, step: int = 1) -> None:
         self.target, self.step = target, step
@@ -130,7 +130,7 @@ class Looks:
         return done >= self.next
 
     def reached(self, done: int, found: Any) -> bool:
-        """Look at what was found; if it is not enough, decide when to look again."""
+        """Check the error; if it is above the target, schedule the next check."""
         self.se = self.target.error(found)
         if self.se <= self.target.se:
             return True
@@ -143,29 +143,29 @@ class Looks:
         return -(-wanted // self.step) * self.step
 
     def needed(self, done: int) -> int:
-        """The number at which the error will be reached, as far as the last look knows."""
+        """Return the number at which the error will be reached, as far as the last look knows."""
         ratio = (self.se / self.target.se) ** 2
         return math.ceil(done * ratio) if ratio < 1e9 else 10**9 * done
 
     def text(self) -> str:
-        """For the progress bar."""
+        """Return the text for the progress bar."""
         return f"se {self.se:.3g}, wanted {self.target.se:g}"
 
 
 def check_target(target_se: float | None) -> float | None:
-    """The error that is asked for, or None."""
+    """Return the error that is asked for, or None."""
     return None if target_se is None else check_positive("target_se", target_se)
 
 
 def check_n_rep(n_rep: int | None, target_se: float | None) -> int:
-    """The number of repetitions, the largest one where a standard error is asked for."""
+    """Return the number of repetitions, the largest one where a standard error is asked for."""
     if target_se is None:
         return _N_REP if n_rep is None else check_count("n_rep", n_rep, 2)
     return _MOST if n_rep is None else check_count("n_rep", n_rep, LEAST, because=" with target_se")
 
 
 def warn_if_missed(se: float, target_se: float | None, n_rep: int) -> None:
-    """Warn where the repetitions were used up before."""
+    """Warn if the repetitions were used up before the target was reached."""
     if target_se is not None and not se <= target_se:
         warn_user(
             f"the standard error is {se:.3g} after n_rep={n_rep} repetitions, the most that are "
@@ -174,5 +174,5 @@ def warn_if_missed(se: float, target_se: float | None, n_rep: int) -> None:
 
 
 def known(value: float) -> Jackknife:
-    """A value without an error."""
+    """Return a value without an error."""
     return Jackknife(float(value), np.zeros(2) + value)

@@ -44,7 +44,7 @@ _JOINED = 1 << 20  # responses that are reduced at once
 
 @dataclass(frozen=True)
 class Measurement:
-    """The results of a run; None for what the procedure cannot tell.
+    """Results of a run; None for quantities unknown for the procedure.
 
     `optimism_df` is known where the noise differs between rows, or is correlated. `counts` are the
     repetitions on each design, `reduction` is the estimator.
@@ -77,7 +77,7 @@ class Measurement:
 
 @dataclass(frozen=True)
 class _Run:
-    """The part of a run that is the same for all designs."""
+    """Settings common to all designs."""
 
     procedure: object
     responses: Responses
@@ -122,7 +122,7 @@ def measure(
 
 
 def _in_frames(run: _Run, designs: Designs, size: int | None) -> tuple[_Run, Designs]:
-    """The same run with responses in frames, if there is a size of them."""
+    """Return the same run with responses in frames, if there is a size of them."""
     if size is None:
         return run, designs
     reduction = replace(run.reduction, frame=size, later=None)
@@ -131,7 +131,7 @@ def _in_frames(run: _Run, designs: Designs, size: int | None) -> tuple[_Run, Des
 
 
 def _each(run: _Run, sums: _Sums, blocks: Any) -> Iterator[Measurement]:
-    """The results on each design, from summaries of its blocks."""
+    """Yield the results for each design, from summaries of its blocks."""
     for k, of_one in itertools.groupby(blocks, key=lambda block: block.design):
         tally = _Tally(run, sums, k)
         for block in of_one:
@@ -191,7 +191,7 @@ def _until(run: _Run, designs: Designs, target: Target) -> Measurement:
 
 
 def _joined_up_to(stop: Callable[[], int], blocks: Iterator[Block]) -> Iterator[Block]:
-    """The blocks before each stop as one: a reduction costs less than several."""
+    """Yield the blocks before each stop as one: a reduction costs less than several."""
     together: list[Block] = []
     done = 0
     for block in blocks:
@@ -251,7 +251,7 @@ class _Sums:
         return run_groups(self.n, self.counts[design], _WIDTH, frame)
 
     def estimator(self, name: str, design: int, X: Rows) -> Estimator:
-        """The design's own one, with nothing in it before the first block is taken."""
+        """Return the design's own one, with nothing in it before the first block is taken."""
         last = self._last  # other threads may change it
         if last is None or last[0] != design:
             last = self._last = design, {}
@@ -326,7 +326,7 @@ class _Tally:
 
 
 def over_designs(each: list[Measurement], counts: Sequence[float] | np.ndarray) -> Measurement:
-    """The means over the designs; a single measurement as it is."""
+    """Return the means over the designs; a single measurement as it is."""
     if len(each) == 1:
         return each[0]
 

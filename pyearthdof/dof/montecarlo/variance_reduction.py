@@ -197,7 +197,7 @@ class _StreamedCovariance(Estimator):
 
 
 def _members(groups: np.ndarray, first: int, count: int) -> Iterator[tuple[int, np.ndarray]]:
-    """Each group of a block, and which of the block's repetitions are in it."""
+    """Yield each group of a block, and which of the block's repetitions are in it."""
     of_block = groups[first : first + count]
     for group in np.unique(of_block):
         yield int(group), of_block == group
@@ -242,12 +242,12 @@ _N_FOLDS = 10
 
 
 def has_one_mean(mu: np.ndarray, sigma: np.ndarray | float) -> bool:
-    """Whether the mean is constant and the standard deviation a single number."""
+    """Return whether the mean is constant and the standard deviation a single number."""
     return np.ptp(mu) == 0 and np.ptp(sigma) == 0
 
 
 def is_equivariant(procedure: Any) -> bool:
-    """Whether a fit is declared to shift and scale with y."""
+    """Return whether a fit is declared to shift and scale with y."""
     return bool(getattr(procedure, "is_equivariant", False))
 
 
@@ -412,7 +412,7 @@ class _Sums(NamedTuple):
 
 
 def _sums(smoothed: _Smoothed) -> _Sums:
-    """The sums of one fold."""
+    """Return the sums of one fold."""
     z, parts = smoothed
     return _Sums(
         np.array(float(z.shape[1])),
@@ -424,7 +424,7 @@ def _sums(smoothed: _Smoothed) -> _Sums:
 
 
 def _moved(sums: _Sums, by: np.ndarray) -> _Sums:
-    """The sums of one fold as they are where each fit is larger by `by`."""
+    """Return the sums of one fold as they are where each fit is larger by `by`."""
     parts, products, squares = sums.parts.copy(), sums.products.copy(), sums.squares.copy()
     along = sums.parts @ by
     squares[0] += along
@@ -436,7 +436,7 @@ def _moved(sums: _Sums, by: np.ndarray) -> _Sums:
 
 
 def _cross_fitted(sums: _Sums, diagonals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The estimate of each observation, and the coefficients that each fold got from the others."""
+    """Return the estimate of each observation, and the coefficients that each fold got from the others."""
     whole = [values.sum(axis=0) for values in sums]
     total, coefficients = np.zeros(diagonals.shape[1]), []
     for k, mine in enumerate(zip(*sums, strict=True)):
@@ -571,7 +571,7 @@ def choose(
     counts: Sequence[int],
     target_se: float | None = None,
 ) -> Reduction:
-    """The estimator of that name for these responses, or the best one that is valid.
+    """Return the estimator of that name for these responses, or the best one that is valid.
 
     `counts` are the repetitions for each design, the most there may be with `target_se`.
     """
@@ -600,7 +600,7 @@ def choose(
 
 
 def _check_direction(procedure: Any, responses: Responses) -> None:
-    """Refuse an estimator whose conditions do not hold."""
+    """Reject an estimator whose conditions do not hold."""
     if not _has_one_mean(responses):
         right = "'best', 'control' or None where mu is not constant or sigma not a single number"
         raise refusal("variance_reduction", "direction", right)

@@ -6,14 +6,14 @@ design once: in the main process if it has threads of its own, else in each work
 
 joblib runs the workers. Beyond that:
 
-- When a worker process dies, joblib ends the whole call. Its tasks are submitted again; it is an error only
-  if workers die twice and no task was finished in between.
-- When a worker dies while it sends its result, the main process would wait forever for the rest of it. A
-  thread watches the workers and closes the pipe.
-- A dask cluster is given its tasks by `cluster`. One without this version of the package is refused before it
-  gets a task.
-- Workers ignore Ctrl-C, which a terminal sends to them too; the main process ends them. They watch a main
-  process that was killed, and end themselves.
+- If a worker process dies, joblib ends the whole call. Its tasks are submitted again; the run fails only if
+  workers die twice without a finished task in between.
+- If a worker dies while sending its result, the main process would wait indefinitely. A thread watches the
+  workers and closes the pipe.
+- Tasks for a dask cluster are sent by `cluster`, which rejects clusters with another version of the package.
+- Workers ignore Ctrl-C, which a terminal also sends to them; the main process stops them. They exit if
+the main
+  process is killed.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class WorkerDiedWarning(UserWarning):
 
 
 class _Abandoned(BaseException):
-    """Thrown into joblib's generator: to close it would warn about what is left."""
+    """Thrown into joblib's generator, because closing it would warn about remaining tasks."""
 
 
 def run_tasks(
@@ -171,7 +171,7 @@ def _at_start() -> dict:
 
 @contextlib.contextmanager
 def _interrupt_later() -> Iterator[None]:
-    """Hold Ctrl-C back for a moment; processes and threads started meanwhile never get it."""
+    """Block Ctrl-C temporarily; processes and threads started meanwhile never receive it."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
@@ -184,7 +184,7 @@ def _interrupt_later() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _watched(executor: Any) -> Iterator[None]:
-    """Look after the processes of a loky executor while its results are awaited."""
+    """Watch the processes of a loky executor while waiting for results."""
     if not hasattr(executor, "_processes"):
         yield
         return
@@ -211,7 +211,7 @@ def _watch(executor: Any, over: threading.Event) -> None:
 
 
 def _cut(executor: Any, processes: Any) -> None:
-    """Let the reader of the results find the end of the file: nobody can write any more."""
+    """Close the pipe of the results, so that its reader finds the end of the file."""
     deadly = getattr(signal, "SIGKILL", signal.SIGTERM)  # on Windows every signal is deadly
     for process in processes:
         with contextlib.suppress(OSError):  # it is dead already
@@ -230,7 +230,7 @@ _GENERAL = (InvalidInputError, RNotAvailableError, RForkedError)
 
 
 def block_edges(n: int, n_rep: int, width: int = 1, least: int = _MIN_BLOCKS) -> list[int]:
-    """Where the blocks of repetitions begin and end; all have the same size, or one less.
+    """Return the edges of the blocks of repetitions, whose sizes differ by at most one.
 
     `width` is the number of fitted vectors that one repetition gives, `least` the least number of
     blocks, if there are repetitions enough.
@@ -241,7 +241,7 @@ def block_edges(n: int, n_rep: int, width: int = 1, least: int = _MIN_BLOCKS) ->
 
 
 class Work(Protocol):
-    """Work on each block of a procedure's fits."""
+    """Task for each block of a procedure's fits."""
 
     @property
     def procedure(self) -> Any: ...
@@ -251,7 +251,7 @@ class Work(Protocol):
 
 @dataclass(frozen=True)
 class FitMany:
-    """The work on one block: `fit_many`, and a look at what it returned."""
+    """Task for one block: `fit_many` with validation of its result."""
 
     procedure: object
 
@@ -289,7 +289,7 @@ class Block:
 
 
 class Summary(Protocol):
-    """A function of a block, computed where the block was fitted."""
+    """Summary of a block, computed where it was fitted."""
 
     def __call__(
         self, design: int, X: Any, first: int, Y: np.ndarray, result: Any
@@ -344,7 +344,7 @@ def _here(
     n_jobs: int | None,
     longest: float,
 ) -> Generator[Block]:
-    """The blocks in threads or by worker processes; summaries are made in this process."""
+    """Yield the blocks in threads or by worker processes; summaries are made in this process."""
     tasks = (
         _Task(study, study.first + start, Y)
         for study, edges in studies
@@ -361,7 +361,7 @@ def _here(
 def _done(
     tasks: Iterator[_Task], n_jobs: int | None, longest: float, sure: Callable[[], int] | None
 ) -> Iterator[tuple]:
-    """Each task with its result: in threads of the procedure's own, or by workers."""
+    """Yield each task with its result: in threads of the procedure's own, or by workers."""
     first = next(tasks)
     tasks = itertools.chain([first], tasks)
     if _bound(first.study).has_threads:
@@ -434,7 +434,7 @@ class _Drawing:
 
 @dataclass(frozen=True)
 class _Place:
-    """A block on its way to a worker of a cluster."""
+    """A block in flight to a worker of a cluster."""
 
     number: int  # among those of the design
     start: int
@@ -475,8 +475,8 @@ def _do_together(
 ) -> Iterator[tuple]:
     """Blocks of one design in one call, as many as memory, `longest` (in seconds) and `sure` allow.
 
-    Small ones leave threads without work and make the memory of a fit anew. What they are reduced to goes
-    block by block all the same, so that it does not depend on how fast this machine is.
+    Small calls leave threads idle and allocate memory repeatedly. Summaries are still computed block by
+    block, so they do not depend on the speed of the machine.
     """
     most = 1.0 if longest < float("inf") else longest
     done, first = 0, next(tasks, None)
@@ -504,7 +504,7 @@ def _do_together(
 
 
 def _part(fits: Fits, columns: slice) -> Fits:
-    """The part of the results for some of the responses: they are the last axis of everything."""
+    """Return the results for some of the responses, the last axis of all arrays."""
     given = {f.name: getattr(fits, f.name) for f in fields(fits)}
     return replace(fits, **{k: v[..., columns] for k, v in given.items() if v is not None})
 
@@ -512,7 +512,7 @@ def _part(fits: Fits, columns: slice) -> Fits:
 def _studies(
     work: Work, designs: Designs, source: str, width: int, step: Any
 ) -> Iterator[tuple[_Study, list[int]]]:
-    """The designs, one after the other, and the edges of their blocks."""
+    """Yield the designs, one after the other, and the edges of their blocks."""
     run, first = uuid.uuid4().hex, 0
     least = -(-_MIN_BLOCKS // len(designs))
     for k, (X, count) in enumerate(zip(designs, designs.counts, strict=True)):
@@ -532,7 +532,7 @@ def _bar(
 ) -> Iterator[Callable[[int], Any]]:
     """Show a bar if wanted; yield a function that moves it on.
 
-    A hidden bar would do, but it makes locks, and a worker that is ended with locks complains.
+    A hidden bar would create locks, about which terminated workers complain.
     """
     if not progress:
         yield lambda n: None
@@ -549,7 +549,7 @@ def _bar(
 
 @dataclass(frozen=True, eq=False)
 class _Study:
-    """The common part of the blocks of a design; `first` is the number of its first repetition."""
+    """Common data of the blocks of a design; `first` is the number of its first repetition."""
 
     work: Work
     X: Any
@@ -562,7 +562,7 @@ class _Study:
 
 @dataclass(frozen=True, eq=False)
 class _Task:
-    """A block on its way to a worker, all that it needs in one object."""
+    """A block in flight to a worker, with all of its data."""
 
     study: _Study
     start: int
@@ -616,7 +616,7 @@ def _fitting_error(
 
 
 def _lost(error: WorkersDied) -> FittingError:
-    """Say that workers died, and at which repetitions it may have been."""
+    """Return the error for dead workers, with the possible repetitions."""
     first, last = error.tasks[0], error.tasks[-1]
     end = last.start + last.Y.shape[1] - 1
     message = (
@@ -633,13 +633,13 @@ def _lost(error: WorkersDied) -> FittingError:
 
 
 def check_result_shape(what: str, values: np.ndarray, shape: tuple[int, ...]) -> None:
-    """Refuse what a procedure returned in another shape than it was asked for."""
+    """Reject results of a procedure with a wrong shape."""
     if np.shape(values) != tuple(shape):
         raise ValueError(f"the {what} have shape {np.shape(values)} instead of {tuple(shape)}")
 
 
 def check_finite(fitted: np.ndarray) -> None:
-    """Refuse fitted values that are no numbers."""
+    """Reject fitted values that are no numbers."""
     if not np.isfinite(fitted).all():
         bad = fitted[~np.isfinite(fitted)][0]
         raise ValueError(f"the fitted values contain {bad}")
@@ -652,15 +652,15 @@ _limit: Any = None
 
 @functools.lru_cache(maxsize=1)
 def _libraries(n_modules: int) -> ThreadpoolController:
-    """The BLAS libraries of the process, looked for again after an import: it takes milliseconds."""
+    """Return the BLAS libraries of the process, looked for again after an import: it takes milliseconds."""
     return ThreadpoolController()
 
 
 @contextlib.contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """One BLAS thread while anybody is inside; the limit is the process's, so they are counted.
+    """Limit BLAS to one thread while any caller is inside; the limit is per process, so callers are counted.
 
-    The bits of a sum depend on the number of threads. So what is reduced is inside, too.
+    The bits of a sum depend on the number of threads, so reductions are inside as well.
     """
     global _limit_users, _limit
     with _limit_lock:

@@ -95,7 +95,7 @@ class ProcedureComparison(Estimate):
         )
 
     def best(self, measure: str) -> str:
-        """The label of the procedure with the best honest value of a measure."""
+        """Return the label of the procedure with the best honest value of a measure."""
         self._check_measures([measure])
         sign = 1 if SMALL_IS_GOOD.get(measure, True) else -1
         values = {label: _of(report, measure).honest for label, report in self.reports.items()}
@@ -127,7 +127,7 @@ class ProcedureComparison(Estimate):
         }
 
     def to_markdown(self, path: Any = None, *, measures: Sequence[str] | None = None) -> str:
-        """The table in Markdown, the best honest values in bold; also written to the file `path`.
+        """Return the table in Markdown, the best honest values in bold; also written to the file `path`.
 
         Parameters
         ----------
@@ -142,7 +142,7 @@ class ProcedureComparison(Estimate):
         return written(path, text)
 
     def to_latex(self, path: Any = None, *, measures: Sequence[str] | None = None) -> str:
-        r"""The table in LaTeX, a tabular with the rules of booktabs; also written to the file `path`.
+        r"""Return the table in LaTeX, a tabular with the rules of booktabs; also written to the file `path`.
 
         Parameters
         ----------
@@ -168,7 +168,7 @@ class ProcedureComparison(Estimate):
         bold: Callable[[str], str] = str,
         text: Callable[[str], str] = str,
     ) -> list[list[str]]:
-        """The cells of the table, the heading first."""
+        """Return the cells of the table, the heading first."""
         head = ["", "df, naive", "df", "search cost"]
         for name in measures:
             head += [f"{name}, naive", name]

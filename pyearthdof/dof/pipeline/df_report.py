@@ -211,7 +211,7 @@ def _basis(report: DfReport) -> str:
 
 
 def number_text(value: Any) -> str:
-    """A number in four digits; a dash for None."""
+    """Return a number in four digits; a dash for None."""
     if value is None:
         return "-"
     if math.isinf(value):

@@ -77,7 +77,7 @@ def _free(coefficients: np.ndarray) -> int:
 
 
 def last_step(model: Any) -> Any:
-    """The last step of a pipeline, the best of a search, the regressor of a transformed response."""
+    """Return the last step of a pipeline, the best of a search, the regressor of a transformed response."""
     while True:
         if hasattr(model, "steps"):
             model = model.steps[-1][1]
@@ -120,7 +120,7 @@ def _inside(estimator: Any, name: str, choice: Choice) -> Choice:
 
 
 def _frozen_steps(pipeline: Any, model: Any) -> list[Choice]:
-    """The steps before the last that look at y, each frozen."""
+    """Return the steps before the last that look at y, each frozen."""
     return [
         Choice(name, _what_it_made(fitted), _replaced(pipeline, name, FrozenEstimator(fitted)))
         for (name, step), (_, fitted) in zip(pipeline.steps[:-1], model.steps[:-1], strict=True)
@@ -271,7 +271,7 @@ def priced(
     n_held: int,
     around: dict[str, Any],
 ) -> Any:
-    """The price of each choice, and of all of them together where there are several."""
+    """Return the price of each choice, and of all of them together where there are several."""
     prices = []
     for choice in choices:
         held = run.measure(f"with {choice.step} held", choice.held, **around)
@@ -284,7 +284,7 @@ def priced(
 
 
 def _exact(run: Runs, held: Any) -> float | None:
-    """The df of what is linear in y once its choice is held."""
+    """Return the df of what is linear in y once its choice is held."""
     if is_linear_smoother(held):
         return degrees_of_freedom(held, run.X, method="exact").df
     return None

@@ -38,7 +38,7 @@ def _table(table) -> pd.DataFrame:
 
 
 def _columns(name: str, table: pd.DataFrame, rows: list[str]) -> pd.DataFrame:
-    """The overall column under the table's name, and one for each response if there are several."""
+    """Return the overall column under the table's name, and one for each response if there are several."""
     # R leaves rows unnamed in one table, and calls a mean "all"
     values = table.set_axis(rows, axis=0)
     columns = {name: values.iloc[:, -1]}

@@ -59,7 +59,7 @@ class Link:
 
     @property
     def is_decreasing(self) -> bool:
-        """Whether the mean falls where the linear predictor rises."""
+        """True if the mean falls where the linear predictor rises."""
         return bool(self.slope(np.array([self.half]))[0] < 0)
 
 
@@ -313,7 +313,7 @@ FAMILIES = {
 
 
 def is_pairs(Y: np.ndarray, family: str | None) -> bool:
-    """Whether earth takes two columns as the successes and failures of one binomial response."""
+    """Return whether earth takes two columns as the successes and failures of one binomial response."""
     if family not in OF_SHARES or Y.ndim != 2 or Y.shape[1] != 2:
         return False
     return bool((np.round(Y) == Y).all() and (Y >= 0).all() and (Y.sum(axis=1) > 1).any())
@@ -339,7 +339,7 @@ class GlmPart:
             return LINKS[self.link].mean(eta)
 
     def slope(self, eta: np.ndarray) -> np.ndarray:
-        """The derivative of the response by the linear predictor."""
+        """Return the derivative of the response by the linear predictor."""
         with np.errstate(all="ignore"):
             return LINKS[self.link].slope(eta)
 
@@ -350,7 +350,7 @@ class GlmPart:
             return 1 - self.deviance / self.null_deviance
 
     def to_frame(self, response_names) -> pd.DataFrame:
-        """One row for each response."""
+        """Return one row for each response."""
         names = ["null_deviance", "null_df", "deviance", "df", "deviance_ratio", "aic"]
         names += ["iterations", "converged"]
         index = list(response_names)[: len(self.deviance)]

@@ -30,7 +30,7 @@ class NoiseModel:
 
     @classmethod
     def constant(cls, sd: float, n_features: int) -> NoiseModel:
-        """The same everywhere."""
+        """Return the same everywhere."""
         nothing = np.zeros((1, n_features))
         log_variance = np.array([2 * np.log(max(sd, 1e-150))])
         return cls(nothing, nothing, log_variance, sd, sd)
@@ -50,7 +50,7 @@ class NoiseModel:
         return cls(**saved.read_fields(name, entries, _NOISE_READERS))
 
     def check(self, n_features: int) -> None:
-        """Refuse parts that do not belong together."""
+        """Reject parts that do not belong together."""
         shape = (len(self.coef), n_features)
         if len(self.coef) == 0 or self.dirs.shape != shape or self.cuts.shape != shape:
             raise InvalidInputError(
@@ -101,7 +101,7 @@ class SelectionPart:
         return cls(**saved.read_fields("selection", entries, _READERS))
 
     def check(self, n_terms: int, n_features: int, n_responses: int) -> None:
-        """Refuse parts that do not belong together, or to a model of this size."""
+        """Reject parts that do not belong together, or to a model of this size."""
         for name in ("df", "df_se", "prediction_error"):
             if getattr(self, name).shape != (n_responses,):
                 raise InvalidInputError(

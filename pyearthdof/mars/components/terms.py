@@ -9,7 +9,7 @@ import numpy as np
 
 @functools.cache
 def _core():
-    """The compiled core, which is loaded when it evaluates a term for the first time."""
+    """Return the compiled core, which is loaded when it evaluates a term for the first time."""
     from ... import _core
 
     return _core
@@ -25,7 +25,7 @@ def evaluate_terms(X: np.ndarray, dirs: np.ndarray, cuts: np.ndarray) -> np.ndar
 
 
 def term_slopes(X: np.ndarray, dirs: np.ndarray, cuts: np.ndarray, column: int) -> np.ndarray:
-    """The derivatives of the terms by a column of X, at its rows: an (n, terms) matrix.
+    """Return the derivatives of the terms by a column of X, at its rows: an (n, terms) matrix.
 
     On a knot it is the slope to its right.
     """

@@ -76,7 +76,7 @@ class VarianceModel:
         )
 
     def check(self, n_terms: int, n_features: int) -> None:
-        """Refuse parts that do not belong together, or to a model of this size."""
+        """Reject parts that do not belong together, or to a model of this size."""
         if self.method not in ("const", *ON_FIT, *ON_PREDICTORS):
             raise InvalidInputError(f"varmod.method={self.method!r} is none that is known")
         on_predictors = self.method in ON_PREDICTORS
@@ -115,7 +115,7 @@ def sd_of(absolute: np.ndarray, min_sd: float) -> np.ndarray:
 
 
 def power_of_fit(fitted: np.ndarray, exponent: float) -> np.ndarray:
-    """The fitted response to a power; what is negative counts as 0 where it has no such power."""
+    """Return the fitted response to a power; what is negative counts as 0 where it has no such power."""
     if not float(exponent).is_integer():
         fitted = np.maximum(fitted, 0.0)
     return fitted**exponent

@@ -21,7 +21,7 @@ ALLOWED = "classes should be texts, whole numbers, truth values or numpy's dates
 
 
 def learn_classes(y: Any, n_samples: int, order: Any = "sorted") -> tuple[np.ndarray, np.ndarray]:
-    """The classes in their order, and the position of each row's class in them.
+    """Return the classes in their order, and the position of each row's class in them.
 
     `order` is "sorted", "levels" (those of a categorical, else sorted), or the classes themselves.
     """
@@ -54,7 +54,7 @@ def class_vector(y: Any) -> np.ndarray:
 
 
 def _wanted(y: Any, order: Any) -> list | None:
-    """The classes in the order that is wanted; None is sorted."""
+    """Return the classes in the order that is wanted; None is sorted."""
     if isinstance(order, str):
         if order not in ORDERS:
             raise refusal("class_order", order, f"one of {', '.join(ORDERS)}, or the classes")
@@ -122,7 +122,7 @@ def class_weights(
 
 
 def check_threshold(threshold: Any) -> None:
-    """Refuse what is no probability."""
+    """Reject what is no probability."""
     is_number = isinstance(threshold, numbers.Real) and not isinstance(threshold, bool)
     if not is_number or not 0 <= threshold <= 1:
         raise refusal("threshold", threshold, "a number from 0 to 1")
@@ -188,7 +188,7 @@ def class_names(classes: np.ndarray) -> tuple[str, ...]:
 
 
 def check_classes(classes: np.ndarray, codes: np.ndarray, where: str = "y holds") -> None:
-    """Refuse rows of one class only."""
+    """Reject rows of one class only."""
     if len(set(codes.tolist())) < 2:
         only = classes[codes[0]] if len(codes) else None
         only = only.item() if isinstance(only, np.generic) else only
@@ -198,14 +198,14 @@ def check_classes(classes: np.ndarray, codes: np.ndarray, where: str = "y holds"
 
 
 def indicator_columns(codes: np.ndarray, n_levels: int) -> np.ndarray:
-    """The code itself for two levels, else a column of 0 and 1 for each level."""
+    """Return the code itself for two levels, else a column of 0 and 1 for each level."""
     if n_levels == 2:
         return codes.astype(float)
     return (codes[:, None] == np.arange(n_levels)).astype(float)
 
 
 def indicator_names(levels: tuple[str, ...]) -> tuple[str, ...]:
-    """The second of two levels, else all of them.
+    """Return the second of two levels, else all of them.
 
     earth takes the x off that R puts before them, unless a dot follows everywhere.
     """

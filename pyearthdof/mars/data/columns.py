@@ -118,12 +118,12 @@ class Columns:
 
     @property
     def is_numeric(self) -> bool:
-        """Whether all columns are numbers without missing values, so that there is nothing to expand."""
+        """True if all columns are numbers without missing values, so that there is nothing to expand."""
         return all(column.kind == "number" and column.fill is None for column in self.columns)
 
     @property
     def has_numbers_only(self) -> bool:
-        """Whether a matrix has all that the model needs."""
+        """True if a matrix has all that the model needs."""
         return all(column.kind == "number" for column in self.columns)
 
     @cached_property
@@ -193,7 +193,7 @@ class Columns:
 
 
 def learn_column(name: Any, values: pd.Series, called: str) -> Column:
-    """The kind and the levels of a column, of which there may be only one or none."""
+    """Return the kind and the levels of a column, of which there may be only one or none."""
     name = str(name)
     dtype = values.dtype
     if isinstance(dtype, pd.CategoricalDtype):
@@ -238,7 +238,7 @@ def _factor(name: str, kind: str, levels: list[str], called: str) -> Column:
 
 
 def check_levels(column: Column, called: str) -> None:
-    """Refuse a factor that has no contrasts."""
+    """Reject a factor that has no contrasts."""
     if column.kind in ("factor", "ordered") and len(column.levels) < 2:
         raise InvalidInputError(
             f"column {column.name!r} of {called} has {len(column.levels)} level(s) but a factor should have "
@@ -247,7 +247,7 @@ def check_levels(column: Column, called: str) -> None:
 
 
 def check_ordered(what: str, kind: str, levels: Sequence[str]) -> None:
-    """Refuse an ordered factor of more levels than R has polynomials for."""
+    """Reject an ordered factor of more levels than R has polynomials for."""
     if kind == "ordered" and len(levels) > MAX_LEVELS:
         raise InvalidInputError(
             f"{what} has {len(levels)} levels but an ordered factor should have at most {MAX_LEVELS}"
@@ -260,14 +260,14 @@ def _refuse_missing(name: str, missing: Any, called: str) -> NoReturn:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether an object stands for a missing value."""
+    """Return whether an object stands for a missing value."""
     if value is None or value is pd.NA or value is pd.NaT:
         return True
     return isinstance(value, (float, np.floating)) and bool(value != value)
 
 
 def level_text(level: Any) -> str:
-    """A level as R's as.character gives it."""
+    """Return a level as R's as.character gives it."""
     if isinstance(level, (bool, np.bool_)):
         return "TRUE" if level else "FALSE"
     if isinstance(level, numbers.Real) and not isinstance(level, numbers.Integral):
@@ -318,7 +318,7 @@ def _numbers(name: str, series: pd.Series, called: str, gaps: bool) -> np.ndarra
 def check_finite(
     X: np.ndarray, names: Sequence[str], called: str = "X", gaps: bool = False
 ) -> None:
-    """Refuse infinities and, without `gaps`, NaN, naming the first column and row that has one."""
+    """Reject infinities and, without `gaps`, NaN, naming the first column and row that has one."""
     is_fine = np.isfinite(X)
     if gaps:
         is_fine |= np.isnan(X)
@@ -386,7 +386,7 @@ _NO_NUMBERS = (
 
 
 def check_masked(name: str, data: Any) -> None:
-    """Refuse masked values."""
+    """Reject masked values."""
     if isinstance(data, np.ma.MaskedArray) and np.ma.is_masked(data):
         raise InvalidInputError(
             f"{name} is a masked array with {np.ma.count_masked(data)} masked value(s), but it should "
@@ -395,7 +395,7 @@ def check_masked(name: str, data: Any) -> None:
 
 
 def check_kind(name: str, data: Any) -> None:
-    """Refuse masked values, dates, complex numbers and structures; the rest may still be no number.
+    """Reject masked values, dates, complex numbers and structures; the rest may still be no number.
 
     >>> check_kind("y", np.array(["2020-01-01"], dtype="M8[D]"))
     Traceback (most recent call last):
@@ -457,7 +457,7 @@ def without_na(X: Any) -> Any:
 
 
 def numbers_of_series(name: str, values: pd.Series) -> pd.Series:
-    """A series as numbers; one of texts or categories too, where all of them read as numbers."""
+    """Return a series as numbers; one of texts or categories too, where all of them read as numbers."""
     if pd.api.types.is_numeric_dtype(values) or pd.api.types.is_bool_dtype(values):
         return values
     reads = isinstance(values.dtype, pd.CategoricalDtype) or pd.api.types.is_string_dtype(values)
@@ -470,7 +470,7 @@ def numbers_of_series(name: str, values: pd.Series) -> pd.Series:
 
 
 def column_names(name: str, frame: pd.DataFrame) -> tuple[str, ...] | None:
-    """The names of a frame's columns as scikit-learn sees them: None where no name is a text."""
+    """Return the names of a frame's columns as scikit-learn sees them: None where no name is a text."""
     if isinstance(frame.columns, pd.MultiIndex):
         raise InvalidInputError(
             f"{name} has column names of {frame.columns.nlevels} levels (a MultiIndex), but it should have "
@@ -640,7 +640,7 @@ TICKS = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}  # of pandas' dates in a sec
 
 
 def is_date(values: pd.Series) -> bool:
-    """Whether a column is of pandas' dates."""
+    """Return whether a column is of pandas' dates."""
     return pd.api.types.is_datetime64_any_dtype(values.dtype)
 
 
@@ -681,7 +681,7 @@ def numbers_of_dates(values: pd.Series, unit: str) -> np.ndarray:
 
 
 def dates_of_numbers(values: Any, unit: str) -> pd.DatetimeIndex:
-    """The inverse of `numbers_of_dates`."""
+    """Return the inverse of `numbers_of_dates`."""
     return pd.to_datetime(np.asarray(values) * UNITS[unit], unit="s", utc=unit.endswith("UTC"))
 
 

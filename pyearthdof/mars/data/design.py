@@ -41,7 +41,7 @@ class Design:
     raw: dict[str, np.ndarray] | None = None  # see `Columns.values`
 
     def rows(self, subset: np.ndarray) -> Design:
-        """The same design with some of the rows."""
+        """Return the same design with some of the rows."""
         raw = None if self.raw is None else {name: v[subset] for name, v in self.raw.items()}
         return Design(self.values[subset], self.names, self.columns, raw)
 
@@ -69,7 +69,7 @@ class Responses:
         return self.values.astype(int) if one else self.values.argmax(axis=1)
 
     def rows(self, subset: np.ndarray) -> Responses:
-        """The same responses with some of the rows."""
+        """Return the same responses with some of the rows."""
         return Responses(self.values[subset], self.names, self.classes)
 
 
@@ -141,7 +141,7 @@ def _is_text_error(error: ValueError) -> bool:
 
 
 def is_plain(values: Any, ndim: int) -> TypeGuard[np.ndarray]:
-    """Whether there is nothing to convert, which takes scikit-learn 0.1 ms to find out."""
+    """Return whether there is nothing to convert, which takes scikit-learn 0.1 ms to find out."""
     return type(values) is np.ndarray and values.dtype == np.float64 and values.ndim == ndim
 
 
@@ -224,7 +224,7 @@ def _has_categories(y: Any) -> bool:
 
 
 def _holds_words(column: pd.Series) -> bool:
-    """Whether it is of texts, of which one at least does not read as a number."""
+    """Return whether it is of texts, of which one at least does not read as a number."""
     if not (
         pd.api.types.is_object_dtype(column.dtype) or pd.api.types.is_string_dtype(column.dtype)
     ):
@@ -239,7 +239,7 @@ def _holds_words(column: pd.Series) -> bool:
 
 
 def _check_factor_responses(estimator: Any, y: Any, n_samples: int) -> Responses:
-    """A factor of two levels is 0 and 1, one of more levels a column for each of them.
+    """Return 0 and 1 for a factor of two levels, otherwise one column per level.
 
     Texts in a frame are a column for each, however many there are: R makes them factors later.
     """
@@ -306,7 +306,7 @@ Values = TypeVar("Values", np.ndarray, np.ndarray | None)
 
 
 def differ(weights: np.ndarray) -> bool:
-    """Whether weights are weights to earth: equal ones are none."""
+    """Return whether weights are weights to earth: equal ones are none."""
     return bool((np.abs(weights - weights[0]) > 1e-8).any())
 
 
@@ -348,7 +348,7 @@ def check_new_data(estimator: Any, X: Any) -> Any:
 
 
 def _is_known(estimator: Any, X: Any) -> bool:
-    """Whether X is an array as the model was fitted on, of which nothing but NaN is to be refused."""
+    """Return whether X is an array as the model was fitted on, of which nothing but NaN is to be refused."""
     model = estimator.model_
     return (
         is_plain(X, ndim=2)

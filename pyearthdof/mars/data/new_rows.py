@@ -68,7 +68,7 @@ MISSING = ("refuse", "propagate")
 
 
 def check_missing(missing: Any) -> bool:
-    """Whether rows with missing values give NaN."""
+    """Return whether rows with missing values give NaN."""
     return check_choice("missing", missing, MISSING) == "propagate"
 
 

@@ -86,7 +86,7 @@ class TrainingData:
         return Ranges.learn(design.columns.columns, design.raw)
 
     def of_subset(self) -> TrainingData:
-        """The rows to fit on alone."""
+        """Return the rows to fit on alone."""
         if self.subset is None:
             return self
         return replace(
@@ -103,7 +103,7 @@ class TrainingData:
         raise InvalidInputError("formula is given but the model was fitted without a formula")
 
     def is_unchanged(self) -> bool:
-        """Whether the predictors are still those of the fit."""
+        """Return whether the predictors are still those of the fit."""
         now = _moments(self.all_design.values)
         return np.array_equal(now, self.moments)
 
@@ -111,7 +111,7 @@ class TrainingData:
 def training_data(
     estimator: Any, X: Any, y: Any, sample_weight: Any = None, subset: Any = None
 ) -> TrainingData:
-    """The data of a fit, checked; the estimator gets `n_features_in_` and `feature_names_in_`."""
+    """Return the data of a fit, checked; the estimator gets `n_features_in_` and `feature_names_in_`."""
     design = check_design(estimator, X)
     n = len(design.values)
     responses = check_responses(estimator, y, n, factors=True)
@@ -119,7 +119,7 @@ def training_data(
 
 
 def _moments(X: np.ndarray) -> np.ndarray:
-    """A sum over the bits of each column that changes with every value and with their order."""
+    """Return a sum over the bits of each column that changes with every value and with their order."""
     # odd, so that a change of one value is never lost
     odd = np.arange(1, 2 * len(X), 2, dtype=np.uint64)
     return np.einsum("i,ij->j", odd, X.view(np.uint64))
@@ -239,7 +239,7 @@ class Ranges:
         return cls(tuple(_read(entry) for entry in entries))
 
     def check(self, names: Sequence[str], kinds: Iterable[tuple[str, int]]) -> None:
-        """Refuse what does not belong to raw columns of these names and kinds."""
+        """Reject what does not belong to raw columns of these names and kinds."""
         if tuple(column.name for column in self.columns) != tuple(names):
             raise InvalidInputError(
                 "ranges should have an entry for each raw column, in their order"
@@ -257,7 +257,7 @@ def _counts(codes: np.ndarray, n_levels: int) -> tuple[int, ...]:
 def _numbers_of(
     X: np.ndarray | pd.DataFrame, column: ColumnRange, position: int
 ) -> np.ndarray | None:
-    """A column as numbers where it is one; dates are left alone."""
+    """Return a column as numbers where it is one; dates are left alone."""
     if column.low is None:
         return None
     if not isinstance(X, pd.DataFrame):

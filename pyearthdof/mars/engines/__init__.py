@@ -36,7 +36,7 @@ def choose_engine(name: str, options: EarthOptions, many: bool = False) -> Engin
 
 
 def engine_called(name: str) -> Engine:
-    """The engine of this name."""
+    """Return the engine of this name."""
     if name == "r":
         from .r.engine import REngine
 

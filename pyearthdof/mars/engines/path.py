@@ -21,7 +21,7 @@ NEEDED = {"thresh": 0, "pmethod": "none", "nprune": None, "allowed": None, "forc
 
 
 def check_path(options: EarthOptions) -> None:
-    """Refuse options with which the fits at several nk have no pass in common."""
+    """Reject options with which the fits at several nk have no pass in common."""
     for name, needed in NEEDED.items():
         value = getattr(options, name)
         if value != needed:
@@ -43,7 +43,7 @@ def prefix_fits(bx: np.ndarray, y: np.ndarray, n_terms: ArrayLike) -> np.ndarray
 def step_of_terms(
     dirs: np.ndarray, cuts: np.ndarray, n_terms_after: Callable[[int], int]
 ) -> np.ndarray:
-    """The forward step (0 for the intercept) that added each term.
+    """Return the forward step (0 for the intercept) that added each term.
 
     h(x - c) b and h(c - x) b side by side are usually one step on the parent b. But where both hinges
     were already terms and another predictor was added to each, they are two steps. Where it could be

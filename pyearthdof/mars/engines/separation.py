@@ -27,7 +27,7 @@ Heard = list[tuple[Any, type[Warning]]]  # messages, and their categories
 
 
 def with_separation(heard: Heard, model: MarsModel, bx: np.ndarray, options: EarthOptions) -> Heard:
-    """The warnings of a fit, those of separation being one.
+    """Return the warnings of a fit, those of separation being one.
 
     Means at their limits show that nothing keeps the coefficients from growing. R warns of them for each
     response, fold and iteration, and has no remedy: one `SeparationWarning` replaces all that.

@@ -32,7 +32,7 @@ FUNCTIONS = {
 
 
 def excel_formulas(model, *, type: str = "response", row: int = 2) -> dict[str, tuple[str, str]]:
-    """The computed cells of a row, in their order: cell -> (heading, formula).
+    """Return the computed cells of a row, in their order: cell -> (heading, formula).
 
     The predictors are in the columns from A on. Factors have a cell with the number of the level, and one for
     each column of the terms; sums that are too long for a formula have cells of their own.
@@ -115,7 +115,7 @@ class _Cells:
 
 
 def _joined(parts: Sequence[str], longest: int) -> Iterator[str]:
-    """The parts of a sum in as few texts of at most this length as there can be."""
+    """Yield the parts of a sum in as few texts of at most this length as there can be."""
     text = parts[0]
     for part in parts[1:]:
         if len(text) + 1 + len(part) > longest:
@@ -145,7 +145,7 @@ def _text(text: str) -> str:
 
 
 def _level_codes(cells: _Cells, model, inputs: Inputs, raw: Sequence[str]) -> dict[int, str]:
-    """A cell for each used factor: the number of its level, 0 for others, -1 where it is missing."""
+    """Return a cell for each used factor: the number of its level, 0 for others, -1 where it is missing."""
     used = np.any(model.dirs[model.selected] != 0, axis=0)
     codes = {}
     for place, predictor in enumerate(inputs.predictors):
@@ -162,7 +162,7 @@ def _level_codes(cells: _Cells, model, inputs: Inputs, raw: Sequence[str]) -> di
 
 
 def _number_cells(inputs: Inputs, used: np.ndarray, raw: Sequence[str]) -> list[str]:
-    """The predictors without which there is no prediction: an empty cell would be 0."""
+    """Return the predictors without which there is no prediction: an empty cell would be 0."""
     places = {f.predictor for f, is_used in zip(inputs.features, used, strict=True) if is_used}
     if inputs.offset is not None:
         places.add(inputs.offset)
@@ -234,7 +234,7 @@ def _workbook(model, X: Any, type: str) -> bytes:
 
 
 def _plain_cell(sheet: Any, value: Any) -> Any:
-    """A cell with a value; a text is one even if it begins as a formula does."""
+    """Return a cell with a value; a text stays a text even if it begins like a formula."""
     if not isinstance(value, str):
         return value
     cell = load_extra("openpyxl.cell", "to_excel with a path").WriteOnlyCell(sheet, value)
@@ -243,7 +243,7 @@ def _plain_cell(sheet: Any, value: Any) -> Any:
 
 
 def _rows(model, inputs: Inputs, X: Any) -> Iterator[list]:
-    """The rows of X, checked as those of `predict`, in the columns that the formulas take."""
+    """Return the rows of X, checked as those of `predict`, in the columns that the formulas take."""
     design = model.design(X)
     names = [predictor.name for predictor in inputs.predictors]
     if isinstance(X, pd.DataFrame) and set(names) <= set(map(str, X.columns)):

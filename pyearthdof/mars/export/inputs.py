@@ -49,7 +49,7 @@ class Inputs:
         return [*column.levels, *([] if column.fill is None or not column.levels else [None])]
 
     def columns(self, raw: Sequence, factor: Callable[[Any, Feature, Column], Any]) -> list:
-        """The columns of the terms: `raw` stands for the predictors, `factor` writes the others."""
+        """Return the columns of the terms: `raw` stands for the predictors, `factor` writes the others."""
         return [
             raw[f.predictor]
             if f.kind == "number" and f.level is None
@@ -107,12 +107,12 @@ def _of_formula(model) -> Inputs:
 
 
 def link_of(model, type: str) -> str:
-    """The link between the sums of terms and predictions of a type."""
+    """Return the link between the sums of terms and predictions of a type."""
     return model.glm.link if model.glm is not None and type == "response" else "identity"
 
 
 def coefficients(model, type: str, inputs: Inputs) -> list[np.ndarray]:
-    """The coefficients of each response; an offset is one more term, with the coefficient 1."""
+    """Return the coefficients of each response; an offset is one more term, with the coefficient 1."""
     coef = model.coef if model.glm is None or type == "earth" else model.glm.coef
     coef = coef.reshape(len(coef), -1)
     if inputs.offset is not None:
@@ -121,7 +121,7 @@ def coefficients(model, type: str, inputs: Inputs) -> list[np.ndarray]:
 
 
 def products(dirs, cuts, columns: Sequence, hinge: Callable[[Any, int, float], Any]) -> list[list]:
-    """The factors of each term; `hinge` writes those that are not a column itself."""
+    """Return the factors of each term; `hinge` writes those that are not a column itself."""
     return [
         [
             columns[j] if row[j] == 2 else hinge(columns[j], int(row[j]), float(cut[j]))
@@ -132,7 +132,7 @@ def products(dirs, cuts, columns: Sequence, hinge: Callable[[Any, int, float], A
 
 
 def model_terms(model, inputs: Inputs, raw: Sequence, columns: Sequence, hinge) -> list[list]:
-    """The factors of the selected terms and of the offset; `raw` are the predictors as written."""
+    """Return the factors of the selected terms and of the offset; `raw` are the predictors as written."""
     selected = model.selected
     terms = products(model.dirs[selected], model.cuts[selected], columns, hinge)
     return terms if inputs.offset is None else [*terms, [raw[inputs.offset]]]
@@ -148,7 +148,7 @@ def summands(coef, terms, number=repr) -> list[str]:
 
 
 def distance(column: str, direction: int, cut: float) -> str:
-    """The inside of a hinge, without two minus signs in a row: they start a comment in SQL."""
+    """Return the inside of a hinge, without two minus signs in a row: they start a comment in SQL."""
     if direction == -1:
         return f"{cut!r} - {column}"
     return f"{column} + {-cut!r}" if repr(cut).startswith("-") else f"{column} - {cut!r}"

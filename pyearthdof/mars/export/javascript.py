@@ -118,7 +118,7 @@ def _check_name(name) -> None:
 
 
 def _quoted(text: str) -> str:
-    """A string for JavaScript that is ASCII and ends no script of a page."""
+    """Return a string for JavaScript that is ASCII and ends no script of a page."""
     return json.dumps(text).replace("<", "\\u003c").replace(">", "\\u003e")
 
 
@@ -138,7 +138,7 @@ def _input(position: int, predictor) -> str:
 
 
 def _entry(source: str, feature, predictor) -> str:
-    """The value of a factor's column at the position of a level; a truth value is one already."""
+    """Return the value of a factor's column at the position of a level; a truth value is one already."""
     if feature.kind == "missing":
         return f"({source} === null ? 1.0 : 0.0)"
     if feature.kind == "number":

@@ -74,7 +74,7 @@ class _Graph:
     outputs: list = field(default_factory=list)
 
     def add(self, operator: str, inputs: Sequence[str], domain: str = "", **attributes) -> str:
-        """A node, its one output."""
+        """Return a node, its one output."""
         name = self._free(f"_v{len(self.nodes)}")
         make = self.onnx.helper.make_node
         self.nodes.append(make(operator, list(inputs), [name], domain=domain, **attributes))
@@ -132,7 +132,7 @@ class _Graph:
         return made
 
     def series(self, t: str, coefficients: Sequence[float]) -> str:
-        """A Chebyshev series at t, by Clenshaw's recurrence."""
+        """Return a Chebyshev series at t, by Clenshaw's recurrence."""
         twice = self.add("Mul", [t, self.constant(2.0)])
         first = self.add("Mul", [t, self.constant(0.0)])
         second = first
@@ -150,7 +150,7 @@ class _Graph:
 
 
 def _features(graph: _Graph, model, inputs: Inputs) -> tuple[str, str | None]:
-    """The matrix of `feature_names`, and the column that is added."""
+    """Return the matrix of `feature_names`, and the column that is added."""
     numbers = all(p.kind == "number" and p.fill is None for p in inputs.predictors)
     if numbers and inputs.offset is None and len(inputs.predictors) == len(inputs.features):
         return graph.input("X", "double", len(inputs.predictors)), None
@@ -165,7 +165,7 @@ def _features(graph: _Graph, model, inputs: Inputs) -> tuple[str, str | None]:
 
 
 def _block(graph: _Graph, inputs: Inputs, place: int) -> str:
-    """The expanded columns of one raw column."""
+    """Return the expanded columns of one raw column."""
     predictor, kinds = inputs.predictors[place], {"number": "double", "logical": "flag"}
     kind = kinds.get(predictor.kind, "text")
     if predictor.kind == "logical" and predictor.fill is not None:
@@ -260,7 +260,7 @@ def _classify(
 
 
 def _functions(graph: _Graph) -> dict[str, Any]:
-    """The functions of the means as nodes; all of them keep NaN."""
+    """Return the functions of the means as nodes; all of them keep NaN."""
 
     def node(operator: str):
         return lambda *inputs: graph.add(operator, inputs)

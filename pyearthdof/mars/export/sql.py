@@ -47,7 +47,7 @@ def to_sql(model, *, type: str = "response", dialect: str = "ansi") -> str | lis
 
 
 def _double(value: float) -> str:
-    """An approximate number, which has an exponent; one without it is a decimal."""
+    """Return an approximate number, which has an exponent; one without it is a decimal."""
     text = repr(value)
     return text if "e" in text else f"{text}e0"
 

@@ -186,12 +186,12 @@ def _no_columns(node: FunctionCall) -> NoReturn:
 
 
 def number_of(node: Constant) -> float:
-    """The number of a constant that the guard has let pass."""
+    """Return the number of a constant that the guard has let pass."""
     return _number_of_value(node.value, node)
 
 
 def constant_numbers(node: Node, summarise: Summarise = _no_columns) -> np.ndarray:
-    """The numbers of a constant that the guard has let pass."""
+    """Return the numbers of a constant that the guard has let pass."""
     return np.array([_number_of_value(value, node) for value in constant_values(node, summarise)])
 
 
@@ -346,10 +346,10 @@ def _number_of_value(value: Value, node: Node) -> float:
 
 
 def flag_of(node: Node | None, default: bool) -> bool:
-    """A truth value."""
+    """Return a truth value."""
     return default if node is None else bool(constant_numbers(node)[0])
 
 
 def whole_of(node: Node | None, default: int = 1) -> int:
-    """A whole number."""
+    """Return a whole number."""
     return default if node is None else int(constant_numbers(node)[0])

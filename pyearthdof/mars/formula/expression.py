@@ -60,11 +60,11 @@ class _Computed:
 
     @classmethod
     def own_fields(cls) -> list[str]:
-        """The fields beside the function and its arguments."""
+        """Return the fields beside the function and its arguments."""
         return [f.name for f in fields(cls)][2:]
 
     def wrong(self) -> str:
-        """The end of a sentence on what does not fit together, or nothing."""
+        """Return the end of a sentence on what does not fit together, or nothing."""
         return ""
 
     def to_dict(self) -> dict[str, Any]:
@@ -316,17 +316,17 @@ Expression = (
 
 
 def factors_in(expression: Expression) -> Iterator[Codes]:
-    """The columns inside of an expression that are factors."""
+    """Return the columns inside of an expression that are factors."""
     return _pieces(expression, Codes)
 
 
 def dates_in(expression: Expression) -> Iterator[DateColumn]:
-    """The columns of an expression that are dates."""
+    """Return the columns of an expression that are dates."""
     return _pieces(expression, DateColumn)
 
 
 def gaps_in(expression: Expression) -> Iterator[str]:
-    """The columns of an expression whose missing values it deals with."""
+    """Yield the columns of an expression whose missing values it deals with."""
     for call in _pieces(expression, Call):
         if call.function == "is.na":
             yield from call.raw_names()
@@ -336,7 +336,7 @@ def gaps_in(expression: Expression) -> Iterator[str]:
 
 
 def has_summary(expression: Expression) -> bool:
-    """Whether its values depend on other rows than their own."""
+    """Return whether its values depend on other rows than their own."""
     return any(True for _ in _pieces(expression, Summary))
 
 
@@ -412,7 +412,7 @@ LARGEST = 1e150  # a coefficient of polynomials beyond makes all of them infinit
 
 
 def read_list(name: str, value) -> list:
-    """A list, refused by its name otherwise."""
+    """Return a list, refused by its name otherwise."""
     if not isinstance(value, list):
         raise InvalidInputError(f"{name} of the formula should be a list")
     return value
@@ -446,7 +446,7 @@ def read_variable(entry) -> Variable:
 
 
 def read_term(entry, variables) -> tuple[tuple[int, int], ...]:
-    """A term: pairs of the position of a variable and its coding."""
+    """Return a term: pairs of the position of a variable and its coding."""
     pairs = []
     for pair in read_list("a term", entry):
         values = saved.read_indices("a term of the formula", pair).tolist()
@@ -463,7 +463,7 @@ def read_term(entry, variables) -> tuple[tuple[int, int], ...]:
 
 
 def read_offset(value, variables) -> int | None:
-    """The position of the variable that is the offset, or None."""
+    """Return the position of the variable that is the offset, or None."""
     if value is None:
         return None
     index = saved.read_integer("offset of the formula", value)
@@ -475,7 +475,7 @@ def read_offset(value, variables) -> int | None:
 
 
 def variable_from_r(found) -> dict:
-    """The entries of `read_variable` from R's, in which every value is a vector."""
+    """Return the entries of `read_variable` from R's, in which every value is a vector."""
     return {
         "label": found["label"][0],
         "kind": found["kind"][0],
@@ -556,7 +556,7 @@ def _read_arguments(entry, depth: int) -> tuple[Expression, ...]:
 
 
 def _read_computed(kind: Any, entry, depth: int):
-    """An expression of one of COMPUTED: a value for each field of its class."""
+    """Return an expression of one of COMPUTED: a value for each field of its class."""
     function, names = entry["call"], kind.own_fields()
     if set(entry) != {"call", "args", *names}:
         raise InvalidInputError(

@@ -224,7 +224,7 @@ def powers_of(x: np.ndarray, degree: int) -> np.ndarray:
 
 
 def exponents(n_variables: int, degree: int) -> Iterator[tuple[int, ...]]:
-    """The exponents of the columns of poly, in R's order: the first variable's vary fastest."""
+    """Yield the exponents of the columns of poly, in R's order: the first variable's vary fastest."""
 
     def up_to(n: int, total: int) -> Iterator[tuple[int, ...]]:
         if n == 0:
@@ -281,7 +281,7 @@ def natural_splines(x, knots, boundary, intercept: bool) -> np.ndarray:
 
 
 def _clamped(knots, boundary, degree) -> np.ndarray:
-    """All knots in order; those that are given may lie outside of the boundary."""
+    """Return all knots in order; those that are given may lie outside of the boundary."""
     return np.sort(np.concatenate([np.repeat(boundary, degree + 1), knots]))
 
 
@@ -318,7 +318,7 @@ def _basis(x, full, degree) -> np.ndarray:
 
 
 def _derivatives(end: float, full, degree: int, order: int) -> np.ndarray:
-    """A derivative of all B-splines at an end, by differences of their coefficients.
+    """Return a derivative of all B-splines at an end, by differences of their coefficients.
 
     The highest one is not defined on the right end, and R takes 0.
     """
@@ -346,7 +346,7 @@ def _derivatives(end: float, full, degree: int, order: int) -> np.ndarray:
 
 
 def _continued(x, pivot: float, full, degree: int) -> np.ndarray:
-    """All B-splines outside of the boundary, by their Taylor polynomials at a point inside."""
+    """Return all B-splines outside of the boundary, by their Taylor polynomials at a point inside."""
     powers = powers_of(x - pivot, degree)
     basis = np.zeros((len(x), len(full) - degree - 1))
     for order in range(degree + 1):
@@ -379,7 +379,7 @@ def _rotated(rows: np.ndarray, directions: np.ndarray) -> np.ndarray:
 def orthogonal_polynomials(
     label: str, x: np.ndarray, degree: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A column of ones and R's poly, alpha and norm2."""
+    """Return a column of ones and R's poly, alpha and norm2."""
     if degree >= len(np.unique(x)):
         refuse(
             f"the degree of {label} should be less than the number of different values, {len(np.unique(x))}"
@@ -426,7 +426,7 @@ def scaling(columns: np.ndarray, center, scale) -> tuple[np.ndarray, np.ndarray]
 
 
 def cut_breaks(x: np.ndarray, count: int) -> np.ndarray:
-    """The ends of so many intervals of one length, the outermost a thousandth further out."""
+    """Return the ends of so many intervals of one length, the outermost a thousandth further out."""
     low, high = float(x.min()), float(x.max())
     width = high - low
     if width == 0:

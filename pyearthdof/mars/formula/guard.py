@@ -84,7 +84,7 @@ TEXTS = ("levels", "labels", "ref", "sep")
 
 
 def check_sides(left: Node, right: Node, kinds: Mapping[str, str]) -> None:
-    """Refuse a formula unless every piece of it is known; `kinds` are those of the data's columns."""
+    """Reject a formula unless every piece of it is known; `kinds` are those of the data's columns."""
     _check(left, "left", kinds)
     _check(right, "right", kinds)
 
@@ -217,7 +217,7 @@ def _refuse_call(name: str, place: str) -> NoReturn:
 
 
 def check_whole(value: Node, what: str, largest: int, smallest: int = 1) -> int:
-    """A whole number of the formula's text."""
+    """Return a whole number of the formula's text."""
     number = value.value if isinstance(value, Constant) else None
     if (
         not isinstance(number, (int, float))
@@ -231,7 +231,7 @@ def check_whole(value: Node, what: str, largest: int, smallest: int = 1) -> int:
 
 
 def _check_named(piece: FunctionCall, name: str, place: str) -> list[tuple[Node, str]]:
-    """The arguments of functions that take more than variables, by R's rules of matching."""
+    """Return the arguments of functions that take more than variables, by R's rules of matching."""
     args = matched_arguments(piece)
     for size in ("degree", "df"):
         if size in args.named:
@@ -263,7 +263,7 @@ def _check_flag(value: Node, flag: str, name: str) -> None:
 
 
 def check_terms(right: Node, n_columns: int) -> None:
-    """Refuse a formula that may make too many terms."""
+    """Reject a formula that may make too many terms."""
     count = count_terms(right, n_columns)
     if count > LIMITS["terms"]:
         shown = _whole(count)
@@ -271,7 +271,7 @@ def check_terms(right: Node, n_columns: int) -> None:
 
 
 def count_terms(node: Node, n_columns: int) -> float:
-    """An upper bound of the number of terms."""
+    """Return an upper bound of the number of terms."""
     chain = []
     while isinstance(node, FunctionCall) and node.name in OPERATORS:
         chain.append(node)
@@ -303,7 +303,7 @@ def check_columns(
     matrices: Mapping[str, MatrixColumn],
     numbers: Callable[[Node], np.ndarray],
 ) -> None:
-    """Refuse a formula whose functions and products make too much of the data.
+    """Reject a formula whose functions and products make too much of the data.
 
     `numbers` computes an argument such as knots.
     """
@@ -327,7 +327,7 @@ def check_columns(
 
 
 def check_made(what: str, made: float, n_rows: int) -> None:
-    """Refuse too many columns or numbers."""
+    """Reject too many columns or numbers."""
     shown = _whole(made)
     if made > LIMITS["columns"]:
         refuse(f"{what} make {shown} columns but they should make at most {LIMITS['columns']}")
@@ -367,7 +367,7 @@ def _width(node: Node, columns: Mapping[str, Column], numbers) -> int:
 
 
 def _levels(node: FunctionCall, name: str, numbers) -> int:
-    """The levels of factor() are counted when it has them."""
+    """Count the levels of factor() once they are known."""
     if name != "cut":
         return 2
     return len(numbers(matched_arguments(node).named["breaks"]))

@@ -194,7 +194,7 @@ def _refuse_parts(side: str, node: Node) -> None:
 
 
 def _summands(left: Node) -> list[Node] | None:
-    """The responses of a + b ~ ..., which earth takes for several; None where there is no sum."""
+    """Return the responses of a + b ~ ..., which earth takes for several; None where there is no sum."""
     if not isinstance(left, FunctionCall) or left.name != "+":
         return None
     found: list[Node] = []
@@ -358,7 +358,7 @@ def learn_responses(left: Node, sides: list[Node] | None, learner: Learner) -> R
 def factor_of_classes(
     left: Node, learner: Learner, columns: Mapping[str, pd.Series], order
 ) -> tuple[np.ndarray, Node]:
-    """The classes of the left side in their order, and the left side as a factor with these levels."""
+    """Return the classes of the left side in their order, and the left side as a factor with these levels."""
     learned = learner.variable(left)
     variable, values = learned.variable, np.asarray(learned.values)
     if isinstance(left, Name) and left.text in columns:
@@ -497,7 +497,7 @@ class FormulaData(TrainingData):
         object.__setattr__(self, "warnings", tuple(self.learned.warnings))
 
     def is_unchanged(self) -> bool:
-        """Whether the frame still gives the predictors, responses and offset of the fit."""
+        """Return whether the frame still gives the predictors, responses and offset of the fit."""
         try:
             now = self._learn_again(self.learned.formula.text)
         except InvalidInputError:
@@ -518,7 +518,7 @@ class FormulaData(TrainingData):
         return Ranges.learn(formula.raw_columns.columns, formula.raw_values(frame))
 
     def gives(self, basis: Callable[[np.ndarray], np.ndarray], bx: np.ndarray) -> bool:
-        """Whether the terms of a model come out when the frame is taken for new data.
+        """Return whether the terms of a model come out when the frame is taken for new data.
 
         `basis` evaluates the terms at the rows of a design.
         """
@@ -529,7 +529,7 @@ class FormulaData(TrainingData):
         return np.allclose(found, bx, rtol=1e-9, atol=1e-9 * np.abs(bx).max())
 
     def with_formula(self, text: str) -> FormulaData:
-        """The same data by another formula, in which dots stand for the sides of this one."""
+        """Return the same data by another formula, in which dots stand for the sides of this one."""
         return self._learn_again(updated_formula(self.learned.formula.text, text))
 
     def _learn_again(self, text: str) -> FormulaData:

@@ -109,7 +109,7 @@ class Formula:
         return tuple(owners)
 
     def plain_columns(self) -> list[str]:
-        """The numeric columns that are terms of their own and stand nowhere else."""
+        """Return the numeric columns that are terms of their own and stand nowhere else."""
         counts = Counter(name for v in self.variables for name in v.expression.raw_names())
         alone = {term[0][0] for term in self.terms if len(term) == 1}
         others = {v for term in self.terms if len(term) > 1 for v, _ in term}
@@ -124,11 +124,11 @@ class Formula:
 
     @property
     def has_offset(self) -> bool:
-        """Whether something is added to the model."""
+        """True if something is added to the model."""
         return self.offset_variable is not None
 
     def design(self, frame: pd.DataFrame) -> np.ndarray:
-        """The predictors of a frame: R's model.matrix without the intercept.
+        """Return the predictors of a frame: R's model.matrix without the intercept.
 
         A missing column, an unseen level and a value that is not finite are refused by name.
         """
@@ -136,7 +136,7 @@ class Formula:
         return self.design_of(self._values(frame, needed))
 
     def design_of(self, values: Mapping[int, np.ndarray]) -> np.ndarray:
-        """The predictors from the values of the variables."""
+        """Return the predictors from the values of the variables."""
         blocks = {
             (v, coding): self.variables[v].columns(values[v], coding)
             for term in self.terms
@@ -257,7 +257,7 @@ def _with_numbers_for_dates(frame: pd.DataFrame, dates: Mapping[str, str]) -> pd
 
 
 def _product(blocks: list[np.ndarray]) -> np.ndarray:
-    """All products of a column of each block; the first block's columns vary fastest."""
+    """Return all products of a column of each block; the first block's columns vary fastest."""
     product = blocks[0]
     for block in blocks[1:]:
         product = (block[:, :, None] * product[:, None, :]).reshape(

@@ -52,7 +52,7 @@ def refuse(*parts) -> NoReturn:
 
 
 def tokens_of(text: str) -> list[Token]:
-    """All words of a text, one of kind "end" last."""
+    """Return all words of a text, one of kind "end" last."""
     found, at = [], 0
     while at < len(text):
         space = SPACE.match(text, at)
@@ -197,7 +197,7 @@ EMPTY = Name("")  # an argument that is left out; no other symbol is without a l
 
 
 def parsed_formula(text: str) -> tuple[Node, Node]:
-    """The left and the right side of a formula."""
+    """Return the left and the right side of a formula."""
     # fewer characters than bytes: the limit is R's side's, which counts bytes
     if len(text.encode("utf-8", "surrogatepass")) > MAX_CHARACTERS:
         refuse("it is longer than ", MAX_CHARACTERS, " characters")
@@ -242,7 +242,7 @@ def _pieces(node: Node) -> Iterator[Node]:
 
 
 def call(name: str, *values: Node) -> FunctionCall:
-    """A call without names of arguments."""
+    """Return a call without names of arguments."""
     return FunctionCall(Name(name), tuple((None, value) for value in values))
 
 
@@ -378,7 +378,7 @@ class _Parser:
         return call("{", *found)
 
     def keyword(self) -> Node:
-        """A piece of a program: read only so that it can be refused by its name."""
+        """Return a piece of a program: read only so that it can be refused by its name."""
         word = "function" if self.is_mark("\\") else self.peek().text
         self.at += 1
         if word == "function":
@@ -665,7 +665,7 @@ def _needs_brackets(mark: str, inner: FunctionCall, *, is_left: bool) -> bool:
 
 
 def quoted(name: str) -> str:
-    """A name as it stands in an expression."""
+    """Return a name as it stands in an expression."""
     is_plain = re.fullmatch(r"(?:[^\W\d_]|\.(?!\d))[\w.]*", name) and name not in RESERVED
     if is_plain or name == "...":
         return name
@@ -692,7 +692,7 @@ def _escaped(text: str) -> str:
 
 
 def updated_formula(old: str, new: str) -> str:
-    """The text of a new formula in which dots stand for the old left and right side.
+    """Return the text of a new formula in which dots stand for the old left and right side.
 
     Without a left side of its own it keeps the old one.
 
@@ -712,7 +712,7 @@ def updated_formula(old: str, new: str) -> str:
 
 
 def _replaced(node: Node, by: Node) -> Node:
-    """A long sum is nested as deep as it is long, so its left side is walked."""
+    """Walk the left side of a sum, which is nested as deep as it is long."""
     chain = []
     while isinstance(node, FunctionCall) and node.args:
         chain.append(node)

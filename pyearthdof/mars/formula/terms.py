@@ -60,7 +60,7 @@ def _code_first_factor(found, is_factor, skipped) -> None:
 
 
 def made_terms(left: Node, right: Node, columns: Sequence[str]) -> Terms:
-    """The terms of `right`; a dot stands for all columns that are not in `left`."""
+    """Return the terms of `right`; a dot stands for all columns that are not in `left`."""
     return _Algebra(left, columns).terms(right)
 
 
@@ -74,7 +74,7 @@ class _Algebra:
         self.install(left)
 
     def install(self, node: Node) -> int:
-        """The bit of a variable; one that was there before has its own."""
+        """Return the bit of a variable; one that was there before has its own."""
         key = f"{type(node).__name__} {label_of(node)}"
         if key not in self.places:
             self.places[key] = len(self.variables)

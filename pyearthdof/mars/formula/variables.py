@@ -160,7 +160,7 @@ class Learner:
         return LearnedVariable(variable, values, quoted(label), tuple(suffixes), names)
 
     def _finite(self, node: Node) -> tuple[Expression, np.ndarray]:
-        """An argument of a basis: its expression and its values, which should be finite."""
+        """Return an argument of a basis: its expression and its values, which should be finite."""
         expression = _as_numbers(self.typed(node))
         return expression, self._learned(label_of(node), Typed(expression, "number")).values
 
@@ -311,7 +311,7 @@ class Learner:
         return DateColumn(name, self.units[name]) if name in self.units else RawColumn(name)
 
     def typed(self, node: Node) -> Typed:
-        """An expression of known functions; the guard has looked at all of it."""
+        """Return an expression of known functions; the guard has looked at all of it."""
         if isinstance(node, Constant):
             return _typed_constant(node)
         if isinstance(node, Name):
@@ -369,7 +369,7 @@ class Learner:
         return Number(float(found[0]))
 
     def _in(self, node: FunctionCall) -> Typed:
-        """Whether a value is one of those given: whether factor() of these levels knows it."""
+        """Return whether a value is one of those given: whether factor() of these levels knows it."""
         inner = self.typed(node.values[0])
         given = constant_values(node.values[1], self._summarised)
         if inner.levels:
@@ -381,7 +381,7 @@ class Learner:
         return Typed(Call("!", (Call("is.na", (codes,)),)), "logical")
 
     def numbers(self, node: Node) -> np.ndarray:
-        """The numbers of an argument such as knots, which may use summaries of columns."""
+        """Return the numbers of an argument such as knots, which may use summaries of columns."""
         return constant_numbers(node, self._summarised)
 
     def _summarised(self, node: FunctionCall) -> np.ndarray:
@@ -408,7 +408,7 @@ class Learner:
         return [Summary("quantile", variables, dropped, tuple(shares.tolist()))]
 
     def _numbers_of_texts(self, node: FunctionCall) -> Expression:
-        """The numbers that the levels of a factor are the texts of: as.numeric(as.character(f))."""
+        """Return the numbers that the levels of a factor are the texts of: as.numeric(as.character(f))."""
         inner = node.values[0]
         while isinstance(inner, FunctionCall) and inner.name == "(":
             inner = inner.values[0]
@@ -511,7 +511,7 @@ class Learner:
         return values, levels
 
     def _as_factor(self, node: FunctionCall) -> Typed:
-        """A factor keeps all its levels; `as.ordered` drops the unused ones of an unordered factor."""
+        """Return a factor keeps all its levels; `as.ordered` drops the unused ones of an unordered factor."""
         inner = self.typed(node.values[0])
         keeps = inner.kind == "ordered" or (inner.levels and node.name == "as.factor")
         values = _all_codes(inner) if keeps else self._found(node, inner)
@@ -547,14 +547,14 @@ class Learner:
         return self._texts(node, whole, values, texts_at(node, np.array(values)))
 
     def _texts(self, node, expression, values: Sequence[float], texts: Sequence[str]) -> Typed:
-        """The texts of distinct values: levels sorted by the numbers of their characters."""
+        """Return the texts of distinct values: levels sorted by the numbers of their characters."""
         pairs = sorted(zip(texts, values, strict=True))
         codes = Levels("factor", (expression,), tuple(value for _, value in pairs))
         found = self._with_levels(node, codes, [text for text, _ in pairs], ordered=False)
         return replace(found, kind="character")
 
     def _found(self, node, inner: Typed) -> list[float]:
-        """The distinct values of an expression, or codes."""
+        """Return the distinct values of an expression, or codes."""
         if isinstance(inner.expression, DateColumn):
             name = inner.expression.name
             refuse(
@@ -584,7 +584,7 @@ class Learner:
         )
 
     def _interaction(self, node: FunctionCall) -> Typed:
-        """The combinations of levels; the first factor's vary fastest, unless in lexical order."""
+        """Return the combinations of levels; the first factor's vary fastest, unless in lexical order."""
         args = matched_arguments(node)
         separator = constant_values(args.named["sep"]) if "sep" in args.named else ["."]
         if len(separator) != 1 or not isinstance(separator[0], str):
@@ -624,7 +624,7 @@ class Learner:
         return self._with_levels(node, Levels("factor", (codes,), values), levels, False)
 
     def _level_value(self, node, inner: Typed, level) -> float:
-        """The number or code that stands for a level that was given."""
+        """Return the number or code that stands for a level that was given."""
         if inner.levels:
             text = level if isinstance(level, str) else _level_text(None, float(level))
             if text not in inner.levels:
@@ -698,7 +698,7 @@ def _typed_constant(node: Constant) -> Typed:
 
 
 def _as_numbers(typed: Typed) -> Expression:
-    """A factor by the numbers of its levels, from 1 on."""
+    """Return a factor by the numbers of its levels, from 1 on."""
     if typed.kind == "character":
         refuse("it has texts where numbers should be; as.factor makes levels of them")
     if typed.kind in WITH_LEVELS:
@@ -737,7 +737,7 @@ def _level_text(inner: Typed | None, value) -> str:
 
 
 def check_contrasts(what: str, variable: Variable) -> None:
-    """Refuse a factor of one level, which has no contrasts."""
+    """Reject a factor of one level, which has no contrasts."""
     if len(variable.levels) == 1:
         refuse(f"{what[:60]} has 1 level(s) but a factor should have 2 or more")
 
@@ -753,7 +753,7 @@ OF_WHOLE = ("+", "-", "*", "%%", "%/%", "abs", "pmin", "pmax", "sum", "min", "ma
 
 
 def is_integer(node: Node, kinds: Mapping[str, str]) -> bool:
-    """Whether R computes integers; `kinds` are those of the columns, whose numbers are doubles.
+    """Return whether R computes integers; `kinds` are those of the columns, whose numbers are doubles.
 
     >>> from .syntax import parsed_formula
     >>> [is_integer(parsed_formula(f"{y} ~ x")[0], {}) for y in ("as.integer(y)", "y * 2L", "(y > 1) + 1L")]

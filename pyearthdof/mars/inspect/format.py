@@ -41,7 +41,7 @@ def formulas_of(
     colon_char: str = ":",
     earth_version: str | None = None,
 ) -> list[str]:
-    """One formula for each response, and then for each response's GLM; each ends with a newline.
+    """Return one formula for each response, and then for each response's GLM; each ends with a newline.
 
     Arguments are as in `Earth.format`. Style "h" has the cuts of the term names, whatever the digits; style
     "C" takes at least 5 digits, and `*` for a colon. `earth_version` is that of the table of style "bf", by
@@ -131,7 +131,7 @@ def _named_terms(names, short) -> list[str]:
 
 
 def _short_names(names, earth_version) -> list[tuple[str, str]]:
-    """The pieces of the terms, each once, with their short names; the first one is the intercept."""
+    """Return the pieces of the terms, each once, with their short names; the first one is the intercept."""
     is_old = earth_version is not None and _numbers(earth_version) < CUT_AT_STARS
     pieces = "*".join(names).split("*")
     if is_old:  # an at sign cuts, too: earth marked its own cuts with it
@@ -199,7 +199,7 @@ def _factors(model, term: int, levels) -> list[tuple]:
 
 
 def _levels(model) -> list[str | None]:
-    """The level of which each predictor is the indicator, where it is one."""
+    """Return the level of which each predictor is the indicator, where it is one."""
     if model.columns is None:
         return [None] * len(model.feature_names)
     return [s.level if s.kind == "level" else None for s in model.columns.sources]

@@ -169,7 +169,7 @@ def _coefficients(model, values, titles, layout: Layout) -> list[str]:
 
 
 def _glm_statistics(model, digits: int) -> list[str]:
-    """The deviances, rounded as earth rounds them: its digits differ from column to column."""
+    """Return the deviances, rounded as earth rounds them: its digits differ from column to column."""
     glm = model.glm
     ratio = (np.asarray(glm.null_deviance) - glm.deviance) / glm.null_deviance
     ratio = np.where(ratio < 1e-4, 0.0, ratio)
@@ -207,7 +207,7 @@ def _shown(value: float, digits: int, nan: str = "NaN") -> str:
 
 
 def statistics_frame(model, more, digits: int) -> list[str]:
-    """A row for each response and one for all of them; `more` are further columns."""
+    """Return a row for each response and one for all of them; `more` are further columns."""
     columns = {
         "GCV": [*model.gcv_per_response, model.gcv],
         "RSS": [*model.rss_per_response, model.rss],
@@ -229,7 +229,7 @@ def _column(values: np.ndarray, digits: int) -> list[str]:
 
 
 def spaced(name: str) -> str:
-    """A term's name as R prints it."""
+    """Return a term's name as R prints it."""
     return name.replace("*", " * ").replace("--", "- -").replace("`", "")
 
 
@@ -272,7 +272,7 @@ def _merged_terms(model) -> str:
 
 
 def _measured(model, digits: int) -> str:
-    """The degrees of freedom that were measured, and the error that they give."""
+    """Return the degrees of freedom that were measured, and the error that they give."""
     part, digits = model.selection, max(2, digits - 3)
     texts = []
     for k, name in enumerate(model.response_names):
@@ -313,7 +313,7 @@ def _importance(model) -> str:
 
 
 def _offset(formula, values, digits: int) -> str:
-    """A logarithm is shown by what it is taken of."""
+    """Show a logarithm by its argument."""
     label = formula.variables[formula.offset_variable].label
     name = label.removeprefix("offset(")[:-1]
     head = f"Offset: {''.join(name.split())} with values "
@@ -323,7 +323,7 @@ def _offset(formula, values, digits: int) -> str:
 
 
 def _values(head: str, values, digits: int, each: str = "{}") -> str:
-    """The first values, cut where the line ends."""
+    """Return the first values, cut where the line ends."""
     text = ", ".join(map(each.format, format_each(values[:30], digits)))
     room = max(25, LINE - len(head) - 5)
     if len(text) > room:
@@ -336,7 +336,7 @@ def _signif(values, digits: int) -> np.ndarray:
 
 
 def check_folds(model, folds: pd.DataFrame, tables: dict[str, pd.DataFrame]) -> None:
-    """Refuse tables from a file that `cv_lines` could not read."""
+    """Reject tables from a file that `cv_lines` could not read."""
     n_resp, n_sizes = len(model.response_names), len(model.gcv_per_subset)
     widths = {name: n_resp for name, _, _ in CV_COLUMNS} | {"oof_rsq": n_sizes}
     known = [(tables[name], width) for name, width in widths.items() if name in tables]
@@ -355,7 +355,7 @@ def check_folds(model, folds: pd.DataFrame, tables: dict[str, pd.DataFrame]) -> 
 def cv_lines(
     model, folds: pd.DataFrame, tables: dict[str, pd.DataFrame], nprune, digits: int
 ) -> list[str]:
-    """The statistics of a cross-validated model, instead of those of any other."""
+    """Return the statistics of a cross-validated model, instead of those of any other."""
     several = len(model.response_names) > 1
     if "oof_rsq" in tables and "rsq" not in tables:  # pmethod="cv"
         lines = _of_all_by_cv(model, tables, digits) if several else [_by_cv(model, tables, digits)]
@@ -416,7 +416,7 @@ def _out_of_fold(n_terms: int, tables) -> tuple[float, float]:
 
 
 def _backward(model, tables, nprune, digits: int) -> list[str]:
-    """The model that the GCV would have chosen."""
+    """Return the model that the GCV would have chosen."""
     gcv, rss = model.gcv_per_subset, model.rss_per_subset
     size = int(np.argmin(gcv if nprune is None else gcv[: int(nprune)])) + 1
     terms = model.prune_terms[size - 1][:size].astype(int) - 1
@@ -525,7 +525,7 @@ class VarianceShown:
 
 
 def variance_lines(model, shown: VarianceShown | None, digits: int) -> list[str]:
-    """The block below the summary; without `shown` what the model itself tells."""
+    """Return the block below the summary; without `shown` what the model itself tells."""
     lines = [_variance_head(model.varmod, shown), "", "stddev of predictions:"]
     lines += [*_variance_table(model, shown, digits), ""]
     if shown is None:
@@ -594,7 +594,7 @@ def _variance_coefficients(varmod) -> np.ndarray:
 
 
 def _variance_names(model) -> tuple[str, ...]:
-    """The coefficients' names, where the training rows are not here."""
+    """Return the coefficients' names, where the training rows are not here."""
     varmod = model.varmod
     if varmod.method.startswith("power"):
         return ("(Intercept)", "coef", "exponent")[-len(varmod.coef) - 1 :]
@@ -620,14 +620,14 @@ def _power(name: str, exponent: float) -> str:
 
 
 def _apart(row: str, titles, texts) -> list[str]:
-    """A table of one row with an empty column before each."""
+    """Return a table of one row with an empty column before each."""
     spread = [[" ", text] for text in texts]
     columns = [[text] for pair in spread for text in pair]
     return print_frame([row], [name for title in titles for name in (" ", title)], columns)
 
 
 def glm_details(model, found, digits: int) -> list[str]:
-    """The lines of each response; `found` are a fit and its errors for each."""
+    """Return the lines of each response; `found` are a fit and its errors for each."""
     glm, lines = model.glm, list[str]()
     names = [spaced(name) for name in model.selected_names]
     for response, (fit, errors) in zip(model.response_names, found, strict=False):
@@ -662,7 +662,7 @@ def _quantiles(values) -> np.ndarray:
 
 
 def _named(names, texts) -> list[str]:
-    """A vector with names as R prints it, as many as a line holds."""
+    """Return a vector with names as R prints it, as many as a line holds."""
     width = max(map(len, [*names, *texts]))
     count = max(1, LINE // (width + GAP))
     return [
@@ -734,7 +734,7 @@ class Summary(str):
 
     @classmethod
     def of(cls, text: str, model) -> Summary:
-        """The text, and the model that it is about."""
+        """Return the text, and the model that it is about."""
         found = cls(text)
         found._model = model
         return found
@@ -750,7 +750,7 @@ class Summary(str):
 
 
 def model_html(model, *more: str) -> Html:
-    """A box with the terms of a model and how good it is."""
+    """Return a box with the terms of a model and how good it is."""
     used, known = len(model.used_features()), len(model.feature_names)
     title = f"MARS model of {', '.join(model.response_names)}"
     line = (
@@ -761,7 +761,7 @@ def model_html(model, *more: str) -> Html:
 
 
 def terms_html(model) -> Html:
-    """A table of the selected terms by degree and predictor."""
+    """Return a table of the selected terms by degree and predictor."""
     dirs, cuts = model.dirs[model.selected], model.cuts[model.selected]
     coefs = [("coefficient", coef_matrix(model.coef))]
     if model.glm is not None:
@@ -809,7 +809,7 @@ def _statistics_table(model) -> Html:
 
 
 def _drawing(model, dirs, cuts, coef: float) -> Html:
-    """A drawing for each factor; that of a term of one factor goes down where its coefficient does."""
+    """Return a drawing for each factor; that of a term of one factor goes down where its coefficient does."""
     used = np.flatnonzero(dirs)
     sign = -1 if len(used) == 1 and coef < 0 else 1
     drawings = [_factor(model, int(j), int(dirs[j]), float(cuts[j]), sign) for j in used]

@@ -54,7 +54,7 @@ class EstimatorFile:
     mda_gcv: float | None = None
 
     def to_json(self) -> str:
-        """The text of the file; every number survives to the last bit."""
+        """Return the text of the file; every number survives to the last bit."""
         rows = self.rows
         tables = {k: table for k, table in self.cv_tables.items() if k != "oof_fit"}
         entries: dict[str, Any] = {
@@ -113,7 +113,7 @@ def _read_params(name: str, value: Any) -> dict[str, Any]:
 
 
 def _with_keys(name: str, value: Any) -> Any:
-    """A dictionary whose keys `_plain_params` has written beside its values, or the value itself."""
+    """Return a dictionary whose keys `_plain_params` has written beside its values, or the value itself."""
     if not isinstance(value, Mapping) or set(value) != {"keys", "values"}:
         return value
     keys, values = value["keys"], value["values"]
@@ -142,7 +142,7 @@ def _read_varmod(model: MarsModel, entries: Any) -> VarianceShown | None:
 
 
 def _check_file(file: EstimatorFile) -> None:
-    """Refuse entries that do not belong to the model."""
+    """Reject entries that do not belong to the model."""
     model, rows, raw = file.model, file.rows, file.model.raw_names
     names = file.feature_names_in
     if names is not None and (len(names) != len(raw) or len(set(names)) < len(names)):
@@ -162,7 +162,7 @@ def _check_file(file: EstimatorFile) -> None:
 
 
 def _params_of(model: MarsModel) -> dict[str, Any]:
-    """The arguments that a model alone knows: its settings."""
+    """Return the arguments that a model alone knows: its settings."""
     params: dict[str, Any] = {
         name: getattr(model, name) for name in ("degree", "penalty", "nk", "thresh", "pmethod")
     }
@@ -176,7 +176,7 @@ def _params_of(model: MarsModel) -> dict[str, Any]:
 
 
 def _plain_params(params: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of an estimator; a function or a generator is left out, with a warning."""
+    """Return the arguments of an estimator; a function or a generator is left out, with a warning."""
     found = {}
     for name, value in params.items():
         if callable(value) or isinstance(value, (np.random.RandomState, np.random.Generator)):
@@ -205,7 +205,7 @@ def _plain(value: Any) -> Any:
 
 
 def check_params(known: Collection[str], params: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of an estimator; unknown names and values that are not allowed are refused."""
+    """Return the arguments of an estimator; unknown names and values that are not allowed are refused."""
     odd = sorted(set(params) - set(known))
     if odd:
         raise InvalidInputError(f"estimator.params has {odd[0][:40]!r}, which is no argument")
@@ -258,7 +258,7 @@ def _integers(name: str, values: list[Any], kind: str) -> np.ndarray:
 
 
 def _plain_frame(frame: pd.DataFrame | None) -> dict[str, Any] | None:
-    """A table of numbers with the names of its rows and columns."""
+    """Return a table of numbers with the names of its rows and columns."""
     if frame is None:
         return None
     return {

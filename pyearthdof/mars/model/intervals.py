@@ -55,7 +55,7 @@ def standard_deviations(
 
 
 def check_variance_model(model: MarsModel, method: str, type: str, *, has_r_object: bool) -> None:
-    """Refuse intervals without a variance model, or of a generalised linear model's means."""
+    """Reject intervals without a variance model, or of a generalised linear model's means."""
     if model.selection is not None:
         _check_selection(model)
         check_choice("type", type, TYPES)
@@ -78,7 +78,7 @@ def check_variance_model(model: MarsModel, method: str, type: str, *, has_r_obje
 
 
 def _check_selection(model: MarsModel) -> None:
-    """Refuse intervals of a model of AutoEarth that has none."""
+    """Reject intervals of a model of AutoEarth that has none."""
     assert model.selection is not None
     if model.selection.noise is None:
         kind = "of several responses" if model.glm is None else "that is a generalised linear model"

@@ -120,7 +120,7 @@ class MarsModel:
 
     @cached_property
     def is_merged(self) -> bool:
-        """Whether the model is an average, without a single forward pass and pruning sequence."""
+        """True if the model is an average, without a single forward pass and pruning sequence."""
         return self.selection is not None and self.prune_terms.size == 0
 
     @property

@@ -42,7 +42,7 @@ class _Frame:
         return " ".join(f"{self.across(x):.1f},{self.up(y):.1f}" for x, y in finite)
 
     def upright(self, kind: str, x: float, low: float, high: float) -> str:
-        """A vertical line between two heights in pixels."""
+        """Return a vertical line between two heights in pixels."""
         return element("line", class_=kind, x1=self.across(x), x2=self.across(x), y1=low, y2=high)
 
 
@@ -162,7 +162,7 @@ def legend(entries: Sequence[tuple[str, str]]) -> Html:
 
 
 def shortened(name: str, longest: int = LONGEST) -> str:
-    """A long name keeps its beginning and its end."""
+    """Shorten a long name, keeping its beginning and its end."""
     name = str(name)
     if len(name) <= longest:
         return name
@@ -223,7 +223,7 @@ def _axes(frame: _Frame, xlabel: str, ylabel: str, names: Sequence[str]) -> str:
 
 
 def _text(kind, x, y, text: str, anchor: str, longest=LONGEST, *, title=False, **more) -> str:
-    """A text that is cut if it is long; then its title is the whole of it."""
+    """Return a text that is cut if it is long; then its title is the whole of it."""
     inner = escape(shortened(text, longest)) + (element("title", escape(text)) if title else "")
     return element("text", inner, class_=kind, x=x, y=y, text_anchor=anchor, **more)
 
@@ -233,7 +233,7 @@ def _number(value: float) -> str:
 
 
 def effects_html(predictions: Predictions, level: float, rugs: dict[str, np.ndarray]) -> Html:
-    """A chart for each predictor and for each pair that meets in a term."""
+    """Return a chart for each predictor and for each pair that meets in a term."""
     controls = predictions.controls
     singles = [k for k in controls.used if k != controls.inputs.offset]
     if not singles:
@@ -350,7 +350,7 @@ def _pairs(controls: Controls) -> list[tuple[int, int]]:
 
 
 def _pair(predictions: Predictions, first: int, second: int, rugs) -> list[Html]:
-    """The first predictor at a few values of the second; the one with levels gives the lines.
+    """Return the first predictor at a few values of the second; the one with levels gives the lines.
 
     The values are the tenths of the training rows at the ends and their median, where these rows are known:
     corners of the ranges are often far from all of them.

@@ -120,7 +120,7 @@ class Controls:
         return replace(self, controls=tuple(found))
 
     def design(self, rows: np.ndarray) -> np.ndarray:
-        """The columns of the terms at rows."""
+        """Return the columns of the terms at rows."""
         columns = []
         for entries, feature in zip(self._entries(), self.inputs.features, strict=True):
             values = rows[:, feature.predictor]
@@ -243,7 +243,7 @@ def _ranges_of_formula(model, inputs: Inputs) -> dict[str, tuple[float, float, f
 
 
 def _rows_of_ranges(model) -> pd.DataFrame:
-    """The typical row, and rows that are drawn from the ranges of the raw columns."""
+    """Return the typical row, and rows that are drawn from the ranges of the raw columns."""
     rng = np.random.default_rng(0)
     columns: dict[str, Any] = {}
     for column in model.raw_columns:

@@ -30,7 +30,7 @@ LINK_WORDS = {
 
 
 def words_html(model, classes=None) -> Html:
-    """A sentence for each term; `classes` are those of a classifier."""
+    """Return a sentence for each term; `classes` are those of a classifier."""
     scale = _scale(model)
     parts = []
     for k, name in enumerate(model.response_names):
@@ -46,7 +46,7 @@ def words_html(model, classes=None) -> Html:
 
 
 def equation_html(model, classes=None) -> Html:
-    """A formula for each response; `classes` are those of a classifier."""
+    """Return a formula for each response; `classes` are those of a classifier."""
     parts = []
     for k, name in enumerate(model.response_names):
         parts.append(
@@ -84,7 +84,7 @@ def _number(value: float) -> str:
 
 
 def _level(model, j: int) -> tuple[str, str] | None:
-    """The column and the level of which a predictor is the indicator."""
+    """Return the column and the level of which a predictor is the indicator."""
     if model.columns is None or model.columns.sources[j].kind != "level":
         return None
     source = model.columns.sources[j]

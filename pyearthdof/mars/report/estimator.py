@@ -92,7 +92,7 @@ def _new_rows(estimator: MarsEstimator, X: Any, y: Any) -> Rows:
 
 
 def _observed(estimator: MarsEstimator, y: Any, shape: Any) -> np.ndarray:
-    """The observed responses, shaped as the predictions."""
+    """Return the observed responses, shaped as the predictions."""
     names = getattr(estimator, "classes_", getattr(estimator, "levels_", None))
     is_factor = hasattr(estimator, "classes_") or isinstance(
         getattr(y, "dtype", None), pd.CategoricalDtype

@@ -36,7 +36,7 @@ NO_ROWS = (
 
 
 def page_html(model, about: About) -> str:
-    """The page of a `MarsModel`.
+    """Return the page of a `MarsModel`.
 
     Names, levels and whatever else comes from data or files is escaped. The one script that may run is the
     page's own: its hash is in the policy of the page, which forbids everything from outside.
@@ -452,7 +452,7 @@ def explorer_data(predictions: Predictions, about: About) -> dict:
 
 
 def explorer_html(predictions: Predictions, about: About) -> Html:
-    """The controls on one side, the prediction and its parts on the other."""
+    """Return the controls on one side, the prediction and its parts on the other."""
     controls = predictions.controls
     used = "".join(_control(k, controls.controls[k]) for k in controls.used)
     none = "" if used else "<p>The model is its intercept alone: nothing moves it.</p>"
@@ -492,7 +492,7 @@ def _tools(about: About) -> str:
 
 
 def _select(name: str, options, chosen=None) -> Html:
-    """A list of (value, text) pairs."""
+    """Return a list of (value, text) pairs."""
     each = "".join(
         f'<option value="{value}"{" selected" if value == chosen else ""}>{escape(text)}</option>'
         for value, text in options
@@ -549,7 +549,7 @@ def _results(predictions: Predictions, about: About) -> str:
 
 
 def _bar_row(name: str, row: str, value: str, bar: str) -> str:
-    """A name, and the places of its number and its bar."""
+    """Return a name, and the places of its number and its bar."""
     return (
         f'<tr{row}><th scope="row">{escape(name)}</th><td class="number" id="{value}"></td>'
         f'<td><div class="bar"><i id="{bar}"></i></div></td></tr>'

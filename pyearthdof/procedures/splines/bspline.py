@@ -43,7 +43,7 @@ class Rows:
         return out
 
     def scaled(self, factor):
-        """Each row times its factor."""
+        """Return each row times its factor."""
         return Rows(self.start, self.values * factor[:, None], self.n_columns)
 
     def gram(self):
@@ -69,7 +69,7 @@ def clamped(breaks):
 
 
 def quantile_knots(x, n_basis):
-    """The knots of R's `splines::bs(x, df = n_basis, intercept = TRUE)`.
+    """Return the knots of R's `splines::bs(x, df = n_basis, intercept = TRUE)`.
 
     Interior knots are at equally spaced quantiles of all of x, ties included.
     """
@@ -79,7 +79,7 @@ def quantile_knots(x, n_basis):
 
 
 def basis_rows(x, knots):
-    """The B-splines at x. Outside the range the polynomials of the end intervals go on."""
+    """Return the B-splines at x. Outside the range the polynomials of the end intervals go on."""
     interval = _find_interval(x, knots)
     values = _core.nonzero_basis(x, interval, knots)
     return Rows(interval - (ORDER - 1), values, len(knots) - ORDER)
@@ -102,7 +102,7 @@ def penalty_rows(knots, third=1 / 3):
 
 
 def combine(rows, coef):
-    """The splines at the points of a basis, for a vector of coefficients or columns of them.
+    """Return the splines at the points of a basis, for a vector of coefficients or columns of them.
 
     The B-splines add up to one. Summing by parts over the increments of the coefficients makes a
     constant come out exactly, and a monotone spline flat where its coefficients are equal.
@@ -116,7 +116,7 @@ def combine(rows, coef):
 
 
 def spline_values(x, knots, coef, linear_ends):
-    """The spline at x; outside the range either straight lines or the end polynomials go on."""
+    """Return the spline at x; outside the range either straight lines or the end polynomials go on."""
     lower, upper = knots[0], knots[-1]
     inside = np.clip(x, lower, upper) if linear_ends else x
     values = combine(basis_rows(inside, knots), coef)
@@ -215,7 +215,7 @@ class UnivariateProcedure(Procedure, ABC):
         return self._column(validate_data(self, _as_matrix(X), reset=False, dtype=np.float64))
 
     def _check_arguments(self) -> None:
-        """Refuse wrong arguments of the constructor."""
+        """Reject wrong arguments of the constructor."""
 
     @abstractmethod
     def _fit(self, x, y) -> None:
@@ -286,7 +286,7 @@ def check_n_basis(n_basis) -> int:
 
 
 def _as_matrix(X):
-    """A plain vector is a column."""
+    """Convert a plain vector to a column."""
     if not hasattr(X, "ndim"):
         X = np.asarray(X)
     return np.asarray(X).reshape(-1, 1) if X.ndim == 1 else X

@@ -140,7 +140,7 @@ class SmoothingSystem:
         return cls(distinct, knots, R, Z, outside + within, penalty, centre, size, n_effective)
 
     def lam_range(self):
-        """The smallest and the largest lambda of a search.
+        """Return the smallest and the largest lambda of a search.
 
         R's range, where R's is good enough. With very uneven knots it is too narrow above, where
         nothing but a straight line should be left, and too wide below, where tr(S) is lost to
@@ -186,7 +186,7 @@ class SmoothingSystem:
         return _core.trace_of_smoother(self.triangle, R)
 
     def lam_of_df(self, df):
-        """The lambda whose tr(S) is df."""
+        """Return the lambda whose tr(S) is df."""
         low, high = self.lam_range()
         most, least = self.trace(low), self.trace(high)
         if not least <= df <= most:
@@ -272,7 +272,7 @@ class CubicSpline(UnivariateProcedure):
         return Fits(fitted=fits.fitted + centre, trace=fits.trace, n_coef=fits.n_coef)
 
     def basis(self, X):
-        """The B-splines at values X of the predictor, (n, J), as `predict` of R's `bs` gives them."""
+        """Return the B-splines at values X of the predictor, (n, J), as `predict` of R's `bs` gives them."""
         return basis_rows(self._interval.scale(self._check_new(X)), self._knots).dense()
 
 
@@ -365,7 +365,7 @@ class SmoothingSpline(LamOrDf):
 
 
 def cubic_knots(x, n_basis):
-    """The scaling of x to [0, 1], and the knots there."""
+    """Return the scaling of x to [0, 1], and the knots there."""
     interval = UnitInterval.of(x)
     return interval, quantile_knots(interval.scale(x), n_basis)
 

@@ -239,9 +239,9 @@ def test_weights_are_refused_where_they_mean_nothing():
 def test_size_around_the_fit(weights):
     model = sized(native(), mu="fitted", n_rep=30).fit(X, Y, weights)
     choice = model.choice_
-    assert choice.ended in ("agrees with itself", "swings, and takes the smaller model")
+    assert choice.ended in ("converged", "oscillated, smallest model used")
     assert model.n_terms_ == choice.size and 1 <= len(choice.steps) <= 10
-    if choice.ended == "agrees with itself":
+    if choice.ended == "converged":
         last = choice.steps.iloc[-1]
         assert last["size"] == last["measured"] == choice.size
     null = df_of_sizes(X, sample_weight=weights, n_rep=30, random_state=1234)
@@ -253,7 +253,7 @@ def test_penalty_around_the_fit():
     found = model.correction_
     null = CorrectedEarth(native(degree=2), design="data", n_rep=50).fit(X, Y).correction_
     assert found.penalty == model.penalty_ < null.penalty
-    assert found.ended == "agrees with itself" and len(found.steps) <= 10
+    assert found.ended == "converged" and len(found.steps) <= 10
     assert json.loads(json.dumps(found.to_dict()))["ended"] == found.ended
     assert list(found.to_frame()) == ["penalty", "n_terms", "sigma", "measured"]
 
@@ -305,14 +305,14 @@ def test_nothing_is_measured_around_a_perfect_fit():
     by_size = sized(native(), mu="fitted", n_rep=20).fit(X, X[:, 0]).choice_
     by_penalty = CorrectedEarth(native(), mu="fitted", n_rep=20).fit(X, X[:, 0]).correction_
     for found in (by_size, by_penalty):
-        assert found.ended == "stops at a perfect fit" and len(found.steps) == 0
+        assert found.ended == "stopped at a perfect fit" and len(found.steps) == 0
     with pytest.raises(InvalidInputError, match="nothing to draw"):
         by_penalty.plot()
 
 
 def test_nothing_is_measured_around_a_perfect_member():
     found = choose_by_df([BestSubset(size=k) for k in range(4)], X, X[:, 0], n_rep=20)
-    assert found.ended == "stops at a perfect fit" and found.label == 1
+    assert found.ended == "stopped at a perfect fit" and found.label == 1
 
 
 def test_the_table_is_near_what_is_measured():

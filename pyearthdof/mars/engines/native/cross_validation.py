@@ -43,7 +43,7 @@ class Fold:
 
 
 def draw_folds(Y: np.ndarray, nfold: int, ncross: int, stratify: bool, draws: RDraws) -> np.ndarray:
-    """The fold of each row, from 0 on, a row of the result for each repetition.
+    """Return the fold of each row, from 0 on, a row of the result for each repetition.
 
     All are drawn before the first fit: over all rows, then, if stratified, again for the rows where a
     response is not zero, one response after the other.
@@ -95,7 +95,7 @@ def cross_validate(
 
 
 def in_threads(run: Callable[[int, int], Any], folds: list[tuple[int, int]], n_jobs: int) -> list:
-    """The folds in order; what they warn of is said once, by this thread."""
+    """Return the folds in order; what they warn of is said once, by this thread."""
     with CollectedWarnings() as heard:
         tasks = [delayed(copy_context().run)(run, *fold) for fold in folds]
         found = Parallel(n_jobs, backend="threading")(tasks)
@@ -156,7 +156,7 @@ def _fit_fold(
 
 
 def _observed(model: MarsModel, data: TrainingData) -> np.ndarray:
-    """The responses; the shares of successes where there are pairs of successes and failures."""
+    """Return the responses; the shares of successes where there are pairs of successes and failures."""
     Y = data.responses.matrix
     if Y.shape[1] == len(model.response_names):
         return Y
@@ -281,7 +281,7 @@ def _out_of_fold(found: list[Fold], folds: list[tuple[int, int]], data: Training
 
 
 def best_size(cv: dict, nprune: int | None) -> int:
-    """The number of terms that cross-validation prefers, at most nprune."""
+    """Return the number of terms that cross-validation prefers, at most nprune."""
     mean = cv["tables"]["cv.oof.rsq.tab"]["values"][-1]
     if len(mean) < 2:
         raise InvalidInputError(
@@ -305,7 +305,7 @@ def weighted_rsq(y: np.ndarray, predicted: np.ndarray, weights: np.ndarray | Non
 
 
 def largest_error(errors: np.ndarray) -> float:
-    """The error that is largest in size, with its sign."""
+    """Return the error that is largest in size, with its sign."""
     return float(errors[np.argmax(np.abs(errors))])
 
 

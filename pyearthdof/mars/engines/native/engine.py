@@ -90,12 +90,12 @@ def response_importance(response_weight: np.ndarray | None, n_resp: int) -> np.n
 
 
 def refuse_sizes(name: str, values: np.ndarray) -> None:
-    """Refuse columns whose sums of squares overflow or vanish when multiplied: earth may never end."""
+    """Reject columns whose sums of squares overflow or vanish when multiplied: earth may never end."""
     check_sizes(name, np.abs(values).max(axis=0), *SIZES)
 
 
 def scale_responses(Y: np.ndarray, scale: bool) -> tuple[np.ndarray, np.ndarray]:
-    """The responses as rows, by R's scale(), and the divisors.
+    """Return the responses as rows, by R's scale(), and the divisors.
 
     A constant response stays as it is, which leaves all responses of the fit as they are.
     """
@@ -111,7 +111,7 @@ def scale_responses(Y: np.ndarray, scale: bool) -> tuple[np.ndarray, np.ndarray]
 def effective_weights(
     weights: np.ndarray | None, n: int, options: EarthOptions
 ) -> np.ndarray | None:
-    """The weights that earth works with: none where all are equal, and nothing too close to zero.
+    """Return the weights that earth works with: none where all are equal, and nothing too close to zero.
 
     Too close is below a hundred millionth of their mean.
     """
@@ -259,7 +259,7 @@ def prune(
 
 
 def find_subsets(columns: np.ndarray, Y: np.ndarray, options: EarthOptions) -> Subsets:
-    """The best subsets of the rows of `columns`, by the method of the options."""
+    """Return the best subsets of the rows of `columns`, by the method of the options."""
     m, n = columns.shape
     method = "backward" if options.pmethod == "cv" else options.pmethod
     kept = _largest(options, m) if method == "exhaustive" else m
@@ -285,7 +285,7 @@ def _monotone_subsets(
 
 
 def choose(found: Subsets, options: EarthOptions) -> Pruning:
-    """The subset with the smallest GCV; without pruning all terms, for "cv" nprune of them."""
+    """Return the subset with the smallest GCV; without pruning all terms, for "cv" nprune of them."""
     gcv = gcv_of_sizes(found.rss, found.n_samples, options.penalty)
     largest = min(_largest(options, found.n_terms), len(found.rss))
     if found.method == "none":
@@ -543,14 +543,14 @@ def fit_one(
 
 
 def _without(y: np.ndarray, offset: np.ndarray | None) -> np.ndarray:
-    """The responses less a formula's offset."""
+    """Return the responses less a formula's offset."""
     return y if offset is None else (y.T - offset).T
 
 
 def _completed(
     found: Fit, data: TrainingData, responses: Responses, options: EarthOptions, n_threads: int = 1
 ) -> Fit:
-    """The fit with the names of its data, and with the generalised linear model."""
+    """Return the fit with the names of its data, and with the generalised linear model."""
     glm = glm_y = None
     if options.glm_family is not None:
         slopes = model_slopes(found.model, options)
@@ -572,13 +572,13 @@ def _completed(
 
 
 def model_slopes(model: MarsModel, options: EarthOptions) -> np.ndarray | None:
-    """The slopes of a model's effects that `monotone` constrains."""
+    """Return the slopes of a model's effects that `monotone` constrains."""
     selected = model.selected
     return slope_rows(model.dirs[selected], model.cuts[selected], options.monotone)
 
 
 def reprune(model: MarsModel, data: TrainingData, options: EarthOptions, n_threads: int = 1) -> Fit:
-    """The pruning pass again, on the forward pass of a fitted model."""
+    """Return the pruning pass again, on the forward pass of a fitted model."""
     responses, weights, bx = _weighted_terms(model, data, options)
     none = np.empty(0, dtype=int)
     forward = ForwardPass(model.dirs, model.cuts, bx, none, model.termcond, 0, 0.0, none, none)
@@ -644,7 +644,7 @@ def fit_complete(
     seed: int | None = None,
     before: MarsModel | None = None,
 ) -> Fit:
-    """A fit with its cross-validation, the size that it prefers, and the variance model.
+    """Return a fit with its cross-validation, the size that it prefers, and the variance model.
 
     `seed` is the one of R's stream, for nfold of 2 or more. With a model `before` there is no forward pass:
     its terms are pruned again, on all rows and in each fold.
@@ -704,7 +704,7 @@ class SubsetSequence:
         return len(self.found.rss)
 
     def terms(self, size: int) -> TermsFit:
-        """The best terms of a size, at most that of the longest, and their coefficients."""
+        """Return the best terms of a size, at most that of the longest, and their coefficients."""
         size = min(size, len(self))
         chosen = self.found.best[size - 1, :size] if size > 1 else np.zeros(1, dtype=int)
         columns = self.columns[chosen]
@@ -881,7 +881,7 @@ class NativeEngine(Engine):
 
 
 def pruned_again(model: MarsModel, bx: np.ndarray, y: np.ndarray) -> MarsModel:
-    """A model without a record of its pruning pass, with one of removing its terms backward."""
+    """Return a model without a record of its pruning pass, with one of removing its terms backward."""
     options = EarthOptions(
         n_features=len(model.feature_names), penalty=model.penalty, pmethod="none"
     )

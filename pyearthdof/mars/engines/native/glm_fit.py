@@ -62,7 +62,7 @@ def as_shares(responses: Responses, weights: np.ndarray | None) -> tuple[Respons
 
 
 def check_responses(data: TrainingData, options: EarthOptions) -> None:
-    """Refuse responses that the family cannot have, before any work starts."""
+    """Reject responses that the family cannot have, before any work starts."""
     family, link = options.glm_family, options.glm_link
     if family is None:
         return
@@ -137,7 +137,7 @@ def glm_responses(data: TrainingData, options: EarthOptions) -> np.ndarray | Non
 def fit_glms_again(
     bx: np.ndarray, data: TrainingData, options: EarthOptions, slopes: np.ndarray | None = None
 ) -> list[tuple[GlmFit, GlmErrors]]:
-    """The models of `fit_glms` with what a table of their coefficients needs, without the warnings."""
+    """Return the models of `fit_glms` with what a table of their coefficients needs, without the warnings."""
     columns, each = _columns_and_responses(bx, data, options)
     found = []
     for y, name in zip(each, data.responses.names, strict=False):
@@ -149,20 +149,20 @@ def fit_glms_again(
 def _columns_and_responses(
     bx: np.ndarray, data: TrainingData, options: EarthOptions
 ) -> tuple[np.ndarray, list[np.ndarray]]:
-    """The terms as rows, and one response for each model."""
+    """Return the terms as rows, and one response for each model."""
     columns = np.ascontiguousarray(bx.T)
     columns[0] = 1.0
     return columns, _responses(data, options)
 
 
 def _responses(data: TrainingData, options: EarthOptions) -> list[np.ndarray]:
-    """One for each model."""
+    """Return one for each model."""
     pairs = is_pairs(data.all_responses.values, options.glm_family)
     return [data.responses.values] if pairs else list(data.responses.matrix.T)
 
 
 def _is_single(each: list[np.ndarray], responses: Responses) -> bool:
-    """Whether coefficients and fits are vectors."""
+    """Return whether coefficients and fits are vectors."""
     return len(each) < responses.matrix.shape[1] or responses.values.ndim == 1
 
 
@@ -423,7 +423,7 @@ def _least_squares(problem: _Problem, here: _Point) -> tuple[np.ndarray, int, np
 
 
 def _index(mask: np.ndarray) -> np.ndarray | slice:
-    """The mask, or all rows without a copy of them."""
+    """Return the mask, or all rows without a copy of them."""
     return slice(None) if mask.all() else mask
 
 

@@ -139,7 +139,7 @@ def _factor(columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _distance(
     triangle: np.ndarray, target: np.ndarray, slopes: np.ndarray, kept: list[int]
 ) -> float:
-    """The least |triangle b - target|^2 where only the kept columns have coefficients."""
+    """Return the least |triangle b - target|^2 where only the kept columns have coefficients."""
     q, small = np.linalg.qr(triangle[:, kept])
     z = q.T @ target
     _, lost, _ = constrained_coef(small, z, slopes[:, kept])

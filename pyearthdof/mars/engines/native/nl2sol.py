@@ -44,7 +44,7 @@ def times_transposed(lower: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def times_symmetric(a: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """A x."""
+    """Return a x."""
     return np.array([dot(row, x) for row in a])
 
 
@@ -83,7 +83,7 @@ def cholesky(a: np.ndarray) -> tuple[np.ndarray, np.float64 | None]:
 
 
 def smallest_singular(lower: np.ndarray) -> tuple[np.float64, np.ndarray, np.ndarray]:
-    """An estimate of the smallest singular value, by Cline, Moler, Stewart and Wilkinson.
+    """Return an estimate of the smallest singular value, by Cline, Moler, Stewart and Wilkinson.
 
     With its left vector x, and the right one, not normalised: lower @ y = x.
     """
@@ -358,7 +358,7 @@ class AugmentedSteps:
         return self._damped(trust, alpha, limit)
 
     def _full_step(self, trust: Trust) -> bool:
-        """Whether there is none, because H is not positive definite."""
+        """Return whether there is none, because H is not positive definite."""
         self.low = 0.0
         self.factor, lowest = cholesky(self.hessian)
         if lowest is not None:
@@ -622,7 +622,7 @@ class Judge:
             self._judge(trust, 1.0, self.calls, True)
 
     def _is_rival(self, verdict: Verdict) -> bool:
-        """Whether the step is to be compared with a kept one; counts the models tried."""
+        """Return whether the step is to be compared with a kept one; counts the models tried."""
         if verdict == Verdict.SWITCH_OR_SHRINK and self.model == self._kept_model:
             self._stage, self._growths = MODELS, -1
             return False
@@ -868,7 +868,7 @@ class _Search:
         return times(self.lower, head)
 
     def iterate(self) -> int:
-        """One iteration: a step is taken, or the code of R's stop comes back."""
+        """Return one iteration: a step is taken, or the code of R's stop comes back."""
         judge, trust = self.judge, self.trust
         if self.step is not None:
             radius = judge.factor * norm(self.d * self.step)

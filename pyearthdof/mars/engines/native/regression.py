@@ -36,7 +36,7 @@ def wls(columns: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def nothing_left() -> InvalidInputError:
-    """The error for residuals that a variance model cannot be fitted to."""
+    """Return the error for residuals that a variance model cannot be fitted to."""
     return InvalidInputError(
         "the residuals are next to nothing, which leaves nothing for a variance model: use "
         "varmod_method='const'"
@@ -149,7 +149,7 @@ def _s_estimate(X: np.ndarray, y: np.ndarray, draws: RDraws) -> tuple[np.ndarray
 def _best_sample(
     X: np.ndarray, y: np.ndarray, target: float, draws: RDraws
 ) -> tuple[float, np.ndarray]:
-    """The smallest scale of the exact fits of p rows, and the coefficients of that fit."""
+    """Return the smallest scale of the exact fits of p rows, and the coefficients of that fit."""
     n = len(X)
     best: float | None = None
     chosen = np.empty(0)

@@ -125,7 +125,7 @@ def cut(longest: ForwardPass, settings: _core.Settings, n: int) -> ForwardPass:
 def _first_poor(
     rss: np.ndarray, terms: np.ndarray, longest: ForwardPass, settings: _core.Settings, n: int
 ) -> tuple[int, int] | None:
-    """The number of steps before GRSq is too poor, and the reason's number."""
+    """Return the number of steps before GRSq is too poor, and the reason's number."""
     if settings.thresh == 0 or settings.penalty < 0:
         return None
     null = gcv_of([longest.rss_null], np.array([1]), n, settings.penalty)[0]

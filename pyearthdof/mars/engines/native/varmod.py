@@ -60,7 +60,7 @@ class Regression:
 def fit_variance(
     details: Fit, data: TrainingData, options: EarthOptions, cv: dict, draws: RDraws
 ) -> tuple[VarianceModel, VarianceErrors]:
-    """The variance model of a fit to `data`; `draws` is R's stream after the folds."""
+    """Return the variance model of a fit to `data`; `draws` is R's stream after the folds."""
     model, method, exponent = details.model, options.varmod_method, options.varmod_exponent
     fitted, n = details.fitted, len(details.fitted)
     assert details.leverages is not None  # the options were checked for it
@@ -154,7 +154,7 @@ def _is_still(method: str, conv: float, iteration: int, change: float) -> bool:
 def _change(
     coef: np.ndarray, before: np.ndarray | None, iteration: int
 ) -> tuple[np.ndarray, float]:
-    """The coefficients, and by how many percent they changed on average."""
+    """Return the coefficients, and by how many percent they changed on average."""
     if np.isnan(coef).any():
         if iteration == 1:
             warn_user(
@@ -207,7 +207,7 @@ def _regress(
 def _earth(
     values: np.ndarray, residuals: np.ndarray, weights: np.ndarray, minspan: int
 ) -> Regression:
-    """A MARS model with earth's defaults, but for minspan."""
+    """Return a MARS model with earth's defaults, but for minspan."""
     options = EarthOptions(n_features=values.shape[1], minspan=minspan, get_leverages=False)
     found = fit(values, residuals, options, weights)
     model = found.model

@@ -107,7 +107,7 @@ def _matrix_data(data: TrainingData, options: EarthOptions) -> tuple[Any, ...]:
 
 
 def _formula_data(data: FormulaData) -> tuple[Any, ...]:
-    """The formula, its frame, weights and 1-based rows for R."""
+    """Return the formula, its frame, weights and 1-based rows for R."""
     columns = data.columns
     sent = {
         "columns": bridge.Frame(
@@ -121,7 +121,7 @@ def _formula_data(data: FormulaData) -> tuple[Any, ...]:
 
 
 def _for_r(column: Column, values: pd.Series) -> Any:
-    """One column; missing values go as R's NA, so that R can say whether they matter."""
+    """Return one column; missing values go as R's NA, so that R can say whether they matter."""
     if column.kind == "number":
         return values.to_numpy(dtype=float, na_value=np.nan)
     present = values[values.notna()]
@@ -259,7 +259,7 @@ def _errors_from(described: Described | None) -> VarianceErrors | None:
 
 
 def _variance_from(found: Described) -> VarianceModel | None:
-    """The variance model as numbers; None for a gam, which stays in R."""
+    """Return the variance model as numbers; None for a gam, which stays in R."""
     described = found["variance"]
     if described is None or "coef" not in described:
         return None
@@ -336,7 +336,7 @@ class BoundR(BoundInR):
 
 
 def refuse_weights(weights: np.ndarray | None) -> None:
-    """Refuse case weights of many responses, which the loops in R do not know."""
+    """Reject case weights of many responses, which the loops in R do not know."""
     if weights is not None:
         raise InvalidInputError(
             "sample_weight is given but engine='r', which fits many responses without weights: use "
@@ -384,7 +384,7 @@ def _cut(
 def _steps(
     found: Described, X: np.ndarray, y: np.ndarray, names: Sequence[str], options: EarthOptions
 ) -> np.ndarray | None:
-    """The step of each term; None if earth dropped all terms of one as linearly dependent.
+    """Return the step of each term; None if earth dropped all terms of one as linearly dependent.
 
     A pass that reached nk must show the steps that nk allows; one that stopped before must come out
     the same with room for just the steps it shows.

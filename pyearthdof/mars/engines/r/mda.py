@@ -19,7 +19,7 @@ MdaOptions = Mapping[str, Any]  # by mda's names, as far as they are given
 def fit_mda(
     X: np.ndarray, y: np.ndarray, names: tuple[str, ...], options: MdaOptions
 ) -> tuple[Fit, float]:
-    """The fit of one response, and the GCV that mda itself reports."""
+    """Return the fit of one response, and the GCV that mda itself reports."""
     found = bridge.call("mars.one", bridge.NamedMatrix(X, names), y, dict(options), package="mda")
     settings = EarthOptions(
         n_features=len(names), degree=options["degree"], thresh=options["thresh"],

@@ -62,7 +62,7 @@ _FOLD = re.compile("[0-9]")
 
 
 def read_r(source: Any) -> tuple[Fit, dict[str, Any]]:
-    """The fit and the constructor arguments of an earth object, or of an .rds file that holds one."""
+    """Return the fit and the constructor arguments of an earth object, or of an .rds file that holds one."""
     bridge.require("earth")
     if isinstance(source, (str, os.PathLike)):
         path = Path(source)
@@ -108,7 +108,7 @@ def _described(what: str, function: str, argument: Any) -> dict[str, Any]:
 
 
 def _columns_from(found: Described, model: MarsModel) -> Columns | None:
-    """The raw columns, where R kept them; else the model takes the matrix of the expanded ones."""
+    """Return the raw columns, where R kept them; else the model takes the matrix of the expanded ones."""
     if found["columns"] is None:
         return None
     columns = Columns(
@@ -139,7 +139,7 @@ def _formula_from(found: Described) -> Formula | None:
 
 
 def _arguments(found: Described, model: MarsModel) -> dict[str, Any]:
-    """The constructor's arguments as far as the object tells them."""
+    """Return the constructor's arguments as far as the object tells them."""
     arguments: dict[str, Any] = {
         "degree": model.degree, "penalty": model.penalty, "nk": model.nk, "thresh": model.thresh,
         "pmethod": model.pmethod, "engine": "r",
@@ -187,7 +187,7 @@ def _same_model(by_r: Fit, ours: MarsModel) -> Fit:
 
 
 def _parts(fit: Fit) -> dict[str, Any]:
-    """The elements of an earth object, by R's names, from a model that R did not fit."""
+    """Return the elements of an earth object, by R's names, from a model that R did not fit."""
     model = fit.model
     n, m = len(fit.fitted), len(model.response_names)
     return {
@@ -219,7 +219,7 @@ def _modvars(model: MarsModel) -> list[Any]:
 
 
 def _check_described(found: dict[str, Any]) -> None:
-    """Refuse an object of which a part is missing, of another kind or of another size; see earth.R."""
+    """Reject an object of which a part is missing, of another kind or of another size; see earth.R."""
     sizes: dict[str, int] = {"1": 1}
     _check_parts(found, NUMBERS, sizes)
     _check_parts(found, TEXTS, sizes, of_texts=True)
@@ -251,7 +251,7 @@ def _check_described(found: dict[str, Any]) -> None:
 def _check_parts(
     found: Any, parts: Mapping[str, str], sizes: dict[str, int], *, of_texts: bool = False
 ) -> None:
-    """Refuse parts that are no numbers, or no texts, or that differ in a dimension; learn its size."""
+    """Reject parts that are no numbers, or no texts, or that differ in a dimension; learn its size."""
     if not isinstance(found, dict):
         raise _damaged("a list of models is no list")
     for name, dimensions in parts.items():

@@ -237,7 +237,9 @@ def _estimator(y, classify: bool, options: dict):
     for name in ("threshold", "class_order", "class_weight"):
         if name in given:
             flag = "--" + name.replace("_", "-")
-            raise InvalidInputError(f"{flag} is given but the target holds numbers: add --classify")
+            raise InvalidInputError(
+                f"{flag} is given but the target contains numbers: add --classify"
+            )
     return Earth(**given)
 
 

@@ -95,7 +95,9 @@ class TestFull:
         out = ("--out", str(small_disk))
         code, lines = run_cli(monkeypatch, capsys, None, *out)
         assert code == 3 and len(lines) == 1
-        assert str(small_disk) in lines[0] and "No space left on device; after fixing this" in lines[0]
+        assert (
+            str(small_disk) in lines[0] and "No space left on device; after fixing this" in lines[0]
+        )
         kept = files(small_disk)
         assert kept and not [name for name in kept if name.startswith(".partial")]
         assert all(name.startswith("T-means-") for name in kept), "something half-written is left"

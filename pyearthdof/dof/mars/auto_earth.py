@@ -156,7 +156,10 @@ class AutoEarth(MeasuredEarth):
     >>> y = 2 * np.maximum(X[:, 0], 0) + X[:, 1] * X[:, 2] + rng.normal(size=200)
     >>> model = AutoEarth().fit(X, y)
     >>> model.degree_, model.choice_.size, model.model_.selection.n_models
-    (2, 8, 19)
+    (2, 8, 20)
+    >>> one = AutoEarth(n_models=1).fit(X, y)
+    >>> one.n_terms_
+    8
     """
 
     choice_: SizeChoice | tuple[SizeChoice, ...]

@@ -523,7 +523,7 @@ def _named_frame(model, X: pd.DataFrame) -> pd.DataFrame:
 
 def _array_frame(model, X) -> pd.DataFrame:
     names = [str(n) for n in getattr(model, "feature_names_in_", model.model_.feature_names)]
-    values = as_numbers("X", X, "hold numbers, or be a DataFrame as in fit")
+    values = as_numbers("X", X, "contain numbers, or be a DataFrame as in fit")
     if values.ndim != 2 or values.shape[1] != len(names):
         raise InvalidInputError(
             f"X has shape {values.shape} but the model needs {len(names)} columns"

@@ -1,4 +1,4 @@
-"""The compiled core, or an error with the command that installs it: there is no second implementation."""
+"""Import of the compiled core, or an error with the command that installs it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values between Python and R. Everything is copied; numbers travel as doubles.
+"""Conversion of values between Python and R. Everything is copied; numbers are passed as doubles.
 
 =============================  ==============================  ===========================
 Python                         R                               back in Python

@@ -1,4 +1,4 @@
-"""Where R, rpy2 and our R code are, and the commands that install what is missing, for the system at hand.
+"""Location of R, rpy2 and the R code, and the commands that install missing parts on this system.
 
 A remedy names all that is missing, in the order in which it has to come: R, a compiler, R's packages,
 rpy2, which is built from its sources with the compiler for the R that is there.

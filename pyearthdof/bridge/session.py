@@ -1,4 +1,4 @@
-"""One R in this process: found, started on first use, locked, and quiet.
+"""The R session of this process: started on first use, locked, and silent.
 
 R's rules that this file keeps so that nobody else needs to know them: R is single-threaded (one lock);
 an R that was forked must not be used (pid check); R's console must not reach the user's terminal

@@ -1,4 +1,4 @@
-"""Run the cells of experiments in one process or many, store each finished one, and resume a stopped run."""
+"""Run the cells of experiments in one or several processes, store finished ones, and resume runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""T-spam: spam e-mails by MARS and by corrected MARS, with R's random numbers."""
+"""T-spam: MARS and corrected MARS on spam e-mails, with R's random numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Our number beside the paper's or R's: exact, within error, or off by how much.
+"""Comparison of results with the paper or R: exact, within error, or off.
 
 One comparison may be off by three standard errors by chance once in 370 times, and a table has
 twenty comparisons. So the multiple of the standard error is chosen for the table: with nothing wrong,

@@ -1,4 +1,4 @@
-"""A whole nk path from one forward pass.
+"""Complete nk path from one forward pass.
 
 Without a threshold and without pruning, the fit at nk = k is the beginning of the pass at any larger
 nk. A step of the pass takes two of the nk slots, whether it adds a pair of hinges or a single term,

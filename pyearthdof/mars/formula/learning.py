@@ -1,4 +1,4 @@
-"""A formula and a frame: R's model.frame and model.matrix, learned without R."""
+"""Evaluation of a formula on a data frame without R, as R's model.frame and model.matrix."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def profile_error() -> RNotAvailableError | None:
 
 
 def r_is_running() -> bool:
-    """Tell whether somebody has started R in this process through rpy2."""
+    """Return whether R was started in this process through rpy2 by other code."""
     embedded = sys.modules.get("rpy2.rinterface_lib.embedded")
     return embedded is not None and embedded.isinitialized()
 
@@ -143,7 +143,7 @@ def rpy2_is_installed() -> bool:
         spec = importlib.util.find_spec("rpy2.rinterface")
     except (
         ModuleNotFoundError,
-        ValueError,  # somebody put None in sys.modules, which is Python's way to forbid an import
+        ValueError,  # None in sys.modules, which forbids an import
     ):
         return False
     except Exception:  # it is there, and does not work: that is said when it is imported

@@ -111,14 +111,14 @@ OURS = {
     "zero_tol": "is not here: R's earth has none",
     "feature_importance_type": "is not here: importance() has all criteria of a fitted model, and "
     "feature_importances_ the shares by GCV",
-    "verbose": "is not here: print(model.summary()) tells of a fitted model",
+    "verbose": "is not available: print(model.summary()) describes a fitted model",
     "linvars": "is linpreds here, of Earth and not of fit",
     "xlabels": "is not here: the columns of a DataFrame name the terms",
     "output_weight": "is response_weight here, of Earth and not of fit",
     # R's
     "wp": "is response_weight here",
     "glm": "is glm_family here, with glm_link, glm_maxit and glm_epsilon",
-    "trace": "is not here: print(model.summary()) tells of a fitted model",
+    "trace": "is not available: print(model.summary()) describes a fitted model",
     "weights": "is sample_weight of fit here",
     "subset": "is an argument of fit here",
     "x": "is X of fit here",

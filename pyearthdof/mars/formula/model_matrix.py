@@ -192,7 +192,7 @@ class Formula:
 
     @classmethod
     def from_r(cls, found: Mapping[str, Any]) -> Formula:
-        """Read what R's describe.formula tells; refused where the formula uses what is not known here."""
+        """Read the result of R's describe.formula; reject formulas with unsupported functions."""
         terms = [
             [[int(v), int(column[v])] for v in np.flatnonzero(column)]
             for column in found["terms"].T

@@ -97,23 +97,23 @@ OURS = {
     # py-earth's
     "max_degree": "is degree here",
     "max_terms": "is nk here, the most terms in the forward pass",
-    "endspan_alpha": "is not here: endspan=0 has it computed as R's earth does, or is a number of rows",
-    "minspan_alpha": "is not here: minspan=0 has it computed as R's earth does, or is a number of rows",
+    "endspan_alpha": "is not available: endspan=0 selects earth's value; otherwise give a number of rows",
+    "minspan_alpha": "is not available: minspan=0 selects earth's value; otherwise give a number of rows",
     "allow_linear": "is auto_linpreds here; linpreds names predictors that may enter only linearly",
     "allow_missing": "is missing='indicator' here",
     "enable_pruning": "is pmethod here; pmethod='none' does not prune",
     "use_fast": "is fast_k here: parents considered at each step, 0 for all",
     "fast_K": "is fast_k here",
-    "fast_h": "is not here: fast_k and fast_beta are those of R's Fast MARS",
-    "smooth": "is not here: the basis functions are hinges, as in R's earth",
+    "fast_h": "is not available: fast_k and fast_beta are those of R's Fast MARS",
+    "smooth": "is not available: the basis functions are hinges, as in R's earth",
     "check_every": "is minspan here, the number of rows between knots",
     "min_search_points": "is minspan here; a negative one is a number of knots for each predictor",
-    "zero_tol": "is not here: R's earth has none",
-    "feature_importance_type": "is not here: importance() has all criteria of a fitted model, and "
+    "zero_tol": "is not available: R's earth has none",
+    "feature_importance_type": "is not available: importance() has all criteria of a fitted model, and "
     "feature_importances_ the shares by GCV",
     "verbose": "is not available: print(model.summary()) describes a fitted model",
     "linvars": "is linpreds here, of Earth and not of fit",
-    "xlabels": "is not here: the columns of a DataFrame name the terms",
+    "xlabels": "is not available: the columns of a DataFrame name the terms",
     "output_weight": "is response_weight here, of Earth and not of fit",
     # R's
     "wp": "is response_weight here",
@@ -125,7 +125,7 @@ OURS = {
     "y": "is an argument of fit here",
     "formula": "is an argument of Earth.from_formula here",
     "data": "is an argument of Earth.from_formula here",
-    "Get_crit": "is not here: R's earth has it for research",
+    "Get_crit": "is not available: R's earth has it for research",
 }  # fmt: skip
 
 
@@ -136,13 +136,13 @@ OUR_ATTRIBUTES = {
     "mse_": "is rss_ / n here",
     "xlabels_": "is feature_names_in_ here",
     "trace": "is summary() here; gcv_per_subset_ and rss_per_subset_ follow the pruning pass",
-    "forward_trace": "is not here: dirs_ and cuts_ are the terms of the forward pass in their order",
+    "forward_trace": "is not available: dirs_ and cuts_ are the terms of the forward pass in their order",
     "pruning_trace": "is gcv_per_subset_, rss_per_subset_ and prune_terms_ here",
     "forward_pass_record_": "is dirs_ and cuts_ here, the terms of the forward pass in their order",
     "pruning_pass_record_": "is gcv_per_subset_, rss_per_subset_ and prune_terms_ here",
     "forward_pass": "is a part of fit here; pmethod='none' stops after it",
     "pruning_pass": "is reprune() here",
-    "linear_fit": "is not here: fit a linear model to transform(X)",
+    "linear_fit": "is not available: fit a linear model to transform(X)",
     "get_penalty": "is penalty_ here",
     "summary_feature_importances": "is importance() here",
 }

@@ -455,7 +455,7 @@ def ratio_of_means(frame: pd.DataFrame, rule: str) -> tuple[float, float]:
 
 
 def auto_table(frame: pd.DataFrame) -> str:
-    """The table of errors of docs/auto-earth.md: null truths by mean errors, all others geometric."""
+    """Table of errors in docs/auto-earth-accuracy.md: null truths by mean errors, others geometric."""
     head = ("", "truths", "data sets", *RULES.values(), "seconds", "EarthCV's")
     text = "| " + " | ".join(head) + " |\n" + "|---" * len(head) + "|\n"
     for name, of in auto_groups(frame).items():
@@ -488,10 +488,10 @@ MARKS = "<!-- {}: written by benchmarks/size_rules.py auto-report -->", "<!-- en
 
 
 def auto_report(rows: list[dict]) -> None:
-    """Write docs/auto-earth.csv, the tables of docs/auto-earth.md, and the figure."""
+    """Write docs/auto-earth.csv, the tables of docs/auto-earth-accuracy.md, and the figure."""
     auto_frame(rows).to_csv(DOCS / "auto-earth.csv", index=False, float_format="%.5g")
     frame = read_auto()
-    page = DOCS / "auto-earth.md"
+    page = DOCS / "auto-earth-accuracy.md"
     text = page.read_text("utf-8")
     for name, table in {"errors": auto_table(frame), "coverage": coverage_table(frame)}.items():
         print(table)

@@ -79,7 +79,7 @@ class Bound:
     """
 
     engine: str | None = None  # "native" or "r" for MARS
-    # `fit_many` works in as many threads as it is told, without the GIL, and hears Ctrl-C; others are given
+    # `fit_many` works in the given number of threads, without the GIL, and hears Ctrl-C; others are given
     # to worker processes.
     has_threads: bool = False
 

@@ -1,4 +1,4 @@
-"""The classes of the results that this package's functions return.
+"""Result classes of this package.
 
 The names are imported on first use, as those of `pyearthdof` are.
 """

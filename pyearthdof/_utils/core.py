@@ -1,4 +1,4 @@
-"""The compiled core, or an error with the command that installs it: there is no second implementation."""
+"""Import of the compiled core, or an error with the command that installs it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def load_core() -> ModuleType:
         if reason.startswith("PYEARTHDOF_INSTRUCTIONS="):  # refused by the core itself
             raise InvalidInputError(reason) from None
         missing = isinstance(error, ModuleNotFoundError) and error.name == NAME
-        problem = "is not here for this Python" if missing else f"does not load ({reason})"
+        problem = "is missing for this Python" if missing else f"does not load ({reason})"
         raise CoreNotAvailableError(f"the compiled core {NAME} {problem}", _core_again()) from error
 
 

@@ -1,4 +1,4 @@
-"""Packages that only some uses need, and the command that installs one that is missing."""
+"""Optional packages, and the commands that install them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Atomic writing of files."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def remove_partial_files(folder: str | os.PathLike) -> None:
-    """Remove what processes that were killed while writing left; nobody may be writing now."""
+    """Remove temporary files of killed processes; no process may be writing."""
     for partial in Path(folder).glob(f"{_PARTIAL}*"):
-        with contextlib.suppress(OSError):  # nobody reads it, so it does not matter
+        with contextlib.suppress(OSError):  # never read, so errors do not matter
             partial.unlink()

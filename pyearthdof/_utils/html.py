@@ -1,4 +1,4 @@
-"""Small pieces of HTML for notebooks: nothing from outside, all text escaped, at home on light and dark.
+"""HTML fragments for notebooks: self-contained, escaped, for light and dark themes.
 
 Colours are the page's own (`currentColor`, transparent grounds); the one of drawings is read on both.
 """

@@ -1,4 +1,4 @@
-"""Packages that import a name on its first use."""
+"""Lazy import of names."""
 
 from __future__ import annotations
 

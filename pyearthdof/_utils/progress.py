@@ -1,4 +1,4 @@
-"""The progress bar: tqdm's, in a notebook with ipywidgets its form for notebooks."""
+"""Progress bars by tqdm, in notebooks with ipywidgets as widgets."""
 
 import sys
 import warnings

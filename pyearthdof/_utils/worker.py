@@ -1,4 +1,4 @@
-"""The start of a worker process, in a module that imports nothing slow."""
+"""Start of worker processes, in a module with fast imports."""
 
 from __future__ import annotations
 

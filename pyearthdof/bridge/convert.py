@@ -1,4 +1,4 @@
-"""Values between Python and R. Everything is copied; numbers travel as doubles.
+"""Conversion of values between Python and R. Everything is copied; numbers are passed as doubles.
 
 =============================  ==============================  ===========================
 Python                         R                               back in Python
@@ -69,7 +69,7 @@ class RFunction:
     """A Python function that R may call; it gets converted arguments and returns something convertible.
 
     An exception in it cannot pass through R: it is kept in `errors`, R goes on with `otherwise`, and
-    whoever made the RFunction raises it afterwards.
+    the creator of the RFunction raises it afterwards.
 
     In R it is a number; `python.call(number, ...)` calls it. One R function, made once and never
     released, serves all of them (see `dispatcher`): R crashes the process when it calls, or collects,

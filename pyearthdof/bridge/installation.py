@@ -1,4 +1,4 @@
-"""Where R, rpy2 and our R code are, and the commands that install what is missing, for the system at hand.
+"""Location of R, rpy2 and the R code, and the commands that install missing parts on this system.
 
 A remedy names all that is missing, in the order in which it has to come: R, a compiler, R's packages,
 rpy2, which is built from its sources with the compiler for the R that is there.
@@ -81,7 +81,7 @@ def profile_error() -> RNotAvailableError | None:
 
 
 def r_is_running() -> bool:
-    """Tell whether somebody has started R in this process through rpy2."""
+    """Return whether R was started in this process through rpy2 by other code."""
     embedded = sys.modules.get("rpy2.rinterface_lib.embedded")
     return embedded is not None and embedded.isinitialized()
 
@@ -143,7 +143,7 @@ def rpy2_is_installed() -> bool:
         spec = importlib.util.find_spec("rpy2.rinterface")
     except (
         ModuleNotFoundError,
-        ValueError,  # somebody put None in sys.modules, which is Python's way to forbid an import
+        ValueError,  # None in sys.modules, which forbids an import
     ):
         return False
     except Exception:  # it is there, and does not work: that is said when it is imported

@@ -1,6 +1,6 @@
-"""One R in this process: found, started on first use, locked, and quiet.
+"""The R session of this process: started on first use, locked, and silent.
 
-R's rules that this file keeps so that nobody else needs to know them: R is single-threaded (one lock);
+Rules of R that this module enforces: R is single-threaded (one lock);
 an R that was forked must not be used (pid check); R's console must not reach the user's terminal
 (callbacks replaced for the time of a call); warnings are deferred by R (collected in guard.R and given
 again as Python warnings); Ctrl-C is honoured only where R looks for it (see `_interruptible`); what R
@@ -148,7 +148,7 @@ def _start() -> _Session:
         return _Session(modules)
     except RNotAvailableError:
         raise
-    except Exception as error:  # whatever rpy2 stumbled over, its own traceback helps nobody
+    except Exception as error:  # the traceback of rpy2 is not helpful
         raise (
             profile_error()
             or RNotAvailableError(
@@ -251,7 +251,7 @@ def _initialise(ri) -> None:
 
 @contextlib.contextmanager
 def _quiet(callbacks):
-    """Swallow what R writes; whoever set these callbacks before has them back afterwards."""
+    """Suppress the output of R; restore the previous callbacks afterwards."""
     silent = {
         "consolewrite_print": lambda text: None,
         "consolewrite_warnerror": lambda text: None,
@@ -303,7 +303,7 @@ def _interruptible(openrlib):
         yield
         return
     before = signal.getsignal(signal.SIGINT)
-    if not callable(before):  # ignored, deadly, or not Python's: as somebody decided
+    if not callable(before):  # ignored, default, or not Python's: keep it
         yield
         return
     stops = before is signal.default_int_handler or hasattr(before, "raises_keyboard_interrupt")

@@ -189,7 +189,7 @@ def fit(
             model = whole.estimator_
         else:
             model.fit(X, y, **given)
-    # Files first: nobody may be there to read the output.
+    # Files first: standard output may be closed.
     if save is not None:
         model.save(save)
     if rds is not None:

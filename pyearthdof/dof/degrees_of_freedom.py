@@ -258,7 +258,7 @@ def _exact(procedure: Any, X: Rows, responses: Responses) -> Measurement:
     bound = bind(procedure, X)
     fits = FitMany(procedure)(bound, Y)
     if fits.trace is None:
-        raise InvalidInputError(f"{procedure!r} declares is_linear but does not tell its trace")
+        raise InvalidInputError(f"{procedure!r} declares is_linear but does not provide its trace")
     trace, rank = _known(fits.trace), None if fits.rank is None else _known(fits.rank)
     return Measurement(
         df=trace,

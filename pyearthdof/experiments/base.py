@@ -135,7 +135,7 @@ class RepeatedEstimates(Experiment):
 
 def seed_of(*parts: int, seed: int | None = None) -> int:
     """Return a seed for numpy, or for R, of its own for each combination of numbers and a given seed."""
-    # SeedSequence takes missing numbers for 0: the 1 tells a given seed of 0 from none.
+    # SeedSequence takes missing numbers for 0: the 1 distinguishes a given seed of 0 from none.
     given = () if seed is None else (1, seed)
     return int(np.random.SeedSequence((*parts, *given)).generate_state(1)[0] >> 1)
 

@@ -1,4 +1,4 @@
-"""F-mars-df: nominal against actual degrees of freedom of MARS, and what the correction does."""
+"""F-mars-df: nominal against actual degrees of freedom of MARS, before and after the correction."""
 
 from __future__ import annotations
 

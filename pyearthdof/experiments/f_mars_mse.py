@@ -1,4 +1,4 @@
-"""F-mars-mse: how much the corrected penalty improves MARS on simulated data."""
+"""F-mars-mse: improvement of MARS by the corrected penalty on simulated data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""F-subset: the lasso spends no degrees of freedom on its search, best subset spends many."""
+"""F-subset: degrees of freedom of lasso and best subset against the number of coefficients."""
 
 from __future__ import annotations
 

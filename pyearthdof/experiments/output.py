@@ -41,7 +41,7 @@ def write_result(result: Result, folder: Path) -> list[Path]:
 
 
 def about_file(name: str) -> str:
-    """Return the file that tells how an experiment was run."""
+    """Return the JSON file with the settings of an experiment."""
     return f"{name}.json"
 
 

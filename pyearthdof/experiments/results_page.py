@@ -1,4 +1,4 @@
-"""The HTML page of all results in a folder, in one file that needs nothing else."""
+"""Self-contained HTML page of all results in a folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Run the cells of experiments in one process or many, store each finished one, and resume a stopped run."""
+"""Run the cells of experiments in one or several processes, store finished ones, and resume runs."""
 
 from __future__ import annotations
 
@@ -264,7 +264,7 @@ def _digest(record: dict) -> str:
 def locked(folder: Path):
     """Hold the folder; a second run into it is refused. The lock ends with the process, however that ends."""
     folder = Path(folder)
-    # Beside the lock and not in it: on Windows nobody else can read a file that is locked.
+    # Beside the lock and not in it: on Windows, other processes cannot read a locked file.
     owner = folder / ".owner"
     lock = FileLock(folder / ".lock")
     with _said(folder):
@@ -283,7 +283,7 @@ def locked(folder: Path):
         yield
     finally:
         _remove_partial(folder)
-        with contextlib.suppress(OSError):  # a read-only folder; nobody reads it without the lock
+        with contextlib.suppress(OSError):  # a read-only folder; never read without the lock
             owner.unlink(missing_ok=True)
         lock.release()
 

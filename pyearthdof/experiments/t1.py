@@ -1,4 +1,4 @@
-"""T1: the paper's overview, with numbers in place of its signs and ticks."""
+"""T1: the paper's overview table, with numbers instead of signs and ticks."""
 
 from __future__ import annotations
 

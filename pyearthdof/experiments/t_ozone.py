@@ -1,4 +1,4 @@
-"""T-ozone: the ozone data by MARS and by corrected MARS, with R's random numbers."""
+"""T-ozone: MARS and corrected MARS on the ozone data, with R's random numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""T-spam: spam e-mails by MARS and by corrected MARS, with R's random numbers."""
+"""T-spam: MARS and corrected MARS on spam e-mails, with R's random numbers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Spam(Experiment):
     name = "T-spam"
     title = "Spam data: test error rate of MARS and corrected MARS"
     question = (
-        "Does MARS tell spam from other e-mail better when its penalty is corrected? 57 predictors, 3065 "
+        "Does the corrected penalty improve the classification of spam by MARS? 57 predictors, 3065 "
         "e-mails to fit and 1536 to test, as in The Elements of Statistical Learning; the response "
         "is 0 or 1 and an e-mail is spam above 0.5. Quick size draws 20 responses for the penalty "
         "instead of 100, so its penalty is only near the paper's."

@@ -1,4 +1,4 @@
-"""Our number beside the paper's or R's: exact, within error, or off by how much.
+"""Comparison of results with the paper or R: exact, within error, or off.
 
 One comparison may be off by three standard errors by chance once in 370 times, and a table has
 twenty comparisons. So the multiple of the standard error is chosen for the table: with nothing wrong,
@@ -148,7 +148,7 @@ def _beside(by_r: bool, shown: str) -> dict[str, str]:
 
 
 def stated(quantity: str, paper: str, ours: str, holds: bool | None) -> Comparison:
-    """Something the paper says in words, and what we found; None where the error is too large to tell."""
+    """A statement of the paper and our result; None if the error is too large to decide."""
     if holds is None:
         return Comparison(quantity, ours, paper, OPEN)
     return Comparison(quantity, ours, paper, "holds" if holds else "does not hold", bool(holds))
@@ -228,7 +228,7 @@ def every(answers) -> bool | None:
 def rises(values, errors, allowed: float) -> bool | None:
     """Return whether a sequence rises: no value is below an earlier one, and the last is above the first.
 
-    Both up to `allowed` combined standard errors; None where it is too flat to tell.
+    Both up to `allowed` combined standard errors; None if it is too flat to decide.
     """
     values, errors = np.asarray(values), np.asarray(errors)
     steps = np.subtract.outer(values, values)

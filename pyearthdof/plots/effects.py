@@ -36,7 +36,7 @@ CURVES_BESIDE_LEVELS = 101
 KINDS = ("prediction", "confidence")
 MOST_TICKS = 1000
 MOST_DOTS = 800
-BAND = 0.18  # two that overlap are told apart
+BAND = 0.18  # transparent, so that overlapping bands are distinguishable
 HATCH, HATCH_COLOUR = "///", "#999999"  # seen on both ends of the colours
 ARROW = 0.06  # what is beyond the scale, as a share of its bar
 LARGEST = 1e200  # what is infinite, or larger than 1e250, matplotlib would leave white
@@ -357,7 +357,7 @@ def _draw_lines(ax, effect: Effect) -> None:
 
 
 def _equal_columns(values: np.ndarray) -> list[list[int]]:
-    """Return the columns in groups of equal ones; equal is what nobody could see apart."""
+    """Return the columns in groups that are visually indistinguishable."""
     tolerance = 1e-6 * float(np.ptp(values))
     groups: list[list[int]] = []
     for j in range(values.shape[1]):
@@ -523,7 +523,7 @@ def _named_frame(model, X: pd.DataFrame) -> pd.DataFrame:
 
 def _array_frame(model, X) -> pd.DataFrame:
     names = [str(n) for n in getattr(model, "feature_names_in_", model.model_.feature_names)]
-    values = as_numbers("X", X, "hold numbers, or be a DataFrame as in fit")
+    values = as_numbers("X", X, "contain numbers, or be a DataFrame as in fit")
     if values.ndim != 2 or values.shape[1] != len(names):
         raise InvalidInputError(
             f"X has shape {values.shape} but the model needs {len(names)} columns"

@@ -89,7 +89,7 @@ def _of_response(model, y, response) -> tuple[np.ndarray, np.ndarray]:
 def _observed(model, y, shape) -> np.ndarray:
     if hasattr(model, "classes_"):  # fitted on 0 and 1
         return class_indicators(model.classes_, y, shape)
-    values = as_numbers("y", y, "hold numbers, one per training row")
+    values = as_numbers("y", y, "contain numbers, one per training row")
     right = shape if shape[1] > 1 else shape[:1]
     if values.shape not in (right, shape):
         raise InvalidInputError(

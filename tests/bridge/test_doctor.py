@@ -122,7 +122,7 @@ FORBIDDEN = "import sys; sys.modules['pyearthdof._core'] = None\n"
 def test_an_engine_that_is_missing_is_not_usable(tmp_path):
     code, lines = examine(before=FORBIDDEN, PATH=str(tmp_path))
     assert code == 1
-    missing = "the compiled core pyearthdof._core is not here for this Python"
+    missing = "the compiled core pyearthdof._core is missing for this Python"
     assert lines[0] == f"MARS: native engine, cannot work here: {missing}"
     assert f"{sys.executable} -m pip install" in fix_lines(lines)[0]
 
@@ -148,7 +148,7 @@ def test_what_needs_the_core_says_in_a_sentence_that_it_is_missing():
     )
     assert done.returncode == 3
     assert done.stderr.count("\n") == 1
-    assert done.stderr.startswith("pyearthdof: the compiled core pyearthdof._core is not here")
+    assert done.stderr.startswith("pyearthdof: the compiled core pyearthdof._core is missing")
 
 
 def test_another_requirement_is_refused():

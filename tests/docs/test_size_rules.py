@@ -69,7 +69,7 @@ def test_the_page_shows_the_numbers(script):
 def test_the_page_of_auto_earth_shows_the_numbers(script):
     """And they are as good as AutoEarth promises."""
     frame = script.read_auto()
-    page = (ROOT / "docs" / "auto-earth.md").read_text("utf-8")
+    page = (ROOT / "docs" / "auto-earth-accuracy.md").read_text("utf-8")
     assert script.auto_table(frame) in page and script.coverage_table(frame) in page
     groups = script.auto_groups(frame)
     assert set(script.GROUPS) | {"all truths with signal", "real data"} <= set(groups)

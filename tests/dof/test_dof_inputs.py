@@ -147,7 +147,9 @@ def test_a_procedure_that_does_not_tell_its_statistic():
         def fit_many(self, X, Y):
             return Fits(Y * 0.5)
 
-    with pytest.raises(InvalidInputError, match="df_statistic='trace' but its fits do not tell it"):
+    with pytest.raises(
+        InvalidInputError, match="df_statistic='trace' but its fits do not provide it"
+    ):
         degrees_of_freedom(Silent(), X, method="exact", n_rep=4)
 
 

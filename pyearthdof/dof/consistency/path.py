@@ -203,7 +203,7 @@ def nominal_at(nominal: Any, n: int, point: DegreesOfFreedom, value: Any) -> Jac
     """Return the nominal df at a point, from a rule or the name of a statistic."""
     if not callable(nominal):
         if getattr(point, nominal) is None:
-            raise refusal("nominal", nominal, "a function: the fits do not tell it")
+            raise refusal("nominal", nominal, "a function: the fits do not provide it")
         return jackknife(point, nominal)
     return _over_left_out(point, lambda k: float(_at(nominal, n, point, value, k)[0]()))
 

@@ -1,4 +1,4 @@
-"""Degree and size of a MARS by measured degrees of freedom, and averages over perturbed responses.
+"""Selection of degree and size by measured degrees of freedom, and averages over perturbed responses.
 
 The curves of `df_of_sizes`, one for each degree, say what a model of any size costs; AICc with them chooses
 degree and size of a response. A choice among many near-equal models is unstable: a little noise added to the

@@ -1,4 +1,4 @@
-"""Both rules of `CorrectedEarth` with noise around the fit instead of around zero.
+"""Corrected penalty and model size with noise around the fit instead of around zero.
 
 A search that has a signal to find spends less on noise than one that has none. So the degrees of freedom are
 measured around a fit, by noise of the variance RSS/(n - df) that it leaves; the fit that they choose is the

@@ -1,4 +1,4 @@
-"""Meta-estimators that measure degrees of freedom first, and fits of many responses by them."""
+"""Base classes of meta-estimators that measure degrees of freedom."""
 
 from __future__ import annotations
 

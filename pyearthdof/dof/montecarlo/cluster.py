@@ -130,8 +130,8 @@ def run_on_cluster(
 
     `function(common, tasks)` returns a list with a result for each task; it may run twice on the same ones.
     The `tasks` are pairs, looked at lazily; consecutive ones may share `common`, the same object, which
-    travels once. `units` are those of work of a task, and `sure` tells whether it is needed whatever the
-    ones before it return.
+    travels once. `units` are the units of work of a task; `sure` returns whether it is needed
+    regardless of the results before it.
     """
     backend = get_active_backend()[0]
     client = backend.client

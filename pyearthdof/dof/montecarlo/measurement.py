@@ -307,7 +307,7 @@ class _Tally:
             mean = means[statistic]
             if mean is None:
                 raise InvalidInputError(
-                    f"the procedure declares df_statistic={statistic!r} but its fits do not tell it"
+                    f"the procedure declares df_statistic={statistic!r} but its fits do not provide it"
                 )
             found = Covariance(None, mean)
         return Measurement(

@@ -160,7 +160,7 @@ def as_text(report: DfReport) -> str:
     lines = textwrap.wrap(f"Degrees of freedom of {report.title}", _WIDTH, subsequent_indent="  ")
     lines += ["", *_table([_HEAD, *_rows(report)])]
     if report.prices:
-        lines += ["", "What the choices cost, each with that of the data held:"]
+        lines += ["", "Cost of each choice, measured with the choice for the data held:"]
         rows = [(f"{step}:", price, what) for step, price, what in _prices(report)]
         first, second = (max(len(row[k]) for row in rows) for k in (0, 1))
         lines += [f"  {a:<{first}}  {b:<{second}}  {c}" for a, b, c in rows]
@@ -195,7 +195,7 @@ def _prices(report: DfReport) -> list[tuple[str, str, str]]:
         (price.step, plus_minus_text(price.price, price.se), price.what) for price in report.prices
     ]
     if report.fixed_df is not None:
-        rows.append(("left", number_text(report.fixed_df), "the fit with all of this held"))
+        rows.append(("left", number_text(report.fixed_df), "the fit with all choices held"))
     return rows
 
 
@@ -317,7 +317,7 @@ class DfReport(Estimate):
 
     def _html_body(self) -> str:
         prices = [(step, what, price) for step, price, what in _prices(self)]
-        columns = ("what the choices cost", "held: the choice of the data", "df")
+        columns = ("cost of the choices", "held: the choice for the data", "df")
         return "".join([
             table(_HEAD, _rows(self)), table(columns, prices, left=2) if prices else "",
             *map(note, (_basis(self), *self.notes)),
@@ -475,13 +475,13 @@ def _gaussian_notes(found: DegreesOfFreedom, n: int) -> list[str]:
     if found.settings.get("sigma_df") is not None:
         notes.append(
             f"sigma is estimated: its square is RSS/(n - {found.settings['sigma_df']:.3g}). The optimism and "
-            "what is made of it hold as far as it does."
+            "the criteria depend on this estimate."
         )
     if found.df >= n - 1:
         notes.append(
-            f"The fit takes {found.df:.4g} degrees of freedom of {n} observations: it goes through the data, "
-            "or as good as. Its residuals say nothing about new data, and neither do AIC, BIC and GCV; "
-            "prediction_df measures what it does at new rows."
+            f"The fit uses {found.df:.4g} degrees of freedom for {n} observations: it interpolates the data, "
+            "or nearly so. Its residuals, AIC, BIC and GCV are no guide to new data; prediction_df "
+            "measures the error at new rows."
         )
     return notes
 

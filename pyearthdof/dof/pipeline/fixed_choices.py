@@ -1,4 +1,4 @@
-"""The costs of the choices of a pipeline: its df less those with the choices on the data held fixed.
+"""Costs of the choices of a pipeline: its df minus those with the choices for the data held fixed.
 
 A transformer that looks at y, such as a selection of columns, is frozen as it was fitted to the data. An
 estimator that searches for a parameter, for example by cross-validation, is replaced by one with the

@@ -1,4 +1,4 @@
-"""R's cross-validation of earth as frames."""
+"""Tables of R's cross-validation of earth as data frames."""
 
 from __future__ import annotations
 

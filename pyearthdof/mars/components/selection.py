@@ -1,4 +1,4 @@
-"""The measured degrees of freedom by which a model was selected, and its errors."""
+"""Measured degrees of freedom of a selected model, and its errors."""
 
 from __future__ import annotations
 

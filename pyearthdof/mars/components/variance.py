@@ -1,4 +1,4 @@
-"""The variance model of a MARS model, as plain numpy: how far observations are from the fit.
+"""Variance model of a MARS model in plain numpy.
 
 It is a regression of the absolute residuals, either on the fitted response or on the predictors. Normal
 residuals of standard deviation s have the mean absolute value s sqrt(2/pi).

@@ -1,4 +1,4 @@
-"""The classes of a classifier: what may be one, which there are, and what R calls them."""
+"""Classes of a classifier: validation, order, and names in R."""
 
 from __future__ import annotations
 

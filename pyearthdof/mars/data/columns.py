@@ -1,4 +1,4 @@
-"""Columns of a frame as numbers: factors, strings, booleans and dates as in R.
+"""Conversion of data frame columns to numbers: factors, strings, booleans and dates as in R.
 
 A number stays as it is. A factor with levels a, b, c named f becomes fb and fc, 1 where the level is met
 (treatment contrasts, the first level has no column); a boolean b becomes bTRUE; an ordered factor becomes

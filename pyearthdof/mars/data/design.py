@@ -1,4 +1,4 @@
-"""Checks of the data that enter MARS: refused before any work starts, with the column named."""
+"""Validation of the data for MARS, with errors that name the column."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""New rows to predict: outside of the training range, or with missing values."""
+"""New rows outside the training range or with missing values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The training data of a fit, and the ranges of its columns, which a model keeps."""
+"""Training data of a fit, and the ranges of its columns stored in a model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The engines that fit MARS: R's earth, and compiled code that gives the same models without R."""
+"""Engines that fit MARS: R's earth, and compiled code that fits the same models without R."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""A whole nk path from one forward pass.
+"""Complete nk path from one forward pass.
 
 Without a threshold and without pruning, the fit at nk = k is the beginning of the pass at any larger
 nk. A step of the pass takes two of the nk slots, whether it adds a pair of hinges or a single term,
 and stops when fewer than two are left: nk allows (nk - 1) // 2 steps. So the path needs the step that
-added each term, which R's earth does not tell; `step_of_terms` infers it.
+added each term, which R's earth does not report; `step_of_terms` infers it.
 """
 
 from __future__ import annotations

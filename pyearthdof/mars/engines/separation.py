@@ -1,4 +1,4 @@
-"""Warnings of a fit; those of fitted probabilities of 0 and 1 are one, which names the remedy."""
+"""Warnings of a fit, with one SeparationWarning for fitted probabilities of 0 and 1."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The columns, terms and coefficients of an exported model, before a language writes them."""
+"""Columns, terms and coefficients of an exported model, independent of the language."""
 
 from __future__ import annotations
 

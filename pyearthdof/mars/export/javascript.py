@@ -1,4 +1,4 @@
-"""A model as a JavaScript function that needs nothing else: for pages, servers and spreadsheets.
+"""Export of a model as a self-contained JavaScript function.
 
 Numbers are written so that they come back to the last bit. Names and levels are written as JSON strings in
 ASCII without `<`, so that the source may stand in a page, whatever they are.

@@ -1,4 +1,4 @@
-"""Means of generalised linear models as formulas, which each language writes in its own words.
+"""Inverse links of generalised linear models as formulas, independent of the language.
 
 numpy's evaluation, which equals R's to the last bit, is in `components.links`.
 """

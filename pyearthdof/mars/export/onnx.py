@@ -1,4 +1,4 @@
-"""A model as an ONNX graph in double precision: a hinge is a ReLU, a level a row of a table.
+"""Export of a model as an ONNX graph in double precision, with hinges as ReLU.
 
 Only operators are used that onnxruntime has for doubles; what it lacks (erf, atan, expm1) is a Chebyshev
 series.

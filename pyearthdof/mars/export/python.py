@@ -1,4 +1,4 @@
-"""A model as the source of a plain Python function; its numbers come back to the last bit."""
+"""Export of a model as the source of a Python function, with exact numbers."""
 
 from __future__ import annotations
 

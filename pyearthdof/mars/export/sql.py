@@ -1,4 +1,4 @@
-"""A model as an expression for SQL's SELECT."""
+"""Export of a model as an SQL expression."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model as a sympy expression."""
+"""Export of a model as a sympy expression."""
 
 from __future__ import annotations
 

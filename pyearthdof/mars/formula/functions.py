@@ -389,7 +389,7 @@ def orthogonal_polynomials(
     columns, heads, rank = householder(powers_of(centred, degree))
     if rank < degree:
         refuse(
-            f"the degree of {label} is too high for its values: their powers cannot be told apart"
+            f"the degree of {label} is too high for its values: their powers cannot be distinguished"
         )
     z = np.column_stack([multiplied_by_q(columns, heads, rank, j) for j in range(degree + 1)])
     squares = z**2
@@ -445,7 +445,7 @@ def _sequence(start: float, end: float, length: int) -> np.ndarray:
 
 
 def cut_labels(breaks: np.ndarray, right: bool, lowest: bool, fewest: int = 3) -> list[str]:
-    """R's names of the intervals: as few digits, from `fewest` on, as tell the breaks apart.
+    """R's names of the intervals: the fewest digits, at least `fewest`, that distinguish the breaks.
 
     Where both ends are infinite, R writes them with the same number of characters.
 

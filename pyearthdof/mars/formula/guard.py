@@ -1,4 +1,4 @@
-"""The functions, names and sizes that a formula may have.
+"""Functions, names and sizes allowed in formulas.
 
 A formula is text that R could run. It is parsed, never evaluated, and refused unless all of it is known. Its
 terms and columns are counted before anything is computed: a short text can ask for more than any machine

@@ -1,4 +1,4 @@
-"""A formula and a frame: R's model.frame and model.matrix, learned without R."""
+"""Evaluation of a formula on a data frame without R, as R's model.frame and model.matrix."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def learn_formula(
 ) -> LearnedFormula:
     """Read, check and learn a formula.
 
-    `moves_knots` tells whether knots of bs and ns that fall on the boundary are moved to the inside, as
+    `moves_knots`: whether knots of bs and ns that fall on the boundary are moved to the inside, as
     by R from 4.5 on; it is asked where there are some. With a `class_order`, see `learn_classes`, the
     response holds classes.
     """

@@ -1,4 +1,4 @@
-"""A model formula without R: the columns that R's model.matrix makes of a frame, computed in numpy.
+"""Columns of R's model.matrix for a data frame, computed in numpy.
 
 R reads a formula and fits it (see formula.R). What is kept of it is here: its variables, such as log(x) or
 a factor, each with what R learned from the training data (levels, knots, coefficients of polynomials), and
@@ -192,7 +192,7 @@ class Formula:
 
     @classmethod
     def from_r(cls, found: Mapping[str, Any]) -> Formula:
-        """Read what R's describe.formula tells; refused where the formula uses what is not known here."""
+        """Read the result of R's describe.formula; reject formulas with unsupported functions."""
         terms = [
             [[int(v), int(column[v])] for v in np.flatnonzero(column)]
             for column in found["terms"].T

@@ -1,4 +1,4 @@
-"""R's grammar: the text of a formula as a tree of names, constants and calls, and a tree as R's text.
+"""Parser of R formulas, and conversion of parse trees to R's text.
 
 Nothing is evaluated.
 """

@@ -26,7 +26,7 @@ def importance_table(model, *, trim: bool = True, sqrt: bool = True) -> pd.DataF
         return frame[frame["used"]] if trim else frame
     if n_terms > 1 and model.prune_terms.size == 0:
         raise InvalidInputError(
-            "this model keeps no record of its pruning pass (mda's do not), so nothing tells the "
+            "this model keeps no record of its pruning pass (mda's do not), so it cannot give the "
             "importance of its predictors"
         )
     with np.errstate(
@@ -40,7 +40,7 @@ def _importance_table(model, n_terms: int, trim: bool, sqrt: bool) -> pd.DataFra
     used = np.any(model.dirs[model.selected] != 0, axis=0)
     scores = np.zeros((p, 3))
     gcv, rss = (np.asarray(v, dtype=float) for v in (model.gcv_per_subset, model.rss_per_subset))
-    with np.errstate(invalid="ignore"):  # a GCV may be infinite: then nobody knows what it gains
+    with np.errstate(invalid="ignore"):  # a GCV may be infinite, and the gain undefined
         gains = np.column_stack([np.ones_like(gcv[1:]), -np.diff(gcv), -np.diff(rss)])
     for size in range(2, n_terms + 1):
         terms = model.prune_terms[size - 1, 1:]

@@ -525,7 +525,7 @@ class VarianceShown:
 
 
 def variance_lines(model, shown: VarianceShown | None, digits: int) -> list[str]:
-    """Return the block below the summary; without `shown` what the model itself tells."""
+    """Return the block below the summary; without `shown`, from the model alone."""
     lines = [_variance_head(model.varmod, shown), "", "stddev of predictions:"]
     lines += [*_variance_table(model, shown, digits), ""]
     if shown is None:

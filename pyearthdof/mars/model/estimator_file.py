@@ -1,4 +1,4 @@
-"""A fitted estimator as a file: its model, and everything else it knows except the training rows.
+"""JSON file of a fitted estimator: its model and attributes, without the training rows.
 
 The file is that of `MarsModel.save` with one more entry, `estimator`, so that each reads the other's.
 """

@@ -1,4 +1,4 @@
-"""A fit: the model, and what is known about the rows that it was fitted on."""
+"""A fit: the model, and the quantities of its training rows."""
 
 from __future__ import annotations
 

@@ -203,7 +203,7 @@ def _control(model, inputs: Inputs, k: int, is_used: bool, computed) -> Control:
 
 
 def _round(value: float, low: float, high: float) -> float:
-    """As many digits as tell a thousandth of the range, so that the page shows no others."""
+    """Return the number of digits that resolve a thousandth of the range."""
     if not high > low or not math.isfinite(high - low):
         return value
     return min(max(round(value, 3 - math.floor(math.log10(high - low))), low), high)
@@ -263,7 +263,7 @@ def _rows_of_ranges(model) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Predictions:
-    """Predictions of a model at rows of its controls, as the page tells them: of a classifier shares."""
+    """Return predictions at rows of the controls, for classifiers as proportions."""
 
     controls: Controls
     classes: tuple[str, ...] | None

@@ -101,7 +101,7 @@ def _observed(estimator: MarsEstimator, y: Any, shape: Any) -> np.ndarray:
         from ...plots.classification import class_indicators
 
         return class_indicators(names, y, shape)
-    values = as_numbers("y", y, "hold numbers, one for each row of X")
+    values = as_numbers("y", y, "contain numbers, one for each row of X")
     if values.size != shape[0] * shape[1] or len(values) != shape[0]:
         raise InvalidInputError(f"y has shape {values.shape} but the predictions have {shape}")
     if not np.isfinite(values).all():

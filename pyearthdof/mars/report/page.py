@@ -1,4 +1,4 @@
-"""One HTML page of a fitted model: it needs no server, no network and no training rows."""
+"""Self-contained HTML page of a fitted model."""
 
 from __future__ import annotations
 

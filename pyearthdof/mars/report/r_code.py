@@ -1,4 +1,4 @@
-"""The call of R's earth that gives the same model."""
+"""R code that fits the same model."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """R's own splines through the bridge: `bs` and `ns` by least squares, and `smooth.spline`.
 
-For comparison with the native ones, and for people who want exactly R's. A fit and a prediction both
-need R; every one of them crosses to R once, however many responses there are.
+For comparison with the native splines, and for results by R itself. Fits and predictions require R, with
+one call to R for any number of responses.
 """
 
 from __future__ import annotations

@@ -119,7 +119,11 @@ def test_the_plot_has_both():
         (RegressionTree(1), {"grid": {"depth": 3}, "X": X}, "with several values"),
         (RegressionTree(1), {"grid": [1, 2], "X": X}, "values alone are for a function"),
         (RegressionTree(1), {"grid": {"depth": [1]}, "X": X, "mu": "fitted"}, "one mean"),
-        (RegressionTree(1), {"grid": {"depth": [1]}, "X": X, "nominal": "rank"}, "do not tell it"),
+        (
+            RegressionTree(1),
+            {"grid": {"depth": [1]}, "X": X, "nominal": "rank"},
+            "do not provide it",
+        ),
         (RegressionTree(1), {"grid": {"depth": [1]}, "X": X, "nominal": "leaves"}, "'n_coef'"),
     ],
 )

@@ -295,9 +295,9 @@ def test_a_fit_that_takes_everything_is_a_note():
         df_report(tree, X, y, **QUIET)
     report = df_report(tree, X, y, sigma=1.0, n_rep=100, random_state=0)
     if report.df >= 49:
-        assert any("goes through the data" in note for note in report.notes)
+        assert any("interpolates the data" in note for note in report.notes)
     exact = df_report(KNeighborsRegressor(1), X, y, sigma=1.0)
-    assert exact.df == 50 and any("goes through the data" in note for note in exact.notes)
+    assert exact.df == 50 and any("interpolates the data" in note for note in exact.notes)
     assert " -infinite" in repr(exact)
     assert (
         "infinite" in repr(exact) and exact.to_frame().set_index("quantity").honest["GCV"] == np.inf

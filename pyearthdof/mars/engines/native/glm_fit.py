@@ -226,7 +226,7 @@ class GlmFit:
     rank: int  # of the last regression
     mean: np.ndarray
     linear: np.ndarray
-    working: np.ndarray  # weights of the last regression, 0 for a row that tells nothing
+    working: np.ndarray  # weights of the last regression, 0 for rows without information
     deviance: float
     null_deviance: float
     aic: float
@@ -379,7 +379,7 @@ def _iterate(problem: _Problem, start: np.ndarray) -> _Found:
 
 
 def _least_squares(problem: _Problem, here: _Point) -> tuple[np.ndarray, int, np.ndarray] | None:
-    """The next coefficients, the rank of their regression and its weights; None if no row tells anything."""
+    """Return the next coefficients, rank and weights; None if no row has information."""
     response = problem.response
     positive = response.weights > 0
     variance, slope = problem.family.variance(here.mu), problem.link.slope(here.eta)

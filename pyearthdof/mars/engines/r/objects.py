@@ -139,7 +139,7 @@ def _formula_from(found: Described) -> Formula | None:
 
 
 def _arguments(found: Described, model: MarsModel) -> dict[str, Any]:
-    """Return the constructor's arguments as far as the object tells them."""
+    """Return the constructor's arguments recorded in the object."""
     arguments: dict[str, Any] = {
         "degree": model.degree, "penalty": model.penalty, "nk": model.nk, "thresh": model.thresh,
         "pmethod": model.pmethod, "engine": "r",

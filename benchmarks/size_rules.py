@@ -290,12 +290,12 @@ def auto_models(estimator, seed: int) -> dict:
 
 
 def fit_all(models: dict, X, y) -> tuple[dict, dict]:
-    """The models, fitted, and the seconds that each took."""
+    """The models, fitted, and the seconds of the processor that each took."""
     seconds = {}
     for name, model in models.items():
-        began = time.time()
+        began = time.process_time()
         model.fit(X, y)
-        seconds[name] = time.time() - began
+        seconds[name] = time.process_time() - began
     return models, seconds
 
 
@@ -372,89 +372,175 @@ def excess(mean: np.ndarray, eta: np.ndarray, family: str) -> float:
 
 def run_auto_real(done: set, write, part: int, parts: int) -> None:
     """Two thirds to fit on, one third to test, as in `run_real`."""
-    for name, values in list(real_data().items())[part::parts]:
-        for split in range(N_SPLITS):
-            key = f"autoreal-{name}-{split}"
-            if key in done:
-                continue
-            rng = np.random.default_rng([13, split])
-            rows = rng.permutation(len(values))[:MOST_ROWS]
-            cut = 2 * len(rows) // 3
-            train, test = values[rows[:cut]], values[rows[cut:]]
-            try:
-                models, seconds = fit_all(
-                    auto_models(Earth(engine="native"), split), train[:, :-1], train[:, -1]
-                )
-            except InvalidInputError as error:
-                write({"key": key, "refused": str(error)})
-                continue
-            new, y = test[:, :-1], test[:, -1]
-            error = {n: float(((m.predict(new) - y) ** 2).mean()) for n, m in models.items()}
-            inside = share_inside(models["auto"].predict_interval(new), y)
-            write({"key": key, "kind": name, "group": "real data", "n": cut, "p": values.shape[1] - 1,
-                   "error": error, "seconds": seconds, "inside": inside})  # fmt: skip
+    sets = list(real_data().items())[part::parts]
+    for split, (name, values) in itertools.product(range(N_SPLITS), sets):
+        key = f"autoreal-{name}-{split}"
+        if key in done:
+            continue
+        rng = np.random.default_rng([13, split])
+        rows = rng.permutation(len(values))[:MOST_ROWS]
+        cut = 2 * len(rows) // 3
+        train, test = values[rows[:cut]], values[rows[cut:]]
+        try:
+            models, seconds = fit_all(
+                auto_models(Earth(engine="native"), split), train[:, :-1], train[:, -1]
+            )
+        except InvalidInputError as error:
+            write({"key": key, "refused": str(error)})
+            continue
+        new, y = test[:, :-1], test[:, -1]
+        error = {n: float(((m.predict(new) - y) ** 2).mean()) for n, m in models.items()}
+        inside = share_inside(models["auto"].predict_interval(new), y)
+        write({"key": key, "kind": name, "group": "real data", "n": cut, "p": values.shape[1] - 1,
+               "error": error, "seconds": seconds, "inside": inside})  # fmt: skip
+
+
+RULES = {"auto": "20 models", "auto-one": "1 model", "default": "default Earth"}
+
+
+def groups_of(kind: str, group: str, noise: str | None) -> list[str]:
+    """The groups of a data set in the tables."""
+    if group == "real data":
+        return [group]
+    null = kind == "null"
+    if noise is None:
+        return [f"{group}, null" if null else group]
+    if not null:
+        return ["all truths with signal", *(["the 40 with signal"] * (group != "the 108")), group]
+    return ["null, heteroscedastic" if noise in SHAPES else "null, homoscedastic"]
+
+
+def auto_frame(rows: list[dict]) -> pd.DataFrame:
+    """A row for each data set: its truth, errors over cross-validation's error, seconds, coverage."""
+    table = []
+    for row in rows:
+        if "error" not in row or not row["key"].startswith(("auto", "glm")):
+            continue
+        case, k = row["key"].rsplit("-", 1)
+        one = {"case": case, "data_set": int(k), "kind": row["kind"], "group": row["group"],
+               "noise": row.get("noise"), "n": row["n"], "p": row["p"]}  # fmt: skip
+        one |= {f"error {rule}": row["error"][rule] for rule in (*RULES, "cv")}
+        one |= {f"seconds {rule}": row["seconds"][rule] for rule in ("auto", "cv")}
+        one |= {name: row.get(name) for name in ("inside", "inside-mean", "varies")}
+        table.append(one)
+    return pd.DataFrame(table)
+
+
+def auto_groups(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The data sets of each group."""
+    found: dict[str, list[int]] = {}
+    for index, row in frame.iterrows():
+        noise = row["noise"] if isinstance(row["noise"], str) else None
+        for group in groups_of(row["kind"], row["group"], noise):
+            found.setdefault(group, []).append(index)
+    order = ("all truths with signal", "the 108", "the 40 with signal", *GROUPS)
+    names = [*(name for name in order if name in found), *(n for n in found if n not in order)]
+    return {name: frame.loc[found[name]] for name in names}
+
+
+def over_cv(frame: pd.DataFrame, rule: str) -> tuple[float, float]:
+    """Geometric mean of error over cross-validation's, over the truths, with its standard error."""
+    known = frame[(frame[f"error {rule}"] > 0) & (frame["error cv"] > 0)]
+    logs = np.log(known[f"error {rule}"] / known["error cv"]).groupby(known["case"]).mean()
+    ratio = float(np.exp(logs.mean()))
+    return ratio, ratio * float(logs.std() / np.sqrt(len(logs)))
+
+
+def ratio_of_means(frame: pd.DataFrame, rule: str) -> tuple[float, float]:
+    """Mean error over cross-validation's mean error, with its jackknife standard error over the truths."""
+    sums = frame.groupby("case")[[f"error {rule}", "error cv"]].mean().to_numpy()
+    total, m = sums.sum(axis=0), len(sums)
+    without = (total[0] - sums[:, 0]) / (total[1] - sums[:, 1])
+    return float(total[0] / total[1]), float(np.sqrt((m - 1) ** 2 / m * without.var(ddof=1)))
+
+
+def auto_table(frame: pd.DataFrame) -> str:
+    """The table of errors of docs/auto-earth.md: null truths by mean errors, all others geometric."""
+    head = ("", "truths", "data sets", *RULES.values(), "seconds", "EarthCV's")
+    text = "| " + " | ".join(head) + " |\n" + "|---" * len(head) + "|\n"
+    for name, of in auto_groups(frame).items():
+        compare = ratio_of_means if "null" in name else over_cv
+        cells = [cell(*compare(of, rule)) for rule in RULES]
+        seconds = [f"{of[f'seconds {rule}'].median():.2f}" for rule in ("auto", "cv")]
+        columns = [name, str(of["case"].nunique()), str(len(of)), *cells, *seconds]
+        text += "| " + " | ".join(columns) + " |\n"
+    return text
+
+
+def coverage_table(frame: pd.DataFrame) -> str:
+    """How often intervals of 95 % hold a new observation, and the mean."""
+    head = ("", "data sets", "new observation", "5 % to 95 % of the data sets", "mean of y")
+    text = "| " + " | ".join(head) + " |\n" + "|---" * len(head) + "|\n"
+    for name, of in auto_groups(frame).items():
+        inside = of["inside"].dropna()
+        if len(inside) == 0:
+            continue
+        low, high = inside.quantile([0.05, 0.95])
+        of_mean = of["inside-mean"].dropna()
+        mean = f"{of_mean.mean():.3f}" if len(of_mean) else ""
+        columns = [name, str(len(inside)), f"{inside.mean():.3f}", f"{low:.3f} to {high:.3f}", mean]
+        text += "| " + " | ".join(columns) + " |\n"
+    return text
+
+
+MARKS = "<!-- {}: written by benchmarks/size_rules.py auto-report -->", "<!-- end of {} -->"
 
 
 def auto_report(rows: list[dict]) -> None:
-    """Print the tables of AutoEarth."""
-    rows = [row for row in rows if "error" in row and row["key"].startswith(("auto", "glm"))]
-    for row in rows:
-        null = row["kind"] == "null"
-        real = row["group"] == "real data"
-        varies = row.get("noise") not in (None, "normal", "t3")
-        row["groups"] = [row["group"] + (", null" if null else "")]
-        if row["key"].startswith("auto-"):
-            row["groups"].append(
-                ("all null truths, heteroscedastic" if varies else "all null truths, homoscedastic")
-                if null
-                else "all truths with signal"
-            )
-            if not null and row["group"] != "the 108":
-                row["groups"].append("the 40 with signal")
-        elif not real:
-            row["groups"].append("all GLM truths" + (", null" if null else " with signal"))
-    names = list(dict.fromkeys(group for row in rows for group in row["groups"]))
-    rules = ("auto", "auto-one", "default")
-    print(
-        "| group | cases | " + " | ".join(rules) + " | ratio of mean errors | seconds, auto / cv |"
-    )
-    print("|---" * 7 + "|")
-    for name in names:
-        of = [row for row in rows if name in row["groups"]]
-        cells = []
-        for rule in rules:
-            each: dict[str, list[float]] = {}
-            for row in of:
-                if min(row["error"][rule], row["error"]["cv"]) > 0:
-                    ratio = np.log(row["error"][rule] / row["error"]["cv"])
-                    each.setdefault(row["key"].rsplit("-", 1)[0], []).append(ratio)
-            means = np.array([np.mean(values) for values in each.values()])
-            ratio = float(np.exp(means.mean()))
-            spread = means.std(ddof=1) / np.sqrt(len(means)) if len(means) > 1 else np.nan
-            cells.append(cell(ratio, ratio * spread))
-        total = sum(r["error"]["auto"] for r in of) / sum(r["error"]["cv"] for r in of)
-        times = [float(np.median([r["seconds"][m] for r in of])) for m in ("auto", "cv")]
-        cases = len({row["key"].rsplit("-", 1)[0] for row in of})
-        columns = [name, str(cases), *cells, f"{total:.2f}", f"{times[0]:.2f} / {times[1]:.2f}"]
-        print("| " + " | ".join(columns) + " |")
-    print()
-    for name in names:
-        of = [row for row in rows if name in row["groups"] and "inside" in row]
-        if of:
-            known = [row["inside-mean"] for row in of if "inside-mean" in row]
-            of_mean = f", of the mean {np.mean(known):.3f}" if known else ""
-            inside = np.mean([row["inside"] for row in of])
-            print(f"coverage of 95 % intervals, {name}: {inside:.3f}{of_mean}")
+    """Write docs/auto-earth.csv, the tables of docs/auto-earth.md, and the figure."""
+    auto_frame(rows).to_csv(DOCS / "auto-earth.csv", index=False, float_format="%.5g")
+    frame = read_auto()
+    page = DOCS / "auto-earth.md"
+    text = page.read_text("utf-8")
+    for name, table in {"errors": auto_table(frame), "coverage": coverage_table(frame)}.items():
+        print(table)
+        begin, end = (mark.format(name) for mark in MARKS)
+        before, rest = text.split(begin)
+        text = f"{before}{begin}\n\n{table}\n{end}{rest.split(end)[1]}"
+    page.write_text(text, "utf-8")
     for varies in (False, True):
-        of = [
-            row for row in rows
-            if "varies" in row and (row["noise"] not in ("normal", "t3")) == varies
-        ]  # fmt: skip
-        if of:
-            kind = "heteroscedastic" if varies else "homoscedastic"
-            print(
-                f"varying noise found in {np.mean([r['varies'] for r in of]):.2f} of {kind} data sets"
-            )
+        of = frame[frame["varies"].notna() & (frame["noise"].isin(SHAPES) == varies)]
+        kind = "heteroscedastic" if varies else "homoscedastic"
+        print(f"varying noise found in {of['varies'].astype(float).mean():.2f} of {kind} data sets")
+    draw_auto(frame)
+
+
+def read_auto() -> pd.DataFrame:
+    """docs/auto-earth.csv."""
+    return pd.read_csv(DOCS / "auto-earth.csv", keep_default_na=False, na_values=[""])
+
+
+def draw_auto(frame: pd.DataFrame) -> None:
+    """The errors of all groups but the null ones, with two standard errors."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+
+    groups = {name: of for name, of in auto_groups(frame).items() if "null" not in name}
+    fig, ax = plt.subplots(figsize=(8, 0.9 + 0.42 * len(groups)), constrained_layout=True)
+    colours = {"auto": "tab:red", "auto-one": "tab:blue", "default": "0.5"}
+    for place, of in enumerate(reversed(groups.values())):
+        for shift, rule in zip((0.22, 0.0, -0.22), RULES, strict=True):
+            ratio, se = over_cv(of, rule)
+            bars = [
+                [ratio - ratio * np.exp(-2 * se / ratio)],
+                [ratio * np.exp(2 * se / ratio) - ratio],
+            ]
+            ax.errorbar(ratio, place + shift, xerr=bars, fmt="o", markersize=4, color=colours[rule])
+    for rule, label in RULES.items():
+        ax.errorbar([], [], xerr=[], fmt="o", markersize=4, color=colours[rule], label=label)
+    ax.axvline(1, color="grey", linewidth=0.8, linestyle="--")
+    ax.set_xscale("log")
+    ticks = [t for t in (0.2, 0.5, 1, 2, 5, 10) if ax.get_xlim()[0] <= t <= ax.get_xlim()[1]]
+    ax.set_xticks(ticks, [f"{t:g}" for t in ticks])
+    ax.minorticks_off()
+    labels = [f"{name} ({of['case'].nunique()})" for name, of in groups.items()]
+    ax.set_yticks(range(len(groups)), labels[::-1])
+    ax.set_xlabel("error over that of cross-validation of degree and penalty, ± 2 standard errors")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(frameon=False, fontsize=9)
+    fig.savefig(DOCS / "auto-earth.png", dpi=110)
 
 
 def real_data() -> dict[str, np.ndarray]:

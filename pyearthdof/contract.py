@@ -1,4 +1,4 @@
-"""The contract between fitting procedures and `pyearthdof.dof`: what they declare, and what a fit returns."""
+"""Interface between fitting procedures and `pyearthdof.dof`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import validate_data
 
-from ._utils.checks import by_position, refuse_huge
+from ._utils.checks import as_numbers, by_position, refuse_huge
 
 __all__ = ["Bound", "Fits", "PathFits", "Procedure", "SizeFits", "bind", "declares"]
 
@@ -28,13 +28,13 @@ class Fits:
     fitted : (n, m) array
         Fitted values.
     trace : (m,) array or None
-        tr S(y), where the fit can be written as S(y) y.
+        tr S(y), if the fit can be written as S(y) y.
     n_coef : (m,) array or None
         Number of free parameters.
     rank : (m,) array or None
-        rank(X_A) of the active set; None where there is no active set.
+        rank(X_A) of the active set; None without active set.
     refitted : (n, m) array or None
-        Least-squares fit on the active set, for the search cost `sdf`; None where there is none.
+        Least-squares fit on the active set, for the search cost `sdf`; None without active set.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class PathFits:
 class SizeFits:
     """Pruning sequences: row j belongs to response j, column k to models of k + 1 terms.
 
-    A size that a response does not reach has the values of its longest model.
+    Sizes that a response does not reach have the values of its largest model.
     """
 
     rss: np.ndarray
@@ -73,9 +73,9 @@ class SizeFits:
 
 
 class Bound:
-    """A procedure on one design: what depends on X alone was checked and computed once.
+    """A procedure bound to one design, with everything that depends on X alone computed once.
 
-    This one knows nothing better than the procedure's own `fit_many`; procedures that do have a subclass.
+    This class calls the procedure's `fit_many`; procedures with a faster way use a subclass.
     """
 
     engine: str | None = None  # "native" or "r" for MARS
@@ -88,24 +88,24 @@ class Bound:
 
     @property
     def versions(self) -> dict[str, str]:
-        """Versions of what computes beside Python."""
+        """Versions of the software that computes the fits."""
         return {}
 
     def fit_many(self, Y: np.ndarray, n_threads: int = 1) -> Fits:
-        """Fit every column of Y, which is finite and has the rows of X."""
+        """Fit every column of Y, validated by the caller."""
         return self.procedure.fit_many(self.X, Y)
 
 
 def bind(procedure: Any, X: Rows) -> Bound:
-    """The procedure on a design, whether it knows how to bind itself or has `fit_many` alone.
+    """Bind a procedure to a design, by its own `bind` or a plain `Bound`.
 
-    A class that overrides `fit_many` of one that binds means its own `fit_many`.
+    If a class overrides the `fit_many` of a base class with `bind`, its `fit_many` is used.
     """
     return procedure.bind(X) if declares(procedure, "bind") else Bound(procedure, X)
 
 
 def declares(procedure: object, name: str) -> bool:
-    """Whether a procedure has a method that holds for its `fit_many`, which no subclass has replaced."""
+    """Return whether a procedure has a method consistent with its `fit_many`."""
 
     def home(method: str) -> int:
         classes = type(procedure).__mro__
@@ -115,19 +115,19 @@ def declares(procedure: object, name: str) -> bool:
 
 
 class Procedure(RegressorMixin, BaseEstimator):
-    """A scikit-learn regressor that also has the paper's quantities of a fit.
+    """Base class of scikit-learn regressors that report the paper's quantities.
 
     After `fit`, `trace_` is tr S(y), `n_coef_` the number of free parameters, `rank_` the rank of the
-    active set where there is one, and `fitted_values_` the fit at the rows of X.
+    active set, if any, and `fitted_values_` the fit at the rows of X.
 
-    A subclass declares what is known about it as data:
+    Subclasses declare their properties as class attributes:
 
     is_linear
         The fit is S y with an S that does not depend on y, so df = tr(S) exactly.
     is_equivariant
         Shifting or scaling y shifts or scales the fit, and a constant y is fitted exactly.
     df_statistic
-        The name of the field of `Fits` whose mean over y is the df (None: unknown).
+        The field of `Fits` whose expectation is the df, or None.
 
     A procedure that selects columns of X may define `orthogonal_rule(X)`, which gives exact degrees of
     freedom on orthogonal columns. With u_j the columns scaled to length one, it returns how many of the
@@ -163,6 +163,7 @@ class Procedure(RegressorMixin, BaseEstimator):
         """X and y of a fit, as doubles."""
         by_position(X, y=y)
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        y = as_numbers("y", y, "be a vector of numbers")
         refuse_huge("X", X)
         refuse_huge("y", y)
         return X, y
@@ -180,16 +181,16 @@ class Procedure(RegressorMixin, BaseEstimator):
             self.rank_ = int(fits.rank[0])
 
     def score(self, X, y, sample_weight=None) -> float:
-        """R squared of the predictions for X, with the true y; `sample_weight` weights the rows."""
+        """Return R squared of the predictions at X for y, weighted by `sample_weight`."""
         y, sample_weight = by_position(X, y=y, sample_weight=sample_weight)
         return super().score(X, y, sample_weight)
 
     def bind(self, X: Rows) -> Bound:
-        """This procedure on a design, for many fits. Subclasses do here what depends on X alone."""
+        """Prepare a design for many fits; subclasses compute everything that depends on X alone."""
         return Bound(self, X)
 
     def fit_many(self, X: Rows, Y: np.ndarray) -> Fits:
-        """Fit every column of Y on the same X. Subclasses vectorise this; here is the plain loop."""
+        """Fit every column of Y on the same X. Subclasses may vectorise this loop."""
         Y = np.asarray(Y, dtype=float)
         fits = [clone(self).fit(X, y) for y in Y.T]
         return Fits(

@@ -1,4 +1,4 @@
-"""The errors that pyearthdof raises on purpose. Each message is one sentence that says what to do."""
+"""Errors and warnings of pyearthdof. Each message is one sentence that states the remedy."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 
 class PyEarthDofError(Exception):
-    """Base of every error that is ours."""
+    """Base class of all errors of pyearthdof."""
 
 
 class InvalidInputError(PyEarthDofError, ValueError):
-    """An argument or a data set was refused before any work began."""
+    """An argument or data set is invalid."""
 
 
 class TrainingRowsError(InvalidInputError, AttributeError):
-    """The training rows are needed, and the model was loaded from a file without them."""
+    """The method requires the training rows, and the model was loaded from a file without them."""
 
 
 class _NotAvailableError(PyEarthDofError):
@@ -42,21 +42,21 @@ class ExtraNotAvailableError(_NotAvailableError, ImportError):
 
 
 class RForkedError(PyEarthDofError, RuntimeError):
-    """This process was forked from one in which R was running, so its R must not be used."""
+    """This process was forked from one in which R was running, so R cannot be used."""
 
 
 class RError(PyEarthDofError, ValueError):
-    """R stopped with an error; the message is R's own."""
+    """R stopped with an error; the message is R's."""
 
 
 class RWarning(UserWarning):
-    """A warning that R gave while it computed."""
+    """A warning of R."""
 
 
 class SeparationWarning(UserWarning):
-    """The terms of a generalised linear model separate its response: the coefficients have no limit.
+    """The terms of a generalised linear model separate its response, so its coefficients diverge.
 
-    It replaces R's warnings of the same; `r_warnings` are all of R's for the fit, in R's order.
+    Replaces R's warnings on this; `r_warnings` are all warnings of R for the fit, in R's order.
     """
 
     def __init__(self, message: str = "", r_warnings: Sequence[str] = ()):
@@ -65,22 +65,28 @@ class SeparationWarning(UserWarning):
 
 
 class ExtrapolationWarning(UserWarning):
-    """Rows to predict at are outside of the range of the training rows."""
+    """Rows to predict are outside the range of the training rows."""
 
 
 class ColumnWarning(UserWarning):
-    """A column is taken as R takes it, but perhaps not as it was meant."""
+    """A column is treated as in R, but perhaps not as intended."""
 
 
 class MissingClassWarning(UserWarning):
-    """Some of the responses that were drawn for a classifier do not have all classes."""
+    """Some of the responses drawn for a classifier lack a class."""
 
 
 class FittingError(PyEarthDofError, RuntimeError):
-    """One repetition of a Monte Carlo run failed; the message names it and how to replay it.
+    """A repetition of a Monte Carlo run failed; the message explains how to replay it.
 
-    `repetition` is its number, counted from 0, `draws` names its random numbers, and `X` and `y` are the
-    design and the response that were fitted; each is None where it is not known.
+    Attributes
+    ----------
+    repetition : int or None
+        Number of the repetition, starting at 0.
+    draws : str or None
+        Its random numbers.
+    X, y : array or None
+        Design and response of the fit.
     """
 
     def __init__(self, message: str, *, repetition=None, draws=None, X=None, y=None):

@@ -256,7 +256,7 @@ def check_vector(name: str, values, n: int) -> np.ndarray:
     """A finite vector of length n."""
     try:
         values = np.asarray(values, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise refusal(name, values, "a vector of numbers") from None
     if values.shape != (n,):
         raise InvalidInputError(
@@ -275,7 +275,7 @@ def check_mean(mu, n: int) -> np.ndarray:
         return np.zeros(n)
     if isinstance(mu, str):
         raise refusal("mu", mu, "None, 'fitted', a number or a vector")
-    return check_vector("mu", np.full(n, mu, dtype=float) if isinstance(mu, Real) else mu, n)
+    return check_vector("mu", np.full(n, mu) if isinstance(mu, Real) else mu, n)
 
 
 def check_sigma(sigma, n: int) -> np.ndarray:

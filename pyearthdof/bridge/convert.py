@@ -161,7 +161,7 @@ def _texts(texts, ri):
     for text in texts:
         if re.search("[\0\ud800-\udfff]", text):
             raise InvalidInputError(
-                f"the text {text!r} cannot go to R, which holds no NUL and no broken UTF-8"
+                f"the text {text!r} cannot go to R, which supports no NUL and no broken UTF-8"
             )
     return ri.StrSexpVector(list(texts))
 

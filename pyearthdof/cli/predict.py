@@ -38,6 +38,10 @@ def predict(
         Literal["allow", "warn", "clip", "refuse"],
         typer.Option(help="Treatment of rows outside the training range."),
     ] = "allow",
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(help="A column of the table to print before the predictions; repeatable."),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Write the predictions to this file as CSV.")
     ] = None,
@@ -48,20 +52,35 @@ def predict(
 ):
     """Predict with a saved model, without R. Prints CSV with a header and one line per row.
 
-    Columns are named after the responses; classes are in the column `class`.
+    Columns are named after the responses, with the prefix `predicted_` if a kept column has that name;
+    classes are in the column `class`.
 
     Example: `pyearthdof predict model.json new.csv --interval prediction --out predicted.csv`
 
-    Example: `pyearthdof predict model.json new.csv --proba`
+    Example: `pyearthdof predict model.json new.csv --proba --keep id`
     """
     from .table import read_rows
 
     if out is not None:
         check_writable(out)
     estimator = _loaded(model, data)
-    X, _ = read_rows(estimator, data, (sep, decimal))
+    kept = list(dict.fromkeys(keep or ()))
+    X, table = read_rows(estimator, data, (sep, decimal), keep=kept)
     found = _predictions(estimator, X, scale, interval, level, proba, extrapolate)
-    _tell(found, out, plain=interval is None and not proba, quiet=quiet, as_json=as_json)
+    plain = interval is None and not proba and not kept
+    _tell(_beside(table[kept], found), out, plain=plain, quiet=quiet, as_json=as_json)
+
+
+def _beside(kept, found):
+    """The predictions beside the columns that are kept."""
+    import pandas as pd
+
+    names = {name: f"predicted_{name}" if name in kept.columns else name for name in found.columns}
+    if len({*kept.columns, *names.values()}) < kept.shape[1] + found.shape[1]:
+        raise InvalidInputError(
+            f"--keep={kept.columns[0]!r} but the columns of the predictions have that name, too"
+        )
+    return pd.concat([kept.reset_index(drop=True), found.rename(columns=names)], axis=1)
 
 
 def _loaded(path: Path, data: str | None):
@@ -129,6 +148,7 @@ def _tell(found, out: Path | None, *, plain: bool, quiet: bool, as_json: bool) -
             rows = found.to_numpy().tolist()
             print(json.dumps([row[0] for row in rows] if found.shape[1] == 1 else rows))
         else:
-            print(json.dumps(found.to_dict("records")))
+            rows = found.astype(object).where(found.notna(), None)
+            print(json.dumps(rows.to_dict("records")))
     elif out is None:
         print(found.to_csv(index=False).removesuffix("\n"))

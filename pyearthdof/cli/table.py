@@ -110,7 +110,7 @@ def read_table(
             elif is_numeric:
                 remedy = "" if factors is None else f", or take it for a factor by {option}"
                 raise InvalidInputError(
-                    f"{called}: the column {name!r} seems to hold numbers but {len(bad)} of its "
+                    f"{called}: the column {name!r} seems to contain numbers but {len(bad)} of its "
                     f"{n_cells} cells cannot be read as numbers: {_places(bad, data, sep)}; correct the "
                     f"file{remedy}"
                 )
@@ -124,17 +124,28 @@ def read_table(
     return table
 
 
-def read_rows(estimator, source: str, written: tuple[str, str], targets: Collection[str] = ()):
+def read_rows(
+    estimator,
+    source: str,
+    written: tuple[str, str],
+    targets: Collection[str] = (),
+    keep: Collection[str] = (),
+):
     """Return the predictors of a saved model in a table, which may lack the targets, and the table.
 
-    `written` are its separator and decimal mark.
+    `written` are its separator and decimal mark. Other columns to `keep` are read as text.
     """
     model = estimator.model_
     levels = {c.name: c.levels for c in model.raw_columns if c.kind in ("factor", "ordered")}
     is_text = isinstance(next(iter(getattr(estimator, "classes_", ())), None), str)
     used = [*model.raw_names, *targets]
-    texts = [*levels, *(targets if is_text else ())]
+    texts = [*levels, *(targets if is_text else ()), *(set(keep) - set(used))]
     table = read_table(source, *written, texts=texts, used=used)
+    for name in keep:
+        if name not in table.columns:
+            raise InvalidInputError(
+                f"--keep={name!r} but it should be one of {', '.join(map(str, table.columns))}"
+            )
     missing = [name for name in model.raw_names if name not in table.columns]
     if missing:
         raise InvalidInputError(f"{source} lacks the column {missing[0]!r} that the model needs")
@@ -201,11 +212,11 @@ def _data(source: str) -> bytes:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise InvalidInputError(
-            f"line {line} holds the byte 0x{data[error.start]:02x}, which is not UTF-8"
+            f"line {line} contains the byte 0x{data[error.start]:02x}, which is not UTF-8"
         ) from None
     if b"\0" in data:
         line = data.count(b"\n", 0, data.index(b"\0")) + 1
-        raise InvalidInputError(f"line {line} holds a NUL character")
+        raise InvalidInputError(f"line {line} contains a NUL character")
     return data
 
 
@@ -329,7 +340,9 @@ def split_target(
     if X.shape[1] == 0:
         raise InvalidInputError(f"there is no column beside the target {target!r}")
     if not classes and not pd.api.types.is_numeric_dtype(y):
-        raise InvalidInputError(f"the target {target!r} holds text but it should hold numbers")
+        raise InvalidInputError(
+            f"the target {target!r} contains text but it should contain numbers"
+        )
     if y.isna().any():
         raise InvalidInputError(f"the target {target!r} has missing values but it should have none")
     return X, y
@@ -358,7 +371,7 @@ def split_weights(table: pd.DataFrame, weights: str | None, targets: list[str]):
     values = table[weights]
     if not pd.api.types.is_numeric_dtype(values) or values.isna().any():
         raise InvalidInputError(
-            f"the column {weights!r} of weights should hold a number in each row"
+            f"the column {weights!r} of weights should contain a number in each row"
         )
     return table.drop(columns=weights), values.to_numpy(dtype=float)
 
@@ -378,7 +391,9 @@ def numbers_of(table: pd.DataFrame) -> np.ndarray:
 
     for column in Columns.learn(table).columns:
         if column.kind != "number":
-            raise InvalidInputError(f"column {column.name!r} holds text but it should hold numbers")
+            raise InvalidInputError(
+                f"column {column.name!r} contains text but it should contain numbers"
+            )
     values = table.to_numpy(dtype=float)
     check_finite(values, list(table.columns))
     return values

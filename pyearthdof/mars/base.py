@@ -1332,12 +1332,12 @@ loaded from a file without them: fit again, or pickle the estimator
         if file.kind is None:
             if hasattr(cls, "predict_proba"):
                 raise InvalidInputError(
-                    "the file holds a model but not the names of its classes: MarsModel.load reads it"
+                    "the file contains a model but not the names of its classes: MarsModel.load reads it"
                 )
             params = {name: value for name, value in params.items() if name in known}
         elif file.kind != cls.__name__:
             raise InvalidInputError(
-                f"the file holds a fitted {file.kind}, so {cls.__name__} does not read it: its own load "
+                f"the file contains a fitted {file.kind}, so {cls.__name__} does not read it: its own load "
                 "does"
             )
         estimator = cls(**check_params(known, params))

@@ -280,7 +280,7 @@ class Earth(MarsEstimator, Procedure):
         sample_weight : array, (n,), optional
             Case weights of all responses; requires the native engine.
         """
-        (sample_weight,) = by_position(X, sample_weight=sample_weight)
+        Y, sample_weight = by_position(X, Y=Y, sample_weight=sample_weight)
         bound = self.bind(X)
         weights = check_weights(sample_weight, len(bound.X))
         return bound.fit_many(check_many(Y, len(bound.X)), check_jobs(n_jobs), weights)
@@ -298,7 +298,7 @@ class Earth(MarsEstimator, Procedure):
         nks : sequence of int
         """
         nks = _check_nks(nks)
-        (sample_weight,) = by_position(X, sample_weight=sample_weight)
+        Y, sample_weight = by_position(X, Y=Y, sample_weight=sample_weight)
         bound = clone(self).set_params(nk=max(nks)).bind(X)
         weights = check_weights(sample_weight, len(bound.X))
         return bound.fit_path(check_many(Y, len(bound.X)), nks, check_jobs(n_jobs), weights)

@@ -93,6 +93,7 @@ class Mars(MarsEstimator, Procedure):
 
     def fit_many(self, X, Y) -> Fits:
         """Fit every column of Y on the same X with few calls to R."""
+        by_position(X, Y=Y)
         bound = self.bind(X)
         return bound.fit_many(check_many(Y, len(bound.X)))
 

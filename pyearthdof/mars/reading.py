@@ -76,7 +76,7 @@ def read_number(name, value) -> float:
     try:
         return float(value)
     except OverflowError:
-        raise InvalidInputError(f"{name} holds a number that is too large") from None
+        raise InvalidInputError(f"{name} contains a number that is too large") from None
 
 
 def read_integer(name, value) -> int:

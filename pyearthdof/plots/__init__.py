@@ -1,7 +1,7 @@
-"""Pictures of a fitted MARS model: what R's plot.earth, plotmo and plot.evimp draw.
+"""Plots of fitted MARS models, as R's plot.earth, plotmo and plot.evimp.
 
-Each function draws into the Axes it is given, or into a new pyplot figure, and returns its Axes; none
-of them shows or saves anything. matplotlib is imported by the first picture, not before.
+Each function draws into the given Axes or a new pyplot figure and returns its Axes, without showing or
+saving the figure. matplotlib is imported on first use.
 """
 
 from .classification import plot_calibration, plot_class_densities

@@ -24,11 +24,10 @@ STEPS = 201
 
 
 def plot_calibration(model, X, y, ax=None, *, response=-1, n_groups=10):
-    """Draw the share of a class that was observed against its predicted probability.
+    """Plot the observed frequency of a class against its predicted probability.
 
-    Rows are put into groups of similar probability; bars are 95 % intervals of Wilson for the share. A
-    model whose dots are on the diagonal means what it says. Rows that the model was not fitted on tell
-    more than the training rows.
+    Rows are grouped by probability; bars are 95 % Wilson intervals of the frequency. The dots of a calibrated
+    model lie on the diagonal. Use rows that were not used for the fit.
 
     Parameters
     ----------
@@ -36,13 +35,13 @@ def plot_calibration(model, X, y, ax=None, *, response=-1, n_groups=10):
         A fitted or loaded classifier.
     X : array or DataFrame
     y : array, (n,)
-        The classes of the rows.
+        Classes of the rows.
     ax : matplotlib Axes, optional
-        Where to draw, as in `plot_model_selection`; it is returned.
+        Axes to draw into, as in `plot_model_selection`.
     response : int or class, default -1
-        Which class, by index or name; the last by default.
+        Index or name of the class; the last by default.
     n_groups : int, default 10
-        Most groups.
+        Maximum number of groups.
 
     Examples
     --------
@@ -76,9 +75,9 @@ def plot_calibration(model, X, y, ax=None, *, response=-1, n_groups=10):
 
 
 def plot_class_densities(model, X, y, ax=None, *, response=-1):
-    """Draw how the predicted probability of a class is distributed in each class: R's plotd.
+    """Plot the distribution of the predicted probability of a class in each class, as R's plotd.
 
-    The arguments and what is returned are as in `plot_calibration`.
+    Arguments and result are as in `plot_calibration`.
 
     Examples
     --------

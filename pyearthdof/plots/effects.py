@@ -1,4 +1,4 @@
-"""The prediction against each predictor, and against pairs of them: R's plotmo."""
+"""Predictions against single predictors and pairs of them, as R's plotmo."""
 
 from __future__ import annotations
 
@@ -55,41 +55,44 @@ def plot_effects(
     bands=None,
     level=0.95,
 ):
-    """Draw the prediction against each predictor, and against pairs that interact, like R's plotmo.
+    """Plot the prediction against each predictor and each interacting pair, as R's plotmo.
 
-    The predictors that a panel does not show are held: numbers at their median, categories, strings and
-    booleans at their most frequent level. A pair of numbers is a filled contour, with the training
-    rows as dots; a pair with levels is one line per level (levels that predict the same share one).
-    Ticks below a curve are the training values.
+    Other predictors are fixed: numbers at their median, categories, strings and booleans at their most
+    frequent level. Pairs of numbers are filled contours, with the training rows as dots; pairs with
+    levels have one line per level (levels with equal predictions share a line). Ticks below a curve are
+    the training values.
 
-    All panels have one scale, as in plotmo. A contour is hatched where the prediction is beyond it and
-    beyond all predictions of the training rows: such corners are far from the data. The Axes are returned,
-    first of the features, then of the pairs.
+    All panels share one scale, as in plotmo. Contours are hatched where the prediction is outside the
+    scale and outside all predictions at training rows: these corners are far from the data.
 
     Parameters
     ----------
     model : Earth
-        A fitted model; for a classifier the predicted probability is drawn. Of a pipeline, or a search over
-        one, the Earth in its last step is drawn against the columns that reach it.
+        A fitted model; for classifiers, the predicted probability is drawn. For pipelines and searches, the
+        Earth in the last step is drawn against its input columns.
     X : array or DataFrame
-        The training rows, as in `fit`.
+        Training rows, as in `fit`.
     features : list of column names or positions, optional
-        A panel for each; default all that the model uses.
+        Columns to plot; default all that the model uses.
     pairs : list of pairs of names or positions, optional
-        A panel for each; default all that meet in a term of the model (and are in `features`, if
-        that is given). `pairs=[]` draws none.
+        Pairs to plot; default all that share a term of the model (and are in `features`, if given).
+        `pairs=[]` draws none.
     axes : matplotlib Axes, optional
-        As many as there are features and pairs; without them, a new pyplot figure.
+        One per feature and pair; by default a new pyplot figure.
     response : int or str, default 0
-        Which response, by index or name, where the model has several; the classes of a classifier
-        with more than two.
+        Index or name of the response, or of the class for more than two classes.
     at : {"median", "mean"} or dict
-        Where the other numbers are held; a dictionary gives values for some of the columns.
+        Values of the other numeric columns; a dictionary gives values for some columns.
     bands : {None, "prediction", "confidence", "both"}
-        Bands of the variance model around the curves of single predictors, as in
-        `Earth.predict_interval`; the one for new observations, for their mean, or both.
+        Bands of the variance model around curves of single predictors, as in `Earth.predict_interval`: for
+        new observations, for their mean, or both.
     level : float, default 0.95
         Coverage of the bands.
+
+    Returns
+    -------
+    array of matplotlib Axes
+        Features first, then pairs.
 
     Examples
     --------
@@ -149,7 +152,7 @@ def _choose(model, predictors, features, pairs) -> list[tuple[str, ...]]:
 
 def _check_pair(predictors, pair) -> tuple[str, str]:
     if isinstance(pair, str) or np.ndim(pair) != 1 or len(pair) != 2:
-        raise InvalidInputError(f"pairs holds {pair!r} but it should hold pairs of columns")
+        raise InvalidInputError(f"pairs holds {pair!r} but it should contain pairs of columns")
     first, second = (_column(predictors, column, "pairs") for column in pair)
     if first == second:
         raise InvalidInputError(f"pairs holds {first!r} with itself, but a pair is of two columns")

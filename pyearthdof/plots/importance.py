@@ -25,13 +25,12 @@ from .axes import (
 
 
 def plot_importance(model, ax=None):
-    """Draw the three importance criteria of `model.importance()`, the most important predictor on top.
+    """Plot the three importance criteria of `model.importance()`, the most important predictor on top.
 
-    gcv and rss are square roots, scaled to 100 as in R, on the lower axis; nsubsets, the number of
-    subsets of the pruning pass that use the predictor, is on the upper axis. A predictor that is in
-    such a subset but not in the chosen model is marked as unused. Of a model that is a mean of several, bars
-    show the standard deviation of what each predictor adds. The arguments and what is returned are
-    as in `plot_model_selection`.
+    The lower axis shows square roots of gcv and rss, scaled to 100 as in R, the upper axis nsubsets, the
+    number of subsets of the pruning pass that use the predictor. Predictors in subsets but not in the
+    selected model are marked as unused. For averaged models, bars show the standard deviation of the
+    contribution of each predictor. Arguments and result are as in `plot_model_selection`.
 
     Examples
     --------
@@ -108,10 +107,10 @@ def _draw_importance(ax, table, is_scaled: bool) -> None:
 
 
 def plot_contributions(model, X, row=0, ax=None, *, response=0, most=15):
-    """Draw what each term adds to the prediction of one row, from the intercept to the sum.
+    """Plot the contribution of each term to the prediction of one row, from the intercept to the sum.
 
-    The largest are on top; terms that add nothing, and those beyond `most`, are one bar. With a generalised
-    linear model the sum is the linear predictor, as in `Earth.contributions`.
+    The largest contributions are on top; zero contributions and those beyond `most` share one bar. For a
+    generalised linear model, the sum is the linear predictor, as in `Earth.contributions`.
 
     Parameters
     ----------
@@ -120,13 +119,13 @@ def plot_contributions(model, X, row=0, ax=None, *, response=0, most=15):
     X : array or DataFrame
         Rows for `predict`.
     row : int, default 0
-        Which of them, by position.
+        Position of the row.
     ax : matplotlib Axes, optional
-        Where to draw, as in `plot_model_selection`; it is returned.
+        Axes to draw into, as in `plot_model_selection`.
     response : int or str, default 0
-        Which response, by index or name, where the model has several.
+        Index or name of the response, if there are several.
     most : int, default 15
-        Bars for single terms.
+        Maximum number of bars for single terms.
 
     Examples
     --------

@@ -30,24 +30,27 @@ N_NAMED = 3  # residuals that are named by their row
 
 
 def plot_residuals(model, y=None, axes=None, *, response=0):
-    """Draw the four panels of R's plot.earth for the training rows.
+    """Plot the four panels of R's plot.earth for the training rows.
 
-    Model selection (see `plot_model_selection`); the cumulative distribution of the absolute
-    residuals, with the sizes below which 50%, 90%, 95% and all of them are; the residuals against the
-    fitted values, with R's lowess smooth; and the residuals against normal quantiles, with the line
-    through the quartiles. The three largest residuals are named by their row, counted from 0.
+    Model selection (see `plot_model_selection`); cumulative distribution of the absolute residuals, with
+    their 50 %, 90 %, 95 % and 100 % quantiles; residuals against fitted values, with R's lowess smooth;
+    and residuals against normal quantiles, with the line through the quartiles. The three largest
+    residuals are labelled by their row, starting at 0.
 
     Parameters
     ----------
     model : Earth
         A fitted model.
     y : array, (n,) or (n, n_responses), optional
-        The observed responses, or classes, of the training rows; without it, `model.residuals_` is
-        drawn.
+        Responses or classes of the training rows; by default `model.residuals_` is drawn.
     axes : four matplotlib Axes, optional
-        Where to draw; without them, a new pyplot figure.
+        Axes to draw into; by default a new pyplot figure.
     response : int or str, default 0
-        Which response, by index or name, where the model has several.
+        Index or name of the response, if there are several.
+
+    Returns
+    -------
+    (4,) array of matplotlib Axes
 
     Examples
     --------

@@ -31,19 +31,23 @@ NEEDED = ("rss_per_subset_", "gcv_per_subset_", "prune_terms_", "dirs_", "n_term
 
 
 def plot_model_selection(model, ax=None):
-    """Draw GRSq and RSq of the best model of each size, and how many predictors it uses.
+    """Plot GRSq, RSq and the number of predictors of the best model of each size.
 
-    The first panel of R's plot.earth. The vertical line marks the size that was chosen. The scale is
-    that of the models with two terms or more: the intercept alone, where both are 0, may be below it.
-    A model with `pmethod="cv"`, or cross-validated with `keepxy=True`, also has the R squared of each size
-    on the rows left out, of every fold and their mean. With "cv" the highest mean is the size chosen.
+    The first panel of R's plot.earth. The vertical line marks the selected size. The scale covers models
+    with two or more terms. For `pmethod="cv"`, and for cross-validation with `keepxy=True`, the
+    out-of-fold R squared of each size is drawn for every fold and on average; "cv" selects the maximum of
+    the mean.
 
     Parameters
     ----------
     model : Earth
         A fitted model.
     ax : matplotlib Axes, optional
-        Where to draw; without it, a new pyplot figure.
+        Axes to draw into; by default a new pyplot figure.
+
+    Returns
+    -------
+    matplotlib Axes
 
     Examples
     --------
@@ -145,18 +149,22 @@ def selection_limits(curves, chosen) -> tuple[float, float]:
 
 
 def plot_models(models, axes=None, *, response=0):
-    """Draw model selection and the sizes of the residuals of several models in one picture.
+    """Plot model selection and residuals of several models in one figure, as R's plot.earth.models.
 
-    R's `plot.earth.models`: GRSq against the number of terms, with the chosen sizes as dots, and the
-    cumulative distribution of the absolute residuals at the training rows.
+    GRSq against the number of terms, with the selected sizes as dots, and the cumulative distribution of
+    the absolute residuals at the training rows.
 
     Parameters
     ----------
     models : dict of names and fitted models, or a list of models
     axes : two matplotlib Axes, optional
-        Where to draw, and what is returned; without them, a new pyplot figure.
+        Axes to draw into; by default a new pyplot figure.
     response : int or str, default 0
-        As in `plot_residuals`.
+        Index or name of the response, if there are several.
+
+    Returns
+    -------
+    (2,) array of matplotlib Axes
 
     Examples
     --------
@@ -226,16 +234,16 @@ def _draw_selection(ax, model, look) -> None:
 
 
 def plot_sizes(found, ax=None):
-    """Draw actual and nominal degrees of freedom against the number of terms, and the chosen size.
+    """Plot actual and nominal degrees of freedom against the number of terms, and the selected size.
 
-    The band has the intervals of 95 %; beyond the sizes that noise reaches the curve is extended, and
-    dashed.
+    The band shows 95 % confidence intervals. Beyond the sizes reached by noise, the curve is extrapolated
+    and dashed.
 
     Parameters
     ----------
     found : SizeCurve, SizeChoice, or an AutoEarth of one response
     ax : matplotlib Axes, optional
-        Where to draw, as in `plot_model_selection`; it is returned.
+        Axes to draw into, as in `plot_model_selection`.
 
     Examples
     --------

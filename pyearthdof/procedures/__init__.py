@@ -1,7 +1,7 @@
-"""The paper's fitting procedures beside MARS: each a scikit-learn regressor that reports its df.
+"""Fitting procedures of the paper other than MARS, as scikit-learn regressors.
 
-Not importable from the top of the package: `Ridge` or `Lasso` there would shadow scikit-learn's, whose
-penalties are scaled otherwise. A name is imported on first use.
+They are not exported at the top level, where `Ridge` and `Lasso` could be confused with scikit-learn's, whose
+penalties are scaled differently. Names are imported on first use.
 """
 
 from .._utils.lazy import lazy_names

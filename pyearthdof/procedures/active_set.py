@@ -1,4 +1,4 @@
-"""Linear procedures that pick columns of X: what best subset and the lassos share."""
+"""Base classes of linear procedures that select columns of X: best subset and the lassos."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .linear import BindingProcedure, LinearPrediction
 
 @dataclass(frozen=True)
 class CompactDesign:
-    """X and the columns of Y in an orthonormal basis of the columns of X, free of units.
+    """X and Y in an orthonormal basis of the columns of X, without units.
 
-    All inner products that a least-squares criterion needs survive, in r = min(n, p) rows instead of n.
-    The columns of R and the responses have length one, so that tolerances mean the same at every
-    scale. In these units the coefficients are gamma_j = beta_j * x_norm_j / y_norm.
+    Preserves all inner products of a least-squares criterion, with r = min(n, p) rows instead of n. The
+    columns of R and the responses have length one, so tolerances do not depend on the scale. In these
+    units the coefficients are gamma_j = beta_j * x_norm_j / y_norm.
     """
 
     R: np.ndarray  # (r, p); a column without variation is zero
@@ -37,7 +37,7 @@ class CompactDesign:
         return CompactColumns.of(X, fit_intercept).with_responses(Y)
 
     def original_units(self, gamma: np.ndarray) -> np.ndarray:
-        """Coefficients for X and Y from those for R and Z, (p, m)."""
+        """Convert coefficients for R and Z to those for X and Y, (p, m)."""
         return gamma * self.y_norm / self.x_norm[:, None]
 
 
@@ -75,7 +75,7 @@ class CompactColumns:
 
 
 def _unit_columns(A: np.ndarray, noise_of: np.ndarray | None = None):
-    """Columns of length one, and the lengths. Where centring left only rounding noise: zeros."""
+    """Scale columns to length one; columns of rounding errors after centring become zero."""
     norm = np.linalg.norm(A, axis=0)
     empty = norm == 0
     if noise_of is not None:
@@ -85,7 +85,7 @@ def _unit_columns(A: np.ndarray, noise_of: np.ndarray | None = None):
 
 
 def least_squares_on(design: CompactDesign, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Least squares of column j of Z on the columns of R with active[:, j]; coefficients and ranks.
+    """Regress column j of Z on the columns of R with active[:, j]; return coefficients and ranks.
 
     Responses with the same active set are solved together.
     """
@@ -104,11 +104,10 @@ def least_squares_on(design: CompactDesign, active: np.ndarray) -> tuple[np.ndar
 
 
 class ActiveSetRegression(LinearPrediction, BindingProcedure, ABC):
-    """A linear fit on an active set that is chosen by looking at y.
+    """A linear fit on an active set that depends on y.
 
-    A subclass says which columns are active (`_select`) and, where the fit is not least squares on
-    them, with which coefficients and which trace. With an intercept, the column of ones counts as
-    one more coefficient that is always there: in `n_coef_`, `rank_` and `trace_`.
+    Subclasses define the active columns (`_select`) and, unless the fit is least squares, coefficients
+    and trace. An intercept counts as one more coefficient in `n_coef_`, `rank_` and `trace_`.
     """
 
     def fit(self, X, y):
@@ -125,19 +124,19 @@ class ActiveSetRegression(LinearPrediction, BindingProcedure, ABC):
         return self
 
     def bind(self, X) -> Bound:
-        """This procedure on a design X, which is decomposed once."""
+        """Prepare the design X for many fits by decomposing it once."""
         X = check_array(X, dtype=np.float64, input_name="X")
         return _BoundActiveSet(self, CompactColumns.of(X, self.fit_intercept))
 
     @abstractmethod
     def _select(self, design, *, single):
-        """Active sets (p, m), and coefficients for R and Z or None for least squares on them.
+        """Return active sets (p, m), and coefficients for R and Z, or None for least squares.
 
-        Here a subclass checks its arguments. `single` says that `fit` asks, not `fit_many`.
+        Subclasses validate their arguments here. `single` is True in `fit` and False in `fit_many`.
         """
 
     def _trace(self, design, gamma, rank):
-        """tr S(y) without the intercept's share: for a projection its rank (Proposition 1)."""
+        """Return tr S(y) without the intercept: for a projection, its rank (Proposition 1)."""
         return rank.astype(float)
 
     def _fits(self, X, design, active, gamma) -> tuple[Fits, np.ndarray]:

@@ -1,4 +1,4 @@
-"""The lasso as the limit of ridge regressions whose penalties follow the coefficients.
+"""The lasso as the limit of ridge regressions with adaptive penalties.
 
 |u| <= u^2 / (2|v|) + |v| / 2, with equality at u = v. So with the last iterate in place of v, every
 generalised ridge regression
@@ -16,7 +16,7 @@ from scipy.linalg import qr
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array
 
-from .._utils.checks import check_count, check_positive, check_responses, check_sizes
+from .._utils.checks import by_position, check_count, check_positive, check_responses, check_sizes
 from .._utils.warnings import warn_user
 from ..contract import Fits, Procedure
 from ..exceptions import InvalidInputError
@@ -32,14 +32,15 @@ class IterativeRidge(LinearPrediction, Procedure):
     Parameters
     ----------
     lam : float
-        The lasso's penalty beside the unhalved residual sum of squares, positive.
+        Lasso penalty, positive; the residual sum of squares is not halved.
     tol : float or None
         Smallest ``|beta_j|`` in the weights, and the change of the coefficients at which the iteration
         ends, in the units of the coefficients. None is eps^(1/3), about 6e-6, which comes within
         about 5e-3 of the lasso on data of unit scale; 1e-8 comes within 1e-4.
     max_iter : int
-        Most iterations after the first ridge regression.
+        Maximum number of iterations after the first ridge regression.
     fit_intercept : bool
+        Whether to fit an intercept, which is not penalised.
 
     Attributes
     ----------
@@ -50,7 +51,7 @@ class IterativeRidge(LinearPrediction, Procedure):
     trace_ : float
         tr S(y) of the last ridge regression, so that the fit is S(y) y.
     n_coef_ : int
-        Number of coefficients above `tol` in size. Both count the intercept as one.
+        Number of coefficients with absolute value above `tol`. Both include the intercept.
     fitted_values_ : array
 
     Examples
@@ -83,6 +84,7 @@ class IterativeRidge(LinearPrediction, Procedure):
 
     def fit_many(self, X, Y) -> Fits:
         """Fit all columns of Y on X together; each stops at its own convergence."""
+        by_position(X, Y=Y)
         X = check_array(X, dtype=np.float64, input_name="X")
         Y = check_responses(Y, len(X))
         return self._fit_columns(X, Y, self._check_parameters(), None)[0]

@@ -67,9 +67,9 @@ class Lasso(_LassoSelection):
     Parameters
     ----------
     lam : float
-        The penalty, positive. It is 2 n times scikit-learn's alpha and glmnet's lambda.
+        Penalty, positive: 2 n times scikit-learn's alpha and glmnet's lambda.
     fit_intercept : bool
-        Whether to add an intercept, which is not penalised.
+        Whether to fit an intercept, which is not penalised.
 
     Attributes
     ----------
@@ -79,9 +79,9 @@ class Lasso(_LassoSelection):
     refitted_values_ : array
         Least squares on the active set, which is the relaxed lasso.
     trace_, delta_ : float
-        tr S(y), and the search cost of Theorem 1: `trace_ + delta_` equals `n_coef_`.
+        tr S(y) and the search cost of Theorem 1; `trace_ + delta_` equals `n_coef_`.
     n_coef_, rank_ : int
-        Number of nonzero coefficients, with the intercept; its mean over y is the df.
+        Number of nonzero coefficients including the intercept; its expectation is the df.
 
     Examples
     --------
@@ -123,8 +123,12 @@ class RelaxedLasso(_LassoSelection):
 
     Attributes
     ----------
-    As `Lasso` has them, but for `delta_`. The fit is its own least-squares refit, and `trace_`, `n_coef_` and
-    `rank_` are the number of active columns, with the intercept (Proposition 1: sdf = msdf).
+    coef_, intercept_ : array and float
+    active_ : array of the lasso's active columns
+    fitted_values_, refitted_values_ : arrays
+        The fit; it is its own least-squares refit.
+    trace_, n_coef_, rank_ : float and ints
+        Number of active columns including the intercept (Proposition 1: sdf = msdf).
 
     Examples
     --------
@@ -136,7 +140,7 @@ class RelaxedLasso(_LassoSelection):
     """
 
     def orthogonal_rule(self, X):
-        """Thresholds of the columns of X, if they are orthogonal: see `Procedure`."""
+        """Return thresholds of the columns of X if they are orthogonal; see `Procedure`."""
         return self.lam / 2 / np.linalg.norm(X, axis=0)
 
     def _select(self, design, *, single):
@@ -145,7 +149,7 @@ class RelaxedLasso(_LassoSelection):
 
 @dataclass(frozen=True)
 class LassoPath:
-    """The lasso along a grid of penalties, and Theorem 1 at each; row l belongs to lam[l].
+    """Lasso solutions along a grid of penalties, with Theorem 1; row l belongs to lam[l].
 
     Attributes
     ----------
@@ -173,16 +177,16 @@ class LassoPath:
 
 
 def lasso_path(X, y, lams=None) -> LassoPath:
-    """Lasso solutions without intercept along a grid of penalties, each with its Theorem 1.
+    """Compute lasso solutions without intercept along a grid of penalties, with Theorem 1.
 
     Parameters
     ----------
     X, y : arrays
     lams : array or None
-        Penalties in the paper's scaling, in any order; the path has them falling. None takes
-        glmnet's grid: 100 penalties, evenly spaced on the log scale from the smallest that gives
-        zero coefficients down to 1e-4 of it (0.01 for p >= n), cut where the fit explains 0.999
-        of y or a step gains less than 1e-5 of what is explained.
+        Penalties in the paper's scaling, sorted in decreasing order. None selects glmnet's grid: 100
+        penalties, evenly spaced on the log scale from the smallest that gives zero coefficients down to
+        1e-4 of it (0.01 for p >= n), cut where the fit explains 0.999 of y or a step gains less than 1e-5
+        of what is explained.
 
     Examples
     --------
@@ -229,7 +233,7 @@ def _glmnet_grid(X, y):
 
 
 def _glmnet_stop(X, y, coef) -> int:
-    """How many points of the path glmnet would keep."""
+    """Return the number of points of the path that glmnet keeps."""
     explained = 1 - np.sum((y - coef @ X.T) ** 2, axis=1) / np.sum(y**2)
     for last in range(_MIN_STEPS - 1, len(coef)):
         gain = explained[last] - explained[last - 1]
@@ -272,13 +276,16 @@ def _warn_unless(converged):
 
 @dataclass(frozen=True)
 class TheoremOne:
-    """The two sides of Theorem 1 at one solution.
+    """Both sides of Theorem 1 at one solution.
 
     Attributes
     ----------
     n_nonzero : int
-    trace, delta : float
-        tr S(y) and the search cost: `trace + delta` equals `n_nonzero`.
+        Number of nonzero coefficients.
+    trace : float
+        tr S(y).
+    delta : float
+        The search cost: `trace + delta` equals `n_nonzero`.
 
     Examples
     --------
@@ -295,18 +302,19 @@ class TheoremOne:
 
 
 def lasso_derivative(X, coef) -> np.ndarray:
-    """d beta / d y of a lasso solution, (p, n): least squares on the active set, zero elsewhere.
+    """Compute d beta / d y of a lasso solution, (p, n): least squares on the active set, zero elsewhere.
 
-    The signs and the active set do not change with a small change of y, so beta_A moves as
-    (X_A'X_A)^-1 X_A' dy.
+    Small changes of y do not change the signs and the active set, so d beta_A = (X_A'X_A)^-1 X_A' dy.
 
     Parameters
     ----------
     X : (n, p) array
     coef : (p,) array
+        The solution.
 
     Examples
     --------
+    >>> import numpy as np
     >>> from pyearthdof.procedures.lasso import lasso_derivative
     >>> lasso_derivative(np.eye(3), [0.0, 2.0, 0.0]).tolist()
     [[0.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]
@@ -320,25 +328,26 @@ def lasso_derivative(X, coef) -> np.ndarray:
 
 
 def theorem_one(X, coef, lam, *, derivative=None, floor=None) -> TheoremOne:
-    """tr S(y) and delta at a lasso solution.
+    """Compute tr S(y) and delta at a lasso solution.
 
     Parameters
     ----------
     X : (n, p) array
-        As the coefficients belong to it: centred if there is an intercept.
+        Design of the coefficients: centred if there is an intercept.
     coef : (p,) array
         The lasso's coefficients.
     lam : float
-        The penalty, beside the unhalved residual sum of squares.
+        Penalty; the residual sum of squares is not halved.
     derivative : (p, n) array or None
-        d beta / d y; None takes the exact one, `lasso_derivative`.
+        d beta / d y; None computes it exactly by `lasso_derivative`.
     floor : float or None
-        None drops the zero coefficients, which is exact. The paper replaces them by 1e-7 instead.
+        None omits zero coefficients, which is exact. The paper replaces them by 1e-7.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from pyearthdof.procedures.lasso import Lasso, theorem_one
+    >>> from pyearthdof.procedures.lasso import Lasso
+    >>> from pyearthdof.procedures.lasso import theorem_one
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((100, 20))
     >>> y = X[:, :3].sum(axis=1) + rng.standard_normal(100)

@@ -14,29 +14,37 @@ from scipy.sparse import csr_matrix
 from scipy.spatial import cKDTree
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from .._utils.checks import check_count, check_flag, check_number, check_responses, refuse_huge
+from .._utils.checks import (
+    by_position,
+    check_count,
+    check_flag,
+    check_number,
+    check_responses,
+    refuse_huge,
+)
 from ..contract import Bound, Fits, Procedure
 from ..exceptions import InvalidInputError
 
 
 class LinearPrediction:
-    """For a procedure that learns `coef_` and `intercept_`."""
+    """Mixin with `predict` for procedures with `coef_` and `intercept_`."""
 
     coef_: np.ndarray
     intercept_: float
 
     def predict(self, X) -> np.ndarray:
-        """X @ coef_ + intercept_."""
+        """Predict X @ coef_ + intercept_."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         return X @ self.coef_ + self.intercept_
 
 
 class BindingProcedure(Procedure):
-    """A procedure whose `bind` checks X; a subclass has no `fit_many` of its own."""
+    """Procedure whose `bind` validates X; subclasses do not override `fit_many`."""
 
     def fit_many(self, X, Y) -> Fits:
         """Fit every column of Y, (n, m), on the same X, (n, p)."""
+        by_position(X, Y=Y)
         bound = self.bind(X)
         return bound.fit_many(check_responses(Y, len(X)))
 
@@ -118,9 +126,9 @@ class _ColumnSpace:
 
 
 class _LinearRegression(LinearPrediction, BindingProcedure):
-    """Base class of least squares and ridge: both are X times a coefficient vector.
+    """Base class of least squares and ridge.
 
-    A subclass gives `_smoother(X)`: a decomposition of X and the shrinkage of each direction.
+    Subclasses define `_smoother(X)`: a decomposition of X and the shrinkage of each direction.
     """
 
     is_linear = True
@@ -128,7 +136,7 @@ class _LinearRegression(LinearPrediction, BindingProcedure):
 
     @property
     def is_equivariant(self) -> bool:  # type: ignore[override]
-        """A constant y is fitted exactly only when there is an intercept."""
+        """Whether the procedure has an intercept, without which a constant y is not fitted exactly."""
         return bool(self.fit_intercept)
 
     def _check_arguments(self):
@@ -144,7 +152,7 @@ class _LinearRegression(LinearPrediction, BindingProcedure):
         return self
 
     def bind(self, X) -> _BoundLinear:
-        """This procedure on a design X, which is decomposed once."""
+        """Prepare the design X for many fits by decomposing it once."""
         self._check_arguments()
         X = check_array(X, dtype=np.float64, input_name="X")
         refuse_huge("X", X)
@@ -169,23 +177,25 @@ class _BoundLinear(Bound):
 
 
 class LeastSquares(_LinearRegression):
-    """Ordinary least squares; the design may be rank deficient or wider than long.
+    """Ordinary least squares, for designs of any rank.
 
-    tr(S) is the rank of the design. Where the design does not determine the coefficients, those of
-    least norm are taken, for columns scaled to length one.
+    tr(S) is the rank of the design. If the coefficients are not unique, those of minimum norm for columns of
+    length one are used.
 
     Parameters
     ----------
     fit_intercept : bool, default False
-        Add a constant column. The paper has none.
+        Whether to fit an intercept. The paper does not.
 
     Attributes
     ----------
     coef_, intercept_ : (p,) array, float
     fitted_values_, refitted_values_ : (n,) array
-        The fit at the rows of X; the active set is all columns, so both are the same.
-    trace_, rank_, n_coef_ : float, int, int
-        tr(S), which is the rank of the design, and the number of coefficients, the intercept included.
+        Fit at the rows of X; both are equal, because all columns are active.
+    trace_, rank_ : float, int
+        tr(S), which is the rank of the design.
+    n_coef_ : int
+        Number of coefficients including the intercept.
 
     Examples
     --------
@@ -208,16 +218,15 @@ class LeastSquares(_LinearRegression):
 class Ridge(_LinearRegression):
     """Ridge regression, minimising ||y - X b||^2 + lam ||b||^2.
 
-    tr(S) is the sum of d^2 / (d^2 + lam) over the singular values d of the design. The intercept,
-    if there is one, is not penalised and adds one. `sklearn.linear_model.Ridge(alpha)` has the same
-    scaling.
+    tr(S) is the sum of d^2 / (d^2 + lam) over the singular values d of the design, plus 1 for an
+    intercept, which is not penalised. `sklearn.linear_model.Ridge(alpha)` has the same scaling.
 
     Parameters
     ----------
     lam : float
-        Penalty, not negative.
+        Penalty, nonnegative.
     fit_intercept : bool, default False
-        Add a constant that is not penalised. The paper has none.
+        Whether to fit an unpenalised intercept. The paper does not.
 
     Attributes
     ----------
@@ -255,8 +264,8 @@ class Ridge(_LinearRegression):
 class NearestNeighbors(BindingProcedure):
     """Average of the responses of the k nearest observations (Euclidean distance).
 
-    Observations that tie for the last places share them equally, so the fit does not depend on the
-    order of the rows. tr(S) is n/k as long as no point occurs more than k times.
+    Observations tied for the last place share it equally, so the fit does not depend on the order of the
+    rows. tr(S) is n/k unless a point occurs more than k times.
 
     Parameters
     ----------
@@ -266,8 +275,10 @@ class NearestNeighbors(BindingProcedure):
     Attributes
     ----------
     fitted_values_ : (n,) array
-    trace_, n_coef_ : float
-        tr(S), and n/k, the number of neighbourhoods that would not overlap.
+    trace_ : float
+        tr(S).
+    n_coef_ : float
+        n/k, the number of disjoint neighbourhoods.
 
     Examples
     --------
@@ -294,7 +305,7 @@ class NearestNeighbors(BindingProcedure):
         return self
 
     def bind(self, X) -> Bound:
-        """This procedure on a design X, whose neighbours are found once."""
+        """Prepare the design X for many fits by finding neighbours once."""
         X = check_array(X, dtype=np.float64, input_name="X")
         k = _check_k(self.k, len(X))
         return _BoundNeighbors(_neighbour_weights(X, X, k), len(X) / k)
@@ -321,7 +332,7 @@ def _check_k(k, n: int) -> int:
 
 
 def _neighbour_weights(points, queries, k):
-    """The rows of S: 1/k for each of the k nearest points; ties at the edge share what is left."""
+    """Return the rows of S: 1/k for each of the k nearest points, where ties share the rest."""
     unit = np.abs(points).max() or 1.0  # squared distances must neither overflow nor vanish
     points, queries = points / unit, queries / unit
     tree = cKDTree(points)

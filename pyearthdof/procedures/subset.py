@@ -1,4 +1,4 @@
-"""Best subset regression: for every size the columns with the least residual sum of squares.
+"""Best subset regression: for every size, the columns with the smallest residual sum of squares.
 
 The search is a branch and bound over the tree of Gatu and Kontoghiorghes (2006). A node is an
 ordered set of columns of which the first k must stay; its triangular factor gives the residual sum
@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.utils.validation import check_array, check_X_y
 
 from .. import _core
-from .._utils.checks import check_count, check_number, check_responses
+from .._utils.checks import by_position, check_count, check_number, check_responses
 from ..contract import Fits
 from ..exceptions import InvalidInputError
 from .active_set import ActiveSetRegression, CompactDesign, least_squares_on
@@ -26,7 +26,7 @@ _DEPENDENT = 1e-10
 
 @dataclass(frozen=True)
 class BestSubsets:
-    """The best subset of every size; entry s belongs to size s, from 0 on.
+    """Best subsets of every size; entry s belongs to size s, starting at 0.
 
     Attributes
     ----------
@@ -54,16 +54,16 @@ class BestSubsets:
 
 
 def best_subsets(X, y, max_size=None, fit_intercept=False) -> BestSubsets:
-    """The best subset of every size from 0 on.
+    """Find the best subset of every size, starting at 0.
 
     Parameters
     ----------
     X : (n, p) array
     y : (n,) array
     max_size : int or None
-        The largest size; None is the rank of X.
+        Largest size; None stands for the rank of X.
     fit_intercept : bool
-        Whether a column of ones is always in the model.
+        Whether to fit an intercept.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def best_subsets(X, y, max_size=None, fit_intercept=False) -> BestSubsets:
 
 
 class BestSubset(ActiveSetRegression):
-    """Least squares on the best subset, of a given size or under a price on each column.
+    """Least squares on the best subset, of a given size or with a penalty per column.
 
     Minimises ||y - X b||^2 among all b with `size` nonzero coefficients, or
     ||y - X b||^2 + lam ||b||_0 over all b (the paper's section on best subset regression). The
@@ -100,22 +100,22 @@ class BestSubset(ActiveSetRegression):
     size : int or None
         Number of columns, at most the rank of X. Give either `size` or `lam`.
     lam : float or None
-        Price of a column in units of the residual sum of squares.
+        Penalty per column in units of the residual sum of squares.
     fit_intercept : bool
-        Whether a column of ones is always in the model, beside the `size` chosen ones.
+        Whether to fit an intercept in addition to the `size` columns.
 
     Attributes
     ----------
     coef_, intercept_ : array and float
-    active_ : array of the chosen columns
+    active_ : array of the selected columns
     subsets_ : tuple
-        The best subset of every size from 0 to `size`, or to the rank of X under `lam`.
+        Best subsets of every size from 0 to `size`, or to the rank of X with `lam`.
     rss_per_size_ : array
         Their residual sums of squares.
     fitted_values_, refitted_values_ : arrays
         The fit; it is its own least-squares refit.
     trace_, n_coef_, rank_ : floats and ints
-        All three count the columns in the model.
+        Number of columns in the model.
 
     Examples
     --------
@@ -134,6 +134,7 @@ class BestSubset(ActiveSetRegression):
 
     def fit_many_sizes(self, X, Y) -> dict[int, Fits]:
         """Fits of every size from 1 to `size` (None: the rank of X), one search per column of Y."""
+        by_position(X, Y=Y)
         X = check_array(X, dtype=np.float64, input_name="X")
         Y = check_responses(Y, len(X))
         design = CompactDesign.build(X, Y, self.fit_intercept)

@@ -15,15 +15,15 @@ class RegressionTree(BindingProcedure):
     """Greedy CART on the sum of squares, complete to a depth, without pruning.
 
     Every node above the depth is split at the variable and the cut that reduce the sum of squares
-    most. It is not split where that is impossible or useless: one observation, equal rows of X, or
-    equal y. Cuts lie midway between neighbouring values; x <= cut goes left. Of equally good splits
-    the first variable and its lowest cut win, so that a fit does not depend on a random state.
+    most, unless it has one observation, equal rows of X, or equal y. Cuts lie midway between neighbouring
+    values; x <= cut goes left. Ties are resolved by the first variable and its lowest cut, so fits do not
+    depend on a random state.
     The fit at a row is the mean of its leaf: tr S(y) is the number of leaves.
 
     Parameters
     ----------
     depth : int
-        Number of splits on the way to a leaf, at most; 0 is the mean of y.
+        Maximum number of splits above a leaf; 0 gives the mean of y.
 
     Attributes
     ----------

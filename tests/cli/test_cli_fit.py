@@ -171,9 +171,11 @@ def test_numbers_are_classes_where_that_is_asked_for(run, table, tmp_path):
     assert code == 0, err
     assert EarthClassifier.load(saved).classes_.tolist() == [2, 0, 1]
     code, _, err = run("fit", data, "--target", "group", "--threshold", 0.3)
-    assert code == 2 and "--threshold is given but the target holds numbers: add --classify" in err
+    assert (
+        code == 2 and "--threshold is given but the target contains numbers: add --classify" in err
+    )
     code, _, err = run("fit", table, "--target", "y", "--target", "size")
-    assert code == 2 and "the target 'size' holds text but it should hold numbers" in err
+    assert code == 2 and "the target 'size' contains text but it should contain numbers" in err
 
 
 def test_intervals(run, table, tmp_path):
@@ -192,6 +194,23 @@ def test_intervals(run, table, tmp_path):
     assert code == 2 and "intervals need a variance model" in err
     code, _, err = run("predict", plain, data, "--proba")
     assert code == 2 and "--proba is given but the model is no classifier" in err
+
+
+def test_columns_are_kept_beside_the_predictions(run, table, tmp_path):
+    saved, data = tmp_path / "model.json", columns(table, "a", "y")
+    assert run("fit", data, "--target", "y", "--save", saved)[0] == 0
+    new = tmp_path / "new.csv"
+    new.write_text("id,a,y,note\n007,0.5,1.50,x\n008,-1.0,,\n")
+    values = Earth.load(saved).predict(pd.read_csv(new)[["a"]]).tolist()
+    code, out, _ = run("predict", saved, new, "--keep", "id", "--keep", "a")
+    assert code == 0
+    assert out.splitlines() == ["id,a,y", f"007,0.5,{values[0]!r}", f"008,-1.0,{values[1]!r}"]
+    code, out, _ = run("predict", saved, new, "--keep", "y", "--keep", "note", "--json")
+    first, second = json.loads(out)
+    assert first == {"y": "1.50", "note": "x", "predicted_y": values[0]}
+    assert second == {"y": None, "note": None, "predicted_y": values[1]}
+    code, _, err = run("predict", saved, new, "--keep", "no")
+    assert code == 2 and "--keep='no' but it should be one of id, a, y, note" in err
 
 
 def test_predictions_outside_of_the_range(run, table, tmp_path):

@@ -43,7 +43,7 @@ REFUSED = {
     "no names, no rows": (",,\n", "no name for column 1"),
     "an open quote": ('y,a\n1,"2\n3,4\n', "line 2: unexpected end of data"),
     "text after a quote": ('y,a\n1,"2"3\n', "line 2: ',' expected after '\"'"),
-    "NUL": ("y,a\n1,2\n3,\0\n", "line 3 holds a NUL character"),
+    "NUL": ("y,a\n1,2\n3,\0\n", "line 3 contains a NUL character"),
     "nothing": ("", "it is empty"),
     "blank lines": ("\n \n\t\n", "it is empty"),
 }  # fmt: skip
@@ -71,9 +71,9 @@ def test_a_table_of_another_shape_is_refused(tmp_path, monkeypatch, capsys, name
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"y,a\n1,caf\xe9\n", "line 2 holds the byte 0xe9, which is not UTF-8"),
-        ("y,a\n1,2\n".encode("utf-16"), "line 1 holds the byte 0xff"),
-        (b"\x80\n", "line 1 holds the byte 0x80"),
+        (b"y,a\n1,caf\xe9\n", "line 2 contains the byte 0xe9, which is not UTF-8"),
+        ("y,a\n1,2\n".encode("utf-16"), "line 1 contains the byte 0xff"),
+        (b"\x80\n", "line 1 contains the byte 0x80"),
     ],
 )
 def test_what_is_not_utf_8_is_refused(tmp_path, content, message):
@@ -166,7 +166,7 @@ class TestCellsThatAreNoNumbers:
             read_table(str(file), factors=[])
         found = str(stop.value)
         assert found.startswith(
-            f"{file}: the column 'a' seems to hold numbers but 1 of its 60 cells"
+            f"{file}: the column 'a' seems to contain numbers but 1 of its 60 cells"
         )
         assert f": {text!r} in row 4 (line 5); correct the file" in found
         assert found.endswith("or take it for a factor by --factor a") and "\n" not in found
@@ -181,7 +181,9 @@ class TestCellsThatAreNoNumbers:
     @pytest.mark.parametrize("text", ["1_000", "1,000", "0x10", "12 %", "$3"])
     def test_all_of_them(self, tmp_path, text):
         file = written(tmp_path, rows_with(a=[(k, text) for k in range(60)]))
-        with pytest.raises(InvalidInputError, match="'a' seems to hold numbers but 60 of its 60"):
+        with pytest.raises(
+            InvalidInputError, match="'a' seems to contain numbers but 60 of its 60"
+        ):
             read_table(str(file))
 
     def test_texts_are_texts(self, tmp_path):

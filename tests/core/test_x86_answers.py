@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import platform
 
 import numpy as np
@@ -10,10 +11,15 @@ import pytest
 from tests.support import x86_answers
 
 LIBC, VERSION = platform.libc_ver()
-SAME_LIBRARY = LIBC == "glibc" and tuple(map(int, VERSION.split(".")[:2])) >= (2, 28)
+# For processors without fused operations glibc has another exp and pow: there this exp ends in 854p+5.
+SAME_LIBRARY = (
+    LIBC == "glibc"
+    and tuple(map(int, VERSION.split(".")[:2])) >= (2, 28)
+    and math.exp(3.625).hex() == "0x1.2c32a20e4f855p+5"
+)
 
 
-@pytest.mark.skipif(not SAME_LIBRARY, reason="exp, log and pow are those of glibc 2.28 or later")
+@pytest.mark.skipif(not SAME_LIBRARY, reason="exp, log or pow is not that of glibc 2.28 with FMA")
 def test_all_problems_to_the_bit():
     assert len(x86_answers.stored()) == x86_answers.COUNT
     assert dict(x86_answers.differences()) == {}

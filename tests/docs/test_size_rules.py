@@ -64,3 +64,32 @@ def test_the_page_shows_the_numbers(script):
     # size by actual df is no worse than cross-validation, within two errors
     best = script.summary(truths).loc["aicc"]
     assert best["ratio"] - 2 * best["se"] <= 1.03
+
+
+def test_the_page_of_auto_earth_shows_the_numbers(script):
+    """And they are as good as AutoEarth promises."""
+    frame = script.read_auto()
+    page = (ROOT / "docs" / "auto-earth.md").read_text("utf-8")
+    assert script.auto_table(frame) in page and script.coverage_table(frame) in page
+    groups = script.auto_groups(frame)
+    assert set(script.GROUPS) | {"all truths with signal", "real data"} <= set(groups)
+    for name, of in groups.items():
+        compare = script.ratio_of_means if "null" in name else script.over_cv
+        ratio, se = compare(of, "auto")
+        assert ratio <= 1.05 + 2 * se, name
+    for name in ("all truths with signal", "real data"):
+        assert script.over_cv(groups[name], "auto")[0] <= 0.90
+        assert 0.93 <= groups[name]["inside"].mean() <= 0.97
+    assert script.ratio_of_means(groups["null, homoscedastic"], "auto")[0] <= 1.0
+    assert frame["seconds auto"].median() <= frame["seconds cv"].median()
+
+
+def test_groups_of_null_truths_go_by_mean_errors(script):
+    frame = pd.DataFrame(
+        {"case": ["a", "b", "c"], "error auto": [1.0, 2.0, 0.0], "error cv": [2.0, 1.0, 1e-9]}
+    )
+    ratio, se = script.ratio_of_means(frame, "auto")
+    without = [2.0 / (1 + 1e-9), 1.0 / (2 + 1e-9), 1.0]
+    assert ratio == pytest.approx(1.0)
+    assert se == pytest.approx(np.sqrt(4 / 3 * np.var(without, ddof=1)))
+    assert script.over_cv(frame, "auto")[0] == pytest.approx(1.0)

@@ -625,7 +625,7 @@ class TestBadInput:
             ({"features": [9]}, "features holds 9 but X has 5 columns"),
             ({"features": [], "pairs": []}, "features and pairs are both empty"),
             ({"pairs": [("temp", "x")]}, "pairs holds 'x'"),
-            ({"pairs": ["temp"]}, "pairs holds 'temp' but it should hold pairs"),
+            ({"pairs": ["temp"]}, "pairs holds 'temp' but it should contain pairs"),
             ({"pairs": [("temp", "temp")]}, "pairs holds 'temp' with itself"),
             ({"axes": []}, "axes has 0 Axes but this picture needs 5"),
             ({"features": "vis", "axes": [3]}, r"axes\[0\]=3 but it should be a matplotlib Axes"),
@@ -654,7 +654,7 @@ class TestBadInput:
             InvalidInputError, match=r"X has shape \(121, 4\) but the model needs 5"
         ):
             plots.plot_effects(bare, X.to_numpy()[:, :4])
-        with pytest.raises(InvalidInputError, match="X is a list but it should hold numbers"):
+        with pytest.raises(InvalidInputError, match="X is a list but it should contain numbers"):
             plots.plot_effects(bare, [["a"] * 5])
         with pytest.raises(InvalidInputError, match="X has no rows"):
             plots.plot_effects(model, X.iloc[:0])
@@ -670,7 +670,7 @@ class TestBadInput:
         ("options", "message"),
         [
             ({"y": [1.0, 2.0]}, r"y has shape \(2,\) but the model was fitted on shape \(121,\)"),
-            ({"y": ["a"] * 121}, "y is a list but it should hold numbers"),
+            ({"y": ["a"] * 121}, "y is a list but it should contain numbers"),
             ({"y": [np.nan] * 121}, "y contains NaN or infinity"),
             ({"axes": "no"}, "axes has 1 Axes but this picture needs 4"),
             ({"axes": [1, 2, 3, 4]}, r"axes\[0\]=1 but it should be a matplotlib Axes"),

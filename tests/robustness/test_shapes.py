@@ -3,14 +3,17 @@
 import numpy as np
 import pytest
 
-from pyearthdof import Earth, _core
+from pyearthdof import Earth, _core, degrees_of_freedom
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.procedures import (
     BestSubset,
     IterativeRidge,
     Lasso,
+    LeastSquares,
     RegressionTree,
     RelaxedLasso,
+    Ridge,
+    SmoothingSpline,
     lasso_path,
     theorem_one,
 )
@@ -105,13 +108,28 @@ def test_a_path_needs_sizes(nks):
         Earth(thresh=0, pmethod="none", engine="native").fit_path(X, X[:, :1], nks)
 
 
-@pytest.mark.parametrize("kind", [">f8", "longdouble", ">i4", "float16"])
-def test_a_lasso_takes_other_numbers(kind):
+@pytest.mark.parametrize("kind", [">f8", "longdouble", ">i4", "float16", "U20"])
+@pytest.mark.parametrize("procedure", [Lasso(lam=0.1), IterativeRidge(1.0), Ridge(1.0)])
+def test_procedures_take_other_numbers(procedure, kind):
     y = np.abs(X[:, 0]).round(1) * 10
-    found = Lasso(lam=0.1).fit(X, y.astype(kind))
-    np.testing.assert_allclose(
-        found.coef_, Lasso(lam=0.1).fit(X, y.astype(kind).astype(float)).coef_
-    )
+    found = procedure.fit(X, y.astype(kind)).predict(X)
+    np.testing.assert_allclose(found, procedure.fit(X, y.astype(kind).astype(float)).predict(X))
+
+
+@pytest.mark.parametrize("procedure", [LeastSquares(), RegressionTree(2), SmoothingSpline(df=4)])
+@pytest.mark.parametrize("kind", ["M8[D]", "m8[D]", "words"])
+def test_procedures_refuse_what_is_no_number(procedure, kind):
+    words = np.array(["a", "b"] * (len(X) // 2))
+    y = words if kind == "words" else np.arange(len(X)).astype(kind)
+    with pytest.raises(
+        InvalidInputError, match=r"y is a ndarray but it should be a vector of numbers"
+    ):
+        procedure.fit(X[:, :1], y)
+
+
+def test_a_mean_beyond_doubles_is_refused():
+    with pytest.raises(InvalidInputError, match="mu="):
+        degrees_of_freedom(LeastSquares(), X, mu=10**400)
 
 
 @pytest.mark.parametrize(

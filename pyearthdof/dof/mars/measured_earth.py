@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from ..._utils.checks import by_position
 from ...contract import Bound, Fits, Rows
 from ...mars.base import check_many
 from ...mars.data.training import TrainingData
@@ -52,6 +53,7 @@ class MeasuredEarth(EarthMeta):
 
     def fit_many(self, X: Rows, Y: np.ndarray) -> Fits:
         """Fit every column of Y on the same X; what depends on X alone is measured once."""
+        by_position(X, Y=Y)
         bound = self.bind(X)
         return bound.fit_many(check_many(Y, len(bound.X)))
 
@@ -71,4 +73,6 @@ class OneByOne(Bound):
     def fit_many(self, Y: np.ndarray, n_threads: int = 1) -> Fits:
         models = [self.fit(y) for y in Y.T]
         terms = np.array([model.n_terms_ for model in models])
-        return Fits(np.column_stack([model.fitted_values_ for model in models]), terms, terms)
+        # an average of projections is no projection: its terms are no trace
+        trace = None if any(model.model_.is_merged for model in models) else terms
+        return Fits(np.column_stack([model.fitted_values_ for model in models]), trace, terms)

@@ -44,7 +44,8 @@ def naive_df(model: Any, fits: Any = None) -> float | None:
     `fits` is its fit. MARS counts its own nominal degrees of freedom, with earth's default penalty where
     its own is -1, as after a choice of the size; a tree has its leaves, a linear model its nonzero
     coefficients, a smoother its trace. Of K classes one has coefficients that follow from the others'. An
-    ensemble has more leaves than there are observations; tr S(y) is taken.
+    ensemble has more leaves than there are observations; tr S(y) is taken. A mean of several MARS models
+    has no conventional count.
     """
     last = last_step(model)
     if is_ensemble(last):
@@ -60,7 +61,9 @@ def naive_df(model: Any, fits: Any = None) -> float | None:
     return None
 
 
-def _of_mars(model: Any) -> float:
+def _of_mars(model: Any) -> float | None:
+    if model.model_.is_merged:
+        return None
     if model.penalty_ >= 0:
         return float(model.nominal_df_)
     earth = getattr(model, "estimator_", model)

@@ -206,8 +206,8 @@ def learn_column(name: Any, values: pd.Series, called: str) -> Column:
     if pd.api.types.is_object_dtype(dtype) or pd.api.types.is_string_dtype(dtype):
         return _learn_objects(name, values, called)
     raise InvalidInputError(
-        f"column {name!r} of {called} has the type {dtype} but it should hold numbers, booleans, strings or "
-        "categories"
+        f"column {name!r} of {called} has the type {dtype} but it should contain numbers, booleans, strings "
+        "or categories"
     )
 
 
@@ -223,8 +223,8 @@ def _learn_objects(name: str, values: pd.Series, called: str) -> Column:
         return Column(name, "number")
     odd = next(v for v in present if not isinstance(v, numbers.Real))
     raise InvalidInputError(
-        f"column {name!r} of {called} holds {str(odd)[:40]!r} among other things but it should hold numbers, "
-        "booleans, strings or categories only"
+        f"column {name!r} of {called} holds {str(odd)[:40]!r} among other things but it should contain "
+        "numbers, booleans, strings or categories only"
     )
 
 
@@ -359,12 +359,12 @@ def power_name(k: int) -> str:
 
 def _read_column(entry: Any) -> Column:
     if not isinstance(entry, Mapping) or set(entry) - {"fill"} != {"name", "kind", "levels"}:
-        raise InvalidInputError("columns holds an entry without exactly name, kind and levels")
+        raise InvalidInputError("columns contains an entry without exactly name, kind and levels")
     fill = saved.read_number("columns", entry["fill"]) if "fill" in entry else None
     name, kind, levels = entry["name"], entry["kind"], entry["levels"]
     if not isinstance(name, str) or kind not in KINDS or not isinstance(levels, list):
         raise InvalidInputError(
-            f"columns holds a wrong name, kind or list of levels: {str(name)[:40]!r}"
+            f"columns contains a wrong name, kind or list of levels: {str(name)[:40]!r}"
         )
     if not all(isinstance(level, str) for level in levels) or len(set(levels)) < len(levels):
         raise InvalidInputError(f"the levels of column {name[:40]!r} should be different texts")
@@ -389,8 +389,8 @@ def check_masked(name: str, data: Any) -> None:
     """Refuse masked values."""
     if isinstance(data, np.ma.MaskedArray) and np.ma.is_masked(data):
         raise InvalidInputError(
-            f"{name} is a masked array with {np.ma.count_masked(data)} masked value(s), but it should hold "
-            "a value everywhere: fill them, or leave their rows out"
+            f"{name} is a masked array with {np.ma.count_masked(data)} masked value(s), but it should "
+            "contain a value everywhere: fill them, or drop their rows"
         )
 
 
@@ -399,7 +399,7 @@ def check_kind(name: str, data: Any) -> None:
 
     >>> check_kind("y", np.array(["2020-01-01"], dtype="M8[D]"))
     Traceback (most recent call last):
-    pyearthdof.exceptions.InvalidInputError: y has the type datetime64[D] but it should hold numbers
+    pyearthdof.exceptions.InvalidInputError: y has the type datetime64[D] but it should contain numbers
     """
     check_masked(name, data)
     if not isinstance(data, pd.DataFrame):
@@ -423,7 +423,7 @@ def _check_values(name: str, values: Any) -> None:
     if dtype.kind not in _CONVERTED:
         complex_data = "Complex data not supported: " if dtype.kind == "c" else ""
         raise InvalidInputError(
-            f"{complex_data}{name} has the type {dtype} but it should hold numbers"
+            f"{complex_data}{name} has the type {dtype} but it should contain numbers"
         )
     if dtype.kind == "O":
         objects = np.ravel(np.asarray(values, dtype=object))
@@ -431,13 +431,13 @@ def _check_values(name: str, values: Any) -> None:
         if odd is not None:
             found = f"holds {str(odd)[:40]!r} (a {type(odd).__name__})"
             found = found if isinstance(dtype, np.dtype) else f"has the type {dtype}"
-            raise InvalidInputError(f"{name} {found} but it should hold numbers")
+            raise InvalidInputError(f"{name} {found} but it should contain numbers")
         huge = next(
             (v for v in objects if isinstance(v, int) and v.bit_length() > _MOST_BITS), None
         )
         if huge is not None:
             raise InvalidInputError(
-                f"{name} holds an integer of {huge.bit_length()} bits but it should hold numbers that a "
+                f"{name} holds an integer of {huge.bit_length()} bits but it should contain numbers that a "
                 "double can hold, up to 1.8e308"
             )
 
@@ -544,7 +544,7 @@ def frame_of_mapping(data: Mapping) -> tuple[pd.DataFrame, dict[str, MatrixColum
             )
     lengths = {len(values) for values in columns.values()}
     if len(lengths) != 1:
-        raise InvalidInputError("data holds no columns, or columns of different lengths")
+        raise InvalidInputError("data contains no columns, or columns of different lengths")
     return pd.DataFrame(columns), matrices
 
 

@@ -78,7 +78,7 @@ def check_training_data(estimator: Any, X: Any, y: Any) -> tuple[np.ndarray, np.
     design = check_design(estimator, X)
     if design.columns is not None:
         name = next(c.name for c in design.columns.columns if c.kind != "number")
-        raise InvalidInputError(f"column {name!r} of X should hold numbers")
+        raise InvalidInputError(f"column {name!r} of X should contain numbers")
     responses = check_responses(estimator, y, len(design.values))
     if responses.values.ndim != 1:
         raise InvalidInputError(f"y has shape {responses.values.shape} but it should be one column")
@@ -131,7 +131,7 @@ def _floats(estimator: Any, X: Any, **options: Any) -> np.ndarray:
         if not _is_text_error(error):
             raise
         raise InvalidInputError(
-            f"X is a {type(X).__name__} with texts ({error}) but it should hold numbers, or be a "
+            f"X is a {type(X).__name__} with texts ({error}) but it should contain numbers, or be a "
             "DataFrame, whose columns of texts are factors"
         ) from None
 
@@ -207,12 +207,12 @@ def _converted(estimator: Any, y: Any) -> np.ndarray:
         found = _check_y(_numbers(y), multi_output=several, y_numeric=True, estimator=estimator)
         return np.asarray(found, dtype=np.float64)
     except TypeError as error:  # Python's own words for an object that is no number
-        raise InvalidInputError(f"y should hold numbers: {error}") from None
+        raise InvalidInputError(f"y should contain numbers: {error}") from None
     except ValueError as error:
         if not _is_text_error(error):
             raise
         raise InvalidInputError(
-            f"y holds texts ({error}) but it should hold numbers; EarthClassifier takes classes"
+            f"y holds texts ({error}) but it should contain numbers; EarthClassifier takes classes"
         ) from None
 
 
@@ -293,7 +293,7 @@ def check_subset(subset: Any, n_samples: int) -> np.ndarray | None:
         raise InvalidInputError(f"subset has {len(subset)} row(s) but a minimum of 2 is required")
     if len(subset) == n_samples > 2 and np.isin(subset, (0, 1)).all():
         raise InvalidInputError(
-            f"subset holds {n_samples} numbers that are 0 or 1, one for each row, but a mask should hold "
+            f"subset holds {n_samples} numbers that are 0 or 1, one for each row, but a mask should contain "
             "True and False: pass subset.astype(bool), or the numbers of the rows"
         )
     if subset.min() < 0 or subset.max() >= n_samples:
@@ -399,7 +399,7 @@ def numbers_of_array(X: Any) -> np.ndarray:
         is_frame = isinstance(X, pd.DataFrame)
         return X.to_numpy(float, na_value=np.nan) if is_frame else np.asarray(X, dtype=float)
     except (TypeError, ValueError) as error:
-        raise InvalidInputError(f"X should hold numbers: {error}") from None
+        raise InvalidInputError(f"X should contain numbers: {error}") from None
 
 
 def default_names(n_features: int) -> tuple[str, ...]:
@@ -429,7 +429,7 @@ def check_weights(weights: Any, n_samples: int) -> np.ndarray | None:
     try:
         weights = np.array(weights, dtype=np.float64)  # a copy, as of the responses
     except (TypeError, ValueError) as error:
-        raise InvalidInputError(f"sample_weight should hold numbers: {error}") from None
+        raise InvalidInputError(f"sample_weight should contain numbers: {error}") from None
     if weights.ndim == 0:
         weights = np.full(n_samples, float(weights))
     if weights.shape != (n_samples,):

@@ -270,12 +270,12 @@ def _numbers_of(
 
 def _read(entry: Any) -> ColumnRange:
     if not isinstance(entry, Mapping) or "name" not in entry:
-        raise InvalidInputError("ranges holds an entry without a name")
+        raise InvalidInputError("ranges contains an entry without a name")
     name = saved.read_text("ranges", entry["name"])
     if set(entry) == {"name", "counts"}:
         counts = saved.read_indices(f"ranges of {name[:40]!r}", entry["counts"]).tolist()
         if min(counts, default=0) < 0 or not counts:
-            raise InvalidInputError(f"ranges of column {name[:40]!r} should hold counts")
+            raise InvalidInputError(f"ranges of column {name[:40]!r} should contain counts")
         return ColumnRange(name, counts=tuple(counts))
     if set(entry) != {"name", *_NUMBERS}:
         raise InvalidInputError(

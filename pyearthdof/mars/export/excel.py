@@ -226,7 +226,7 @@ def _workbook(model, X: Any, type: str) -> bytes:
             )
     except openpyxl.utils.exceptions.IllegalCharacterError as error:
         raise InvalidInputError(
-            f"a workbook cannot hold the control character in {str(error)[:60]!r}"
+            f"a workbook cannot contain the control character in {str(error)[:60]!r}"
         ) from error
     stream = io.BytesIO()
     book.save(stream)

@@ -452,11 +452,13 @@ def read_term(entry, variables) -> tuple[tuple[int, int], ...]:
         values = saved.read_indices("a term of the formula", pair).tolist()
         if len(values) != 2 or not 0 <= values[0] < len(variables) or values[1] not in (1, 2):
             raise InvalidInputError(
-                "a term of the formula should hold pairs of variable and coding"
+                "a term of the formula should contain pairs of variable and coding"
             )
         pairs.append((values[0], values[1]))
     if not pairs or len({v for v, _ in pairs}) < len(pairs):
-        raise InvalidInputError("a term of the formula should hold one variable or more, each once")
+        raise InvalidInputError(
+            "a term of the formula should contain one variable or more, each once"
+        )
     return tuple(pairs)
 
 

@@ -133,7 +133,7 @@ def frame_of_formula(data, matrices: Mapping[str, MatrixColumn] | None = None) -
         raise InvalidInputError("data has no rows or no columns that a formula could use")
     for name, matrix in matrices.items():
         if any(columns.get(part, Column("", "")).kind != "number" for part in matrix.parts):
-            raise InvalidInputError(f"data[{name!r}] is a matrix but it should hold numbers")
+            raise InvalidInputError(f"data[{name!r}] is a matrix but it should contain numbers")
     return FormulaFrame(columns, units, odd, values, len(data), matrices, data)
 
 

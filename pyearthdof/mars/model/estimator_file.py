@@ -146,15 +146,15 @@ def _check_file(file: EstimatorFile) -> None:
     model, rows, raw = file.model, file.rows, file.model.raw_names
     names = file.feature_names_in
     if names is not None and (len(names) != len(raw) or len(set(names)) < len(names)):
-        raise InvalidInputError(f"feature_names_in should hold {len(raw)} different names")
+        raise InvalidInputError(f"feature_names_in should contain {len(raw)} different names")
     if (file.classes is not None) != (file.kind == CLASSIFIER):
         raise InvalidInputError("estimator.classes should be there for a classifier, and only then")
     if file.classes is not None:
         n_classes = max(2, len(model.response_names))
         if len(file.classes) != n_classes or len(set(file.classes.tolist())) < n_classes:
-            raise InvalidInputError("estimator.classes should hold each class of the model once")
+            raise InvalidInputError("estimator.classes should contain each class of the model once")
     if rows.importances is not None and len(rows.importances) != len(raw):
-        raise InvalidInputError(f"estimator.importances should hold {len(raw)} numbers")
+        raise InvalidInputError(f"estimator.importances should contain {len(raw)} numbers")
     if rows.offset is not None and not (model.formula is not None and model.formula.has_offset):
         raise InvalidInputError("estimator.offset_shown is there but the model has no offset")
     if file.cv is not None:

@@ -451,9 +451,9 @@ def check_model(model: MarsModel) -> None:
             )
     n_terms = shape[0]
     if len(model.selected) == 0 or not all(0 <= t < n_terms for t in model.selected):
-        raise InvalidInputError(f"selected should hold indices from 0 to {n_terms - 1}")
+        raise InvalidInputError(f"selected should contain indices from 0 to {n_terms - 1}")
     if len(set(model.selected.tolist())) != len(model.selected):
-        raise InvalidInputError("selected holds an index twice")
+        raise InvalidInputError("selected contains an index twice")
     if model.dirs[model.selected[0]].any():
         raise InvalidInputError("selected should begin with the intercept")
     _check_responses(model)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ..._utils.checks import as_numbers, check_level
+from ..._utils.checks import as_numbers, by_position, check_level
 from ..._utils.files import write_whole
 from ..._utils.html import ShowsItself
 from ...exceptions import InvalidInputError
@@ -37,6 +37,7 @@ def write_report(
         path = os.fspath(path)
     except TypeError:
         raise InvalidInputError(f"path={path!r:.80} but it should be the name of a file") from None
+    by_position(X, y=y)
     new = None if X is None else _new_rows(estimator, X, y)
     if X is None and y is not None:
         raise InvalidInputError("y is given but X is None: it should be the rows of y")

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from ... import _core
 from ..._utils.checks import (
+    as_numbers,
     by_position,
     check_count,
     check_positive,
@@ -191,6 +192,7 @@ class UnivariateProcedure(Procedure, ABC):
 
     def fit_many(self, X, Y) -> Fits:
         """Fit every column of Y, (n, m), on X, (n, 1) or (n,); the basis is computed once."""
+        by_position(X, Y=Y)
         self._check_arguments()
         X = check_array(_as_matrix(X), dtype=np.float64, input_name="X", estimator=self)
         refuse_huge("X", X)
@@ -203,9 +205,10 @@ class UnivariateProcedure(Procedure, ABC):
 
     def _check_xy(self, X, y):
         X, y = validate_data(self, _as_matrix(X), y, dtype=np.float64, y_numeric=True)
+        y = as_numbers("y", y, "be a vector of numbers")
         refuse_huge("X", X)
         refuse_huge("y", y)
-        return self._column(X), np.asarray(y, dtype=float)
+        return self._column(X), y
 
     def _check_new(self, X):
         check_is_fitted(self)

@@ -65,7 +65,7 @@ class _MonotoneSpline(UnivariateProcedure):
 
     @abstractmethod
     def _problem(self, x) -> _Problem:
-        """The problem to solve on these x."""
+        """Return the problem for these x."""
 
     def _fit(self, x, y) -> None:
         problem = self._problem(x)
@@ -86,29 +86,30 @@ class _MonotoneSpline(UnivariateProcedure):
 
 
 class MonotoneCubicSpline(_MonotoneSpline):
-    """The cubic spline of `CubicSpline` with coefficients in order.
+    """`CubicSpline` with ordered coefficients.
 
-    Its df is the expected number of different coefficients (the paper's proposition on monotone
-    cubic splines), which is tr S(y). Outside the data a straight line goes on, still monotone.
+    Its df is the expected number of distinct coefficients (Proposition 2 of the paper), tr S(y). Outside
+    the data the spline is linear and monotone.
 
     Parameters
     ----------
     n_basis : int
         Number J of basis functions, at least 4.
     increasing : bool, default True
+        Whether the spline is increasing instead of decreasing.
 
     Attributes
     ----------
     coef_, knots_, fitted_values_, n_coef_
         As in `CubicSpline`.
     unique_coef_ : array
-        The different values among the coefficients, increasing.
+        Distinct values of the coefficients, increasing.
     trace_ : float
-        tr S(y), the number of different coefficients.
+        tr S(y), the number of distinct coefficients.
 
     Notes
     -----
-    The fit follows shifts and positive multiples of y; -y is another problem.
+    The fit is equivariant to shifts and positive multiples of y, but not to -y.
 
     Examples
     --------
@@ -138,23 +139,31 @@ class MonotoneCubicSpline(_MonotoneSpline):
 
 
 class MonotoneSmoothingSpline(_MonotoneSpline):
-    """A smoothing spline with coefficients in order.
+    """Smoothing spline with ordered coefficients.
 
     Minimises ``|y - B g|^2 + lam g' Omega g`` with x scaled to [0, 1], knots as R's `smooth.spline`
     chooses them, and the paper's small ridge eps^(1/3) on the diagonal of Omega. Outside the data
-    it goes on as a straight line, still monotone. The ridge pulls the level towards zero by a factor of
-    about 1 - 6e-6 J lam / n.
+    the spline is linear and monotone.
 
     Parameters
     ----------
     lam : float
         Penalty, above zero.
     increasing : bool, default True
+        Whether the spline is increasing instead of decreasing.
 
     Attributes
     ----------
-    As `MonotoneCubicSpline` has them. `trace_` is tr S(y) on the active set, tr[B Z (Z'(B'B + lam Omega)
-    Z)^-1 Z'B'] with Z = G', and `n_coef_` the number of knots + 2.
+    coef_, unique_coef_, knots_, fitted_values_
+        As in `MonotoneCubicSpline`.
+    trace_ : float
+        tr S(y) on the active set, tr[B Z (Z'(B'B + lam Omega) Z)^-1 Z'B'] with Z = G'.
+    n_coef_ : int
+        Number of knots + 2.
+
+    Notes
+    -----
+    The ridge pulls the level towards zero by a factor of about 1 - 6e-6 J lam / n.
 
     Examples
     --------

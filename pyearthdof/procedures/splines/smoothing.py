@@ -215,8 +215,9 @@ class SmoothingSystem:
 class CubicSpline(UnivariateProcedure):
     """Least squares on the cubic B-splines of R's `splines::bs(x, df = n_basis, intercept = TRUE)`.
 
-    Interior knots are at quantiles of x. Outside the data the cubics of the end intervals go on, as
-    in R. df = tr(S) is n_basis, or the rank of the basis where ties in x or a small n make it less.
+    Interior knots are at quantiles of x. Outside the data, the cubics of the end intervals are
+    extrapolated, as in R. df = tr(S) is n_basis, or the rank of the basis if ties in x or a small n
+    reduce it.
 
     Parameters
     ----------
@@ -276,39 +277,43 @@ class CubicSpline(UnivariateProcedure):
 
 
 class SmoothingSpline(LamOrDf):
-    """The smoothing spline of R's `smooth.spline`: sum w (y - f)^2 + lam * integral of f''^2.
+    """Smoothing spline as in R's `smooth.spline`: sum w (y - f)^2 + lam * integral of f''^2.
 
-    x is scaled to [0, 1] first, so lam has no unit. tr(S) is R's df to the last digits, R's
-    integration constant 0.333 (for 1/3) included. Everything is banded: fit and trace are O(n).
-    Outside the data the spline goes on as a straight line.
+    x is scaled to [0, 1], so lam has no unit. tr(S) agrees with R's df to the last digits, including R's
+    integration constant 0.333 (for 1/3). All matrices are banded: fit and trace are O(n). Outside the
+    data the spline is linear.
 
-    Give `lam`, or `df`, or neither: then lam minimises generalised cross-validation (GCV). R stops
-    these searches early, at a tolerance or at the end of its range; ours go on to the optimum.
+    Specify `lam` or `df`; otherwise lam minimises generalised cross-validation (GCV). R stops these searches
+    early, at a tolerance or at the end of its range; this class continues to the optimum.
 
     Parameters
     ----------
     lam : float, optional
         R's `lambda`, above zero.
     df : float, optional
-        The wanted tr(S).
+        Target for tr(S).
     n_knots : int or "all", optional
         Number of knots, at least 2 and at most the number of different x. By default R's rule: all
         different x up to 49, fewer above (62 for 100).
 
     Attributes
     ----------
-    coef_, knots_, fitted_values_, trace_
-        As in `CubicSpline`.
+    coef_ : (n_coef_,) array
+        Coefficients of the B-splines.
+    knots_ : array
+        Knots on the scale of x, the ends four times.
     lam_ : float
-        The lambda that was used.
+        The lambda used.
+    fitted_values_ : (n,) array
+    trace_ : float
+        tr(S).
     n_coef_ : int
         Number of knots + 2.
 
     Notes
     -----
-    Values of x closer than 1e-6 interquartile ranges are one value, and weights are rescaled to add
-    up to the number of those that are not zero, both as in R. R refuses fewer than four different
-    values of x; here two are enough.
+    Values of x closer than 1e-6 interquartile ranges are merged, and weights are rescaled to sum to the
+    number of nonzero ones, both as in R. R requires four different values of x; here two are sufficient.
 
     Examples
     --------

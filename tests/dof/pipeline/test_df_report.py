@@ -133,6 +133,15 @@ def test_mars_of_a_chosen_size_counts_with_the_default_penalty(steps):
     assert report.df > 1 and report.se > 0
 
 
+def test_a_mean_of_models_has_no_naive_count():
+    """It is no projection on its terms, which are those of all models."""
+    mean = AutoEarth(degrees=(1,), n_models=3, n_rep=5, random_state=0)
+    report = df_report(mean, X, y, n_rep=10, random_state=0)
+    assert report.naive_df is None and report.fixed_df is None and report.prices == ()
+    assert 1 <= report.df < clone(mean).fit(X, y).n_terms_ + 5
+    assert degrees_of_freedom(mean, X, n_rep=5, random_state=0).trace is None
+
+
 def test_stacking_has_predict_after_its_fit_alone():
     parts = [("line", LinearRegression()), ("tree", DecisionTreeRegressor(max_depth=1))]
     report = df_report(StackingRegressor(parts, cv=2), X, y, n_rep=8, random_state=0)

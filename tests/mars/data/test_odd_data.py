@@ -29,21 +29,27 @@ def native():
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        (DAYS.to_numpy(), r"y has the type datetime64\[.s\] but it should hold numbers"),
+        (DAYS.to_numpy(), r"y has the type datetime64\[.s\] but it should contain numbers"),
         (pd.Series(DAYS), "y has the type datetime64"),
         (pd.Series(DAYS.tz_localize("UTC")), "y has the type datetime64"),
         (DAYS, "y has the type datetime64"),
         (DAYS.to_numpy() - DAYS.to_numpy()[0], "y has the type timedelta64"),
         (pd.Series(DAYS.to_period("D")), "y has the type period"),
         (DAYS.to_period("D"), "y has the type period"),
-        (list(DAYS), r"y holds '2020-01-01 00:00:00' \(a Timestamp\) but it should hold numbers"),
-        ([d.date() for d in DAYS], r"y holds '2020-01-01' \(a date\) but it should hold numbers"),
+        (
+            list(DAYS),
+            r"y holds '2020-01-01 00:00:00' \(a Timestamp\) but it should contain numbers",
+        ),
+        (
+            [d.date() for d in DAYS],
+            r"y holds '2020-01-01' \(a date\) but it should contain numbers",
+        ),
         (pd.DataFrame({"a": DAYS, "b": Y}), "y has the type datetime64"),
         (pd.DataFrame({"a": DAYS.to_period("D"), "b": Y}), "y has the type period"),
         (pd.Series(pd.cut(Y, [-100, 100])), "column 'y' of y has 1 level"),
         (Y + 1j, "y has the type complex128"),
         (np.array([(v,) for v in Y], dtype=[("a", float)]), "y has the type"),
-        ([10**400, *Y[1:]], "y holds an integer of 1329 bits but it should hold numbers"),
+        ([10**400, *Y[1:]], "y holds an integer of 1329 bits but it should contain numbers"),
         (np.ma.masked_greater(Y, 1), r"y is a masked array with \d+ masked value"),
         (np.ma.masked_greater(np.c_[Y, Y], 1), "y is a masked array"),
         (pd.DataFrame(np.c_[Y, Y**2], columns=TWO_LEVELS), r"y has column names of 2 levels"),
@@ -64,7 +70,7 @@ ODD_DESIGNS = [
     (X + 1j, "Complex data not supported: X has the type complex128"),
     (
         [[10**400, 1.0]] * N,
-        "X holds an integer of 1329 bits but it should hold numbers that a double",
+        "X holds an integer of 1329 bits but it should contain numbers that a double",
     ),
     (pd.DataFrame(X, columns=TWO_LEVELS), "X has column names of 2 levels .a MultiIndex."),
     (pd.DataFrame(X, columns=["a", 1]), "X has the column names 'a' and 1"),
@@ -208,8 +214,8 @@ def test_weights_and_rows_that_are_no_numbers():
     for weights, message in (
         (np.ma.masked_greater(np.ones(N), 0.5), "sample_weight is a masked array"),
         (DAYS.to_numpy(), "sample_weight has the type datetime64"),
-        (["a"] * N, "sample_weight should hold numbers"),
-        ([object()] * N, "sample_weight should hold numbers"),
+        (["a"] * N, "sample_weight should contain numbers"),
+        ([object()] * N, "sample_weight should contain numbers"),
     ):
         with pytest.raises(InvalidInputError, match=message):
             native().fit(X, Y, weights)

@@ -1,6 +1,8 @@
 """Rows are matched by position: labels of X in another order are warned of, once."""
 
+import tempfile
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -23,6 +25,7 @@ from pyearthdof import (
 )
 from pyearthdof.exceptions import InvalidInputError
 from pyearthdof.procedures import (
+    BestSubset,
     IterativeRidge,
     Lasso,
     NearestNeighbors,
@@ -113,6 +116,24 @@ CALLS = {
     "neighbours": ("y", lambda y: NearestNeighbors(3).fit(X, y), Y),
     "iterative ridge": ("y", lambda y: IterativeRidge(1.0).fit(X, y), Y),
     "spline": ("y", lambda y: SmoothingSpline(df=4).fit(X[["a"]], y), Y),
+    "Earth, many": ("Y", lambda many: native().fit_many(X, many), both(Y)),
+    "Earth, a path": (
+        "Y",
+        lambda many: native(thresh=0, pmethod="none").fit_path(X, many, [3, 5]),
+        both(Y),
+    ),
+    "by penalty, many": ("Y", lambda many: corrected().fit_many(X, many), both(Y)),
+    "AutoEarth, many": ("Y", lambda many: auto().fit_many(X, many), both(Y)),
+    "ridge, many": ("Y", lambda many: Ridge(1.0).fit_many(X, many), both(Y)),
+    "tree, many": ("Y", lambda many: RegressionTree(2).fit_many(X, many), both(Y)),
+    "iterative ridge, many": ("Y", lambda many: IterativeRidge(1.0).fit_many(X, many), both(Y)),
+    "subsets, many": ("Y", lambda many: BestSubset(1).fit_many_sizes(X, many), both(Y)),
+    "spline, many": ("Y", lambda many: SmoothingSpline(df=4).fit_many(X[["a"]], many), both(Y)),
+    "a page": (
+        "y",
+        lambda y: native().fit(X, Y).report(Path(tempfile.mkdtemp()) / "page.html", X, y),
+        Y,
+    ),
 }
 
 

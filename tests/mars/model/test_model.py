@@ -59,7 +59,7 @@ def test_a_failed_save_leaves_the_old_file(fitted, tmp_path, monkeypatch):
         ({"dirs": [[1, 0]]}, "dirs has shape"),
         ({"dirs": "x"}, "dirs should be a list"),
         ({"cuts": [[1.0], [1.0, 2.0]]}, "rows of one length"),
-        ({"selected": [0, 99]}, "selected should hold indices"),
+        ({"selected": [0, 99]}, "selected should contain indices"),
         ({"selected": [0, 0]}, "twice|shape"),
         ({"rss": "many"}, "rss holds 'many'"),
         ({"nk": 2.5}, "nk=2.5"),

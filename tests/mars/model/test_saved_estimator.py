@@ -228,7 +228,7 @@ def test_files_of_a_model_alone_and_of_earlier_releases(tmp_path):
 def test_another_class_is_refused_by_name():
     text = model_and_rows("classes")[0].to_json()
     with pytest.raises(
-        InvalidInputError, match="the file holds a fitted EarthClassifier, so Earth"
+        InvalidInputError, match="the file contains a fitted EarthClassifier, so Earth"
     ):
         Earth.from_json(text)
 
@@ -273,7 +273,7 @@ def test_ranges_are_those_of_the_rows_that_were_fitted():
         ({"levels": {"type": "int8", "values": [1, 1000]}}, "which is no int8"),
         ({"levels": {"type": "os.system", "values": [1, 2]}}, "none of a class"),
         ({"anova": {"rows": []}}, "anova should have exactly"),
-        ({"importances": [1.0]}, "should hold 2 numbers"),
+        ({"importances": [1.0]}, "should contain 2 numbers"),
         ({"offset_shown": [1.0]}, "the model has no offset"),
     ],
 )

@@ -295,7 +295,7 @@ def _check_cv(cv: Any) -> None:
     _check_parts(cv, {"terms": "f"}, sizes)
     folds = cv["folds"]
     if not folds or not isinstance(cv["tables"], dict) or not all(map(_FOLD.search, folds)):
-        raise _damaged("cv.list holds no folds by name, or there are no tables")
+        raise _damaged("cv.list contains no folds by name, or there are no tables")
     for table in cv["tables"].values():
         _check_parts(table, {"values": ".."}, sizes)
     try:

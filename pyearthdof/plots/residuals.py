@@ -48,6 +48,10 @@ def plot_residuals(model, y=None, axes=None, *, response=0):
     response : int or str, default 0
         Index or name of the response, if there are several.
 
+    Returns
+    -------
+    (4,) array of matplotlib Axes
+
     Examples
     --------
     >>> import numpy as np

@@ -45,6 +45,10 @@ def plot_model_selection(model, ax=None):
     ax : matplotlib Axes, optional
         Axes to draw into; by default a new pyplot figure.
 
+    Returns
+    -------
+    matplotlib Axes
+
     Examples
     --------
     >>> import numpy as np

@@ -281,8 +281,11 @@ class TheoremOne:
     Attributes
     ----------
     n_nonzero : int
-    trace, delta : float
-        tr S(y) and the search cost: `trace + delta` equals `n_nonzero`.
+        Number of nonzero coefficients.
+    trace : float
+        tr S(y).
+    delta : float
+        The search cost: `trace + delta` equals `n_nonzero`.
 
     Examples
     --------
@@ -307,9 +310,11 @@ def lasso_derivative(X, coef) -> np.ndarray:
     ----------
     X : (n, p) array
     coef : (p,) array
+        The solution.
 
     Examples
     --------
+    >>> import numpy as np
     >>> from pyearthdof.procedures.lasso import lasso_derivative
     >>> lasso_derivative(np.eye(3), [0.0, 2.0, 0.0]).tolist()
     [[0.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]
@@ -341,7 +346,8 @@ def theorem_one(X, coef, lam, *, derivative=None, floor=None) -> TheoremOne:
     Examples
     --------
     >>> import numpy as np
-    >>> from pyearthdof.procedures.lasso import Lasso, theorem_one
+    >>> from pyearthdof.procedures.lasso import Lasso
+    >>> from pyearthdof.procedures.lasso import theorem_one
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((100, 20))
     >>> y = X[:, :3].sum(axis=1) + rng.standard_normal(100)

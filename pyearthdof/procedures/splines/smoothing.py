@@ -298,8 +298,10 @@ class SmoothingSpline(LamOrDf):
 
     Attributes
     ----------
-    coef_, knots_, fitted_values_, trace_
-        As in `CubicSpline`.
+    coef_ : (n_coef_,) array
+        Coefficients of the B-splines.
+    knots_ : array
+        Knots on the scale of x, the ends four times.
     lam_ : float
         The lambda used.
     fitted_values_ : (n,) array

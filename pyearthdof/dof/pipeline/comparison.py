@@ -239,29 +239,37 @@ def compare(
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> ProcedureComparison:
-    """Compare procedures on the same data by what they really use: a table for a paper.
+    """Compare the degrees of freedom and errors of several procedures on the same data.
 
-    Each has a `df_report`. All are judged with the same noise: unless `sigma` is given, it is that of the
-    procedure with the least honest GCV in a small run. The search cost is the df beyond the number of
-    coefficients, or leaves, of a fit.
+    Computes a `df_report` of each with the same noise. Unless `sigma` is given, it is that of the
+    procedure with the smallest honest GCV in a pilot run. The search cost is the df in excess of the
+    number of coefficients, or leaves, of a fit.
 
     Parameters
     ----------
     procedures : list or mapping of estimators, pipelines, procedures or functions
-        As `df_report` takes them; the keys of a mapping are the labels. All regressors, or all classifiers.
+        As in `df_report`; the keys of a mapping are labels. Either all regressors or all classifiers.
     X : (n, p) array or DataFrame
     y : (n,) array
     family, sigma, n_rep, draws, random_state, n_jobs, progress
-        As in `df_report`. All procedures see the same draws.
+        As in `df_report`. All procedures use the same draws.
 
     Returns
     -------
     ProcedureComparison
-        It prints as a table; `to_frame()`, `to_markdown()` and `to_latex()` are others, `plot()` is a figure.
+        Prints as a table; see `to_frame()`, `to_markdown()`, `to_latex()` and `plot()`.
 
     Examples
     --------
-    See `ProcedureComparison`.
+    >>> import numpy as np
+    >>> from pyearthdof import compare
+    >>> from pyearthdof.procedures import LeastSquares, RegressionTree
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(50, 3))
+    >>> y = X[:, 0] + rng.normal(size=50)
+    >>> table = compare([LeastSquares(), RegressionTree(depth=1)], X, y, n_rep=20, random_state=0)
+    >>> table.to_frame()["df"].round(1).tolist()
+    [3.0, 3.0]
     """
     members = _members(procedures)
     if draws is None and not isinstance(random_state, (int, np.integer)):

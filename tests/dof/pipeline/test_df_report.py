@@ -33,6 +33,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from pyearthdof import (
     AutoEarth,
+    CorrectedEarth,
     Earth,
     aic,
     bic,
@@ -130,6 +131,15 @@ def test_mars_of_a_chosen_size_counts_with_the_default_penalty(steps):
     report = df_report(make_pipeline(*steps, chosen) if steps else chosen, X, y, **QUIET)
     r = clone(chosen).fit(StandardScaler().fit_transform(X) if steps else X, y).n_terms_
     assert r > 1 and report.naive_df == r + 3 * (r - 1) / 2
+    assert report.df > 1 and report.se > 0
+
+
+@pytest.mark.parametrize("steps", [(), (StandardScaler(),)])
+def test_mars_with_the_corrected_penalty_counts_with_that_penalty(steps):
+    corrected = CorrectedEarth(n_rep=5, random_state=0)
+    report = df_report(make_pipeline(*steps, corrected) if steps else corrected, X, y, **QUIET)
+    fit = clone(corrected).fit(StandardScaler().fit_transform(X) if steps else X, y)
+    assert report.naive_df == fit.estimator_.nominal_df_ > 1
     assert report.df > 1 and report.se > 0
 
 

@@ -50,4 +50,6 @@ def test_classes():
             if method in core:
                 assert core[method] == expected, f"{name}.{method}"
         assert set(functions(body)) - {"__init__"} <= set(dir(getattr(_core, name)))
-        assert {m for m in core if not m.startswith("_")} <= set(functions(body))
+        fields = {node.target.id for node in body if isinstance(node, ast.AnnAssign)}
+        assert fields <= set(dir(getattr(_core, name)))
+        assert {m for m in core if not m.startswith("_")} <= set(functions(body)) | fields

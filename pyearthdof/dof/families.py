@@ -224,8 +224,8 @@ class FamilyDegreesOfFreedom(DegreesOfFreedom):
         Smallest probability, or mean count, used in the deviance.
     n_missing : int
         Number of drawn responses without one of the classes.
-    others
-        As in `DegreesOfFreedom`.
+
+    The other attributes are those of `DegreesOfFreedom`.
 
     Examples
     --------

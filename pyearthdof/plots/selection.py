@@ -160,7 +160,7 @@ def plot_models(models, axes=None, *, response=0):
     axes : two matplotlib Axes, optional
         Axes to draw into; by default a new pyplot figure.
     response : int or str, default 0
-        Index or name of the response, if there are several.
+        As in `plot_residuals`.
 
     Returns
     -------

@@ -150,7 +150,7 @@ class MonotoneSmoothingSpline(_MonotoneSpline):
     lam : float
         Penalty, above zero.
     increasing : bool, default True
-        Whether the spline is increasing instead of decreasing.
+        As in `MonotoneCubicSpline`.
 
     Attributes
     ----------

@@ -76,7 +76,8 @@ class Case:
     def earth_y(self) -> np.ndarray:
         """The (n, m) responses that the terms are for: indicators of classes, shares of successes."""
         if self.formula:
-            learned = learn_formula(self.formula, frame_of_formula(self.X))
+            # knots concern the predictors alone
+            learned = learn_formula(self.formula, frame_of_formula(self.X), lambda: False)
             Y = learned.responses.values.reshape(len(self.y), -1)
             return Y if learned.offset is None else Y - learned.offset[:, None]
         if self.is_pairs:

@@ -1,6 +1,6 @@
-"""Arguments of the functions of this package, checked before any work starts.
+"""Validation of function arguments before any computation.
 
-All of them refuse in one form: argument=value but it should be ...
+All errors have one form: argument=value but it should be ...
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from joblib import effective_n_jobs
 from ..exceptions import InvalidInputError
 from .warnings import warn_user
 
-_LONGEST = 200  # characters of a value in a sentence
-_LARGEST = 1e300  # of a response: sums of a hundred million are numbers
+_LONGEST = 200  # characters of a value in a message
+_LARGEST = 1e300  # of a response: sums of a hundred million values stay finite
 _KNOWN = (pd.DataFrame, pd.Series, pd.Index, np.ndarray, list, tuple, dict, str)
 
 
 def refusal(name: str, value, right: str) -> InvalidInputError:
-    """Return the error to raise for a value that is not what it should be.
+    """Return the error to raise for an invalid value.
 
     >>> print(refusal("nk", -1, "an integer of 1 or more"))
     nk=-1 but it should be an integer of 1 or more
@@ -32,7 +32,7 @@ def refusal(name: str, value, right: str) -> InvalidInputError:
 
 
 def _in_words(value) -> str:
-    """A value as Python writes it, numpy's numbers as plain ones, and the beginning of what is long."""
+    """Return the repr of a value, numpy's numbers as plain ones, shortened if it is long."""
     text = repr(value.item() if isinstance(value, np.generic) else value)
     if "\n" in text and hasattr(value, "shape"):
         return f"<{type(value).__name__} of shape {value.shape}>"
@@ -41,22 +41,22 @@ def _in_words(value) -> str:
 
 
 def is_flag(value) -> TypeGuard[bool]:
-    """Tell whether a value is True or False."""
+    """Return True for True and False themselves."""
     return isinstance(value, (bool, np.bool_))
 
 
 def is_integer(value) -> TypeGuard[int]:
-    """Tell whether a value is a whole number; True and False are not."""
+    """Return True for integers other than True and False."""
     return isinstance(value, Integral) and not is_flag(value)
 
 
 def is_number(value) -> TypeGuard[float]:
-    """Tell whether a value is a real number, perhaps infinite or nan; True and False are not."""
+    """Return True for real numbers, including infinity and nan, other than True and False."""
     return isinstance(value, Real) and not is_flag(value)
 
 
 def check_count(name: str, value, low: int, high: int | None = None, because: str = "") -> int:
-    """Return an integer from `low` to `high`; `because` is the end of the sentence, a reason."""
+    """Return an integer from `low` to `high`; `because` ends the message with a reason."""
     if not is_integer(value) or value < low or (high is not None and value > high):
         right = f"of {low} or more" if high is None else f"from {low} to {high}"
         raise refusal(name, value, f"an integer {right}{because}")
@@ -85,14 +85,14 @@ def check_level(level) -> float:
 
 
 def check_flag(name: str, value) -> bool:
-    """True or False, refused otherwise: "no" would count as true."""
+    """Return True or False; refuse other values, because "no" would be true."""
     if not is_flag(value):
         raise refusal(name, value, "True or False")
     return bool(value)
 
 
 def check_choice(name: str, value, choices: Sequence[str | None]):
-    """Return one of a few words, or None where that is among them."""
+    """Return one of the given words, or None if that is a choice."""
     if not (value is None or isinstance(value, str)) or value not in choices:
         words = [repr(choice) for choice in choices]
         right = ", ".join(words[:-1]) + f" or {words[-1]}" if len(words) > 1 else words[0]
@@ -101,9 +101,9 @@ def check_choice(name: str, value, choices: Sequence[str | None]):
 
 
 def check_jobs(n_jobs) -> int:
-    """Return the number of threads that `n_jobs` stands for, as joblib counts.
+    """Return the number of threads for `n_jobs`, by joblib's rules.
 
-    Inside a worker of joblib it is what is left for that worker.
+    Inside a joblib worker, it is the share of that worker.
     """
     if n_jobs is not None and (not is_integer(n_jobs) or n_jobs == 0):
         raise refusal("n_jobs", n_jobs, "None or an integer other than 0; -1 is all processors")
@@ -111,12 +111,12 @@ def check_jobs(n_jobs) -> int:
 
 
 def is_shape(design) -> TypeGuard[tuple[int, int]]:
-    """Tell whether a design was given as its shape (n, p), to be drawn."""
+    """Return True for the shape (n, p) of a design to be drawn."""
     return isinstance(design, (tuple, list)) and len(design) == 2 and all(map(is_integer, design))
 
 
 def check_shape(design) -> tuple[int, int]:
-    """(n, p) of a design that is to be drawn."""
+    """Return the shape (n, p) of a design to be drawn."""
     n, p = design
     if n < 2 or p < 1:
         raise refusal("X", (int(n), int(p)), "(n, p) with n >= 2 and p >= 1")
@@ -124,10 +124,10 @@ def check_shape(design) -> tuple[int, int]:
 
 
 def by_position(X, called: str = "X", **given) -> tuple:
-    """Return the given values; a warning for pandas' whose row labels are those of X in another order.
+    """Return the given values; warn of pandas values with the row labels of X in another order.
 
-    Rows belong together by position. The values come back with the labels of X, so that a second look at
-    them is silent.
+    Rows are matched by position. The returned values have the labels of X, so that a second check is
+    silent.
     """
     index = getattr(X, "index", None)
     if not isinstance(index, pd.Index):
@@ -149,10 +149,10 @@ def _with_labels(index: pd.Index, called: str, name: str, values):
 
 
 def as_pandas(data: Any, name: str = "X") -> Any:
-    """Return frames and series of polars, pyarrow, modin and others as pandas'; other data as they are.
+    """Convert frames and series of polars, pyarrow, modin and others to pandas; return other data unchanged.
 
-    Text and categorical columns remain factors: the levels of a dictionary or an enumeration keep their
-    order, those of polars' Categorical are sorted, because they have no order of their own.
+    Text and categorical columns remain factors. The levels of a dictionary or an enumeration keep their
+    order; those of polars' Categorical, which is unordered, are sorted.
     """
     if data is None or isinstance(data, _KNOWN):
         return data
@@ -162,7 +162,7 @@ def as_pandas(data: Any, name: str = "X") -> Any:
 
 
 def check_design(X, name: str = "X", missing: bool = False):
-    """A design: an array of doubles, or the DataFrame as it is; without missing values unless they may be."""
+    """Return an array of doubles, or the DataFrame unchanged; refuse missing values unless `missing`."""
     if is_shape(X):
         return check_shape(X)
     X = as_pandas(X)
@@ -208,19 +208,19 @@ def _check_matrix(X, name, missing) -> np.ndarray:
 
 
 def as_numbers(name: str, values, should: str) -> np.ndarray:
-    """Return an array of doubles; `should` is the end of the sentence for what cannot be one."""
+    """Return an array of doubles; `should` ends the error message for other values."""
     try:
         array = np.asarray(values)
         if array.dtype.kind in "cmM":
-            raise TypeError  # numpy would drop the imaginary parts, and count dates in nanoseconds
+            raise TypeError  # numpy would drop imaginary parts and convert dates to nanoseconds
         return array.astype(float, copy=False)
-    except (TypeError, ValueError, OverflowError):  # the last one of an integer beyond doubles
+    except (TypeError, ValueError, OverflowError):  # OverflowError: an integer beyond doubles
         what = type(values).__name__
         raise InvalidInputError(f"{name} is a {what} but it should {should}") from None
 
 
 def check_responses(Y, n: int) -> np.ndarray:
-    """Y as a finite (n, m) array of doubles, m at least 1."""
+    """Return Y as a finite (n, m) array of doubles, m at least 1."""
     Y = as_numbers("Y", Y, "be a matrix of numbers")
     if Y.ndim != 2 or len(Y) != n or Y.shape[1] == 0:
         raise InvalidInputError(
@@ -243,7 +243,7 @@ def refuse_huge(name: str, values: np.ndarray) -> None:
 
 
 def check_sizes(name: str, largest: np.ndarray, low: float = 1e-140, high: float = 1e140) -> None:
-    """Reject columns whose sums of squares overflow or vanish; `largest` are their largest sizes."""
+    """Reject columns whose sums of squares overflow or vanish; `largest` are their maxima."""
     bad = (largest > high) | ((largest < low) & (largest > 0))
     if bad.any():
         raise InvalidInputError(
@@ -270,7 +270,7 @@ def check_vector(name: str, values, n: int) -> np.ndarray:
 
 
 def check_mean(mu, n: int) -> np.ndarray:
-    """Return the true mean as a vector: zero for None, a number for a constant one."""
+    """Return the true mean as a vector: zero for None, constant for a number."""
     if mu is None:
         return np.zeros(n)
     if isinstance(mu, str):

@@ -19,7 +19,7 @@ def load_core() -> ModuleType:
         return import_module(NAME)
     except ImportError as error:
         reason = " ".join(str(error).split())
-        if reason.startswith("PYEARTHDOF_INSTRUCTIONS="):  # refused by the core itself
+        if reason.startswith("PYEARTHDOF_INSTRUCTIONS="):  # raised by the core
             raise InvalidInputError(reason) from None
         missing = isinstance(error, ModuleNotFoundError) and error.name == NAME
         problem = "is missing for this Python" if missing else f"does not load ({reason})"
@@ -27,13 +27,13 @@ def load_core() -> ModuleType:
 
 
 def self_again() -> str:
-    """Return the command that installs this package once more, from where it came."""
+    """Return the command that reinstalls this package from its original source."""
     command = f"{this_python()} -m pip install --force-reinstall --no-deps"
     return f"installing it again: {command} and its checkout or wheel"
 
 
 def _core_again() -> str:
-    """Return the command that builds the compiled core in a checkout, or brings it with the package."""
+    """Return the command that builds the core in a checkout, or reinstalls the package with it."""
     checkout = Path(__file__).resolve().parents[2]
     if not (checkout / "src" / "CMakeLists.txt").is_file():
         return self_again()
@@ -42,5 +42,5 @@ def _core_again() -> str:
 
 
 def this_python() -> str:
-    """This Python, so that the command works where its environment is not activated."""
+    """Return the path of this Python, so that the command works without activating the environment."""
     return shlex.quote(sys.executable or "python3")

@@ -9,7 +9,7 @@ from types import ModuleType
 from ..exceptions import ExtraNotAvailableError
 from .core import this_python
 
-EXTRAS = {  # of pyproject.toml
+EXTRAS = {  # extras of pyproject.toml
     "matplotlib": "plots",
     "onnx": "onnx",
     "openpyxl": "excel",

@@ -15,11 +15,11 @@ _PARTIAL = ".partial-"
 
 
 class FileNotWrittenError(PyEarthDofError, OSError):
-    """The disk is full, the folder is read-only, ...; the message names the file and the reason."""
+    """A file could not be written; the message names the file and the reason."""
 
 
 def check_path(path: Any) -> str:
-    """The name of a file as text."""
+    """Return the name of a file as text."""
     try:
         name = os.fsdecode(path)
     except TypeError:
@@ -30,11 +30,11 @@ def check_path(path: Any) -> str:
 
 
 def write_whole(file: str | os.PathLike, content: str | bytes) -> None:
-    """Write a temporary file beside it, then rename: a reader sees the old file or the new one.
+    """Write a temporary file beside it, then rename it: a reader sees either the old file or the new one.
 
-    A new file has the mode that the umask leaves, an old one keeps its own. A symbolic link is followed. A
-    FIFO or a device cannot be replaced: the content is written into it. After a `FileNotWrittenError` the old
-    file is as it was, and nothing else is left.
+    A new file gets its mode from the umask; an existing one keeps its mode. Symbolic links are followed. The
+    content is written into a FIFO or a device, which cannot be replaced. After a `FileNotWrittenError` the
+    old file is unchanged and no temporary file remains.
     """
     file = check_path(file)
     data = content.encode("utf-8") if isinstance(content, str) else content
@@ -55,7 +55,7 @@ def write_whole(file: str | os.PathLike, content: str | bytes) -> None:
 
 
 def written(path: str | os.PathLike | None, text: str) -> str:
-    """Return the text, which is also written to the file `path`, if there is one."""
+    """Return the text after writing it to the file `path`, if given."""
     if path is not None:
         write_whole(path, text)
     return text
@@ -74,14 +74,14 @@ def _replace(file: Path, data: bytes, old: os.stat_result | None) -> None:
             os.fsync(stream.fileno())
         os.replace(partial, file)
     except BaseException:
-        with contextlib.suppress(OSError):  # a read-only folder; the reason itself is raised
+        with contextlib.suppress(OSError):  # a read-only folder; the original error is raised
             os.unlink(partial)
         raise
     _sync_folder(file.parent)
 
 
 def _take_over(partial: Path, old: os.stat_result) -> None:
-    """Give the new file the mode of the old one, and its group and owner where that is allowed."""
+    """Give the new file the mode of the old one, and its group and owner if permitted."""
     if hasattr(os, "chown"):
         for owner, group in ((-1, old.st_gid), (old.st_uid, -1)):
             with contextlib.suppress(OSError):
@@ -90,7 +90,7 @@ def _take_over(partial: Path, old: os.stat_result) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the new name survive a crash of the machine, where folders can be synchronised."""
+    """Make the new name survive a crash of the machine, if the system can synchronise folders."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -102,5 +102,5 @@ def _sync_folder(folder: Path) -> None:
 def remove_partial_files(folder: str | os.PathLike) -> None:
     """Remove temporary files of killed processes; no process may be writing."""
     for partial in Path(folder).glob(f"{_PARTIAL}*"):
-        with contextlib.suppress(OSError):  # never read, so errors do not matter
+        with contextlib.suppress(OSError):  # errors are harmless: these files are never read
             partial.unlink()

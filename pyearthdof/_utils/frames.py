@@ -11,7 +11,7 @@ from ..exceptions import InvalidInputError
 
 
 def to_pandas(data: Any, name: str) -> Any:
-    """Frames and series of other libraries as pandas'; what is none as it is."""
+    """Convert frames and series of other libraries to pandas; return other objects unchanged."""
     import narwhals.stable.v2 as nw
 
     frame = nw.from_native(data, pass_through=True, allow_series=True)
@@ -30,7 +30,7 @@ def to_pandas(data: Any, name: str) -> Any:
 
 
 def _by_protocol(data: Any) -> Any:
-    """Convert a frame that narwhals does not know column by column; return anything else as it is."""
+    """Convert a frame that narwhals does not support, by columns; return anything else unchanged."""
     names = getattr(data, "column_names", getattr(data, "columns", None))
     if names is None or not hasattr(data, "__getitem__"):
         return data
@@ -38,7 +38,7 @@ def _by_protocol(data: Any) -> Any:
 
 
 def _series(values: Any) -> pd.Series:
-    """Return a column as one of pandas, without a detour through pyarrow, which polars would need."""
+    """Convert a column to pandas without pyarrow, which polars' own conversion would need."""
     import narwhals.stable.v2 as nw
 
     if values.implementation.is_pandas_like():
@@ -55,7 +55,7 @@ def _series(values: Any) -> pd.Series:
         values = values.cast(nw.Datetime("ms"))
     if dtype.is_numeric() or dtype.is_temporal():
         return pd.Series(values.to_numpy(), name=name)
-    return pd.Series(values.to_list(), name=name)  # texts and booleans, None where missing
+    return pd.Series(values.to_list(), name=name)  # text and booleans; None if missing
 
 
 def _categorical(values: Any) -> pd.Categorical:

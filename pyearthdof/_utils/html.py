@@ -1,6 +1,6 @@
 """HTML fragments for notebooks: self-contained, escaped, for light and dark themes.
 
-Colours are the page's own (`currentColor`, transparent grounds); the one of drawings is read on both.
+Colours follow the page (`currentColor`, transparent backgrounds); the accent of drawings is legible on both.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_ROWS = 20  # of a table in a notebook
-ACCENT = "#3b82c4"  # a contrast of 4 with white and of 5 with black
+MOST_ROWS = 20  # rows of a table in a notebook
+ACCENT = "#3b82c4"  # contrast 4 with white and 5 with black
 _LINE = "1px solid rgba(128,128,128,.4)"
 _CELL = "padding:2px 10px 2px 0;vertical-align:middle;white-space:nowrap;background:transparent;border:0;"
 
 
 class Html(str):
-    """Text that is HTML already."""
+    """Text that is already HTML."""
 
     __slots__ = ()
 
 
 class ShowsItself:
-    """A result that notebooks show as HTML; `_html_body` has it, `_html_title` its heading."""
+    """A result displayed as HTML in notebooks, from `_html_body` and the heading `_html_title`."""
 
     def _html_title(self) -> str:
         return type(self).__name__
@@ -38,7 +38,7 @@ class ShowsItself:
 
 
 class ShowsTable(ShowsItself):
-    """A result that notebooks show as its text, and rows of its table."""
+    """A result displayed in notebooks as its text and rows of its table."""
 
     to_frame: Callable[..., pd.DataFrame]
 
@@ -55,7 +55,7 @@ class ShowsTable(ShowsItself):
 
 
 def few_rows(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the frame, or rows from its first to its last where it has many.
+    """Return the frame, or evenly spaced rows including first and last if it is long.
 
     >>> import pandas as pd
     >>> few_rows(pd.DataFrame({"nk": range(101)}))["nk"].tolist()[-3:]
@@ -67,12 +67,12 @@ def few_rows(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def escape(value) -> Html:
-    """Text as HTML; what is HTML stays as it is."""
+    """Escape text for HTML; leave HTML unchanged."""
     return value if isinstance(value, Html) else Html(_escape(str(value), quote=True))
 
 
 def element(name: str, content: str | None = None, /, **attributes) -> Html:
-    """Return an element of content that is HTML already; fractions among the attributes get one decimal.
+    """Return an element whose content is HTML; fractional attributes are rounded to one decimal.
 
     >>> element("circle", class_="dot", cx=1 / 3, r=2)
     '<circle class="dot" cx="0.3" r="2"/>'
@@ -85,17 +85,17 @@ def element(name: str, content: str | None = None, /, **attributes) -> Html:
 
 
 def number(value, digits: int = 5) -> str:
-    """Return a number in few digits; nothing for None."""
+    """Return a number with few digits; an empty string for None."""
     return "" if value is None else f"{value:.{digits}g}"
 
 
 def plus_minus(value, error, digits: int = 5) -> str:
-    """Return a number and its standard error, where there is one."""
+    """Return a number and its standard error, if available."""
     return number(value, digits) + (f" ± {error:.2g}" if error else "")
 
 
 def box(title, *parts: str) -> Html:
-    """Return a heading and what is below it."""
+    """Return a heading and the content below it."""
     head = f'<div style="font-weight:600;margin-bottom:4px">{escape(title)}</div>' if title else ""
     return Html(
         f'<div class="pyearthdof" style="color:inherit;background:transparent;border:{_LINE};'
@@ -110,7 +110,7 @@ def note(text) -> Html:
 
 
 def table(columns: Sequence, rows: Iterable[Sequence], *, left: int = 1) -> Html:
-    """Return a table; the first `left` columns are texts, the others numbers."""
+    """Return a table; the first `left` columns are text, the others numbers."""
 
     def cells(values, tag, more=""):
         return "".join(
@@ -127,7 +127,7 @@ def table(columns: Sequence, rows: Iterable[Sequence], *, left: int = 1) -> Html
 
 
 def text_block(text) -> Html:
-    """Text as it is printed."""
+    """Return preformatted text."""
     return Html(
         '<pre style="margin:4px 0;color:inherit;background:transparent;white-space:pre;overflow-x:auto">'
         f"{escape(text)}</pre>"
@@ -135,7 +135,7 @@ def text_block(text) -> Html:
 
 
 def folded(title, *parts: str) -> Html:
-    """A heading, and what a click on it shows."""
+    """Return a heading that reveals its content on a click."""
     return Html(
         f'<details style="margin-top:6px"><summary>{escape(title)}</summary>{"".join(parts)}</details>'
     )

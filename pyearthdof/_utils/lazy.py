@@ -10,7 +10,7 @@ from typing import Any
 def lazy_names(
     package: str, homes: Mapping[str, str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """`__getattr__`, `__dir__` and `__all__` of a package, from its modules and the names in each."""
+    """Return `__getattr__`, `__dir__` and `__all__` of a package, from its modules and their names."""
     home = {name: module for module, names in homes.items() for name in names.split()}
 
     def get(name: str) -> Any:

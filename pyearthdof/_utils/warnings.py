@@ -6,15 +6,15 @@ import sys
 import warnings
 from contextvars import ContextVar
 
-# What stands between a user and our code: this package, and scikit-learn's wrappers of its methods.
+# Modules between the user's code and ours: this package, and scikit-learn's wrappers of its methods.
 INSIDE = ("pyearthdof", "sklearn", "joblib")
 _heard: ContextVar[list | None] = ContextVar("heard", default=None)
 
 
 class CollectedWarnings:
-    """Collect what `warn_user` is given, as (message, category), instead of warning.
+    """Collect the warnings of `warn_user` as (message, category) instead of issuing them.
 
-    Only in this context: other threads are not affected. If an error ends the block, the warnings are given.
+    This context only affects the current thread. If an error ends the block, the warnings are issued.
     """
 
     def __enter__(self) -> list[tuple]:
@@ -29,16 +29,16 @@ class CollectedWarnings:
 
 
 def warn_once(heard: list[tuple]) -> None:
-    """Give collected warnings, each text once, in the order of the texts: threads have none."""
+    """Issue collected warnings, each text once, sorted by text because threads have no order."""
     texts = {str(message): (message, category) for message, category in reversed(heard)}
     for text in sorted(texts):
         warn_user(*texts[text])
 
 
 def warn_user(message: str | Warning, category: type[Warning] = UserWarning) -> None:
-    """Warn at the first line outside this package; where there is none, at the outermost one.
+    """Warn at the first line outside this package; if none exists, at the outermost one.
 
-    How deep the caller stands does not matter, so a warning keeps its place when code moves.
+    The location does not depend on the depth of the call, so it is stable when code moves.
     """
     heard = _heard.get()
     if heard is not None:

@@ -14,12 +14,12 @@ _attached = False
 
 
 def attach_to(main: int) -> None:
-    """Make this worker process deaf to Ctrl-C, and end it soon after the main process.
+    """Make this worker process ignore Ctrl-C, and end it soon after the main process.
 
-    Threads of the main process and workers on a cluster are left as they are.
+    Threads of the main process and workers on a cluster are not changed.
     """
     global _attached
-    parent = multiprocessing.parent_process()  # also of a worker whose parent is already dead
+    parent = multiprocessing.parent_process()  # set even if the parent is already dead
     if _attached or parent is None or parent.pid != main:
         return
     _attached = True
@@ -29,7 +29,7 @@ def attach_to(main: int) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def is_alive() -> bool:
-        # Windows reports the id of a dead parent, too; loky passes the handle only there.
+        # Windows also reports the id of a dead parent; loky passes the handle only there.
         return parent.is_alive() if os.name == "nt" else os.getppid() == main
 
     def watch():

@@ -12,18 +12,18 @@ list or tuple of str           character                       list of str (NA: 
 1-d array of bool              logical vector                  1-d float array
 2-d array                      double matrix                   2-d float array
 `NamedMatrix`                  double matrix with column names 2-d float array
-`Factor`                       factor, ordered where said      list of str
+`Factor`                       factor, ordered if so marked    list of str
 `Frame`                        data.frame                      dict
-an object of rpy2              itself                          (depends on what it is)
-`RFunction`                    its number, for `python.call`   (does not come back)
+an object of rpy2              itself                          (depends on its type)
+`RFunction`                    its number, for `python.call`   (not converted back)
 bytes                          raw                             bytes
 dict with str keys             named list                      dict
 list, tuple of other things    list                            list
 =============================  ==============================  ===========================
 
-Why not rpy2's own converters: they make 1-d *arrays* that earth refuses, alias R's memory, lose column
-names, turn R's integer NA into -2147483648, and live in a context variable that a new thread lacks.
-Using `rpy2.rinterface` alone there is no such context to lose.
+rpy2's own converters return 1-d *arrays* that earth refuses, alias R's memory, lose column names, turn
+R's integer NA into -2147483648, and depend on a context variable that a new thread lacks.
+`rpy2.rinterface` has no such context.
 """
 
 from __future__ import annotations
@@ -59,21 +59,21 @@ class Factor:
 
 @dataclass(frozen=True)
 class Frame:
-    """A data frame: columns of numbers, truth values or `Factor`s by name."""
+    """A data frame: columns of numbers, booleans or `Factor`s by name."""
 
     columns: Mapping[str, np.ndarray | Factor]
 
 
 @dataclass(frozen=True, eq=False)
 class RFunction:
-    """A Python function that R may call; it gets converted arguments and returns something convertible.
+    """A Python function that R may call with converted arguments; its result must be convertible.
 
-    An exception in it cannot pass through R: it is kept in `errors`, R goes on with `otherwise`, and
+    An exception in it cannot pass through R: it is stored in `errors`, R continues with `otherwise`, and
     the creator of the RFunction raises it afterwards.
 
-    In R it is a number; `python.call(number, ...)` calls it. One R function, made once and never
-    released, serves all of them (see `dispatcher`): R crashes the process when it calls, or collects,
-    a function whose Python side has gone.
+    R refers to it by a number: `python.call(number, ...)` calls it. One R function, created once and never
+    released, serves all of them (see `dispatcher`), because R crashes the process when it calls or collects
+    a function whose Python side no longer exists.
     """
 
     function: Callable[..., Any]
@@ -86,7 +86,7 @@ _next_key = itertools.count(1)
 
 
 def to_r(value, ri):
-    """Make an R object of a Python value (see the table above); `ri` is rpy2.rinterface, R running."""
+    """Convert a Python value to an R object (see the table above); `ri` is rpy2.rinterface; R must run."""
     if value is None:
         return ri.NULL
     if isinstance(value, (bool, np.bool_)):
@@ -121,7 +121,7 @@ def to_r(value, ri):
 
 
 def from_r(value, ri):
-    """Make a Python value of an R object; nothing in the result refers to R's memory."""
+    """Convert an R object to a Python value; the result does not refer to R's memory."""
     if value is ri.NULL or isinstance(value, type(ri.NULL)):
         return None
     if isinstance(value, ri.FloatSexpVector):
@@ -152,7 +152,7 @@ def _word(words, k, ri) -> str | None:
     try:
         word = words[k]
     except UnicodeDecodeError:
-        # A byte that is no UTF-8. R before 4.5 gives it as "<ff>", newer ones as it is.
+        # An invalid UTF-8 byte. R before 4.5 returns it as "<ff>", newer versions unchanged.
         word = ri.baseenv["iconv"](words, "UTF-8", "UTF-8", "byte")[k]
     return None if word is ri.NA_Character else str(word)
 
@@ -211,7 +211,7 @@ def _frame(frame, ri):
 
 
 def _classed(vector, classes, ri):
-    # By R itself: a class set as a slot is not seen by R's method dispatch.
+    # Set by R itself: R's method dispatch does not see a class set as a slot.
     return ri.baseenv["class<-"](vector, ri.StrSexpVector(classes))
 
 
@@ -222,7 +222,7 @@ def _named_list(items, ri):
 
 
 def dispatcher(ri):
-    """Make the R function that calls any `RFunction` by its number."""
+    """Create the R function that calls any `RFunction` by its number."""
 
     def called_by_r(key, *args):
         function = _functions[int(key[0])]
@@ -238,7 +238,7 @@ def dispatcher(ri):
 
 def _integers(vector):
     # Not by vector.memoryview(), which drops a reference to None each time: after some thousand fits
-    # Python itself would end.
+    # the interpreter would crash.
     raw = np.array(vector, dtype=np.int64)
     return np.where(raw == -(2**31), np.nan, raw.astype(float))
 

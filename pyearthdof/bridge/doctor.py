@@ -24,13 +24,13 @@ from .installation import (
 from .session import call, require
 
 RPY2_PARTS = ("rpy2-rinterface", "rpy2-robjects")  # of rpy2 3.6; rpy2 3.5 is one package
-PACKAGES = {"earth": True, "mda": False}  # and whether MARS through R needs it
+PACKAGES = {"earth": True, "mda": False}  # True if MARS through R needs the package
 NATIVE = "native engine"
 UNKNOWN = "not looked for"
 EARTH_ADDS = "fits by R's earth itself, a gam as the variance model, models for R"
 MDA_ADDS = "Mars, the MARS of R's package mda"
 
-# Says what it tries before it tries it; whatever can be said in words is said later.
+# Prints each step before it runs, so that a crash can be attributed to it; the findings follow later.
 _TRY_ALL = """
 import sys
 from pyearthdof.bridge import is_available
@@ -60,7 +60,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Ability:
-    """A feature: whether it is available, why not, how to fix it, and what that would add."""
+    """A feature: its availability, the problem and its remedy, and the benefit of the remedy."""
 
     name: str
     problem: str = ""

@@ -1,7 +1,7 @@
 """Location of R, rpy2 and the R code, and the commands that install missing parts on this system.
 
-A remedy names all that is missing, in the order in which it has to come: R, a compiler, R's packages,
-rpy2, which is built from its sources with the compiler for the R that is there.
+A remedy names all missing parts in the order of installation: R, a compiler, R's packages, and rpy2, which
+is compiled from source for the installed R.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from pathlib import Path
 from .._utils.core import this_python
 from ..exceptions import RNotAvailableError
 
-# Without these R ends the whole process while it starts, or rpy2 stumbles over their absence.
+# Without these files R ends the whole process at startup, or rpy2 fails.
 _PARTS_OF_R = ("bin/Rscript", "library/base/R/base.rdb")
 
 
 def find_r_home() -> Path:
-    """Return R's home folder, from R_HOME or from the R on the PATH, after a look at what is in it."""
+    """Return R's home folder, from R_HOME or from the R on the PATH, after checking its contents."""
     named = os.environ.get("R_HOME")
     home = _named_home(named) if named else _home_on_path()
     for part in _PARTS_OF_R:
@@ -38,12 +38,12 @@ def find_r_home() -> Path:
 
 
 def import_rinterface():
-    """Import rpy2's low-level interface, or say in one sentence what is wrong."""
+    """Import rpy2's low-level interface, or raise an error that describes the problem in one sentence."""
     home = None if r_is_running() else find_r_home()
     if not rpy2_is_installed():
         raise RNotAvailableError("rpy2 is not installed", rpy2_remedy(home or find_r_home()))
     try:
-        # rpy2 logs what it tries; what comes of it is said below.
+        # rpy2 logs its attempts; the error below reports the outcome.
         with contextlib.redirect_stderr(io.StringIO()):
             import rpy2.rinterface as ri
             from rpy2.rinterface_lib import callbacks, openrlib
@@ -56,7 +56,7 @@ def import_rinterface():
 
 
 def profile_error() -> RNotAvailableError | None:
-    """The error of a start-up file that stops R; None if R starts, or fails without such files as well."""
+    """Return the error for a start-up file that stops R; None if R starts, or fails without them too."""
     rscript = str(find_r_home() / "bin" / "Rscript")
     stopped = run_without_home([rscript, "-e", "0"])
     if stopped.returncode == 0 or run_without_home([rscript, "--vanilla", "-e", "0"]).returncode:
@@ -81,13 +81,13 @@ def profile_error() -> RNotAvailableError | None:
 
 
 def r_is_running() -> bool:
-    """Return whether R was started in this process through rpy2 by other code."""
+    """Return True if other code started R in this process through rpy2."""
     embedded = sys.modules.get("rpy2.rinterface_lib.embedded")
     return embedded is not None and embedded.isinitialized()
 
 
 def r_was_forked() -> bool:
-    """Tell whether the R that runs here was started by a process that this one was forked from."""
+    """Return True if R was started by a process from which this one was forked."""
     # rpy2 notes "current_pid=<number>:..." when it starts R.
     noted = re.search(r"current_pid=(\d+)", os.environ.get("PYTHON_SESSION_INITIALIZED", ""))
     return r_is_running() and noted is not None and int(noted[1]) != os.getpid()
@@ -105,7 +105,7 @@ def _named_home(named: str) -> Path:
             f"R_HOME is {named!r}, but the R in it does not run ({error})", remedy
         ) from None
     if home.resolve() != Path(named).resolve():
-        # R would start with the files of one and the settings of the other.
+        # R would start with the files of one installation and the settings of the other.
         raise RNotAvailableError(f"R_HOME is {named!r}, but the R in it is that of {home}", remedy)
     return Path(named)
 
@@ -126,7 +126,7 @@ def _home_on_path() -> Path:
 
 
 def _ask_home(executable) -> Path:
-    """The output of `R RHOME`; OSError if it fails in whatever way."""
+    """Return the output of `R RHOME`; raise OSError on any failure."""
     try:
         done = run_without_home([executable, "RHOME"])
     except subprocess.TimeoutExpired:
@@ -138,7 +138,7 @@ def _ask_home(executable) -> Path:
 
 
 def rpy2_is_installed() -> bool:
-    """Tell whether there is an rpy2, without starting R."""
+    """Return True if rpy2 is installed, without starting R."""
     try:
         spec = importlib.util.find_spec("rpy2.rinterface")
     except (
@@ -146,9 +146,9 @@ def rpy2_is_installed() -> bool:
         ValueError,  # None in sys.modules, which forbids an import
     ):
         return False
-    except Exception:  # it is there, and does not work: that is said when it is imported
+    except Exception:  # installed but broken; its import reports the error
         return True
-    # An rpy2 that was removed leaves folders behind, which Python takes for a package of nothing.
+    # Uninstalling rpy2 leaves folders behind, which Python imports as an empty namespace package.
     return spec is not None and spec.origin is not None
 
 
@@ -159,24 +159,24 @@ OLD_R_PIN = "rpy2-rinterface<=3.6.5"
 
 
 def r_remedy(with_rpy2: bool) -> str:
-    """Return the command that installs R with its packages, and then rpy2 if that is missing too."""
+    """Return the command that installs R with its packages, followed by rpy2 if it is missing too."""
     rpy2 = _pip("pyearthdof[r]", None) if with_rpy2 else ""
     return _joined(["R", "a compiler", *PACKAGES], rpy2)
 
 
 def rpy2_remedy(home: Path) -> str:
-    """Return the command that installs rpy2 for the R of this home, after what it needs."""
+    """Return the command that installs rpy2 for the R of this home, preceded by its requirements."""
     return _joined(_missing_beside_rpy2(home), _pip("pyearthdof[r]", home))
 
 
 def rpy2_again(home: Path | None) -> str:
-    """Return the command that replaces an rpy2 that does not work with this R."""
+    """Return the command that replaces an rpy2 incompatible with this R."""
     missing = [] if home is None else _missing_beside_rpy2(home)
     return _joined(missing, _pip("--force-reinstall --no-cache-dir rpy2", home))
 
 
 def r_again() -> str:
-    """Return the command that installs R itself once more."""
+    """Return the command that reinstalls R."""
     if _system() == "debian":
         return "sudo apt-get install --reinstall r-base-core"
     return "installing R again" if _system() == "conda" else f"installing R again, from {R_SITE}"
@@ -191,7 +191,7 @@ def package_remedy(package: str) -> str:
 
 
 def _system() -> str:
-    """Whose commands install R here: "conda", "debian", "mac", "windows" or "other"."""
+    """Return the system that installs R: "conda", "debian", "mac", "windows" or "other"."""
     conda = os.environ.get("CONDA_PREFIX")
     if conda and Path(conda).resolve() == Path(sys.prefix).resolve():
         return "conda"
@@ -206,7 +206,7 @@ def _system() -> str:
 
 
 def _system_part(missing: list[str]) -> str:
-    """Return the command, or the words, for what pip cannot install."""
+    """Return the command or instruction that installs parts beyond pip's reach."""
     if not missing:
         return ""
     if _system() == "debian":
@@ -239,16 +239,16 @@ def _missing_beside_rpy2(home: Path) -> list[str]:
 
 
 def _missing_packages(home: Path) -> list[str]:
-    """Which of R's packages are not there, asked of R as a plain process."""
+    """Return the missing R packages, as reported by R in a separate process."""
     look = "cat(vapply(commandArgs(TRUE), requireNamespace, NA, quietly = TRUE))"
     answer = _run([str(home / "bin" / "Rscript"), "-e", look, *PACKAGES]).split()
-    if len(answer) != len(PACKAGES):  # this R is in a bad way: that is said elsewhere
+    if len(answer) != len(PACKAGES):  # R itself is broken, which another check reports
         return []
     return [name for name, here in zip(PACKAGES, answer, strict=True) if here != "TRUE"]
 
 
 def _can_build(home: Path) -> bool:
-    """Return whether there is a compiler, and with it what a program that links to R needs."""
+    """Return True if a compiler and the libraries for linking to R are available."""
     compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     flags = _run([str(home / "bin" / "R"), "CMD", "config", "--ldflags"]).split()
     if compiler is None or not flags:
@@ -265,7 +265,7 @@ def _has_python_headers() -> bool:
 
 
 def _pip(what: str, home: Path | None) -> str:
-    """pip's command; an R that is not known to be new gets the older rpy2, which fits newer ones too."""
+    """Return pip's command; unless R is known to be new, it pins the older rpy2, which also fits newer R."""
     words, version = what.split(), None
     if home is not None:
         version = re.search(r"R version (\d+)\.(\d+)", _run([str(home / "bin" / "R"), "--version"]))
@@ -275,15 +275,15 @@ def _pip(what: str, home: Path | None) -> str:
 
 
 def _joined(missing: list[str], rpy2: str) -> str:
-    """Return one line for all that is missing; rpy2 is the command for it, empty where it is not missing."""
-    if _system() == "conda":  # which has rpy2 ready for its R
+    """Return one line that installs all missing parts; `rpy2` is its command, empty if rpy2 is installed."""
+    if _system() == "conda":  # conda has rpy2 compiled for its R
         names = [{"R": "r-base"}.get(m, f"r-{m}") for m in missing if m != "a compiler"]
         return f"conda install -c conda-forge {' '.join(names + ['rpy2'] * bool(rpy2))}"
     return " && ".join(command for command in (_system_part(missing), rpy2) if command)
 
 
 def run_without_home(command: list[str]) -> subprocess.CompletedProcess[str]:
-    """Run a program without R_HOME, for a minute at most: R would warn that it takes no notice of it."""
+    """Run a program without R_HOME, for at most a minute; R would warn that it ignores the variable."""
     environment = {k: v for k, v in os.environ.items() if k != "R_HOME"}
     return subprocess.run(  # noqa: S603  a list, no shell: R from R_HOME or the PATH, or the C compiler
         command, capture_output=True, text=True, check=False, env=environment, timeout=60
@@ -291,7 +291,7 @@ def run_without_home(command: list[str]) -> subprocess.CompletedProcess[str]:
 
 
 def _run(command: list[str]) -> str:
-    """The output of a program, or nothing if it failed."""
+    """Return the output of a program, or an empty string if it failed."""
     try:
         done = run_without_home(command)
     except (OSError, subprocess.TimeoutExpired):
@@ -312,7 +312,7 @@ SOURCED = (
 
 
 def scripts_folder() -> Path:
-    """Return the folder that holds our R code."""
+    """Return the folder of the R code of this package."""
     package = Path(__file__).resolve().parent.parent
     for folder in (package / "r_scripts", package.parent / "r_scripts"):
         if (folder / "guard.R").is_file():

@@ -1,10 +1,10 @@
 """The R session of this process: started on first use, locked, and silent.
 
-Rules of R that this module enforces: R is single-threaded (one lock);
-an R that was forked must not be used (pid check); R's console must not reach the user's terminal
-(callbacks replaced for the time of a call); warnings are deferred by R (collected in guard.R and given
-again as Python warnings); Ctrl-C is honoured only where R looks for it (see `_interruptible`); what R
-holds of Python must be released before Python takes its modules down (see `_close`).
+Rules of R that this module enforces: R is single-threaded (one lock); a forked R must not be used (pid
+check); R's console must not reach the user's terminal (callbacks replaced during a call); R defers its
+warnings (collected in guard.R and reissued as Python warnings); Ctrl-C works only where R checks for it (see
+`_interruptible`); R's references to Python must be released before Python unloads its modules (see
+`_close`).
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ def call(
 ) -> Any:
     """Call a function of r_scripts/ by name and return its converted value.
 
-    R's warnings come out as `RWarning`, an R error as `RError` with R's message. `package` is an R
-    package that the function needs; a missing one is a `RNotAvailableError`. Where the function loops
-    over columns, `first_column` is the number of the first one sent, and an error names its column.
+    R's warnings are issued as `RWarning`, an R error is raised as `RError` with R's message. `package` is the
+    R package that the function needs; `RNotAvailableError` if it is missing. If the function loops over
+    columns, `first_column` is the number of the first one sent, and an error names its column.
     """
     with _lock:
         session = _get_session()
@@ -93,7 +93,7 @@ def require(package: str | None = "earth") -> None:
 
 
 def is_available(package: str | None = "earth") -> bool:
-    """Tell whether R, rpy2 and the R package work here. Starts R if it may."""
+    """Return True if R, rpy2 and the R package work. Starts R if possible."""
     try:
         require(package)
     except (RNotAvailableError, RForkedError):
@@ -102,12 +102,12 @@ def is_available(package: str | None = "earth") -> bool:
 
 
 def r_versions() -> dict[str, str]:
-    """Versions of this package, R, earth, mda and rpy2 that this session computes with."""
+    """Return the versions of this package, R, earth, mda and rpy2 in this session."""
     return dict(_r_versions())
 
 
 def installed_version(name: str) -> str | None:
-    """Version of "R", "earth" or "mda" that is installed here, None without. Starts R if it may."""
+    """Return the installed version of "R", "earth" or "mda", or None. Starts R if possible."""
     try:
         return _r_versions().get(name)
     except (RNotAvailableError, RForkedError):
@@ -158,9 +158,9 @@ def _start() -> _Session:
 
 
 def _close() -> None:
-    """Release what R holds of Python while both are whole; rpy2 does it too late and complains.
+    """Release R's references to Python while both still run; rpy2 does it too late and prints errors.
 
-    A thread that is in the middle of a call at the end of the program keeps its session.
+    A thread in the middle of a call at the end of the program keeps its session.
     """
     global _session, _closed
     _closed = True
@@ -174,7 +174,7 @@ def _close() -> None:
 
 
 class _Session:
-    """R running in this process, with our functions in an environment of their own."""
+    """R running in this process, with our functions in a separate environment."""
 
     def __init__(self, modules):
         self.ri, self.callbacks, self.openrlib = modules
@@ -183,8 +183,8 @@ class _Session:
             if not r_is_running():
                 _initialise(self.ri)
             base = self.ri.baseenv
-            # earth evaluates calls of model.frame and the like where it was called from: stats is in
-            # sight there, and whatever the user has in the global environment comes after it.
+            # earth evaluates calls such as model.frame in its calling environment: stats is visible there,
+            # before the user's global environment.
             self.environment = base["new.env"](parent=base["asNamespace"]("stats"))
             self._source()
             self.environment["python.call"] = self.dispatcher = dispatcher(self.ri)
@@ -201,7 +201,7 @@ class _Session:
             ) from None
 
     def release(self) -> None:
-        """Take the one R function that calls Python away from R."""
+        """Remove the one R function that calls Python from R."""
         del self.environment["python.call"]
         del self.dispatcher
 
@@ -223,22 +223,22 @@ class _Session:
         self.loaded.add(package)
 
     def guarded(self, function: str, args) -> dict:
-        """Run the function under guard.R's handlers; the R objects die before the lock is released."""
+        """Run the function under guard.R's handlers; the R objects are freed before the lock is released."""
         with _quiet(self.callbacks), _interruptible(self.openrlib):
             converted = self.ri.ListSexpVector([to_r(a, self.ri) for a in args])
             try:
                 result = self.guard(self.environment[function], converted)
             except self.ri.embedded.RRuntimeError:
-                # Errors never get past guard.R; a jump to R's top level does, and it has no message.
+                # guard.R catches all errors, but not a jump to R's top level, which has no message.
                 return {"error": ["R jumped out of the call"], "column": None, "warnings": None}
             return from_r(result, self.ri)
 
 
 def _initialise(ri) -> None:
-    """Start R; the signal handlers stay, and so does the user's peace in a thread.
+    """Start R and keep the signal handlers; suppress rpy2's warning outside the main thread.
 
-    rpy2 gives SIGINT to Python's default handler. Outside the main thread it cannot, and warns that
-    Ctrl-C is lost, which it is not: R is started without signal handlers of its own.
+    rpy2 resets SIGINT to Python's default handler. Outside the main thread it cannot, and warns that Ctrl-C
+    is lost; this does not apply, because R starts without signal handlers.
     """
     main = threading.current_thread() is threading.main_thread()
     handler = signal.getsignal(signal.SIGINT)
@@ -270,9 +270,9 @@ def _quiet(callbacks):
 
 @contextlib.contextmanager
 def _interrupts_kept():
-    """Let Ctrl-C wait until R has started: half an R is of no use, and its callbacks lose exceptions.
+    """Defer Ctrl-C until R has started: a partly started R is unusable, and its callbacks lose exceptions.
 
-    Blocked, too, because programs that rpy2 starts meanwhile inherit that, and would stop otherwise.
+    The signal is also blocked, because programs started by rpy2 inherit the mask and would otherwise stop.
     """
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(before):
@@ -295,9 +295,9 @@ def _interruptible(openrlib):
     """Turn Ctrl-C during a call into R's own interrupt, then into KeyboardInterrupt.
 
     Python runs its signal handlers only between byte codes, that is inside one of rpy2's callbacks,
-    where an exception is printed and lost. So the handler only sets R's flag and remembers; R stops at
-    its next check (the handler of guard.R catches it), and the memory becomes the exception here. A
-    handler of the user's own may want something else than to stop: it is called after the crossing.
+    where an exception is printed and lost. The handler therefore sets R's flag and records the signal; R
+    stops at its next check (guard.R handles the interrupt), and the recorded signal is raised here. A
+    user's handler, which may do something other than stop, is called after the call to R.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -326,9 +326,9 @@ def _interruptible(openrlib):
 
 @contextlib.contextmanager
 def _environment_kept(name: str):
-    """Undo what rpy2 does to an environment variable: programs started later would inherit it.
+    """Restore an environment variable that rpy2 changes, so that programs started later do not inherit it.
 
-    It puts R's libraries first for them too, and another Python then loads the wrong libpython.
+    rpy2 prepends R's libraries, with which another Python would load the wrong libpython.
     """
     before = os.environ.get(name)
     try:
@@ -341,5 +341,5 @@ def _environment_kept(name: str):
 
 
 def _tidy(text: object) -> str:
-    """R breaks and indents its messages; one line is enough."""
+    """Return the text on one line; R breaks and indents its messages."""
     return " ".join(str(text).split())

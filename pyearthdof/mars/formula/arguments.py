@@ -1,4 +1,4 @@
-"""The arguments of functions that take more than variables: matching by R's rules, and constants."""
+"""Arguments of functions beyond their variables: matching by R's rules, and constants."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from .functions import FUNCTIONS, SUMMARIES
 from .syntax import Constant, FunctionCall, Name, Node, Value, refuse, short_text, variables_in
 
-# What may be given, the same whatever R's own version knows beside it. A variable is called x.
+# The permitted arguments, independent of R's version. A variable is called x.
 SIGNATURES = {
     "log": ("x", "base"),
     "ifelse": ("test", "yes", "no"),
@@ -50,7 +50,7 @@ REFUSED = {
     "quantile": ("type",),
 }
 NEEDED = {"cut": "breaks", "relevel": "ref", "findInterval": "vec"}
-OR_NULL = ("df", "knots", "labels")  # NULL is the same as nothing
+OR_NULL = ("df", "knots", "labels")  # NULL is the same as an omitted argument
 TAKES = {
     "poly": "variables, degree and raw",
     "factor": "a variable, levels, labels and ordered",
@@ -63,14 +63,14 @@ TAKES = {
 
 @dataclass(frozen=True)
 class Arguments:
-    """The variables of a call, and what else was given to it by name or by place."""
+    """The variables of a call, and its other arguments by name or position."""
 
     variables: tuple[Node, ...]
     named: Mapping[str, Node]
 
 
 def matched_arguments(piece: FunctionCall) -> Arguments:
-    """Match the arguments of one of SIGNATURES: exact names, beginnings of names, then places."""
+    """Match the arguments of one of SIGNATURES: exact names, beginnings of names, then positions."""
     name = piece.name
     given = _matched(piece, SIGNATURES[name])
     nothing = [part for part in OR_NULL if isinstance(given.get(part), Constant)]
@@ -89,7 +89,7 @@ def matched_arguments(piece: FunctionCall) -> Arguments:
             refuse(f"{short_text(piece)}: {name} takes {TAKES[name]}")
     if name in ("seq", "seq_len"):
         return Arguments((), given)
-    dots = given.pop("...", [])  # none of which has a name
+    dots = given.pop("...", [])  # without names
     for label, _ in dots:
         if label is not None:
             refuse(f"{short_text(piece)}: {name} takes no argument by the name {label}")
@@ -104,7 +104,7 @@ def matched_arguments(piece: FunctionCall) -> Arguments:
 
 
 def _matched(piece: FunctionCall, signature: tuple[str, ...]) -> dict:
-    """By name to value; what is left over for dots is a list under that name."""
+    """Return values by name; the rest for dots is a list under that name."""
     dots = signature.index("...") if "..." in signature else len(signature)
     found: dict = {}
     left = []
@@ -145,7 +145,7 @@ def _put(piece, found, label, value) -> None:
 
 
 def _poly(piece: FunctionCall, given: dict) -> Arguments:
-    """poly(x, 2) and poly(x, z, degree = 2): what follows x is the degree or more variables."""
+    """Match poly(x, 2) and poly(x, z, degree = 2): further arguments are the degree or more variables."""
     if "x" not in given:
         refuse(f"{short_text(piece)} has no variable")
     dots = given.pop("...", [])
@@ -173,11 +173,11 @@ NAMED_TEXTS = {
     "month.abb": tuple(month[:3] for month in MONTHS),
     "month.name": MONTHS,
 }
-OF_COLUMNS = (*SUMMARIES, "quantile", "range")  # what is computed of whole columns
+OF_COLUMNS = (*SUMMARIES, "quantile", "range")  # functions of whole columns
 MAX_NUMBERS = 10_000
-FUZZ = 1e-10  # by which R's sequences may pass their end
+FUZZ = 1e-10  # tolerance of R's sequences beyond their end
 
-# Computes one of OF_COLUMNS.
+# Evaluates one of OF_COLUMNS.
 Summarise = Callable[[FunctionCall], np.ndarray]
 
 
@@ -186,17 +186,17 @@ def _no_columns(node: FunctionCall) -> NoReturn:
 
 
 def number_of(node: Constant) -> float:
-    """Return the number of a constant that the guard has let pass."""
+    """Return the number of a constant accepted by the guard."""
     return _number_of_value(node.value, node)
 
 
 def constant_numbers(node: Node, summarise: Summarise = _no_columns) -> np.ndarray:
-    """Return the numbers of a constant that the guard has let pass."""
+    """Return the numbers of a constant accepted by the guard."""
     return np.array([_number_of_value(value, node) for value in constant_values(node, summarise)])
 
 
 def constant_values(node: Node, summarise: Summarise = _no_columns) -> list[Value]:
-    """Numbers, truth values or texts of a constant that the guard has let pass."""
+    """Return the numbers, booleans or strings of a constant accepted by the guard."""
     if isinstance(node, Constant):
         return [node.value]
     if isinstance(node, Name):
@@ -222,7 +222,7 @@ def constant_values(node: Node, summarise: Summarise = _no_columns) -> list[Valu
 
 
 def texts_at(node: FunctionCall, numbers: np.ndarray) -> tuple[str, ...]:
-    """The texts of one of NAMED_TEXTS at these numbers, counted from 1, their fractions cut off as in R."""
+    """Return elements of one of NAMED_TEXTS by 1-based index, with fractions truncated as in R."""
     texts = constant_values(node.values[0])
     for number in numbers:
         if not 1 <= number < len(texts) + 1:
@@ -263,7 +263,7 @@ def _whole_number(node, part: str, given: Node | None, summarise: Summarise) -> 
 
 
 def _computed(node: FunctionCall, summarise: Summarise) -> np.ndarray:
-    """Arithmetic and functions of numbers, the shorter ones repeated."""
+    """Evaluate arithmetic and functions of numbers, recycling the shorter ones."""
     parts = [constant_numbers(value, summarise) for value in node.values]
     if node.name == ":":
         return _steps(node, *(_single(node, part) for part in parts))
@@ -276,7 +276,7 @@ def _computed(node: FunctionCall, summarise: Summarise) -> np.ndarray:
 
 
 def _sequence(node: FunctionCall, summarise: Summarise) -> np.ndarray:
-    """R's seq: by a step, by a number of values, or by ones."""
+    """R's seq: by a step, by a number of values, or in steps of one."""
     named = {
         part: _single(node, constant_numbers(value, summarise))
         for part, value in matched_arguments(node).named.items()

@@ -1,6 +1,6 @@
-"""The variables of a formula as trees that numpy evaluates, and their reading from saved files.
+"""Expression trees of formula variables, evaluated by numpy, and their reader for saved files.
 
-Files may come from strangers: anything unexpected is refused.
+Files may come from untrusted sources: anything unexpected is refused.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class _Named:
 
 @dataclass(frozen=True)
 class _Computed:
-    """A function of expressions; further fields have the names that they have in JSON."""
+    """A function of expressions; further fields have the same names in JSON."""
 
     function: str
     args: tuple[Expression, ...]
@@ -60,11 +60,11 @@ class _Computed:
 
     @classmethod
     def own_fields(cls) -> list[str]:
-        """Return the fields beside the function and its arguments."""
+        """Return the fields other than the function and its arguments."""
         return [f.name for f in fields(cls)][2:]
 
     def wrong(self) -> str:
-        """Return the end of a sentence on what does not fit together, or nothing."""
+        """Return the end of an error message about inconsistent fields, or an empty string."""
         return ""
 
     def to_dict(self) -> dict[str, Any]:
@@ -111,7 +111,7 @@ class Codes(_Named):
 
 @dataclass(frozen=True)
 class Number:
-    """A number of the formula's text."""
+    """A number in the formula's text."""
 
     value: float
     n_columns = 1
@@ -141,9 +141,9 @@ class Call(_Computed):
 
 @dataclass(frozen=True)
 class Summary(_Computed):
-    """One number of whole columns, such as a mean: that of the rows at hand, as in R.
+    """A summary of whole columns, such as a mean, computed from the current rows as in R.
 
-    `dropped` says whether missing values are left out; `shares` are those of quantiles.
+    `dropped` states whether missing values are left out; `shares` are the probabilities of quantiles.
     """
 
     dropped: bool
@@ -171,7 +171,7 @@ class Summary(_Computed):
 
 @dataclass(frozen=True)
 class Poly(_Computed):
-    """Polynomials of one or several variables; without alpha and norm2 plain powers."""
+    """Polynomials of one or several variables; plain powers without alpha and norm2."""
 
     degree: int
     alpha: tuple[tuple[float, ...], ...] | None
@@ -234,7 +234,7 @@ class Spline(_Computed):
 
 @dataclass(frozen=True)
 class Scaled(_Computed):
-    """Columns less their centres, divided by their scales; 0 and 1 where they are not."""
+    """Columns minus their centres, divided by their scales; 0 and 1 if not centred or scaled."""
 
     center: tuple[float, ...]
     scale: tuple[float, ...]
@@ -256,7 +256,7 @@ class Scaled(_Computed):
 
 @dataclass(frozen=True)
 class Levels(_Computed):
-    """factor: the 0-based position of a value in `values`, all of which it knows."""
+    """factor: the 0-based position of a value in `values`, its permitted values."""
 
     values: tuple[float, ...]
 
@@ -277,7 +277,7 @@ class Levels(_Computed):
 
 @dataclass(frozen=True)
 class Cut(_Computed):
-    """cut: the 0-based number of the interval that holds a value."""
+    """cut: the 0-based number of the interval of a value."""
 
     breaks: tuple[float, ...]
     right: bool
@@ -295,7 +295,7 @@ class Cut(_Computed):
 
 @dataclass(frozen=True)
 class LevelNumbers(_Computed):
-    """as.numeric(as.character(x)): the number that the level of a code is the text of."""
+    """as.numeric(as.character(x)): the number that is the text of a code's level."""
 
     values: tuple[float, ...]
 
@@ -316,17 +316,17 @@ Expression = (
 
 
 def factors_in(expression: Expression) -> Iterator[Codes]:
-    """Return the columns inside of an expression that are factors."""
+    """Return the factor columns inside an expression."""
     return _pieces(expression, Codes)
 
 
 def dates_in(expression: Expression) -> Iterator[DateColumn]:
-    """Return the columns of an expression that are dates."""
+    """Return the date columns of an expression."""
     return _pieces(expression, DateColumn)
 
 
 def gaps_in(expression: Expression) -> Iterator[str]:
-    """Yield the columns of an expression whose missing values it deals with."""
+    """Yield the columns whose missing values the expression handles."""
     for call in _pieces(expression, Call):
         if call.function == "is.na":
             yield from call.raw_names()
@@ -336,7 +336,7 @@ def gaps_in(expression: Expression) -> Iterator[str]:
 
 
 def has_summary(expression: Expression) -> bool:
-    """Return whether its values depend on other rows than their own."""
+    """Return True if its values depend on other rows."""
     return any(True for _ in _pieces(expression, Summary))
 
 
@@ -352,13 +352,13 @@ def _pieces(expression: Expression, kind: type) -> Iterator:
 class Variable:
     """One variable of a formula."""
 
-    label: str  # R's text of it
+    label: str  # R's text of the variable
     kind: str
     levels: tuple[str, ...]  # of a factor, as text
     expression: Expression
 
     def width(self, coding: int) -> int:
-        """Number of columns that it makes in a term."""
+        """Number of its columns in a term."""
         if self.kind == "number":
             return self.expression.n_columns
         n_levels = 2 if self.kind == "logical" else len(self.levels)
@@ -385,7 +385,7 @@ class Variable:
 def evaluate(
     variable: Variable, raw: Mapping[str, np.ndarray], n_rows: int, called: str = "X"
 ) -> np.ndarray:
-    """The values of a variable, codes of a factor, from those of the raw columns; all should be finite."""
+    """Return the finite values of a variable, or codes of a factor, from the raw columns."""
     with np.errstate(all="ignore"):
         values = np.asarray(variable.expression.evaluate(raw), dtype=float)
     width = variable.expression.n_columns
@@ -404,15 +404,15 @@ def evaluate(
     return values
 
 
-# R's guard stops before: nested calls, degrees, exponents of poly of several variables.
+# R's guard has lower limits: nested calls, degrees, exponents of poly of several variables.
 MAX_DEPTH, MAX_DEGREE, MAX_EXPONENTS = 120, 50, 1e5
 MAX_KNOTS = MAX_ARGUMENTS = 1000
-MAX_LEVELS = 100_000  # of factor and cut
-LARGEST = 1e150  # a coefficient of polynomials beyond makes all of them infinite
+MAX_LEVELS = 100_000  # levels of factor and cut
+LARGEST = 1e150  # larger coefficients of polynomials overflow
 
 
 def read_list(name: str, value) -> list:
-    """Return a list, refused by its name otherwise."""
+    """Return a list, or raise an error with its name."""
     if not isinstance(value, list):
         raise InvalidInputError(f"{name} of the formula should be a list")
     return value
@@ -475,7 +475,7 @@ def read_offset(value, variables) -> int | None:
 
 
 def variable_from_r(found) -> dict:
-    """Return the entries of `read_variable` from R's, in which every value is a vector."""
+    """Convert R's entries, in which every value is a vector, to those of `read_variable`."""
     return {
         "label": found["label"][0],
         "kind": found["kind"][0],
@@ -502,7 +502,7 @@ def _expression_from_r(found) -> dict:
 
 
 def read_expression(entry, depth: int = 1) -> Expression:
-    """Read `to_dict`'s result of an expression; anything else is refused."""
+    """Read an expression from the result of `to_dict`; refuse anything else."""
     if not isinstance(entry, Mapping):
         raise InvalidInputError("an expression of the formula should be a mapping")
     if depth > MAX_DEPTH:
@@ -556,7 +556,7 @@ def _read_arguments(entry, depth: int) -> tuple[Expression, ...]:
 
 
 def _read_computed(kind: Any, entry, depth: int):
-    """Return an expression of one of COMPUTED: a value for each field of its class."""
+    """Return an expression of one of COMPUTED, with a value for each field of its class."""
     function, names = entry["call"], kind.own_fields()
     if set(entry) != {"call", "args", *names}:
         raise InvalidInputError(

@@ -1,4 +1,4 @@
-"""The functions that a formula may use, as R computes them for training data and for new rows, to the bit.
+"""Functions available in formulas, bit-identical to R for training data and for new rows.
 
 A knot of MARS can depend on the last digit.
 """
@@ -17,9 +17,9 @@ from ..arithmetic import power_of_ten, r_column_means, r_division, r_mean, r_sum
 from ..data.columns import householder, multiplied_by_q
 from .syntax import refuse
 
-EPSILON = 2.0**-63  # of R's extended precision
+EPSILON = 2.0**-63  # machine epsilon of R's extended precision
 LOG10_2 = 0.301029995663981195213738894724
-DECIMALS, MAX_EXPONENT = 15, 308  # digits and exponents of ten that a double surely has
+DECIMALS, MAX_EXPONENT = 15, 308  # decimal digits and exponents safe in a double
 MAX_PLACES = MAX_EXPONENT + DECIMALS
 
 
@@ -30,7 +30,7 @@ def _plus(a, b=None):
 def _log(x, base=None):
     if base is None:
         return arithmetic.log(x)
-    # As R: the logarithms to 2 and 10 are not quotients.
+    # As in R, logarithms to base 2 and 10 are not computed as quotients.
     exact = (
         {2.0: arithmetic.log2, 10.0: arithmetic.log10}.get(float(base))
         if np.ndim(base) == 0
@@ -44,7 +44,7 @@ def _bound(*values):
 
 
 def _compared(compare):
-    """1, 0, or NaN where a side is none, as R's NA."""
+    """Return 1, 0, or NaN if a side is NaN, as R's NA."""
 
     def function(a, b):
         return np.where(np.isnan(a) | np.isnan(b), np.nan, compare(a, b))
@@ -63,16 +63,16 @@ def _and(a, b):
 
 def _choose(test, yes, no):
     chosen = np.where(np.isnan(test), np.nan, np.where(np.equal(test, 0), no, yes))
-    return chosen if np.ndim(test) else np.ravel(chosen)[0]  # as long as the test, as in R
+    return chosen if np.ndim(test) else np.ravel(chosen)[0]  # same length as the test, as in R
 
 
 def _whole(a):
-    """R's as.integer: 0 has no sign, and what no integer of R holds is missing."""
+    """R's as.integer: 0 has no sign, and values outside R's integers are missing."""
     return np.where(np.abs(a) < 2.0**31, np.trunc(a) + 0.0, np.nan)
 
 
 def _remainder(a, b):
-    """R's %%, in extended precision: it has the sign of b."""
+    """R's %%, in extended precision, with the sign of b."""
     a, b = np.broadcast_arrays(np.asarray(a, dtype=float), np.asarray(b, dtype=float))
     same_side = np.where(np.abs(a) == np.abs(b), 0.0, np.where(a * b < 0, a + b, a))
     found, _ = r_division(a, b)
@@ -81,7 +81,7 @@ def _remainder(a, b):
 
 
 def _quotient(a, b):
-    """R's %/%: the whole steps of b up to a."""
+    """R's %/%: the number of whole steps of b up to a."""
     a, b = np.broadcast_arrays(np.asarray(a, dtype=float), np.asarray(b, dtype=float))
     quotient = a / b
     _, found = r_division(a, b)
@@ -91,7 +91,7 @@ def _quotient(a, b):
 
 
 def _round(x, digits=0.0):
-    """R's round: the nearer of the two decimal numbers around x, the even one of two at one distance."""
+    """R's round: the nearer of the two decimal numbers around x, the even one in a tie."""
     x, places = np.asarray(x, dtype=float), int(np.floor(digits + 0.5))
     if places == 0:
         return np.rint(x)
@@ -127,7 +127,7 @@ def quantiles(x: np.ndarray, shares: np.ndarray) -> np.ndarray:
     return np.where(between, (1 - part) * below + part * above, below)
 
 
-# By R's name: one number of a whole column, nothing of it missing.
+# Summaries of a whole column without missing values, by R's name.
 SUMMARIES: dict[str, Callable[[np.ndarray], float]] = {
     "mean": r_mean,
     "median": lambda x: r_mean(np.sort(x)[(len(x) - 1) // 2 : len(x) // 2 + 1]),
@@ -140,7 +140,7 @@ SUMMARIES: dict[str, Callable[[np.ndarray], float]] = {
 
 
 def _first_of(is_better):
-    """R's pmin and pmax: of equal values the first one stays, which shows in the sign of a zero."""
+    """R's pmin and pmax: the first of equal values is kept, which determines the sign of a zero."""
 
     def chosen(a, b):
         return np.where(np.isnan(a) | np.isnan(b), np.nan, np.where(is_better(b, a), b, a))
@@ -152,7 +152,7 @@ def _first_of(is_better):
 
 
 def cut_codes(x: np.ndarray, breaks: np.ndarray, right: bool, lowest: bool) -> np.ndarray:
-    """0-based numbers of the intervals between ascending breaks; NaN outside of them."""
+    """Return 0-based numbers of the intervals between ascending breaks; NaN outside them."""
     codes = np.searchsorted(breaks, x, side="left" if right else "right") - 1.0
     if lowest:
         end = (0, 0.0) if right else (-1, len(breaks) - 2.0)
@@ -173,7 +173,7 @@ OF_TWO: dict[str, Callable] = {
     "<=": _compared(np.less_equal), ">": _compared(np.greater), ">=": _compared(np.greater_equal),
     "&": _and, "|": lambda a, b: _not(_and(_not(a), _not(b))),
 }  # fmt: skip
-# By R's name: the function, and the numbers of arguments that it takes. cbind makes several columns.
+# By R's name: the function and its permitted numbers of arguments. cbind returns several columns.
 FUNCTIONS: dict[str, tuple[Callable, range]] = {
     "+": (_plus, range(1, 3)),
     "-": (lambda a, b=None: -a if b is None else a - b, range(1, 3)),
@@ -195,10 +195,10 @@ def polynomials(
     norm2: Sequence[Sequence[float]] | None = None,
     tables: Sequence[np.ndarray] | None = None,
 ) -> np.ndarray:
-    """R's poly: orthogonal polynomials by the coefficients of a fit, plain powers without them.
+    """R's poly: orthogonal polynomials from the coefficients of a fit, plain powers without them.
 
-    Of several variables, all products up to the degree. `tables` are the polynomials themselves, where
-    they are known.
+    For several variables, all products up to the degree. `tables` are the polynomials themselves, if
+    available.
     """
     powers = []
     for k, x in enumerate(variables):
@@ -247,11 +247,11 @@ def _orthogonal(x, degree, alpha, norm2):
     return p
 
 
-PIVOT = 0.25  # how far inside of the end intervals bs is expanded, as in R
+PIVOT = 0.25  # relative expansion point of bs in the end intervals, as in R
 
 
 def b_splines(x, knots, boundary, degree: int, intercept: bool) -> np.ndarray:
-    """R's bs: B-splines, the polynomials of the end intervals going on outside of the boundary."""
+    """R's bs: B-splines, with the polynomials of the end intervals continued beyond the boundary."""
     full = _clamped(knots, boundary, degree)
     basis = _basis(x, full, degree)
     for outside, end, next_knot in (
@@ -265,7 +265,7 @@ def b_splines(x, knots, boundary, degree: int, intercept: bool) -> np.ndarray:
 
 
 def natural_splines(x, knots, boundary, intercept: bool) -> np.ndarray:
-    """R's ns: cubic splines that are straight lines outside of the boundary."""
+    """R's ns: cubic splines that are linear beyond the boundary."""
     full = _clamped(knots, boundary, 3)
     basis = _basis(np.clip(x, *boundary), full, 3)
     for end, distance in (
@@ -276,24 +276,24 @@ def natural_splines(x, knots, boundary, intercept: bool) -> np.ndarray:
             basis += distance[:, None] * _derivatives(end, full, 3, 1)
     curvatures = np.array([_derivatives(end, full, 3, 2) for end in boundary])
     first = 0 if intercept else 1
-    # Orthogonal to both curvatures at the ends: the rest of the Householder basis that starts with them.
+    # Orthogonal to both end curvatures: the remaining columns of the Householder basis that starts with them.
     return _rotated(basis[:, first:], curvatures[:, first:].T)[:, 2:]
 
 
 def _clamped(knots, boundary, degree) -> np.ndarray:
-    """Return all knots in order; those that are given may lie outside of the boundary."""
+    """Return all knots in order; given knots may lie outside the boundary."""
     return np.sort(np.concatenate([np.repeat(boundary, degree + 1), knots]))
 
 
 def _interval(x, full, degree) -> np.ndarray:
-    """Position of the first knot above x, for the right end the first of the knots on it."""
+    """Return the position of the first knot above x, for the right end that of the first knot on it."""
     return np.minimum(np.searchsorted(full, x, side="right"), len(full) - degree - 1)
 
 
 def _basis(x, full, degree) -> np.ndarray:
-    """All B-splines at x inside of the knots, from degree to degree by de Boor's differences in R's order.
+    """Evaluate all B-splines at x inside the knots by de Boor's recursion, in R's order of operations.
 
-    A difference of 0, where knots are equal, adds nothing.
+    A difference of 0, for equal knots, contributes nothing.
     """
     inside = np.clip(x, full[0], full[-1])
     at = _interval(inside, full, degree)
@@ -306,7 +306,7 @@ def _basis(x, full, degree) -> np.ndarray:
             width = rising[r] + falling[j - 1 - r]
             empty = width == 0
             share = values[r] / np.where(empty, 1.0, width)
-            # R leaves the first of them as it is on the right end.
+            # R leaves the first one unchanged on the right end.
             left = np.where(rising[r] == 0, values[r], carried) if r == 0 else carried
             values[r] = np.where(empty, left, carried + rising[r] * share)
             carried = np.where(empty, 0.0, falling[j - 1 - r] * share)
@@ -320,7 +320,7 @@ def _basis(x, full, degree) -> np.ndarray:
 def _derivatives(end: float, full, degree: int, order: int) -> np.ndarray:
     """Return a derivative of all B-splines at an end, by differences of their coefficients.
 
-    The highest one is not defined on the right end, and R takes 0.
+    The highest one is undefined on the right end, where R uses 0.
     """
     at = int(_interval(np.array([end]), full, degree)[0])
     found = np.zeros(len(full) - degree - 1)
@@ -346,7 +346,7 @@ def _derivatives(end: float, full, degree: int, order: int) -> np.ndarray:
 
 
 def _continued(x, pivot: float, full, degree: int) -> np.ndarray:
-    """Return all B-splines outside of the boundary, by their Taylor polynomials at a point inside."""
+    """Return all B-splines outside the boundary, by their Taylor polynomials at an inner point."""
     powers = powers_of(x - pivot, degree)
     basis = np.zeros((len(x), len(full) - degree - 1))
     for order in range(degree + 1):
@@ -358,7 +358,7 @@ def _continued(x, pivot: float, full, degree: int) -> np.ndarray:
 
 
 def _rotated(rows: np.ndarray, directions: np.ndarray) -> np.ndarray:
-    """Rows in the Householder basis that begins with the directions, in LINPACK's order of operations."""
+    """Return rows in the Householder basis that begins with the directions, in LINPACK's order."""
     columns, heads, rank = householder(directions.copy())
     rows = rows.copy()
     width = rows.shape[1]
@@ -397,7 +397,7 @@ def orthogonal_polynomials(
     alpha = (_sums(centred[:, None] * squares) / norm2 + mean)[:degree]
     norm2 = np.concatenate([[1.0], norm2])
     z /= np.sqrt(norm2[1:])
-    z[:, 0] = 1.0  # in products of several variables
+    z[:, 0] = 1.0  # for products of several variables
     return z, alpha, norm2
 
 
@@ -407,7 +407,7 @@ def _sums(matrix: np.ndarray) -> np.ndarray:
 
 
 def inner_knots(x: np.ndarray, n_knots: int) -> np.ndarray:
-    """Knots at equally spaced quantiles."""
+    """Return knots at equally spaced quantiles."""
     if n_knots < 1:
         return np.empty(0)
     step = 1.0 / (n_knots + 1)
@@ -415,7 +415,7 @@ def inner_knots(x: np.ndarray, n_knots: int) -> np.ndarray:
 
 
 def scaling(columns: np.ndarray, center, scale) -> tuple[np.ndarray, np.ndarray]:
-    """Centres and scales of R's scale; `center` and `scale` are truth values or numbers."""
+    """Return centres and scales as R's scale does; `center` and `scale` are booleans or numbers."""
     n, width = columns.shape
     if isinstance(center, bool):
         center = r_column_means(columns) if center else np.zeros(width)
@@ -426,7 +426,7 @@ def scaling(columns: np.ndarray, center, scale) -> tuple[np.ndarray, np.ndarray]
 
 
 def cut_breaks(x: np.ndarray, count: int) -> np.ndarray:
-    """Return the ends of so many intervals of one length, the outermost a thousandth further out."""
+    """Return the ends of equal-length intervals, the outermost extended by a thousandth."""
     low, high = float(x.min()), float(x.max())
     width = high - low
     if width == 0:
@@ -445,9 +445,9 @@ def _sequence(start: float, end: float, length: int) -> np.ndarray:
 
 
 def cut_labels(breaks: np.ndarray, right: bool, lowest: bool, fewest: int = 3) -> list[str]:
-    """R's names of the intervals: the fewest digits, at least `fewest`, that distinguish the breaks.
+    """Return R's interval labels with the fewest digits, at least `fewest`, that distinguish the breaks.
 
-    Where both ends are infinite, R writes them with the same number of characters.
+    If both ends are infinite, R pads them to the same number of characters.
 
     >>> cut_labels(np.array([-np.inf, 0.0, np.inf]), right=True, lowest=False)
     ['(-Inf,0]', '(0, Inf]']

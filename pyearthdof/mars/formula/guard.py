@@ -1,8 +1,8 @@
 """Functions, names and sizes allowed in formulas.
 
-A formula is text that R could run. It is parsed, never evaluated, and refused unless all of it is known. Its
-terms and columns are counted before anything is computed: a short text can ask for more than any machine
-holds.
+A formula is text that R could run. It is parsed, never evaluated, and refused unless every part is known. Its
+terms and columns are counted before any computation, because a short text can request more than any
+machine can store.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .functions import FUNCTIONS, SUMMARIES
 from .syntax import EMPTY, Constant, FunctionCall, Name, Node, refuse, short_text, shortened
 from .terms import OPERATORS, Terms
 
-# columns and numbers count what terms other than plain columns make; the data have their own size.
+# columns and numbers limit terms other than plain columns, whose size is that of the data.
 LIMITS = {
     "terms": 2000, "depth": 100, "power": 100, "degree": 50, "df": 1000, "functions": 300,
     "columns": 2000, "numbers": 25_000_000, "levels": 1000,
@@ -43,11 +43,11 @@ LOGICAL = ("!", "&", "|", *COMPARISONS)
 FACTORS = (
     "factor", "as.factor", "ordered", "as.ordered", "droplevels", "relevel", "interaction", "cut",
 )  # fmt: skip
-TEXTS_OF_COLUMNS = ("as.character", "[")  # factors as terms, but no responses
-# What may be called, by place. "right" is the level of terms on the right-hand side, "left" the outermost
+TEXTS_OF_COLUMNS = ("as.character", "[")  # factors as terms, but not as responses
+# Permitted functions by place. "right" is the level of terms on the right-hand side, "left" the outermost
 # call on the left one, "value" the inside of a function or bracket of arithmetic, "factor" the same where a
-# factor or texts may stand, "bound" an argument of cbind, "operand" a side of a comparison, where a text may
-# stand, too, "constant" an argument such as knots, which holds numbers only, and "texts" one such as labels.
+# factor or strings are permitted, "bound" an argument of cbind, "operand" a side of a comparison, which may
+# be a string, "constant" a numeric argument such as knots, and "texts" an argument such as labels.
 VALUES = (*ARITHMETIC, *ELEMENTWISE, *LOGICAL, "%in%", *SUMMARIES, "quantile")
 CONSTANTS = (
     *ARITHMETIC, "c", ":", "seq", "seq_len", "rep", "rev", "%%", "%/%", "log", "log2", "log10",
@@ -69,7 +69,7 @@ WHERE = {
     "left": "as the response", "constant": "where a number should be", "right": "as a term",
     "texts": "where a text should be",
 }  # fmt: skip
-# How many arguments a function takes; for those of FUNCTIONS that table has it, for others it is one.
+# Numbers of arguments; those of FUNCTIONS are in that table, all others take one.
 MANY = range(1, 1001)
 ARITY = {
     ":": range(2, 3), "%in%": range(2, 3), "poly": MANY, "bs": MANY, "ns": MANY, "c": MANY, "factor": MANY,
@@ -84,13 +84,13 @@ TEXTS = ("levels", "labels", "ref", "sep")
 
 
 def check_sides(left: Node, right: Node, kinds: Mapping[str, str]) -> None:
-    """Reject a formula unless every piece of it is known; `kinds` are those of the data's columns."""
+    """Reject a formula with any unknown part; `kinds` are those of the data's columns."""
     _check(left, "left", kinds)
     _check(right, "right", kinds)
 
 
 def _check(expression: Node, place: str, kinds: Mapping[str, str]) -> None:
-    """Look at every piece, with a stack and not by recursion: a sum is nested as deep as it is long."""
+    """Check every node with a stack instead of recursion: a sum is nested as deep as it is long."""
     pieces = [(expression, place, 1)]
     while pieces:
         piece, place, depth = pieces.pop()
@@ -102,7 +102,7 @@ def _check(expression: Node, place: str, kinds: Mapping[str, str]) -> None:
 
 
 def _check_piece(piece: Node, place: str, kinds) -> list[tuple[Node, str]]:
-    """Check one piece; return those inside it, each with its place."""
+    """Check one node; return its children, each with its place."""
     if piece is EMPTY:
         refuse("an argument of a function is empty")
     if isinstance(piece, Name):
@@ -217,7 +217,7 @@ def _refuse_call(name: str, place: str) -> NoReturn:
 
 
 def check_whole(value: Node, what: str, largest: int, smallest: int = 1) -> int:
-    """Return a whole number of the formula's text."""
+    """Return an integer from the formula's text."""
     number = value.value if isinstance(value, Constant) else None
     if (
         not isinstance(number, (int, float))
@@ -231,7 +231,7 @@ def check_whole(value: Node, what: str, largest: int, smallest: int = 1) -> int:
 
 
 def _check_named(piece: FunctionCall, name: str, place: str) -> list[tuple[Node, str]]:
-    """Return the arguments of functions that take more than variables, by R's rules of matching."""
+    """Return the arguments of functions that take more than variables, by R's matching rules."""
     args = matched_arguments(piece)
     for size in ("degree", "df"):
         if size in args.named:
@@ -243,7 +243,7 @@ def _check_named(piece: FunctionCall, name: str, place: str) -> list[tuple[Node,
             _check_flag(args.named[flag], flag, name)
     degree = whole_of(args.named.get("degree"))
     n_variables = min(len(args.variables), 20)
-    # R looks at all combinations of exponents.
+    # R enumerates all combinations of exponents.
     if name == "poly" and n_variables > 1 and (degree + 1) ** n_variables > 1e5:
         refuse(f"{short_text(piece)} has too many columns")
     inner = "columns" if name == "scale" else "factor" if name in FACTORS[:-1] else "value"
@@ -263,7 +263,7 @@ def _check_flag(value: Node, flag: str, name: str) -> None:
 
 
 def check_terms(right: Node, n_columns: int) -> None:
-    """Reject a formula that may make too many terms."""
+    """Reject a formula that may have too many terms."""
     count = count_terms(right, n_columns)
     if count > LIMITS["terms"]:
         shown = _whole(count)
@@ -285,7 +285,7 @@ def count_terms(node: Node, n_columns: int) -> float:
 
 def _joined(operation: FunctionCall, count: float, n_columns: int) -> float:
     name, right = operation.name, operation.values[1]
-    if name == "^":  # all different products of at most so many terms
+    if name == "^":  # all distinct products of at most this many terms
         most = int(min(whole_of(right), count))
         if count > LIMITS["terms"]:
             return count
@@ -303,16 +303,16 @@ def check_columns(
     matrices: Mapping[str, MatrixColumn],
     numbers: Callable[[Node], np.ndarray],
 ) -> None:
-    """Reject a formula whose functions and products make too much of the data.
+    """Reject a formula whose functions and products create too many columns or numbers.
 
-    `numbers` computes an argument such as knots.
+    `numbers` evaluates an argument such as knots.
     """
     columns = dict(columns) | {
         name: Column(name, "factor", matrix.parts) for name, matrix in matrices.items()
     }
     plain = [isinstance(node, Name) for node in terms.variables]
     n_functions = plain.count(False)
-    # earth compares all variables with each other in R, slowly where several are made of one column.
+    # earth compares all variables pairwise in R, slowly if several come from one column.
     if n_functions > LIMITS["functions"]:
         refuse(
             f"it has {n_functions} different functions but it should have at most {LIMITS['functions']}"
@@ -343,7 +343,7 @@ def _whole(number: float) -> str:
 
 
 def _width(node: Node, columns: Mapping[str, Column], numbers) -> int:
-    """How many columns a variable makes, or a few more."""
+    """Return an upper bound of the number of columns of a variable."""
     if isinstance(node, Name):
         return max(1, len(columns[node.text].levels))
     if isinstance(node, Constant):
@@ -367,7 +367,7 @@ def _width(node: Node, columns: Mapping[str, Column], numbers) -> int:
 
 
 def _levels(node: FunctionCall, name: str, numbers) -> int:
-    """Count the levels of factor() once they are known."""
+    """Limit the levels of factor() once they are known."""
     if name != "cut":
         return 2
     return len(numbers(matched_arguments(node).named["breaks"]))

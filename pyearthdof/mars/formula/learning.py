@@ -62,7 +62,7 @@ from .terms import DUMMIES, Terms, made_terms
 from .variables import LearnedVariable, Learner, check_contrasts, is_integer
 
 NO_INTERCEPT = "ignored -1 in formula (earth objects always have an intercept)"
-LONGEST_NAME = 2000  # twice this is the room that R has for two names
+LONGEST_NAME = 2000  # R has space for twice this, for two names
 DROPPED = (
     "the response appeared on the right-hand side and was dropped",
     "problem with term {} in model.matrix: no columns are assigned",
@@ -73,19 +73,19 @@ DROPPED = (
 class LearnedFormula:
     """A formula, and its training data."""
 
-    formula: Formula  # for new data
-    names: tuple[str, ...]  # R's, of the predictors
+    formula: Formula  # for evaluation on new data
+    names: tuple[str, ...]  # R's names of the predictors
     design: np.ndarray
     responses: ResponseSide
     offset: np.ndarray | None
-    text: str  # the formula, written again from what was read
-    warnings: tuple[str, ...]  # R's
-    classes: np.ndarray | None = None  # of a classifier's response
+    text: str  # the formula, rewritten from its parse tree
+    warnings: tuple[str, ...]  # R's warnings
+    classes: np.ndarray | None = None  # classes of a classifier's response
 
 
 @dataclass(frozen=True, eq=False)
 class FormulaFrame:
-    """The columns of a frame with their kinds, dates as numbers; `odd` ones have an error instead."""
+    """The columns of a frame with their kinds, dates as numbers; unusable columns (`odd`) have an error."""
 
     columns: Mapping[str, Column]
     units: Mapping[str, str]
@@ -97,7 +97,7 @@ class FormulaFrame:
 
     @property
     def kinds(self) -> dict[str, str]:
-        """By the names that a formula may use, in the order of the data."""
+        """Return the columns by their names in a formula, in the order of the data."""
         first = {matrix.parts[0]: name for name, matrix in self.matrices.items()}
         hidden = {part for matrix in self.matrices.values() for part in matrix.parts}
         kinds = {}
@@ -110,9 +110,9 @@ class FormulaFrame:
 
 
 def frame_of_formula(data, matrices: Mapping[str, MatrixColumn] | None = None) -> FormulaFrame:
-    """Learn the columns of a frame, or of a mapping in which some are matrices.
+    """Read the columns of a frame, or of a mapping in which some are matrices.
 
-    `matrices` are those of a frame that was a mapping.
+    `matrices` are those of a frame that came from a mapping.
     """
     data, names, made = named_frame(data, "data", "a pandas DataFrame")
     matrices = made or matrices or {}
@@ -145,9 +145,9 @@ def learn_formula(
 ) -> LearnedFormula:
     """Read, check and learn a formula.
 
-    `moves_knots`: whether knots of bs and ns that fall on the boundary are moved to the inside, as
-    by R from 4.5 on; it is asked where there are some. With a `class_order`, see `learn_classes`, the
-    response holds classes.
+    `moves_knots` is called if knots of bs or ns fall on the boundary; it returns True if they are moved
+    inside, as R does from 4.5 on. With a `class_order` (see `learn_classes`), the response is a factor
+    of classes.
     """
     if not isinstance(text, str):
         raise refusal("formula", text, "text such as 'y ~ x'")
@@ -164,8 +164,8 @@ def learn_formula(
     if sides is not None:
         _refuse_parts("right", right)
     terms = _terms(left, right, sides, list(kinds))
-    # Also of a variable that the formula took away: R looks for contrasts in it, too.
-    for node in terms.variables[1:]:  # inside of a function one level will do
+    # Also for a variable that the formula removed: R looks for its contrasts as well.
+    for node in terms.variables[1:]:  # inside a function, one level suffices
         if isinstance(node, Name) and node.text in data.columns:
             check_levels(data.columns[node.text], "data")
     learner = Learner(data, _raw_values(data, left, terms), moves_knots)
@@ -186,7 +186,7 @@ def _refuse_as_predictor(response: Node) -> NoReturn:
 
 
 def _refuse_parts(side: str, node: Node) -> None:
-    """R's formulas of several parts, which earth does not take, are no "or"."""
+    """Refuse R's formulas of several parts, which earth does not support; their | is not "or"."""
     if isinstance(node, FunctionCall) and node.name == "|":
         refuse(
             f"its {side} side has several parts, {r_text(node)[:60]}; put it in parentheses if | means or"
@@ -194,7 +194,7 @@ def _refuse_parts(side: str, node: Node) -> None:
 
 
 def _summands(left: Node) -> list[Node] | None:
-    """Return the responses of a + b ~ ..., which earth takes for several; None where there is no sum."""
+    """Return the terms of a + b ~ ..., which earth treats as several responses; None without a sum."""
     if not isinstance(left, FunctionCall) or left.name != "+":
         return None
     found: list[Node] = []
@@ -231,7 +231,7 @@ def _terms(left: Node, right: Node, sides: list[Node] | None, columns: list[str]
 
 
 def _in_order_of_terms(columns: list[str], terms: Terms) -> list[str]:
-    """The meaning of a dot of several responses: R reads it again, of the model frame that it made."""
+    """Expand a dot beside several responses: R reads the formula again, on the model frame."""
     frame = [terms.variables[v] for term in terms.terms for v in term]
     met = dict.fromkeys(node.text for node in frame if isinstance(node, Name))
     return [
@@ -241,7 +241,7 @@ def _in_order_of_terms(columns: list[str], terms: Terms) -> list[str]:
 
 
 def _raw_values(data: FormulaFrame, left: Node, terms: Terms) -> dict[str, np.ndarray]:
-    """The columns that are used, as numbers and codes; missing values are refused by name."""
+    """Return the columns in use as numbers and codes; refuse missing values by name."""
     nodes = (left, *terms.variables[1:])
     used = set().union(*(variables_in(node) for node in nodes))
     gaps = set().union(*(gaps_in(node) for node in nodes))
@@ -273,10 +273,10 @@ def _learned(text, left, right, terms, learner, responses) -> LearnedFormula:
         tuple(tuple((place[v], c) for v, c in coded.items()) for coded in codings),
         offset,
     )
-    # once more, with the levels that factor() found
+    # again, with the levels that factor() found
     made = sum(formula.widths[k] for k, term in enumerate(formula.terms) if len(term) > 1)
     check_made("its products", made, learner.n_rows)
-    Formula.from_dict(saved.plain(formula.to_dict()))  # what is saved can be read
+    Formula.from_dict(saved.plain(formula.to_dict()))  # check that the saved form can be read
     values = {place[v]: variables[v].values for v in used}
     names = _names(codings, variables)
     return LearnedFormula(
@@ -319,7 +319,7 @@ def _warnings(terms: Terms, skipped: int | None) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class ResponseSide:
-    """Values, (n,) or (n, m), their names, and the levels where it is one factor."""
+    """Return values, (n,) or (n, m), their names, and the levels of a single factor."""
 
     values: np.ndarray
     names: tuple[str, ...]
@@ -327,7 +327,7 @@ class ResponseSide:
 
 
 def learn_responses(left: Node, sides: list[Node] | None, learner: Learner) -> ResponseSide:
-    """The responses of y, cbind(y, z) or y + z; a factor of three levels or more becomes indicators."""
+    """Return the responses of y, cbind(y, z) or y + z; a factor of 3 or more levels becomes indicators."""
     if sides is not None and len(sides) > 1:
         return _summed([learner.variable(side) for side in sides])
     node = left if sides is None else sides[0]
@@ -343,7 +343,7 @@ def learn_responses(left: Node, sides: list[Node] | None, learner: Learner) -> R
         )
     values = np.asarray(learned.values, dtype=float)
     width = 1 if values.ndim == 1 else values.shape[1]
-    given = learned.given_names if width > 1 else None  # R names a single one by the formula
+    given = learned.given_names if width > 1 else None  # R names a single response by the formula
     names = generated_names(given, label, "y", width)
     if is_integer(node, learner.kinds):
         names = [quoted(name) for name in names]
@@ -358,7 +358,7 @@ def learn_responses(left: Node, sides: list[Node] | None, learner: Learner) -> R
 def factor_of_classes(
     left: Node, learner: Learner, columns: Mapping[str, pd.Series], order
 ) -> tuple[np.ndarray, Node]:
-    """Return the classes of the left side in their order, and the left side as a factor with these levels."""
+    """Return the ordered classes of the left side, and the left side as a factor with these levels."""
     learned = learner.variable(left)
     variable, values = learned.variable, np.asarray(learned.values)
     if isinstance(left, Name) and left.text in columns:
@@ -382,7 +382,7 @@ def factor_of_classes(
 
 
 def _summed(learned: list[LearnedVariable]) -> ResponseSide:
-    """earth makes a data frame of them, whose columns keep their names."""
+    """Name the responses as earth's data frame does, which keeps the names of columns."""
     blocks, names = [], []
     for one in learned:
         _refuse_dates(one)
@@ -406,7 +406,7 @@ LONG_PREFIX, LONGEST_RESPONSE = 30, 60
 
 
 def column_labels(factors) -> list[str]:
-    """Names of a term's columns, from its variables with their codings; the first one's vary fastest."""
+    """Return the column names of a term, from its variables and codings; the first one's vary fastest."""
     names = [""]
     for k, (learned, coding) in enumerate(factors):
         own = _labels(learned, coding)
@@ -431,7 +431,7 @@ def _labels(learned, coding: int) -> list[str]:
 def generated_names(
     given: list[str] | None, prefix: str, alternative: str, width: int
 ) -> list[str]:
-    """earth's names of responses: those that are given, and for others a prefix with a number.
+    """Return earth's names of responses: those given, otherwise a prefix with a number.
 
     >>> generated_names(["", "b"], "cbind(log(a), b)", "y", 2)
     ['cbind(log(a), b)1', 'b']
@@ -445,9 +445,9 @@ def generated_names(
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FormulaData(TrainingData):
-    """Training data with the formula and the frame that they come from.
+    """Training data with their formula and frame.
 
-    `moves_knots` returns whether R's version moves the knots of splines away from the boundary.
+    `moves_knots` returns True if R's version moves the knots of splines away from the boundary.
     """
 
     learned: LearnedFormula
@@ -468,9 +468,9 @@ class FormulaData(TrainingData):
         matrices: Mapping[str, MatrixColumn] | None = None,
         class_order: Any = None,
     ) -> FormulaData:
-        """Read, check and learn a formula; nothing is fitted.
+        """Read, check and evaluate a formula without fitting.
 
-        `matrices` are those of an earlier frame. With a `class_order` the response is one of classes in
+        `matrices` are those of an earlier frame. With a `class_order`, the response is a factor of classes in
         that order.
         """
         columns = frame_of_formula(frame, matrices)
@@ -492,12 +492,12 @@ class FormulaData(TrainingData):
         )
 
     def __post_init__(self) -> None:
-        # No moments: only the frame can change, everything else is a copy.
+        # Only the frame can change; everything else is a copy.
         object.__setattr__(self, "formula", self.learned.formula)
         object.__setattr__(self, "warnings", tuple(self.learned.warnings))
 
     def is_unchanged(self) -> bool:
-        """Return whether the frame still gives the predictors, responses and offset of the fit."""
+        """Return True if the frame still gives the predictors, responses and offset of the fit."""
         try:
             now = self._learn_again(self.learned.formula.text)
         except InvalidInputError:
@@ -511,25 +511,25 @@ class FormulaData(TrainingData):
         return all(np.array_equal(new, old) for new, old in pairs)
 
     def ranges(self) -> Ranges:
-        """Of the columns of the frame at the rows to fit on."""
+        """Select columns of the frame at the training rows."""
         frame = self.frame if self.subset is None else self.frame.iloc[self.subset]
         frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
         formula = self.learned.formula
         return Ranges.learn(formula.raw_columns.columns, formula.raw_values(frame))
 
     def gives(self, basis: Callable[[np.ndarray], np.ndarray], bx: np.ndarray) -> bool:
-        """Return whether the terms of a model come out when the frame is taken for new data.
+        """Return True if the terms of a model are reproduced with the frame as new data.
 
         `basis` evaluates the terms at the rows of a design.
         """
         frame = self.frame.set_axis([str(name) for name in self.frame.columns], axis=1)
-        # of all rows: a mean in the formula is that of all of them
+        # from all rows, because a mean in the formula is over all of them
         design = self.learned.formula.design(frame)
         found = basis(design if self.subset is None else design[self.subset])
         return np.allclose(found, bx, rtol=1e-9, atol=1e-9 * np.abs(bx).max())
 
     def with_formula(self, text: str) -> FormulaData:
-        """Return the same data by another formula, in which dots stand for the sides of this one."""
+        """Return the same data with another formula, in which dots represent the sides of this one."""
         return self._learn_again(updated_formula(self.learned.formula.text, text))
 
     def _learn_again(self, text: str) -> FormulaData:

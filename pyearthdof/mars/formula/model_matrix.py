@@ -1,7 +1,7 @@
 """Columns of R's model.matrix for a data frame, computed in numpy.
 
-R reads a formula and fits it (see formula.R). What is kept of it is here: its variables, such as log(x) or
-a factor, each with what R learned from the training data (levels, knots, coefficients of polynomials), and
+R reads and fits a formula (see formula.R). This module stores the result: its variables, such as log(x) or
+a factor, each with R's values from the training data (levels, knots, coefficients of polynomials), and
 its terms, which are products of variables.
 """
 
@@ -41,20 +41,20 @@ MAX_COLUMNS = 100_000
 
 @dataclass(frozen=True)
 class Formula:
-    """A formula as R understood it.
+    """A formula as read by R.
 
-    Each term has the positions of its variables with their coding. 1: a factor has no column for its first
-    level, or polynomials if it is ordered; 2: it has one for each level.
+    Each term consists of the positions of its variables and their coding. 1: a factor has no column for its
+    first level, or polynomials if it is ordered; 2: it has one column for each level.
     """
 
     text: str
-    variables: tuple[Variable, ...]  # of its terms and its offset
+    variables: tuple[Variable, ...]  # variables of the terms and the offset
     terms: tuple[tuple[tuple[int, int], ...], ...]
-    offset_variable: int | None = None  # position of the variable that is added to the model
+    offset_variable: int | None = None  # position of the offset variable
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns that a frame must have."""
+        """Names of the columns that a frame must have."""
         return self.raw_columns.names
 
     @cached_property
@@ -71,19 +71,19 @@ class Formula:
 
     @cached_property
     def dates(self) -> dict[str, str]:
-        """The columns that are dates, and what they are counted in."""
+        """The date columns with their units."""
         return {date.name: date.unit for v in self.variables for date in dates_in(v.expression)}
 
     @cached_property
     def gaps(self) -> frozenset[str]:
-        """The columns that may have missing values, which is.na or na.rm deals with."""
+        """The columns whose missing values is.na or na.rm handles."""
         found = {name for v in self.variables for name in gaps_in(v.expression)}
         alone = {v.expression.name for v in self.variables if isinstance(v.expression, RawColumn)}
         return frozenset(found - alone)
 
     @property
     def summarised(self) -> str | None:
-        """A variable that uses a mean or another summary of a column, or None."""
+        """Return a variable that uses a summary of a column, such as its mean, or None."""
         return next((v.label for v in self.variables if has_summary(v.expression)), None)
 
     @property
@@ -100,7 +100,7 @@ class Formula:
 
     @property
     def owners(self) -> tuple[frozenset[str], ...]:
-        """The raw columns from which each column of `design` is made."""
+        """Return the raw columns of each column of `design`."""
         owners = []
         for term in self.terms:
             variables = [(self.variables[v], coding) for v, coding in term]
@@ -109,7 +109,7 @@ class Formula:
         return tuple(owners)
 
     def plain_columns(self) -> list[str]:
-        """Return the numeric columns that are terms of their own and stand nowhere else."""
+        """Return the numeric columns that are separate terms and appear nowhere else."""
         counts = Counter(name for v in self.variables for name in v.expression.raw_names())
         alone = {term[0][0] for term in self.terms if len(term) == 1}
         others = {v for term in self.terms if len(term) > 1 for v, _ in term}
@@ -124,13 +124,13 @@ class Formula:
 
     @property
     def has_offset(self) -> bool:
-        """True if something is added to the model."""
+        """True if the formula has an offset."""
         return self.offset_variable is not None
 
     def design(self, frame: pd.DataFrame) -> np.ndarray:
         """Return the predictors of a frame: R's model.matrix without the intercept.
 
-        A missing column, an unseen level and a value that is not finite are refused by name.
+        A missing column, an unseen level and a non-finite value are refused by name.
         """
         needed = sorted({v for term in self.terms for v, _ in term})
         return self.design_of(self._values(frame, needed))
@@ -145,20 +145,20 @@ class Formula:
         return np.column_stack([_product([blocks[key] for key in term]) for term in self.terms])
 
     def offset(self, frame: pd.DataFrame) -> np.ndarray | None:
-        """The offset of the model at the rows of a frame, or None."""
+        """Return the offset of the model at the rows of a frame, or None."""
         if self.offset_variable is None:
             return None
         return self._values(frame, [self.offset_variable])[self.offset_variable]
 
     def raw_values(self, frame: pd.DataFrame, names=None) -> dict[str, np.ndarray]:
-        """Values of the raw columns, of all or those named: numbers, dates as such, codes of factors."""
+        """Return values of all or the named raw columns: numbers, dates unchanged, codes of factors."""
         names = set(self.names) if names is None else names
         raw = Columns(tuple(c for c in self.raw_columns.columns if c.name in names))
         frame = _with_numbers_for_dates(_checked_frame(frame, names), self.dates)
         return raw.values(frame, gaps=self.gaps)
 
     def _values(self, frame: pd.DataFrame, needed) -> dict[int, np.ndarray]:
-        """Values of variables; codes of factors."""
+        """Return values of variables; codes of factors."""
         names = {name for v in needed for name in self.variables[v].expression.raw_names()}
         found = self.raw_values(frame, names)
         found = {name: values.astype(float) for name, values in found.items()}
@@ -175,7 +175,7 @@ class Formula:
 
     @classmethod
     def from_dict(cls, entries) -> Formula:
-        """Read `to_dict`'s result. Safe for files from strangers: anything unexpected is refused."""
+        """Read the result of `to_dict`. Safe for untrusted files: anything unexpected is refused."""
         if not isinstance(entries, Mapping) or set(entries) != {
             "text",
             "variables",
@@ -230,7 +230,7 @@ class Formula:
 
 
 def _raw_column(name: str, variable: Variable | None, codes: Codes | None) -> Column:
-    """A column by itself has the kind of that variable; inside a function it is a number or its codes."""
+    """Check that a plain column has the variable's kind; inside a function it is a number or its codes."""
     if variable is None and codes is not None:
         return Column(name, "ordered" if codes.ordered else "factor", codes.levels)
     if variable is None or variable.kind == "number":

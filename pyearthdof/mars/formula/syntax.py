@@ -36,10 +36,10 @@ HEXADECIMAL = re.compile(r"x[0-9a-fA-F]{1,2}|u\{?[0-9a-fA-F]{1,4}\}?|U\{?[0-9a-f
 
 @dataclass(frozen=True)
 class Token:
-    """A word: its kind and its text.
+    """A token: its kind and its text.
 
     Kinds are "number", "integer", "complex", "name", "quoted", "text", "mark" and "end"; "quoted" is a name
-    between backticks, which is never a word of the language.
+    between backticks, which is never a keyword.
     """
 
     kind: str
@@ -47,12 +47,12 @@ class Token:
 
 
 def refuse(*parts) -> NoReturn:
-    """Say in one sentence why a formula is not taken."""
+    """Raise an error with one sentence about a formula."""
     raise InvalidInputError("formula is refused: " + "".join(map(str, parts)))
 
 
 def tokens_of(text: str) -> list[Token]:
-    """Return all words of a text, one of kind "end" last."""
+    """Return all tokens of a text; the last has kind "end"."""
     found, at = [], 0
     while at < len(text):
         space = SPACE.match(text, at)
@@ -117,15 +117,15 @@ def _escape(text: str, at: int) -> tuple[str, int]:
 
 
 MAX_CHARACTERS = 50_000
-MAX_BRACKETS = 50  # R's parser has room for no more inside each other
-MAX_NESTING = 150  # of what is no bracket, such as a chain of ^
+MAX_BRACKETS = 50  # maximal nesting of R's parser
+MAX_NESTING = 150  # nesting other than brackets, such as a chain of ^
 KEYWORDS = ("function", "if", "else", "while", "for", "repeat", "next", "break", "in")
 VALUES = {
     "TRUE": True, "FALSE": False, "NULL": None, "Inf": float("inf"), "NaN": float("nan"),
     "NA": float("nan"), "NA_integer_": float("nan"), "NA_real_": float("nan"),
     "NA_character_": float("nan"), "NA_complex_": float("nan"),
 }  # fmt: skip
-# How tightly a mark binds, and whether to the right; R's table, from loose to tight.
+# Precedence and right associativity of operators; R's table, from loose to tight.
 BINDING = {
     "?": (1, False), "<-": (4, True), "<<-": (4, True), ":=": (4, True), "=": (3, True), "->": (5, False),
     "->>": (5, False), "~": (6, False), "|": (7, False), "||": (7, False), "&": (8, False),
@@ -134,7 +134,7 @@ BINDING = {
     "/": (12, False), "|>": (13, False), ":": (14, False), "^": (16, True), "**": (16, True),
 }  # fmt: skip
 COMPARISONS = ("==", "!=", "<", ">", "<=", ">=")
-# What may be called with its package, as in splines::bs.
+# Functions that may be called with their package, as in splines::bs.
 PACKAGES = {
     "splines": ("bs", "ns"),
     "stats": ("median", "poly", "quantile", "relevel", "sd", "var"),
@@ -162,7 +162,7 @@ class Name:
 
 @dataclass(frozen=True)
 class Constant:
-    """A number, a truth value, a text, or None for NULL; `literal` is how it was written."""
+    """A number, a boolean, a string, or None for NULL; `literal` is its source text."""
 
     value: Value
     literal: str
@@ -177,7 +177,7 @@ class FunctionCall:
 
     @property
     def name(self) -> str:
-        """The function's name, without its package; empty where it is not called by one."""
+        """The function's name without its package; empty if the call is not by name."""
         if isinstance(self.function, Name):
             return self.function.text
         if isinstance(self.function, FunctionCall) and self.function.name == "::":
@@ -193,12 +193,12 @@ class FunctionCall:
 
 
 Node = Name | Constant | FunctionCall
-EMPTY = Name("")  # an argument that is left out; no other symbol is without a letter, as in R
+EMPTY = Name("")  # an omitted argument; as in R, the only empty symbol
 
 
 def parsed_formula(text: str) -> tuple[Node, Node]:
     """Return the left and the right side of a formula."""
-    # fewer characters than bytes: the limit is R's side's, which counts bytes
+    # Fewer characters than bytes: the limit on R's side counts bytes.
     if len(text.encode("utf-8", "surrogatepass")) > MAX_CHARACTERS:
         refuse("it is longer than ", MAX_CHARACTERS, " characters")
     expressions = _Parser(tokens_of(text)).expressions()
@@ -222,7 +222,7 @@ def variables_in(node: Node) -> set[str]:
 
 
 def gaps_in(node: Node) -> set[str]:
-    """Names of the columns in which is.na or na.rm deals with missing values."""
+    """Return the columns whose missing values is.na or na.rm handles."""
     return {
         name
         for piece in _pieces(node)
@@ -247,7 +247,7 @@ def call(name: str, *values: Node) -> FunctionCall:
 
 
 class _Parser:
-    """By the binding of marks: an operand, then all marks that bind tighter than what stands before it."""
+    """Parse by precedence: an operand, then all operators that bind tighter than the preceding one."""
 
     def __init__(self, tokens: list[Token]):
         self.tokens, self.at = tokens, 0
@@ -323,7 +323,7 @@ class _Parser:
         return bool(self.open) and self.open[-1] != "{"
 
     def operand(self, least: int) -> Node:
-        """The operand before the next mark; signs before it are gathered in a loop, they can be thousands."""
+        """Return the operand before the next operator; a loop reads the signs before it, possibly thousands."""
         signs = []
         while self.is_mark(*PREFIXES):
             signs.append(self.peek().text)
@@ -378,7 +378,7 @@ class _Parser:
         return call("{", *found)
 
     def keyword(self) -> Node:
-        """Return a piece of a program: read only so that it can be refused by its name."""
+        """Parse a statement, only to refuse it by its name."""
         word = "function" if self.is_mark("\\") else self.peek().text
         self.at += 1
         if word == "function":
@@ -480,16 +480,16 @@ def _number(text: str) -> float:
         return float("inf")
 
 
-CUTOFF = 500  # model.frame's, for the names of its columns
+CUTOFF = 500  # of model.frame, for the names of its columns
 TIGHT = ("/", "^", ":", "%%", "%/%", "::", ":::", "$", "@", "[", "[[")  # written without spaces
 DIGITS = 15
 
 
 def label_of(node: Node, between_lines: str = " ", integers: bool = False) -> str:
-    """The name of a variable in model.frame; a column by itself has its own name.
+    """Return the name of a variable in model.frame; a plain column has its own name.
 
-    Where it is so long that R breaks it, the columns of model.matrix have a new line there. With
-    `integers` the L of a whole number is kept, as in the name of a response.
+    If R breaks a long name, the columns of model.matrix have a line break there. With `integers`, the L
+    of an integer is kept, as in the name of a response.
     """
     if isinstance(node, Name):
         return node.text
@@ -499,26 +499,26 @@ def label_of(node: Node, between_lines: str = " ", integers: bool = False) -> st
 
 
 def r_text(node: Node) -> str:
-    """Text that R reads as the same tree; numbers stand as they were written."""
+    """Return text that R parses to the same tree; numbers keep their source text."""
     writer = _Writer(None, literal=True)
     writer.write(node)
     return writer.text("")
 
 
 def short_text(node: Node) -> str:
-    """At most 60 characters of it, for a message."""
+    """Return at most 60 characters of it, for a message."""
     writer = _Writer(None)
     writer.write(node, room=400)
     return shortened(writer.text(""))
 
 
 def shortened(text: str) -> str:
-    """At most 60 characters, for a message."""
+    """Return at most 60 characters, for a message."""
     return text if len(text) <= 60 else text[:57] + "..."
 
 
 class _Writer:
-    """R breaks a line where it is longer than the cutoff, and goes on with four spaces for each level."""
+    """Break lines as R does beyond the cutoff, indented by four spaces for each level."""
 
     def __init__(self, cutoff: int | None, literal: bool = False, integers: bool = False):
         self.cutoff, self.literal, self.integers = cutoff, literal, integers
@@ -547,7 +547,7 @@ class _Writer:
         return True
 
     def write(self, node: Node, room: int | None = None) -> None:
-        """`room`: stop after so many characters, since more will not be shown."""
+        """`room`: stop after this many characters, since the rest is not shown."""
         if room is not None and self.length > room:
             return
         if node is EMPTY:
@@ -566,7 +566,7 @@ class _Writer:
             self._call(node, room)
 
     def _infix(self, node: FunctionCall, room) -> None:
-        """A chain such as a + b + c is nested to the left, as deep as it is long: walked, not recursed."""
+        """Write a chain such as a + b + c, nested to the left as deep as it is long, without recursion."""
         chain = []
         left: Node | None = node
         while isinstance(left, FunctionCall) and _is_infix(left):
@@ -653,7 +653,7 @@ def _binding(name: str) -> int:
 
 
 def _needs_brackets(mark: str, inner: FunctionCall, *, is_left: bool) -> bool:
-    """Where a tree was not written with brackets but reads otherwise without them: `*`(a + b, c)."""
+    """Add brackets to a tree that would otherwise parse differently, such as `*`(a + b, c)."""
     outer = _binding(mark)
     if inner.name in PREFIXES and len(inner.args) == 1:
         return is_left and PREFIXES[inner.name] < outer
@@ -665,7 +665,7 @@ def _needs_brackets(mark: str, inner: FunctionCall, *, is_left: bool) -> bool:
 
 
 def quoted(name: str) -> str:
-    """Return a name as it stands in an expression."""
+    """Return a name as written in an expression."""
     is_plain = re.fullmatch(r"(?:[^\W\d_]|\.(?!\d))[\w.]*", name) and name not in RESERVED
     if is_plain or name == "...":
         return name
@@ -692,9 +692,9 @@ def _escaped(text: str) -> str:
 
 
 def updated_formula(old: str, new: str) -> str:
-    """Return the text of a new formula in which dots stand for the old left and right side.
+    """Return the text of a new formula in which dots represent the old left and right side.
 
-    Without a left side of its own it keeps the old one.
+    Without a left side, it keeps the old one.
 
     >>> updated_formula("y ~ x + z", "log(.) ~ . - z")
     'log(y) ~ (x + z) - z'
@@ -712,7 +712,7 @@ def updated_formula(old: str, new: str) -> str:
 
 
 def _replaced(node: Node, by: Node) -> Node:
-    """Walk the left side of a sum, which is nested as deep as it is long."""
+    """Traverse the left side of a sum, which is nested as deep as it is long."""
     chain = []
     while isinstance(node, FunctionCall) and node.args:
         chain.append(node)

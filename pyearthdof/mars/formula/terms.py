@@ -1,6 +1,6 @@
-"""The terms of a formula: R's algebra of +, -, *, :, ^, %in% and /, and how factors are coded in them.
+"""Terms of a formula: R's algebra of +, -, *, :, ^, %in% and /, and the coding of factors.
 
-A term is a set of variables, kept as the bits of a whole number, as R does.
+A term is a set of variables, stored as bits of an integer, as in R.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from .arguments import whole_of
 from .syntax import Constant, FunctionCall, Name, Node, label_of, variables_in
 
 OPERATORS = ("+", "-", "*", ":", "^", "%in%", "/", "(")
-# How a factor enters a term: without its first level, or with all of them.
+# Coding of a factor in a term: without its first level, or with all levels.
 CONTRASTS, DUMMIES = 1, 2
 
 
@@ -22,14 +22,14 @@ class Terms:
 
     variables: tuple[Node, ...]
     terms: tuple[tuple[int, ...], ...]  # positions of their variables
-    offsets: tuple[int, ...]  # positions of variables that are added to the model
-    intercept: bool  # False where the formula took it away
+    offsets: tuple[int, ...]  # positions of offset variables
+    intercept: bool  # False if the formula removes it
 
     def coding(self, is_factor: Sequence[bool], skipped: int | None) -> list[dict[int, int]]:
-        """For each term its variables with their coding; the term of variable `skipped` alone is none.
+        """Return each term's variables with their coding; the term of variable `skipped` alone is empty.
 
-        A factor has a column for each level unless what is left of the term without it is in the model,
-        by itself or in a term before.
+        A factor has a column for each level unless the rest of the term is in the model, by itself or in an
+        earlier term.
         """
         sets = [frozenset(term) for term in self.terms]
         found = []
@@ -49,7 +49,7 @@ class Terms:
 
 
 def _code_first_factor(found, is_factor, skipped) -> None:
-    """Without an intercept the first factor that model.matrix meets has a column for each level."""
+    """Without an intercept, the first factor in model.matrix has a column for each level."""
     for coded in found:
         if skipped in coded:
             continue
@@ -60,7 +60,7 @@ def _code_first_factor(found, is_factor, skipped) -> None:
 
 
 def made_terms(left: Node, right: Node, columns: Sequence[str]) -> Terms:
-    """Return the terms of `right`; a dot stands for all columns that are not in `left`."""
+    """Return the terms of `right`; a dot represents all columns that are not in `left`."""
     return _Algebra(left, columns).terms(right)
 
 
@@ -74,7 +74,7 @@ class _Algebra:
         self.install(left)
 
     def install(self, node: Node) -> int:
-        """Return the bit of a variable; one that was there before has its own."""
+        """Return the bit of a variable; a known variable keeps its bit."""
         key = f"{type(node).__name__} {label_of(node)}"
         if key not in self.places:
             self.places[key] = len(self.variables)
@@ -97,7 +97,7 @@ class _Algebra:
         return Terms(tuple(self.variables), positions, tuple(offsets), self.intercept)
 
     def encode(self, node: Node, is_added: bool) -> list[int]:
-        """Bits of all terms. A chain such as a + b + c is walked, not recursed."""
+        """Return the bits of all terms. A chain such as a + b + c is traversed without recursion."""
         chain = []
         while isinstance(node, FunctionCall) and node.name in OPERATORS:
             chain.append((node, is_added))
@@ -132,7 +132,7 @@ class _Algebra:
         if name == "+":
             return _distinct(left + right)
         if name in ("*", "/") and not left:
-            return []  # R's own: 1 * x and 1 / x are no terms
+            return []  # as in R, 1 * x and 1 / x have no terms
         if name == ":":
             return _distinct([a | b for a in left for b in right])
         if name == "*":

@@ -1,4 +1,4 @@
-"""The variables of a formula: read from the tree, with levels, knots and coefficients of the data."""
+"""Variables of a formula, from its parse tree and the data: levels, knots and coefficients."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ QUARTILES = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
 class Typed:
     """An expression with its kind and, for a factor, its levels.
 
-    Kinds are those of variables, "text" for a constant, and "character" for texts of the rows: as a term
-    these are a factor.
+    Kinds are those of variables, "text" for a constant, and "character" for strings by row, which are a
+    factor as a term.
     """
 
     expression: Expression
@@ -79,9 +79,9 @@ class Typed:
 
 @dataclass(frozen=True, eq=False)
 class LearnedVariable:
-    """A variable, its training values (codes of factors), and what its columns are called.
+    """A variable, its training values (codes of factors), and the names of its columns.
 
-    `shown` is its label in names, `suffixes` follow it where it has several columns.
+    `shown` is its label in names; `suffixes` follow it if there are several columns.
     """
 
     variable: Variable
@@ -92,7 +92,7 @@ class LearnedVariable:
 
 
 class Learner:
-    """Learns the variables of a formula from the raw columns: numbers, and codes of factors."""
+    """Derives the variables of a formula from the raw columns: numbers, and codes of factors."""
 
     def __init__(
         self, data: FormulaFrame, raw: Mapping[str, np.ndarray], moves_knots: Callable[[], bool]
@@ -160,7 +160,7 @@ class Learner:
         return LearnedVariable(variable, values, quoted(label), tuple(suffixes), names)
 
     def _finite(self, node: Node) -> tuple[Expression, np.ndarray]:
-        """Return an argument of a basis: its expression and its values, which should be finite."""
+        """Return an argument of a basis: its expression and its finite values."""
         expression = _as_numbers(self.typed(node))
         return expression, self._learned(label_of(node), Typed(expression, "number")).values
 
@@ -248,7 +248,7 @@ class Learner:
         return inner_knots(x, n_knots)
 
     def _inside(self, name: str, knots: np.ndarray, ends: np.ndarray) -> np.ndarray:
-        """Quantiles that fell on an end, an eighth of the way to their neighbour, as R 4.5 and later."""
+        """Move quantiles on an end by an eighth of the distance to their neighbour, as in R 4.5 and later."""
         on_ends = [knots == end for end in ends]
         if not any(on.any() for on in on_ends) or not self.moves_knots():
             return knots
@@ -311,7 +311,7 @@ class Learner:
         return DateColumn(name, self.units[name]) if name in self.units else RawColumn(name)
 
     def typed(self, node: Node) -> Typed:
-        """Return an expression of known functions; the guard has looked at all of it."""
+        """Return an expression of known functions; the guard has checked all of it."""
         if isinstance(node, Constant):
             return _typed_constant(node)
         if isinstance(node, Name):
@@ -369,7 +369,7 @@ class Learner:
         return Number(float(found[0]))
 
     def _in(self, node: FunctionCall) -> Typed:
-        """Return whether a value is one of those given: whether factor() of these levels knows it."""
+        """Return an expression that tests membership in the given values, the levels of factor()."""
         inner = self.typed(node.values[0])
         given = constant_values(node.values[1], self._summarised)
         if inner.levels:
@@ -408,11 +408,11 @@ class Learner:
         return [Summary("quantile", variables, dropped, tuple(shares.tolist()))]
 
     def _numbers_of_texts(self, node: FunctionCall) -> Expression:
-        """Return the numbers that the levels of a factor are the texts of: as.numeric(as.character(f))."""
+        """Return the numeric values of a factor's levels: as.numeric(as.character(f))."""
         inner = node.values[0]
         while isinstance(inner, FunctionCall) and inner.name == "(":
             inner = inner.values[0]
-        assert isinstance(inner, FunctionCall)  # texts of rows come from a function
+        assert isinstance(inner, FunctionCall)  # strings by row come from a function
         factor = self.typed(inner.values[0]) if inner.name == "as.character" else None
         if factor is None or not factor.levels:
             refuse(f"{short_text(node)}: only the texts of a factor's levels may become numbers")
@@ -423,11 +423,9 @@ class Learner:
         return LevelNumbers("level.numbers", (factor.expression,), numbers)
 
     def _find_interval(self, node: FunctionCall) -> Typed:
-        """How many of the breaks a number has reached; on the outermost one they may be counted otherwise."""
+        """Count the breaks that a number has reached, with separate rules for the outermost break."""
         args = matched_arguments(node)
-        breaks = constant_numbers(
-            args.named["vec"]
-        )  # those of columns would be of the rows to predict
+        breaks = constant_numbers(args.named["vec"])  # summaries of columns would use the new rows
         closed, inside, is_open = (
             flag_of(args.named.get(part), False)
             for part in ("rightmost.closed", "all.inside", "left.open")
@@ -450,7 +448,7 @@ class Learner:
         return Typed(found, "number")
 
     def _comparison(self, node: FunctionCall) -> Typed:
-        """A factor is compared with texts by its codes; one that is no level of it is equal to none."""
+        """Compare a factor with strings by its codes; a string that is not a level equals none."""
         left, right = (self.typed(value) for value in node.values)
         name = node.name
         if (right.levels and right.kind != "text" and not left.levels) or left.kind == "text":
@@ -499,7 +497,7 @@ class Learner:
     def _given_levels(
         self, node: FunctionCall, inner: Typed, given: Node
     ) -> tuple[list[float], list[str]]:
-        """Numbers or codes and their texts; a text that the factor lacks is a level of no row."""
+        """Return numbers or codes and their texts; a text that the factor lacks is a level of no row."""
         values, levels = [], []
         for place, level in enumerate(constant_values(given, self._summarised)):
             if inner.levels and _level_text(None, level) not in inner.levels:
@@ -511,7 +509,7 @@ class Learner:
         return values, levels
 
     def _as_factor(self, node: FunctionCall) -> Typed:
-        """Return a factor keeps all its levels; `as.ordered` drops the unused ones of an unordered factor."""
+        """Return a factor with all its levels; `as.ordered` drops the unused ones of an unordered factor."""
         inner = self.typed(node.values[0])
         keeps = inner.kind == "ordered" or (inner.levels and node.name == "as.factor")
         values = _all_codes(inner) if keeps else self._found(node, inner)
@@ -547,7 +545,7 @@ class Learner:
         return self._texts(node, whole, values, texts_at(node, np.array(values)))
 
     def _texts(self, node, expression, values: Sequence[float], texts: Sequence[str]) -> Typed:
-        """Return the texts of distinct values: levels sorted by the numbers of their characters."""
+        """Return the texts of distinct values: levels sorted by character codes."""
         pairs = sorted(zip(texts, values, strict=True))
         codes = Levels("factor", (expression,), tuple(value for _, value in pairs))
         found = self._with_levels(node, codes, [text for text, _ in pairs], ordered=False)
@@ -624,7 +622,7 @@ class Learner:
         return self._with_levels(node, Levels("factor", (codes,), values), levels, False)
 
     def _level_value(self, node, inner: Typed, level) -> float:
-        """Return the number or code that stands for a level that was given."""
+        """Return the number or code of a given level."""
         if inner.levels:
             text = level if isinstance(level, str) else _level_text(None, float(level))
             if text not in inner.levels:
@@ -698,7 +696,7 @@ def _typed_constant(node: Constant) -> Typed:
 
 
 def _as_numbers(typed: Typed) -> Expression:
-    """Return a factor by the numbers of its levels, from 1 on."""
+    """Return the 1-based level numbers of a factor."""
     if typed.kind == "character":
         refuse("it has texts where numbers should be; as.factor makes levels of them")
     if typed.kind in WITH_LEVELS:
@@ -707,7 +705,7 @@ def _as_numbers(typed: Typed) -> Expression:
 
 
 def _sum_of(terms: Sequence[Expression]) -> Expression:
-    """Halves of halves, so that many terms are not nested deeply."""
+    """Combine terms in balanced halves, so that many terms are not nested deeply."""
     if len(terms) == 1:
         return terms[0]
     half = len(terms) // 2
@@ -743,7 +741,7 @@ def check_contrasts(what: str, variable: Variable) -> None:
 
 
 def bound_names(node: FunctionCall) -> list[str] | None:
-    """cbind's names of columns: those that are given, and of columns; None where there are none."""
+    """Return cbind's column names, from argument names and columns; None if there are none."""
     names = [label or (value.text if isinstance(value, Name) else "") for label, value in node.args]
     return names if any(names) else None
 
@@ -753,7 +751,7 @@ OF_WHOLE = ("+", "-", "*", "%%", "%/%", "abs", "pmin", "pmax", "sum", "min", "ma
 
 
 def is_integer(node: Node, kinds: Mapping[str, str]) -> bool:
-    """Return whether R computes integers; `kinds` are those of the columns, whose numbers are doubles.
+    """Return True if R computes integers; `kinds` are those of the columns, whose numbers are doubles.
 
     >>> from .syntax import parsed_formula
     >>> [is_integer(parsed_formula(f"{y} ~ x")[0], {}) for y in ("as.integer(y)", "y * 2L", "(y > 1) + 1L")]
@@ -763,10 +761,10 @@ def is_integer(node: Node, kinds: Mapping[str, str]) -> bool:
 
 
 def _kind(node: Node, kinds: Mapping[str, str]) -> str:
-    """R's type of an expression: "integer", "logical" or "other"."""
+    """Return R's type of an expression: "integer", "logical" or "other"."""
     if isinstance(node, Name):
         kind = kinds.get(node.text)
-        if kind in ("factor", "ordered"):  # in cbind it is its codes
+        if kind in ("factor", "ordered"):  # cbind uses its codes
             return "integer"
         return "logical" if kind == "logical" or node.text in ("T", "F") else "other"
     if isinstance(node, Constant):
@@ -776,7 +774,7 @@ def _kind(node: Node, kinds: Mapping[str, str]) -> str:
     name = node.name
     if name in TRUTHS:
         return "logical"
-    if name in ("as.integer", "findInterval", *FACTORS):  # in cbind a factor is its codes
+    if name in ("as.integer", "findInterval", *FACTORS):  # cbind uses the codes of a factor
         return "integer"
     inside = [_kind(value, kinds) for value in _arguments(node)]
     if "other" in inside or not inside:

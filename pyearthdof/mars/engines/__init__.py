@@ -1,4 +1,4 @@
-"""Engines that fit MARS: R's earth, and compiled code that fits the same models without R."""
+"""MARS engines: R's earth, and compiled code that fits the same models without R."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def choose_engine(name: str, options: EarthOptions, many: bool = False) -> Engine:
-    """The engine for these options. "auto" is R if it is available; for `many` fits the native engine."""
+    """Select an engine; "auto" is R if available, or the native engine for `many` fits."""
     if not isinstance(name, str) or name not in ("auto", "r", "native"):
         raise refusal("engine", name, "'auto', 'r' or 'native'")
     only_r, only_native = options.only_r, options.only_native
@@ -36,7 +36,7 @@ def choose_engine(name: str, options: EarthOptions, many: bool = False) -> Engin
 
 
 def engine_called(name: str) -> Engine:
-    """Return the engine of this name."""
+    """Return the engine with this name."""
     if name == "r":
         from .r.engine import REngine
 

@@ -1,4 +1,4 @@
-"""The interface of an engine: fits of one model, and a design that many responses are fitted on."""
+"""Engine interface: fitting a single model, and fitting many responses on one design."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Engine(ABC):
-    """Fits MARS: R's earth, or the compiled code that gives the same models without R."""
+    """Base class for MARS engines: R's earth, or compiled code that fits the same models without R."""
 
     name: ClassVar[str]
 
@@ -27,22 +27,22 @@ class Engine(ABC):
     def fit(
         self, data: TrainingData, options: EarthOptions, seed: int | None = None, n_threads: int = 1
     ) -> Fit:
-        """Fit one model; `seed` is R's of the cross-validation, for nfold of 2 or more."""
+        """Fit one model; `seed` seeds R's cross-validation if nfold is 2 or more."""
 
     @abstractmethod
     def reprune(
         self, fit: Fit, data: TrainingData, options: EarthOptions, seed: int | None = None,
         n_threads: int = 1,
     ) -> Fit:  # fmt: skip
-        """Prune the forward pass of a fit again, in the folds of a cross-validation, too."""
+        """Prune the forward pass of a fit again, including the folds of its cross-validation."""
 
     @abstractmethod
     def bind(self, design: Design, options: EarthOptions) -> BoundEngine:
-        """The engine on a design, for many fits."""
+        """Bind the engine to a design, for many fits."""
 
 
 class BoundEngine(Bound):
-    """An engine on one design."""
+    """Engine bound to one design."""
 
     engine: str
 
@@ -53,19 +53,19 @@ class BoundEngine(Bound):
     def fit_many(
         self, Y: np.ndarray, n_threads: int = 1, weights: np.ndarray | None = None
     ) -> Fits:
-        """Fitted values and numbers of terms for every column of Y, with case weights if there are any."""
+        """Fit every column of Y, with optional case weights: fitted values and numbers of terms."""
 
     @abstractmethod
     def fit_path(
         self, Y: np.ndarray, nks: Sequence[int], n_threads: int = 1, weights: np.ndarray | None = None,
     ) -> PathFits:  # fmt: skip
-        """Fit every column of Y for every nk, with case weights if there are any."""
+        """Fit every column of Y for every nk, with optional case weights."""
 
     def fit_sizes(
         self, Y: np.ndarray, Z: np.ndarray | None = None, weights: np.ndarray | None = None,
         n_threads: int = 1,
     ) -> SizeFits:  # fmt: skip
-        """The pruning sequence of every column of Y, as far as the engine has it."""
+        """Pruning sequence of every column of Y, if the engine provides it."""
         raise InvalidInputError(
             f"engine={self.engine!r} but pruning sequences need engine='native'"
         )

@@ -1,9 +1,9 @@
 """Complete nk path from one forward pass.
 
-Without a threshold and without pruning, the fit at nk = k is the beginning of the pass at any larger
-nk. A step of the pass takes two of the nk slots, whether it adds a pair of hinges or a single term,
-and stops when fewer than two are left: nk allows (nk - 1) // 2 steps. So the path needs the step that
-added each term, which R's earth does not report; `step_of_terms` infers it.
+Without a threshold and without pruning, the fit at nk = k is a prefix of the pass at any larger nk.
+Each step takes two of the nk slots, for a pair of hinges or for a single term, and the pass stops when
+fewer than two are left: nk allows (nk - 1) // 2 steps. The path therefore requires the step that added
+each term. R's earth does not report it; `step_of_terms` infers it.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from numpy.typing import ArrayLike
 from ...exceptions import InvalidInputError
 from ..options import EarthOptions
 
-# What a path needs: then the fit at a smaller nk is the beginning of the pass at a larger one.
+# Options required for a path: with them, the fit at a smaller nk is a prefix of the pass at a larger one.
 NEEDED = {"thresh": 0, "pmethod": "none", "nprune": None, "allowed": None, "force_weights": False}
 
 
 def check_path(options: EarthOptions) -> None:
-    """Reject options with which the fits at several nk have no pass in common."""
+    """Reject options for which the fits at several nk do not share one forward pass."""
     for name, needed in NEEDED.items():
         value = getattr(options, name)
         if value != needed:
@@ -29,7 +29,7 @@ def check_path(options: EarthOptions) -> None:
 
 
 def steps_allowed(nk: int) -> int:
-    """Forward steps that nk leaves room for."""
+    """Number of forward steps that nk allows."""
     return (nk - 1) // 2
 
 
@@ -45,9 +45,9 @@ def step_of_terms(
 ) -> np.ndarray:
     """Return the forward step (0 for the intercept) that added each term.
 
-    h(x - c) b and h(c - x) b side by side are usually one step on the parent b. But where both hinges
-    were already terms and another predictor was added to each, they are two steps. Where it could be
-    either, `n_terms_after(steps)` is asked: the number of terms of a pass of that many steps.
+    Adjacent terms h(x - c) b and h(c - x) b usually come from one step on the parent b. They come from
+    two steps if both hinges were already terms and another predictor was added to each. Ambiguous cases
+    are resolved by `n_terms_after(steps)`, the number of terms after that many steps.
     """
     steps = np.zeros(len(dirs), dtype=int)
     for t in range(1, len(dirs)):
@@ -59,7 +59,7 @@ def step_of_terms(
 
 
 def _one_step(dirs: np.ndarray, cuts: np.ndarray, t: int) -> bool | None:
-    """Tell whether the terms t - 1 and t were added by one step; None: it could be either."""
+    """Return True if one step added the terms t - 1 and t, False if not, None if ambiguous."""
     differ = np.flatnonzero(dirs[t - 1] != dirs[t])
     mirrored = (
         len(differ) == 1
@@ -81,7 +81,7 @@ def _one_step(dirs: np.ndarray, cuts: np.ndarray, t: int) -> bool | None:
 
 
 def _was_parent(dirs: np.ndarray, cuts: np.ndarray, term: int, before: int, added: int) -> bool:
-    """Tell whether the term without predictor `added` stands among the terms before."""
+    """Return True if the term without predictor `added` is among the terms before."""
     wanted_dirs, wanted_cuts = dirs[term].copy(), cuts[term].copy()
     wanted_dirs[added] = 0
     wanted_cuts[added] = 0

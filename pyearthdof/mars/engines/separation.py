@@ -1,4 +1,4 @@
-"""Warnings of a fit, with one SeparationWarning for fitted probabilities of 0 and 1."""
+"""Merge the warnings about fitted probabilities of 0 and 1 into one SeparationWarning."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ CONSEQUENCES = (
 MOST_NAMES = 8
 
 
-Heard = list[tuple[Any, type[Warning]]]  # messages, and their categories
+Heard = list[tuple[Any, type[Warning]]]  # messages and their categories
 
 
 def with_separation(heard: Heard, model: MarsModel, bx: np.ndarray, options: EarthOptions) -> Heard:
-    """Return the warnings of a fit, those of separation being one.
+    """Return the warnings of a fit, with those about separation merged into one.
 
-    Means at their limits show that nothing keeps the coefficients from growing. R warns of them for each
-    response, fold and iteration, and has no remedy: one `SeparationWarning` replaces all that.
+    Fitted means at their limits show that the coefficients diverge. R warns about them for each response,
+    fold and iteration, and suggests no remedy; a single `SeparationWarning` replaces these warnings.
     """
     names = _separated(model, bx, options.glm_l2)
     in_folds = options.nfold > 1 and not options.glm_l2 and any(text in LIMITS for text, _ in heard)
@@ -43,7 +43,7 @@ def with_separation(heard: Heard, model: MarsModel, bx: np.ndarray, options: Ear
 
 
 def _separated(model: MarsModel, bx: np.ndarray, l2: float) -> list[str]:
-    """Responses with means at their limits; none where a penalty sufficed."""
+    """Responses with means at their limits; empty if a penalty sufficed."""
     glm = model.glm
     if glm is None or (l2 and glm.converged.all()):
         return []

@@ -1,4 +1,4 @@
-"""Cross-validation as in earth: folds under R's seed, a fit for each fold, and R's tables."""
+"""Cross-validation as in earth: folds drawn with R's seed, one fit per fold, and R's tables."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .glm_fit import GlmStoppedError, as_shares, fit_glm, fit_glms
 
 @dataclass(frozen=True)
 class Fold:
-    """The results of one fold: rows of R's tables, and the predictions of the rows that were left out."""
+    """Results of one fold: rows of R's tables, and predictions of the left-out rows."""
 
     nterms: int
     nvars: int
@@ -43,10 +43,10 @@ class Fold:
 
 
 def draw_folds(Y: np.ndarray, nfold: int, ncross: int, stratify: bool, draws: RDraws) -> np.ndarray:
-    """Return the fold of each row, from 0 on, a row of the result for each repetition.
+    """Return the 0-based fold of each row; one row of the result per repetition.
 
-    All are drawn before the first fit: over all rows, then, if stratified, again for the rows where a
-    response is not zero, one response after the other.
+    All folds are drawn before the first fit: over all rows and, if stratified, again for the rows where a
+    response is not zero, one response at a time.
     """
     n = len(Y)
     folds = np.empty((ncross, n), dtype=int)
@@ -74,10 +74,10 @@ def cross_validate(
     n_jobs: int,
     fit: Callable[[TrainingData, EarthOptions], Fit],
 ) -> dict:
-    """R's tables of the cross-validation of a fit, as describe.cv in r_scripts/earth.R names them.
+    """Return R's tables of the cross-validation of a fit, named as in describe.cv in r_scripts/earth.R.
 
-    `model` is the fit to all of `data`, which has no subset. The folds are fitted by `fit`, in `n_jobs`
-    threads; the tables do not depend on how many there are.
+    `model` is the fit to all of `data`, which has no subset. The folds are fitted by `fit` in `n_jobs`
+    threads; the tables do not depend on their number.
     """
     Y = data.responses.matrix
     n, ncross = len(Y), options.ncross
@@ -85,7 +85,7 @@ def cross_validate(
     groups = draw_folds(Y, nfold, ncross, options.stratify, draws)
     folds = [(cross, fold) for cross in range(ncross) for fold in range(nfold)]
     if options.allowed is not None:
-        n_jobs = 1  # the user's function hears the questions in R's order
+        n_jobs = 1  # the user's function is called in R's order
 
     def run(cross: int, fold: int) -> Fold:
         return _fit_fold(model, data, options, groups[cross] == fold, fit)
@@ -95,7 +95,7 @@ def cross_validate(
 
 
 def in_threads(run: Callable[[int, int], Any], folds: list[tuple[int, int]], n_jobs: int) -> list:
-    """Return the folds in order; what they warn of is said once, by this thread."""
+    """Run the folds and return them in order; this thread issues each warning once."""
     with CollectedWarnings() as heard:
         tasks = [delayed(copy_context().run)(run, *fold) for fold in folds]
         found = Parallel(n_jobs, backend="threading")(tasks)
@@ -117,7 +117,7 @@ def _fit_fold(
         all_design=data.design.rows(inside),
         all_responses=data.responses.rows(inside),
         all_weights=taken(given, inside),
-        all_offset=None,  # earth's folds know no offset
+        all_offset=None,  # earth's folds ignore the offset
     )
     plain = replace(
         options, nfold=0, ncross=1, varmod_method="none", nprune=None, get_leverages=False,
@@ -156,7 +156,7 @@ def _fit_fold(
 
 
 def _observed(model: MarsModel, data: TrainingData) -> np.ndarray:
-    """Return the responses; the shares of successes where there are pairs of successes and failures."""
+    """Return the responses; for pairs of successes and failures, the shares of successes."""
     Y = data.responses.matrix
     if Y.shape[1] == len(model.response_names):
         return Y
@@ -172,9 +172,9 @@ def _rsq_per_subset(
     out: np.ndarray,
     inside: np.ndarray,
 ) -> dict[str, np.ndarray]:
-    """RSq of the best subset of each size, outside of the fold and in it; NaN where there is none."""
+    """Out-of-fold and in-fold RSq of the best subset of each size; NaN for sizes not reached."""
     X, Y, given = data.design.values, _observed(model, data), data.all_weights
-    # in the fold R compares with the successes of pairs, not with their shares
+    # in the fold, R compares with the successes of pairs, not their shares
     parts = {"oof_rsq": (out, Y), "infold_rsq": (inside, data.responses.matrix)}
     table = {name: np.full(len(model.dirs), np.nan) for name in parts}
     share = _response_shares(options, Y.shape[1])
@@ -184,7 +184,7 @@ def _rsq_per_subset(
         shares, numbers = as_shares(part.responses, part.all_weights)
         part = replace(part, all_responses=shares, all_weights=numbers)
     for size, (selected, coef) in enumerate(subset_fits(fitted, part, options, len(model.dirs))):
-        if pairs is not None:  # R fits these again, too: it may warn of them
+        if pairs is not None:  # R refits these, too, and may warn about them
             fit_glms(basis[np.ix_(inside, selected)], pairs, options)
         predicted = basis[:, selected] @ coef
         for name, (rows, true) in parts.items():
@@ -203,7 +203,7 @@ def _response_shares(options: EarthOptions, n_resp: int) -> np.ndarray:
 
 
 def _weighted_mean(values: np.ndarray | list[float], share: np.ndarray) -> float:
-    """As R, without the values of weight 0: those of a constant response may be infinite."""
+    """Weighted mean without values of weight 0, as in R: those of a constant response may be infinite."""
     used = share != 0
     return float(np.dot(share[used], np.asarray(values)[used]))
 
@@ -265,7 +265,7 @@ def _with_mean(rows: np.ndarray) -> np.ndarray:
 
 
 def _mean_of_most(rows: np.ndarray) -> np.ndarray:
-    """Means of what is there; NaN where more than half of a column is not."""
+    """Column means without missing values; NaN if more than half of a column is missing."""
     there = ~np.isnan(rows)
     with np.errstate(invalid="ignore"):
         means = np.where(there, rows, 0.0).sum(axis=0) / there.sum(axis=0)
@@ -281,7 +281,7 @@ def _out_of_fold(found: list[Fold], folds: list[tuple[int, int]], data: Training
 
 
 def best_size(cv: dict, nprune: int | None) -> int:
-    """Return the number of terms that cross-validation prefers, at most nprune."""
+    """Return the number of terms selected by cross-validation, at most nprune."""
     mean = cv["tables"]["cv.oof.rsq.tab"]["values"][-1]
     if len(mean) < 2:
         raise InvalidInputError(
@@ -293,7 +293,7 @@ def best_size(cv: dict, nprune: int | None) -> int:
 
 
 def weighted_rsq(y: np.ndarray, predicted: np.ndarray, weights: np.ndarray | None) -> float:
-    """1 - RSS/TSS of one response; what is almost zero is zero, as in earth."""
+    """1 - RSS/TSS of one response; values near zero are set to zero, as in earth."""
     if weights is None:
         rss, total = r_sum((y - predicted) ** 2), r_sum((y - r_mean(y)) ** 2)
     else:
@@ -305,21 +305,21 @@ def weighted_rsq(y: np.ndarray, predicted: np.ndarray, weights: np.ndarray | Non
 
 
 def largest_error(errors: np.ndarray) -> float:
-    """Return the error that is largest in size, with its sign."""
+    """Return the error of largest absolute value, with its sign."""
     return float(errors[np.argmax(np.abs(errors))])
 
 
 def class_levels(responses: Responses) -> tuple | None:
-    """Levels of the response to earth: those of a factor, or the two values of one whose range is 1."""
+    """Levels of the response for earth: those of a factor, or the two values if the range is 1."""
     if responses.classes is not None:
         return tuple(responses.classes)
     low, high = responses.matrix.min(), responses.matrix.max()
-    # R stops where such responses are more than the two levels; there is no rate then.
+    # R fails if such a response has more than two values; no rate is computed then.
     return (low, high) if high - low == 1 and responses.matrix.shape[1] <= 2 else None
 
 
 def class_rates(predicted: np.ndarray, y: np.ndarray, levels: tuple) -> np.ndarray:
-    """Share of rows on the right side of each class, and of rows in the right class."""
+    """Share of rows classified correctly for each class, and overall."""
     if y.shape[1] == 1:
         rate = np.mean((predicted > 0.5) == (y > 0.5))
         return np.array([rate, rate])
@@ -331,9 +331,9 @@ def class_rates(predicted: np.ndarray, y: np.ndarray, levels: tuple) -> np.ndarr
 def glm_statistics(
     predicted: np.ndarray, y: np.ndarray, counts: np.ndarray | None, *, is_binomial: bool
 ) -> dict[str, np.ndarray]:
-    """Rows of R's tables for the predicted means of a generalised linear model.
+    """Return rows of R's tables for the predicted means of a generalised linear model.
 
-    `counts` are the successes and failures whose shares y holds, or None.
+    `counts` contains the successes and failures whose shares are in y, or is None.
     """
     n = None if counts is None else counts.sum(axis=1)
     test, deviance = (
@@ -351,7 +351,7 @@ def glm_statistics(
 
 
 def _auc(predicted: np.ndarray, y: np.ndarray) -> float:
-    """Area under the ROC curve, from ranks; NaN where there is one class only."""
+    """Area under the ROC curve, from ranks; NaN if only one class is present."""
     high = y > 0.5
     low, n_low, n_high = ~high, np.sum(y <= 0.5), np.sum(high)
     ranks = rankdata(np.concatenate([predicted[low], predicted[high]]))
@@ -360,7 +360,7 @@ def _auc(predicted: np.ndarray, y: np.ndarray) -> float:
 
 
 def _correlation(predicted: np.ndarray, y: np.ndarray) -> float:
-    """R's cor(); NaN where one of the two is constant, which R's mean then is to the bit."""
+    """R's cor(); NaN if one argument is constant, that is, equal to R's mean to the bit."""
     a, b = predicted - r_mean(predicted), y - r_mean(y)
     return float(np.float64(r_sum(a * b)) / (np.sqrt(r_sum(a**2)) * np.sqrt(r_sum(b**2))))
 
@@ -380,8 +380,8 @@ def calibrate(
 ) -> tuple[float, float]:
     """Intercept and slope of y on the link of the predicted means; 0 and 1 would be calibrated.
 
-    `y` holds shares of `n` trials (None: of one each) for a binomial family, else counts. The slope is
-    NaN where all predictions are equal.
+    For a binomial family, `y` contains shares of `n` trials (None: one trial each), otherwise counts. The
+    slope is NaN if all predictions are equal.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         if is_binomial:

@@ -36,26 +36,26 @@ from .glm_fit import check_responses, earth_part, fit_glms, glm_responses
 from .monotone import slope_rows
 
 LONG_FIT = (
-    0.005  # seconds from which on folds pay for threads: short fits spend their time in Python
+    0.005  # seconds above which threads speed up the folds: short fits spend their time in Python
 )
-ALL_PARENTS = 10_001  # earth's number for it, above any nk
-SIZES = (1e-75, 1e75)  # of the largest value of a column: products of sums of squares are numbers
+ALL_PARENTS = 10_001  # earth's value, above any nk
+SIZES = (1e-75, 1e75)  # range of column maxima for which products of sums of squares are finite
 
 
 def make_design(X: np.ndarray, n_threads: int = 1) -> _core.Design:
-    """Sort the predictors, once for all fits on them."""
+    """Sort the predictors once for all fits."""
     design = _core.Design(X, n_threads)
     check_sizes("X", design.reach(), *SIZES)
     return design
 
 
 def pass_settings(options: EarthOptions, n: int, *, as_earth: bool = True) -> _core.Settings:
-    """What the forward pass on n rows is told, in earth's limits.
+    """Return the settings of the forward pass on n rows, within earth's limits.
 
-    Without `as_earth`, near-ties of weighted fits are decided in little time, and not by regressions as in R.
+    Without `as_earth`, near-ties of weighted fits are decided by fast updates, not by regressions as in R.
     """
     for name in ("minspan", "endspan"):
-        if getattr(options, name) > n:  # of the rows of a fold; for all rows it was checked
+        if getattr(options, name) > n:  # rows of a fold; for all rows it is checked before
             raise refusal(
                 name, getattr(options, name), f"at most the number of rows of a fold, {n}"
             )
@@ -65,7 +65,7 @@ def pass_settings(options: EarthOptions, n: int, *, as_earth: bool = True) -> _c
         nk=options.nk,
         penalty=options.penalty,
         thresh=options.thresh,
-        minspan=max(options.minspan, -n),  # more knots than rows there are none
+        minspan=max(options.minspan, -n),  # at most one knot per row
         endspan=options.endspan,
         newvar_penalty=options.newvar_penalty,
         fast_k=ALL_PARENTS if fast_k <= 0 else min(max(3, fast_k), ALL_PARENTS),
@@ -82,7 +82,7 @@ def pass_settings(options: EarthOptions, n: int, *, as_earth: bool = True) -> _c
 
 
 def response_importance(response_weight: np.ndarray | None, n_resp: int) -> np.ndarray:
-    """Factors of the responses: the root of earth's weights relative to their mean."""
+    """Factors of the responses: square roots of the response weights relative to their mean."""
     if response_weight is None:
         return np.ones(n_resp)
     weights = np.maximum(response_weight, r_mean(response_weight) / 1e8)
@@ -90,14 +90,14 @@ def response_importance(response_weight: np.ndarray | None, n_resp: int) -> np.n
 
 
 def refuse_sizes(name: str, values: np.ndarray) -> None:
-    """Reject columns whose sums of squares overflow or vanish when multiplied: earth may never end."""
+    """Reject columns for which products of sums of squares overflow or underflow: earth may loop forever."""
     check_sizes(name, np.abs(values).max(axis=0), *SIZES)
 
 
 def scale_responses(Y: np.ndarray, scale: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Return the responses as rows, by R's scale(), and the divisors.
+    """Scale the responses like R's scale(); return them as rows, and the divisors.
 
-    A constant response stays as it is, which leaves all responses of the fit as they are.
+    If one response is constant, no response is scaled.
     """
     refuse_sizes("y", Y)
     rows = np.ascontiguousarray(Y.T)
@@ -111,9 +111,9 @@ def scale_responses(Y: np.ndarray, scale: bool) -> tuple[np.ndarray, np.ndarray]
 def effective_weights(
     weights: np.ndarray | None, n: int, options: EarthOptions
 ) -> np.ndarray | None:
-    """Return the weights that earth works with: none where all are equal, and nothing too close to zero.
+    """Return the weights used by earth: None if all are equal, small weights replaced.
 
-    Too close is below a hundred millionth of their mean.
+    Weights below a hundred millionth of their mean are raised to it.
     """
     weights = np.ones(n) if weights is None else np.asarray(weights, dtype=float)
     if not (options.force_weights or differ(weights)):
@@ -122,10 +122,10 @@ def effective_weights(
 
 
 class Allowed:
-    """Takes a forward pass step by step and asks `function` what may come next.
+    """Run a forward pass step by step, restricted by the user's `function`.
 
-    A pass that is taken again from the start, in earth's order of operations, has its questions answered
-    from memory, so that the function hears each of R's questions once.
+    If the pass is repeated in earth's order of operations, earlier answers are reused: as in R, the
+    function is called once for each candidate.
     """
 
     def __init__(self, function: Callable[..., bool], names: Sequence[str]):
@@ -163,16 +163,16 @@ ALMOST_ZERO = 1e-10  # earth refuses weights below it
 
 @dataclass(frozen=True)
 class ForwardPass:
-    """The terms that a forward pass found, dependent columns dropped."""
+    """Terms found by a forward pass, without linearly dependent columns."""
 
     dirs: np.ndarray  # (n_terms, p)
     cuts: np.ndarray
-    bx: np.ndarray  # (n, n_terms), times the square root of the case weights where there are any
-    steps: np.ndarray  # the step that added each term; 0 for the intercept
-    termcond: int  # why the pass stopped, R's number
-    n_ties: int  # steps that rounding decided, taken in earth's own order of operations
-    rss_null: float  # RSS of the intercept, of the scaled response
-    rss_after: np.ndarray  # after each step that was tried
+    bx: np.ndarray  # (n, n_terms), times the square root of the case weights, if any
+    steps: np.ndarray  # step that added each term; 0 for the intercept
+    termcond: int  # R's code for why the pass stopped
+    n_ties: int  # steps decided by rounding, repeated in earth's own order of operations
+    rss_null: float  # RSS of the intercept-only model, scaled response
+    rss_after: np.ndarray  # RSS after each attempted step
     terms_after: np.ndarray
 
 
@@ -188,10 +188,10 @@ def forward_pass(
     n_threads: int = 1,
     design: _core.Design | None = None,
 ) -> ForwardPass:
-    """Run the forward pass; `exact` takes every step in earth's own order of operations.
+    """Run the forward pass; with `exact`, every step follows earth's own order of operations.
 
-    Without `as_earth`, near-ties of weighted fits are decided in little time, and not by regressions as in R.
-    `design` is X with its columns sorted, where that is known already.
+    Without `as_earth`, near-ties of weighted fits are decided by fast updates, not by regressions as in R.
+    `design` is X with sorted columns, if already computed.
     """
     settings = pass_settings(options, len(X), as_earth=as_earth)
     is_scaled = options.is_scaled(Y.shape[1])
@@ -241,7 +241,7 @@ class Pruning:
 
 @dataclass(frozen=True)
 class Subsets:
-    """The best subset of each size: its RSS, its columns, and the method that found them."""
+    """Best subset of each size: RSS, columns, and the method used."""
 
     rss: np.ndarray
     best: np.ndarray
@@ -254,12 +254,12 @@ def prune(
     bx: np.ndarray, Y: np.ndarray, options: EarthOptions,
     find: Callable[..., Subsets] | None = None,
 ) -> Pruning:  # fmt: skip
-    """Search the subsets of the columns of bx, weighted if Y is, and choose one; `find` may find them."""
+    """Select a subset of the columns of bx, weighted if Y is; `find` replaces `find_subsets`."""
     return choose((find or find_subsets)(np.ascontiguousarray(bx.T), Y, options), options)
 
 
 def find_subsets(columns: np.ndarray, Y: np.ndarray, options: EarthOptions) -> Subsets:
-    """Return the best subsets of the rows of `columns`, by the method of the options."""
+    """Return the best subsets of the rows of `columns` by `options.pmethod`."""
     m, n = columns.shape
     method = "backward" if options.pmethod == "cv" else options.pmethod
     kept = _largest(options, m) if method == "exhaustive" else m
@@ -285,7 +285,7 @@ def _monotone_subsets(
 
 
 def choose(found: Subsets, options: EarthOptions) -> Pruning:
-    """Return the subset with the smallest GCV; without pruning all terms, for "cv" nprune of them."""
+    """Return the subset of smallest GCV; all terms without pruning, nprune terms for "cv"."""
     gcv = gcv_of_sizes(found.rss, found.n_samples, options.penalty)
     largest = min(_largest(options, found.n_terms), len(found.rss))
     if found.method == "none":
@@ -312,8 +312,8 @@ def _search(
 ) -> tuple[np.ndarray, np.ndarray]:
     """RSS of the best subset of each size, and its columns.
 
-    Columns that depend on others go last and are in no subset. R then numbers the columns by their new
-    places, and earth takes these for the old ones.
+    Dependent columns are moved last and enter no subset. R then numbers the columns by their new
+    positions, which earth interprets as the old ones.
     """
     if method == "exhaustive" and kept < 2:
         raise InvalidInputError(
@@ -326,7 +326,7 @@ def _search(
             f"the pruning pass leaves out terms that depend on others (term {terms} of the forward pass)",
             RWarning,
         )
-    if found["nearly_dependent"]:  # earth compares a square with a length, so the units of X matter
+    if found["nearly_dependent"]:  # earth compares a square with a length: the units of X matter
         raise InvalidInputError(
             "pmethod='exhaustive' but the terms are too nearly dependent for it: use 'backward'"
         )
@@ -345,7 +345,7 @@ def _is_well_conditioned(bx: np.ndarray, tolerance: float) -> bool:
 
 
 def _backward_several(columns: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Backward elimination for several responses: drop the term with the least sum of RSS increases."""
+    """Backward elimination for several responses: drop the term with the smallest total RSS increase."""
     found = _core.eliminate_backward(columns, np.ascontiguousarray(Y.T))
     if not found["is_independent"]:
         raise InvalidInputError(
@@ -357,7 +357,7 @@ def _backward_several(columns: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, n
 
 @dataclass(frozen=True)
 class Search:
-    """The functions that find terms and subsets; a shared search remembers earlier results."""
+    """Functions that find terms and subsets; a shared search caches their results."""
 
     forward: Callable[..., ForwardPass] = forward_pass
     subsets: Callable[..., Subsets] = find_subsets
@@ -368,9 +368,9 @@ def fit(
     feature_names: Sequence[str] | None = None, subset: np.ndarray | None = None, n_threads: int = 1,
     search: Search = Search(),
 ) -> Fit:  # fmt: skip
-    """Fit one response, or several (columns of y) with the same terms, on the rows `subset`.
+    """Fit one response, or several (columns of y) with common terms, on the rows `subset`.
 
-    The fit does not depend on `n_threads`.
+    The result does not depend on `n_threads`.
     """
     X = np.asarray(X, dtype=float)
     Y = np.asarray(y, dtype=float).reshape(len(X), -1)
@@ -389,8 +389,8 @@ def _prune_and_solve(
     weights: np.ndarray | None, options: EarthOptions, n_threads: int = 1,
     search: Search = Search(), *, single: bool,
 ) -> Fit:  # fmt: skip
-    """Prune and regress; `names` are of the columns and of the terms. A `single` response has vectors."""
-    # each product in R's order: rounding decides ties, and whether the fit of a constant is exact
+    """Prune and regress; `names` of columns and terms. A `single` response gives vectors."""
+    # products in R's order: rounding decides ties, and whether the fit of a constant is exact
     importance = response_importance(options.response_weight, Y.shape[1])
     root = None if weights is None else np.sqrt(weights)[:, None]
     weighted = Y if root is None else root * Y
@@ -449,7 +449,7 @@ def _per_response(
     Y: np.ndarray, fitted: np.ndarray, residuals: np.ndarray, weights: np.ndarray | None,
     options: EarthOptions, statistics: dict[str, Any],
 ) -> dict[str, np.ndarray]:  # fmt: skip
-    """Statistics of the fit for each response, with earth's rules for weights."""
+    """Statistics of each response, with earth's rules for weights."""
     n, m = Y.shape
     cases = 1.0 if weights is None else weights
     penalty, n_terms = options.penalty, len(statistics["selected"])
@@ -492,7 +492,7 @@ def _statistics(pruned: Pruning) -> dict[str, Any]:
 
 
 def _share(part: float, whole: float) -> float:
-    """1 - part/whole, with R's rounding of what is almost zero."""
+    """1 - part/whole, with values near zero rounded as in R."""
     if whole == 0:
         return -math.inf if part > 0 else math.nan
     share = 1 - float(part) / float(whole)
@@ -504,8 +504,8 @@ def _least_squares(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Coefficients, residuals and leverages of Y on the rows of `columns`.
 
-    In R's order of operations: where terms are almost dependent only it loses the digits that R loses.
-    R's lm() asks for more independence than the forward pass.
+    The order of operations is R's, so nearly dependent terms lose the same digits as in R. R's lm()
+    has a stricter tolerance for dependence than the forward pass.
     """
     rows = np.ascontiguousarray(Y.T)
     found = _core.regress(columns, rows, leverages=with_leverages, n_threads=n_threads)
@@ -543,14 +543,14 @@ def fit_one(
 
 
 def _without(y: np.ndarray, offset: np.ndarray | None) -> np.ndarray:
-    """Return the responses less a formula's offset."""
+    """Subtract a formula's offset from the responses."""
     return y if offset is None else (y.T - offset).T
 
 
 def _completed(
     found: Fit, data: TrainingData, responses: Responses, options: EarthOptions, n_threads: int = 1
 ) -> Fit:
-    """Return the fit with the names of its data, and with the generalised linear model."""
+    """Add the names of the data and the generalised linear model to a fit."""
     glm = glm_y = None
     if options.glm_family is not None:
         slopes = model_slopes(found.model, options)
@@ -572,13 +572,13 @@ def _completed(
 
 
 def model_slopes(model: MarsModel, options: EarthOptions) -> np.ndarray | None:
-    """Return the slopes of a model's effects that `monotone` constrains."""
+    """Return the constraint matrix of the effects of a model for `monotone`."""
     selected = model.selected
     return slope_rows(model.dirs[selected], model.cuts[selected], options.monotone)
 
 
 def reprune(model: MarsModel, data: TrainingData, options: EarthOptions, n_threads: int = 1) -> Fit:
-    """Return the pruning pass again, on the forward pass of a fitted model."""
+    """Repeat the pruning pass on the forward pass of a fitted model."""
     responses, weights, bx = _weighted_terms(model, data, options)
     none = np.empty(0, dtype=int)
     forward = ForwardPass(model.dirs, model.cuts, bx, none, model.termcond, 0, 0.0, none, none)
@@ -591,7 +591,7 @@ def reprune(model: MarsModel, data: TrainingData, options: EarthOptions, n_threa
 def _weighted_terms(
     model: MarsModel, data: TrainingData, options: EarthOptions
 ) -> tuple[Responses, np.ndarray | None, np.ndarray]:
-    """earth's responses and case weights, and all terms of the forward pass times the weights' roots."""
+    """Responses, case weights, and all terms of the forward pass times the roots of the weights."""
     X, responses, weights = data.design.values, data.all_responses, data.all_weights
     if options.glm_family is not None:
         responses, weights = earth_part(data, options)
@@ -609,7 +609,7 @@ def subset_fits(
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield for the sizes 1, 2, ... the terms of the best subset and their (size, m) coefficients.
 
-    It is what earth's update() makes of a fit for each nprune if terms cost nothing.
+    These are the results of earth's update() for each nprune if terms have no penalty.
     """
     responses, weights, bx = _weighted_terms(model, data, options)
     Y = _without(responses.matrix, data.offset)
@@ -617,7 +617,7 @@ def subset_fits(
     root = np.ones((len(Y), 1)) if weights is None else np.sqrt(weights)[:, None]
     columns, weighted = np.ascontiguousarray(bx.T), root * Y * importance
     slopes = slope_rows(model.dirs, model.cuts, options.monotone)
-    exhaustive = options.pmethod == "exhaustive"  # which looks no further than nprune
+    exhaustive = options.pmethod == "exhaustive"  # stops at nprune
     found = None
     if slopes is not None:
         found = _monotone_subsets(bx, weighted, slopes, options)
@@ -625,7 +625,7 @@ def subset_fits(
         found = find_subsets(columns, weighted, options)
     for size in range(1, min(n_sizes, len(columns)) + 1):
         each = replace(options, nprune=size, penalty=-1.0)
-        if exhaustive and size > 1:  # one term leaves no choice; R's earth stops there
+        if exhaustive and size > 1:  # R's earth fails for a single term
             found = find_subsets(columns, weighted, each)
         selected = np.zeros(1, dtype=int) if found is None else choose(found, each).selected
         chosen = np.ascontiguousarray((bx[:, selected] / root * root).T)
@@ -644,10 +644,10 @@ def fit_complete(
     seed: int | None = None,
     before: MarsModel | None = None,
 ) -> Fit:
-    """Return a fit with its cross-validation, the size that it prefers, and the variance model.
+    """Return a fit with its cross-validation, the selected size, and the variance model.
 
-    `seed` is the one of R's stream, for nfold of 2 or more. With a model `before` there is no forward pass:
-    its terms are pruned again, on all rows and in each fold.
+    `seed` initialises R's random stream for nfold of 2 or more. With a model `before`, the forward pass is
+    skipped: its terms are pruned again, on all rows and in each fold.
     """
     fit_plain = fit_one if before is None else partial(reprune, before)
     if options.nfold < 2:
@@ -655,8 +655,8 @@ def fit_complete(
     from .cross_validation import best_size, cross_validate
     from .varmod import fit_variance
 
-    data = data.of_subset()  # the folds are of the rows to fit on
-    assert seed is not None  # the estimator has drawn one
+    data = data.of_subset()  # folds are drawn from the rows to fit on
+    assert seed is not None  # drawn by the estimator
     draws = RDraws(seed)
     by_cv = options.pmethod == "cv"
     first = replace(options, pmethod="backward") if by_cv and before is None else options
@@ -678,7 +678,7 @@ def fit_complete(
     return replace(found, model=replace(found.model, varmod=varmod), sd=sd, varmod_errors=errors)
 
 
-NEARLY_DEPENDENT = 1e-10  # singular values below this part of the largest count as 0
+NEARLY_DEPENDENT = 1e-10  # singular values below this fraction of the largest are treated as 0
 
 
 @dataclass(frozen=True)
@@ -692,19 +692,19 @@ class TermsFit:
 
 @dataclass(frozen=True)
 class SubsetSequence:
-    """The terms of a forward pass, and the best subset of each size."""
+    """Terms of a forward pass and the best subset of each size."""
 
     dirs: np.ndarray
     cuts: np.ndarray
-    columns: np.ndarray  # (n_terms, n), times the roots of the weights where there are any
-    weighted: np.ndarray  # (n,), the response times them
+    columns: np.ndarray  # (n_terms, n), times the roots of the weights, if any
+    weighted: np.ndarray  # (n,), response times the roots of the weights
     found: Subsets
 
     def __len__(self) -> int:
         return len(self.found.rss)
 
     def terms(self, size: int) -> TermsFit:
-        """Return the best terms of a size, at most that of the longest, and their coefficients."""
+        """Return the best terms of a size, at most the largest one, and their coefficients."""
         size = min(size, len(self))
         chosen = self.found.best[size - 1, :size] if size > 1 else np.zeros(1, dtype=int)
         columns = self.columns[chosen]
@@ -715,9 +715,9 @@ class SubsetSequence:
 
 
 class BoundNative(BoundEngine):
-    """MARS with the native engine on one design, whose columns are sorted once.
+    """Native engine bound to one design, whose columns are sorted once.
 
-    Without `names` the columns are x1, x2, ...
+    Without `names`, the columns are named x1, x2, ...
     """
 
     engine = "native"
@@ -733,10 +733,10 @@ class BoundNative(BoundEngine):
     def fit_many(
         self, Y: np.ndarray, n_threads: int = 1, weights: np.ndarray | None = None
     ) -> Fits:
-        """Fitted values and numbers of terms for every column of Y, with case weights if there are any.
+        """Fit every column of Y, with optional case weights: fitted values and numbers of terms.
 
-        Pruning is backward or none; other methods, an `allowed` function and monotone effects fit one
-        response at a time.
+        Backward pruning and no pruning are compiled for many responses; other methods, an `allowed`
+        function and monotone effects fit one response at a time.
         """
         options = self.options
         alone = options.allowed is not None or options.monotone
@@ -756,10 +756,10 @@ class BoundNative(BoundEngine):
     def fit_path(
         self, Y: np.ndarray, nks: Sequence[int], n_threads: int = 1, weights: np.ndarray | None = None,
     ) -> PathFits:  # fmt: skip
-        """Unpruned fits at each nk from one forward pass for each response.
+        """Unpruned fits at each nk from one forward pass per response.
 
-        Without a threshold the fit at nk = k is the beginning of the pass at any larger nk, so `thresh`
-        must be 0 and `pmethod` none.
+        Without a threshold, the fit at nk = k is a prefix of the pass at any larger nk, so `thresh` must be
+        0 and `pmethod` "none".
         """
         check_path(self.options)
         self._refuse_monotone("fit_path")
@@ -772,7 +772,7 @@ class BoundNative(BoundEngine):
         return PathFits(np.ascontiguousarray(fitted.transpose(1, 2, 0)), terms.T.astype(float))
 
     def sequence(self, y: np.ndarray, weights: np.ndarray | None = None) -> SubsetSequence:
-        """The forward pass of a response and the best subset of each size, as `fit_sizes` finds them."""
+        """Forward pass of a response and the best subset of each size, as in `fit_sizes`."""
         return self._sequence(y, effective_weights(weights, len(y), self.options))
 
     def _sequence(self, y: np.ndarray, weights: np.ndarray | None) -> SubsetSequence:
@@ -796,10 +796,10 @@ class BoundNative(BoundEngine):
     ) -> SizeFits:  # fmt: skip
         """Forward pass and pruning sequence of every column of Y.
 
-        The compiled loops know backward pruning; other methods and an `allowed` function take one response at
-        a time. Z has a direction for each response: the products of the fits with it are returned, too; with
-        weights the direction of the response times the roots of the weights. With weights, near-ties are
-        decided by updated sums instead of regressions: the terms are R's or others that fit as well.
+        Backward pruning is compiled for many responses; other methods and an `allowed` function fit one
+        response at a time. Z contains a direction for each response (with weights, for the response times
+        their roots); the inner products of the fits with it are returned as well. With weights, near-ties
+        are decided by updated sums, not by regressions: the terms are R's or others that fit as well.
         """
         self._refuse_monotone("degrees of freedom by size")
         refuse_sizes("Y", Y)
@@ -815,7 +815,7 @@ class BoundNative(BoundEngine):
                 found["rss"], None if Z is None else found["products"], found["n_terms"]
             )
         if options.allowed is not None:
-            n_threads = 1  # the user's function is asked by one thread
+            n_threads = 1  # only one thread calls the user's function
         directions = [None] * Y.shape[1] if Z is None else list(Z.T)
         each = Parallel(n_threads, backend="threading")(
             delayed(self._sizes_of_one)(y, z, weights) for y, z in zip(Y.T, directions, strict=True)
@@ -854,19 +854,19 @@ class BoundNative(BoundEngine):
 
 
 def _repeated(values: np.ndarray, width: int) -> np.ndarray:
-    """Sizes that were not reached have the longest fit."""
+    """Pad with the largest fit the sizes that were not reached."""
     return np.append(values, np.full(width - len(values), values[-1]))
 
 
 class NativeEngine(Engine):
-    """Compiled code that gives the models of R's earth without R."""
+    """Engine of compiled code that fits the models of R's earth without R."""
 
     name = "native"
 
     def fit(
         self, data: TrainingData, options: EarthOptions, seed: int | None = None, n_threads: int = 1
     ) -> Fit:
-        for warning in data.warnings:  # R has its own
+        for warning in data.warnings:  # R issues its own
             warn_user(warning, RWarning)
         return fit_complete(data, options, n_threads, seed)
 
@@ -881,7 +881,7 @@ class NativeEngine(Engine):
 
 
 def pruned_again(model: MarsModel, bx: np.ndarray, y: np.ndarray) -> MarsModel:
-    """Return a model without a record of its pruning pass, with one of removing its terms backward."""
+    """Add to a model without recorded pruning pass the backward elimination of its terms."""
     options = EarthOptions(
         n_features=len(model.feature_names), penalty=model.penalty, pmethod="none"
     )

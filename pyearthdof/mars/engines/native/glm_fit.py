@@ -1,7 +1,7 @@
-"""The generalised linear models of earth, by R's iteratively reweighted least squares, and their errors.
+"""Generalised linear models of earth and their standard errors, by R's iteratively reweighted least squares.
 
-Starting values, clamps, order of operations, stopping rule and step halving are those of R's glm.fit, so
-that the numbers are R's also where the iteration does not converge.
+Starting values, clamps, order of operations, stopping rule and step halving follow R's glm.fit, so the
+results equal R's even if the iteration does not converge.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ from .monotone import least_squares
 from .regression import root_of_inverse
 
 OF_POSITIVE = ("gamma", "inverse_gaussian")
-# From here on threads share the cases of one response, and Ctrl-C is heard in it.
+# Size above which threads share the cases of one response and Ctrl-C can interrupt its fit.
 MANY_CASES = 20_000
-# Numbers in the columns from which on the models of several responses are fitted side by side: for fewer,
-# most of the time goes into Python, which runs one thread at a time.
+# Number of column entries above which the models of several responses are fitted in parallel: below it,
+# most of the time is spent in Python, which runs one thread at a time.
 MANY_NUMBERS = 20_000
 
 
 def earth_part(data: TrainingData, options: EarthOptions) -> tuple[Responses, np.ndarray | None]:
-    """Responses and case weights of all rows as earth searches terms for them."""
+    """Responses and case weights of all rows, as used by the forward pass."""
     responses, weights = data.all_responses, data.all_weights
     if is_pairs(responses.values, options.glm_family):
         return as_shares(responses, weights)
@@ -55,14 +55,14 @@ def earth_part(data: TrainingData, options: EarthOptions) -> tuple[Responses, np
 
 
 def as_shares(responses: Responses, weights: np.ndarray | None) -> tuple[Responses, np.ndarray]:
-    """Successes and failures as one response, the share of successes, weighted by their number."""
+    """Convert successes and failures to the share of successes, weighted by the number of trials."""
     wins, total = responses.values[:, 0], responses.values.sum(axis=1)
     share = Responses(wins / np.where(total == 0, 1.0, total), responses.names[:1])
     return share, total if weights is None else weights * total
 
 
 def check_responses(data: TrainingData, options: EarthOptions) -> None:
-    """Reject responses that the family cannot have, before any work starts."""
+    """Reject responses outside the support of the family before fitting."""
     family, link = options.glm_family, options.glm_link
     if family is None:
         return
@@ -92,10 +92,10 @@ def fit_glms(
     bx: np.ndarray, data: TrainingData, options: EarthOptions, n_threads: int = 1,
     slopes: np.ndarray | None = None,
 ) -> GlmPart | None:  # fmt: skip
-    """Fit the models on the basis of the selected terms, and give R's warnings.
+    """Fit the models on the basis of the selected terms, and issue R's warnings.
 
-    The weights are those that the user gave: earth's own, without zeros, are for the search alone. `slopes`
-    times the coefficients are not negative.
+    The weights are the user's; earth's own weights, without zeros, are used in the search only. The
+    product of `slopes` and the coefficients is constrained to be non-negative.
     """
     family = options.glm_family
     if family is None:
@@ -125,7 +125,7 @@ def fit_glms(
 
 
 def glm_responses(data: TrainingData, options: EarthOptions) -> np.ndarray | None:
-    """The responses as R's families take them, (n,) or (n, m): shares of pairs, 0 for rows without weight."""
+    """Responses in the form of R's families, (n,) or (n, m): shares of pairs, 0 for rows of weight 0."""
     if options.glm_family is None:
         return None
     family, responses = FAMILIES[options.glm_family], data.responses
@@ -137,7 +137,7 @@ def glm_responses(data: TrainingData, options: EarthOptions) -> np.ndarray | Non
 def fit_glms_again(
     bx: np.ndarray, data: TrainingData, options: EarthOptions, slopes: np.ndarray | None = None
 ) -> list[tuple[GlmFit, GlmErrors]]:
-    """Return the models of `fit_glms` with what a table of their coefficients needs, without the warnings."""
+    """Refit the models of `fit_glms` with the errors of their coefficients, without warnings."""
     columns, each = _columns_and_responses(bx, data, options)
     found = []
     for y, name in zip(each, data.responses.names, strict=False):
@@ -149,20 +149,20 @@ def fit_glms_again(
 def _columns_and_responses(
     bx: np.ndarray, data: TrainingData, options: EarthOptions
 ) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Return the terms as rows, and one response for each model."""
+    """Return the terms as rows and one response per model."""
     columns = np.ascontiguousarray(bx.T)
     columns[0] = 1.0
     return columns, _responses(data, options)
 
 
 def _responses(data: TrainingData, options: EarthOptions) -> list[np.ndarray]:
-    """Return one for each model."""
+    """Return one response per model."""
     pairs = is_pairs(data.all_responses.values, options.glm_family)
     return [data.responses.values] if pairs else list(data.responses.matrix.T)
 
 
 def _is_single(each: list[np.ndarray], responses: Responses) -> bool:
-    """Return whether coefficients and fits are vectors."""
+    """Return True if coefficients and fitted values are vectors."""
     return len(each) < responses.matrix.shape[1] or responses.values.ndim == 1
 
 
@@ -222,11 +222,11 @@ NO_VALID = "no valid set of coefficients has been found: please supply starting 
 class GlmFit:
     """A fitted generalised linear model."""
 
-    coef: np.ndarray  # 0 for a column that depends on others
+    coef: np.ndarray  # 0 for a linearly dependent column
     rank: int  # of the last regression
     mean: np.ndarray
     linear: np.ndarray
-    working: np.ndarray  # weights of the last regression, 0 for rows without information
+    working: np.ndarray  # weights of the last regression, 0 for rows that carry no information
     deviance: float
     null_deviance: float
     aic: float
@@ -244,17 +244,17 @@ class GlmFit:
 
 @dataclass
 class _Point:
-    """Where the iteration stands."""
+    """Current state of the iteration."""
 
     coef: Any  # (m,), None at the start
     eta: np.ndarray
     mu: np.ndarray
-    deviance: float  # with the penalty, where there is one
+    deviance: float  # including the penalty, if any
 
 
 @dataclass(frozen=True)
 class _Problem:
-    """The constants of an iteration. `ridge` holds the roots of the penalties of the columns."""
+    """Constants of an iteration; `ridge` contains the square roots of the column penalties."""
 
     columns: np.ndarray
     response: Response
@@ -303,15 +303,15 @@ def fit_glm(
     slopes: np.ndarray | None = None,
     n_threads: int = 1,
 ) -> GlmFit:
-    """Fit one response; R's `glm.fit` with an intercept.
+    """Fit one response like R's `glm.fit` with an intercept.
 
-    `columns` are the predictors as rows, the intercept first, and `y` may be (n, 2), successes and failures.
-    R has neither `l2`, a ridge penalty that adds l2 sum (s_j b_j)^2 to the deviance, s_j the standard
-    deviation of column j, nor `slopes`, (k, m) sums of coefficients that may not be negative.
+    `columns` contains the predictors as rows, the intercept first; `y` may be (n, 2), successes and failures.
+    `l2` and `slopes` extend R: the ridge penalty l2 sum (s_j b_j)^2, with s_j the standard deviation of
+    column j, is added to the deviance, and the (k, m) linear combinations `slopes` must be non-negative.
     """
     kind, notes = FAMILIES[family], list[str]()
     columns = np.ascontiguousarray(columns, dtype=float)
-    with np.errstate(all="ignore"):  # as R: infinite, or not a number
+    with np.errstate(all="ignore"):  # infinities and NaN propagate as in R
         response = respond(kind, np.asarray(y, dtype=float), weights, notes)
         problem = _Problem(
             columns=columns,
@@ -379,7 +379,7 @@ def _iterate(problem: _Problem, start: np.ndarray) -> _Found:
 
 
 def _least_squares(problem: _Problem, here: _Point) -> tuple[np.ndarray, int, np.ndarray] | None:
-    """Return the next coefficients, rank and weights; None if no row has information."""
+    """Return the next coefficients, rank and weights; None if no row is informative."""
     response = problem.response
     positive = response.weights > 0
     variance, slope = problem.family.variance(here.mu), problem.link.slope(here.eta)
@@ -408,7 +408,7 @@ def _least_squares(problem: _Problem, here: _Point) -> tuple[np.ndarray, int, np
     for name, values in (("x", columns), ("y", target)):
         if not np.isfinite(values).all():
             raise GlmStoppedError(f"NA/NaN/Inf in '{name}'")
-    if problem.ridge is not None:  # rows that pull the coefficients to zero
+    if problem.ridge is not None:  # pseudo-observations that shrink the coefficients
         columns = np.hstack([columns, np.diag(problem.ridge)])
         root = np.concatenate([root, np.ones(len(columns))])
         target = np.concatenate([target, np.zeros(len(columns))])
@@ -423,14 +423,14 @@ def _least_squares(problem: _Problem, here: _Point) -> tuple[np.ndarray, int, np
 
 
 def _index(mask: np.ndarray) -> np.ndarray | slice:
-    """Return the mask, or all rows without a copy of them."""
+    """Return the mask, or a slice if it selects all rows, which avoids a copy."""
     return slice(None) if mask.all() else mask
 
 
 def _solve(
     columns: np.ndarray, root: np.ndarray, target: np.ndarray, tolerance: float, n_threads: int
 ) -> tuple[np.ndarray, int]:
-    """By R's pivoting Householder QR, cases times `root`; what depends on other columns gets 0."""
+    """Solve by R's pivoting Householder QR, rows times `root`; dependent columns get 0."""
     coef = _core.solve_reweighted(columns, root, target, tolerance, n_threads)
     if coef is not None:
         return coef, len(columns)
@@ -449,7 +449,7 @@ def _solve(
 
 
 def _shortened(problem: _Problem, there: _Point, old: np.ndarray | None) -> tuple[_Point, bool]:
-    """Halve the step while the deviance is infinite, then while means or predictors are not valid."""
+    """Halve the step until the deviance is finite and the means and predictors are valid."""
 
     def halve(
         there: _Point, is_wrong: Callable[[_Point], bool], warning: str, stopped: str
@@ -483,7 +483,7 @@ def _shortened(problem: _Problem, there: _Point, old: np.ndarray | None) -> tupl
 
 
 def _descended(problem: _Problem, there: _Point, here: _Point) -> _Point:
-    """With a penalty or constraints, which R does not have, a step may not raise what is minimised."""
+    """Halve steps that increase the objective; only with a penalty or constraints, unknown to R."""
     for _ in range(problem.maxit):
         if there.deviance - here.deviance <= problem.epsilon * (0.1 + abs(there.deviance)):
             break
@@ -497,7 +497,7 @@ def _note_the_end(problem: _Problem, mu: np.ndarray, converged: bool, at_boundar
         notes.append(NOT_CONVERGED)
     if at_boundary:
         notes.append(AT_BOUNDARY)
-    if problem.ridge is not None:  # which has a minimum, whatever the means are
+    if problem.ridge is not None:  # the minimum exists for any means
         return
     if name == "binomial" and ((mu > 1 - AT_LIMIT) | (mu < AT_LIMIT)).any():
         notes.append(SEPARATED)
@@ -508,7 +508,7 @@ def _note_the_end(problem: _Problem, mu: np.ndarray, converged: bool, at_boundar
 def _null_deviance(
     problem: _Problem, y: np.ndarray, weights: np.ndarray | None, found: GlmFit
 ) -> float:
-    """Of the intercept and the offset: another iteration, from the means of the model."""
+    """Null deviance with an offset: a second iteration, started at the means of the model."""
     notes = problem.notes
     response = respond(problem.family, np.asarray(y, dtype=float), weights, notes)
     alone = _Problem(
@@ -552,30 +552,30 @@ def _describe(problem: _Problem, found: _Found) -> GlmFit:
 
 
 def ridge_roots(columns: np.ndarray, weights: np.ndarray, l2: float) -> np.ndarray:
-    """Roots of the penalties of the columns, by their standard deviations; 0 for the intercept."""
+    """Square roots of the column penalties, from the standard deviations; 0 for the intercept."""
     share = weights / weights.sum()
     centred = columns - (columns @ share)[:, None]
     return np.sqrt(l2) * np.sqrt(centred**2 @ share)
 
 
-OF_ONE = ("binomial", "poisson")  # families whose dispersion is 1
+OF_ONE = ("binomial", "poisson")  # families with dispersion 1
 
 
 @dataclass(frozen=True)
 class GlmErrors:
-    """The errors of a fitted generalised linear model, from its training rows."""
+    """Standard errors and residuals of a fitted generalised linear model on its training rows."""
 
-    stderr: np.ndarray  # NaN where no degrees of freedom are left
+    stderr: np.ndarray  # NaN if no residual degrees of freedom are left
     dispersion: float
-    is_estimated: bool  # from the rows, not given by the family
+    is_estimated: bool  # dispersion estimated, not fixed by the family
     residuals: np.ndarray  # deviance residuals
 
 
 def glm_errors(columns: np.ndarray, fit: GlmFit, l2: float) -> GlmErrors:
-    """Of a fit of `fit_glm` on the same columns.
+    """Compute the errors of a fit of `fit_glm` on the same columns.
 
-    The weights are those of the last regression, and the residuals those after it: R's summary has both.
-    With a ridge penalty the errors are those of the penalised regression.
+    As in R's summary, the weights belong to the last regression, the residuals to the coefficients after it.
+    With a ridge penalty, the errors are those of the penalised regression.
     """
     response = fit.response
     with np.errstate(all="ignore"):

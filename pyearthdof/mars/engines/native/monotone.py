@@ -1,4 +1,4 @@
-"""Least squares with the slopes of additive effects constrained in sign; R's earth has no such fit."""
+"""Least squares with sign constraints on the slopes of additive effects; not available in R's earth."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ....exceptions import InvalidInputError
 def slope_rows(
     dirs: np.ndarray, cuts: np.ndarray, monotone: Sequence[tuple[int, int]] | None
 ) -> np.ndarray | None:
-    """The matrix G for which G @ coef >= 0 says that all slopes have their signs; None without constraints.
+    """Return G such that G @ coef >= 0 if and only if all slopes have their signs; None without constraints.
 
-    `monotone` are pairs of a column and the sign of its slopes; no term has another column beside it. A row
-    is the slope of a column between two of its neighbouring knots, or beyond the last one.
+    `monotone` contains pairs of a column and the sign of its slopes; these columns enter additively. Each
+    row of G is the slope of a column between two adjacent knots, or beyond the outermost one.
     """
     if not monotone:
         return None
@@ -40,11 +40,13 @@ def constrained_coef(
 ) -> tuple[np.ndarray, float, np.ndarray]:
     """Coefficients b that minimise |triangle b - target|^2 with slopes b >= 0.
 
-    Returns them, that minimum, and which constraints hold with equality. The distance to the free
-    minimum lies in the cone that the constraints span, which makes it a problem of non-negative least
-    squares.
+    Returns the coefficients, the minimum, and the mask of active constraints. The difference from the
+    unconstrained minimum lies in the cone spanned by the constraints, so the problem reduces to
+    non-negative least squares.
     """
-    inverse = np.linalg.inv(triangle)  # small; threads of BLAS would cost more than the solution
+    inverse = np.linalg.inv(
+        triangle
+    )  # small: starting BLAS threads would cost more than the solution
     free = inverse @ target
     active = np.zeros(len(slopes), dtype=bool)
     binding = slopes.any(axis=1)
@@ -63,13 +65,13 @@ def least_squares(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Coefficients, residuals and leverages of y on the rows of `columns`, with slopes coef >= 0.
 
-    The leverages are those of the face of the constraints on which the coefficients lie.
+    The leverages are computed on the face defined by the active constraints.
     """
     q, triangle = _factor(columns)
     target = q.T @ y
     coef, _, active = constrained_coef(triangle, target, slopes)
     while active.any():
-        # solved again on the face: its zeros hold to rounding, however nearly dependent the terms are
+        # solve again on the face: active slopes are 0 up to rounding even if terms are nearly dependent
         face = null_space(slopes[active])
         inside, upper = np.linalg.qr(triangle @ face)
         coef = face @ np.linalg.solve(upper, inside.T @ target)
@@ -83,14 +85,14 @@ def least_squares(
 
 
 def _broken(slopes: np.ndarray, coef: np.ndarray) -> np.ndarray:
-    """Which constraints fail by more than rounding."""
+    """Mask of the constraints violated by more than rounding."""
     return slopes @ coef < -1e-12 * (np.abs(slopes) @ np.abs(coef))
 
 
 def _lifted(coef: np.ndarray, slopes: np.ndarray) -> np.ndarray:
-    """Coefficients whose slopes have the sign in whatever order they are added up.
+    """Adjust coefficients so that the slopes have the required sign for any order of summation.
 
-    In a column of `slopes` all entries have the same sign, so that a term can raise the slopes of all its
+    All entries in a column of `slopes` have the same sign, so one term can increase the slopes of all its
     segments.
     """
     coef = coef.copy()
@@ -106,7 +108,7 @@ def _lifted(coef: np.ndarray, slopes: np.ndarray) -> np.ndarray:
 def eliminate_backward(
     columns: np.ndarray, y: np.ndarray, slopes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """RSS of the best subset of each size and its columns: drop the term that costs least, one by one."""
+    """RSS and columns of each subset: successively drop the term whose removal increases the RSS least."""
     q, triangle = _factor(columns)
     target = q.T @ y
     outside = max(float(y @ y - target @ target), 0.0)
@@ -139,7 +141,7 @@ def _factor(columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _distance(
     triangle: np.ndarray, target: np.ndarray, slopes: np.ndarray, kept: list[int]
 ) -> float:
-    """Return the least |triangle b - target|^2 where only the kept columns have coefficients."""
+    """Return the minimum of |triangle b - target|^2 over coefficients of the kept columns."""
     q, small = np.linalg.qr(triangle[:, kept])
     z = q.T @ target
     _, lost, _ = constrained_coef(small, z, slopes[:, kept])

@@ -1,12 +1,12 @@
-"""Nonlinear least squares as R's nls(algorithm="port"): NL2SOL of Dennis, Gay and Welsch (ACM TOMS 7, 1981).
+"""Nonlinear least squares of R's nls(algorithm="port"): NL2SOL of Dennis, Gay and Welsch (ACM TOMS 7, 1981).
 
-R passes the number of parameters to the algorithm as the number of residuals. So it saves and transforms
-only the first of them: the secant matrix is updated with a part of what it should be, and where a longer
-step was tried in vain, the gradient at the shorter one is that of mixed residuals. This module does the
-same, because it decides where R stops. scipy's least squares stops elsewhere, by up to 1e-4.
+R passes the number of parameters to the algorithm as the number of residuals. NL2SOL therefore saves and
+transforms only the first residuals: the secant matrix is only partly updated, and after a failed attempt at
+a longer step, the gradient at the shorter one is computed from mixed residuals. This module reproduces both,
+because they determine where R stops. scipy's least squares stops elsewhere, by up to 1e-4.
 
-The order of operations of R's PORT library and the reference BLAS is kept: R takes slopes by differences,
-so that a last bit in the parameters is the eighth digit of the slopes, and flat problems take a hundred
+The order of operations follows R's PORT library and the reference BLAS. R differentiates numerically, so the
+last bit of a parameter affects the eighth digit of the derivatives, and flat problems take a hundred
 iterations.
 """
 
@@ -24,22 +24,22 @@ WORST_GROWTH = 2.5
 
 
 def dot(a: np.ndarray, b: np.ndarray) -> np.float64:
-    """Summed from first to last."""
+    """Inner product, summed from first to last."""
     return np.add.accumulate(a * b)[-1]
 
 
 def norm(a: np.ndarray) -> np.float64:
-    """Euclidean."""
+    """Euclidean norm."""
     return np.sqrt(dot(a, a))
 
 
 def times(lower: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """L x."""
+    """Return L x."""
     return np.array([dot(lower[i, : i + 1], x[: i + 1]) for i in range(len(x))])
 
 
 def times_transposed(lower: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """L' x."""
+    """Return L' x."""
     return np.array([dot(lower[j:, j], x[j:]) for j in range(len(x))])
 
 
@@ -49,7 +49,7 @@ def times_symmetric(a: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def solve(lower: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """x of L x = y."""
+    """Solve L x = y for x."""
     x = np.empty(len(y))
     for i in range(len(y)):
         x[i] = (y[i] - dot(lower[i, :i], x[:i])) / lower[i, i] if i else y[0] / lower[0, 0]
@@ -57,7 +57,7 @@ def solve(lower: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def solve_transposed(lower: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """x of L' x = y."""
+    """Solve L' x = y for x."""
     x = y.copy()
     for i in reversed(range(len(y))):
         x[i] /= lower[i, i]
@@ -66,7 +66,7 @@ def solve_transposed(lower: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def cholesky(a: np.ndarray) -> tuple[np.ndarray, np.float64 | None]:
-    """The lower factor; where there is none, an upper bound (not positive) of the lowest eigenvalue, too."""
+    """Lower factor; if it fails, also an upper bound (not positive) of the lowest eigenvalue."""
     p = len(a)
     factor = np.zeros((p, p))
     for i in range(p):
@@ -85,7 +85,7 @@ def cholesky(a: np.ndarray) -> tuple[np.ndarray, np.float64 | None]:
 def smallest_singular(lower: np.ndarray) -> tuple[np.float64, np.ndarray, np.ndarray]:
     """Return an estimate of the smallest singular value, by Cline, Moler, Stewart and Wilkinson.
 
-    With its left vector x, and the right one, not normalised: lower @ y = x.
+    Also returns its left vector x and the right vector y, not normalised: lower @ y = x.
     """
     p, seed = len(lower), 2
     x = np.zeros(p)
@@ -107,7 +107,7 @@ def smallest_singular(lower: np.ndarray) -> tuple[np.float64, np.ndarray, np.nda
 def decompose(
     slopes: np.ndarray, residuals: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """R' of J = QR by Householder, Q'r, and the reflections; a column of zeros leaves zeros."""
+    """Householder QR of J: R', Q'r and the reflections; a column of zeros remains zero."""
     work, y = slopes.copy(), residuals.copy()
     n, p = work.shape
     lower, qtr, row = np.zeros((p, p)), np.zeros(p), 0
@@ -139,7 +139,7 @@ def damp(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Add diag(damping) as rows to QR and zeros to r, by fast Givens rotations.
 
-    R' and Q'r afterwards, whose rows are to be multiplied by the roots of the third.
+    Returns R', Q'r and the weights by whose square roots their rows must be multiplied.
     """
     p = len(qtr)
     upper = np.column_stack([lower.T, qtr])
@@ -163,9 +163,9 @@ def damp(
 def _rotate(
     first: np.ndarray, second: np.ndarray, weight1: np.float64, weight2: np.float64, ties: bool
 ) -> tuple[np.float64, np.float64]:
-    """Rows `first` and `second` so that the second begins with zero; their new weights.
+    """Rotate the rows `first` and `second` so that the second begins with zero; return their new weights.
 
-    The larger of the two leads, `second` in ties if so told, unless the weights are against it.
+    The larger of the two leads, or `second` in ties if `ties`, unless the weights prevent it.
     """
     by_second = abs(second[0]) >= abs(first[0]) if ties else abs(second[0]) > abs(first[0])
     for _ in range(2):
@@ -188,29 +188,29 @@ def _rotate(
     return weight1 / growth, weight2 / growth
 
 
-SLACK = 0.1  # a step may be longer or shorter than the radius by this share of it
-PSI_ERROR = 0.1  # relative, of the reduction that the model promises
+SLACK = 0.1  # relative deviation of the step length from the radius that is accepted
+PSI_ERROR = 0.1  # relative, of the reduction predicted by the model
 HUGE = np.finfo(float).max
 ROUNDING = 50 * np.finfo(float).eps
 
 
 @dataclass
 class Trust:
-    """Knowledge of the last step; lengths are scaled by D."""
+    """State of the last step; lengths are scaled by D."""
 
     gradient: float  # length of D^-1 g
     length: float
-    newton_length: float  # of the full step; not positive where there is none
+    newton_length: float  # of the full step; not positive if unavailable
     slope: float  # g'step
     alpha: float  # damping, 0 for a full Newton step, negative in the nearly singular case
     newton_gain: float
-    gain: float  # the reduction that the model promises
-    radius: float  # of the trust region now, and when the last step was computed
+    gain: float  # reduction predicted by the model
+    radius: float  # of the current trust region, and when the last step was computed
     last_radius: float
 
 
 class GaussNewtonSteps:
-    """Levenberg-Marquardt steps for J = QR, given R' and Q'r; a new radius goes on from the last one."""
+    """Levenberg-Marquardt steps for J = QR, given R' and Q'r; a new radius reuses the last state."""
 
     def __init__(self, lower: np.ndarray, qtr: np.ndarray, g: np.ndarray, d: np.ndarray) -> None:
         self.lower, self.qtr, self.g, self.d = lower, qtr, g, d
@@ -218,7 +218,7 @@ class GaussNewtonSteps:
         self.low = self.high = self.slope_at_zero = self.length = 0.0
 
     def forget(self) -> None:
-        """The next step starts anew: the other model was used in between."""
+        """Restart with the next step, after the other model was used."""
         self.tries = min(self.tries, 0)
 
     def step(self, trust: Trust) -> np.ndarray:
@@ -243,11 +243,11 @@ class GaussNewtonSteps:
         return self._damped(trust, alpha, limit)
 
     def _full_step(self, trust: Trust) -> np.ndarray | None:
-        """Where it is short enough; otherwise the lower bound of alpha follows from it."""
+        """Return the full step if it is short enough; otherwise derive the lower bound of alpha."""
         trust.newton_length = -1.0
         if not np.diag(self.lower).all():
             return None
-        self.weights = solve_transposed(self.lower, self.qtr)  # R keeps them in the same place
+        self.weights = solve_transposed(self.lower, self.qtr)  # R stores them in the same place
         scaled = self.d * self.weights
         length = norm(scaled)
         trust.newton_length = length
@@ -260,7 +260,7 @@ class GaussNewtonSteps:
         return None
 
     def _resume(self, trust: Trust) -> float:
-        """Bounds for the new radius, and the next alpha."""
+        """Update the bounds for the new radius; return the next alpha."""
         alpha, radius = abs(trust.alpha), trust.radius
         most = trust.gradient / radius
         if radius > trust.last_radius:
@@ -329,7 +329,7 @@ class GaussNewtonSteps:
 
 
 class AugmentedSteps:
-    """Steps by any symmetric H, given as D^-1 H D^-1; it need not be positive definite."""
+    """Steps for any symmetric H, given as D^-1 H D^-1; it need not be positive definite."""
 
     def __init__(self, hessian: np.ndarray, g: np.ndarray, d: np.ndarray) -> None:
         self.hessian, self.g, self.d = hessian, g / d, d
@@ -358,7 +358,7 @@ class AugmentedSteps:
         return self._damped(trust, alpha, limit)
 
     def _full_step(self, trust: Trust) -> bool:
-        """Return whether there is none, because H is not positive definite."""
+        """Try the full step; return True if it fails because H is not positive definite."""
         self.low = 0.0
         self.factor, lowest = cholesky(self.hessian)
         if lowest is not None:
@@ -371,14 +371,14 @@ class AugmentedSteps:
         return False
 
     def _solve(self) -> None:
-        """D times the step (its negative), by the present factor."""
+        """Solve for D times the negative step by the current factor."""
         half = solve(self.factor, self.g)
         self.curvature = dot(half, half)
         self.scaled = solve_transposed(self.factor, half)
         self.length = norm(self.scaled)
 
     def _bounds(self, trust: Trust, failed: bool) -> float:
-        """Of alpha, from Gerschgorin's bounds of the eigenvalues; and the first alpha."""
+        """Bound alpha by Gerschgorin's bounds of the eigenvalues; return the first alpha."""
         diagonal, size = np.diag(self.hessian), np.abs(self.hessian)
         others = (size - np.diag(np.diag(size))).sum(axis=1)
         lowest = int(np.argmin(diagonal - others))
@@ -404,7 +404,7 @@ class AugmentedSteps:
             self.high = 0.001
 
     def _resume(self, trust: Trust) -> float:
-        """Bounds for the new radius; by how much the last step exceeds it."""
+        """Update the bounds for the new radius; return the excess length of the last step."""
         alpha, radius, high, low = abs(trust.alpha), trust.radius, self.high, self.low
         self._highest(trust)
         least = trust.gradient / radius - self.largest
@@ -461,7 +461,7 @@ class AugmentedSteps:
         return alpha if alpha > 0 else self.high
 
     def _raise_bounds(self, trust: Trust, alpha: float, lowest: float) -> None:
-        """H + alpha is not positive definite, either."""
+        """Raise the bounds after H + alpha turned out not to be positive definite."""
         self.low = alpha - lowest
         trust.newton_length = -self.low
         self.high = max(self.high, self.low)
@@ -473,9 +473,9 @@ class AugmentedSteps:
             self.high = self.low + more
 
     def _nearly_singular(self, trust: Trust, alpha: float) -> tuple[np.ndarray | None, bool]:
-        """A step along the lowest eigenvector to the edge of the region, where H + alpha is nearly singular.
+        """Step along the lowest eigenvector to the boundary of the region if H + alpha is nearly singular.
 
-        Otherwise whether the present step has to do, for want of digits.
+        Otherwise None, and True if rounding forces the current step to be accepted.
         """
         delta = alpha + min(0.0, trust.newton_length)
         promised = alpha * self.length * self.length + self.curvature
@@ -522,7 +522,7 @@ class AugmentedSteps:
 
 
 def _radius(k: int, excess: np.ndarray, size: np.ndarray, others: np.ndarray) -> float:
-    """Of Gerschgorin's disc of row k, after a simple scaling; `excess`: what other discs reach beyond it."""
+    """Radius of the Gerschgorin disc of row k after simple scaling; `excess` of the other discs over it."""
     half = 0.5 * np.delete(excess, k)
     reach = half + np.sqrt(half * half + others[k] * np.delete(size[k], k))
     return max(0.0, reach.max())
@@ -530,17 +530,17 @@ def _radius(k: int, excess: np.ndarray, size: np.ndarray, others: np.ndarray) ->
 
 EPS = np.finfo(float).eps
 ABSOLUTE = 1e-20  # of half the sum of squares
-RELATIVE = SINGULAR = 1e-10  # of the reduction that a model promises
+RELATIVE = SINGULAR = 1e-10  # of the reduction predicted by a model
 X_CHANGE = np.sqrt(EPS)
 FALSE_CHANGE = 100 * EPS
-LONGEST = 1.0  # a step of this length decides whether convergence is singular
+LONGEST = 1.0  # step length at which singular convergence is tested
 MODELS = 2
-TRIVIAL, POOR, GOOD = 1e-4, 0.1, 0.75  # reduction: of the promised one, and of the slope
-SHRINK, GROW = 0.1, 4.0  # the most that the radius changes by
+TRIVIAL, POOR, GOOD = 1e-4, 0.1, 0.75  # reduction relative to the predicted one and to the slope
+SHRINK, GROW = 0.1, 4.0  # limits of the change of the radius
 
 
 class Verdict(enum.IntEnum):
-    """The next thing to do; from CONVERGED_X on R's code is 4 less."""
+    """Next action; from CONVERGED_X on, R's code is 4 less."""
 
     SWITCH_OR_SHRINK = 1
     SWITCH_OR_TAKE = 2
@@ -557,7 +557,7 @@ class Verdict(enum.IntEnum):
 
 
 class Restore(enum.IntEnum):
-    """The parameters go back to the start of the iteration, are kept for later, or the kept ones return."""
+    """Reset the parameters to the start of the iteration, keep them, or restore the kept ones."""
 
     NOTHING = 0
     START = 1
@@ -567,23 +567,23 @@ class Restore(enum.IntEnum):
 
 @dataclass
 class Judge:
-    """Sees the steps of the iterations one after the other."""
+    """Assess the steps of the iterations in sequence."""
 
-    f: float = 0.0  # half the sum of squares now
-    f0: float = 0.0  # and at the start of the iteration
-    model: int = 1  # 1 for Gauss-Newton, 2 for the augmented one
+    f: float = 0.0  # half the current sum of squares
+    f0: float = 0.0  # half the sum of squares at the start of the iteration
+    model: int = 1  # 1 for Gauss-Newton, 2 for augmented
     calls: int = 1  # number of evaluations so far
-    best_call: int = 1  # that of the best step of this iteration
-    too_big: bool = False  # the sum of squares was too large to be computed
-    change: float = 0.0  # of the parameters by the step, relative
-    factor: float = 1.0  # of the radius
+    best_call: int = 1  # call of the best step of this iteration
+    too_big: bool = False  # the sum of squares overflowed
+    change: float = 0.0  # relative change of the parameters by the step
+    factor: float = 1.0  # factor of the radius
     decrease: float = 0.0  # f0 - f
     verdict: Verdict = Verdict.TAKE
     restore: Restore = Restore.NOTHING
     switched_back: bool = False
-    _stage: int = 1  # models tried, negative after a step that was too big
+    _stage: int = 1  # models tried, negative after a step that overflowed
     _growths: int = 0
-    _pending: Verdict = Verdict.TAKE  # what the verdict would be but for convergence
+    _pending: Verdict = Verdict.TAKE  # verdict if convergence is not reached
     _kept_f: float = 0.0
     _kept_model: int = 1
     _kept_length: float = 0.0
@@ -591,7 +591,7 @@ class Judge:
     _kept_slope: float = 0.0
 
     def assess(self, trust: Trust) -> None:
-        """Sets verdict, restore, factor, switched_back, f and model."""
+        """Set verdict, restore, factor, switched_back, f and model."""
         self.switched_back, self.restore = False, Restore.NOTHING
         if self.verdict == Verdict.TRY_LONGEST:
             self._after_longest(trust)
@@ -622,13 +622,13 @@ class Judge:
             self._judge(trust, 1.0, self.calls, True)
 
     def _is_rival(self, verdict: Verdict) -> bool:
-        """Return whether the step is to be compared with a kept one; counts the models tried."""
+        """Return True if the step must be compared with a kept one; counts the models tried."""
         if verdict == Verdict.SWITCH_OR_SHRINK and self.model == self._kept_model:
             self._stage, self._growths = MODELS, -1
             return False
         if verdict in (Verdict.SWITCH_OR_SHRINK, Verdict.SWITCH_OR_TAKE):
             self._stage += 1
-        if self._stage <= 0 and not self.too_big:  # the step before was too big
+        if self._stage <= 0 and not self.too_big:  # the previous step overflowed
             self._stage = -self._stage
             if self._pending in (Verdict.TAKE_AND_TEST, Verdict.TAKE):
                 return False
@@ -641,7 +641,7 @@ class Judge:
         self.verdict, self.restore, self.f = Verdict.AGAIN, Restore.START, self._kept_f
 
     def _back_to_kept(self, trust: Trust) -> tuple[float, int, bool]:
-        """After a step that lost: the radius' factor, the call that counts, and whether it is good enough."""
+        """Restore the kept step: factor of the radius, its call, and whether it is good enough."""
         if self._kept_f >= self.f0:
             return 1.0, self.calls, True
         good = (
@@ -657,7 +657,7 @@ class Judge:
 
     def _judge(self, trust: Trust, factor: float, call: int, good: bool) -> None:
         self.decrease = self.f0 - self.f
-        if self.restore == Restore.KEPT and good:  # a kept step that reduces a little
+        if self.restore == Restore.KEPT and good:  # a kept step with a small reduction
             self.verdict, self.factor = Verdict.TAKE, factor
             return
         if not self.decrease > TRIVIAL * trust.gain and self._growths <= 0:
@@ -682,7 +682,7 @@ class Judge:
         self._test(trust, good)
 
     def _poor(self, trust: Trust, factor: float, call: int) -> None:
-        """Fletcher's factor, and the test for false convergence."""
+        """Apply Fletcher's factor and test for false convergence."""
         self._pending = self.verdict
         most = trust.slope + self.decrease
         self.factor = 0.5 * factor
@@ -770,9 +770,9 @@ class Judge:
 
 MAX_CALLS = 200
 LARGEST_NORM = np.sqrt(np.finfo(float).max)
-SMALL_SLOPES = 1e-6  # a column below has the scale 1
+SMALL_SLOPES = 1e-6  # columns with smaller derivatives have scale 1
 ROOT_EPS = np.sqrt(np.finfo(float).eps)
-FUZZ = 1.5  # by how much the other model has to be better
+FUZZ = 1.5  # factor by which the other model must be better
 COSINE = 1e-6
 STOPS = {
     7: "singular convergence (7)",
@@ -786,14 +786,14 @@ Model = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
 class NoMinimum(ValueError):
-    """R's nls stops there; the message is R's."""
+    """R's nls fails here; the message is R's."""
 
 
 def minimise(model: Model, start: np.ndarray, max_iterations: int) -> np.ndarray:
-    """The parameters that R's nls ends with, after `max_iterations` at most.
+    """Return the parameters at which R's nls stops, after at most `max_iterations`.
 
-    `model` gives residuals and their slopes (rows x parameters) at parameters, or raises `NoMinimum`; there
-    are no more parameters than residuals.
+    `model` returns the residuals and their derivatives (rows x parameters), or raises `NoMinimum`. The
+    number of parameters must not exceed that of residuals.
     """
     with np.errstate(all="ignore"):
         search = _Search(model, start)
@@ -809,8 +809,8 @@ def minimise(model: Model, start: np.ndarray, max_iterations: int) -> np.ndarray
 class _Search:
     """The state between iterations.
 
-    `lower` is R' of J = QR, `reflections` what gives Q, `secant` the matrix S of second-order terms,
-    `head` the first residuals that were saved at the evaluation `head_call`, `call` that of the residuals.
+    `lower` is R' of J = QR, `reflections` represent Q, `secant` is the matrix S of second-order terms, `head`
+    the first residuals saved at the evaluation `head_call`, `call` the evaluation of the residuals.
     """
 
     def __init__(self, model: Model, start: np.ndarray) -> None:
@@ -840,7 +840,7 @@ class _Search:
         self.at = self.x.copy()
 
     def _take_slopes(self) -> None:
-        """Scale, decomposition and gradient at x, with the residuals that are at hand."""
+        """Compute scale, decomposition and gradient at x from the current residuals."""
         slopes = self.slopes if (self.at == self.x).all() else self.model(self.x)[1]
         self.steepest = np.maximum(self.steepest, np.abs(slopes).max(axis=0))
         size = np.maximum(self.steepest, np.sqrt(np.maximum(np.diag(self.secant), 0.0)))
@@ -852,7 +852,7 @@ class _Search:
         self.gauss_newton = GaussNewtonSteps(self.lower, qtr, self.g, self.d)
 
     def _old_slopes_times_residuals(self) -> np.ndarray:
-        """J'r with the old slopes, or what R takes for it; the first residuals become the best step's."""
+        """J'r with the old slopes as R computes it; the first residuals become those of the best step."""
         p, best = len(self.x), self.judge.best_call
         if best not in (self.call, self.head_call):
             return np.array([dot(column, self.residuals) for column in self.slopes.T])
@@ -868,7 +868,7 @@ class _Search:
         return times(self.lower, head)
 
     def iterate(self) -> int:
-        """Return one iteration: a step is taken, or the code of R's stop comes back."""
+        """Run one iteration; return R's stop code once it stops."""
         judge, trust = self.judge, self.trust
         if self.step is not None:
             radius = judge.factor * norm(self.d * self.step)
@@ -892,7 +892,7 @@ class _Search:
                 return 0
 
     def _try(self) -> None:
-        """Compute a step, see what it brings, and put the parameters where the judge wants them."""
+        """Compute a step, assess it, and set the parameters accordingly."""
         judge = self.judge
         self.step = self._next_step()
         after = Restore.KEPT
@@ -902,7 +902,7 @@ class _Search:
         elif self.trust.length > 0:
             longer = judge.verdict == Verdict.AGAIN and judge.factor > 1
             judge.too_big = False
-            if longer and self.trust.gain <= 1.2 * judge.decrease:  # not worth a look
+            if longer and self.trust.gain <= 1.2 * judge.decrease:  # too small a gain to try
                 self.step = self.x - self.x0
                 if judge.restore == Restore.KEEP:
                     after = Restore.NOTHING
@@ -939,12 +939,12 @@ class _Search:
         return self.augmented.step(self.trust)
 
     def _change(self) -> float:
-        """Relative, of the parameters."""
+        """Relative change of the parameters."""
         most = np.max(self.d * (np.abs(self.x) + np.abs(self.x0)))
         return np.max(np.abs(self.d * (self.x - self.x0))) / most if most > 0 else 0.0
 
     def _decide_on_model(self) -> bool:
-        """Take the other model if it would have been better; False if the step is to be shorter."""
+        """Switch models if the other one is better; return False if the step must be shortened."""
         judge = self.judge
         assert self.step is not None
         miss = self.trust.gain - judge.decrease
@@ -957,7 +957,7 @@ class _Search:
         return True
 
     def _take(self, used: int) -> None:
-        """New slopes, and the secant matrix from them; `used` is the model of the step."""
+        """Update the slopes and then the secant matrix; `used` is the model of the step."""
         judge, step = self.judge, self.step
         assert step is not None
         curved = times(self.lower, times_transposed(self.lower, step))
@@ -973,7 +973,7 @@ class _Search:
         self._update_secant(step, self.g - y)
 
     def _update_secant(self, step: np.ndarray, y: np.ndarray) -> None:
-        """So that S step = y, after sizing; the weights are Fletcher's and Al-Baali's."""
+        """Update S so that S step = y, after sizing, with the weights of Fletcher and Al-Baali."""
         bent = times_symmetric(self.secant, step)
         had, wanted = abs(dot(step, bent)), abs(dot(step, y))
         size = wanted / had if wanted < had else 1.0
@@ -988,9 +988,9 @@ class _Search:
         self.secant = below + np.tril(below, -1).T
 
     def parameters_left(self) -> np.ndarray:
-        """Those of the minimum, but for the last one where second differences are not positive definite.
+        """Parameters of the minimum, except the last one if second differences are not positive definite.
 
-        R takes them after convergence, and then leaves the last parameter where it was moved to.
+        R computes these differences after convergence, and then leaves the last parameter shifted.
         """
         if self.judge.f < self.judge.f0:
             self._old_slopes_times_residuals()

@@ -1,7 +1,7 @@
 """Weighted least squares as R's lm(), and robust regression as R's MASS::rlm(method="MM").
 
-Robust regression is an S-estimate from the exact fits of small samples of rows, with R's draws, then
-M-estimation with the bisquare function and the scale of the S-estimate.
+Robust regression starts with an S-estimate from exact fits of small samples of rows, drawn as in R. It is
+followed by M-estimation with the bisquare function and the scale of the S-estimate.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LM_TOLERANCE = 1e-7
 
 
 def wls(columns: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Coefficients; NaN for columns that depend on the ones before them."""
+    """Coefficients; NaN for columns that depend on earlier ones."""
     root = np.sqrt(weights)
     rows = np.ascontiguousarray((columns * root[:, None]).T)
     chosen = sorted(_core.find_independent(rows, LM_TOLERANCE))
@@ -36,7 +36,7 @@ def wls(columns: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def nothing_left() -> InvalidInputError:
-    """Return the error for residuals that a variance model cannot be fitted to."""
+    """Return the error for residuals to which no variance model can be fitted."""
     return InvalidInputError(
         "the residuals are next to nothing, which leaves nothing for a variance model: use "
         "varmod_method='const'"
@@ -44,7 +44,7 @@ def nothing_left() -> InvalidInputError:
 
 
 def wls_errors(columns: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Standard errors of the coefficients; NaN for columns that depend on the ones before them."""
+    """Standard errors of the coefficients; NaN for columns that depend on earlier ones."""
     coef, root = wls(columns, y, weights), np.sqrt(weights)
     known = ~np.isnan(coef)
     rest = root * (y - columns[:, known] @ coef[known])
@@ -56,7 +56,7 @@ def wls_errors(columns: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.nd
 
 
 def root_of_inverse(X: np.ndarray) -> np.ndarray:
-    """Square roots of the diagonal of (X'X)^-1; NaN where there is no inverse."""
+    """Square roots of the diagonal of (X'X)^-1; NaN if X'X is singular."""
     if not np.isfinite(X).all() or len(X) < X.shape[1]:
         return np.full(X.shape[1], np.nan)
     triangle = qr(X, mode="r")[0][: X.shape[1]]
@@ -104,13 +104,13 @@ def _dependent(words: str) -> InvalidInputError:
 def robust_errors(X: np.ndarray, residuals: np.ndarray, scale: float) -> np.ndarray:
     """Standard errors of the coefficients; rows and residuals times the roots of the weights.
 
-    Huber's: s (kappa / m) sqrt(diag (X'X)^-1), of the residuals times their weights and the mean m of the
-    derivative of psi. R inverts the triangle of X and refuses a column of next to nothing.
+    Huber's formula: s (kappa / m) sqrt(diag (X'X)^-1), from the residuals times their weights and the mean
+    m of the derivative of psi. R inverts the triangle of X and rejects a column close to zero.
     """
     n, p = X.shape
     if not np.linalg.cond(np.linalg.qr(X, mode="r"), 1) <= 1 / np.finfo(float).eps:
         raise _dependent("system is computationally singular")
-    with np.errstate(divide="ignore", invalid="ignore"):  # a scale of 0 has no errors
+    with np.errstate(divide="ignore", invalid="ignore"):  # no errors for a scale of 0
         u = residuals / scale
         squares = (u / C) ** 2
         slopes = np.where(squares < 1, (1 - squares) * (1 - 5 * squares), 0.0)
@@ -125,13 +125,13 @@ def _bisquare(u: np.ndarray) -> np.ndarray:
 
 
 def _chi(u: np.ndarray) -> np.ndarray:
-    """Tukey's function, 1 outside of [-1, 1]."""
+    """Tukey's bisquare function, 1 outside [-1, 1]."""
     u = np.minimum(u**2, 1.0)
     return u * (3 + u * (-3 + u))
 
 
 def _s_estimate(X: np.ndarray, y: np.ndarray, draws: RDraws) -> tuple[np.ndarray, float]:
-    """Residuals and scale: the best exact fit of a sample, refined by reweighting."""
+    """Residuals and scale of the best exact fit of a sample, refined by reweighting."""
     n, p = X.shape
     target = (n - p) * BETA
     best, coef = _best_sample(X, y, target, draws)
@@ -177,7 +177,7 @@ def _best_sample(
 
 
 def _exact_fits(X: np.ndarray, y: np.ndarray, draws: RDraws) -> np.ndarray:
-    """Coefficients that fit p rows exactly, for all samples of p rows or for R's draws of them."""
+    """Coefficients of exact fits to p rows, for all samples of p rows or those drawn as in R."""
     n, p = X.shape
     if math.comb(n, p) < ALL_SAMPLES_BELOW:
         samples = np.array(list(itertools.combinations(range(n), p)))
@@ -192,7 +192,7 @@ def _exact_fits(X: np.ndarray, y: np.ndarray, draws: RDraws) -> np.ndarray:
 
 
 def _draw_samples(n: int, p: int, n_samples: int, draws: RDraws) -> np.ndarray:
-    """MASS's own way to draw without replacement: one uniform for each row."""
+    """Sample without replacement like MASS: one uniform number per row."""
     uniforms = draws.uniform(n_samples * p).reshape(n_samples, p)
     places = (uniforms * (n - np.arange(p))).astype(int)
     samples = np.empty((n_samples, p), dtype=int)

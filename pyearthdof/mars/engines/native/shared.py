@@ -1,8 +1,8 @@
 """One forward pass for all penalties and all nk.
 
-The penalty decides nothing in the forward pass but its end: with a threshold it stops where GRSq falls below
--10. And a pass with a smaller nk is the beginning of one with a larger nk. So one pass without penalty, with
-the largest nk, is remembered, and every other is cut from it.
+The penalty affects only the end of the forward pass: with a threshold, the pass stops when GRSq falls below
+-10. A pass with a smaller nk is a prefix of one with a larger nk. Therefore one pass without penalty, at the
+largest nk, is cached, and every other pass is a truncation of it.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ from .engine import (
     pass_settings,
 )  # fmt: skip
 
-MIN_GRSQ, LOW_GRSQ = -10.0, -1000.0  # earth's
-TOO_FEW, GRSQ_LOW, GRSQ_POOR, REACHED_NK = 1, 2, 3, 7  # why a pass stopped, R's numbers
-# Options that change the forward pass by more than its end.
+MIN_GRSQ, LOW_GRSQ = -10.0, -1000.0  # earth's limits
+TOO_FEW, GRSQ_LOW, GRSQ_POOR, REACHED_NK = 1, 2, 3, 7  # R's codes for why a pass stopped
+# Options that change more of the forward pass than its end.
 FORWARD = tuple(name for name in of_stage("forward") if name not in ("penalty", "nk"))
 
 
 class SharedEngine(NativeEngine):
-    """Forward passes and subsets of one set of data, remembered by the options that found them.
+    """Native engine that caches the forward passes and subsets of one data set by their options.
 
-    `nk` is the largest one that will be asked for, as far as it is known.
+    `nk` is the largest value that will be requested, if known.
     """
 
     def __init__(self, nk: int = 0):
         self.nk = nk
         self.n_passes = 0
-        self.last_pass = 0  # the number of the one that was asked for last
+        self.last_pass = 0  # index of the pass requested last
         self._passes: list[tuple[list, tuple[int, ForwardPass]]] = []
         self._subsets: list[tuple[list, Subsets]] = []
 
@@ -58,7 +58,7 @@ class SharedEngine(NativeEngine):
         self, X: np.ndarray, Y: np.ndarray, options: EarthOptions, weights: np.ndarray | None = None,
         names: Sequence[str] | None = None, n_threads: int = 1,
     ) -> ForwardPass:  # fmt: skip
-        """As `forward_pass`."""
+        """Return the result of `forward_pass`, from the cache if possible."""
         nk = max(self.nk, options.nk)
         key = [nk, *(getattr(options, name) for name in FORWARD)]
         found = _recall(self._passes, key)
@@ -72,7 +72,7 @@ class SharedEngine(NativeEngine):
         return cut(longest, pass_settings(options, len(X)), len(X))
 
     def subsets(self, columns: np.ndarray, Y: np.ndarray, options: EarthOptions) -> Subsets:
-        """As `find_subsets`."""
+        """Return the result of `find_subsets`, from the cache if possible."""
         nprune = options.nprune if options.pmethod == "exhaustive" else None
         key = [options.pmethod, options.exhaustive_tol, nprune, columns]
         found = _recall(self._subsets, key)
@@ -83,7 +83,7 @@ class SharedEngine(NativeEngine):
 
 
 def _recall(known: list[tuple[list, Any]], key: list[Any]) -> Any:
-    """The result of a function for a key; keys are few, and hold arrays and functions."""
+    """Return the cached result for a key, or None; keys contain arrays, so the search is linear."""
     for other, found in known:
         if all(_same(a, b) for a, b in zip(key, other, strict=True)):
             return found
@@ -97,7 +97,7 @@ def _same(a: Any, b: Any) -> bool:
 
 
 def cut(longest: ForwardPass, settings: _core.Settings, n: int) -> ForwardPass:
-    """The pass that the settings would have given, from one without penalty and with an nk as large."""
+    """Truncate a pass without penalty, and with nk at least as large, to the pass of the settings."""
     rss, terms = longest.rss_after, longest.terms_after
     n_steps, condition = len(rss), longest.termcond
     allowed = steps_allowed(settings.nk) if settings.nk >= 3 else 0
@@ -106,7 +106,7 @@ def cut(longest: ForwardPass, settings: _core.Settings, n: int) -> ForwardPass:
     poor = _first_poor(rss[:n_steps], terms[:n_steps], longest, settings, n)
     if poor is not None:
         n_steps, condition = poor
-    # a step that was tried and taken back has no terms
+    # a rejected step has no terms
     kept = longest.steps <= n_steps
     if kept.all():
         return replace(longest, termcond=condition)
@@ -125,7 +125,7 @@ def cut(longest: ForwardPass, settings: _core.Settings, n: int) -> ForwardPass:
 def _first_poor(
     rss: np.ndarray, terms: np.ndarray, longest: ForwardPass, settings: _core.Settings, n: int
 ) -> tuple[int, int] | None:
-    """Return the number of steps before GRSq is too poor, and the reason's number."""
+    """Return the number of steps before GRSq is too low, and R's code of the reason."""
     if settings.thresh == 0 or settings.penalty < 0:
         return None
     null = gcv_of([longest.rss_null], np.array([1]), n, settings.penalty)[0]

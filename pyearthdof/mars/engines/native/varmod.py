@@ -32,20 +32,20 @@ from .regression import fit_robust, robust_errors, root_of_inverse, wls, wls_err
 
 MAX_ITERATIONS = 50
 LARGEST_LEVERAGE = 0.9
-LARGEST_RATIO = 5.0  # of a standard deviation to their median, in the weights
+LARGEST_RATIO = 5.0  # of a standard deviation to the median one, in the weights
 MOST_NOT_POSITIVE = 0.2
 POWER_ITERATIONS = 100  # as in earth
 RANK_TOLERANCE = 1e-7
 ROOT_EPS = np.sqrt(np.finfo(float).eps)
-NEAR_ZERO = 1e-5  # an R-squared closer to zero is zero in earth
+NEAR_ZERO = 1e-5  # earth sets an R-squared closer to zero to zero
 
 
 @dataclass(frozen=True)
 class Regression:
-    """One regression of the absolute residuals: terms and coefficients as in `VarianceModel`.
+    """A regression of the absolute residuals; terms and coefficients as in `VarianceModel`.
 
-    `changing` are the coefficients whose change decides when to stop, NaN where terms depend on others.
-    The exponent of a power is the last of them.
+    The iteration stops by the change of the coefficients `changing`, NaN for dependent terms. The last
+    one is the exponent of a power model.
     """
 
     dirs: np.ndarray
@@ -60,15 +60,15 @@ class Regression:
 def fit_variance(
     details: Fit, data: TrainingData, options: EarthOptions, cv: dict, draws: RDraws
 ) -> tuple[VarianceModel, VarianceErrors]:
-    """Return the variance model of a fit to `data`; `draws` is R's stream after the folds."""
+    """Fit the variance model of a fit to `data`; `draws` is R's random stream after the folds."""
     model, method, exponent = details.model, options.varmod_method, options.varmod_exponent
     fitted, n = details.fitted, len(details.fitted)
-    assert details.leverages is not None  # the options were checked for it
+    assert details.leverages is not None  # required by the option checks
     leverages = np.minimum(details.leverages, LARGEST_LEVERAGE)
     with np.errstate(divide="ignore", invalid="ignore"):
         correction = n / ((n - model.n_terms) * (1 - leverages))
         squared = correction * (data.responses.values - fitted) ** 2
-        # the variance of a row's out-of-fold predictions over the repetitions of cross-validation
+        # variance of a row's out-of-fold predictions over the repetitions of cross-validation
         spread = [r_variance(row) for row in cv["tables"]["cv.oof.fit.tab"]["values"]]
         residuals = power(squared + spread, 0.5)
     if not np.isfinite(residuals).all():
@@ -95,7 +95,7 @@ def fit_variance(
 
 
 def _regressors(method: str, exponent: float, fitted: np.ndarray, X: np.ndarray) -> np.ndarray:
-    """The regressors of the absolute residuals, as columns."""
+    """Regressors of the absolute residuals, as columns."""
     if method.startswith("x."):
         return X
     if method == "const":
@@ -120,9 +120,9 @@ def _refuse_not_positive(fitted: np.ndarray, what: str) -> None:
 def _iterate(
     values: np.ndarray, residuals: np.ndarray, options: EarthOptions, draws: RDraws
 ) -> tuple[Regression, np.ndarray, float, bool, int]:
-    """Regress, weigh each row by its predicted variance, and again, until the coefficients stay.
+    """Alternate regression and reweighting by the predicted variances until the coefficients converge.
 
-    The weights are those of the last regression.
+    Returns the weights of the last regression.
     """
     method, conv = options.varmod_method, options.varmod_conv
     following, before = np.ones(len(residuals)), None
@@ -154,7 +154,7 @@ def _is_still(method: str, conv: float, iteration: int, change: float) -> bool:
 def _change(
     coef: np.ndarray, before: np.ndarray | None, iteration: int
 ) -> tuple[np.ndarray, float]:
-    """Return the coefficients, and by how many percent they changed on average."""
+    """Return the coefficients and their mean change in percent."""
     if np.isnan(coef).any():
         if iteration == 1:
             warn_user(
@@ -165,7 +165,7 @@ def _change(
     if before is None:
         before = coef
     if len(before) != len(coef):
-        return before, 9999.0  # earth's number, and it goes on comparing with the old ones
+        return before, 9999.0  # earth's value; later changes are relative to the old coefficients
     size = np.abs(before)
     size = np.maximum(size, max(0.01 * size.max(), 1e-8))
     return coef, float(np.mean(100 * np.abs(coef - before) / size))
@@ -207,7 +207,7 @@ def _regress(
 def _earth(
     values: np.ndarray, residuals: np.ndarray, weights: np.ndarray, minspan: int
 ) -> Regression:
-    """Return a MARS model with earth's defaults, but for minspan."""
+    """Fit a MARS model with earth's defaults except for minspan."""
     options = EarthOptions(n_features=values.shape[1], minspan=minspan, get_leverages=False)
     found = fit(values, residuals, options, weights)
     model = found.model
@@ -219,7 +219,7 @@ def _power(
     intercept: bool, values: np.ndarray, residuals: np.ndarray, weights: np.ndarray,
     before: Regression | None,
 ) -> Regression:  # fmt: skip
-    """a + b fit^c, or b fit^c; the first start is the straight line."""
+    """Fit a + b fit^c, or b fit^c; the first regression starts at the straight line."""
     columns = np.column_stack([np.ones(len(values)), values])[:, 0 if intercept else 1 :]
     start = before.changing if before else np.append(wls(columns, residuals, weights), 1.0)
     found = fit_power(values, residuals, weights, start, intercept)
@@ -235,7 +235,7 @@ def power_line(x: np.ndarray, coef: np.ndarray, intercept: bool) -> np.ndarray:
 
 
 def power_slopes(x: np.ndarray, coef: np.ndarray, intercept: bool) -> tuple[np.ndarray, np.ndarray]:
-    """a + b x^c and its slopes, by differences as in R: their noise is a part of what R does."""
+    """a + b x^c and its derivatives by finite differences; their noise affects R's result."""
 
     def line(p: np.ndarray) -> np.ndarray:
         values = power_line(x, p, intercept)
@@ -255,7 +255,7 @@ def power_slopes(x: np.ndarray, coef: np.ndarray, intercept: bool) -> tuple[np.n
 def fit_power(
     x: np.ndarray, y: np.ndarray, weights: np.ndarray, start: np.ndarray, intercept: bool
 ) -> np.ndarray:
-    """Coefficients (a, b, c), or (b, c) without an intercept, of y on x >= 0; refused where R's nls stops."""
+    """Fit (a, b, c), or (b, c) without an intercept, of y on x >= 0; an error where R's nls fails."""
     root = np.sqrt(weights)
 
     def model(p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -282,16 +282,16 @@ def errors_of(
     method: str, names: Sequence[str], values: np.ndarray, residuals: np.ndarray, weights: np.ndarray,
     found: Regression,
 ) -> VarianceErrors:  # fmt: skip
-    """Of the last regression `found` of the absolute residuals on the columns `values`, with its weights.
+    """Return the errors of the last regression `found` of the absolute residuals on the columns `values`.
 
-    `names` are those of the columns.
+    `weights` are those of this regression, `names` the names of the columns.
     """
     kind = method.removeprefix("x.")
     rest = residuals - found.predicted
     if kind.startswith("power"):
         coefficients = ("(Intercept)", "coef", "exponent")[0 if kind == "power" else 1 :]
         stderr = _power_errors(values[:, 0], rest, weights, found)
-    elif kind == "earth":  # earth's own way: of the terms by themselves, without the weights
+    elif kind == "earth":  # as in earth: regression on the terms, without the weights
         basis = evaluate_terms(values, found.dirs, found.cuts)
         coefficients = term_names(found.dirs, found.cuts, names, values)
         stderr = wls_errors(basis, residuals, np.ones(len(residuals)))
@@ -310,7 +310,7 @@ def errors_of(
 def _power_errors(
     x: np.ndarray, rest: np.ndarray, weights: np.ndarray, found: Regression
 ) -> np.ndarray:
-    """From the slopes of a + b x^c at the minimum."""
+    """Errors from the derivatives of a + b x^c at the minimum."""
     root = np.sqrt(weights)
     slopes = power_slopes(x, found.changing, len(found.coef) == 2)[1] * root[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -1,1 +1,1 @@
-"""The engine that calls R's earth."""
+"""Engine that calls R's earth."""

@@ -1,4 +1,4 @@
-"""The engine of R's earth: one fit, a batch of responses, or unpruned forward passes for a path of nk."""
+"""Engine that calls R's earth: single fits, batches of responses, and unpruned paths over nk."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from ...options import EarthOptions, n_arguments
 from ..base import BoundEngine, Engine
 from ..path import check_path, prefix_fits, step_of_terms, steps_allowed
 
-Described = Mapping[str, Any]  # what r_scripts/earth.R returns of a fit
+Described = Mapping[str, Any]  # description of a fit returned by r_scripts/earth.R
 STATISTICS = ("rss", "rsq", "gcv", "grsq")
-REACHED_NK = 7  # earth's termination condition
-SECONDS_PER_CROSSING = 0.7  # Ctrl-C is honoured between crossings at the latest
+REACHED_NK = 7  # earth's termination code
+SECONDS_PER_CROSSING = 0.7  # Ctrl-C is handled between crossings at the latest
 
 
 class REngine(Engine):
-    """R's earth."""
+    """Engine that calls R's earth."""
 
     name = "r"
 
@@ -60,7 +60,7 @@ def _fit(
     seed: int | None = None,
     r_object: bytes | None = None,
 ) -> Fit:
-    """Fit, or with the bytes of an earlier fit only prune its terms again."""
+    """Fit, or prune the terms of an earlier fit again, given as serialised R object."""
     passed, allowed = _passable(options)
     is_formula = isinstance(data, FormulaData)
     sent = _formula_data(data) if isinstance(data, FormulaData) else _matrix_data(data, options)
@@ -89,13 +89,13 @@ def _checked(found: Described, data: TrainingData, options: EarthOptions) -> Fit
         raise FittingError(
             f"R expanded the columns to {list(names)}, not to {list(data.design.names)}"
         )
-    # Two columns of counts are one response for a binomial model: successes and failures.
+    # For a binomial model, two columns of counts are one response: successes and failures.
     single = data.responses.values.ndim == 1 or found["coef"].shape[1] == 1
     return fit_from(found, options, single=single, columns=data.design.columns)
 
 
 def _matrix_data(data: TrainingData, options: EarthOptions) -> tuple[Any, ...]:
-    """Predictors, responses, weights and 1-based rows for R, which cross-validates no subset."""
+    """Predictors, responses, weights and 1-based rows for R, which cannot cross-validate a subset."""
     if data.subset is None or options.nfold > 1:
         return _r_design(data.design), _r_responses(data.responses), data.training_weights, None
     return (
@@ -121,7 +121,7 @@ def _formula_data(data: FormulaData) -> tuple[Any, ...]:
 
 
 def _for_r(column: Column, values: pd.Series) -> Any:
-    """Return one column; missing values go as R's NA, so that R can say whether they matter."""
+    """Convert one column; missing values become NA, so that R can reject them if they matter."""
     if column.kind == "number":
         return values.to_numpy(dtype=float, na_value=np.nan)
     present = values[values.notna()]
@@ -135,7 +135,7 @@ def _for_r(column: Column, values: pd.Series) -> Any:
 
 
 def _r_matrices(columns: FormulaFrame) -> dict[str, Any]:
-    """Which columns of the frame are one matrix, and what its columns are called."""
+    """Columns of the frame that form matrices, and the column names of these."""
     return {
         name: {
             "parts": list(matrix.parts),
@@ -146,7 +146,7 @@ def _r_matrices(columns: FormulaFrame) -> dict[str, Any]:
 
 
 def _r_design(design: Design) -> Any:
-    """The predictors for R: a matrix, or a data frame where there are factors, which R then expands."""
+    """Predictors for R: a matrix or, if there are factors, a data frame that R expands."""
     if design.columns is None:
         return bridge.NamedMatrix(design.values, design.names)
     assert design.raw is not None
@@ -154,7 +154,7 @@ def _r_design(design: Design) -> Any:
 
 
 def _r_frame(columns: Columns, raw: Mapping[str, np.ndarray]) -> bridge.Frame:
-    """Raw columns for R, from what `Columns.values` gives."""
+    """Raw columns for R, from the result of `Columns.values`."""
     return bridge.Frame({column.name: _r_column(column, raw) for column in columns.columns})
 
 
@@ -178,7 +178,7 @@ def _r_responses(responses: Responses) -> Any:
 def fit_from(
     found: Described, options: EarthOptions, *, single: bool | None = None, **parts: Any
 ) -> Fit:
-    """The fit that describe.earth in r_scripts/earth.R returned; `parts` are more fields of the model."""
+    """Convert the result of describe.earth in r_scripts/earth.R; `parts` are further fields of the model."""
     single = found["coef"].shape[1] == 1 if single is None else single
     prune_terms = found["prune.terms"]
     numbers: dict[str, Any] = {name: float(found[name][0]) for name in (*STATISTICS, "penalty")}
@@ -244,7 +244,7 @@ def _per_response(matrix: np.ndarray, single: bool) -> np.ndarray:
 
 
 def _errors_from(described: Described | None) -> VarianceErrors | None:
-    """None if R does not know them. Columns that depend on others have no error."""
+    """Errors, or None if R does not report them; NaN for dependent columns."""
     if described is None or "coef" not in described:
         return None
     names, stderr, rsq = (described.get(name) for name in ("names", "stderr", "rsq"))
@@ -259,7 +259,7 @@ def _errors_from(described: Described | None) -> VarianceErrors | None:
 
 
 def _variance_from(found: Described) -> VarianceModel | None:
-    """Return the variance model as numbers; None for a gam, which stays in R."""
+    """Return the variance model as numbers; None for a gam, which remains in R."""
     described = found["variance"]
     if described is None or "coef" not in described:
         return None
@@ -289,7 +289,7 @@ def _variance_from(found: Described) -> VarianceModel | None:
 
 
 class BoundInR(BoundEngine):
-    """Base of the procedures that R fits on one design; R has one thread."""
+    """Base class for procedures that R fits on one design, in one thread."""
 
     engine = "r"
 
@@ -299,7 +299,7 @@ class BoundInR(BoundEngine):
 
 
 class BoundR(BoundInR):
-    """R's earth on one design."""
+    """R's earth bound to one design."""
 
     def fit_many(
         self, Y: np.ndarray, n_threads: int = 1, weights: np.ndarray | None = None
@@ -311,7 +311,7 @@ class BoundR(BoundInR):
     def fit_path(
         self, Y: np.ndarray, nks: Sequence[int], n_threads: int = 1, weights: np.ndarray | None = None,
     ) -> PathFits:  # fmt: skip
-        """Unpruned fits at each nk from one forward pass for each response, where it can be cut."""
+        """Unpruned fits at each nk, from one forward pass per response if it can be cut."""
         refuse_weights(weights)
         check_path(self.options)
         fitted, terms = np.empty((len(nks), *Y.shape)), np.empty((len(nks), Y.shape[1]))
@@ -321,9 +321,9 @@ class BoundR(BoundInR):
         return PathFits(fitted, terms)
 
     def _paths(self, Y: np.ndarray, nks: Sequence[int]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """For every column of Y its unpruned fits at each nk: (n, n_nk) values and (n_nk,) terms.
+        """Yield for every column of Y its unpruned fits at each nk: (n, n_nk) values, (n_nk,) terms.
 
-        One forward pass at the largest nk serves them all, unless it cannot be cut.
+        All fits come from one forward pass at the largest nk, unless it cannot be cut.
         """
         X, names = self.X, default_names(self.X.shape[1])
         options = replace(self.options, nk=max(nks))
@@ -336,7 +336,7 @@ class BoundR(BoundInR):
 
 
 def refuse_weights(weights: np.ndarray | None) -> None:
-    """Reject case weights of many responses, which the loops in R do not know."""
+    """Reject case weights for many responses, which the loops in R do not support."""
     if weights is not None:
         raise InvalidInputError(
             "sample_weight is given but engine='r', which fits many responses without weights: use "
@@ -384,10 +384,10 @@ def _cut(
 def _steps(
     found: Described, X: np.ndarray, y: np.ndarray, names: Sequence[str], options: EarthOptions
 ) -> np.ndarray | None:
-    """Return the step of each term; None if earth dropped all terms of one as linearly dependent.
+    """Return the step of each term; None if earth dropped all terms of a step as linearly dependent.
 
-    A pass that reached nk must show the steps that nk allows; one that stopped before must come out
-    the same with room for just the steps it shows.
+    A pass that reached nk must have all the steps that nk allows. A pass that stopped earlier must be
+    reproduced with an nk that allows only its own steps.
     """
 
     def n_terms_after(steps: int) -> int:
@@ -403,34 +403,34 @@ def _steps(
 
 
 def summary_text(r_object: bytes, options: dict[str, Any] | None = None) -> str:
-    """R's own summary of a fit; options by R's names."""
+    """Return R's own summary of a fit; `options` by R's names."""
     return "\n".join(bridge.call("earth.summary", r_object, options or {}))
 
 
 def standardized_residuals(r_object: bytes) -> np.ndarray:
-    """Residuals in standard errors by R's variance model."""
+    """Residuals divided by their standard errors under R's variance model."""
     return bridge.call("earth.residuals", r_object, "standardize")
 
 
 def predict_interval(
     model: MarsModel, r_object: bytes | None, X: Any, method: str, kind: str, level: float
 ) -> np.ndarray:
-    """Fits and intervals at new rows, or None, by a variance model that only R has: a gam."""
+    """Fits and intervals at new rows, or None, by a variance model available only in R: a gam."""
     rows = None if X is None else _new_rows(model, X, method)
     return bridge.call("earth.interval", r_object, rows, kind, level)
 
 
 def _new_rows(model: MarsModel, X: Any, method: str) -> Any:
-    """New rows for R's own predict: the raw columns that the model uses, factors with its levels."""
-    values, _ = model.design(X), model.offset(X)  # they refuse what predict refuses
-    # Variance models such as x.gam are regressions on the predictors and look for them by name.
+    """New rows for R's own predict: the raw columns used by the model, factors with its levels."""
+    values, _ = model.design(X), model.offset(X)  # same checks as in predict
+    # Variance models such as x.gam are regressions on the predictors, looked up by name.
     on_predictors = method.startswith("x.")
     if model.formula is None and (model.columns is None or on_predictors):
         return bridge.NamedMatrix(values, model.feature_names)
     if model.formula is not None:
         frame = _r_frame(model.formula.raw_columns, model.formula.raw_values(X))
     else:
-        assert model.columns is not None  # the case without them is above
+        assert model.columns is not None  # handled above otherwise
         frame = _r_frame(model.columns, model.columns.values(X))
     if not on_predictors:
         return frame
@@ -438,7 +438,7 @@ def _new_rows(model: MarsModel, X: Any, method: str) -> Any:
 
 
 def moves_knots() -> bool:
-    """Whether the installed R moves knots from the boundary, as its newest versions do; True without R."""
+    """Return True if the installed earth is recent enough to move boundary knots, or R is missing."""
     version = bridge.installed_version("R")
     return version is None or tuple(int(part) for part in version.split(".")[:2]) >= (4, 5)
 
@@ -467,9 +467,9 @@ def _crossings(
 
 
 def _passable(options: EarthOptions) -> tuple[dict[str, Any], bridge.RFunction | None]:
-    """Options for R; a Python `allowed` becomes an R function with 0-based indices on our side.
+    """Options for R; a Python `allowed` becomes an R function, called with 0-based indices.
 
-    So do `interactions`, which R does not have as such.
+    `interactions`, which R lacks, become such a function as well.
     """
     passed = options.in_r()
     function = options.allowed or options.may_interact()

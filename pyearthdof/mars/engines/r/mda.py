@@ -1,4 +1,4 @@
-"""MARS of R's package mda: one fit, and many responses on one design."""
+"""MARS of the R package mda: a single fit, and many responses on one design."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ...model.fit import Fit
 from ...options import EarthOptions
 from .engine import BoundInR, batch, fit_from, refuse_weights
 
-MdaOptions = Mapping[str, Any]  # by mda's names, as far as they are given
+MdaOptions = Mapping[str, Any]  # specified options, by mda's names
 
 
 def fit_mda(
     X: np.ndarray, y: np.ndarray, names: tuple[str, ...], options: MdaOptions
 ) -> tuple[Fit, float]:
-    """Return the fit of one response, and the GCV that mda itself reports."""
+    """Fit one response; return the fit and the GCV reported by mda."""
     found = bridge.call("mars.one", bridge.NamedMatrix(X, names), y, dict(options), package="mda")
     settings = EarthOptions(
         n_features=len(names), degree=options["degree"], thresh=options["thresh"],
@@ -29,7 +29,7 @@ def fit_mda(
 
 
 class BoundMda(BoundInR):
-    """mda's MARS on one design."""
+    """mda's MARS bound to one design."""
 
     def __init__(self, X: np.ndarray, names: tuple[str, ...], options: MdaOptions):
         settings = {
@@ -48,7 +48,7 @@ class BoundMda(BoundInR):
     def fit_path(
         self, Y: np.ndarray, nks: Sequence[int], n_threads: int = 1, weights: np.ndarray | None = None,
     ) -> PathFits:  # fmt: skip
-        """Every nk is fitted by itself: mda does not return its path."""
+        """Fit every nk separately: mda does not return its path."""
         refuse_weights(weights)
         each = [self._many(Y, self.given | {"nk": nk}) for nk in nks]
         return PathFits(np.stack([fitted for fitted, _ in each]), np.stack([n for _, n in each]))

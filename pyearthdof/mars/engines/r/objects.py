@@ -1,4 +1,4 @@
-"""Models of R's earth as R objects: reading and checking fits of R, writing .rds files for R."""
+"""Conversion between models and R's earth objects: read and check fits of R, write .rds files."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from ...model.mars_model import MarsModel, check_model
 from ...options import GLM_FAMILIES, EarthOptions
 from .engine import Described, fit_from
 
-# The parts of a described object and their dimensions: terms, predictors, selected terms, responses, rows,
-# sizes of the pruning pass, coefficients of the variance model; . is any number, and ? may be missing.
+# Parts of a described object and their dimensions: terms, predictors, selected terms, responses, rows, sizes
+# of the pruning pass, coefficients of the variance model; . is any number, ? marks an optional part.
 STATISTICS = dict.fromkeys(("rss", "rsq", "gcv", "grsq", "nk", "penalty", "thresh"), "1")
 NUMBERS = STATISTICS | {
     "dirs": "tp", "cuts": "tp", "selected": "s", "coef": "sm", "fitted": "nm", "residuals": "nm",
@@ -62,7 +62,7 @@ _FOLD = re.compile("[0-9]")
 
 
 def read_r(source: Any) -> tuple[Fit, dict[str, Any]]:
-    """Return the fit and the constructor arguments of an earth object, or of an .rds file that holds one."""
+    """Return the fit and the constructor arguments of an earth object or of an .rds file with one."""
     bridge.require("earth")
     if isinstance(source, (str, os.PathLike)):
         path = Path(source)
@@ -92,7 +92,7 @@ def read_r(source: Any) -> tuple[Fit, dict[str, Any]]:
     )
     check_model(model)
     kept = found["weights"]
-    # a glm has equal weights and the numbers of trials, too
+    # a glm also stores equal weights and the numbers of trials
     weights = kept if found["glm"] is None else found["prior.weights"]
     if found["glm"] is not None and (weights == 1).all():
         weights = None
@@ -100,7 +100,7 @@ def read_r(source: Any) -> tuple[Fit, dict[str, Any]]:
 
 
 def _described(what: str, function: str, argument: Any) -> dict[str, Any]:
-    """R's description of an earth object; a damaged one can make it stumble, or hold what cannot travel."""
+    """R's description of an earth object; fails for damaged objects and values that cannot be converted."""
     try:
         return bridge.call(function, argument)
     except (RError, TypeError) as error:
@@ -108,7 +108,7 @@ def _described(what: str, function: str, argument: Any) -> dict[str, Any]:
 
 
 def _columns_from(found: Described, model: MarsModel) -> Columns | None:
-    """Return the raw columns, where R kept them; else the model takes the matrix of the expanded ones."""
+    """Return the raw columns if R kept them; otherwise the model takes the expanded matrix."""
     if found["columns"] is None:
         return None
     columns = Columns(
@@ -139,7 +139,7 @@ def _formula_from(found: Described) -> Formula | None:
 
 
 def _arguments(found: Described, model: MarsModel) -> dict[str, Any]:
-    """Return the constructor's arguments recorded in the object."""
+    """Return the constructor arguments recorded in the object."""
     arguments: dict[str, Any] = {
         "degree": model.degree, "penalty": model.penalty, "nk": model.nk, "thresh": model.thresh,
         "pmethod": model.pmethod, "engine": "r",
@@ -156,10 +156,10 @@ def _arguments(found: Described, model: MarsModel) -> dict[str, Any]:
 
 
 def write_rds(fit: Fit, path: str | os.PathLike[str], fit_in_r: Callable[[], Fit]) -> None:
-    """Write what readRDS reads: the serialised object, compressed.
+    """Write a file for readRDS: the serialised object, compressed.
 
-    The object of a generalised linear model holds R's glm objects, which only R makes: `fit_in_r` fits
-    the same data there.
+    The object of a generalised linear model contains R's glm objects, which only R can create: `fit_in_r`
+    fits the same data in R.
     """
     stored, model = fit.r_object, fit.model
     if stored is None:
@@ -173,7 +173,7 @@ def write_rds(fit: Fit, path: str | os.PathLike[str], fit_in_r: Callable[[], Fit
             stored = bridge.call("earth.build", _parts(fit))
         else:
             stored = _same_model(fit_in_r(), model).r_object
-    assert stored is not None  # R fitted it
+    assert stored is not None  # fitted by R
     write_whole(path, gzip.compress(stored, mtime=0))
 
 
@@ -187,7 +187,7 @@ def _same_model(by_r: Fit, ours: MarsModel) -> Fit:
 
 
 def _parts(fit: Fit) -> dict[str, Any]:
-    """Return the elements of an earth object, by R's names, from a model that R did not fit."""
+    """Return the elements of an earth object, by R's names, for a model not fitted by R."""
     model = fit.model
     n, m = len(fit.fitted), len(model.response_names)
     return {
@@ -211,7 +211,7 @@ def _parts(fit: Fit) -> dict[str, Any]:
 
 
 def _modvars(model: MarsModel) -> list[Any]:
-    """R's table of which raw column (row) gave which predictor; the names of its rows come first."""
+    """R's table of raw columns (rows) and the predictors derived from them; row names first."""
     raw = [source.raw for source in model.columns.sources] if model.columns else model.feature_names
     names = list(dict.fromkeys(raw))
     used = np.array([[float(name == r) for r in raw] for name in names])
@@ -219,14 +219,14 @@ def _modvars(model: MarsModel) -> list[Any]:
 
 
 def _check_described(found: dict[str, Any]) -> None:
-    """Reject an object of which a part is missing, of another kind or of another size; see earth.R."""
+    """Reject an object with a part that is missing or has the wrong type or size; see earth.R."""
     sizes: dict[str, int] = {"1": 1}
     _check_parts(found, NUMBERS, sizes)
     _check_parts(found, TEXTS, sizes, of_texts=True)
     n_terms, chosen = sizes["t"], found["selected"]
     if not len(chosen) or not np.isin(chosen, np.arange(1, n_terms + 1)).all():
         raise _damaged(f"selected.terms should be numbers from 1 to {n_terms}")
-    if found["prune.terms"] is not None:  # a single size comes as a vector
+    if found["prune.terms"] is not None:  # a vector for a single size
         is_matrix = np.ndim(found["prune.terms"]) == 2
         _check_parts(found, {"prune.terms": ".." if is_matrix else "."}, sizes)
     for name in FINITE:
@@ -251,7 +251,7 @@ def _check_described(found: dict[str, Any]) -> None:
 def _check_parts(
     found: Any, parts: Mapping[str, str], sizes: dict[str, int], *, of_texts: bool = False
 ) -> None:
-    """Reject parts that are no numbers, or no texts, or that differ in a dimension; learn its size."""
+    """Reject parts of the wrong type or dimensions; record the sizes of new dimensions."""
     if not isinstance(found, dict):
         raise _damaged("a list of models is no list")
     for name, dimensions in parts.items():

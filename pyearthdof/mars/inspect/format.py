@@ -13,8 +13,8 @@ from .summary import anova_order, coef_matrix
 
 STYLES = ("h", "pmax", "max", "C", "bf")
 DECOMPOSITIONS = ("anova", "none")
-C_MIN_DIGITS = 5  # earth writes C code with no fewer
-CUT_AT_STARS = [5, 3, 4]  # from this earth on the table of style "bf" has the factors of the terms
+C_MIN_DIGITS = 5  # minimum in the C code of earth
+CUT_AT_STARS = [5, 3, 4]  # first earth version that tabulates the factors in style "bf"
 COLUMNS: dict[str, type] = {
     "term": object, "number": int, "response": object, "coef": float, "degree": int, "predictor": object,
     "column": object, "level": object, "shape": object, "knot": float,
@@ -25,8 +25,8 @@ SHAPES = {2: "linear", 1: "above", -1: "below"}
 def format_model(model, style: str = "h", **options) -> str:
     """Write a fitted model as a formula: the text of R's `cat(format(fit, style=...))`.
 
-    Several responses follow each other, each from its own intercept; with a GLM part the formulas of
-    the linear predictors come after those of the earth model. Arguments are as in `formulas_of`.
+    Responses are written in sequence, each with its own intercept; the linear predictors of a GLM part
+    follow the formulas of the earth model. Arguments are as in `formulas_of`.
     """
     return " ".join(formulas_of(model, style, **options))  # cat puts a space between its strings
 
@@ -41,12 +41,12 @@ def formulas_of(
     colon_char: str = ":",
     earth_version: str | None = None,
 ) -> list[str]:
-    """Return one formula for each response, and then for each response's GLM; each ends with a newline.
+    """Return one formula per response, then one for the GLM of each response; each ends with a newline.
 
-    Arguments are as in `Earth.format`. Style "h" has the cuts of the term names, whatever the digits; style
-    "C" takes at least 5 digits, and `*` for a colon. `earth_version` is that of the table of style "bf", by
-    default the newest: before 5.3.4 earth cut the terms behind each parenthesis, so that predictors that
-    enter linearly ran into their neighbours.
+    Arguments are as in `Earth.format`. Style "h" uses the cuts of the term names for any `digits`; style "C"
+    uses at least 5 digits, and `*` for a colon. `earth_version` selects the table of style "bf", by default
+    the newest: before 5.3.4, earth split the terms after each parenthesis, which joined predictors that
+    enter linearly with their neighbours.
     """
     check_choice("style", style, STYLES)
     check_choice("decomp", decomp, DECOMPOSITIONS)
@@ -76,7 +76,7 @@ def formulas_of(
 
 
 def _responses(model) -> list[np.ndarray]:
-    """Coefficients of one response after the other, the GLM's after earth's."""
+    """Coefficients of each response in turn, those of the GLM after those of earth."""
     columns = list(coef_matrix(model.coef).T)
     return columns if model.glm is None else columns + list(coef_matrix(model.glm.coef).T)
 
@@ -99,18 +99,18 @@ def _labels(model, style, use_names) -> list[str]:
 
 
 def _hinge_terms(dirs, cuts, labels, style, digits) -> list[str]:
-    """Terms as products of padded factors, so that they stand in columns."""
+    """Terms as products of factors, padded to align in columns."""
     used = np.flatnonzero(np.any(dirs != 0, axis=0))
     texts = [labels[j] for j in used]
     texts += [r_format([cut], digits)[0] for cut in cuts[:, used].ravel()]
     width = max(map(len, texts), default=0)
     function = "pmax" if style == "pmax" else "max"
 
-    def padding(label):  # R's sprintf counts bytes where the width is a star
+    def padding(label):  # R's sprintf counts bytes if the width is a star
         return " " * (width - len(label.encode()))
 
     def factor(direction, cut, label):
-        if direction == 2:  # as wide as a pmax, also where the function is max
+        if direction == 2:  # as wide as pmax, even if the function is max
             return f"{label}{padding(label)} {'':>{width}}            "
         knot = f"{r_format([cut], digits)[0]:>{width}}"
         label = padding(label) + label
@@ -131,10 +131,10 @@ def _named_terms(names, short) -> list[str]:
 
 
 def _short_names(names, earth_version) -> list[tuple[str, str]]:
-    """Return the pieces of the terms, each once, with their short names; the first one is the intercept."""
+    """Return the distinct pieces of the terms with their short names, the intercept first."""
     is_old = earth_version is not None and _numbers(earth_version) < CUT_AT_STARS
     pieces = "*".join(names).split("*")
-    if is_old:  # an at sign cuts, too: earth marked its own cuts with it
+    if is_old:  # earth marked its own cuts with an at sign, which therefore splits, too
         pieces = re.split(r"(?<=\))|@", "".join(names).replace("*", ""))
     distinct = dict.fromkeys(piece for piece in pieces if piece)
     return [(piece, f"bf{k}") for k, piece in enumerate(distinct) if k > 0]
@@ -145,7 +145,7 @@ def _numbers(version) -> list[int]:
 
 
 def _unique(terms) -> list[str]:
-    """R's make.unique: a term that was there before gets the first free of _1, _2, ..."""
+    """R's make.unique: a repeated term gets the first free suffix _1, _2, ..."""
     taken, seen, unique = set(terms), set(), []
     for term in terms:
         name, k = term, 0
@@ -158,13 +158,13 @@ def _unique(terms) -> list[str]:
 
 
 def term_table(model, *, type: str = "response") -> pd.DataFrame:
-    """Terms, knots and coefficients of a model, one row for each factor of each selected term.
+    """Terms, knots and coefficients of a model, one row per factor of each selected term.
 
-    `term` is R's name of the term, `number` its position, from 0, `degree` its number of factors, and `coef`
-    its coefficient for `response`, of the generalised linear model unless `type` is "earth". Of the factor:
-    `predictor` is the expanded column, `column` the raw one, `level` the level of which it is the indicator,
-    `shape` one of "linear", "above", which is max(0, x - knot), and "below", max(0, knot - x); the intercept
-    has the shape "constant" and no predictor. An example is in `Earth.to_frame`.
+    `term` is R's name of the term, `number` its 0-based position, `degree` its number of factors, and `coef`
+    its coefficient for `response`, from the generalised linear model unless `type` is "earth". For each
+    factor, `predictor` is the expanded column, `column` the raw one, `level` the level of an indicator, and
+    `shape` is "linear", "above" for max(0, x - knot), or "below" for max(0, knot - x). The intercept has
+    the shape "constant" and no predictor. See `Earth.to_frame` for an example.
     """
     if type not in ("response", "link", "earth"):
         raise refusal("type", type, "one of response, link, earth")
@@ -199,7 +199,7 @@ def _factors(model, term: int, levels) -> list[tuple]:
 
 
 def _levels(model) -> list[str | None]:
-    """Return the level of which each predictor is the indicator, where it is one."""
+    """Return for each predictor the level that it indicates, or None."""
     if model.columns is None:
         return [None] * len(model.feature_names)
     return [s.level if s.kind == "level" else None for s in model.columns.sources]

@@ -10,12 +10,12 @@ from ..components.terms import gcv_of
 
 
 def importance_table(model, *, trim: bool = True, sqrt: bool = True) -> pd.DataFrame:
-    """Importance of the predictors, the most important first.
+    """Importance of the predictors, in decreasing order.
 
-    A predictor earns, for each subset of the pruning pass up to the chosen size that uses it: one in
-    `nsubsets`, and in `gcv` and `rss` what that subset gained over the next smaller one. gcv and rss are
-    scaled to a largest value of 100, after a square root unless `sqrt` is False. `trim` leaves out
-    predictors that are in no subset.
+    Each subset of the pruning pass up to the selected size that uses a predictor adds one to its `nsubsets`,
+    and the improvement over the next smaller subset to its `gcv` and `rss`. gcv and rss are scaled to a
+    maximum of 100, after a square root unless `sqrt` is False. `trim` drops predictors that are in no
+    subset.
     """
     n_terms = len(model.selected)
     if model.is_merged:
@@ -29,9 +29,7 @@ def importance_table(model, *, trim: bool = True, sqrt: bool = True) -> pd.DataF
             "this model keeps no record of its pruning pass (mda's do not), so it cannot give the "
             "importance of its predictors"
         )
-    with np.errstate(
-        invalid="ignore"
-    ):  # an infinite GCV says nothing of any predictor: NaN, as in R
+    with np.errstate(invalid="ignore"):  # NaN for an infinite GCV, as in R
         return _importance_table(model, n_terms, trim, sqrt)
 
 
@@ -40,7 +38,7 @@ def _importance_table(model, n_terms: int, trim: bool, sqrt: bool) -> pd.DataFra
     used = np.any(model.dirs[model.selected] != 0, axis=0)
     scores = np.zeros((p, 3))
     gcv, rss = (np.asarray(v, dtype=float) for v in (model.gcv_per_subset, model.rss_per_subset))
-    with np.errstate(invalid="ignore"):  # a GCV may be infinite, and the gain undefined
+    with np.errstate(invalid="ignore"):  # with an infinite GCV, the gain is undefined
         gains = np.column_stack([np.ones_like(gcv[1:]), -np.diff(gcv), -np.diff(rss)])
     for size in range(2, n_terms + 1):
         terms = model.prune_terms[size - 1, 1:]
@@ -60,11 +58,11 @@ def _importance_table(model, n_terms: int, trim: bool, sqrt: bool) -> pd.DataFra
 
 
 def feature_importances(model) -> np.ndarray:
-    """Shares of the raw columns in the importance by GCV, before its square root; they add up to 1.
+    """Shares of the raw columns in the importance by GCV, before the square root; the sum is 1.
 
-    The columns of a factor count together, and one made of several raw columns for each of them in
-    equal parts. Where nothing gains in GCV (a large model that was not pruned), or the GCV is infinite,
-    it is the importance by RSS; where nothing gains anything all shares are 0.
+    The columns of a factor are added up; a column derived from several raw columns is split equally among
+    them. If no predictor improves the GCV (a large unpruned model), or the GCV is infinite, the importance
+    by RSS is used; if no predictor improves the RSS either, all shares are 0.
     """
     table = importance_table(model, trim=False, sqrt=False)
     for criterion in ("sd",) if model.is_merged else ("gcv", "rss"):
@@ -89,11 +87,11 @@ def _scaled(values: np.ndarray, sqrt: bool) -> np.ndarray:
 
 
 def anova_table(model, bx, responses, weights=None) -> pd.DataFrame:
-    """Group the terms by the predictors that they use and measure each group.
+    """Group the terms by their predictors and compute statistics of each group.
 
-    f(x) = a0 + sum f_i(x_i) + sum f_ij(x_i, x_j) + ... (Friedman 1991, section 3.5): a group is one of
-    these functions. With several responses there is a standard deviation for each of them. `bx` are the
-    selected terms at the training rows.
+    Groups are the functions in f(x) = a0 + sum f_i(x_i) + sum f_ij(x_i, x_j) + ... (Friedman 1991, section
+    3.5). Several responses have one standard deviation each. `bx` contains the selected terms at the
+    training rows.
     """
     Y = responses.reshape(len(responses), -1)
     coef = model.coef.reshape(model.n_terms, -1)
@@ -102,7 +100,7 @@ def anova_table(model, bx, responses, weights=None) -> pd.DataFrame:
     rows = []
     for terms in groups.values():
         spread = (bx[:, terms] @ coef[terms]).std(axis=0, ddof=1)
-        if model.is_merged:  # a mean of several has no least squares without a group
+        if model.is_merged:  # least squares without a group is undefined for an averaged model
             rows.append([len(terms), *spread])
             continue
         kept = [t for t in range(model.n_terms) if t not in terms]
@@ -117,7 +115,7 @@ def anova_table(model, bx, responses, weights=None) -> pd.DataFrame:
 
 
 def _groups(model) -> dict[str, list[int]]:
-    """Selected terms by the names of their predictors, groups of one predictor first."""
+    """Selected terms by the names of their predictors, single predictors first."""
     groups: dict[tuple[int, ...], list[int]] = {}
     for position, term in enumerate(model.selected):
         used = tuple(int(j) for j in np.flatnonzero(model.dirs[term]))
@@ -136,9 +134,9 @@ def rss_of(columns: np.ndarray, Y: np.ndarray) -> float:
 
 
 def term_contributions(model, X, index=None) -> pd.DataFrame:
-    """Coefficient times term at the rows of X, the intercept first; the columns add up to the prediction.
+    """Coefficient times term at the rows of X, the intercept first; the columns sum to the prediction.
 
-    With a generalised linear model that is the linear predictor. Several responses have two levels of
+    For a generalised linear model, they sum to the linear predictor. Several responses give two levels of
     columns, the response and the term.
     """
     basis, offset = model.basis(X), model.offset(X)
@@ -156,9 +154,9 @@ def term_contributions(model, X, index=None) -> pd.DataFrame:
 
 
 def additive_terms(model, X, index=None) -> pd.DataFrame:
-    """R's predict(type="terms"): a column for each predictor with the terms that use it alone.
+    """R's predict(type="terms"): one column per predictor, the sum of the terms that use it alone.
 
-    Interactions and the intercept are left out, and of several responses it is the first, as in R.
+    As in R, interactions and the intercept are omitted, and only the first response is returned.
     """
     dirs = model.dirs[model.selected]
     alone = np.count_nonzero(dirs, axis=1) == 1
@@ -167,7 +165,7 @@ def additive_terms(model, X, index=None) -> pd.DataFrame:
     for j in np.flatnonzero(np.any(dirs[alone] != 0, axis=0)):
         of_predictor = dirs[alone][:, j] != 0
         values = np.zeros(len(basis))
-        for k in np.flatnonzero(of_predictor):  # R's order of sums
+        for k in np.flatnonzero(of_predictor):  # R's order of summation
             values = values + coef[k] * basis[:, k]
         found[model.feature_names[j]] = values
     rows = index if index is not None else range(len(basis))

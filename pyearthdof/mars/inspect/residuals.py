@@ -1,4 +1,4 @@
-"""Residuals of a fit, all of R's types."""
+"""Residuals of a fit, of all types in R."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ TYPES = (
 
 
 def fit_residuals(model, kind: str, residuals, glm_y, bx, leverages, weights, offset):
-    """Residuals of the training rows; `residuals` are those of the terms' least squares.
+    """Residuals of the training rows; `residuals` are those of the least-squares fit of the terms.
 
-    `glm_y` are the responses of a generalised linear model, as R's family takes them.
+    `glm_y` contains the responses of a generalised linear model, in the form of R's family.
 
-    "standardize" needs a variance model: `standardized` computes it.
+    "standardize" requires a variance model and is computed by `standardized`.
     """
     if kind == "delever":
         if leverages is None:
@@ -45,7 +45,7 @@ def fit_residuals(model, kind: str, residuals, glm_y, bx, leverages, weights, of
 
 
 def standardized(residuals, sd, leverages) -> np.ndarray:
-    """Residuals over their standard deviations, e / (sd sqrt(1 - h)); as in R, not finite where h is 1."""
+    """Standardized residuals, e / (sd sqrt(1 - h)); as in R, not finite if h is 1."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return (residuals.T / (sd * np.sqrt(1 - leverages))).T
 
@@ -55,7 +55,7 @@ def _of_glm(glm, kind: str, y, eta, weights):
         columns = zip(y.T, eta.T, strict=True)
         return np.column_stack([_of_glm(glm, kind, *column, weights) for column in columns])
     family = next(f for f in FAMILIES.values() if f.name == glm.family)
-    with np.errstate(all="ignore"):  # as R: infinite, or not a number
+    with np.errstate(all="ignore"):  # infinities and NaN propagate as in R
         mu = LINKS[glm.link].mean(eta)
     prior = np.ones(len(y)) if weights is None else np.asarray(weights)
     if kind == "response":
@@ -70,7 +70,7 @@ def _of_glm(glm, kind: str, y, eta, weights):
 
 
 def _partial(model, working, bx) -> pd.DataFrame:
-    """Working residuals plus what each term adds to the linear predictor, less its mean."""
+    """Working residuals plus the centred contribution of each term to the linear predictor."""
     centred = (bx - bx.mean(axis=0))[:, 1:]
     coef, working = coef_matrix(model.glm.coef), working.reshape(len(bx), -1)
     names = list(model.selected_names[1:])

@@ -1,4 +1,4 @@
-"""The summary of a model: the text of R's `summary(earth)`, and a table with drawn terms for notebooks."""
+"""Model summaries: the text of R's `summary(earth)`, and a table with plots of the terms for notebooks."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 
 CV_NOTE = "Note: the cross-validation sd's below are standard deviations across folds"
 CV_DIGITS = 3
-# Table, R's title and whether its means are rounded to three decimals, in R's order
+# Table, R's title, and True if its means are rounded to three decimals, in R's order
 CV_COLUMNS = (
     ("rsq", "CVRSq", True), ("class_rate", "ClassRate", True), ("maxerr", "MaxErr", False),
     ("auc", "AUC", True), ("cor", "cor.tab", True), ("deviance", "MeanDev", False),
     ("calib_int", "CalibInt", True), ("calib_slope", "CalibSlope", True),
 )  # fmt: skip
-# What R's cor() and glm() cannot compute is NA; 0/0 in the other tables is NaN.
+# Results undefined in R's cor() and glm() are NA; 0/0 in the other tables is NaN.
 NA_TABLES = ("cor", "calib_int", "calib_slope")
 LEVEL = 0.95
 LEVELS = (0.68, 0.8, 0.9, 0.95)
@@ -51,19 +51,19 @@ ERRORS_LEFT_OUT = (
     "they need the training rows.)"
 )
 GLM_LEFT_OUT = ["(The table of the glm is left out: it needs the training rows.)", ""]
-FEW = 5  # degrees of freedom: up to here each residual is shown
+FEW = 5  # degrees of freedom up to which each residual is shown
 GAP = 2
-EPSILON = np.finfo(float).eps  # a smaller probability is shown as smaller than this
+EPSILON = np.finfo(float).eps  # smaller probabilities are shown as below this value
 QUANTILES = ("Min", "1Q", "Median", "3Q", "Max")
-# Of the drawings
+# Sizes of the plots
 MOST_TERMS = 60
-MOST_MERGED = 20  # terms of a mean of several models in the text
+MOST_MERGED = 20  # terms of an averaged model shown in the text
 WIDTH, HEIGHT, MARGIN = 64, 22, 3
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The arguments of `summary`, and formulas, one for each response, that replace the coefficients."""
+    """Arguments of `summary`, and formulas, one per response, that replace the coefficients."""
 
     details: bool = False
     decomp: str = "anova"
@@ -75,9 +75,9 @@ class Layout:
 def estimator_summary(
     estimator: MarsEstimator, rows: RowSummary, glm_fits: Any, layout: Layout
 ) -> str:
-    """The text of `MarsEstimator.summary`.
+    """Text of `MarsEstimator.summary`.
 
-    `rows` are the statistics of the training rows, `glm_fits` the models of a glm with errors, where known.
+    `rows` are the statistics of the training rows, `glm_fits` the glm fits with errors, if available.
     """
     model, nprune = estimator.model_, getattr(estimator, "nprune", None)
     statistics, digits = None, layout.digits
@@ -97,11 +97,10 @@ def model_summary(
     model, call: str, nprune: int | None = None, weights=None, layout: Layout = Layout(), *,
     glm_details: Sequence[str] = (), offset=None, statistics: Sequence[str] | None = None,
 ) -> str:  # fmt: skip
-    """The text of a fitted model; `call` stands for R's call in its first line.
+    """Text of a fitted model; `call` replaces R's call in the first line.
 
-    `nprune`, the case `weights` and the values of the `offset` are those of the fit, which the model itself
-    does not keep. `statistics` stand instead of the last lines; `glm_details` are lines below the
-    coefficients of a glm.
+    `nprune`, the case `weights` and the values of the `offset` belong to the fit and are not stored in the
+    model. `statistics` replace the last lines; `glm_details` are lines below the coefficients of a glm.
     """
     lines, digits = [f"Call: {call}", ""], layout.digits
     if model.glm is None or layout.details:
@@ -136,14 +135,14 @@ def model_summary(
 
 
 def coef_matrix(coef: np.ndarray) -> np.ndarray:
-    """Coefficients with one column per response, also where there is only one."""
+    """Coefficients with one column per response, also for a single response."""
     return coef.reshape(len(coef), -1)
 
 
 def _part(model, is_glm: bool, layout: Layout) -> list[str]:
-    """The coefficients of the terms, or the model as formulas: of the least squares or of the glm."""
+    """Coefficients or formulas of the terms, of the least-squares fit or of the glm."""
     titles, formulas = model.response_names, layout.formulas
-    if formulas is not None:  # each ends with a newline of its own, and an empty line follows it
+    if formulas is not None:  # each ends with its own newline, followed by an empty line
         prefix, texts = ("GLM ", formulas[len(titles) :]) if is_glm else ("", formulas)
         parts = [f"{prefix}{name} =\n{text}" for name, text in zip(titles, texts, strict=False)]
         return "\n".join(parts).rstrip("\n").split("\n")
@@ -160,7 +159,7 @@ def _coefficients(model, values, titles, layout: Layout) -> list[str]:
     if layout.decomp == "anova":
         order = anova_order(model.dirs[model.selected], model.cuts[model.selected])
     hidden = len(order) - MOST_MERGED if model.is_merged else 0
-    if hidden > 0:  # the terms of a merged model are in order of size
+    if hidden > 0:  # terms of a merged model are sorted by size
         order = [k for k in order if k < MOST_MERGED]
     rows = [spaced(names[k]) for k in order]
     columns = coef_matrix(values)[order].T
@@ -169,7 +168,7 @@ def _coefficients(model, values, titles, layout: Layout) -> list[str]:
 
 
 def _glm_statistics(model, digits: int) -> list[str]:
-    """Return the deviances, rounded as earth rounds them: its digits differ from column to column."""
+    """Return the deviances, rounded as in earth, which uses different digits in each column."""
     glm = model.glm
     ratio = (np.asarray(glm.null_deviance) - glm.deviance) / glm.null_deviance
     ratio = np.where(ratio < 1e-4, 0.0, ratio)
@@ -183,7 +182,7 @@ def _glm_statistics(model, digits: int) -> list[str]:
         ("iters", glm.iterations),
         ("converged", np.asarray(glm.converged, dtype=float)),
     ]
-    if np.isnan(glm.aic[0]):  # the quasi families have none
+    if np.isnan(glm.aic[0]):  # undefined for quasi families
         columns[5:7] = [("   iters", glm.iterations)]
     titles, values = zip(*columns, strict=True)
     texts = [r_format(np.atleast_1d(column), max(3, digits - 1)) for column in values]
@@ -207,7 +206,7 @@ def _shown(value: float, digits: int, nan: str = "NaN") -> str:
 
 
 def statistics_frame(model, more, digits: int) -> list[str]:
-    """Return a row for each response and one for all of them; `more` are further columns."""
+    """Return one row per response and one for all responses; `more` contains further columns."""
     columns = {
         "GCV": [*model.gcv_per_response, model.gcv],
         "RSS": [*model.rss_per_response, model.rss],
@@ -221,7 +220,7 @@ def statistics_frame(model, more, digits: int) -> list[str]:
 
 
 def _column(values: np.ndarray, digits: int) -> list[str]:
-    """earth leaves out what is missing, which makes a column text: R then shows up to 15 digits."""
+    """earth drops missing values, so the column becomes text, which R shows with up to 15 digits."""
     if not np.isnan(values).any():
         return format_columns([values], digits)[0]
     values = values if len(values) < 3 else zapsmall(values, digits + 1)
@@ -229,19 +228,19 @@ def _column(values: np.ndarray, digits: int) -> list[str]:
 
 
 def spaced(name: str) -> str:
-    """Return a term's name as R prints it."""
+    """Return the name of a term as printed by R."""
     return name.replace("*", " * ").replace("--", "- -").replace("`", "")
 
 
 def anova_order(dirs: np.ndarray, cuts: np.ndarray) -> list[int]:
-    """Positions by degree, linear ones first, then by predictors, cut, and direction of the first hinge."""
+    """Positions sorted by degree, linear terms first, then by predictors, cut and first direction."""
 
     def key(t):
         used = np.flatnonzero(dirs[t])
         if len(used) == 0:
             return (0, 0, 0, 0.0, 0)
         first = used[0]
-        # earth sorts the first three predictors as one number with three digits to each.
+        # earth sorts the first three predictors as one number with three digits each.
         predictors = sum(
             (j + 1) * weight for j, weight in zip(used, (10**6, 10**3, 1), strict=False)
         )
@@ -272,7 +271,7 @@ def _merged_terms(model) -> str:
 
 
 def _measured(model, digits: int) -> str:
-    """Return the degrees of freedom that were measured, and the error that they give."""
+    """Return the measured degrees of freedom and the resulting error estimate."""
     part, digits = model.selection, max(2, digits - 3)
     texts = []
     for k, name in enumerate(model.response_names):
@@ -323,7 +322,7 @@ def _offset(formula, values, digits: int) -> str:
 
 
 def _values(head: str, values, digits: int, each: str = "{}") -> str:
-    """Return the first values, cut where the line ends."""
+    """Return the first values, truncated to one line."""
     text = ", ".join(map(each.format, format_each(values[:30], digits)))
     room = max(25, LINE - len(head) - 5)
     if len(text) > room:
@@ -336,13 +335,13 @@ def _signif(values, digits: int) -> np.ndarray:
 
 
 def check_folds(model, folds: pd.DataFrame, tables: dict[str, pd.DataFrame]) -> None:
-    """Reject tables from a file that `cv_lines` could not read."""
+    """Reject tables of a file that `cv_lines` cannot read."""
     n_resp, n_sizes = len(model.response_names), len(model.gcv_per_subset)
     widths = {name: n_resp for name, _, _ in CV_COLUMNS} | {"oof_rsq": n_sizes}
     known = [(tables[name], width) for name, width in widths.items() if name in tables]
     if folds is None or any(table is None for table in tables.values()):
         raise InvalidInputError("estimator.cv_tables has an entry that is no table")
-    by_cv = "oof_rsq" in tables and "rsq" not in tables  # then there is no row of means in `folds`
+    by_cv = "oof_rsq" in tables and "rsq" not in tables  # `folds` then has no row of means
     counts = ["nterms"] if by_cv else ["nterms", "nvars"]
     fits = len(folds) > 1 and set(counts) <= set(folds.columns)
     fits &= "rsq" in tables or "oof_rsq" in tables
@@ -355,7 +354,7 @@ def check_folds(model, folds: pd.DataFrame, tables: dict[str, pd.DataFrame]) -> 
 def cv_lines(
     model, folds: pd.DataFrame, tables: dict[str, pd.DataFrame], nprune, digits: int
 ) -> list[str]:
-    """Return the statistics of a cross-validated model, instead of those of any other."""
+    """Return the statistics of a cross-validated model, which replace the usual ones."""
     several = len(model.response_names) > 1
     if "oof_rsq" in tables and "rsq" not in tables:  # pmethod="cv"
         lines = _of_all_by_cv(model, tables, digits) if several else [_by_cv(model, tables, digits)]
@@ -369,12 +368,12 @@ def cv_lines(
 
 
 def printed_glm(model) -> list[str]:
-    """R's lines on the generalised linear model when a fit is printed."""
+    """R's lines about the generalised linear model in the printed fit."""
     return [] if model.glm is None else _glm_statistics(model, DIGITS)
 
 
 def printed_folds(model, tables: dict[str, pd.DataFrame], nprune) -> list[str]:
-    """R's statistics of the folds when a fit is printed."""
+    """R's statistics of the folds in the printed fit."""
     several = len(model.response_names) > 1
     if "oof_rsq" in tables and "rsq" not in tables:  # pmethod="cv"
         mean, spread = _out_of_fold(model.n_terms, tables)
@@ -416,7 +415,7 @@ def _out_of_fold(n_terms: int, tables) -> tuple[float, float]:
 
 
 def _backward(model, tables, nprune, digits: int) -> list[str]:
-    """Return the model that the GCV would have chosen."""
+    """Return the line about the model that GCV would have selected."""
     gcv, rss = model.gcv_per_subset, model.rss_per_subset
     size = int(np.argmin(gcv if nprune is None else gcv[: int(nprune)])) + 1
     terms = model.prune_terms[size - 1][:size].astype(int) - 1
@@ -444,7 +443,7 @@ def _cv_counts(folds: pd.DataFrame) -> str:
 
 
 def _cv_table(model, tables) -> list[str]:
-    """Means and standard deviations over the folds: a row for each response, and one for all of them."""
+    """Means and standard deviations over the folds: one row per response, and one for all."""
     wide = "" if "deviance" in tables else "    "
     several = len(model.response_names) > 1
     rows = [*model.response_names, "All"] if several else [""]
@@ -458,7 +457,7 @@ def _cv_table(model, tables) -> list[str]:
         if is_rounded:
             means, spreads = r_round(means, CV_DIGITS), r_round(spreads, CV_DIGITS)
         titles += [wide + title, "sd"]
-        missing = np.isnan(values[:-1]).any(axis=0)  # of which R's sd() is NA, of infinite ones NaN
+        missing = np.isnan(values[:-1]).any(axis=0)  # NA in R's sd(); infinite values give NaN
         columns += [
             _cv_cells(means[: len(rows)], np.full(len(rows), name in NA_TABLES)),
             _cv_cells(spreads[: len(rows)], missing),
@@ -467,30 +466,30 @@ def _cv_table(model, tables) -> list[str]:
 
 
 def _cv_cells(values, is_na) -> list[str]:
-    """Numbers as text; what is not a number is NA where `is_na`."""
+    """Numbers as text; NaN is shown as NA where `is_na`."""
     texts = r_format(values, CV_DIGITS)
     return [t.replace("NaN", "NA") if na else t for t, na in zip(texts, is_na, strict=False)]
 
 
 @dataclass(frozen=True, eq=False)
 class VarianceShown:
-    """Numbers of the summary that come from the training rows; the first three as in `VarianceErrors`."""
+    """Summary statistics of the training rows; the first three fields as in `VarianceErrors`."""
 
     names: tuple[str, ...]
     stderr: np.ndarray
     rsq: float | None
-    widths: np.ndarray  # mean, smallest and largest length of the 95% prediction intervals
-    inside: np.ndarray  # percentages of the responses in their 68%, 80%, 90% and 95% intervals
+    widths: np.ndarray  # mean, minimum and maximum length of the 95% prediction intervals
+    inside: np.ndarray  # percentages of responses inside their 68%, 80%, 90% and 95% intervals
 
     @classmethod
     def of(cls, errors: VarianceErrors, sd: np.ndarray, fitted, residuals) -> VarianceShown:
-        """From the standard deviations, the fit and the residuals of the training rows."""
+        """Compute from the standard deviations, the fit and the residuals of the training rows."""
         fitted, width, sizes = (
             np.ravel(fitted),
             interval_width(sd, LEVEL),
             np.abs(np.ravel(residuals)),
         )
-        lengths = (fitted + width) - (fitted - width)  # as R rounds them
+        lengths = (fitted + width) - (fitted - width)  # rounded as in R
         widths = np.array([lengths.mean(), lengths.min(), lengths.max()])
         inside = np.array([100 * np.mean(sizes <= interval_width(sd, p)) for p in LEVELS])
         return cls(errors.names, errors.stderr, errors.rsq, widths, inside)
@@ -501,7 +500,7 @@ class VarianceShown:
 
     @classmethod
     def from_dict(cls, model, entries) -> VarianceShown:
-        """Build it from `to_dict`'s result, for the variance model of `model`."""
+        """Build from the result of `to_dict`, for the variance model of `model`."""
         names = [f.name for f in fields(cls)]
         if not isinstance(entries, Mapping) or set(entries) != set(names):
             raise InvalidInputError(
@@ -525,7 +524,7 @@ class VarianceShown:
 
 
 def variance_lines(model, shown: VarianceShown | None, digits: int) -> list[str]:
-    """Return the block below the summary; without `shown`, from the model alone."""
+    """Return the block below the summary; without `shown`, based on the model alone."""
     lines = [_variance_head(model.varmod, shown), "", "stddev of predictions:"]
     lines += [*_variance_table(model, shown, digits), ""]
     if shown is None:
@@ -556,7 +555,7 @@ def _variance_head(varmod, shown: VarianceShown | None) -> str:
 
 
 def _variance_table(model, shown: VarianceShown | None, digits: int) -> list[str]:
-    """Coefficients as standard deviations of an observation, which the exponent is not."""
+    """Coefficients, except the exponent, scaled to standard deviations of an observation."""
     varmod = model.varmod
     coef = _variance_coefficients(varmod)
     scale = np.full(len(coef), SD_OF_ABSOLUTE)
@@ -572,8 +571,8 @@ def _variance_table(model, shown: VarianceShown | None, digits: int) -> list[str
         values = r_format(zapsmall(coef[order], digits + 1), digits)
         return print_frame(rows, ["coefficients"], [values])
     stderr = shown.stderr * scale
-    coef = np.where(np.isnan(stderr) & (coef == 0), np.nan, coef)  # of dependent columns
-    if len(coef) == 2 and np.isnan(coef[1]):  # R repeats the error that is left
+    coef = np.where(np.isnan(stderr) & (coef == 0), np.nan, coef)  # dependent columns
+    if len(coef) == 2 and np.isnan(coef[1]):  # R repeats the remaining error
         stderr[1] = stderr[0]
     with np.errstate(divide="ignore", invalid="ignore"):
         percent = 100 * stderr / np.abs(coef)
@@ -587,14 +586,14 @@ def _variance_table(model, shown: VarianceShown | None, digits: int) -> list[str
 
 
 def _variance_coefficients(varmod) -> np.ndarray:
-    """With the exponent of a power model last."""
+    """Coefficients, with the exponent of a power model last."""
     return (
         np.append(varmod.coef, varmod.power) if varmod.method.startswith("power") else varmod.coef
     )
 
 
 def _variance_names(model) -> tuple[str, ...]:
-    """Return the coefficients' names, where the training rows are not here."""
+    """Return the names of the coefficients if the training rows are not available."""
     varmod = model.varmod
     if varmod.method.startswith("power"):
         return ("(Intercept)", "coef", "exponent")[-len(varmod.coef) - 1 :]
@@ -603,7 +602,7 @@ def _variance_names(model) -> tuple[str, ...]:
 
 
 def _renamed(names, response: str, exponent: float) -> list[str]:
-    """With the response, or its power, for RHS; a name that is part of another is replaced there, too."""
+    """Replace RHS by the response or its power, also inside longer names."""
     if len(names) == 1:
         return list(names)
     names = [name.replace("RHS", response) for name in names]
@@ -620,14 +619,14 @@ def _power(name: str, exponent: float) -> str:
 
 
 def _apart(row: str, titles, texts) -> list[str]:
-    """Return a table of one row with an empty column before each."""
+    """Return a one-row table with an empty column before each column."""
     spread = [[" ", text] for text in texts]
     columns = [[text] for pair in spread for text in pair]
     return print_frame([row], [name for title in titles for name in (" ", title)], columns)
 
 
 def glm_details(model, found, digits: int) -> list[str]:
-    """Return the lines of each response; `found` are a fit and its errors for each."""
+    """Return the lines of each response; `found` contains a fit and its errors for each."""
     glm, lines = model.glm, list[str]()
     names = [spaced(name) for name in model.selected_names]
     for response, (fit, errors) in zip(model.response_names, found, strict=False):
@@ -654,7 +653,7 @@ def _glm_residuals(values, df: int, digits: int) -> list[str]:
 
 
 def _quantiles(values) -> np.ndarray:
-    """Minimum, quartiles and maximum as R's quantile() rounds them: a median of -1 and 1 may be 1e-16."""
+    """Minimum, quartiles and maximum with the rounding of R's quantile(): a median may be 1e-16."""
     place = (len(values) - 1) * np.array([0, 0.25, 0.5, 0.75, 1])
     values, low = np.sort(values), np.floor(place).astype(int)
     below, above, share = values[low], values[np.ceil(place).astype(int)], place - low
@@ -662,7 +661,7 @@ def _quantiles(values) -> np.ndarray:
 
 
 def _named(names, texts) -> list[str]:
-    """Return a vector with names as R prints it, as many as a line holds."""
+    """Return a named vector as printed by R, with as many entries per line as fit."""
     width = max(map(len, [*names, *texts]))
     count = max(1, LINE // (width + GAP))
     return [
@@ -673,7 +672,7 @@ def _named(names, texts) -> list[str]:
 
 
 def _glm_coefficients(names, fit, errors, digits: int) -> list[str]:
-    """R's printCoefmat without stars."""
+    """Coefficient table of R's printCoefmat, without stars."""
     letter = "t" if errors.is_estimated else "z"
     estimate, stderr = fit.coef, errors.stderr
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -689,7 +688,7 @@ def _glm_coefficients(names, fit, errors, digits: int) -> list[str]:
 
 
 def _estimates(values: np.ndarray, digits: int) -> list[str]:
-    """Estimates and errors together, by rows: the smallest of them decides on the decimals."""
+    """Format estimates and errors by rows; the smallest value determines the decimals."""
     flat = values.ravel()
     sizes = np.abs(flat[np.isfinite(flat) & (flat != 0)])
     smallest = 1 + math.floor(math.log10(sizes.min())) if len(sizes) else 1
@@ -703,7 +702,7 @@ def _estimates(values: np.ndarray, digits: int) -> list[str]:
 
 
 def _probabilities(values: np.ndarray, digits: int) -> list[str]:
-    """R's format.pval: those of at most four zeros together, smaller ones together, a limit for the rest."""
+    """Format like R's format.pval: larger and smaller values separately, a limit for the rest."""
     texts = ["NaN"] * len(values)
     known = [k for k, value in enumerate(values) if not math.isnan(value)]
     shown = [k for k in known if values[k] >= EPSILON]
@@ -728,13 +727,13 @@ def _round(value: float, decimals: int) -> float:
 
 
 class Summary(str):
-    """The text of a summary, which a notebook shows with the terms drawn; everywhere else it is a str."""
+    """Summary text: a str that notebooks display with plots of the terms."""
 
     _model = None
 
     @classmethod
     def of(cls, text: str, model) -> Summary:
-        """Return the text, and the model that it is about."""
+        """Create a summary from its text and the model."""
         found = cls(text)
         found._model = model
         return found
@@ -745,12 +744,12 @@ class Summary(str):
         return model_html(self._model, folded("as text", text_block(str(self))))
 
     def _repr_pretty_(self, printer, cycle) -> None:
-        """IPython's terminal shows the text, not its quotes."""
+        """Show the text without quotes in IPython's terminal."""
         printer.text(str(self))
 
 
 def model_html(model, *more: str) -> Html:
-    """Return a box with the terms of a model and how good it is."""
+    """Return a box with the terms and the statistics of a model."""
     used, known = len(model.used_features()), len(model.feature_names)
     title = f"MARS model of {', '.join(model.response_names)}"
     line = (
@@ -767,7 +766,7 @@ def terms_html(model) -> Html:
     if model.glm is not None:
         coefs = [("coefficient (glm)", coef_matrix(model.glm.coef)), ("least squares", coefs[0][1])]
     several = len(model.response_names) > 1
-    coefs = coefs[:1] if several else coefs  # or the table would be too wide
+    coefs = coefs[:1] if several else coefs  # all would make the table too wide
     columns = [
         (f"{title}: {name}" if several else title, values[:, k])
         for title, values in coefs
@@ -809,7 +808,7 @@ def _statistics_table(model) -> Html:
 
 
 def _drawing(model, dirs, cuts, coef: float) -> Html:
-    """Return a drawing for each factor; that of a term of one factor goes down where its coefficient does."""
+    """Return a plot for each factor; with one factor, its direction includes the sign of the coefficient."""
     used = np.flatnonzero(dirs)
     sign = -1 if len(used) == 1 and coef < 0 else 1
     drawings = [_factor(model, int(j), int(dirs[j]), float(cuts[j]), sign) for j in used]
@@ -845,7 +844,7 @@ def _factor(model, j: int, direction: int, cut: float, sign: int) -> Html:
 
 
 def _range(model, j: int, cut: float) -> tuple[float, float]:
-    """Of a predictor at the training rows, where it is a raw column of numbers; else around the cut."""
+    """Training range of a predictor that is a numeric raw column; otherwise a range around the cut."""
     owners = model.owners[j]
     if model.ranges is not None and len(owners) == 1:
         found = model.ranges[next(iter(owners))]

@@ -1,4 +1,4 @@
-"""Charts as SVG in the colours of the page, and the effects of the predictors drawn with them."""
+"""SVG charts in the colours of the page, and effect plots of the predictors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .contents import Controls, Predictions
 
 WIDTH, HEIGHT = 340, 220
 LEFT, RIGHT, TOP, FLOOR = 52, 16, 10, HEIGHT - 40
-LONGEST = 34  # letters of a label that fit below a chart
+LONGEST = 34  # characters of a label that fit below a chart
 N_COLOURS = 6
 Numbers: TypeAlias = Sequence[float] | np.ndarray
 STEPS = 121
@@ -25,7 +25,7 @@ MOST_LINES = 6
 
 @dataclass(frozen=True)
 class _Frame:
-    """Places of the ends of the scales."""
+    """Position of the axes and limits of the scales."""
 
     x: tuple[float, float]
     y: tuple[float, float]
@@ -37,7 +37,7 @@ class _Frame:
         return FLOOR - (y - self.y[0]) / (self.y[1] - self.y[0]) * (FLOOR - TOP)
 
     def points(self, pairs) -> str:
-        """Those of the pairs that are finite, as an attribute."""
+        """Finite pairs as the value of an SVG attribute."""
         finite = (pair for pair in pairs if np.isfinite(pair).all())
         return " ".join(f"{self.across(x):.1f},{self.up(y):.1f}" for x, y in finite)
 
@@ -48,7 +48,7 @@ class _Frame:
 
 @dataclass(frozen=True)
 class Line:
-    """A line through points, broken where one is not finite; `colour` is a number from 0 on."""
+    """Line through points, interrupted at non-finite ones; `colour` is a 0-based index."""
 
     x: Numbers
     y: Numbers
@@ -68,7 +68,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Band:
-    """The area between two lines; `strength` is 1 for the wide one, 2 for the narrow one."""
+    """Area between two lines; `strength` is 1 for the wide band, 2 for the narrow one."""
 
     x: Numbers
     low: Numbers
@@ -83,7 +83,7 @@ class Band:
 
 @dataclass(frozen=True)
 class Points:
-    """Dots of a size in pixels, with the ends of vertical errors where they are known."""
+    """Dots of a size in pixels, optionally with vertical error bars."""
 
     x: Numbers
     y: Numbers
@@ -120,10 +120,10 @@ def chart(
     rug: Numbers = (),
     marked: float | None = None,
 ) -> Html:
-    """Lines, bands and points in a frame; `said` is its description for screen readers.
+    """Draw lines, bands and points in a frame; `said` is the description for screen readers.
 
-    `x` and `y` are the ends of the scales, `names` those of the places 0, 1, ... on the x scale, `rug` has
-    ticks at the bottom, and at `marked` stands a vertical line.
+    `x` and `y` are the limits of the scales, `names` the labels of 0, 1, ... on the x scale, `rug` the
+    positions of ticks at the bottom, and `marked` that of a vertical line.
     """
     beside = 0.03 if any(isinstance(part, Points) for part in parts) else 0.0
     frame = _Frame(
@@ -138,7 +138,7 @@ def chart(
 
 
 def bars(names: Sequence[str], values: Sequence[float], said: str, marks: Sequence[str]) -> Html:
-    """Horizontal bars from 0, the largest as long as there is room; a mark stands behind each."""
+    """Draw horizontal bars from 0, scaled to the available width, each followed by a mark."""
     left, right, step = 130, 54, 24
     top = max([float(v) for v in values if math.isfinite(v)] + [1e-300])
     drawn = []
@@ -154,7 +154,7 @@ def bars(names: Sequence[str], values: Sequence[float], said: str, marks: Sequen
 
 
 def legend(entries: Sequence[tuple[str, str]]) -> Html:
-    """Names of the parts of a chart, each with its class of the style sheet."""
+    """Legend of a chart: pairs of a name and its CSS class."""
     each = "".join(
         f'<li><span class="key {kind}"></span>{escape(name)}</li>' for kind, name in entries
     )
@@ -191,7 +191,7 @@ def _ends(given, values: np.ndarray, room: float = 0.0) -> tuple[float, float]:
 
 
 def ticks(low: float, high: float, most: int = 5) -> list[float]:
-    """Round numbers between two ends.
+    """Round numbers between two limits.
 
     >>> ticks(0.0, 10.0)
     [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]
@@ -223,7 +223,7 @@ def _axes(frame: _Frame, xlabel: str, ylabel: str, names: Sequence[str]) -> str:
 
 
 def _text(kind, x, y, text: str, anchor: str, longest=LONGEST, *, title=False, **more) -> str:
-    """Return a text that is cut if it is long; then its title is the whole of it."""
+    """Return a text, truncated if long; the full text is then its title."""
     inner = escape(shortened(text, longest)) + (element("title", escape(text)) if title else "")
     return element("text", inner, class_=kind, x=x, y=y, text_anchor=anchor, **more)
 
@@ -233,7 +233,7 @@ def _number(value: float) -> str:
 
 
 def effects_html(predictions: Predictions, level: float, rugs: dict[str, np.ndarray]) -> Html:
-    """Return a chart for each predictor and for each pair that meets in a term."""
+    """Return one chart per predictor and per pair of predictors that interact."""
     controls = predictions.controls
     singles = [k for k in controls.used if k != controls.inputs.offset]
     if not singles:
@@ -277,7 +277,7 @@ def _moved(controls: Controls, k: int, grid: np.ndarray) -> np.ndarray:
 def _scales(
     predictions: Predictions, singles: list[int], level: float
 ) -> list[tuple[float, float]]:
-    """Of each response one scale for all charts of a predictor alone, as plotmo has it."""
+    """One scale per response for all single-predictor charts, as in plotmo."""
     if predictions.classes is not None:
         return [(0.0, 1.0)] * len(predictions.names)
     found = []
@@ -350,10 +350,10 @@ def _pairs(controls: Controls) -> list[tuple[int, int]]:
 
 
 def _pair(predictions: Predictions, first: int, second: int, rugs) -> list[Html]:
-    """Return the first predictor at a few values of the second; the one with levels gives the lines.
+    """Plot the first predictor at a few values of the second; a factor defines the lines.
 
-    The values are the tenths of the training rows at the ends and their median, where these rows are known:
-    corners of the ranges are often far from all of them.
+    If the training rows are available, the values are their outer deciles and median, because the corners
+    of the ranges are often far from all rows.
     """
     controls = predictions.controls.controls
     if controls[first].levels and not controls[second].levels:

@@ -1,4 +1,4 @@
-"""The contents of a page: rows, facts beside the model, controls, and predictions at rows of the controls."""
+"""Contents of a report: rows, metadata of the fit, controls, and predictions at control settings."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from ..data.columns import Columns, dates_of_numbers
 from ..export.inputs import Inputs, model_inputs
 from ..options import EarthOptions
 
-ROWS = 500  # at which a formula is looked at to learn the range of its columns
+ROWS = 500  # at which a formula is evaluated to find the ranges of its columns
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows and the observations there."""
+    """Predictions and observations of a set of rows."""
 
-    called: str  # the rows in words
-    predicted: np.ndarray  # (n, m) predictions; of a classifier shares
-    observed: np.ndarray | None = None  # (n, m); of a classifier 0 and 1
-    chosen: np.ndarray | None = None  # whether the predicted class of each row was right
+    called: str  # description of the rows
+    predicted: np.ndarray  # (n, m) predictions; probabilities for a classifier
+    observed: np.ndarray | None = None  # (n, m); 0 and 1 for a classifier
+    chosen: np.ndarray | None = None  # True for rows classified correctly
     controls: np.ndarray | None = None  # rows for the explorer
-    outside: int = 0  # number of rows outside of the training range
+    outside: int = 0  # number of rows outside the training range
 
 
 @dataclass(frozen=True)
 class About:
-    """Knowledge of a fit beside its `MarsModel`; all of it may be missing."""
+    """Metadata of a fit in addition to its `MarsModel`; every field is optional."""
 
     title: str | None = None
     level: float = 0.95
@@ -50,26 +50,26 @@ class About:
     training: Rows | None = None
     rugs: Mapping[str, np.ndarray] = field(default_factory=dict)
     new: Rows | None = None
-    frame: pd.DataFrame | None = None  # the new rows, where they have names
-    file: str | None = None  # the estimator as JSON, where there is one
+    frame: pd.DataFrame | None = None  # the new rows, if given as a frame
+    file: str | None = None  # the estimator as JSON, if any
     versions: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Control:
-    """One column of the data."""
+    """Control for one column of the data."""
 
     name: str
-    levels: tuple[str, ...]  # none for a number
-    low: float  # of a number at the training rows
+    levels: tuple[str, ...]  # empty for a number
+    low: float  # minimum of a number at the training rows
     high: float
-    start: float  # a number, or the position of a level
-    used: bool  # whether a prediction depends on it
-    known: bool = True  # whether the range is that of the training rows
-    optional: bool = False  # whether a number may be missing
+    start: float  # initial number, or position of a level
+    used: bool  # True if predictions depend on it
+    known: bool = True  # True if the range is that of the training rows
+    optional: bool = False  # True if a number may be missing
 
     def grid(self, n: int) -> np.ndarray:
-        """Where an effect is drawn."""
+        """Values at which an effect is plotted."""
         if self.levels:
             return np.arange(len(self.levels), dtype=float)
         return np.linspace(self.low, self.high, n)
@@ -80,7 +80,7 @@ class Control:
 
 @dataclass(frozen=True)
 class Controls:
-    """The controls of a model. A row is an array with a number for each: a value, or a level's position."""
+    """Controls of a model; a row contains one number per control, a value or the position of a level."""
 
     model: object
     inputs: Inputs
@@ -88,7 +88,7 @@ class Controls:
 
     @classmethod
     def of(cls, model) -> Controls:
-        """Made of a `MarsModel` alone; InvalidInputError where its formula cannot be taken apart."""
+        """Create from a `MarsModel`; InvalidInputError if its formula cannot be decomposed."""
         inputs = model_inputs(model)
         used = _used_predictors(model, inputs)
         computed = _ranges_of_formula(model, inputs)
@@ -99,16 +99,16 @@ class Controls:
 
     @property
     def start(self) -> np.ndarray:
-        """The row at which a page starts."""
+        """Row shown initially."""
         return np.array([control.start for control in self.controls])
 
     @property
     def used(self) -> list[int]:
-        """Positions of the controls that matter."""
+        """Positions of the controls on which predictions depend."""
         return [k for k, control in enumerate(self.controls) if control.used]
 
     def with_data(self, X: pd.DataFrame) -> Controls:
-        """Ranges of these rows where those of the training rows are not known."""
+        """Use the ranges of these rows where training ranges are not available."""
         found = []
         for control in self.controls:
             if not control.known and control.name in X.columns:
@@ -120,7 +120,7 @@ class Controls:
         return replace(self, controls=tuple(found))
 
     def design(self, rows: np.ndarray) -> np.ndarray:
-        """Return the columns of the terms at rows."""
+        """Return the predictors of the terms at these rows."""
         columns = []
         for entries, feature in zip(self._entries(), self.inputs.features, strict=True):
             values = rows[:, feature.predictor]
@@ -137,18 +137,18 @@ class Controls:
         return None if self.inputs.offset is None else rows[:, self.inputs.offset]
 
     def rows(self, X: pd.DataFrame) -> np.ndarray:
-        """Rows of a frame; what the model refuses is refused."""
+        """Rows of a frame; invalid values raise the errors of `predict`."""
         values = Columns(self.inputs.predictors).values(X)
         columns = []
         for k, control in enumerate(self.controls):
             own = values[control.name].astype(float)
-            if control.levels:  # a missing one is the last
+            if control.levels:  # missing values come last
                 own = np.where(own < 0, len(self.inputs.predictors[k].levels), own)
             columns.append(own)
         return np.column_stack(columns)
 
     def to_dict(self) -> dict:
-        """The data for the page's script."""
+        """Data for the script of the page."""
         return {
             "predictors": [asdict(control) for control in self.controls],
             "features": [
@@ -160,7 +160,7 @@ class Controls:
         }
 
     def _entries(self) -> list[list[float] | None]:
-        """For each column of the terms its value at each level; None for a number."""
+        """Values of each predictor of the terms at all levels; None for a number."""
         return [
             f.entries(self.inputs.levels(f.predictor))
             if self.controls[f.predictor].levels
@@ -203,14 +203,14 @@ def _control(model, inputs: Inputs, k: int, is_used: bool, computed) -> Control:
 
 
 def _round(value: float, low: float, high: float) -> float:
-    """Return the number of digits that resolve a thousandth of the range."""
+    """Round to the digits that resolve a thousandth of the range."""
     if not high > low or not math.isfinite(high - low):
         return value
     return min(max(round(value, 3 - math.floor(math.log10(high - low))), low), high)
 
 
 def _around_knots(model, inputs: Inputs, k: int) -> tuple[float, float]:
-    """For files without ranges: the knots, and as much again."""
+    """Range around the knots, twice their span; for files without ranges."""
     cuts = [
         float(model.cuts[t, j])
         for j, feature in enumerate(inputs.features)
@@ -223,7 +223,7 @@ def _around_knots(model, inputs: Inputs, k: int) -> tuple[float, float]:
 
 
 def _ranges_of_formula(model, inputs: Inputs) -> dict[str, tuple[float, float, float]]:
-    """Low, middle and high of the columns that a formula computes, at rows all over the raw ranges."""
+    """Low, middle and high values of computed columns of a formula, from rows sampled in the raw ranges."""
     names = [p.name for p in inputs.predictors]
     is_computed = model.formula is not None and names == list(model.feature_names)
     if not is_computed or model.ranges is None or set(names) <= set(model.raw_names):
@@ -231,7 +231,7 @@ def _ranges_of_formula(model, inputs: Inputs) -> dict[str, tuple[float, float, f
     try:
         with np.errstate(all="ignore"):
             design = model.design(_rows_of_ranges(model))
-    except InvalidInputError:  # somewhere in the ranges the formula is not defined
+    except InvalidInputError:  # the formula is undefined in part of the ranges
         return {}
     found = {}
     for name, values in zip(names, design.T, strict=True):
@@ -243,7 +243,7 @@ def _ranges_of_formula(model, inputs: Inputs) -> dict[str, tuple[float, float, f
 
 
 def _rows_of_ranges(model) -> pd.DataFrame:
-    """Return the typical row, and rows that are drawn from the ranges of the raw columns."""
+    """Return the typical row, and rows sampled from the ranges of the raw columns."""
     rng = np.random.default_rng(0)
     columns: dict[str, Any] = {}
     for column in model.raw_columns:
@@ -263,7 +263,7 @@ def _rows_of_ranges(model) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Predictions:
-    """Return predictions at rows of the controls, for classifiers as proportions."""
+    """Predictions at rows of the controls, for classifiers as proportions."""
 
     controls: Controls
     classes: tuple[str, ...] | None
@@ -274,7 +274,7 @@ class Predictions:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the predictions: the responses, or the classes that have a probability of their own."""
+        """Names of the predictions: responses, or classes with their own probability."""
         if self.classes is None:
             return self.model.response_names
         return self.classes[1:] if len(self.classes) == 2 else self.classes
@@ -284,12 +284,12 @@ class Predictions:
         return "predicted" if self.classes is None else "probability of"
 
     def at(self, rows: np.ndarray) -> np.ndarray:
-        """(n, number of names) predictions."""
+        """Predictions at rows: (n, number of names)."""
         basis = self.model.basis(self.controls.design(rows))
         return predicted(self.model, self.classes, basis, self.controls.offset(rows))
 
     def bands(self, rows: np.ndarray, level: float) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-        """Ends of intervals by kind; none without a variance model, or around a generalised linear model."""
+        """Interval limits by kind; empty without a variance model and for generalised linear models."""
         model = self.model
         if model.glm is not None or self.classes is not None:
             return {}
@@ -315,7 +315,7 @@ class Predictions:
 
 
 def predicted(model, classes, basis: np.ndarray, offset: np.ndarray | None) -> np.ndarray:
-    """(n, m) predictions from the terms at rows and what a formula adds; shares of classes, if there are."""
+    """(n, m) predictions from the terms and the offset of a formula; class probabilities for classifiers."""
     coef = model.coef if model.glm is None else model.glm.coef
     with np.errstate(over="ignore", invalid="ignore"):
         eta = basis @ coef.reshape(len(coef), -1)

@@ -1,4 +1,4 @@
-"""The equation of a model in words and in mathematics (MathML, which browsers show without help)."""
+"""Equation of a model in words and as MathML, which browsers render natively."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..._utils.html import Html, escape, note
 from ..inspect.summary import anova_order, coef_matrix
 
 MOST = 60
-# Links as MathML of the mean, m standing for it.
+# Links as MathML functions of the mean m.
 LINKS = {
     "identity": "{m}",
     "logit": "<mi>log</mi><mfrac><mrow>{m}</mrow><mrow><mn>1</mn><mo>−</mo>{m}</mrow></mfrac>",
@@ -30,7 +30,7 @@ LINK_WORDS = {
 
 
 def words_html(model, classes=None) -> Html:
-    """Return a sentence for each term; `classes` are those of a classifier."""
+    """Return one sentence per term; `classes` are those of a classifier."""
     scale = _scale(model)
     parts = []
     for k, name in enumerate(model.response_names):
@@ -46,7 +46,7 @@ def words_html(model, classes=None) -> Html:
 
 
 def equation_html(model, classes=None) -> Html:
-    """Return a formula for each response; `classes` are those of a classifier."""
+    """Return one formula per response; `classes` are those of a classifier."""
     parts = []
     for k, name in enumerate(model.response_names):
         parts.append(
@@ -84,7 +84,7 @@ def _number(value: float) -> str:
 
 
 def _level(model, j: int) -> tuple[str, str] | None:
-    """Return the column and the level of which a predictor is the indicator."""
+    """Return column and level if a predictor is an indicator."""
     if model.columns is None or model.columns.sources[j].kind != "level":
         return None
     source = model.columns.sources[j]

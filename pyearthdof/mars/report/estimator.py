@@ -1,4 +1,4 @@
-"""The report of a fitted estimator: its settings, its training rows and other rows."""
+"""Report of a fitted estimator: settings, training rows and new rows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def write_report(
     estimator: MarsEstimator, path: Any, X: Any, y: Any, *, df: Any, level: float, title: str | None
 ) -> None:
-    """Write the page of `MarsEstimator.report`."""
+    """Write the HTML page of `MarsEstimator.report`."""
     level = check_level(level)
     if df is not None and not (isinstance(df, ShowsItself) and hasattr(df, "df")):
         raise InvalidInputError(
@@ -37,7 +37,7 @@ def write_report(
     new = None if X is None else _new_rows(estimator, X, y)
     if X is None and y is not None:
         raise InvalidInputError("y is given but X is None: it should be the rows of y")
-    with warnings.catch_warnings():  # the page says that an argument is a function
+    with warnings.catch_warnings():  # the page itself reports arguments that are functions
         warnings.simplefilter("ignore")
         file = estimator.to_json()
     rows = estimator._row_summary(whole=True)
@@ -92,7 +92,7 @@ def _new_rows(estimator: MarsEstimator, X: Any, y: Any) -> Rows:
 
 
 def _observed(estimator: MarsEstimator, y: Any, shape: Any) -> np.ndarray:
-    """Return the observed responses, shaped as the predictions."""
+    """Return the observed responses in the shape of the predictions."""
     names = getattr(estimator, "classes_", getattr(estimator, "levels_", None))
     is_factor = hasattr(estimator, "classes_") or isinstance(
         getattr(y, "dtype", None), pd.CategoricalDtype
@@ -121,7 +121,7 @@ def _is_right(estimator: MarsEstimator, fitted: np.ndarray, observed: np.ndarray
 
 
 def _rugs(estimator: MarsEstimator) -> dict[str, np.ndarray]:
-    """Training values of the numbers, by column, as far as they are known."""
+    """Training values of numeric columns, where available."""
     data: Any = estimator._data
     if data is None:
         return {}
@@ -135,7 +135,7 @@ def _rugs(estimator: MarsEstimator) -> dict[str, np.ndarray]:
 
 
 def _explored(model: MarsModel, rows: Any) -> np.ndarray | None:
-    """Rows for the explorer, where it takes the columns of the data."""
+    """Rows for the explorer, if its controls are the columns of the data."""
     try:
         controls = Controls.of(model)
         frame = rows

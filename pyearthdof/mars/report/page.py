@@ -1,4 +1,4 @@
-"""Self-contained HTML page of a fitted model."""
+"""Self-contained HTML report of a fitted model."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ NO_ROWS = (
 def page_html(model, about: About) -> str:
     """Return the page of a `MarsModel`.
 
-    Names, levels and whatever else comes from data or files is escaped. The one script that may run is the
-    page's own: its hash is in the policy of the page, which forbids everything from outside.
+    Names, levels and all other content from data or files are escaped. The content security policy of the
+    page blocks external resources, and allows only the page's own script, by its hash.
     """
     what = f"model of {', '.join(model.response_names)}"
     if about.classes is not None:
@@ -122,7 +122,7 @@ def _policy() -> str:
 
 
 def _inert(text: str) -> str:
-    """JSON that ends no element and begins none."""
+    """JSON that neither opens nor closes an HTML element."""
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
@@ -151,7 +151,7 @@ def _facts(model, about: About) -> Html:
 
 
 def _equation(model, about: About) -> Html:
-    """In words, in mathematics, and as a table with the hinges drawn."""
+    """Equation in words, as MathML, and as a table with plots of the hinges."""
     several = about.classes is not None and len(about.classes) > 2
     divided = note("The probabilities of the classes are divided by their sum.") if several else ""
     return Html(
@@ -235,7 +235,7 @@ def _selection(model, about: About) -> Html:
 
 
 def _cross_validation(model, about: About) -> Html:
-    """R's table, a row for each fold."""
+    """R's table, with one row per fold."""
     if about.cv is None:
         return note("The model was fitted without cross-validation (nfold).")
     frame = about.cv if len(about.cv) <= 31 else about.cv.iloc[[*range(30), -1]]
@@ -271,7 +271,7 @@ def _rows_section(model, about: About, names, rows: Rows | None) -> Html:
 
 
 def _degrees_of_freedom(model, about: About) -> Html:
-    """The count of MARS, and what its search really uses where that is known."""
+    """Nominal degrees of freedom of MARS and, if available, those measured for its search."""
     if model.is_merged:
         return Html(_measured_df(model))
     r, c = model.n_terms, model.penalty
@@ -398,7 +398,7 @@ def _charts(drawn: list[Html]) -> str:
 
 def _class_scores(rows: Rows) -> str:
     y, p = rows.observed, rows.predicted
-    assert y is not None  # or there is nothing to compare
+    assert y is not None  # required for a comparison
     if y.shape[1] == 1:
         y, p = np.column_stack([1 - y, y]), np.column_stack([1 - p, p])
     loss = float(-np.log(np.clip((p * y).sum(axis=1), 1e-15, 1.0)).mean())
@@ -438,7 +438,7 @@ MOST_ROWS = 500
 
 
 def explorer_data(predictions: Predictions, about: About) -> dict:
-    """The data for the script beside the model."""
+    """Data for the script in addition to the model."""
     rows = about.new.controls if about.new is not None else None
     return predictions.controls.to_dict() | {
         "classes": None if about.classes is None else list(about.classes),
@@ -452,7 +452,7 @@ def explorer_data(predictions: Predictions, about: About) -> dict:
 
 
 def explorer_html(predictions: Predictions, about: About) -> Html:
-    """Return the controls on one side, the prediction and its parts on the other."""
+    """Return the controls, next to the prediction and its parts."""
     controls = predictions.controls
     used = "".join(_control(k, controls.controls[k]) for k in controls.used)
     none = "" if used else "<p>The model is its intercept alone: nothing moves it.</p>"
@@ -492,7 +492,7 @@ def _tools(about: About) -> str:
 
 
 def _select(name: str, options, chosen=None) -> Html:
-    """Return a list of (value, text) pairs."""
+    """Return a drop-down list of (value, text) pairs."""
     each = "".join(
         f'<option value="{value}"{" selected" if value == chosen else ""}>{escape(text)}</option>'
         for value, text in options
@@ -549,7 +549,7 @@ def _results(predictions: Predictions, about: About) -> str:
 
 
 def _bar_row(name: str, row: str, value: str, bar: str) -> str:
-    """Return a name, and the places of its number and its bar."""
+    """Return a name with placeholders for its number and its bar."""
     return (
         f'<tr{row}><th scope="row">{escape(name)}</th><td class="number" id="{value}"></td>'
         f'<td><div class="bar"><i id="{bar}"></i></div></td></tr>'
@@ -598,7 +598,7 @@ def _contributions(predictions: Predictions) -> str:
 
 
 def _order(predictions: Predictions) -> list[int]:
-    """Positions of the terms, and of an offset behind them."""
+    """Positions of the terms, followed by that of an offset."""
     model = predictions.model
     order = anova_order(model.dirs[model.selected], model.cuts[model.selected])
     return order if predictions.controls.inputs.offset is None else [*order, model.n_terms]

@@ -9,7 +9,7 @@ from ..options import EarthOptions
 
 
 def r_code(model, about) -> str:
-    """Lines of R; what R does not have is said in a comment."""
+    """Return lines of R; features that R lacks are reported in a comment."""
     lines = ["# x is the matrix of predictors, y the response"]
     if model.formula is not None or _is_named(model, about):
         lines = ["# data is a data frame with the columns of the model"]
@@ -39,7 +39,7 @@ def r_code(model, about) -> str:
 
 
 def _allowed(model, options: EarthOptions) -> list[str]:
-    """The groups of columns that may interact, as a function of R."""
+    """R function that restricts interactions to the given groups of columns."""
     names = [
         f"c({', '.join(_text(model.feature_names[j]) for j in group)})"
         for group in options.interactions or ()
@@ -64,7 +64,7 @@ def _is_named(model, about) -> bool:
 
 
 def _columns(model, about) -> list[str]:
-    """Factors with the levels that the model knows."""
+    """Lines that convert factors, with the levels of the model."""
     lines = []
     for column in model.raw_columns:
         place = f"data[[{_text(column.name)}]]"

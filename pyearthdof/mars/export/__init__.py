@@ -1,1 +1,1 @@
-"""A fitted model in other languages."""
+"""Export of fitted models to other languages."""

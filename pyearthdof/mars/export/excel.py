@@ -1,4 +1,4 @@
-"""A model as formulas of a spreadsheet: each row has the predictors, and beside them what is computed."""
+"""Export of a model as spreadsheet formulas: each row contains the predictors and the computed cells."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..data.columns import Column, level_text
 from .inputs import TYPES, Inputs, coefficients, link_of, model_inputs, model_terms, summands
 from .links import render_mean
 
-LONGEST = 8192  # characters of a formula, the equals sign included
+LONGEST = 8192  # characters of a formula, including the equals sign
 MOST_COLUMNS, MOST_ROWS = 16_384, 1_048_576
 MOST_ARGUMENTS, LONGEST_TEXT = 250, 255
 
@@ -32,10 +32,10 @@ FUNCTIONS = {
 
 
 def excel_formulas(model, *, type: str = "response", row: int = 2) -> dict[str, tuple[str, str]]:
-    """Return the computed cells of a row, in their order: cell -> (heading, formula).
+    """Return the computed cells of a row in order: cell -> (heading, formula).
 
-    The predictors are in the columns from A on. Factors have a cell with the number of the level, and one for
-    each column of the terms; sums that are too long for a formula have cells of their own.
+    The predictors occupy the columns from A on. A factor has one cell for the number of the level and one for
+    each column of the terms; sums too long for one formula are split into several cells.
     """
     check_choice("type", type, TYPES)
     inputs = model_inputs(model)
@@ -64,7 +64,7 @@ def excel_formulas(model, *, type: str = "response", row: int = 2) -> dict[str, 
 
 
 def to_excel(model, path: Any = None, X: Any = None, *, type: str = "response") -> dict[str, str]:
-    """Write a model as formulas of a spreadsheet; arguments as in `Earth.to_excel`."""
+    """Write a model as spreadsheet formulas; arguments as in `Earth.to_excel`."""
     found = excel_formulas(model, type=type)
     if path is not None:
         from ..._utils.files import write_whole
@@ -75,7 +75,7 @@ def to_excel(model, path: Any = None, X: Any = None, *, type: str = "response") 
 
 @dataclass
 class _Cells:
-    """The computed cells of a row, to the right of `n_inputs` predictors."""
+    """Computed cells of a row, to the right of `n_inputs` predictors."""
 
     row: int
     n_inputs: int
@@ -98,7 +98,7 @@ class _Cells:
     def add_sum(
         self, heading: str, parts: Sequence[str], numbers: Sequence[str] = (), wrap: str = "{}"
     ) -> str:
-        """A sum, in cells of its own where it is too long for one; NA() unless `numbers` are numbers."""
+        """Add a sum, split into several cells if too long; NA() unless `numbers` are numeric."""
         if numbers:
             groups = [
                 numbers[k : k + MOST_ARGUMENTS] for k in range(0, len(numbers), MOST_ARGUMENTS)
@@ -115,7 +115,7 @@ class _Cells:
 
 
 def _joined(parts: Sequence[str], longest: int) -> Iterator[str]:
-    """Yield the parts of a sum in as few texts of at most this length as there can be."""
+    """Yield the parts of a sum as the fewest texts of at most this length."""
     text = parts[0]
     for part in parts[1:]:
         if len(text) + 1 + len(part) > longest:
@@ -135,7 +135,7 @@ def _address(column: int, row: int) -> str:
 
 
 def _number(value: float) -> str:
-    """With the 15 digits that Excel reads."""
+    """Format a number with the 15 digits that Excel reads."""
     return format(value, ".15g").upper() if math.isfinite(value) else "(9E+307*9)"
 
 
@@ -145,7 +145,7 @@ def _text(text: str) -> str:
 
 
 def _level_codes(cells: _Cells, model, inputs: Inputs, raw: Sequence[str]) -> dict[int, str]:
-    """Return a cell for each used factor: the number of its level, 0 for others, -1 where it is missing."""
+    """Add a cell per used factor: the number of its level, 0 for unknown levels, -1 if missing."""
     used = np.any(model.dirs[model.selected] != 0, axis=0)
     codes = {}
     for place, predictor in enumerate(inputs.predictors):
@@ -162,7 +162,7 @@ def _level_codes(cells: _Cells, model, inputs: Inputs, raw: Sequence[str]) -> di
 
 
 def _number_cells(inputs: Inputs, used: np.ndarray, raw: Sequence[str]) -> list[str]:
-    """Return the predictors without which there is no prediction: an empty cell would be 0."""
+    """Return the predictors required for a prediction: an empty cell would count as 0."""
     places = {f.predictor for f, is_used in zip(inputs.features, used, strict=True) if is_used}
     if inputs.offset is not None:
         places.add(inputs.offset)
@@ -203,7 +203,7 @@ def _hinge(column: str, direction: int, cut: float) -> str:
 
 
 def _workbook(model, X: Any, type: str) -> bytes:
-    """An .xlsx file: headings, and a row of cells for each row of X; of medians without X."""
+    """Return an .xlsx file: headings and one row per row of X, or a row of medians without X."""
     openpyxl = load_extra("openpyxl", "to_excel with a path")
     inputs = model_inputs(model)
     rows = [_typical(model, inputs)] if X is None else list(_rows(model, inputs, X))
@@ -234,7 +234,7 @@ def _workbook(model, X: Any, type: str) -> bytes:
 
 
 def _plain_cell(sheet: Any, value: Any) -> Any:
-    """Return a cell with a value; a text stays a text even if it begins like a formula."""
+    """Return a cell with a value; text is never interpreted as a formula."""
     if not isinstance(value, str):
         return value
     cell = load_extra("openpyxl.cell", "to_excel with a path").WriteOnlyCell(sheet, value)
@@ -243,7 +243,7 @@ def _plain_cell(sheet: Any, value: Any) -> Any:
 
 
 def _rows(model, inputs: Inputs, X: Any) -> Iterator[list]:
-    """Return the rows of X, checked as those of `predict`, in the columns that the formulas take."""
+    """Yield the rows of X, checked as in `predict`, in the columns of the formulas."""
     design = model.design(X)
     names = [predictor.name for predictor in inputs.predictors]
     if isinstance(X, pd.DataFrame) and set(names) <= set(map(str, X.columns)):
@@ -251,7 +251,7 @@ def _rows(model, inputs: Inputs, X: Any) -> Iterator[list]:
             _values(X.iloc[:, list(map(str, X.columns)).index(p.name)], p)
             for p in inputs.predictors
         ]
-    else:  # a matrix, or the columns of a formula that computes
+    else:  # a matrix, or the columns of a formula with transformations
         columns = [column.tolist() for column in design.T]
     return (list(row) for row in zip(*columns, strict=True))
 
@@ -265,7 +265,7 @@ def _values(series: pd.Series, predictor: Column) -> list:
 
 
 def _typical(model, inputs: Inputs) -> list:
-    """Medians and the most frequent levels of the training rows, where the model knows them."""
+    """Medians and most frequent levels of the training rows, where the model stores them."""
     known = {} if model.ranges is None else {c.name: c for c in model.ranges.columns}
     row: list[Any] = []
     for predictor in inputs.predictors:

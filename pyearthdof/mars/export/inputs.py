@@ -16,10 +16,10 @@ TYPES = ("response", "link", "earth")
 
 @dataclass(frozen=True)
 class Feature:
-    """A column that terms use, made of the predictor at a position.
+    """A column used by terms, derived from the predictor at a position.
 
-    `kind` is "number", the predictor itself, or `level` where it is missing; "level", 1 where it is `level`;
-    "contrast", its entry in the dictionary `level`; or "missing", 1 where it is missing.
+    `kind` is "number", the predictor itself, or `level` if missing; "level", the indicator of `level`;
+    "contrast", the entry in the dictionary `level`; or "missing", the indicator of missing values.
     """
 
     predictor: int
@@ -27,7 +27,7 @@ class Feature:
     level: str | float | dict[str, float] | None
 
     def entries(self, levels: Sequence[str]) -> list[float]:
-        """The value of the column at each level of its predictor; `None` among them is a missing value."""
+        """Values of the column at each level of its predictor; the level `None` is a missing value."""
         if self.kind == "missing":
             return [float(level is None) for level in levels]
         if isinstance(self.level, dict):
@@ -37,19 +37,19 @@ class Feature:
 
 @dataclass(frozen=True)
 class Inputs:
-    """The columns of the data, the columns of the terms, and the position of a column that is added."""
+    """Columns of the data, columns of the terms, and the position of an offset column."""
 
     predictors: tuple[Column, ...]
     features: tuple[Feature, ...]
     offset: int | None = None
 
     def levels(self, predictor: int) -> list:
-        """Levels of a predictor, `None` at the end where a value may be missing."""
+        """Levels of a predictor, followed by `None` if values may be missing."""
         column = self.predictors[predictor]
         return [*column.levels, *([] if column.fill is None or not column.levels else [None])]
 
     def columns(self, raw: Sequence, factor: Callable[[Any, Feature, Column], Any]) -> list:
-        """Return the columns of the terms: `raw` stands for the predictors, `factor` writes the others."""
+        """Return the columns of the terms: predictors from `raw`, others rendered by `factor`."""
         return [
             raw[f.predictor]
             if f.kind == "number" and f.level is None
@@ -59,10 +59,10 @@ class Inputs:
 
 
 def model_inputs(model) -> Inputs:
-    """Find the columns that an export of a model takes.
+    """Return the input columns of an exported model.
 
-    These are the raw columns wherever the terms use them as they are, or by level. A formula that
-    computes with them, as log(x) or a:b do, leaves the columns of R's model matrix.
+    These are the raw columns if the terms use them directly or by level. If the formula transforms
+    columns, as in log(x) or a:b, they are the columns of R's model matrix.
     """
     if model.formula is not None:
         return _of_formula(model)
@@ -107,12 +107,12 @@ def _of_formula(model) -> Inputs:
 
 
 def link_of(model, type: str) -> str:
-    """Return the link between the sums of terms and predictions of a type."""
+    """Return the link between the linear predictor and predictions of a type."""
     return model.glm.link if model.glm is not None and type == "response" else "identity"
 
 
 def coefficients(model, type: str, inputs: Inputs) -> list[np.ndarray]:
-    """Return the coefficients of each response; an offset is one more term, with the coefficient 1."""
+    """Return the coefficients of each response; an offset is an extra term with coefficient 1."""
     coef = model.coef if model.glm is None or type == "earth" else model.glm.coef
     coef = coef.reshape(len(coef), -1)
     if inputs.offset is not None:
@@ -121,7 +121,7 @@ def coefficients(model, type: str, inputs: Inputs) -> list[np.ndarray]:
 
 
 def products(dirs, cuts, columns: Sequence, hinge: Callable[[Any, int, float], Any]) -> list[list]:
-    """Return the factors of each term; `hinge` writes those that are not a column itself."""
+    """Return the factors of each term; `hinge` renders those that are not a plain column."""
     return [
         [
             columns[j] if row[j] == 2 else hinge(columns[j], int(row[j]), float(cut[j]))
@@ -132,14 +132,14 @@ def products(dirs, cuts, columns: Sequence, hinge: Callable[[Any, int, float], A
 
 
 def model_terms(model, inputs: Inputs, raw: Sequence, columns: Sequence, hinge) -> list[list]:
-    """Return the factors of the selected terms and of the offset; `raw` are the predictors as written."""
+    """Return the factors of the selected terms and of the offset; `raw` are the rendered predictors."""
     selected = model.selected
     terms = products(model.dirs[selected], model.cuts[selected], columns, hinge)
     return terms if inputs.offset is None else [*terms, [raw[inputs.offset]]]
 
 
 def summands(coef, terms, number=repr) -> list[str]:
-    """Coefficients times factors as text with their signs, the intercept first."""
+    """Signed coefficients times factors as text, the intercept first."""
     parts = [number(float(coef[0]))]
     for value, factors in zip(coef[1:].tolist(), terms[1:], strict=True):
         sign, size = ("-", -value) if value < 0 else ("+", value)
@@ -148,7 +148,7 @@ def summands(coef, terms, number=repr) -> list[str]:
 
 
 def distance(column: str, direction: int, cut: float) -> str:
-    """Return the inside of a hinge, without two minus signs in a row: they start a comment in SQL."""
+    """Return the argument of a hinge without consecutive minus signs, which start a comment in SQL."""
     if direction == -1:
         return f"{cut!r} - {column}"
     return f"{column} + {-cut!r}" if repr(cut).startswith("-") else f"{column} - {cut!r}"

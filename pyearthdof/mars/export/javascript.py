@@ -1,7 +1,7 @@
 """Export of a model as a self-contained JavaScript function.
 
-Numbers are written so that they come back to the last bit. Names and levels are written as JSON strings in
-ASCII without `<`, so that the source may stand in a page, whatever they are.
+Numbers are written with all digits and are read back exactly. Names and levels are written as ASCII JSON
+strings without `<`, so the source can be embedded in any HTML page.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ FUNCTIONS = {
 def to_javascript(model, name: str = "predict", *, type: str = "response") -> str:
     """Write a model as the source of a JavaScript function; arguments as in `Earth.to_javascript`.
 
-    It takes an object with a property for each column, `predict({"car speed": 25, kind: "low"})`, and
-    returns a number; an array where the model has several responses. A factor is given by level, as text,
-    and a truth value as such. A column that is missing or no number is a TypeError, an unknown level a
-    RangeError. The function uses nothing but JavaScript's own Math and may be pasted into a page.
+    The function takes an object with one property per column, `predict({"car speed": 25, kind: "low"})`, and
+    returns a number, or an array for several responses. Factors are passed by level, as text, and booleans
+    as such. A missing or non-numeric column raises a TypeError, an unknown level a RangeError. The function
+    depends only on JavaScript's Math and can be pasted into a page.
     """
     if type not in JAVASCRIPT_TYPES:
         raise InvalidInputError(
@@ -92,10 +92,10 @@ def _number(value: float) -> str:
 
 @cache
 def _helpers() -> dict[str, str]:
-    """The functions that models need, by the first name that each defines.
+    """Helper functions of the generated code, by the first name that each defines.
 
-    R's as.character of a number, in the one of levels, has 15 digits; JavaScript's exponents have no leading
-    zero.
+    The helper for levels formats numbers like R's as.character, with 15 digits; JavaScript's exponents have
+    no leading zero.
     """
     text = files(__package__).joinpath("helpers.js").read_text(encoding="utf-8")
     blocks = text.rstrip().split("\n\n")
@@ -118,7 +118,7 @@ def _check_name(name) -> None:
 
 
 def _quoted(text: str) -> str:
-    """Return a string for JavaScript that is ASCII and ends no script of a page."""
+    """Return an ASCII string for JavaScript that cannot close a script element."""
     return json.dumps(text).replace("<", "\\u003c").replace(">", "\\u003e")
 
 
@@ -138,7 +138,7 @@ def _input(position: int, predictor) -> str:
 
 
 def _entry(source: str, feature, predictor) -> str:
-    """Return the value of a factor's column at the position of a level; a truth value is one already."""
+    """Return the value of a factor's column at the position of a level; booleans are used directly."""
     if feature.kind == "missing":
         return f"({source} === null ? 1.0 : 0.0)"
     if feature.kind == "number":
@@ -181,7 +181,7 @@ def _contributions(model, inputs: Inputs, columns, terms, type: str) -> list[str
 
 
 def _probabilities(model, inputs: Inputs, columns, terms, type: str) -> list[str]:
-    """As `EarthClassifier.predict_proba`."""
+    """Lines that compute `EarthClassifier.predict_proba`."""
     *steps, last = "\n".join(_predictions(model, inputs, columns, terms, "response")).split(
         "return "
     )
@@ -196,7 +196,7 @@ def _probabilities(model, inputs: Inputs, columns, terms, type: str) -> list[str
 
 
 def _deviation(model, inputs: Inputs, columns, terms, type: str) -> list[str]:
-    """As `VarianceModel.sd`."""
+    """Lines that compute `VarianceModel.sd`."""
     variance, steps = model.varmod, []
     if variance.method in ON_FIT:
         steps.append(f"const fit = {_sum(coefficients(model, 'earth', inputs)[0], terms)};")
@@ -221,7 +221,7 @@ _RESULTS = {"terms": _contributions, "proba": _probabilities, "sd": _deviation}
 
 
 def _needed(inputs: Inputs, result: list[str]) -> list[str]:
-    """The functions that this model needs."""
+    """Return the helper functions used by this model."""
     kinds = {predictor.kind for predictor in inputs.predictors}
     needed = {
         "value": True,

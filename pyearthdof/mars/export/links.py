@@ -17,8 +17,8 @@ from scipy.special import erfcx
 
 from ..components.glm import CAUCHIT, EPSILON, PROBIT
 
-# With R's limits in `where`, `clip`, `least` and `most`, whose last or first argument is the plain formula.
-# `where` chooses the plain formula for NaN.
+# R's limits are in `where`, `clip`, `least` and `most`, whose last or first argument is the plain formula.
+# `where` selects the plain formula for NaN.
 MEANS = {
     "identity": "eta",
     "logit": "1 / (1 + where(eta > 30, EPSILON, where(eta < -30, 1 / EPSILON, exp(-eta))))",
@@ -33,17 +33,17 @@ MEANS = {
 }
 CONSTANTS = {
     "EPSILON": float(EPSILON), "PROBIT": PROBIT, "CAUCHIT": CAUCHIT, "pi": math.pi, "inf": math.inf,
-    "LARGEST": math.log(np.finfo(float).max),  # beyond, exp is infinite and math.exp an error
+    "LARGEST": math.log(np.finfo(float).max),  # above it, exp is infinite and math.exp raises
 }  # fmt: skip
 
 
 def render_mean(
     link: str, eta: Any, number: Callable[[float], Any], functions: Mapping[str, Any]
 ) -> Any:
-    """Write the mean as a function of the linear predictor `eta`, as the target language writes it.
+    """Write the mean as a function of the linear predictor `eta` in the target language.
 
-    `number` writes a number. `functions` are callables, or templates of text, for the functions of `MEANS`
-    and for Python's operators by the names of `ast`, such as "Add".
+    `number` renders a number. `functions` contains callables or text templates for the functions of `MEANS`
+    and for Python's operators, by the names of `ast`, such as "Add".
     """
 
     def call(name: str, *arguments) -> Any:
@@ -73,14 +73,14 @@ def render_mean(
 
 # Functions that JavaScript and ONNX lack in double precision, as Chebyshev series. The coefficients are
 # computed from scipy's functions.
-NORMAL_SCALE = 3.75  # z from 0 on is t = (z - 3.75) / (z + 3.75), from -1 to 1
+NORMAL_SCALE = 3.75  # maps z >= 0 to t = (z - 3.75) / (z + 3.75) in [-1, 1)
 NORMAL_TOP = (6 - NORMAL_SCALE) / (6 + NORMAL_SCALE)
 NORMAL_STRETCH = 2 / (NORMAL_TOP + 1)
 
 
 @cache
 def normal_series() -> tuple[float, ...]:
-    """exp(z^2) erfc(z), z from 0 to 6, in t = (z - 3.75) / (z + 3.75)."""
+    """Series of exp(z^2) erfc(z), z from 0 to 6, in t = (z - 3.75) / (z + 3.75)."""
 
     def function(u):  # from [-1, 1] to [-1, top]
         t = -1 + (u + 1) * (NORMAL_TOP + 1) / 2
@@ -91,7 +91,7 @@ def normal_series() -> tuple[float, ...]:
 
 @cache
 def arc_series() -> tuple[float, ...]:
-    """atan(x) / x, x from -1 to 1, in 2 x^2 - 1."""
+    """Series of atan(x) / x, x from -1 to 1, in 2 x^2 - 1."""
 
     def function(u):
         x = np.sqrt((u + 1) / 2)
@@ -102,7 +102,7 @@ def arc_series() -> tuple[float, ...]:
 
 @cache
 def decay_series() -> tuple[float, ...]:
-    """(1 - exp(-v)) / v, v from 0 to 1, in 2 v - 1."""
+    """Series of (1 - exp(-v)) / v, v from 0 to 1, in 2 v - 1."""
 
     def function(u):
         v = (u + 1) / 2

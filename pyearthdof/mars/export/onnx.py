@@ -1,7 +1,7 @@
 """Export of a model as an ONNX graph in double precision, with hinges as ReLU.
 
-Only operators are used that onnxruntime has for doubles; what it lacks (erf, atan, expm1) is a Chebyshev
-series.
+The graph uses only operators that onnxruntime implements for doubles; missing ones (erf, atan, expm1) are
+Chebyshev series.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ OPSET, OPSET_ML, IR_VERSION = 17, 3, 8  # since 2022: onnx 1.12, onnxruntime 1.1
 def to_onnx(
     model, *, type: str = "response", classes: np.ndarray | None = None, threshold: float = 0.5
 ):
-    """Write a model as an ONNX graph, an `onnx.ModelProto`; needs the extra `pyearthdof[onnx]`.
+    """Convert a model to an ONNX graph, an `onnx.ModelProto`; requires the extra `pyearthdof[onnx]`.
 
-    A model of numbers alone has one input, `X`, doubles of the shape (n, p). One with factors, or with an
-    offset, has an input of the shape (n, 1) for each column, by the name of the column: doubles, truth
-    values, or texts for a factor (its levels as text, also where they are numbers). A row with NaN or with a
-    level that the model does not know gives NaN: a graph cannot refuse it.
+    A model of numeric columns has one input, `X`, doubles of shape (n, p). A model with factors or an offset
+    has one input of shape (n, 1) per column, with the name of the column: doubles, booleans, or strings for
+    a factor (levels as strings, even if they are numbers). A row with NaN or an unknown level gives NaN,
+    because a graph cannot raise errors.
 
-    The output is `prediction`, doubles of the shape (n, m). With `classes` (texts, whole numbers or truth
-    values) there are two, as of other classifiers: `label`, (n,), and `probabilities`, (n, n_classes); a row
-    that cannot be computed has the first class. Of two classes, the second is taken above `threshold`.
+    The output is `prediction`, doubles of shape (n, m). With `classes` (strings, integers or booleans), the
+    outputs are `label`, (n,), and `probabilities`, (n, n_classes), as for other classifiers; a row with NaN
+    gets the first class. With two classes, the second is predicted above `threshold`.
     """
     if type not in TYPES:
         raise refusal("type", type, f"one of {', '.join(TYPES)}")
@@ -61,9 +61,9 @@ def to_onnx(
 
 @dataclass
 class _Graph:
-    """Nodes and constants while they are collected; what is added is referred to by its name.
+    """Builder that collects nodes and constants, which are referred to by name.
 
-    `taken` are the names of the columns, which nothing else may have.
+    `taken` contains the column names, which are reserved.
     """
 
     onnx: Any
@@ -74,7 +74,7 @@ class _Graph:
     outputs: list = field(default_factory=list)
 
     def add(self, operator: str, inputs: Sequence[str], domain: str = "", **attributes) -> str:
-        """Return a node, its one output."""
+        """Add a node; return the name of its single output."""
         name = self._free(f"_v{len(self.nodes)}")
         make = self.onnx.helper.make_node
         self.nodes.append(make(operator, list(inputs), [name], domain=domain, **attributes))
@@ -132,7 +132,7 @@ class _Graph:
         return made
 
     def series(self, t: str, coefficients: Sequence[float]) -> str:
-        """Return a Chebyshev series at t, by Clenshaw's recurrence."""
+        """Evaluate a Chebyshev series at t by Clenshaw's recurrence."""
         twice = self.add("Mul", [t, self.constant(2.0)])
         first = self.add("Mul", [t, self.constant(0.0)])
         second = first
@@ -143,14 +143,14 @@ class _Graph:
         return self.add("Add", [last, self.constant(coefficients[0])])
 
     def clip(self, value: str, low: float, high: float) -> str:
-        """NaN stays NaN, for which the operator Clip has no rule."""
+        """Clip with NaN preserved, which the operator Clip does not specify."""
         high_, low_ = self.constant(high), self.constant(low)
         value = self.add("Where", [self.add("Greater", [value, high_]), high_, value])
         return self.add("Where", [self.add("Less", [value, low_]), low_, value])
 
 
 def _features(graph: _Graph, model, inputs: Inputs) -> tuple[str, str | None]:
-    """Return the matrix of `feature_names`, and the column that is added."""
+    """Return the matrix of `feature_names`, and the offset column."""
     numbers = all(p.kind == "number" and p.fill is None for p in inputs.predictors)
     if numbers and inputs.offset is None and len(inputs.predictors) == len(inputs.features):
         return graph.input("X", "double", len(inputs.predictors)), None
@@ -169,7 +169,7 @@ def _block(graph: _Graph, inputs: Inputs, place: int) -> str:
     predictor, kinds = inputs.predictors[place], {"number": "double", "logical": "flag"}
     kind = kinds.get(predictor.kind, "text")
     if predictor.kind == "logical" and predictor.fill is not None:
-        kind = "text"  # a truth value cannot be missing: "TRUE", "FALSE" or ""
+        kind = "text"  # a boolean cannot be missing: "TRUE", "FALSE" or ""
     value = graph.input(predictor.name, kind, 1)
     if predictor.kind == "number" and predictor.fill is None:
         return value
@@ -186,13 +186,15 @@ def _block(graph: _Graph, inputs: Inputs, place: int) -> str:
         values_int64s=list(range(len(levels))), default_int64=len(levels),
     )  # fmt: skip
     columns = [feature.entries(levels) for feature in inputs.features if feature.predictor == place]
-    table = np.vstack([np.array(columns).T, np.full(len(columns), np.nan)])  # the last row: unknown
+    table = np.vstack(
+        [np.array(columns).T, np.full(len(columns), np.nan)]
+    )  # last row: unknown level
     rows = graph.add("Gather", [graph.constant(table), code], axis=0)
     return graph.add("Reshape", [rows, graph.constant([-1, len(columns)], np.int64)])
 
 
 def _linear_predictor(graph: _Graph, model, inputs: Inputs, type, features, offset) -> str:
-    """Terms times coefficients: products of hinges, each computed once."""
+    """Sum of terms times coefficients; each product of hinges is computed once."""
     cuts, dirs = model.cuts[model.selected], model.dirs[model.selected]
     terms = products(dirs, cuts, range(dirs.shape[1]), lambda *hinge: hinge)
     hinges = sorted({f for factors in terms for f in factors if isinstance(f, tuple)})
@@ -202,10 +204,10 @@ def _linear_predictor(graph: _Graph, model, inputs: Inputs, type, features, offs
     def gathered(values: str, columns) -> str:
         return graph.add("Gather", [values, graph.constant(columns, np.int64)], axis=1)
 
-    # 0 where all used columns are numbers, else NaN: ReLU may forget a NaN
+    # 0 if all used columns are finite, otherwise NaN, which ReLU may drop
     zeros = graph.add("Mul", [gathered(features, used or [0]), graph.constant(0.0)])
     zero = graph.add("ReduceSum", [zeros, graph.constant([1], np.int64)], keepdims=1)
-    if not used:  # the intercept alone does not depend on any column
+    if not used:  # an intercept-only model depends on no column
         zero = graph.add("Where", [graph.add("IsNaN", [zero]), graph.constant(0.0), zero])
     one = graph.add("Add", [zero, graph.constant(1.0)])
     factors = [one]
@@ -219,7 +221,7 @@ def _linear_predictor(graph: _Graph, model, inputs: Inputs, type, features, offs
     pool = graph.add("Concat", factors, axis=1)
     places = {factor: 1 + k for k, factor in enumerate([*hinges, *linear])}
     basis = one
-    for k in range(max(map(len, terms))):  # the column of ones where a term has fewer factors
+    for k in range(max(map(len, terms))):  # the column of ones pads terms with fewer factors
         part = gathered(pool, [places[f[k]] if k < len(f) else 0 for f in terms])
         basis = part if k == 0 else graph.add("Mul", [basis, part])
     coef = np.column_stack(coefficients(model, type, inputs))[: len(dirs)]
@@ -230,7 +232,7 @@ def _linear_predictor(graph: _Graph, model, inputs: Inputs, type, features, offs
 def _classify(
     graph: _Graph, values: str, n_resp: int, classes: np.ndarray, threshold: float
 ) -> None:
-    """Labels and probabilities, as `EarthClassifier` predicts them."""
+    """Add labels and probabilities as predicted by `EarthClassifier`."""
     raw = graph.clip(values, 0.0, 1.0)
     if n_resp == 1:
         rest = graph.add("Sub", [graph.constant(1.0), raw])
@@ -260,7 +262,7 @@ def _classify(
 
 
 def _functions(graph: _Graph) -> dict[str, Any]:
-    """Return the functions of the means as nodes; all of them keep NaN."""
+    """Return the functions of the means as nodes; all propagate NaN."""
 
     def node(operator: str):
         return lambda *inputs: graph.add(operator, inputs)

@@ -14,7 +14,7 @@ from ...exceptions import InvalidInputError
 from .inputs import TYPES, coefficients, distance, link_of, model_inputs, model_terms, summands
 from .links import render_mean
 
-# Names that the written functions use themselves, and the one that nothing may have.
+# Names used by the generated functions, and a reserved one.
 TAKEN = {
     "ValueError", "__debug__", "abs", "bool", "float", "format", "hasattr", "isinstance", "level_text",
     "math", "max", "min", "repr", "str",
@@ -40,12 +40,11 @@ def level_text(level):
 def to_python(model, name: str = "predict", *, type: str = "response") -> str:
     """Write a model as the source of a plain Python function; arguments as in `Earth.to_python`.
 
-    The function takes one number for each predictor, in the order of the training columns or by
-    keyword, and returns a number; a tuple where the model has several responses. Its doc string says
-    which argument stands for which column. Factors are given by level, as text or in the type of the
-    categories, and booleans as such; an unknown level is a ValueError. It imports nothing but `math`, and
-    that only for some links. A model from a formula that computes, as in log(x), takes the columns of R's
-    model matrix.
+    The function takes one number per predictor, in the order of the training columns or by keyword, and
+    returns a number, or a tuple for several responses. Its doc string maps arguments to columns. Factors are
+    passed by level, as text or in the type of the categories, and booleans as such; an unknown level raises
+    a ValueError. The function imports at most `math`, required by some links. If the formula of the model
+    transforms columns, as in log(x), the arguments are the columns of R's model matrix.
     """
     check_choice("type", type, TYPES)
     _check_function_name(name)
@@ -83,7 +82,7 @@ def _check_function_name(name) -> None:
 
 
 def _hinge(column: str, direction: int, cut: float) -> str:
-    return f"max({distance(column, direction, cut)}, 0.0)"  # in this order NaN stays NaN
+    return f"max({distance(column, direction, cut)}, 0.0)"  # this order propagates NaN
 
 
 def _sum(parts: list[str]) -> str:
@@ -109,7 +108,7 @@ def _return(sums, link) -> list[str]:
 
 
 def _check(argument, predictor) -> list[str]:
-    """Lines that refuse an unknown level."""
+    """Lines that reject an unknown level."""
     if not predictor.levels:
         return []
     logical = predictor.kind == "logical"
@@ -145,7 +144,7 @@ def _level(argument, feature, predictor) -> str:
 
 
 def _identifiers(names) -> list[str]:
-    """Different Python identifiers that resemble the names."""
+    """Distinct Python identifiers derived from the names."""
     found: list[str] = []
     for name in names:
         base = re.sub(r"\W", "_", unicodedata.normalize("NFKC", name))

@@ -18,14 +18,14 @@ FUNCTIONS = {
 
 
 def to_sql(model, *, type: str = "response", dialect: str = "ansi") -> str | list[str]:
-    """Write a model as an expression for SQL's SELECT; arguments as in `Earth.to_sql`.
+    """Write a model as an expression for an SQL SELECT; arguments as in `Earth.to_sql`.
 
-    Everything is standard SQL: CASE, and EXP, POWER or SQRT for the means of a GLM part; there is no function
-    for the means of the links probit and cauchit. A row with a NULL or an unknown level gives NULL.
-    Coefficients are approximate numbers (2.5e0), so that integer columns are not multiplied as decimals,
-    which overflow in some databases. The dialect "ansi" writes "name" and 'it''s' for SQLite, DuckDB,
-    PostgreSQL, Snowflake and Oracle; "mysql" writes `name` and escapes with a backslash for MySQL, MariaDB,
-    BigQuery and Spark.
+    The expression is standard SQL: CASE, and EXP, POWER or SQRT for the means of a GLM part; SQL has no
+    function for the links probit and cauchit. A row with a NULL or an unknown level gives NULL.
+    Coefficients are written as approximate numbers (2.5e0), because products of integer columns and decimals
+    overflow in some databases. The dialect "ansi" writes "name" and 'it''s' for SQLite, DuckDB, PostgreSQL,
+    Snowflake and Oracle; "mysql" writes `name` and escapes with a backslash for MySQL, MariaDB, BigQuery
+    and Spark.
     """
     check_choice("type", type, TYPES)
     check_choice("dialect", dialect, DIALECTS)
@@ -47,7 +47,7 @@ def to_sql(model, *, type: str = "response", dialect: str = "ansi") -> str | lis
 
 
 def _double(value: float) -> str:
-    """Return an approximate number, which has an exponent; one without it is a decimal."""
+    """Return an approximate number with an exponent; without one it would be a decimal."""
     text = repr(value)
     return text if "e" in text else f"{text}e0"
 

@@ -14,9 +14,9 @@ from .links import render_mean
 def to_sympy(model, *, type: str = "response"):
     """Write a model as a sympy expression; a list of them for several responses.
 
-    Its symbols are real and have the names of `model.feature_names`: a factor enters by its indicator
-    columns, 0 or 1. Means of a GLM part come without the limits at which R cuts them off. The model of the
-    example of `to_sql` is -0.81*Max(0, 16.0 - speed) + 2.32*Max(0, speed - 16.0) + 10.9.
+    The symbols are real and named as in `model.feature_names`; factors enter as indicator columns, 0 or 1.
+    Means of a GLM part omit the limits at which R truncates them. The model in the example of `to_sql`
+    becomes -0.81*Max(0, 16.0 - speed) + 2.32*Max(0, speed - 16.0) + 10.9.
     """
     check_choice("type", type, TYPES)
     sympy = load_extra("sympy", "to_sympy")

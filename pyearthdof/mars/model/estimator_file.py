@@ -1,6 +1,6 @@
 """JSON file of a fitted estimator: its model and attributes, without the training rows.
 
-The file is that of `MarsModel.save` with one more entry, `estimator`, so that each reads the other's.
+The file is that of `MarsModel.save` with an additional entry, `estimator`; each class reads both files.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from ..options import GLM_FAMILIES, OPTIONS
 from .mars_model import MarsModel, only_models
 
 CLASSIFIER = "EarthClassifier"
-FIRST_ROWS = 30  # the summary prints the weights and offsets of the first rows
+FIRST_ROWS = 30  # rows whose weights and offsets the summary prints
 _TIMES = r"(datetime64|timedelta64)\[(Y|M|W|D|h|m|s|ms|us|ns)\]"
 _NUMBERS = r"u?int(8|16|32|64)|float(16|32|64)|bool"
 
 
 @dataclass(frozen=True, eq=False)
 class RowSummary:
-    """Statistics of the training rows that are saved with an estimator, as far as they are known."""
+    """Statistics of the training rows saved with an estimator, if available."""
 
     anova: pd.DataFrame | None = None
     importances: np.ndarray | None = None
@@ -40,10 +40,10 @@ class RowSummary:
 
 @dataclass(frozen=True, eq=False)
 class EstimatorFile:
-    """The entries of a file: the model, and the fitted attributes of these names."""
+    """Entries of a file: the model, and the fitted attributes with these names."""
 
     model: MarsModel
-    kind: str | None = None  # the name of the estimator's class; None for a file of a model alone
+    kind: str | None = None  # class name of the estimator; None for a file with a model only
     params: Mapping[str, Any] = field(default_factory=dict)
     feature_names_in: tuple[str, ...] | None = None
     classes: np.ndarray | None = None
@@ -54,7 +54,7 @@ class EstimatorFile:
     mda_gcv: float | None = None
 
     def to_json(self) -> str:
-        """Return the text of the file; every number survives to the last bit."""
+        """Return the text of the file; numbers are stored exactly."""
         rows = self.rows
         tables = {k: table for k, table in self.cv_tables.items() if k != "oof_fit"}
         entries: dict[str, Any] = {
@@ -78,7 +78,7 @@ class EstimatorFile:
 
     @classmethod
     def from_json(cls, text: str) -> EstimatorFile:
-        """Read the text of a file; it is parsed once, and anything inconsistent is refused by name."""
+        """Read the text of a file; errors name inconsistent entries."""
         with only_models(text):
             entries = saved.read_json(text)
             model = MarsModel.from_dict(entries)
@@ -113,7 +113,7 @@ def _read_params(name: str, value: Any) -> dict[str, Any]:
 
 
 def _with_keys(name: str, value: Any) -> Any:
-    """Return a dictionary whose keys `_plain_params` has written beside its values, or the value itself."""
+    """Return the dictionary of keys and values stored by `_plain_params`, or the value itself."""
     if not isinstance(value, Mapping) or set(value) != {"keys", "values"}:
         return value
     keys, values = value["keys"], value["values"]
@@ -162,7 +162,7 @@ def _check_file(file: EstimatorFile) -> None:
 
 
 def _params_of(model: MarsModel) -> dict[str, Any]:
-    """Return the arguments that a model alone knows: its settings."""
+    """Return the constructor arguments stored in a model: its settings."""
     params: dict[str, Any] = {
         name: getattr(model, name) for name in ("degree", "penalty", "nk", "thresh", "pmethod")
     }
@@ -176,7 +176,7 @@ def _params_of(model: MarsModel) -> dict[str, Any]:
 
 
 def _plain_params(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of an estimator; a function or a generator is left out, with a warning."""
+    """Return the arguments of an estimator; functions and generators are dropped with a warning."""
     found = {}
     for name, value in params.items():
         if callable(value) or isinstance(value, (np.random.RandomState, np.random.Generator)):
@@ -199,13 +199,13 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_plain(v) for v in value]
     if isinstance(value, Mapping) and not all(isinstance(key, str) for key in value):
-        # such as monotone={0: 1}: a name in JSON is always a text
+        # such as monotone={0: 1}: JSON names are always strings
         return {"keys": _plain(list(value)), "values": _plain(list(value.values()))}
     return saved.plain(value)
 
 
 def check_params(known: Collection[str], params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of an estimator; unknown names and values that are not allowed are refused."""
+    """Return the arguments of an estimator; reject unknown names and invalid values."""
     odd = sorted(set(params) - set(known))
     if odd:
         raise InvalidInputError(f"estimator.params has {odd[0][:40]!r}, which is no argument")
@@ -216,7 +216,7 @@ def check_params(known: Collection[str], params: Mapping[str, Any]) -> dict[str,
 
 
 def _plain_classes(classes: np.ndarray | None) -> dict[str, Any] | None:
-    """Classes with the name of their type; dates as whole numbers of its unit."""
+    """Classes with the name of their type; dates as integers in its unit."""
     if classes is None:
         return None
     dtype = classes.dtype
@@ -226,7 +226,7 @@ def _plain_classes(classes: np.ndarray | None) -> dict[str, Any] | None:
 
 
 def _read_classes(name: str, entries: Any) -> np.ndarray:
-    """Read the result of `_plain_classes`; anything else is refused."""
+    """Read the result of `_plain_classes`; reject anything else."""
     if not isinstance(entries, Mapping) or set(entries) != {"type", "values"}:
         raise InvalidInputError(f"{name} should have exactly type and values")
     kind, values = saved.read_text(name, entries["type"]), entries["values"]
@@ -258,7 +258,7 @@ def _integers(name: str, values: list[Any], kind: str) -> np.ndarray:
 
 
 def _plain_frame(frame: pd.DataFrame | None) -> dict[str, Any] | None:
-    """Return a table of numbers with the names of its rows and columns."""
+    """Return a table of numbers with row and column names."""
     if frame is None:
         return None
     return {
@@ -272,7 +272,7 @@ def _plain_frame(frame: pd.DataFrame | None) -> dict[str, Any] | None:
 
 
 def _read_frame(name: str, entries: Any) -> pd.DataFrame | None:
-    """Read the result of `_plain_frame`; anything else is refused."""
+    """Read the result of `_plain_frame`; reject anything else."""
     if entries is None:
         return None
     if not isinstance(entries, Mapping) or set(entries) != {
@@ -297,7 +297,7 @@ def _read_frame(name: str, entries: Any) -> pd.DataFrame | None:
     return frame
 
 
-# One reader for each entry; files of earlier versions lack those in SOMETIMES.
+# One reader per entry; files of earlier versions lack those in SOMETIMES.
 READERS: dict[str, Callable[[str, Any], Any]] = {
     "class": lambda name, value: str(value)[:40],
     "params": _read_params,

@@ -1,4 +1,4 @@
-"""A fit: the model, and the quantities of its training rows."""
+"""Result of a fit: the model and quantities of its training rows."""
 
 from __future__ import annotations
 
@@ -14,19 +14,17 @@ from .mars_model import MarsModel
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """A fitted model and its training rows, as an engine returns them."""
+    """Fitted model and quantities of its training rows, as returned by an engine."""
 
     model: MarsModel
     bx: np.ndarray  # (n, n_terms)
     fitted: np.ndarray  # (n,) or (n, m)
-    residuals: np.ndarray  # of the regression: y - fitted may round to 0 where they are not
+    residuals: np.ndarray  # of the regression; y - fitted may be rounded to 0
     leverages: np.ndarray | None = None
-    r_object: bytes | None = None  # the object of R's earth, serialised, if R fitted it
-    cv: Mapping[str, Any] | None = (
-        None  # R's tables, as describe.cv in r_scripts/earth.R names them
-    )
+    r_object: bytes | None = None  # serialised object of R's earth, if fitted by R
+    cv: Mapping[str, Any] | None = None  # R's tables, named as in describe.cv in r_scripts/earth.R
     sd: np.ndarray | None = None  # standard deviations of an observation by the variance model
     varmod_errors: VarianceErrors | None = None
     glm_y: np.ndarray | None = None  # responses of a glm; fitted + residuals would round them
-    weights: np.ndarray | None = None  # times the numbers of trials of a binomial model
-    weights_kept: np.ndarray | None = None  # the case weights that R keeps, as they were given
+    weights: np.ndarray | None = None  # multiplied by the numbers of trials for a binomial model
+    weights_kept: np.ndarray | None = None  # case weights as given, which R keeps

@@ -1,4 +1,4 @@
-"""Intervals of a fitted estimator, by its variance model."""
+"""Prediction and confidence intervals of a fitted estimator, from its variance model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..options import VARMODS_ONLY_R
 from .fit import Fit
 from .mars_model import TYPES, MarsModel, interval_frame
 
-ByR = Callable[[str, float], np.ndarray]  # R's own predict, for a kind of interval and a level
+ByR = Callable[[str, float], np.ndarray]  # R's own predict for a kind of interval and a level
 
 
 def interval_table(
@@ -24,7 +24,7 @@ def interval_table(
     """Intervals at new rows, or at the training rows of `fit()` if `new` is None."""
     if model.selection is not None:
         return model.predict_interval(new, level, kind)
-    if model.varmod is None:  # a gam, which only R has
+    if model.varmod is None:  # a gam, available only in R
         if kind == "confidence" and new is not None:
             raise InvalidInputError(
                 f"X should be None for confidence intervals with varmod_method={method!r}"
@@ -42,7 +42,7 @@ def interval_table(
 def standard_deviations(
     model: MarsModel, fit: Callable[[], Fit], new: Any, by_r: ByR
 ) -> np.ndarray:
-    """Of new observations, at new rows or at the training rows."""
+    """Standard deviations of new observations, at new rows or at the training rows."""
     if model.selection is not None:
         return model.predict_sd(new)
     if model.varmod is None:
@@ -55,7 +55,7 @@ def standard_deviations(
 
 
 def check_variance_model(model: MarsModel, method: str, type: str, *, has_r_object: bool) -> None:
-    """Reject intervals without a variance model, or of a generalised linear model's means."""
+    """Reject intervals without a variance model, or for means of a generalised linear model."""
     if model.selection is not None:
         _check_selection(model)
         check_choice("type", type, TYPES)
@@ -78,7 +78,7 @@ def check_variance_model(model: MarsModel, method: str, type: str, *, has_r_obje
 
 
 def _check_selection(model: MarsModel) -> None:
-    """Reject intervals of a model of AutoEarth that has none."""
+    """Reject intervals if the model of AutoEarth has no noise model."""
     assert model.selection is not None
     if model.selection.noise is None:
         kind = "of several responses" if model.glm is None else "that is a generalised linear model"
@@ -88,7 +88,7 @@ def _check_selection(model: MarsModel) -> None:
 
 
 def _sd_of_predictions(cv_tables: Mapping[str, pd.DataFrame]) -> np.ndarray:
-    """Of the training rows, over the repetitions of cross-validation."""
+    """Standard deviations at the training rows over the repetitions of cross-validation."""
     table = cv_tables.get("oof_fit")
     if table is None:
         raise InvalidInputError(

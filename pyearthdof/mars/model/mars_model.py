@@ -1,6 +1,6 @@
-"""A fitted MARS model in plain numpy: predict, basis, text, JSON, without R.
+"""Fitted MARS model in plain numpy: predict, basis, text and JSON without R.
 
-A term is a product over predictors. `dirs[t, j]` is the way predictor j enters term t: 0 not at all,
+A term is a product over predictors. `dirs[t, j]` encodes how predictor j enters term t: 0 not at all,
 2 linearly, 1 as h(x - cut), -1 as h(cut - x), with h(z) = max(0, z) and the cut in `cuts[t, j]`.
 """
 
@@ -38,13 +38,13 @@ if TYPE_CHECKING:
 FORMAT = "pyearthdof.MarsModel"
 FORMAT_VERSION = 1
 TYPES = ("response", "link", "earth")
-LARGEST = 1e300  # a number beyond makes predictions infinite
+LARGEST = 1e300  # larger numbers make predictions infinite
 KINDS = ("prediction", "confidence")
 LATER = {
     "varmod": None,
     "ranges": None,
     "selection": None,
-}  # what files of earlier releases do not have
+}  # fields missing in files of earlier releases
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +168,7 @@ class MarsModel:
         check_choice("type", type, TYPES)
         offset = self.offset(X)
         glm = None if type == "earth" else self.glm
-        with np.errstate(over="ignore", invalid="ignore"):  # what is too large is infinite, as in R
+        with np.errstate(over="ignore", invalid="ignore"):  # overflows are infinite, as in R
             eta = _shifted(self.basis(X) @ (self.coef if glm is None else glm.coef), offset)
         return eta if glm is None or type == "link" else glm.response(eta)
 
@@ -185,7 +185,7 @@ class MarsModel:
         for k, (name, column) in enumerate(columns):
             used = np.flatnonzero(dirs[:, column])
             found[:, k] = term_slopes(design, dirs[used], cuts[used], column) @ coef[used]
-            if self.columns is not None:  # with missing="indicator" the value may be missing
+            if self.columns is not None:  # values may be missing with missing="indicator"
                 found[cast("pd.DataFrame", X)[name].isna().to_numpy(), k] = np.nan
         if glm is not None and type == "response":
             eta = self.predict(X, "link").reshape(len(design), 1, -1)
@@ -228,9 +228,9 @@ class MarsModel:
     def predict_interval(
         self, X: ArrayLike, level: float = 0.95, kind: str = "prediction"
     ) -> pd.DataFrame:
-        """Intervals at the rows of X by the variance model, or those of `AutoEarth`; needs no R.
+        """Intervals at the rows of X from the variance model, or those of `AutoEarth`, without R.
 
-        Arguments and columns are as in `Earth.predict_interval`; around the least-squares fit of the terms.
+        Arguments and columns are as in `Earth.predict_interval`; centred at the least-squares fit.
         """
         level = check_level(level)
         check_choice("kind", kind, KINDS)
@@ -411,7 +411,7 @@ def _read_formula(described: Any) -> Formula:
     return Formula.from_dict(described)
 
 
-# One reader for each field of a file.
+# One reader per field of a file.
 _READERS: dict[str, Callable[[str, Any], Any]] = {
     "feature_names": saved.read_texts, "dirs": saved.read_matrix, "cuts": saved.read_matrix,
     "term_names": saved.read_texts, "selected": saved.read_indices, "coef": saved.read_coefficients,
@@ -514,10 +514,10 @@ def _check_numbers(model: MarsModel) -> None:
 
 
 def _check_pruning(model: MarsModel, n_terms: int) -> None:
-    """Check the numbers used for importance; mda keeps no steps."""
+    """Check the numbers used for importance; mda stores no steps."""
     steps, sizes = model.prune_terms, (len(model.rss_per_subset), len(model.gcv_per_subset))
     whole = ((steps >= 0) & (steps <= n_terms) & (steps == np.floor(steps))).all()
-    if steps.size == 0:  # mda knows the first and the last size only
+    if steps.size == 0:  # mda stores the first and the last size only
         complete = sizes[0] <= 2 or not np.isfinite(model.rss_per_subset).all()
     else:
         complete = steps.shape == (sizes[0], sizes[0]) and sizes[0] >= model.n_terms

@@ -1,1 +1,1 @@
-"""Parts of a fitted model: terms, GCV, generalised linear model, variance model."""
+"""Components of a fitted model: terms, GCV, generalised linear model, variance model."""

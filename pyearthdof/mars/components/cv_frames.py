@@ -1,4 +1,4 @@
-"""Tables of R's cross-validation of earth as data frames."""
+"""Tables of earth's cross-validation as data frames."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ PER_FOLD = (
 
 
 def cv_frames(found) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
-    """Make one frame with a row for each fold, and all of R's tables by name.
+    """Return a frame with one row per fold, and all of R's tables by name.
 
-    The last row of the first is R's mean over the folds. With several responses it has R's mean (for
-    the error: the largest) over them, and one more column for each, such as `rsq_y1`.
+    The last row of the frame is R's mean over the folds. For several responses, it contains R's mean over
+    them (the maximum for the error), and an additional column per response, such as `rsq_y1`.
     """
     tables = {_short(name): _table(table) for name, table in found["tables"].items()}
     frame = pd.DataFrame({"nterms": found["terms"]}, index=found["folds"])
@@ -28,7 +28,7 @@ def cv_frames(found) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
 
 
 def _short(name: str) -> str:
-    """cv.class.rate.tab is class_rate."""
+    """Shorten the name of a table: cv.class.rate.tab becomes class_rate."""
     name = name.removeprefix("cv.").removesuffix(".tab")
     return COUNTS.get(name, name.replace(".", "_"))
 
@@ -38,8 +38,8 @@ def _table(table) -> pd.DataFrame:
 
 
 def _columns(name: str, table: pd.DataFrame, rows: list[str]) -> pd.DataFrame:
-    """Return the overall column under the table's name, and one for each response if there are several."""
-    # R leaves rows unnamed in one table, and calls a mean "all"
+    """Return the overall column, named after the table, and one per response if there are several."""
+    # one of R's tables has unnamed rows, and a mean is called "all"
     values = table.set_axis(rows, axis=0)
     columns = {name: values.iloc[:, -1]}
     if values.shape[1] > 2:

@@ -1,4 +1,4 @@
-"""Generalised linear models as in R: links, families, and the fitted model on earth's terms."""
+"""Generalised linear models as in R: links, families, and models fitted to the terms of earth."""
 
 from __future__ import annotations
 
@@ -28,29 +28,29 @@ from ..arithmetic import (
 from ..options import GLM_LINKS
 from ..reading import read_coefficients, read_text, read_vector
 
-OF_SHARES = ("binomial", "quasibinomial")  # families whose means are from 0 to 1
+OF_SHARES = ("binomial", "quasibinomial")  # families with means in [0, 1]
 OF_COUNTS = ("poisson", "quasipoisson")
 
-EPSILON = np.finfo(float).eps  # R keeps means away from their limits by this
-AT_LIMIT = 10 * EPSILON  # means that are closer have reached them, R says
+EPSILON = np.finfo(float).eps  # distance that R keeps between means and their limits
+AT_LIMIT = 10 * EPSILON  # closer means are at their limits according to R
 
 PROBIT = 8.125890664701906  # -qnorm(.Machine$double.eps)
 CAUCHIT = 1433540284805664.8  # -qcauchy(.Machine$double.eps)
 
 
 class GlmStoppedError(Exception):
-    """R's iteration stops with an error here; the message is R's."""
+    """R's iteration fails with this error; the message is R's."""
 
 
 @dataclass(frozen=True)
 class Link:
-    """One link function, by R's parts linkfun, linkinv, mu.eta and valideta."""
+    """Link function, with the components linkfun, linkinv, mu.eta and valideta of R."""
 
     linear: Callable[[np.ndarray], np.ndarray]
     mean: Callable[[np.ndarray], np.ndarray]
     slope: Callable[[np.ndarray], np.ndarray]
     is_valid: Callable[[np.ndarray], bool] = lambda eta: True
-    is_nan: Callable[[np.ndarray], np.ndarray] | None = None  # which predictors make R warn
+    is_nan: Callable[[np.ndarray], np.ndarray] | None = None  # linear predictors for which R warns
 
     @property
     def half(self) -> float:
@@ -59,7 +59,7 @@ class Link:
 
     @property
     def is_decreasing(self) -> bool:
-        """True if the mean falls where the linear predictor rises."""
+        """True if the mean decreases in the linear predictor."""
         return bool(self.slope(np.array([self.half]))[0] < 0)
 
 
@@ -78,9 +78,9 @@ def _cauchy(eta):
 
 
 def _cauchy_quantile(mu):
-    """R's qcauchy, exact on both sides; outside of 0 to 1 it is not a number."""
+    """R's qcauchy, exact in both tails; NaN outside [0, 1]."""
     tail = np.where(mu > 0.5, 1 - mu, mu)
-    slope = np.where(tail == 0.25, 1.0, tan(np.pi * tail))  # which is not rounded in R
+    slope = np.where(tail == 0.25, 1.0, tan(np.pi * tail))  # exact in R
     value = np.where(mu > 0.5, 1.0, -1.0) / slope
     value = np.where(mu == 0.5, 0.0, value)
     return np.where((mu < 0) | (mu > 1), np.nan, value)
@@ -137,22 +137,22 @@ LINKS = {
 
 
 NAN = "NaNs produced"  # R's warning
-NOT_WHOLE = 1e-3  # counts that differ more from a whole number get R's warning
+NOT_WHOLE = 1e-3  # distance from an integer above which R warns about counts
 
 
 @dataclass(frozen=True)
 class Response:
-    """The response as R's family prepares it."""
+    """Response prepared as in R's family."""
 
     y: np.ndarray  # shares of successes for a binomial pair
-    weights: np.ndarray  # prior weights, the numbers of trials in them
-    trials: np.ndarray  # 1 where y is no pair
-    start: np.ndarray  # first means
+    weights: np.ndarray  # prior weights, including the numbers of trials
+    trials: np.ndarray  # 1 unless y is a pair
+    start: np.ndarray  # starting values of the means
 
 
 @dataclass(frozen=True)
 class Family:
-    """One family; the functions take y, means and weights, and note R's warnings in a list."""
+    """Family; the functions take y, means and weights, and append R's warnings to a list."""
 
     name: str
     link: str
@@ -163,7 +163,7 @@ class Family:
 
 
 def respond(family: Family, y, weights, notes: list[str]) -> Response:
-    """Prepare the response: (n,) values, or (n, 2) successes and failures of a binomial family."""
+    """Prepare the response: (n,) values, or (n, 2) successes and failures for a binomial family."""
     weights = np.ones(len(y)) if weights is None else weights
     trials = np.ones(len(y))
     is_binomial = family.name == "binomial"
@@ -256,10 +256,10 @@ def _no_aic(response: Response, mu, deviance, notes) -> float:
 
 
 def _log_poisson(x, mean) -> np.ndarray:
-    """Logarithm of mean^x exp(-mean)/x!, also for an x that is not whole.
+    """Logarithm of mean^x exp(-mean)/x!, also for non-integer x.
 
-    By Loader's saddle-point expansion, as R does it: the plain formula loses all digits where x and the
-    mean are large and close to each other, as in a gamma model that fits almost exactly.
+    Uses Loader's saddle-point expansion, as R does: the plain formula loses all digits if x and the mean
+    are large and close to each other, as in a gamma model with an almost exact fit.
     """
     x, mean = np.broadcast_arrays(np.asarray(x, dtype=float), mean)
     large = np.where(x > 0, x, 1.0)
@@ -272,7 +272,7 @@ def _log_poisson(x, mean) -> np.ndarray:
 
 
 def _stirling_error(x) -> np.ndarray:
-    """log(x!) less Stirling's formula."""
+    """Error of Stirling's formula for log(x!)."""
     exact = gammaln(x + 1) - (x + 0.5) * log(x) + x - 0.5 * log(2 * np.pi)
     square = x * x
     series = (1 / 12 - (1 / 360 - (1 / 1260 - 1 / 1680 / square) / square) / square) / x
@@ -313,7 +313,7 @@ FAMILIES = {
 
 
 def is_pairs(Y: np.ndarray, family: str | None) -> bool:
-    """Return whether earth takes two columns as the successes and failures of one binomial response."""
+    """Return True if earth treats two columns as successes and failures of one binomial response."""
     if family not in OF_SHARES or Y.ndim != 2 or Y.shape[1] != 2:
         return False
     return bool((np.round(Y) == Y).all() and (Y >= 0).all() and (Y.sum(axis=1) > 1).any())
@@ -321,7 +321,7 @@ def is_pairs(Y: np.ndarray, family: str | None) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class GlmPart:
-    """The glm on the selected terms: R's names, coefficients shaped as `MarsModel.coef`, (m,) statistics."""
+    """GLM on the selected terms, with R's names, `coef` shaped as in `MarsModel`, (m,) statistics."""
 
     family: str
     link: str
@@ -335,22 +335,22 @@ class GlmPart:
     converged: np.ndarray
 
     def response(self, eta: np.ndarray) -> np.ndarray:
-        with np.errstate(all="ignore"):  # as R: infinite, or not a number
+        with np.errstate(all="ignore"):  # infinities and NaN propagate as in R
             return LINKS[self.link].mean(eta)
 
     def slope(self, eta: np.ndarray) -> np.ndarray:
-        """Return the derivative of the response by the linear predictor."""
+        """Return the derivative of the response with respect to the linear predictor."""
         with np.errstate(all="ignore"):
             return LINKS[self.link].slope(eta)
 
     @property
     def deviance_ratio(self) -> np.ndarray:
-        """Share of the null deviance that the model explains; not finite where there is none."""
+        """Share of the null deviance explained by the model; not finite if it is 0."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return 1 - self.deviance / self.null_deviance
 
     def to_frame(self, response_names) -> pd.DataFrame:
-        """Return one row for each response."""
+        """Return one row per response."""
         names = ["null_deviance", "null_df", "deviance", "df", "deviance_ratio", "aic"]
         names += ["iterations", "converged"]
         index = list(response_names)[: len(self.deviance)]
@@ -363,7 +363,7 @@ class GlmPart:
 
     @classmethod
     def from_dict(cls, entries) -> GlmPart:
-        """Read `to_dict`'s result from JSON; anything inconsistent is refused."""
+        """Read the result of `to_dict` from JSON; reject inconsistent entries."""
         names = {f.name for f in fields(cls)}
         if not isinstance(entries, Mapping) or set(entries) != names:
             raise InvalidInputError(f"glm should have exactly {', '.join(sorted(names))}")

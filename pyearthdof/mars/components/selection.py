@@ -1,4 +1,4 @@
-"""Measured degrees of freedom of a selected model, and its errors."""
+"""Measured degrees of freedom of a selected model, and its standard errors."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ LARGEST = 1e300
 
 @dataclass(frozen=True, eq=False)
 class NoiseModel:
-    """The standard deviation of an observation about its mean, exp(terms(x) coef / 2) within limits.
+    """Standard deviation of an observation about its mean: exp(terms(x) coef / 2), clipped to limits.
 
-    The terms are as in `MarsModel`; constant noise has one.
+    Terms are encoded as in `MarsModel`; constant noise has one term.
     """
 
     dirs: np.ndarray
@@ -30,13 +30,13 @@ class NoiseModel:
 
     @classmethod
     def constant(cls, sd: float, n_features: int) -> NoiseModel:
-        """Return the same everywhere."""
+        """Return a model of constant noise."""
         nothing = np.zeros((1, n_features))
         log_variance = np.array([2 * np.log(max(sd, 1e-150))])
         return cls(nothing, nothing, log_variance, sd, sd)
 
     def sd(self, X: np.ndarray) -> np.ndarray:
-        """At rows of the predictors."""
+        """Standard deviations at rows of the predictors."""
         with np.errstate(over="ignore", invalid="ignore"):
             sd = np.exp(evaluate_terms(X, self.dirs, self.cuts) @ self.coef / 2)
         return np.clip(sd, self.low, self.high)
@@ -46,11 +46,11 @@ class NoiseModel:
 
     @classmethod
     def from_dict(cls, name: str, entries: Any) -> NoiseModel:
-        """Build it from `to_dict`'s result; anything inconsistent is refused by name."""
+        """Build from the result of `to_dict`; errors name inconsistent entries."""
         return cls(**saved.read_fields(name, entries, _NOISE_READERS))
 
     def check(self, n_features: int) -> None:
-        """Reject parts that do not belong together."""
+        """Reject inconsistent parts."""
         shape = (len(self.coef), n_features)
         if len(self.coef) == 0 or self.dirs.shape != shape or self.cuts.shape != shape:
             raise InvalidInputError(
@@ -66,23 +66,25 @@ class NoiseModel:
 
 @dataclass(frozen=True, eq=False)
 class SelectionPart:
-    """How `AutoEarth` selected a model, and what its measured degrees of freedom say about errors."""
+    """Selection of a model by `AutoEarth`: measured degrees of freedom and resulting errors."""
 
-    n_models: int  # whose mean this is
-    df: np.ndarray  # (m,) actual degrees of freedom of each response; NaN if they were not measured
+    n_models: int  # number of averaged models
+    df: np.ndarray  # (m,) degrees of freedom of each response; NaN if not measured
     df_se: np.ndarray
     prediction_error: np.ndarray  # (m,) mean squared errors at new responses; NaN for a glm
     importance: (
         np.ndarray
-    )  # (p,) standard deviations, over the training rows, of what a predictor adds
+    )  # (p,) standard deviations of the predictor contributions over the training rows
     noise: NoiseModel | None  # for intervals; None for several responses and a glm
     coef_of_models: (
         np.ndarray
-    )  # (r, n_models), for the spread between them; (r, 0) for a single model
-    spread_factor: float  # the variance of a fit over that between the models, or of a single fit
+    )  # (r, n_models), for the spread between models; (r, 0) for a single model
+    spread_factor: (
+        float  # ratio of the variance of a fit to that between models, or of a single fit
+    )
 
     def sd(self, basis: np.ndarray, X: np.ndarray, kind: str) -> np.ndarray:
-        """Standard deviations of new observations, or of the fit itself for kind="confidence"."""
+        """Standard deviations of new observations, or of the fit for kind="confidence"."""
         assert self.noise is not None
         if self.coef_of_models.shape[1]:
             with np.errstate(over="ignore", invalid="ignore"):
@@ -97,11 +99,11 @@ class SelectionPart:
 
     @classmethod
     def from_dict(cls, entries: Any) -> SelectionPart:
-        """Build it from `to_dict`'s result; anything inconsistent is refused by name."""
+        """Build from the result of `to_dict`; errors name inconsistent entries."""
         return cls(**saved.read_fields("selection", entries, _READERS))
 
     def check(self, n_terms: int, n_features: int, n_responses: int) -> None:
-        """Reject parts that do not belong together, or to a model of this size."""
+        """Reject parts inconsistent with each other or with the size of the model."""
         for name in ("df", "df_se", "prediction_error"):
             if getattr(self, name).shape != (n_responses,):
                 raise InvalidInputError(

@@ -1,4 +1,4 @@
-"""The terms of a MARS model: evaluation, names as in R, nominal degrees of freedom, GCV."""
+"""Terms of a MARS model: evaluation, names as in R, nominal degrees of freedom, GCV."""
 
 from __future__ import annotations
 
@@ -9,25 +9,24 @@ import numpy as np
 
 @functools.cache
 def _core():
-    """Return the compiled core, which is loaded when it evaluates a term for the first time."""
+    """Return the compiled core, loaded at the first evaluation of a term."""
     from ... import _core
 
     return _core
 
 
 def evaluate_terms(X: np.ndarray, dirs: np.ndarray, cuts: np.ndarray) -> np.ndarray:
-    """Evaluate the terms, one for each row of `dirs` and `cuts`, at the rows of X: an (n, terms) matrix.
+    """Evaluate the terms, one per row of `dirs` and `cuts`, at the rows of X: an (n, terms) matrix.
 
-    Each is the product of its factors in column order, with R's operations: what is too large is infinite
-    or NaN, as in R.
+    Factors are multiplied in column order, with R's operations: overflows give infinity or NaN, as in R.
     """
     return _core().evaluate_terms(*(_numbers(values) for values in (X, dirs, cuts)))
 
 
 def term_slopes(X: np.ndarray, dirs: np.ndarray, cuts: np.ndarray, column: int) -> np.ndarray:
-    """Return the derivatives of the terms by a column of X, at its rows: an (n, terms) matrix.
+    """Return the derivatives of the terms with respect to a column of X: an (n, terms) matrix.
 
-    On a knot it is the slope to its right.
+    The derivative at a knot is the slope to its right.
     """
     direction, cut = dirs[:, column], cuts[:, column]
     rest = dirs.copy()
@@ -45,10 +44,10 @@ def _numbers(values: np.ndarray) -> np.ndarray:
 def term_names(dirs, cuts, feature_names, X) -> tuple[str, ...]:
     """Name every term, the intercept first.
 
-    A hinge at 0 on counts (whole numbers from 0 to below 100) is the predictor itself, and earth names
-    it so; hence X.
+    A hinge at 0 on counts (integers from 0 to below 100) equals the predictor and is named after it, as in
+    earth; this requires X.
     """
-    # only a hinge at 0 asks for them
+    # required only for hinges at 0
     counts = _counts(X) if ((dirs == 1) & (cuts == 0)).any() else np.zeros(X.shape[1], dtype=bool)
     factors: list[list[str]] = [[] for _ in dirs]
     terms, predictors = np.nonzero(dirs)
@@ -72,7 +71,7 @@ def _factor(direction, cut, name, is_count) -> str:
 def nominal_df(n_terms, penalty):
     """Nominal degrees of freedom of r terms at penalty c, r + c (r - 1)/2 (equation "mars_cmr").
 
-    A negative penalty means that terms and knots are free: 0, as earth has it.
+    A negative penalty means that terms and knots are free: 0 as in earth.
 
     >>> nominal_df(12, 2.0)
     23.0
@@ -82,9 +81,11 @@ def nominal_df(n_terms, penalty):
 
 def gcv_of(rss, n_terms, n: int, penalty: float) -> np.ndarray:
     """GCV of models with these residual sums of squares and numbers of terms on n rows."""
-    rss = np.asarray(rss, dtype=float)  # whose division by zero is infinite
+    rss = np.asarray(rss, dtype=float)  # division by zero gives infinity
     cost = nominal_df(n_terms, penalty)
-    with np.errstate(divide="ignore", invalid="ignore"):  # 0/0 where cost is n and the fit is exact
+    with np.errstate(
+        divide="ignore", invalid="ignore"
+    ):  # 0/0 if the cost is n and the fit is exact
         return np.where(cost >= n, np.inf, rss / (n * (1 - cost / n) ** 2))
 
 

@@ -1,7 +1,7 @@
 """Variance model of a MARS model in plain numpy.
 
-It is a regression of the absolute residuals, either on the fitted response or on the predictors. Normal
-residuals of standard deviation s have the mean absolute value s sqrt(2/pi).
+The absolute residuals are regressed on the fitted response or on the predictors. Normal residuals with
+standard deviation s have mean absolute value s sqrt(2/pi).
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ LARGEST = 1e300
 
 @dataclass(frozen=True, eq=False)
 class VarianceModel:
-    """A fitted variance model; its terms are as in `MarsModel`, those of linear models linear."""
+    """Fitted variance model; its terms are encoded as in `MarsModel`, linear for linear models."""
 
     method: str  # R's `varmod.method`
-    exponent: float  # the fitted response enters as its power with this exponent
+    exponent: float  # exponent of the fitted response as regressor
     dirs: np.ndarray
     cuts: np.ndarray
     coef: np.ndarray
-    power: float  # the estimated exponent of the power models, else 1
+    power: float  # estimated exponent of power models, otherwise 1
     min_sd: float
     converged: bool
     iterations: int
-    root: np.ndarray  # triangle R with R'R = B'WB, of the model's basis B and the case weights W
+    root: np.ndarray  # triangle R with R'R = B'WB, for the basis B of the model and case weights W
 
     def sd(self, fitted: np.ndarray, X: np.ndarray) -> np.ndarray:
-        """Standard deviations of new observations at rows with these fits and predictors."""
+        """Standard deviations of new observations at these fitted values and predictors."""
         return sd_of(self.absolute_residuals(fitted, X), self.min_sd)
 
     def absolute_residuals(self, fitted: np.ndarray, X: np.ndarray) -> np.ndarray:
-        """The predictions of the regression; they may be negative where it extrapolates."""
+        """Predictions of the regression, which may be negative when extrapolating."""
         if self.method == "const":
             return np.full(len(X), self.coef[0])
         values = X
@@ -57,7 +57,7 @@ class VarianceModel:
             return evaluate_terms(values, self.dirs, self.cuts) @ self.coef
 
     def leverages(self, basis: np.ndarray) -> np.ndarray:
-        """b'(B'WB)^-1 b for rows b of the basis."""
+        """Leverages b'(B'WB)^-1 b for rows b of the basis."""
         return np.sum(solve_triangular(self.root, basis.T, trans="T") ** 2, axis=0)
 
     def to_dict(self) -> dict[str, Any]:
@@ -65,7 +65,7 @@ class VarianceModel:
 
     @classmethod
     def from_dict(cls, entries: Mapping[str, Any]) -> VarianceModel:
-        """Build it from `to_dict`'s result; anything inconsistent is refused by name."""
+        """Build from the result of `to_dict`; errors name inconsistent entries."""
         if not isinstance(entries, Mapping):
             raise InvalidInputError("varmod should be a mapping")
         missing = [f.name for f in fields(cls) if f.name not in entries]
@@ -76,7 +76,7 @@ class VarianceModel:
         )
 
     def check(self, n_terms: int, n_features: int) -> None:
-        """Reject parts that do not belong together, or to a model of this size."""
+        """Reject parts inconsistent with each other or with the size of the model."""
         if self.method not in ("const", *ON_FIT, *ON_PREDICTORS):
             raise InvalidInputError(f"varmod.method={self.method!r} is none that is known")
         on_predictors = self.method in ON_PREDICTORS
@@ -102,11 +102,11 @@ class VarianceModel:
 
 @dataclass(frozen=True, eq=False)
 class VarianceErrors:
-    """How well the regression of a variance model is known."""
+    """Standard errors and R-squared of the regression of a variance model."""
 
-    names: tuple[str, ...]  # R's; RHS stands for the fitted response
-    stderr: np.ndarray  # the exponent of a power model last; NaN for a coefficient left out
-    rsq: float | None  # None for a constant
+    names: tuple[str, ...]  # R's names; RHS is the fitted response
+    stderr: np.ndarray  # exponent of a power model last; NaN for a dropped coefficient
+    rsq: float | None  # None for a constant variance
 
 
 def sd_of(absolute: np.ndarray, min_sd: float) -> np.ndarray:
@@ -115,7 +115,7 @@ def sd_of(absolute: np.ndarray, min_sd: float) -> np.ndarray:
 
 
 def power_of_fit(fitted: np.ndarray, exponent: float) -> np.ndarray:
-    """Return the fitted response to a power; what is negative counts as 0 where it has no such power."""
+    """Return a power of the fitted response; negative values are set to 0 if it is undefined."""
     if not float(exponent).is_integer():
         fitted = np.maximum(fitted, 0.0)
     return fitted**exponent
@@ -128,7 +128,7 @@ def basis_root(bx: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
 
 
 def linear_terms(n_columns: int, intercept: bool = True) -> tuple[np.ndarray, np.ndarray]:
-    """Directions and cuts of a linear model: each column by itself, after the intercept."""
+    """Directions and cuts of a linear model: the intercept, then one term per column."""
     dirs = 2.0 * np.eye(n_columns)
     if intercept:
         dirs = np.vstack([np.zeros(n_columns), dirs])

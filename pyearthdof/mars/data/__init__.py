@@ -1,1 +1,1 @@
-"""Training data: design matrix, responses, factors, ranges."""
+"""Training data: design matrix, responses, factors and ranges."""

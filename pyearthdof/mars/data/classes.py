@@ -1,4 +1,4 @@
-"""Classes of a classifier: validation, order, and names in R."""
+"""Classes of a classifier: validation, order and names in R."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ ALLOWED = "classes should be texts, whole numbers, truth values or numpy's dates
 
 
 def learn_classes(y: Any, n_samples: int, order: Any = "sorted") -> tuple[np.ndarray, np.ndarray]:
-    """Return the classes in their order, and the position of each row's class in them.
+    """Return the ordered classes, and the position of the class of each row.
 
-    `order` is "sorted", "levels" (those of a categorical, else sorted), or the classes themselves.
+    `order` is "sorted", "levels" (those of a categorical, otherwise sorted), or the classes themselves.
     """
     y = as_pandas(y, "y")
     wanted = _wanted(y, order)
@@ -44,7 +44,7 @@ def learn_classes(y: Any, n_samples: int, order: Any = "sorted") -> tuple[np.nda
 
 
 def class_vector(y: Any) -> np.ndarray:
-    """Return the classes of the rows as a vector of one kind; numbers among Python objects become numbers."""
+    """Return the classes of the rows as a vector of one kind; objects that are numbers are converted."""
     y = _vector(y)
     if y.dtype.kind in "OS":
         return _of_one_kind(y)
@@ -54,7 +54,7 @@ def class_vector(y: Any) -> np.ndarray:
 
 
 def _wanted(y: Any, order: Any) -> list | None:
-    """Return the classes in the order that is wanted; None is sorted."""
+    """Return the classes in the requested order; None for sorted."""
     if isinstance(order, str):
         if order not in ORDERS:
             raise refusal("class_order", order, f"one of {', '.join(ORDERS)}, or the classes")
@@ -71,7 +71,7 @@ def _wanted(y: Any, order: Any) -> list | None:
 def _ordered(
     classes: np.ndarray, codes: np.ndarray, wanted: list, order: Any
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Sorted classes in another order; what has no row is left out."""
+    """Reorder sorted classes; classes without rows are dropped."""
     known = classes.tolist()
     places = [known.index(value) for value in wanted if value in known]
     if sorted(places) != list(range(len(known))):
@@ -92,7 +92,7 @@ def class_weights(
 ) -> np.ndarray | None:
     """Case weights multiplied by those of the classes, as in scikit-learn.
 
-    "balanced" counts the rows of the fit, with their case weights.
+    "balanced" is based on the rows of the fit, with their case weights.
 
     >>> class_weights("balanced", np.array(["a", "b"]), np.array([0, 0, 0, 1]), None, None)
     array([0.66666667, 0.66666667, 0.66666667, 2.        ])
@@ -122,7 +122,7 @@ def class_weights(
 
 
 def check_threshold(threshold: Any) -> None:
-    """Reject what is no probability."""
+    """Reject a threshold that is not a probability."""
     is_number = isinstance(threshold, numbers.Real) and not isinstance(threshold, bool)
     if not is_number or not 0 <= threshold <= 1:
         raise refusal("threshold", threshold, "a number from 0 to 1")
@@ -141,14 +141,14 @@ def _vector(y: Any) -> np.ndarray:
         isinstance(v, (list, tuple, np.ndarray)) for v in y
     ):
         found = np.empty(len(y), dtype=object)
-        found[:] = y  # numpy would make texts of numbers beside texts
+        found[:] = y  # numpy would convert numbers next to strings to strings
         found = _of_one_kind(found)
         return np.array(y) if all(isinstance(v, str) and "\0" not in v for v in y) else found
     return column_or_1d(y, warn=True)
 
 
 def _of_one_kind(y: np.ndarray) -> np.ndarray:
-    """Objects that are numbers or truth values as such; texts stay objects."""
+    """Convert objects that are numbers or booleans; strings remain objects."""
     values = y.tolist()
     missing = np.array([is_missing(v) for v in values], dtype=bool)
     if missing.any():
@@ -162,7 +162,7 @@ def _of_one_kind(y: np.ndarray) -> np.ndarray:
     if str in kinds:
         return np.array(values, dtype=object)
     found = np.array(values)
-    if found.dtype.kind == "O":  # whole numbers that no integer of numpy's holds
+    if found.dtype.kind == "O":  # integers too large for numpy
         raise InvalidInputError(f"y holds {max(values, key=abs)} but a class should be below 2**63")
     return found
 
@@ -181,14 +181,14 @@ def _refuse_missing(missing: np.ndarray) -> None:
 
 
 def class_names(classes: np.ndarray) -> tuple[str, ...]:
-    """R's names of the classes."""
+    """Names of the classes in R."""
     if classes.dtype.kind in "mM":
         return tuple(str(c) for c in classes)
     return tuple(level_text(c) for c in classes.tolist())
 
 
 def check_classes(classes: np.ndarray, codes: np.ndarray, where: str = "y holds") -> None:
-    """Reject rows of one class only."""
+    """Reject data with a single class."""
     if len(set(codes.tolist())) < 2:
         only = classes[codes[0]] if len(codes) else None
         only = only.item() if isinstance(only, np.generic) else only
@@ -198,16 +198,16 @@ def check_classes(classes: np.ndarray, codes: np.ndarray, where: str = "y holds"
 
 
 def indicator_columns(codes: np.ndarray, n_levels: int) -> np.ndarray:
-    """Return the code itself for two levels, else a column of 0 and 1 for each level."""
+    """Return the codes for two levels, otherwise one column of 0 and 1 per level."""
     if n_levels == 2:
         return codes.astype(float)
     return (codes[:, None] == np.arange(n_levels)).astype(float)
 
 
 def indicator_names(levels: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the second of two levels, else all of them.
+    """Return the second of two levels, otherwise all levels.
 
-    earth takes the x off that R puts before them, unless a dot follows everywhere.
+    earth removes the prefix x added by R, unless all names continue with a dot.
     """
     if len(levels) == 2:
         return levels[1:]

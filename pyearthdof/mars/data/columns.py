@@ -1,8 +1,8 @@
 """Conversion of data frame columns to numbers: factors, strings, booleans and dates as in R.
 
-A number stays as it is. A factor with levels a, b, c named f becomes fb and fc, 1 where the level is met
-(treatment contrasts, the first level has no column); a boolean b becomes bTRUE; an ordered factor becomes
-orthogonal polynomials f.L, f.Q, f.C, f^4, ...
+Numbers are unchanged. A factor f with levels a, b, c becomes the indicators fb and fc (treatment contrasts,
+the first level has no column); a boolean b becomes bTRUE; an ordered factor becomes orthogonal polynomials
+f.L, f.Q, f.C, f^4, ...
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ RESERVED = {
 
 
 class Source(NamedTuple):
-    """Where an expanded column comes from.
+    """Source of an expanded column.
 
-    `kind` is "number"; "level", 1 where the raw value is `level`; "contrast", the raw value's entry in
-    the dictionary `level`; or "missing", 1 where the raw value is missing. A missing value is 0 in columns
-    of levels and contrasts, and `level` in a column of numbers, unless that is None.
+    `kind` is "number"; "level", the indicator of the raw value `level`; "contrast", the entry of the raw
+    value in the dictionary `level`; or "missing", the indicator of missing values. A missing value is 0 in
+    columns of levels and contrasts, and `level` in a column of numbers, unless `level` is None.
     """
 
     raw: str
@@ -45,10 +45,10 @@ class Source(NamedTuple):
 
 @dataclass(frozen=True)
 class Column:
-    """A raw column: its name, its kind (one of KINDS) and its levels, as text.
+    """A raw column: its name, its kind (one of KINDS) and its levels as strings.
 
-    Where `fill` is set, the column may have missing values, which have an indicator column of their own. In
-    a column of numbers they enter as `fill`, the smallest value of the training rows; in a factor as 0.
+    If `fill` is set, the column may have missing values, which get their own indicator column. They enter as
+    `fill`, the smallest value in the training rows, in a numeric column, and as 0 in a factor.
     """
 
     name: str
@@ -68,7 +68,7 @@ class Column:
         return names if self.fill is None else [*names, f"missing({quoted})"]
 
     def sources(self) -> list[Source]:
-        """Where the expanded columns come from."""
+        """Sources of the expanded columns."""
         if self.kind == "number":
             found = [Source(self.name, "number", self.fill)]
         elif self.kind == "ordered":
@@ -82,15 +82,15 @@ class Column:
 
 @dataclass(frozen=True)
 class Columns:
-    """The raw columns of a design with at least one that is not a number."""
+    """Raw columns of a design with at least one non-numeric column."""
 
     columns: tuple[Column, ...]
 
     @classmethod
     def learn(cls, frame: pd.DataFrame, called: str = "X", *, indicators: bool = False) -> Columns:
-        """Find the kind and the levels of every column; refuse what has no meaning for MARS.
+        """Find the kind and the levels of every column; reject types unsuitable for MARS.
 
-        With `indicators` columns may have missing values, which then have an indicator.
+        With `indicators`, columns may have missing values, which get an indicator column.
         """
         columns = []
         for j, name in enumerate(frame.columns):
@@ -118,19 +118,19 @@ class Columns:
 
     @property
     def is_numeric(self) -> bool:
-        """True if all columns are numbers without missing values, so that there is nothing to expand."""
+        """True if all columns are numeric without missing values, so no expansion is needed."""
         return all(column.kind == "number" and column.fill is None for column in self.columns)
 
     @property
     def has_numbers_only(self) -> bool:
-        """True if a matrix has all that the model needs."""
+        """True if all columns are numeric, so predictors can be passed as a matrix."""
         return all(column.kind == "number" for column in self.columns)
 
     @cached_property
     def feature_names(self) -> tuple[str, ...]:
-        """Names of the expanded columns, R's names."""
+        """R's names of the expanded columns."""
         names = [name for column in self.columns for name in column.feature_names()]
-        # earth takes the name of a single factor for its own "x" and cuts that letter off.
+        # earth mistakes the name of a single factor for its own "x" and removes that letter.
         cut = (
             len(self.columns) == 1
             and len(names[0]) > 1
@@ -141,15 +141,15 @@ class Columns:
 
     @cached_property
     def sources(self) -> tuple[Source, ...]:
-        """Where each expanded column comes from."""
+        """Source of each expanded column."""
         return tuple(source for column in self.columns for source in column.sources())
 
     def values(
         self, frame: pd.DataFrame, called: str = "X", gaps: Collection[str] = ()
     ) -> dict[str, np.ndarray]:
-        """Numbers of number columns, and 0-based codes into the levels of the others.
+        """Values of numeric columns, and 0-based level codes of the others.
 
-        `called` is the frame's name in what is said of missing and unseen values; the number columns in
+        `called` is the name of the frame in messages about missing and unseen values; the numeric columns in
         `gaps` may have missing values.
         """
         return {
@@ -158,14 +158,14 @@ class Columns:
         }
 
     def expand(self, frame: pd.DataFrame) -> np.ndarray:
-        """Make the numeric design; an unseen level is an error that names the column and the level."""
+        """Return the numeric design; raise an error that names the column and level if it is unseen."""
         values = self.values(frame)
         blocks = [_expand(column, values[column.name]) for column in self.columns]
         return np.ascontiguousarray(np.column_stack(blocks))
 
     @cached_property
     def gaps(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
-        """Expanded columns that are indicators of missing values, each with the others of its raw column."""
+        """Indicator columns of missing values, each with the other expanded columns of its raw column."""
         found = []
         for j, source in enumerate(self.sources):
             if source.kind == "missing":
@@ -183,7 +183,7 @@ class Columns:
 
     @classmethod
     def from_dict(cls, entries: Any) -> Columns:
-        """Read `to_dict`'s result; anything else is refused."""
+        """Read the result of `to_dict`; reject anything else."""
         if not isinstance(entries, list) or not entries:
             raise InvalidInputError("columns should be a list with one entry for each raw column")
         columns = cls(tuple(_read_column(entry) for entry in entries))
@@ -193,7 +193,7 @@ class Columns:
 
 
 def learn_column(name: Any, values: pd.Series, called: str) -> Column:
-    """Return the kind and the levels of a column, of which there may be only one or none."""
+    """Return the kind and the levels of a column, even with fewer than two levels."""
     name = str(name)
     dtype = values.dtype
     if isinstance(dtype, pd.CategoricalDtype):
@@ -238,7 +238,7 @@ def _factor(name: str, kind: str, levels: list[str], called: str) -> Column:
 
 
 def check_levels(column: Column, called: str) -> None:
-    """Reject a factor that has no contrasts."""
+    """Reject a factor with fewer than two levels, which has no contrasts."""
     if column.kind in ("factor", "ordered") and len(column.levels) < 2:
         raise InvalidInputError(
             f"column {column.name!r} of {called} has {len(column.levels)} level(s) but a factor should have "
@@ -247,7 +247,7 @@ def check_levels(column: Column, called: str) -> None:
 
 
 def check_ordered(what: str, kind: str, levels: Sequence[str]) -> None:
-    """Reject an ordered factor of more levels than R has polynomials for."""
+    """Reject an ordered factor with more levels than R supports."""
     if kind == "ordered" and len(levels) > MAX_LEVELS:
         raise InvalidInputError(
             f"{what} has {len(levels)} levels but an ordered factor should have at most {MAX_LEVELS}"
@@ -260,14 +260,14 @@ def _refuse_missing(name: str, missing: Any, called: str) -> NoReturn:
 
 
 def is_missing(value: Any) -> bool:
-    """Return whether an object stands for a missing value."""
+    """Return True if an object represents a missing value."""
     if value is None or value is pd.NA or value is pd.NaT:
         return True
     return isinstance(value, (float, np.floating)) and bool(value != value)
 
 
 def level_text(level: Any) -> str:
-    """Return a level as R's as.character gives it."""
+    """Return a level in the format of R's as.character."""
     if isinstance(level, (bool, np.bool_)):
         return "TRUE" if level else "FALSE"
     if isinstance(level, numbers.Real) and not isinstance(level, numbers.Integral):
@@ -318,7 +318,7 @@ def _numbers(name: str, series: pd.Series, called: str, gaps: bool) -> np.ndarra
 def check_finite(
     X: np.ndarray, names: Sequence[str], called: str = "X", gaps: bool = False
 ) -> None:
-    """Reject infinities and, without `gaps`, NaN, naming the first column and row that has one."""
+    """Reject infinities and, without `gaps`, NaN; the error names the first column and row."""
     is_fine = np.isfinite(X)
     if gaps:
         is_fine |= np.isnan(X)
@@ -345,7 +345,7 @@ def _expand(column: Column, values: np.ndarray) -> np.ndarray:
 
 
 def quoted_name(name: str) -> str:
-    """R writes a name that is not an identifier between backticks when it expands a frame."""
+    """Quote a name that is not an identifier with backticks, as R does when expanding a frame."""
     identifier = re.fullmatch(r"(?:[^\W\d_]|\.(?!\d))[\w.]*", name)
     if identifier and name not in RESERVED:
         return name
@@ -377,8 +377,8 @@ def _read_column(entry: Any) -> Column:
     return Column(name, kind, tuple(levels), fill)
 
 
-_CONVERTED = ("O", "U", "S", "T", "b", "i", "u", "f")  # kinds of dtypes that may hold numbers
-_MOST_BITS = 1023  # of an integer that is a double in any case
+_CONVERTED = ("O", "U", "S", "T", "b", "i", "u", "f")  # kinds of dtypes that may contain numbers
+_MOST_BITS = 1023  # bits of an integer that always fits into a double
 _NO_NUMBERS = (
     complex, np.complexfloating, np.datetime64, np.timedelta64, datetime.date, datetime.time,
     datetime.timedelta, pd.Period, pd.Interval,
@@ -395,7 +395,7 @@ def check_masked(name: str, data: Any) -> None:
 
 
 def check_kind(name: str, data: Any) -> None:
-    """Reject masked values, dates, complex numbers and structures; the rest may still be no number.
+    """Reject masked values, dates, complex numbers and structures; other types may still fail later.
 
     >>> check_kind("y", np.array(["2020-01-01"], dtype="M8[D]"))
     Traceback (most recent call last):
@@ -414,10 +414,10 @@ def _check_values(name: str, values: Any) -> None:
     dtype: Any = getattr(values, "dtype", None)
     if isinstance(dtype, pd.CategoricalDtype):
         values, dtype = dtype.categories, dtype.categories.dtype
-    if not hasattr(dtype, "kind"):  # a list, or an array of another library
+    if not hasattr(dtype, "kind"):  # a list or an array of another library
         try:
             values = np.asarray(values)
-        except (TypeError, ValueError):  # its conversion to numbers fails, too
+        except (TypeError, ValueError):  # conversion to numbers fails as well
             return
         dtype = values.dtype
     if dtype.kind not in _CONVERTED:
@@ -443,7 +443,7 @@ def _check_values(name: str, values: Any) -> None:
 
 
 def without_na(X: Any) -> Any:
-    """NaN in place of pandas' NA, which is no number, in columns of objects; all else stays as it is."""
+    """Replace pandas' NA by NaN in object columns; everything else is unchanged."""
     if isinstance(X, pd.DataFrame):
         objects = [j for j, dtype in enumerate(X.dtypes) if pd.api.types.is_object_dtype(dtype)]
         holds = [j for j in objects if X.iloc[:, j].hasnans]
@@ -457,7 +457,7 @@ def without_na(X: Any) -> Any:
 
 
 def numbers_of_series(name: str, values: pd.Series) -> pd.Series:
-    """Return a series as numbers; one of texts or categories too, where all of them read as numbers."""
+    """Return a series as numbers, including strings or categories that are all numeric."""
     if pd.api.types.is_numeric_dtype(values) or pd.api.types.is_bool_dtype(values):
         return values
     reads = isinstance(values.dtype, pd.CategoricalDtype) or pd.api.types.is_string_dtype(values)
@@ -470,13 +470,15 @@ def numbers_of_series(name: str, values: pd.Series) -> pd.Series:
 
 
 def column_names(name: str, frame: pd.DataFrame) -> tuple[str, ...] | None:
-    """Return the names of a frame's columns as scikit-learn sees them: None where no name is a text."""
+    """Return the column names of a frame like scikit-learn: None if no name is a string."""
     if isinstance(frame.columns, pd.MultiIndex):
         raise InvalidInputError(
             f"{name} has column names of {frame.columns.nlevels} levels (a MultiIndex), but it should have "
             "one name for each column"
         )
-    named = frame.columns[[label != "" for label in frame.columns]]  # earth names the others
+    named = frame.columns[
+        [label != "" for label in frame.columns]
+    ]  # empty names are replaced by earth
     if not named.is_unique:
         twice = named[named.duplicated()].tolist()[0]
         raise InvalidInputError(
@@ -497,7 +499,7 @@ def column_names(name: str, frame: pd.DataFrame) -> tuple[str, ...] | None:
 
 @dataclass(frozen=True)
 class MatrixColumn:
-    """The columns of a frame that a matrix became, and the names of the matrix's own columns, if any."""
+    """Columns of a frame that represent a matrix, and the matrix's own column names, if any."""
 
     parts: tuple[str, ...]
     names: tuple[str, ...] | None
@@ -506,7 +508,7 @@ class MatrixColumn:
 def named_frame(
     data: Any, called: str, needed: str
 ) -> tuple[pd.DataFrame, list[str], dict[str, MatrixColumn]]:
-    """A frame itself, or a mapping as one; its column names as texts, and its columns that are matrices."""
+    """Return a frame or mapping as a frame, its column names as strings, and its matrix columns."""
     matrices: dict[str, MatrixColumn] = {}
     data = as_pandas(data, called)
     if isinstance(data, Mapping):
@@ -519,7 +521,7 @@ def named_frame(
 
 
 def frame_of_mapping(data: Mapping) -> tuple[pd.DataFrame, dict[str, MatrixColumn]]:
-    """Vectors are columns; a matrix named m becomes m[,1], m[,2], ...
+    """Convert a mapping to a frame; a matrix named m becomes the columns m[,1], m[,2], ...
 
     >>> frame, matrices = frame_of_mapping({"y": [1, 2], "m": np.eye(2)})
     >>> list(frame.columns), matrices["m"].parts
@@ -548,9 +550,9 @@ def frame_of_mapping(data: Mapping) -> tuple[pd.DataFrame, dict[str, MatrixColum
     return pd.DataFrame(columns), matrices
 
 
-MAX_LEVELS = 95  # R refuses more
+MAX_LEVELS = 95  # R's limit
 TOLERANCE = 1e-7  # of R's qr()
-LARGE, SMALLER = 2.0**486, 2.0**-538  # what BLAS makes smaller before it squares it
+LARGE, SMALLER = 2.0**486, 2.0**-538  # BLAS scales larger values before squaring
 
 
 @lru_cache(maxsize=64)
@@ -598,7 +600,7 @@ def householder(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
 
 
 def _remaining(norm: float, column: np.ndarray) -> float:
-    """Length of a column without its first entry, from its length with it."""
+    """Downdate the length of a column for the removal of its first entry."""
     if norm == 0:
         return norm
     share = max(1.0 - (abs(column[0]) / norm) ** 2, 0.0)
@@ -631,23 +633,23 @@ def _length(vector: np.ndarray) -> float:
 
 
 def _sum(values: np.ndarray) -> float:
-    """From the first to the last, as LINPACK's loops run; numpy's own sum goes in blocks."""
+    """Sum from first to last like LINPACK's loops; numpy sums in blocks."""
     return float(np.add.accumulate(values)[-1]) if len(values) else 0.0
 
 
 UNITS = {"days": 86_400, "seconds": 1, "days UTC": 86_400, "seconds UTC": 1}  # in seconds
-TICKS = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}  # of pandas' dates in a second
+TICKS = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}  # units of pandas' dates per second
 
 
 def is_date(values: pd.Series) -> bool:
-    """Return whether a column is of pandas' dates."""
+    """Return True for a column of pandas dates."""
     return pd.api.types.is_datetime64_any_dtype(values.dtype)
 
 
 def unit_of(values: pd.Series) -> str:
-    """Days, R's Date, unless some value has a time of day: then seconds, R's POSIXct.
+    """Return days, as in R's Date, or seconds, as in R's POSIXct, if some value has a time of day.
 
-    Dates with a time zone are counted in UTC.
+    Dates with a time zone are converted to UTC.
 
     >>> unit_of(pd.Series(pd.to_datetime(["2020-01-01 00:00", "2020-01-02 12:00"])))
     'seconds'
@@ -658,7 +660,7 @@ def unit_of(values: pd.Series) -> str:
 
 
 def numbers_of_dates(values: pd.Series, unit: str) -> np.ndarray:
-    """Dates as numbers, missing ones as NaN.
+    """Convert dates to numbers, missing ones to NaN.
 
     >>> numbers_of_dates(pd.Series(pd.to_datetime(["1970-01-01", "1971-01-01"])), "days").tolist()
     [0.0, 365.0]
@@ -692,6 +694,6 @@ def _zone(values: pd.Series) -> Any:
 def _seconds(values: pd.Series) -> np.ndarray:
     if _zone(values) is not None:
         values = values.dt.tz_convert("UTC").dt.tz_localize(None)
-    found = np.asarray(values)  # not as nanoseconds, which end in 2262
+    found = np.asarray(values)  # not in nanoseconds, which end in 2262
     seconds = found.astype("int64") / TICKS[np.datetime_data(found.dtype)[0]]
     return np.where(values.isna(), np.nan, seconds)

@@ -1,4 +1,4 @@
-"""Validation of the data for MARS, with errors that name the column."""
+"""Validation of data for MARS, with errors that name the column."""
 
 from __future__ import annotations
 
@@ -28,29 +28,29 @@ from .columns import (
 )
 
 MISSING = ("raise", "indicator")
-LARGEST_Y = 1e150  # squares beyond are infinite, and earth may then never end
+LARGEST_Y = 1e150  # larger values have infinite squares, for which earth may loop forever
 
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """The predictors as numbers."""
+    """Predictors as numbers."""
 
     values: np.ndarray  # doubles, factors expanded
     names: tuple[str, ...]
-    columns: Columns | None = None  # how raw columns became these; None where all are numbers
+    columns: Columns | None = None  # expansion of raw columns; None if all are numeric
     raw: dict[str, np.ndarray] | None = None  # see `Columns.values`
 
     def rows(self, subset: np.ndarray) -> Design:
-        """Return the same design with some of the rows."""
+        """Return the design of a subset of the rows."""
         raw = None if self.raw is None else {name: v[subset] for name, v in self.raw.items()}
         return Design(self.values[subset], self.names, self.columns, raw)
 
 
 @dataclass(frozen=True, eq=False)
 class Responses:
-    """The responses of a fit: (n,) for one response, (n, m) for several, and their names.
+    """Responses of a fit: (n,) for one response, (n, m) for several, and their names.
 
-    `classes`, where they are set, are the levels of a factor of which the responses are indicators.
+    `classes`, if set, contains the levels of the factor that the responses indicate.
     """
 
     values: np.ndarray
@@ -59,22 +59,22 @@ class Responses:
 
     @cached_property
     def matrix(self) -> np.ndarray:
-        """Always (n, m)."""
+        """Responses as an (n, m) matrix."""
         return self.values.reshape(len(self.values), -1)
 
     @property
     def codes(self) -> np.ndarray:
-        """Positions in `classes`; two classes are one response, the indicator of the second."""
+        """Positions in `classes`; for two classes, the response is the indicator of the second."""
         one = self.values.ndim == 1
         return self.values.astype(int) if one else self.values.argmax(axis=1)
 
     def rows(self, subset: np.ndarray) -> Responses:
-        """Return the same responses with some of the rows."""
+        """Return the responses of a subset of the rows."""
         return Responses(self.values[subset], self.names, self.classes)
 
 
 def check_training_data(estimator: Any, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return numeric X and one response as float64 arrays, what scikit-learn expects being set."""
+    """Return numeric X and one response as float64 arrays; sets the attributes of scikit-learn."""
     design = check_design(estimator, X)
     if design.columns is not None:
         name = next(c.name for c in design.columns.columns if c.kind != "number")
@@ -86,15 +86,15 @@ def check_training_data(estimator: Any, X: Any, y: Any) -> tuple[np.ndarray, np.
 
 
 def check_design(estimator: Any, X: Any) -> Design:
-    """Return the predictors as numbers, `n_features_in_` and `feature_names_in_` being set.
+    """Return the predictors as numbers; sets `n_features_in_` and `feature_names_in_`.
 
-    Column names that are no texts do not count, as in scikit-learn.
+    As in scikit-learn, column names that are not strings are ignored.
     """
     missing = check_choice("missing", getattr(estimator, "missing", "raise"), MISSING)
     X, indicators = as_pandas(X), missing == "indicator"
     if is_plain(X, ndim=2) and len(X) >= 2 and X.shape[1] >= 1:
         estimator.n_features_in_ = X.shape[1]
-        if hasattr(estimator, "feature_names_in_"):  # of an earlier fit
+        if hasattr(estimator, "feature_names_in_"):  # from an earlier fit
             del estimator.feature_names_in_
         return _matrix_design(X, default_names(X.shape[1]), indicators)
     X = _all_named(X)
@@ -111,7 +111,7 @@ def check_design(estimator: Any, X: Any) -> Design:
 
 
 def _matrix_design(X: np.ndarray, names: tuple[str, ...], indicators: bool) -> Design:
-    """Numbers as they are, or with indicators of those that are missing."""
+    """Design of a numeric matrix, optionally with indicators of missing values."""
     if np.isfinite(X).all():
         return Design(X, names)
     check_finite(X, names, gaps=indicators)
@@ -123,7 +123,7 @@ def _matrix_design(X: np.ndarray, names: tuple[str, ...], indicators: bool) -> D
 
 
 def _floats(estimator: Any, X: Any, **options: Any) -> np.ndarray:
-    """scikit-learn's checks of a matrix of numbers."""
+    """Validate a numeric matrix with scikit-learn."""
     X = without_na(X)
     try:
         return validate_data(estimator, X, dtype=np.float64, ensure_all_finite=False, **options)
@@ -141,12 +141,12 @@ def _is_text_error(error: ValueError) -> bool:
 
 
 def is_plain(values: Any, ndim: int) -> TypeGuard[np.ndarray]:
-    """Return whether there is nothing to convert, which takes scikit-learn 0.1 ms to find out."""
+    """Return True if no conversion is needed; scikit-learn takes 0.1 ms for this check."""
     return type(values) is np.ndarray and values.dtype == np.float64 and values.ndim == ndim
 
 
 def _all_named(X: Any) -> Any:
-    """A frame of pandas with earth's names x1, x2, ... for columns with an empty one."""
+    """Return a pandas frame with earth's names x1, x2, ... in place of empty ones."""
     if not isinstance(X, pd.DataFrame) or not any(label == "" for label in X.columns):
         return X
     column_names("X", X)
@@ -154,7 +154,7 @@ def _all_named(X: Any) -> Any:
 
 
 def _renamed(X: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    return X.set_axis(pd.Index(names, dtype=object), axis=1)  # any text is a name
+    return X.set_axis(pd.Index(names, dtype=object), axis=1)  # any string is a valid name
 
 
 def _check_factors(estimator: Any, X: pd.DataFrame, columns: Columns) -> Design:
@@ -168,9 +168,9 @@ def _check_factors(estimator: Any, X: pd.DataFrame, columns: Columns) -> Design:
 
 
 def check_responses(estimator: Any, y: Any, n_samples: int, *, factors: bool = False) -> Responses:
-    """Return the responses, (n,) or (n, m), with R's names y or y1, y2, ... where they have none.
+    """Return the responses, (n,) or (n, m), by default with R's names y or y1, y2, ....
 
-    With `factors` pandas' categories and the texts of a frame are factors, and become indicators as in R.
+    With `factors`, pandas categories and string columns of a frame are expanded to indicators as in R.
     """
     if y is None:
         raise InvalidInputError(
@@ -194,7 +194,7 @@ def check_responses(estimator: Any, y: Any, n_samples: int, *, factors: bool = F
         raise InvalidInputError(f"y has shape {values.shape} but it should have a column")
     if names is None:
         names = ("y",) if n_resp == 1 else tuple(f"y{j + 1}" for j in range(n_resp))
-    return Responses(values.copy(), names)  # pruning again needs them as they were
+    return Responses(values.copy(), names)  # a copy: pruning again requires the original values
 
 
 def _converted(estimator: Any, y: Any) -> np.ndarray:
@@ -202,11 +202,11 @@ def _converted(estimator: Any, y: Any) -> np.ndarray:
     shape = np.asarray(y).shape
     several = (
         len(shape) == 2 and shape[1] > 1
-    )  # one column is a vector, with scikit-learn's warning
+    )  # one column becomes a vector, with scikit-learn's warning
     try:
         found = _check_y(_numbers(y), multi_output=several, y_numeric=True, estimator=estimator)
         return np.asarray(found, dtype=np.float64)
-    except TypeError as error:  # Python's own words for an object that is no number
+    except TypeError as error:  # Python's own message for a non-numeric object
         raise InvalidInputError(f"y should contain numbers: {error}") from None
     except ValueError as error:
         if not _is_text_error(error):
@@ -224,7 +224,7 @@ def _has_categories(y: Any) -> bool:
 
 
 def _holds_words(column: pd.Series) -> bool:
-    """Return whether it is of texts, of which one at least does not read as a number."""
+    """Return True for a column of strings of which at least one is not a number."""
     if not (
         pd.api.types.is_object_dtype(column.dtype) or pd.api.types.is_string_dtype(column.dtype)
     ):
@@ -239,9 +239,9 @@ def _holds_words(column: pd.Series) -> bool:
 
 
 def _check_factor_responses(estimator: Any, y: Any, n_samples: int) -> Responses:
-    """Return 0 and 1 for a factor of two levels, otherwise one column per level.
+    """Return 0 and 1 for a factor with two levels, otherwise one column per level.
 
-    Texts in a frame are a column for each, however many there are: R makes them factors later.
+    Strings in a frame give one column per level for any number of levels: R converts them to factors later.
     """
     if not isinstance(y, pd.DataFrame):
         learned = Columns.learn(pd.Series(y).to_frame("y"), "y").columns[0]
@@ -275,7 +275,7 @@ def _response_names(y: Any) -> tuple[str, ...] | None:
 
 
 def check_subset(subset: Any, n_samples: int) -> np.ndarray | None:
-    """Return the rows to fit on as indices, from a mask or 0-based indices; None means all."""
+    """Return the rows to fit on as indices, given a mask or 0-based indices; None means all."""
     if subset is None:
         return None
     subset = as_pandas(subset, "subset")
@@ -306,17 +306,17 @@ Values = TypeVar("Values", np.ndarray, np.ndarray | None)
 
 
 def differ(weights: np.ndarray) -> bool:
-    """Return whether weights are weights to earth: equal ones are none."""
+    """Return True if the weights differ; earth ignores equal weights."""
     return bool((np.abs(weights - weights[0]) > 1e-8).any())
 
 
 def taken(values: Values, rows: np.ndarray | None) -> Values:
-    """Some of the values, all where no rows are named, None where there are none."""
+    """Select rows of values; all values if `rows` is None, None if `values` is None."""
     return values if values is None or rows is None else values[rows]
 
 
 def check_new_data(estimator: Any, X: Any) -> Any:
-    """Return what the fitted model takes: a float64 matrix, or a frame where it knows factors."""
+    """Return X in the form of the fitted model: a float64 matrix, or a frame if it has factors."""
     model = estimator.model_
     if _is_known(estimator, X):
         if not np.isfinite(X).all():
@@ -348,7 +348,7 @@ def check_new_data(estimator: Any, X: Any) -> Any:
 
 
 def _is_known(estimator: Any, X: Any) -> bool:
-    """Return whether X is an array as the model was fitted on, of which nothing but NaN is to be refused."""
+    """Return True if X is an array like that of the fit, for which only NaN must be checked."""
     model = estimator.model_
     return (
         is_plain(X, ndim=2)
@@ -361,10 +361,10 @@ def _is_known(estimator: Any, X: Any) -> bool:
 
 
 def numbers_by_name(X: Any, names: tuple[str, ...]) -> np.ndarray:
-    """The columns `names` of X as a matrix of numbers: those of a frame by name, of an array by position.
+    """Return the columns `names` of X as a numeric matrix: by name for a frame, by position for an array.
 
-    A frame without any of the names is taken by position, with a warning, where the names are those that
-    earth gives to columns without one.
+    If `names` are earth's default names, a frame without any of them is matched by position, with a
+    warning.
     """
     X = _all_named(as_pandas(X))
     own = column_names("X", X) if isinstance(X, pd.DataFrame) else None
@@ -391,7 +391,7 @@ def numbers_by_name(X: Any, names: tuple[str, ...]) -> np.ndarray:
 
 
 def numbers_of_array(X: Any) -> np.ndarray:
-    """What is no array, or a frame, as doubles."""
+    """Convert a frame or an array-like to doubles."""
     if hasattr(X, "toarray"):
         raise InvalidInputError("X is a sparse matrix but it should be dense: X.toarray()")
     X = without_na(X)
@@ -403,12 +403,12 @@ def numbers_of_array(X: Any) -> np.ndarray:
 
 
 def default_names(n_features: int) -> tuple[str, ...]:
-    """R's names for a matrix without names: x for one column, else x1, x2, ..."""
+    """R's names for a matrix without names: x for one column, otherwise x1, x2, ..."""
     return ("x",) if n_features == 1 else tuple(f"x{j + 1}" for j in range(n_features))
 
 
 def check_names(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the column names, x1, x2, ... for empty ones as earth does; it needs unique ones."""
+    """Return unique column names, with x1, x2, ... in place of empty ones as in earth."""
     names = tuple(str(name) or f"x{j + 1}" for j, name in enumerate(names))
     seen = set()
     for name in names:
@@ -421,7 +421,7 @@ def check_names(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def check_weights(weights: Any, n_samples: int) -> np.ndarray | None:
-    """Return the case weights as a float64 vector, or None where there are none."""
+    """Return the case weights as a float64 vector, or None."""
     if weights is None:
         return None
     weights = as_pandas(weights, "sample_weight")
@@ -451,7 +451,7 @@ def check_weights(weights: Any, n_samples: int) -> np.ndarray | None:
 
 
 def _numbers(y: Any) -> Any:
-    """y, where it is pandas' in types that numpy converts as they are meant."""
+    """Convert pandas types of y to types that numpy converts correctly."""
     if isinstance(y, pd.DataFrame):
         return y.apply(lambda column: numbers_of_series("y", column)) if y.shape[1] else y
     if isinstance(y, (pd.Series, pd.Index, pd.api.extensions.ExtensionArray)):
@@ -463,7 +463,7 @@ MANY_LEVELS = 100
 
 
 def warn_of_columns(X: pd.DataFrame, columns: Iterable[Column]) -> None:
-    """Warn of a factor with more than a hundred levels, and of intervals that pandas has put in order."""
+    """Warn about factors with more than a hundred levels and about ordered intervals of pandas."""
     for column in columns:
         if len(column.levels) > MANY_LEVELS:
             warn_user(

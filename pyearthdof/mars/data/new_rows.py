@@ -1,4 +1,4 @@
-"""New rows outside the training range or with missing values."""
+"""Handling of new rows outside the training range or with missing values."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from ..model.mars_model import MarsModel
 
 EXTRAPOLATE = ("allow", "warn", "clip", "refuse")
-NAMED = 3  # columns in the message
+NAMED = 3  # columns named in the message
 
 
 def within_range(model: MarsModel, X: Any, extrapolate: str) -> Any:
-    """X itself, or with numbers moved into the training range; the columns that the model uses count.
+    """Return X, or X clipped to the training range; only columns used by the model are checked.
 
-    A model from a file of an earlier release has no ranges: there is nothing to warn of.
+    A model from a file of an earlier release has no ranges, so no warning is issued.
     """
     if not isinstance(extrapolate, str) or extrapolate not in EXTRAPOLATE:
         raise refusal("extrapolate", extrapolate, f"one of {', '.join(EXTRAPOLATE)}")
@@ -68,16 +68,16 @@ MISSING = ("refuse", "propagate")
 
 
 def check_missing(missing: Any) -> bool:
-    """Return whether rows with missing values give NaN."""
+    """Return True if rows with missing values give NaN."""
     return check_choice("missing", missing, MISSING) == "propagate"
 
 
 def predict_complete_rows(
     model: MarsModel, X: Any, predict: Callable[[Any], np.ndarray]
 ) -> np.ndarray:
-    """`predict` of the rows that have all the columns that the model uses; NaN for the others.
+    """Predict the rows without missing values in columns used by the model; NaN for the others.
 
-    A missing value in a column that no selected term uses does not matter.
+    Missing values in columns that no selected term uses are ignored.
     """
     X = as_pandas(X)
     if isinstance(X, pd.DataFrame):
@@ -110,13 +110,13 @@ def predict_complete_rows(
 
 
 def _used_columns(model: MarsModel) -> set[str]:
-    """Raw columns in the selected terms."""
+    """Raw columns used by the selected terms."""
     used = np.flatnonzero(np.any(model.dirs[model.selected] != 0, axis=0))
     return set().union(*(model.owners[j] for j in used))
 
 
 def _needed_columns(model: MarsModel) -> set[str]:
-    """Raw columns without which a row has no prediction."""
+    """Raw columns required for a prediction."""
     used, formula = _used_columns(model), model.formula
     if formula is not None and formula.offset_variable is not None:
         used |= set(formula.variables[formula.offset_variable].expression.raw_names())
@@ -124,7 +124,7 @@ def _needed_columns(model: MarsModel) -> set[str]:
 
 
 def _columns_with_gaps(model: MarsModel) -> set[str]:
-    """Raw columns whose missing values the model knows what to do with."""
+    """Raw columns whose missing values the model handles."""
     if model.formula is not None:
         return set(model.formula.gaps)
     columns = () if model.columns is None else model.columns.columns
@@ -132,7 +132,7 @@ def _columns_with_gaps(model: MarsModel) -> set[str]:
 
 
 def _filled(frame: pd.DataFrame, has_gaps: np.ndarray) -> pd.DataFrame:
-    """Columns that are not used need some value that the model knows."""
+    """Fill unused columns with a value that the model accepts."""
     frame = frame.copy()
     for position in np.flatnonzero(has_gaps):
         values = frame.iloc[:, position]

@@ -1,4 +1,4 @@
-"""Training data of a fit, and the ranges of its columns stored in a model."""
+"""Training data of a fit, and the column ranges stored in a model."""
 
 from __future__ import annotations
 
@@ -26,52 +26,56 @@ from .design import (
 if TYPE_CHECKING:
     from ..formula.model_matrix import Formula
 
-ROWS_OF_MEDIAN = 1000  # of 10,000 rows it would take a tenth of a fit
+ROWS_OF_MEDIAN = 1000  # the median of 10,000 rows would take a tenth of the time of a fit
 _NUMBERS = ("low", "high", "median", "mean")
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingData:
-    """Predictors, responses and case weights of all rows, and 0-based numbers of the rows to fit on.
+    """Predictors, responses and case weights of all rows, and 0-based indices of the rows to fit on.
 
-    The predictors are not copied: `is_unchanged` notices if they were changed in place. earth judges the
-    weights of all rows before it takes the subset, so the engines get both.
+    The predictors are not copied: `is_unchanged` detects changes in place. Engines receive both all rows and
+    the subset, because earth checks the weights of all rows before subsetting.
     """
 
     all_design: Design
     all_responses: Responses
     all_weights: np.ndarray | None = None
     subset: np.ndarray | None = None
-    all_offset: np.ndarray | None = None  # a formula's: the terms are fitted to what is left
+    all_offset: np.ndarray | None = (
+        None  # offset of a formula, subtracted before the terms are fitted
+    )
     moments: np.ndarray = field(init=False, repr=False)
-    formula: Formula | None = field(default=None, init=False)  # that made the design from a frame
-    warnings: tuple[str, ...] = field(default=(), init=False)  # R's while it makes the design
+    formula: Formula | None = field(default=None, init=False)  # converted the frame to the design
+    warnings: tuple[str, ...] = field(
+        default=(), init=False
+    )  # R's warnings from building the design
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "moments", _moments(self.all_design.values))
 
     @cached_property
     def design(self) -> Design:
-        """Of the rows to fit on."""
+        """Design of the rows to fit on."""
         return self.all_design if self.subset is None else self.all_design.rows(self.subset)
 
     @cached_property
     def responses(self) -> Responses:
-        """Of the rows to fit on."""
+        """Responses of the rows to fit on."""
         return self.all_responses if self.subset is None else self.all_responses.rows(self.subset)
 
     @cached_property
     def training_weights(self) -> np.ndarray | None:
-        """Of the rows to fit on."""
+        """Case weights of the rows to fit on."""
         return taken(self.all_weights, self.subset)
 
     @cached_property
     def offset(self) -> np.ndarray | None:
-        """Of the rows to fit on."""
+        """Offset of the rows to fit on."""
         return taken(self.all_offset, self.subset)
 
     def case_weights(self, n_responses: int) -> np.ndarray | None:
-        """Of the rows to fit on; successes and failures, one response, weigh a row by their number, too."""
+        """Weights of the rows to fit on, times the number of trials for successes and failures."""
         weights, responses = self.training_weights, self.responses.matrix
         if responses.shape[1] == n_responses:
             return weights
@@ -79,14 +83,14 @@ class TrainingData:
         return numbers if weights is None else numbers * weights
 
     def ranges(self) -> Ranges:
-        """Of the raw columns at the rows to fit on."""
+        """Ranges of the raw columns in the rows to fit on."""
         design = self.design
         if design.columns is None or design.raw is None:
             return Ranges.of_matrix(design.names, design.values)
         return Ranges.learn(design.columns.columns, design.raw)
 
     def of_subset(self) -> TrainingData:
-        """Return the rows to fit on alone."""
+        """Return the data restricted to the rows to fit on."""
         if self.subset is None:
             return self
         return replace(
@@ -99,11 +103,11 @@ class TrainingData:
         )
 
     def with_formula(self, text: str) -> TrainingData:
-        """The same data by another formula."""
+        """Return the same data with another formula."""
         raise InvalidInputError("formula is given but the model was fitted without a formula")
 
     def is_unchanged(self) -> bool:
-        """Return whether the predictors are still those of the fit."""
+        """Return True if the predictors have not changed since the fit."""
         now = _moments(self.all_design.values)
         return np.array_equal(now, self.moments)
 
@@ -111,7 +115,7 @@ class TrainingData:
 def training_data(
     estimator: Any, X: Any, y: Any, sample_weight: Any = None, subset: Any = None
 ) -> TrainingData:
-    """Return the data of a fit, checked; the estimator gets `n_features_in_` and `feature_names_in_`."""
+    """Return validated training data; sets `n_features_in_` and `feature_names_in_` of the estimator."""
     design = check_design(estimator, X)
     n = len(design.values)
     responses = check_responses(estimator, y, n, factors=True)
@@ -119,14 +123,14 @@ def training_data(
 
 
 def _moments(X: np.ndarray) -> np.ndarray:
-    """Return a sum over the bits of each column that changes with every value and with their order."""
-    # odd, so that a change of one value is never lost
+    """Return a checksum of each column that depends on all values and their order."""
+    # odd factors, so that the change of a single value is always detected
     odd = np.arange(1, 2 * len(X), 2, dtype=np.uint64)
     return np.einsum("i,ij->j", odd, X.view(np.uint64))
 
 
 def response_levels(responses: Responses, y: Any = None) -> np.ndarray | None:
-    """R's levels of what was fitted: of a factor, of truth values, of two numbers that differ by 1."""
+    """R's levels of the response: of a factor, of booleans, or of two numbers that differ by 1."""
     if responses.classes is not None:
         if responses.classes == ("FALSE", "TRUE"):
             return np.array([False, True])
@@ -141,14 +145,14 @@ def response_levels(responses: Responses, y: Any = None) -> np.ndarray | None:
 
 @dataclass(frozen=True)
 class ColumnRange:
-    """One raw column at the training rows; of dates, days or seconds since 1970."""
+    """Range of a raw column in the training rows; dates are in days or seconds since 1970."""
 
     name: str
     low: float | None = None
     high: float | None = None
-    median: float | None = None  # of 1,000 to 2,000 rows where there are more of them
+    median: float | None = None  # from 1,000 to 2,000 rows if there are more
     mean: float | None = None
-    counts: tuple[int, ...] = ()  # rows of each level, of a column that is no number
+    counts: tuple[int, ...] = ()  # number of rows of each level, for non-numeric columns
 
     def to_dict(self) -> dict:
         """Plain values for JSON."""
@@ -159,7 +163,7 @@ class ColumnRange:
 
 @dataclass(frozen=True)
 class Ranges:
-    """The raw columns of a model's training rows."""
+    """Ranges of the raw columns in the training rows of a model."""
 
     columns: tuple[ColumnRange, ...]
 
@@ -168,7 +172,7 @@ class Ranges:
 
     @classmethod
     def learn(cls, columns: Sequence[Column], raw: Mapping[str, np.ndarray]) -> Ranges:
-        """Of raw columns with their kinds and levels, and their values as `Columns.values` has them."""
+        """Compute the ranges of raw columns from their values, in the form of `Columns.values`."""
         numbers = [c.name for c in columns if c.kind == "number"]
         found = {}
         if numbers:
@@ -176,7 +180,7 @@ class Ranges:
             for column, values in zip(
                 cls.of_matrix(numbers, matrix).columns, matrix.T, strict=True
             ):
-                if column.low != column.low:  # what is missing has no part in it
+                if column.low != column.low:  # missing values are ignored
                     present = values[~np.isnan(values), None]
                     column = cls.of_matrix([column.name], present).columns[0]
                 found[column.name] = column
@@ -189,20 +193,20 @@ class Ranges:
 
     @classmethod
     def of_matrix(cls, names: Sequence[str], values: np.ndarray) -> Ranges:
-        """Of a matrix of numbers."""
+        """Compute the ranges of a numeric matrix."""
         low, high = values.min(axis=0), values.max(axis=0)
         some = np.sort(values[:: max(1, len(values) // ROWS_OF_MEDIAN)], axis=0)
         n = len(some)
-        with np.errstate(over="ignore"):  # the sum of numbers near 1e308 is infinite
+        with np.errstate(over="ignore"):  # sums of numbers near 1e308 overflow
             median = some[(n - 1) // 2] / 2 + some[n // 2] / 2
             mean = np.minimum(np.maximum(values.mean(axis=0), low), high)
         numbers = zip(*(v.tolist() for v in (low, high, median, mean)), strict=True)
         return cls(tuple(ColumnRange(n, *found) for n, found in zip(names, numbers, strict=True)))
 
     def outside(self, X: np.ndarray | pd.DataFrame) -> dict[str, np.ndarray]:
-        """Rows of X, by the name of the column, in which a number is outside of its range.
+        """Rows of X with a number outside its range, by column name.
 
-        X is a frame, whose other columns do not count, or a matrix of these columns.
+        X is a frame, whose other columns are ignored, or a matrix of these columns.
         """
         found = {}
         for position, column in enumerate(self.columns):
@@ -214,7 +218,7 @@ class Ranges:
         return found
 
     def clipped(self, X: np.ndarray | pd.DataFrame) -> np.ndarray | pd.DataFrame:
-        """X with numbers outside of their ranges moved to the nearest end."""
+        """X with numbers outside their ranges moved to the nearest limit."""
         X = X.copy()
         for position, column in enumerate(self.columns):
             values = _numbers_of(X, column, position)
@@ -233,13 +237,13 @@ class Ranges:
 
     @classmethod
     def from_dict(cls, entries: Any) -> Ranges:
-        """Read `to_dict`'s result; anything else is refused."""
+        """Read the result of `to_dict`; reject anything else."""
         if not isinstance(entries, list):
             raise InvalidInputError("ranges should be a list with one entry for each raw column")
         return cls(tuple(_read(entry) for entry in entries))
 
     def check(self, names: Sequence[str], kinds: Iterable[tuple[str, int]]) -> None:
-        """Reject what does not belong to raw columns of these names and kinds."""
+        """Reject ranges that do not match raw columns of these names and kinds."""
         if tuple(column.name for column in self.columns) != tuple(names):
             raise InvalidInputError(
                 "ranges should have an entry for each raw column, in their order"
@@ -257,7 +261,7 @@ def _counts(codes: np.ndarray, n_levels: int) -> tuple[int, ...]:
 def _numbers_of(
     X: np.ndarray | pd.DataFrame, column: ColumnRange, position: int
 ) -> np.ndarray | None:
-    """Return a column as numbers where it is one; dates are left alone."""
+    """Return a numeric column as numbers; None for others, such as dates."""
     if column.low is None:
         return None
     if not isinstance(X, pd.DataFrame):

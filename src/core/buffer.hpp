@@ -1,4 +1,4 @@
-// Memory for numbers. Nothing is set when it is made, so that what is never touched costs nothing.
+// Memory for numbers. It is not initialised, so pages that are never touched cost nothing.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace earthdof {
 
-// Bytes from which on memory comes from the system and goes back to it at once. The library would keep it for later
-// requests, so that a long fit would hold what it has given back.
+// Size in bytes above which memory is requested from and returned to the system directly. The library would keep freed
+// memory for later requests, which increases the memory use of long fits.
 constexpr std::size_t kWholePages = std::size_t{1} << 20;
 
 inline void* allocate_bytes(std::size_t bytes, std::size_t alignment) {
@@ -80,7 +80,7 @@ class Buffer {
   std::size_t size_ = 0;
 };
 
-// Rows of equal length, one after the other.
+// Rows of equal length, stored contiguously.
 template <class T>
 class Table {
  public:
@@ -101,7 +101,7 @@ class Table {
   std::size_t rows_ = 0, width_ = 0;
 };
 
-// The same, of memory that belongs to somebody else.
+// The same as a view of memory owned elsewhere.
 template <class T>
 struct Rows {
   T* data;

@@ -1,6 +1,6 @@
-// Numbers with a significand of 64 bits, the extended precision that R computes its sums with on x86-64.
+// Numbers with a 64-bit significand, the extended precision of R's sums on x86-64.
 //
-// Where the compiler's long double is this format, Extended is long double. Elsewhere (ARM, Microsoft's compiler) it is
+// Extended is long double if the compiler's long double has this format. Otherwise (ARM, Microsoft's compiler) it is
 // SoftExtended, which rounds every operation to the same bits.
 #pragma once
 
@@ -14,12 +14,12 @@
 
 namespace earthdof {
 
-// sign * significand * 2^exponent. The range of exponents is wider than that of the hardware, which numbers made of
-// a few doubles do not leave.
+// sign * significand * 2^exponent. The exponent range is wider than that of the hardware, which results of a few
+// operations on doubles do not exceed.
 class SoftExtended {
  public:
   SoftExtended() = default;
-  SoftExtended(double value)  // NOLINT: a double is one of these numbers
+  SoftExtended(double value)  // NOLINT: every double is such a number
       : negative_(std::signbit(value)) {
     if (!std::isfinite(value)) {
       special_ = value;
@@ -35,7 +35,7 @@ class SoftExtended {
   explicit operator double() const {
     if (is_special_) return special_;
     if (significand_ == 0) return negative_ ? -0.0 : 0.0;
-    // Below 2^-1022 a double has fewer digits.
+    // Doubles below 2^-1022 have fewer digits.
     const int top = exponent_ + 64;  // the number is below 2^top
     int digits = 53;
     if (top < -1021) digits = top + 1074;
@@ -94,7 +94,7 @@ class SoftExtended {
     const bool negative = a.negative_ != b.negative_;
     if (b.significand_ == 0) return special(a.rough() / b.rough());
     if (a.significand_ == 0) return zero(negative);
-    // Long division. The first digit is 1: a numerator that is smaller than the denominator is doubled.
+    // Long division. A numerator smaller than the denominator is doubled, so the first digit is 1.
     const bool doubled = a.significand_ < b.significand_;
     std::uint64_t rest = a.significand_ - (doubled ? 0 : b.significand_), digits = doubled ? 0 : 1;
     for (int left = doubled ? 64 : 63; left > 0; --left) {
@@ -106,7 +106,7 @@ class SoftExtended {
         digits |= 1;
       }
     }
-    // What is left decides the rounding: it is compared with half of the denominator.
+    // The remainder is compared with half the denominator to round the result.
     const std::uint64_t other = b.significand_ - rest;
     const Wide found{digits, rest == 0 ? 0 : rest == other ? kTop : rest > other ? kTop | 1 : 1};
     return rounded(negative, found, a.exponent_ - b.exponent_ - (doubled ? 64 : 63));
@@ -144,14 +144,14 @@ class SoftExtended {
     return found;
   }
 
-  // A double of the same kind and sign, for what follows from these alone.
+  // A double of the same kind and sign, for results that depend only on these.
   double rough() const {
     if (is_special_) return special_;
     const double size = significand_ == 0 ? 0.0 : 1.0;
     return negative_ ? -size : size;
   }
 
-  // The last digit remembers whether any that was shifted out was not 0.
+  // The last digit is set if any digit shifted out was not 0.
   static Wide shift_right(Wide value, int by) {
     if (by == 0) return value;
     if (by > 127) return {0, 1};
@@ -177,7 +177,7 @@ class SoftExtended {
     return {a1 * b1 + (first >> 32) + (second >> 32), (second << 32) | (low & kLow)};
   }
 
-  // value * 2^(exponent - 64) to the nearest number, of two as near to the even one.
+  // value * 2^(exponent - 64), rounded to nearest, ties to even.
   static SoftExtended rounded(bool negative, Wide value, int exponent) {
     while ((value.high & kTop) == 0) {
       value.high = (value.high << 1) | (value.low >> 63);
@@ -200,7 +200,7 @@ class SoftExtended {
   bool negative_ = false, is_special_ = false;
   int exponent_ = 0;
   std::uint64_t significand_ = 0;  // its highest bit is 1, or all are 0
-  double special_ = 0.0;           // infinite or not a number
+  double special_ = 0.0;           // infinity or NaN
 };
 
 #if LDBL_MANT_DIG == 64
@@ -209,7 +209,7 @@ using Extended = long double;
 using Extended = SoftExtended;
 #endif
 
-// The functions below are R's sums. They are templates so that tests can compare the two formats.
+// The functions below compute R's sums. They are templates so that tests can compare the two formats.
 
 template <class E = Extended>
 double extended_sum(const double* values, std::size_t n) {
@@ -218,7 +218,7 @@ double extended_sum(const double* values, std::size_t n) {
   return static_cast<double>(total);
 }
 
-// R's mean(): a second round adds what the first one lost.
+// R's mean(): a second pass adds the rounding error of the first.
 template <class E = Extended>
 double extended_mean(const double* values, std::size_t n) {
   const E count = static_cast<double>(n);
@@ -229,7 +229,7 @@ double extended_mean(const double* values, std::size_t n) {
   return static_cast<double>(first + rest / count);
 }
 
-// R's var(), by its mean(): differences and squares are extended, too.
+// R's var() with its mean(): differences and squares are extended as well.
 template <class E = Extended>
 double extended_variance(const double* values, std::size_t n) {
   const E mean = extended_mean<E>(values, n);
@@ -241,7 +241,7 @@ double extended_variance(const double* values, std::size_t n) {
   return static_cast<double>(total / E(static_cast<double>(n) - 1.0));
 }
 
-// What is left of a after whole steps of b, where these and the first rest are extended; and the number of steps.
+// Remainder of a after whole steps of b, and the number of steps; steps and first remainder are extended.
 template <class E = Extended>
 std::pair<double, double> extended_division(double a, double b) {
   const double steps = std::floor(a / b);

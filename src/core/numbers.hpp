@@ -1,4 +1,4 @@
-// The larger and the smaller of two numbers, without the library's care for NaN.
+// Maximum and minimum of two numbers, without the NaN handling of the library.
 #pragma once
 
 namespace earthdof {

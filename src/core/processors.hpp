@@ -1,8 +1,8 @@
-// Where a new thread begins.
+// Placement of new threads.
 //
-// The system may put it beside the thread that made it and leave it waiting there for milliseconds, while other
-// processors have nothing to do: in a virtual machine those that sleep may pass for busy. A call that takes so long as
-// a whole would run in one thread.
+// The system may place a new thread on the processor of its creator, where it waits for milliseconds while other
+// processors are idle: in a virtual machine, sleeping processors may appear busy. A call of this duration would run
+// in a single thread.
 #pragma once
 
 #include <thread>
@@ -14,13 +14,13 @@
 
 namespace earthdof {
 
-// The processors that the calling thread may run on. Nothing happens where they are not known.
+// Processors available to the calling thread. No effect if they are unknown.
 class Processors {
  public:
 #if defined(__linux__)
   Processors() : known_(sched_getaffinity(0, sizeof all_, &all_) == 0) {}
 
-  // Have a new thread begin on another processor than the one of the calling thread, which made it.
+  // Start a new thread on a processor other than that of the calling thread.
   void send_away(std::thread& thread) const {
     const int here = sched_getcpu();
     if (!known_ || here < 0 || here >= CPU_SETSIZE) return;
@@ -29,7 +29,7 @@ class Processors {
     if (CPU_COUNT(&others) > 0) pthread_setaffinity_np(thread.native_handle(), sizeof others, &others);
   }
 
-  // The calling thread has begun: from here on it runs where the system wants.
+  // Let the system move the calling thread after it has started.
   void stay_anywhere() const {
     if (known_) sched_setaffinity(0, sizeof all_, &all_);
   }

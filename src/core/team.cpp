@@ -10,8 +10,8 @@ namespace earthdof {
 
 namespace {
 
-// To wake a sleeping thread takes microseconds, and to start and join one some tens of them. A round is shared, and
-// threads are started, where that costs less than it saves.
+// Waking a sleeping thread takes microseconds, starting and joining one some tens of them. Rounds are shared, and
+// threads started, only if this saves more time than it costs.
 constexpr double kWorthWaking = 60e-6, kWorthStarting = 200e-6;
 
 using Clock = std::chrono::steady_clock;
@@ -32,7 +32,7 @@ void Team::start() {
         serve(thread);
       });
     } catch (const std::system_error&) {
-      // a limit on processes or memory: go on with the threads that have started
+      // limit on processes or memory: continue with the threads already started
       if (threads_.empty()) size_ = 1;
       return;
     }
@@ -49,8 +49,8 @@ Team::~Team() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-// Whether it pays to share work of so many seconds. What would have been saved before counts for a start: a call with
-// many short rounds starts its threads in time, and one with a few of them never.
+// True if sharing work of this duration pays off. Savings missed so far are credited to a start: a call with many short
+// rounds eventually starts its threads, one with few rounds never does.
 bool Team::pays(double seconds) const {
   if (shares_all) return true;
   if (seconds < kWorthWaking) return false;
@@ -104,7 +104,7 @@ void Team::share_from(std::size_t first, std::size_t count, const Job& job) {
     error_ = std::current_exception();
   }
   std::unique_lock<std::mutex> lock(mutex_);
-  job_ = nullptr;  // all jobs are taken: a thread that wakes now is not waited for
+  job_ = nullptr;  // all jobs are taken: do not wait for threads that wake now
   done_.wait(lock, [this] { return busy_ == 0; });
   if (interrupted) throw Interrupted{};
   if (error_) std::rethrow_exception(error_);

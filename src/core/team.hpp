@@ -1,4 +1,4 @@
-// Threads that share the work of one call and end with it. They start when work is found that is worth it.
+// Threads that share the work of one call and end with it. They are started once the work justifies it.
 #pragma once
 
 #include <atomic>
@@ -12,18 +12,18 @@
 
 namespace earthdof {
 
-// Thrown by the calling thread where the user pressed Ctrl-C.
+// Thrown by the calling thread after Ctrl-C.
 struct Interrupted {};
 
-// Asks now and then whether to stop. Only the calling thread may ask.
+// Checks periodically for an interrupt. Only the calling thread may check.
 class Patience {
  public:
   virtual ~Patience() = default;
   virtual bool is_over() = 0;
 };
 
-// A number of threads, the calling one among them. Which thread takes which job does not matter to any
-// result: each job writes to places of its own.
+// A team of threads, including the calling one. Results do not depend on the assignment of jobs to threads: each job
+// writes to its own memory.
 class Team {
  public:
   using Job = std::function<void(std::size_t, int)>;
@@ -33,15 +33,15 @@ class Team {
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
 
-  // The threads at the most, by which jobs are numbered.
+  // Maximum number of threads; thread indices in jobs are below it.
   int size() const { return size_; }
 
-  // Whether even the shortest work is shared, so that tests find what threads do wrong.
+  // Share even the shortest work, for tests of thread safety.
   static inline std::atomic<bool> shares_all{false};
 
-  // job(i, thread) for all i below count. Throws Interrupted, or what a job threw. The jobs should take about equally
-  // long, and `seconds` all of them, where that is known to be long. Where it is not, the calling thread begins alone,
-  // and the others come when what is left is worth waking them.
+  // Call job(i, thread) for all i below count. Throws Interrupted, or the exception of a job. Jobs should take about
+  // the same time; `seconds` is their total time if known to be long. Otherwise, the calling thread starts alone, and
+  // the others are woken once the remaining work justifies it.
   template <class Work>
   void run(std::size_t count, Work&& job, double seconds = 0.0) {
     if (size_ > 1 && count > 1) return share(count, job, seconds);
@@ -51,7 +51,7 @@ class Team {
     }
   }
 
-  // Throws Interrupted if the user wants to stop.
+  // Throws Interrupted if Ctrl-C was pressed.
   void check() {
     if (patience_ != nullptr && patience_->is_over()) throw Interrupted{};
   }
@@ -67,18 +67,18 @@ class Team {
 
   Patience* patience_;
   int size_;
-  double job_seconds_ = 0.0;  // of a job of the last round
-  double missed_ = 0.0;       // seconds that threads would have saved so far
+  double job_seconds_ = 0.0;  // per job of the last round
+  double missed_ = 0.0;       // seconds that threads could have saved so far
   std::vector<std::thread> threads_;
   std::mutex mutex_;
   std::condition_variable wake_, done_;
-  const Job* job_ = nullptr;  // none between the rounds
+  const Job* job_ = nullptr;  // null between rounds
   std::size_t count_ = 0;
   std::atomic<std::size_t> next_{0};
   std::atomic<bool> stop_{false};
   std::exception_ptr error_;
   std::size_t round_ = 0;
-  int busy_ = 0;  // threads that took part in this round and have not ended it
+  int busy_ = 0;  // threads still working in this round
   bool ends_ = false;
 };
 

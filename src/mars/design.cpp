@@ -12,13 +12,13 @@ namespace earthdof {
 
 namespace {
 
-constexpr std::size_t kFew = 512;   // cases up to which comparing is faster than counting digits
-constexpr std::size_t kRows = 256;  // of X that are read at a time
-constexpr std::size_t kRun = 32;    // equal high words up to which comparing is faster
+constexpr std::size_t kFew = 512;   // cases up to which comparison sort is faster than radix sort
+constexpr std::size_t kRows = 256;  // rows of X read at a time
+constexpr std::size_t kRun = 32;    // run of equal high words up to which comparison sort is faster
 constexpr int kDigitBits = 11, kDigits = 3;
 constexpr std::size_t kValues = std::size_t{1} << kDigitBits;
 
-// A number as an integer of the same order; zeros of both signs are equal.
+// Map a number to an integer of the same order; zeros of both signs are equal.
 std::uint64_t key_of(double value) {
   value += 0.0;
   std::uint64_t bits;
@@ -27,7 +27,7 @@ std::uint64_t key_of(double value) {
   return bits & sign ? ~bits : bits | sign;
 }
 
-// Half of a number's key in the high word, and its case in the low one.
+// High half of a key in the high word, and the case in the low word.
 using Item = std::uint64_t;
 using Items = Buffer<Item>;
 
@@ -35,7 +35,7 @@ std::uint32_t row_of(Item item) { return static_cast<std::uint32_t>(item); }
 Item high_item(const double* values, std::uint32_t row) { return (key_of(values[row]) >> 32 << 32) | row; }
 Item low_item(const double* values, std::uint32_t row) { return (key_of(values[row]) << 32) | row; }
 
-// Sort by the high word, digit by digit from the lowest up, which keeps the order of equal ones.
+// Stable radix sort by the high word, from the lowest digit up.
 void sort_words(Items& items, Items& other) {
   std::vector<std::uint32_t> counts(kDigits * kValues, 0);
   const auto digit = [](Item item, int d) { return (item >> (32 + d * kDigitBits)) % kValues; };
@@ -43,14 +43,14 @@ void sort_words(Items& items, Items& other) {
     for (int d = 0; d < kDigits; ++d) ++counts[d * kValues + digit(item, d)];
   for (int d = 0; d < kDigits; ++d) {
     std::uint32_t* count = counts.data() + d * kValues;
-    if (*std::max_element(count, count + kValues) == items.size()) continue;  // the digit is always the same
+    if (*std::max_element(count, count + kValues) == items.size()) continue;  // all digits are equal
     std::exclusive_scan(count, count + kValues, count, std::uint32_t{0});
     for (const Item item : items) other[count[digit(item, d)]++] = item;
     std::swap(items, other);
   }
 }
 
-// Put in order what has equal high words, up to `most` of them. False if there are more that are not.
+// Sort runs of equal high words, up to length `most`. False if a longer run is not sorted.
 bool settle(const double* values, Items& items, std::size_t most) {
   const auto is_less = [values](Item a, Item b) {
     const Item low_a = low_item(values, row_of(a)), low_b = low_item(values, row_of(b));
@@ -66,7 +66,7 @@ bool settle(const double* values, Items& items, std::size_t most) {
   return true;
 }
 
-// Rows by ascending values, equal ones in their order. Most values differ in the high words of their keys.
+// Stable order of the rows by ascending values. Most values differ in the high words of their keys.
 void sort_rows(const double* values, std::size_t n, Items& items, Items& other) {
   for (std::size_t i = 0; i < n; ++i) items[i] = high_item(values, static_cast<std::uint32_t>(i));
   if (n <= kFew) {
@@ -94,7 +94,7 @@ struct SortWork {
 Design::Design(const double* X, std::size_t rows, std::size_t columns, std::size_t row_stride,
                std::size_t column_stride, Team& team)
     : n(rows), p(columns), order(p, n), sorted(p, n), mean_square(p) {
-  // some rows at a time: a column of X, where its rows are contiguous, would take a line of the cache for each number
+  // blocks of rows: if rows of X are contiguous, reading a whole column would use one cache line per number
   team.run((n + kRows - 1) / kRows, [&](std::size_t block, int) {
     const std::size_t end = std::min(n, (block + 1) * kRows);
     for (std::size_t j = 0; j < p; ++j)

@@ -13,7 +13,7 @@ constexpr double kInverseRoot2Pi = 0.398942280401432677939946059934;
 constexpr double kRoot32 = 5.656854249492380195206754896838;
 constexpr double kMiddle = 0.67448975;
 
-// exp(-y^2/2) without the rounding of the square.
+// exp(-y^2/2) without rounding the square.
 double bell(double y) {
   const double head = std::trunc(y * 16) / 16, rest = (y - head) * (y + head);
   return std::exp(-head * head * 0.5) * std::exp(-rest * 0.5);
@@ -70,7 +70,7 @@ double normal(double x) {
   return x > 0 ? 1 - tail : tail;
 }
 
-// The inverse of `normal`; not a number outside of 0 to 1.
+// Inverse of `normal`; NaN outside [0, 1].
 double quantile(double p) {
   if (!(p >= 0 && p <= 1)) return std::numeric_limits<double>::quiet_NaN();
   if (p == 0 || p == 1) return std::copysign(std::numeric_limits<double>::infinity(), p - 0.5);

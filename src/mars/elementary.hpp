@@ -1,5 +1,5 @@
-// Elementary functions by the C library, one value after the other. numpy's own round otherwise in the last bit, and
-// where a mean is close to 1 a generalised linear model multiplies that bit by what is left of 1.
+// Elementary functions of the C library, evaluated one value at a time. numpy's versions differ in the last bit, which
+// a generalised linear model amplifies if a mean is close to 1.
 #pragma once
 
 #include <string>

@@ -12,18 +12,18 @@ namespace earthdof {
 
 namespace {
 
-constexpr double kPerfect = 1e-9;    // share of |y|^2: below it rounding decides how many terms are left
-constexpr double kRounding = 1e-13;  // of a coefficient of well-conditioned columns, as a share of |y|
+constexpr double kPerfect = 1e-9;    // share of |y|^2 below which rounding decides the number of terms
+constexpr double kRounding = 1e-13;  // relative to |y|, of a coefficient of well-conditioned columns
 
-// What each column but the first would raise the RSS by if it went. `conditioning` is how much rounding may grow in
-// them: the largest ratio of a column's length to its distance from the others.
+// RSS increases from dropping each column but the first. `conditioning` bounds the amplification of rounding in them:
+// the largest ratio of the length of a column to its distance from the others.
 struct Increases {
   std::vector<double> of;
   double conditioning = 1.0;
 
-  // `triangle`: row j makes column j out of the orthonormal basis; coef: a row a column.
+  // Row j of `triangle`: coordinates of column j in the orthonormal basis; coef: one row per column.
   Increases(const Table<double>& triangle, const Table<double>& coef, std::size_t size) : of(size, 0.0) {
-    Table<double> inverse(size, size, 0.0);  // row j: column j of the inverse triangle
+    Table<double> inverse(size, size, 0.0);  // row j is column j of the inverse triangle
     for (std::size_t j = 0; j < size; ++j) {
       inverse[j][j] = 1.0;
       solve_triangle(triangle, j + 1, inverse[j], 1);
@@ -37,7 +37,7 @@ struct Increases {
     }
   }
 
-  // The first of the smallest; the first column stays.
+  // Position of the first minimum; the first column is never dropped.
   std::size_t least() const {
     std::size_t drop = 0;
     double smallest = std::numeric_limits<double>::infinity();
@@ -49,7 +49,7 @@ struct Increases {
     return drop;
   }
 
-  // Whether no other comes so close that rounding may decide; `size` is |y|.
+  // True if no other increase is so close that rounding may decide; `size` is |y|.
   bool is_clear(std::size_t drop, double size) const {
     const double error = kRounding * conditioning * size;
     for (std::size_t t = 1; t < of.size(); ++t) {
@@ -61,7 +61,7 @@ struct Increases {
   }
 };
 
-// The regression on a set of columns that shrinks: a triangle, and the responses in its basis.
+// Regression on a shrinking set of columns: a triangle, and the responses in its basis.
 class Shrinking {
  public:
   explicit Shrinking(const Regression& fit)
@@ -82,13 +82,13 @@ class Shrinking {
     }
     return {triangle_, coef, size_};
   }
-  // Without column j the triangle has one entry below the diagonal in each column that follows: rotate them away.
+  // Dropping column j leaves one entry below the diagonal in each later column: eliminate them by rotations.
   void drop(std::size_t j) {
     --size_;
     for (std::size_t c = j; c < size_; ++c) std::copy_n(triangle_[c + 1], c + 2, triangle_[c]);
     for (std::size_t i = j; i < size_; ++i) {
       const double a = triangle_[i][i], b = triangle_[i][i + 1], length = std::sqrt(a * a + b * b);
-      if (b == 0 || length == 0) continue;  // nothing to rotate, or a square that underflows
+      if (b == 0 || length == 0) continue;  // no rotation needed, or the square underflows
       const double cosine = a / length, sine = b / length;
       for (std::size_t c = i; c < size_; ++c) rotate(triangle_[c], i, cosine, sine);
       for (std::size_t r = 0; r < rotated_.rows(); ++r) rotate(rotated_[r], i, cosine, sine);
@@ -114,7 +114,7 @@ double square_of(Rows<const double> y) {
   return total;
 }
 
-// Case weights of various sizes lose digits in R's way only in R's order of operations.
+// With unequal case weights, R's loss of digits is reproduced only in R's order of operations.
 bool is_weighted(Rows<const double> columns) {
   const double* intercept = columns[0];
   return std::any_of(intercept, intercept + columns.width, [&](double value) { return value != intercept[0]; });
@@ -122,8 +122,8 @@ bool is_weighted(Rows<const double> columns) {
 
 }  // namespace
 
-// earth regresses anew on the columns of each size. Here the regression on all of them shrinks with them, and only
-// where rounding may decide are they regressed as earth does it.
+// earth repeats the regression for each size. Here, the regression on all columns is downdated, and earth's regressions
+// are computed only if rounding may decide.
 Elimination eliminate_backward(Rows<const double> columns, Rows<const double> y, Team& team) {
   const std::size_t m = columns.rows, n = columns.width;
   Elimination found;

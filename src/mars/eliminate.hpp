@@ -11,10 +11,10 @@ namespace earthdof {
 struct Elimination {
   bool is_independent = false;
   std::vector<double> rss;  // of each size
-  Table<std::size_t> best;  // columns of each size, a row a size
+  Table<std::size_t> best;  // columns of each size, one row per size
 };
 
-// Drop the column that raises the RSS least, until the first is alone.
+// Successively drop the column that increases the RSS least, until only the first is left.
 Elimination eliminate_backward(Rows<const double> columns, Rows<const double> y, Team& team);
 
 }  // namespace earthdof

@@ -7,7 +7,7 @@ namespace earthdof {
 
 namespace {
 
-constexpr std::size_t kBlock = 128;  // cases whose terms are computed together, without a branch for each
+constexpr std::size_t kBlock = 128;  // cases evaluated together, without a branch per case
 
 struct Factor {
   std::size_t column;
@@ -19,7 +19,7 @@ struct Factor {
 void evaluate_terms(const CaseTable& X, const Rows<const double>& dirs, const Rows<const double>& cuts,
                     const Rows<double>& out) {
   std::vector<Factor> factors;
-  std::vector<std::size_t> ends(dirs.rows);  // of each term's factors
+  std::vector<std::size_t> ends(dirs.rows);  // end of the factors of each term
   for (std::size_t t = 0; t < dirs.rows; ++t) {
     for (std::size_t j = 0; j < X.p; ++j)
       if (dirs[t][j] != 0.0) factors.push_back({j, dirs[t][j], cuts[t][j]});
@@ -41,7 +41,7 @@ void evaluate_terms(const CaseTable& X, const Rows<const double>& dirs, const Ro
         }
         for (std::size_t i = 0; i < size; ++i) {
           const double hinge = factor.direction * (x[static_cast<std::ptrdiff_t>(i) * X.row_stride] - factor.cut);
-          values[i] *= hinge;  // before its sign is looked at, as in R: infinite times 0 is NaN
+          values[i] *= hinge;  // multiply before testing the sign, as in R: infinity times 0 is NaN
           values[i] *= hinge > 0.0 ? 1.0 : 0.0;
         }
       }

@@ -43,7 +43,7 @@ double ExactBasis::append(const double* column, double floor) {
   return append_own(floor);
 }
 
-// The column that is in its place, as it came.
+// Append the next column, already stored in place.
 double ExactBasis::append_own(double floor) {
   double *q = q_[size_], &mean = mean_[size_];
   take_out(0, size_, &q, 1);
@@ -53,7 +53,7 @@ double ExactBasis::append_own(double floor) {
 }
 
 void ExactBasis::append_next(std::size_t count) {
-  if (count == 2 && size_ > 1) {  // the sums of two columns run in step
+  if (count == 2 && size_ > 1) {  // sum two columns simultaneously
     double* columns[] = {q_[size_], q_[size_ + 1]};
     take_out(0, size_, columns, 2);
     for (std::size_t c = 0; c < 2; ++c) {
@@ -66,7 +66,7 @@ void ExactBasis::append_next(std::size_t count) {
   for (; count > 0; --count) append_own(0.0);
 }
 
-// The column that is in its place joins the basis.
+// Add the column stored in place to the basis.
 void ExactBasis::keep(double mean) {
   const double* q = q_[size_];
   for (std::size_t i = 0; i < centred_.rows(); ++i) {
@@ -76,8 +76,8 @@ void ExactBasis::keep(double mean) {
   ++size_;
 }
 
-// Take basis columns out of one or two columns. One loop takes a basis column out and multiplies what is left by the
-// next.
+// Orthogonalise one or two columns to basis columns. A single loop subtracts one basis column and multiplies the
+// remainder by the next.
 void ExactBasis::take_out(std::size_t first, std::size_t last, double* const* columns, std::size_t count) const {
   double *u = columns[0], *v = columns[count - 1];
   if (size_ == 1) {
@@ -108,13 +108,13 @@ void ExactBasis::take_out(std::size_t first, std::size_t last, double* const* co
   }
 }
 
-// Scale what the basis leaves of a column. Returns its sum of squares; at or below `floor` it becomes zero.
+// Scale the residual of a column. Returns its sum of squares; at or below `floor`, it is set to zero.
 double ExactBasis::finish(double floor, double* q, double& mean, double* yq) const {
   double square = 0.0;
   for (std::size_t i = 0; i < n_; ++i) square += q[i] * q[i];
   mean = 0.0;
   if (square > floor) {
-    mean = running_mean(q, n_);  // earth takes the mean before it divides by the length
+    mean = running_mean(q, n_);  // as in earth, the mean precedes the division by the length
     const double length = std::sqrt(square);
     for (std::size_t i = 0; i < n_; ++i) q[i] /= length;
   } else {
@@ -133,7 +133,7 @@ void ExactBasis::project(const double* q, double* yq) const {
   }
 }
 
-// Some columns of some cases less their means, a row of kExactColumns a case.
+// Centred columns of some cases, one row of kExactColumns per case.
 void ExactBasis::gather(const std::uint32_t* rows, std::size_t count, std::size_t first, double* tile) const {
   for (std::size_t t = first; t < std::min(first + kExactColumns, size_); ++t) {
     const double *q = q_[t], mean = mean_[t];
@@ -141,7 +141,7 @@ void ExactBasis::gather(const std::uint32_t* rows, std::size_t count, std::size_
   }
 }
 
-// The candidate knots, with what does not depend on the basis.
+// Find the candidate knots and their quantities independent of the basis.
 void ExactBasis::find_knots(const Design& design, const double* base, std::size_t pred, const Spans& spans,
                             Trial& trial) const {
   const std::uint32_t* order = design.order[pred];
@@ -172,7 +172,7 @@ void ExactBasis::find_knots(const Design& design, const double* base, std::size_
   trial.covariances.resize(trial.places.size() * (size_ + 1));
 }
 
-// The linear candidate of a pair as a basis column. Returns the sum of squares that the basis leaves of it.
+// Append the linear candidate of a pair to the basis. Returns its residual sum of squares.
 double ExactBasis::take_linear(const Design& design, const double* base, std::size_t pred, Trial& trial) const {
   double* q = trial.q.data();
   design.column(pred, q);
@@ -181,7 +181,7 @@ double ExactBasis::take_linear(const Design& design, const double* base, std::si
   return finish(kMinSumOfSquares, q, trial.mean, trial.yq.data());
 }
 
-// The covariances of all knots with the linear candidate, which stands behind the basis.
+// Covariances of all knots with the linear candidate, stored after the basis.
 void ExactBasis::walk_linear(const std::uint32_t* order, Trial& trial) const {
   double slope = 0.0, covariance = 0.0;
   std::size_t i = 0;
@@ -194,9 +194,9 @@ void ExactBasis::walk_linear(const std::uint32_t* order, Trial& trial) const {
   }
 }
 
-// The covariances of all knots with the basis columns from `first` on.
+// Covariances of all knots with the basis columns from `first` on.
 void ExactBasis::walk(const std::uint32_t* order, std::size_t first, Trial& trial) const {
-  static constexpr std::size_t kTile = 128;  // cases whose rows are gathered at a time
+  static constexpr std::size_t kTile = 128;  // cases gathered at a time
   static const std::vector<std::uint32_t> in_order = [] {
     std::vector<std::uint32_t> rows(kTile);
     std::iota(rows.begin(), rows.end(), std::uint32_t{0});
@@ -246,7 +246,7 @@ ExactPair ExactBasis::search(const Design& design, const double* base, std::size
   }
   ExactPair best{new_form, adjust * linear, -1, adjust * linear};
 
-  // the linear candidate, if there is one, is the last column of the basis here
+  // the linear candidate, if any, is the last column of the basis here
   const std::size_t k = size_, with_linear = new_form ? k + 1 : k;
   const double tolerance = knot_tolerance(new_form ? slot + 1 : slot);
   for (std::size_t knot = 0; knot < trial.places.size(); ++knot) {

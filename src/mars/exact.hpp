@@ -1,8 +1,8 @@
-// The search for a knot with earth's own order of operations, for near-ties and degenerate data.
+// Knot search in earth's own order of operations, for near-ties and degenerate data.
 //
-// Where two candidates are equal on paper, rounding decides which of them earth takes. These loops therefore sum one
-// case after the other, from high x to low, on the same centred orthonormal basis, and must not be re-associated or
-// fused. They cost O(n * terms) a pair, as in earth.
+// If two candidates are mathematically equal, earth's choice depends on rounding. These loops therefore sum case by
+// case, from high to low x, on the same centred orthonormal basis, and must not be re-associated or fused. Their cost
+// is O(n * terms) per pair, as in earth.
 #pragma once
 
 #include <vector>
@@ -14,14 +14,14 @@
 
 namespace earthdof {
 
-// The mean as earth takes it: a sum of values over n.
+// Mean as in earth: a sum of values over n.
 double running_mean(const double* column, std::size_t n);
 
-// earth's running sum of squares of a hinge, less its mean, while the knot moves down.
+// earth's running centred sum of squares of a hinge as the knot moves down.
 struct RunningVariance {
   double variance = 0.0;
 
-  // The case at x1 comes in with the parent's value b, and the knot moves to x0.
+  // Add the case at x1 with value b of the parent, and move the knot to x0.
   void add(double b, double x0, double x1, double n) {
     const double step = x1 - x0, square = b * b;
     sum_b += b;
@@ -37,45 +37,45 @@ struct RunningVariance {
   double sum_b = 0.0, sum_bb = 0.0, sum_bbx = 0.0, sum_bx = 0.0, hinge = 0.0;
 };
 
-// A basis column in the making, and the work space of one thread.
+// Candidate basis column, and the work space of one thread.
 struct Trial {
   Buffer<double> q, yq;
-  double mean = 0.0;       // that is taken from q
-  Buffer<double> b, step;  // of each case, by descending x: the parent, and how far it is to the next
+  double mean = 0.0;       // subtracted from q
+  Buffer<double> b, step;  // by descending x: value of the parent, and distance to the next case
   Buffer<double> y_slope, y_hinge;
   std::vector<std::size_t> places;  // of the knots
   std::vector<double> variances;    // of each knot
-  std::vector<double> y_hinges;     // a row a knot
-  std::vector<double> covariances;  // a row a knot
+  std::vector<double> y_hinges;     // one row per knot
+  std::vector<double> covariances;  // one row per knot
 
   Trial(std::size_t n, std::size_t n_resp) : q(n), yq(n_resp), b(n), step(n), y_slope(n_resp), y_hinge(n_resp) {}
 };
 
-// Best candidate of one (parent, predictor) pair; gains are adjusted for a new variable.
+// Best candidate of one (parent, predictor) pair; gains include the penalty for a new variable.
 struct ExactPair {
   bool new_form;
   double linear;         // gain of the linear candidate
-  std::ptrdiff_t place;  // of the best knot, -1 if there is none
+  std::ptrdiff_t place;  // of the best knot, -1 if none
   double gain;           // of the best candidate
 };
 
-// Orthonormal basis by modified Gram-Schmidt, in the order in which the terms came.
+// Orthonormal basis by modified Gram-Schmidt, in the order of the terms.
 class ExactBasis {
  public:
-  // `searches` says whether there will be a search.
+  // `searches`: prepare for a search.
   ExactBasis(std::size_t n, std::size_t capacity, std::size_t n_resp, bool searches = true);
 
-  // The intercept only, for responses as rows and their means.
+  // Start with the intercept, for responses as rows and their means.
   void start(Rows<const double> y, const std::vector<double>& y_mean);
-  // Add a column. At or below `floor` what is stored is zero. Returns the residual sum of squares.
+  // Add a column and return its residual sum of squares. At or below `floor`, zeros are stored.
   double append(const double* column, double floor);
-  // Add one or two columns that were written to the memory of the next ones. Nothing is too small for them.
+  // Add one or two columns written to the memory of the next ones, without a floor.
   double* next(std::size_t c) { return q_[size_ + c]; }
   void append_next(std::size_t count);
   std::size_t size() const { return size_; }
   void truncate(std::size_t size) { size_ = size; }
 
-  // The best candidate of a pair.
+  // Best candidate of a pair.
   ExactPair search(const Design& design, const double* base, std::size_t pred, const Spans& spans, bool new_form,
                    std::size_t slot, double adjust, double limit, bool linear_only, Trial& trial, Team& team) const;
 
@@ -92,10 +92,10 @@ class ExactBasis {
   void gather(const std::uint32_t* rows, std::size_t count, std::size_t first, double* tile) const;
 
   std::size_t n_, size_ = 0;
-  bool kept_;              // whether `centred_` is kept: for many cases its rows are gathered when they are needed
+  bool kept_;              // `centred_` is stored; for many cases, its rows are gathered on demand
   Table<double> q_;        // a row per column
-  Buffer<double> mean_;    // that is taken from each column
-  Table<double> centred_;  // a row per case: q less its mean, in groups of kExactColumns
+  Buffer<double> mean_;    // subtracted from each column
+  Table<double> centred_;  // one row per case: centred q, in groups of kExactColumns
   Table<double> yq_;       // a row per column: <y - mean y, q> of each response
   Rows<const double> y_{nullptr, 0, 0};
   std::vector<double> y_mean_;

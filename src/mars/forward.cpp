@@ -10,9 +10,9 @@ namespace earthdof {
 
 namespace {
 
-constexpr double kSaturated = 1e-7;   // share of the null RSS: what is left is rounding
-constexpr std::size_t kLong = 32768;  // cases from which on the two searches do not hold their work space together
-constexpr double kFarFromZero = 1e4;  // means of the responses in standard deviations: beyond it lines are in doubt
+constexpr double kSaturated = 1e-7;   // share of the null RSS below which the rest is rounding
+constexpr std::size_t kLong = 32768;  // cases above which the two searches do not keep their work space simultaneously
+constexpr double kFarFromZero = 1e4;  // |mean| / sd of a response above which linear candidates are in doubt
 
 }  // namespace
 
@@ -53,7 +53,7 @@ Table<double> Pass::independent_columns(Team& team) {
   Table<double> columns(slots.size(), n);
   std::copy_n(terms_.bx[0], n, columns[0]);
   team.run(slots.size(), [&](std::size_t k, int) {
-    if (slots[k] % 2 == 1) terms_.write_columns(design_, slots[k], columns[k], columns[k] + n);  // a step begins
+    if (slots[k] % 2 == 1) terms_.write_columns(design_, slots[k], columns[k], columns[k] + n);  // first slot of a step
   });
   independent_ = slots;
   if (has_full_rank()) return columns;
@@ -110,7 +110,7 @@ void ForwardPass::start(Rows<const double> y, bool exact) {
   y_ = y;
   y_mean_.clear();
   for (std::size_t r = 0; r < y.rows; ++r) y_mean_.push_back(running_mean(y[r], design_.n));
-  // with this option a step depends on the order in which candidates took the lead
+  // with this option, a step depends on the order of the candidates
   restart(exact || settings_.newvar_penalty != 0);
   updating_.start(y, y_mean_, terms_.bx[0]);
 }
@@ -144,7 +144,7 @@ void ForwardPass::step() {
   if (!exact_) {
     decision = updating_.search(terms_, queue_, slots_, limit(), rss_null_);
     ties_ += decision.tied ? 1 : 0;
-    // a line that is taken as a hinge comes in a pair or not as the candidate that led before it
+    // a line added as a hinge is paired or not, like the leading candidate before it
     if (decision.candidate.linear && !settings_.auto_linpreds) decision.decided = false;
     updated_ |= decision.decided && decision.candidate.found();
   }
@@ -158,15 +158,15 @@ void ForwardPass::step() {
   }
   finish_step(found, paired);
   if (rss_ < kSaturated * rss_null_ && updated_) {
-    restart(true);  // what is left is the rounding of all steps so far: take them again as earth does
+    restart(true);  // the rest is rounding of all steps so far: repeat them as earth does
   } else if (found.found() && terms_.used[slot]) {
     extend_basis(slot);
-    if (terms_.used[slot + 1])  // both hinges: the line lies in the model for good
+    if (terms_.used[slot + 1])  // both hinges: the line is in the span of the model permanently
       updating_.set_linear_dead(found.parent, found.pred);
   }
 }
 
-// Bring the basis in earth's order of operations up to the model.
+// Update the basis in earth's order of operations to the model.
 void ForwardPass::complete_basis() {
   if (!basis_) basis_ = std::make_unique<ExactBasis>(design_.n, settings_.nk + 2, n_resp_);
   for (auto& trial : trials_)
@@ -200,7 +200,7 @@ bool ForwardPass::has_full_rank() const {
   return !exact_ && updating_.size() == columns_.size() && updating_.has_full_rank();
 }
 
-// earth's search, over all pairs or only over those that are marked.
+// earth's search, over all pairs or only the marked ones.
 Candidate ForwardPass::search_exact(bool all) {
   if (design_.n > kLong) updating_.release_work();
   complete_basis();
@@ -221,7 +221,7 @@ Candidate ForwardPass::search_exact(bool all) {
   const auto find = [&](Job& job, int thread, Team& team) {
     job.found = exact_pair(job.slot, job.pred, job.spans, *trials_[thread], team);
   };
-  if (jobs.size() < static_cast<std::size_t>(team_.size()))  // they share the columns of each pair
+  if (jobs.size() < static_cast<std::size_t>(team_.size()))  // threads share the columns of each pair
     for (Job& job : jobs) find(job, 0, team_);
   else
     team_.run(jobs.size(), [&](std::size_t i, int thread) { find(jobs[i], thread, alone_); });
@@ -262,7 +262,7 @@ Candidate ForwardPass::search_exact(bool all) {
   return best;
 }
 
-// Give the columns of the new slots their place in the basis.
+// Append the columns of the new slots to the basis.
 void ForwardPass::extend_basis(std::size_t slot) {
   columns_.push_back(slot);
   if (terms_.used[slot + 1]) columns_.push_back(slot + 1);

@@ -1,4 +1,4 @@
-// The forward pass: step by step, add the term or pair of terms that lowers the RSS most.
+// Forward pass: each step adds the term or pair of terms that reduces the RSS most.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace earthdof {
 
-// Why a pass stopped: earth's numbers, and kRunning while it goes on.
+// earth's codes for why a pass stopped; kRunning until then.
 enum Condition {
   kRunning = 0,
   kTooFewSlots = 1,
@@ -25,24 +25,24 @@ enum Condition {
   kReachedNk = 7
 };
 
-// The passes with and without case weights have all this in common.
+// Common base of the passes with and without case weights.
 class Pass {
  public:
-  // The columns of terms below the degree `kept` are kept.
+  // Columns of terms of degree below `kept` are stored.
   Pass(const Design& design, const Settings& settings, const std::vector<std::size_t>& linpreds, Team& team, int kept);
   virtual ~Pass() = default;
 
   // Take up to `most` steps.
   void run(std::size_t most);
-  // Give back what only the search needs, and keep the terms.
+  // Release memory used only by the search; keep the terms.
   virtual void release() { updating().release(); }
   // The search by updating.
   virtual Updating& updating() = 0;
   virtual const Updating& updating() const = 0;
-  // Gain of the best candidate of a pair in the next step as earth computes it.
+  // Gain of the best candidate of a pair in the next step, in earth's arithmetic.
   virtual double exact_gain(std::size_t slot, std::size_t pred) = 0;
 
-  // Whether each step is taken in earth's order of operations, and how many near-ties were.
+  // True if all steps follow earth's order of operations; number of near-ties that do.
   bool is_exact() const { return exact_; }
   std::size_t n_ties() const { return ties_; }
 
@@ -56,22 +56,22 @@ class Pass {
   const Settings& settings() const { return settings_; }
   const Design& design() const { return design_; }
   std::size_t n_slots() const { return slots_; }
-  // The RSS and the number of terms, dependent ones included, after each step that was tried. What another penalty
-  // would have made of the pass can be told from them: only its end depends on the penalty.
+  // RSS and number of terms, including dependent ones, after each attempted step. They determine the pass for any
+  // other penalty, because only the end of the pass depends on the penalty.
   const std::vector<double>& rss_after() const { return rss_after_; }
   const std::vector<std::size_t>& terms_after() const { return terms_after_; }
-  // The columns of the used terms that do not depend on others, a row each, and where they are in the table of terms.
+  // Independent columns of the used terms, one per row, and their slots in the table of terms.
   Table<double> independent_columns(Team& team);
   const std::vector<std::size_t>& independent_slots() const { return independent_; }
-  // Whether the columns of the used terms are safely independent, far from the tolerance of the rank test.
+  // True if the columns of the used terms are independent by a safe margin of the rank test.
   virtual bool has_full_rank() const { return false; }
 
  protected:
   virtual void step() = 0;
   void begin(double rss_null);
-  // A knot must gain less than this.
+  // Upper limit of the gain of a knot.
   double limit() const;
-  // Book a step: RSS, stopping rules, queue. A step that does not pay is taken back.
+  // Record a step: RSS, stopping rules, queue. A step with too small a gain is undone.
   void finish_step(const Candidate& step, bool paired);
 
   const Design& design_;
@@ -83,7 +83,7 @@ class Pass {
   Condition condition_ = kRunning;
   double rss_null_ = 0.0, rss_ = 0.0, delta_ = 0.0, rsq_ = 0.0;
   bool exact_ = false;
-  bool updated_ = false;  // whether updating decided a step
+  bool updated_ = false;  // some step was decided by updating
   std::size_t ties_ = 0;
   std::vector<std::size_t> independent_, terms_after_;
   std::vector<double> rss_after_;
@@ -95,7 +95,7 @@ class ForwardPass : public Pass {
   ForwardPass(const Design& design, const Settings& settings, const std::vector<std::size_t>& linpreds,
               std::size_t n_resp, Team& team, std::size_t n_mates = 1, bool again = false);
 
-  // Begin with responses as rows, scaled. `exact` asks for earth's order of operations in every step.
+  // Start with scaled responses as rows. With `exact`, every step follows earth's order of operations.
   void start(Rows<const double> y, bool exact);
   void release() override {
     Pass::release();
@@ -117,9 +117,9 @@ class ForwardPass : public Pass {
   void extend_basis(std::size_t slot);
 
   std::size_t n_resp_;
-  Team alone_{1, nullptr};  // for jobs that themselves run in a thread
+  Team alone_{1, nullptr};  // for jobs that already run in a thread
   Updating updating_;
-  std::unique_ptr<ExactBasis> basis_;  // made when it is first needed
+  std::unique_ptr<ExactBasis> basis_;  // created on first use
   std::vector<std::unique_ptr<Trial>> trials_;
   std::vector<std::size_t> columns_;  // slot of each basis column
   Rows<const double> y_{nullptr, 0, 0};

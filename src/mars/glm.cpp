@@ -12,15 +12,15 @@ namespace earthdof {
 
 namespace {
 
-constexpr double kInaccurate = 1e-6;       // share of a squared norm below which it is summed again
-constexpr double kFarOut = 30.0;           // log-odds at which R's means are at their limits
-constexpr std::size_t kLanes = 8;          // columns that a thread takes at a time
-constexpr std::size_t kManyCases = 20000;  // for fewer a second thread does not pay
+constexpr double kInaccurate = 1e-6;       // share of a squared norm below which it is recomputed
+constexpr double kFarOut = 30.0;           // log-odds beyond which R clips the means
+constexpr std::size_t kLanes = 8;          // columns processed by a thread at a time
+constexpr std::size_t kManyCases = 20000;  // below it a second thread does not pay off
 
 double y_log_y(double y, double mean) { return y != 0 ? y * std::log(y / mean) : 0.0; }
 
-// The columns and the target side by side, a row per case, so that their sums run in step, each in the order of the
-// cases. Lanes beyond the target are zeros: all vectors are full.
+// Columns and target side by side, one row per case, so that their sums are computed simultaneously, each in the order
+// of the cases. Lanes beyond the target are zeros, so all vectors are full.
 class Lanes {
  public:
   Lanes(Rows<const double> columns, const double* root, const double* target, Team& team)
@@ -52,8 +52,8 @@ class Lanes {
     }
     return total;
   }
-  // Reflect the columns behind k, by a reflection that leaves the first k cases alone. Those before k are done with:
-  // that it changes what shares a vector with column k does no harm.
+  // Apply a reflection that leaves the first k cases unchanged to the columns after k. Columns before k are no longer
+  // used, so changes to those that share a vector with column k are harmless.
   void reflect(const double* reflection, std::size_t k) {
     const std::size_t first = (k + 1) / kLanes * kLanes, count = values_.width() - first;
     const auto reflect_lanes = [&](std::size_t c, std::size_t width) {

@@ -1,4 +1,4 @@
-// The loops of generalised linear models, rounded as R rounds them.
+// Loops of generalised linear models, with the rounding of R.
 #pragma once
 
 #include <cstddef>
@@ -9,16 +9,16 @@
 
 namespace earthdof {
 
-// Coefficients of `target` on the rows of `columns`, each case times its `root`, by R's Householder QR. None if a
-// column depends on those before it.
+// Coefficients of `target` on the rows of `columns`, cases times `root`, by R's Householder QR. Empty if a column
+// depends on earlier ones.
 std::vector<double> solve_reweighted(Rows<const double> columns, const double* root, const double* target,
                                      double tolerance, Team& team);
 
-// The mean of a binomial response by its log-odds, and the derivative of it; both stay off their limits as R's do.
+// Mean of a binomial response given its log-odds, and its derivative, both bounded away from their limits as in R.
 double logistic(double eta);
 double logistic_slope(double eta);
 
-// What one case adds to the deviance of a binomial model.
+// Contribution of one case to the deviance of a binomial model.
 double binomial_deviance(double y, double mean, double weight);
 
 }  // namespace earthdof

@@ -13,7 +13,7 @@ double orthogonalise(const Table<double>& q, std::size_t k, double* column, doub
   for (int turn = 0; turn < 3; ++turn) {
     const double before = after;
     double beta = l.dot(q[0], column, n);
-    // one loop takes a row out and multiplies what is left by the next: loops of their own would cost as much
+    // a single loop subtracts a row and multiplies the remainder by the next: loops of their own would cost as much
     for (std::size_t t = 0; t + 1 < k; ++t) {
       coefficients[t] += beta;
       beta = l.take_out(column, beta, q[t], q[t + 1], n);

@@ -10,7 +10,7 @@ namespace earthdof {
 
 namespace {
 
-constexpr double kInaccurate = 1e-6;  // share of a squared norm below which it is summed again
+constexpr double kInaccurate = 1e-6;  // share of a squared norm below which it is recomputed
 
 // Norms of the columns from case `first` on.
 void norms(const Table<double>& columns, std::size_t first, std::size_t width, double* result) {
@@ -26,7 +26,7 @@ double norm_from(const Table<double>& columns, std::size_t first, std::size_t c)
   return std::sqrt(total);
 }
 
-// Turn the reduced columns into the reflections that would follow the first k.
+// Convert the reduced columns into the reflections that would follow the first k.
 void make_reflections(Block& block, std::size_t k, std::size_t width) {
   Table<double>& columns = block.columns;
   double scale[Block::kWidth];
@@ -41,7 +41,7 @@ void make_reflections(Block& block, std::size_t k, std::size_t width) {
   for (std::size_t c = 0; c < width; ++c) columns[k][c] = 1 + columns[k][c];
 }
 
-// Apply to each column of residuals the reflection in the column of the same number.
+// Apply to each column of residuals the reflection in the column with the same index.
 void reflect_each(Block& block, std::size_t k, std::size_t width) {
   const Table<double>& columns = block.columns;
   Table<double>& residuals = block.residuals;
@@ -80,7 +80,7 @@ void Factored::continue_from(const Factored& other) {
   std::copy(other.rotated_[0], other.rotated_[0] + rotated_.rows() * n_, rotated_[0]);
 }
 
-// Take the columns through all reflections, with the norms of what is left.
+// Apply all reflections to the columns, and compute the norms of the rest.
 void Factored::reduce(Block& block, std::size_t width) const {
   norms(block.columns, 0, width, block.norm);
   std::copy(block.norm, block.norm + width, block.left);
@@ -122,7 +122,7 @@ bool Factored::extend(Block& block) {
   return true;
 }
 
-// Turn residuals back through all reflections and add their squares to the RSS.
+// Apply all reflections to the residuals in reverse order and add their squares to the RSS.
 void Factored::add_squares(Block& block, std::size_t width) const {
   Table<double>& residuals = block.residuals;
   for (std::size_t i = 0; i < size(); ++i) std::fill(residuals[i], residuals[i] + width, 0.0);

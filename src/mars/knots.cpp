@@ -35,8 +35,8 @@ ParentColumn::ParentColumn(const double* column, const double* roots, std::size_
 
 namespace {
 
-// Whether earth counts a case, which it does once its running variance is above zero: the sign decides, down to
-// the rounding.
+// Tests whether earth counts a case, which it does once its running variance is positive: the sign includes the
+// effects of rounding.
 class Counting {
  public:
   Counting(const Design& design, std::size_t pred, const ParentColumn& parent)
@@ -45,13 +45,13 @@ class Counting {
         base_(parent.base),
         n_(static_cast<double>(design.n)),
         sure_(2e-10 * parent.square * design.reach(pred) * (design.reach(pred) + design.top(pred) - design.low(pred))),
-        is_sure_(parent.weighted) {}  // with weights earth counts every case of the parent
+        is_sure_(parent.weighted) {}  // with weights, earth counts every case of the parent
 
-  // Places must come in their order.
+  // Must be called in the order of the places.
   bool counts(std::size_t place) {
     if (is_sure_) return true;
     for (; next_ <= place; ++next_) running_.add(base_[order_[next_]], sorted_[next_ + 1], sorted_[next_], n_);
-    // from here on it is above zero whatever the cases below are
+    // from here on, it is positive for any cases below
     is_sure_ = running_.variance > sure_;
     return running_.variance > 0;
   }
@@ -65,7 +65,7 @@ class Counting {
   bool is_sure_;
 };
 
-// Moments of p and p^2 about a knot, over the cases above it; with weights, of p times the intercept and p^2.
+// Moments of p (times the intercept with weights) and p^2 about a knot, over the cases above it.
 struct Moments {
   double n0 = 0.0, n1 = 0.0, m0 = 0.0, m1 = 0.0, m2 = 0.0;
 
@@ -83,7 +83,7 @@ struct Moments {
   }
 };
 
-// Cases by themselves, so that no sum waits for those of the cases before.
+// Moments of a group of cases, independent of the sums over earlier cases.
 Moments moments_of(const double* x, const std::uint32_t* row, const std::vector<double>& values,
                    const std::vector<double>& products, std::size_t begin, std::size_t end, double knot) {
   Moments sums;
@@ -99,7 +99,7 @@ Moments moments_of(const double* x, const std::uint32_t* row, const std::vector<
   return sums;
 }
 
-// The cases in which the parent is not zero, by descending x. Without a branch: which they are cannot be foreseen.
+// List the cases with a non-zero parent, by descending x, without branches, which would be unpredictable.
 std::size_t list_cases(const Design& design, std::size_t pred, const ParentColumn& parent, std::uint32_t* places,
                        double* x, std::uint32_t* rows) {
   const std::uint32_t *order = design.order[pred], *position = parent.position.data();
@@ -124,7 +124,7 @@ NewPair create_pair(const Design& design, std::size_t pred, const ParentColumn& 
   const std::size_t n_cases = list_cases(design, pred, parent, work.place.data(), x, row);
   const double *sorted = design.sorted[pred], low = design.low(pred);
   const std::vector<double>& products = parent.weighted ? parent.products : parent.values;
-  const auto last_place = static_cast<std::ptrdiff_t>(design.n) - spans.end - 1;  // of a case that may still be counted
+  const auto last_place = static_cast<std::ptrdiff_t>(design.n) - spans.end - 1;  // last case that may be counted
   Counting counting(design, pred, parent);
   Moments sums;
   const double highest = n_cases > 0 ? x[0] : low;
@@ -141,7 +141,7 @@ NewPair create_pair(const Design& design, std::size_t pred, const ParentColumn& 
       knots.stop[entry] = static_cast<std::int32_t>(end);
     }
     knots.v[entry] = sums.m2 - sums.n1 * sums.n1 / parent.intercept;
-    knots.b[entry] = sums.n1;  // until that of h_min is known
+    knots.b[entry] = sums.n1;  // replaced once h_min is known
     knots.c[entry] = sums.m2 + (knot - low) * sums.m1;
     worst = larger(worst, parent.weighted ? centring_loss(sums.m2, knots.v[entry])
                                           : hinge_noise(sums.m0, highest - knot, knots.v[entry]));
@@ -152,7 +152,7 @@ NewPair create_pair(const Design& design, std::size_t pred, const ParentColumn& 
     if (!(parent.values[row[i]] > 0) || !counting.counts(place) || --wait != 0) continue;
     wait = spans.minimum;
     const double knot = sorted[place + 1];
-    if (entry > start && knot == above) continue;  // tied with the knot before: no new candidate
+    if (entry > start && knot == above) continue;  // tied with the previous knot: no new candidate
     knots.place[entry] = static_cast<std::int32_t>(place + 1);
     write(knot, i + 1);
     ++entry;

@@ -17,7 +17,7 @@ namespace earthdof {
 
 namespace {
 
-// One thread's fits: a forward pass, and the least squares on what it found.
+// Fits of one thread: forward pass, and least squares on its terms.
 class Fitter {
  public:
   Fitter(const Design& design, const ManyOptions& options, std::size_t n_mates)
@@ -53,7 +53,7 @@ class Fitter {
   Pass& pass() { return plain_ ? static_cast<Pass&>(*plain_) : *weighted_; }
   const Pass& pass() const { return plain_ ? static_cast<const Pass&>(*plain_) : *weighted_; }
 
-  // After the pass: the updating search then holds a basis of its independent columns.
+  // Finish the pass: the updating search then contains a basis of its independent columns.
   void finish() {
     find_basis();
     double total = 0.0;
@@ -77,10 +77,10 @@ class Fitter {
 
   std::size_t fit_pruned(double* fitted) const;
 
-  // RSS of the best subset of each size and, with a direction, the products of its fit with it; the number of sizes.
+  // RSS of the best subset of each size and, with a direction, its products with the fit; returns the number of sizes.
   std::size_t fit_sizes(const double* direction, double* rss, double* products) const;
 
-  // Fits after each number of steps, which ascend.
+  // Fits after each number of steps, in ascending order.
   void fit_path(const std::vector<std::size_t>& steps, Rows<double> fitted, std::int64_t* n_terms) const {
     Buffer<double> fit(design_.n);
     start_fit(fit.data());
@@ -94,7 +94,7 @@ class Fitter {
   }
 
  private:
-  // The columns carry the roots of the weights, and so do the fits until they are done.
+  // Columns and intermediate fits are multiplied by the roots of the weights.
   void start_fit(double* fitted) const {
     for (std::size_t i = 0; i < design_.n; ++i) fitted[i] = mean_ * intercept_[i];
   }
@@ -111,7 +111,7 @@ class Fitter {
     l.add_scaled(out, l.dot(q, centred_.data(), design_.n), q, design_.n);
   }
 
-  // The independent columns of the pass and the step that each came with. Their basis is that of the updating search,
+  // Find the independent columns of the pass and the step that added each. Their basis is that of the updating search,
   // unless it may be too inaccurate.
   void find_basis() {
     const std::vector<std::size_t> slots = pass().terms().used_slots();
@@ -128,7 +128,7 @@ class Fitter {
   const Design& design_;
   const ManyOptions& options_;
   Team alone_;
-  std::unique_ptr<ForwardPass> plain_;  // one of the two
+  std::unique_ptr<ForwardPass> plain_;  // exactly one of the two is set
   std::unique_ptr<WeightedPass> weighted_;
   const double* y_ = nullptr;
   Buffer<double> scaled_, centred_;
@@ -137,7 +137,7 @@ class Fitter {
   std::vector<std::size_t> steps_;
 };
 
-// Backward pruning in the coordinates of the basis; z becomes Q'y.
+// Backward pruning in the coordinates of the basis; sets z to Q'y.
 Reduction Fitter::prune(std::vector<double>& z) const {
   const Loops& l = loops();
   const std::size_t m = steps_.size(), n = design_.n;
@@ -156,7 +156,7 @@ Reduction Fitter::prune(std::vector<double>& z) const {
   return reduction;
 }
 
-// The projection of z on some columns, in the coordinates of the basis.
+// Projection of z on some columns, in the coordinates of the basis.
 std::vector<double> Fitter::project(const std::size_t* columns, std::size_t size, const std::vector<double>& z) const {
   const Loops& l = loops();
   const std::size_t m = z.size();
@@ -208,9 +208,9 @@ std::size_t Fitter::fit_sizes(const double* direction, double* rss, double* prod
   return m;
 }
 
-// Responses that one thread fits side by side. Additive models have the intercept as their only parent, with the same
-// cases and knots for all responses: one walk over them does for a whole group. With interactions that does not pay
-// (measured: a seventh slower), because the knots of all other parents fall out of the cache meanwhile.
+// Responses that one thread fits simultaneously. In additive models, the intercept is the only parent, with the same
+// cases and knots for all responses, so a single walk serves the whole group. With interactions, grouping is slower
+// (measured: by a seventh), because it evicts the knots of all other parents from the cache.
 class Group {
  public:
   // the two columns of a step of four responses fill the lanes of a walk
@@ -221,7 +221,7 @@ class Group {
     for (std::size_t i = 0; i < size; ++i) fitters_.push_back(std::make_unique<Fitter>(design, options, size));
   }
 
-  // done(i, fitter) for each of `count` responses from `first` on.
+  // Call done(i, fitter) for each of `count` responses from `first` on.
   template <class Done>
   void fit(Rows<const double> Y, std::size_t first, std::size_t count, Done&& done) {
     for (std::size_t i = 0; i < count; ++i) fitters_[i]->start(Y[first + i]);
@@ -255,13 +255,13 @@ class Group {
   std::vector<Updating*> searches_;
 };
 
-// What a fit takes at the least: a step looks at all cases of all predictors.
+// Lower bound of the time of a fit: a step visits all cases of all predictors.
 double least_seconds(const Design& design, const Settings& settings) {
   constexpr double kOne = 1e-10;
   return kOne * static_cast<double>(design.n) * static_cast<double>(design.p) * static_cast<double>(settings.nk / 2);
 }
 
-// done(i, fitter) for each row of Y, in any order and by any thread.
+// Call done(i, fitter) for each row of Y, in any order and from any thread.
 template <class Done>
 void fit_each(const Design& design, const ManyOptions& options, Rows<const double> Y, Team& team, Done&& done) {
   std::vector<std::unique_ptr<Group>> groups(team.size());

@@ -10,9 +10,9 @@ namespace earthdof {
 
 namespace {
 
-constexpr double kSmall = 5e-10;    // part of the absolute sum of a column below which an entry counts as zero
-constexpr std::size_t kInStep = 4;  // cases that are rotated at the same time
-constexpr double kLarge = 1e35;     // a drop that costs more is never taken, which y beyond 1e17 may meet
+constexpr double kSmall = 5e-10;    // fraction of the absolute sum of a column below which an entry is zero
+constexpr std::size_t kInStep = 4;  // cases rotated simultaneously
+constexpr double kLarge = 1e35;     // drops with a larger increase, possible for |y| above 1e17, are never taken
 
 }  // namespace
 
@@ -39,7 +39,7 @@ std::vector<std::size_t> Reduction::reduce_cases(Rows<const double> columns, con
       cases[c] = {1.0, rows[c], y[i + c]};
       for (std::size_t k = 0; k < m; ++k) rows[c][k] = columns[k][i + c];
     }
-    // each case is a rotation behind the one before it, so that none waits for another
+    // each case is one rotation behind the previous one, so the rotations are independent
     for (std::size_t step = 0; step + 1 < m + count; ++step)
       for (std::size_t c = step < m ? 0 : step - m + 1; c < std::min(count, step + 1); ++c) rotate(step - c, cases[c]);
     for (std::size_t c = 0; c < count; ++c) error += cases[c].weight * cases[c].value * cases[c].value;
@@ -59,8 +59,8 @@ void Reduction::rotate(std::size_t k, Case& rest) {
   const double x = rest.row[k], weight = rest.weight;
   if (x == 0.0 || weight == 0.0) return;
   const double wx = weight * x, total = d_[k] + wx * x;
-  // a square that underflows; the bits that it still has are earth's own only where earth rotates, from three columns
-  // on
+  // the square underflows; its remaining bits equal earth's only where earth rotates, that is, for three or more
+  // columns
   if (total < (size() > 2 ? std::numeric_limits<double>::denorm_min() : std::numeric_limits<double>::min())) return;
   const double cosine = d_[k] / total, sine = wx / total;
   rest.weight = cosine * weight;
@@ -90,7 +90,7 @@ void Reduction::reduce_factor(const Table<double>& r, const std::vector<double>&
   start(error);
 }
 
-// Set up tolerances, RSS, and the subsets that the present order contains.
+// Initialise tolerances, RSS, and the subsets of the current order.
 std::vector<std::size_t> Reduction::start(double error) {
   const std::size_t m = size();
   std::vector<std::size_t> dependent;
@@ -106,7 +106,7 @@ std::vector<std::size_t> Reduction::start(double error) {
     for (std::size_t row = 0; row < col; ++row)
       if (std::fabs(u_[row][col]) * scale[row] < small_[col]) u_[row][col] = 0.0;
     if (scale[col] > small_[col]) continue;
-    // what is left of the column goes to those below it, as one more case
+    // the rest of the column is included in those below as an additional case
     dependent.push_back(col);
     std::vector<double> row(u_[col], u_[col] + m);
     const double weight = d_[col];
@@ -165,8 +165,8 @@ void Reduction::move(std::size_t source, std::size_t target) {
   for (std::size_t i = source; i > target; --i) swap_neighbours(i - 1);
 }
 
-// Keep the first `size` columns if they beat the best subset of that size. A subset already on record, met again with a
-// slightly different RSS, changes nothing.
+// Record the first `size` columns if they improve on the best subset of that size. A recorded subset found again with a
+// slightly different RSS is ignored.
 void Reduction::record(std::size_t size, double rss) {
   if (size > best_rss_.size() || rss >= best_rss_[size - 1]) return;
   std::size_t* best = best_[size - 1];
@@ -178,7 +178,7 @@ void Reduction::record(std::size_t size, double rss) {
   std::copy_n(order_.begin(), size, best);
 }
 
-// Place in 1..last whose column costs least if it leaves the first last + 1 columns.
+// Place in 1..last of the column whose removal from the first last + 1 columns increases the RSS least.
 std::ptrdiff_t Reduction::cheapest_drop(std::size_t last) {
   double least = kLarge;
   std::ptrdiff_t where = -1;
@@ -190,7 +190,7 @@ std::ptrdiff_t Reduction::cheapest_drop(std::size_t last) {
       continue;
     }
     std::copy(u_[j] + j + 1, u_[j] + last + 1, work_.begin() + static_cast<std::ptrdiff_t>(j) + 1);
-    // move column j behind the others: what it still holds there goes with it
+    // move column j behind the others, together with its remaining entries
     for (std::size_t row = j + 1; row <= last; ++row) {
       const double x = work_[row];
       if (std::fabs(x) * std::sqrt(left) < small_[row] || d_[row] == 0.0) continue;
@@ -208,7 +208,7 @@ std::ptrdiff_t Reduction::cheapest_drop(std::size_t last) {
   return where;
 }
 
-// The column in first..last that helps most behind the first `first` ones, and by how much.
+// Column in first..last that reduces the RSS of the first `first` ones most, and the reduction.
 Reduction::Addition Reduction::best_addition(std::size_t first, std::size_t last) {
   std::vector<double>& square = work_;
   std::fill(square.begin(), square.end(), 0.0);
@@ -231,7 +231,7 @@ Reduction::Addition Reduction::best_addition(std::size_t first, std::size_t last
   return best;
 }
 
-// Record the first `place` columns with the added one as the next.
+// Record the first `place` columns followed by the added one.
 void Reduction::record_addition(std::size_t place, const Addition& addition) {
   if (addition.where < 0 || place >= best_rss_.size()) return;
   const double rss = rss_[place - 1] - addition.drop;
@@ -339,7 +339,7 @@ void Reduction::exhaustive() {
     move(loop, target);
     for (std::size_t k = loop; k <= std::min(largest, target - 1); ++k) record(k + 1, rss_[k]);
     for (std::size_t k = loop; k <= largest; ++k) end[k] = target - 1;
-    // no subset inside this loop can beat the best of a size that all its columns together miss
+    // no subset in this loop can improve on a size whose best RSS is below that of all its columns
     const double bound = rss_[target - 1];
     std::size_t hopeless = loop;
     while (hopeless <= largest && bound <= best_rss_[hopeless]) ++hopeless;

@@ -11,9 +11,9 @@ namespace earthdof {
 
 namespace {
 
-constexpr double kInaccurate = 1e-6;  // share of a squared norm below which it is summed again
+constexpr double kInaccurate = 1e-6;  // share of a squared norm below which it is recomputed
 
-// Reflect `count` columns from c on, by a reflection that leaves the first k cases alone.
+// Apply a reflection that leaves the first k cases unchanged to `count` columns from c on.
 void reflect_lanes(Table<double>& values, const double* reflection, std::size_t k, std::size_t c, std::size_t count) {
   const Loops& l = loops();
   double sums[kChunk] = {};
@@ -23,11 +23,11 @@ void reflect_lanes(Table<double>& values, const double* reflection, std::size_t 
   l.lane_add(reflection + k, values[k] + c, n, values.width(), count, sums);
 }
 
-// The QR of columns as R does it. They stand side by side in chunks, a row per case: their sums run in step, each in
-// the order of the cases. A column that depends on those before it is left out. Responses stand behind the columns.
+// QR of columns as in R. They are stored side by side in chunks, one row per case: their sums are computed
+// simultaneously, each in the order of the cases. Dependent columns are omitted. Responses follow the columns.
 //
-// What takes the time is memory. So a reflection is not applied to a chunk before the next one is there, or a column of
-// the chunk is wanted: one loop then does both. Only the case of its own number has it at once.
+// The time is dominated by memory access. A reflection is therefore applied to a chunk only once the next one is
+// available or a column of the chunk is requested: a single loop then does both. Only its own case is updated at once.
 class Qr {
  public:
   Qr(Rows<const double> columns, Rows<const double> y, double tolerance, Team& team)
@@ -44,8 +44,8 @@ class Qr {
     });
   }
 
-  // Take column c in as number k: write its reflection, which leaves the first k cases alone and has to stay until the
-  // next is written, and apply it to the columns that follow. False if the column depends on those that were taken in.
+  // Add column c as number k: write its reflection, which leaves the first k cases unchanged and must remain valid
+  // until the next is written, and apply it to later columns. False if the column depends on those already added.
   bool take(std::size_t c, std::size_t k, double* reflection) {
     if (k == n_ || !(left_[c] >= (norm_[c] != 0 ? norm_[c] : 1.0) * tolerance_)) return false;
     const std::size_t first = c / kChunk, lane = c % kChunk;
@@ -82,7 +82,7 @@ class Qr {
   struct Chunk {
     Table<double> values;  // (n, kChunk)
     double sums[kChunk];   // of the last reflection
-    bool pending = false;  // whether it has still to be applied, beyond the case of its own number
+    bool pending = false;  // it has not been applied yet, except to its own case
 
     explicit Chunk(std::size_t n) : values(n, kChunk) {}
   };
@@ -93,7 +93,7 @@ class Qr {
     for (std::size_t i = from; i < n_; ++i) total += values[i * kChunk] * values[i * kChunk];
     return total;
   }
-  // The same beyond the case of the last reflection.
+  // The same for the cases after that of the last reflection.
   double rest_square(std::size_t c) {
     Chunk& chunk = chunks_[c / kChunk];
     return chunk.pending ? add_last(chunk, c % kChunk) : square(c, last_k_ + 1);
@@ -131,13 +131,13 @@ class Qr {
   double tolerance_, pivot_ = 0.0;
   Team& team_;
   std::vector<Chunk> chunks_;
-  std::vector<double> norm_, left_;  // of each column as it came, and of what is left of it
-  const double* last_ = nullptr;     // reflection, and how many cases it leaves alone
+  std::vector<double> norm_, left_;  // initial and remaining norms of each column
+  const double* last_ = nullptr;     // last reflection, and the number of cases it leaves unchanged
   std::size_t last_k_ = 0;
 };
 
-// Turn a row back through the first `count` reflections, the last one first. One loop applies a reflection and
-// multiplies by the next.
+// Apply the first `count` reflections to a row in reverse order. A single loop applies a reflection and multiplies by
+// the next.
 void reflect_back(const Table<double>& reflections, std::size_t count, double* row, std::size_t n) {
   if (count == 0) return;
   double sum = 0.0;
@@ -208,7 +208,7 @@ Buffer<double> hat_values(const Table<double>& reflections, Team& team) {
   for (std::size_t c = 0; c < m; ++c) basis[c][c] = 1.0;
   team.run((m + kChunk - 1) / kChunk, [&](std::size_t chunk, int) {
     const std::size_t first = chunk * kChunk, count = std::min(kChunk, m - first);
-    // reflections that come after leave these unit vectors alone
+    // later reflections leave these unit vectors unchanged
     for (std::size_t t = std::min(first + count, n - 1); t > 0; --t)
       reflect_lanes(basis, reflections[t - 1], t - 1, first, count);
   });

@@ -38,7 +38,7 @@ Spans span_limits(std::size_t n, std::size_t p, std::size_t n_positive, int new_
 std::size_t most_knots(std::size_t n, std::size_t p, const Settings& settings) {
   if (settings.minspan < 0) return std::min(n, static_cast<std::size_t>(2 - static_cast<long>(settings.minspan)));
   if (settings.minspan > 0) return std::min(n, n / settings.minspan + 1);
-  // the span grows by steps with the number of cases: look just before each step, and at the end
+  // the span is a step function of the number of cases: test just before each step, and at the end
   std::size_t most = 0;
   for (std::size_t cases = 1; cases <= n;) {
     const auto span = [&](std::size_t m) {
@@ -120,7 +120,7 @@ void Terms::add(const Design& design, std::size_t slot, const Candidate& found) 
     dirs[slot][j] = dirs[mate][j] = dirs[found.parent][j];
     cuts[slot][j] = cuts[mate][j] = cuts[found.parent][j];
   }
-  // Zero where an incomplete predictor is missing: the line begins there, and is the other term of a pair.
+  // Zero if an incomplete predictor is missing: the line starts there and is the other term of a pair.
   const std::int8_t line = incomplete[own] && design.low(own) != 0 ? 1 : 2;
   dirs[slot][own] = found.linear ? line : 1;
   dirs[mate][own] = incomplete[own] ? line : -1;

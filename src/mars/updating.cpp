@@ -10,15 +10,15 @@ namespace earthdof {
 
 namespace {
 
-constexpr std::size_t kLanes = 8;     // columns that are taken into account at a time, at the most
-constexpr std::size_t kLine = 8;      // numbers in a line of the cache
-constexpr double kLostDigits = 1e-7;  // a linear candidate that lost this part of its norm is recomputed
-constexpr double kNoOffset = 1e-12;   // share of the sum of squares that n mean^2 is at most where the mean is none
-constexpr double kSettled = 1e-9;     // share of the null RSS: a gain that may be off by more is computed
-                                      // as earth does, to book it
+constexpr std::size_t kLanes = 8;     // maximum number of columns processed at a time
+constexpr std::size_t kLine = 8;      // numbers in a cache line
+constexpr double kLostDigits = 1e-7;  // a linear candidate whose square falls to this fraction is recomputed
+constexpr double kNoOffset = 1e-12;   // share of the sum of squares below which n mean^2 is zero
+constexpr double kSettled = 1e-9;     // share of the null RSS: gains with a larger error bound are
+                                      // recomputed as in earth before they are recorded
 
-// A knot has six numbers of eight bytes, and one more for each response but the first. The parents of a step are as
-// many for long data, whose knots are more: what is kept grows with them.
+// A knot takes six numbers of eight bytes, and one more per additional response. Long data have as many parents per
+// step but more knots, so the storage grows with the number of cases.
 std::size_t room_for_knots(const Design& design, const Settings& settings, std::size_t most, std::size_t n_resp,
                            std::size_t n_mates) {
   const std::size_t parents = settings.degree == 1 && settings.roles.indicators.empty() ? 1 : settings.nk;
@@ -27,8 +27,8 @@ std::size_t room_for_knots(const Design& design, const Settings& settings, std::
   return std::min(parents * design.p * most, std::max(kept / n_mates, 2 * design.p * most));
 }
 
-// Lists of cases are for interactions, and only where those of all parents that a step looks at fit four times: made
-// anew in every step they cost more than they save, and what does not stay in the cache is as fast without them.
+// Lists of cases are used for interactions, and only if those of all parents of a step fit four times: recomputing them
+// in every step costs more than it saves, and data beyond the cache are processed as fast without them.
 std::size_t room_for_cases(const Design& design, const Settings& settings, std::size_t n_mates) {
   const std::size_t one = design.p * (design.n + 1);
   const std::size_t parents = std::min(settings.nk - 1, settings.fast_k);
@@ -64,7 +64,7 @@ Updating::Updating(const Design& design, const Settings& settings, std::size_t n
       coefficients_(team.size(), capacity + 1),
       slopes_(team.size(), n_resp) {
   for (std::size_t r = 0; r < n_resp; ++r) {
-    z_[r][r] = -1.0;  // <h, y> is added to the A of its response where <h, q> z is subtracted
+    z_[r][r] = -1.0;  // <h, y> is added to A of its response, <h, q> z is subtracted
     weight_[r] = 0.0;
   }
 }
@@ -79,11 +79,11 @@ void Updating::start(Rows<const double> y, const std::vector<double>& y_mean, co
     squares += loops().dot(y_[r], y_[r], n);
     means += y_mean[r] * y_mean[r];
   }
-  // what is left of the means of scaled responses adds nothing to the noise of a gain, see gain_error
+  // rounding in the means of scaled responses does not add to the noise of a gain, see gain_error
   offset_ = root * root * means > kNoOffset * squares ? root * std::sqrt(means) : 0.0;
   r_[0][0] = root;
   size_ = 1;
-  clear_parents();  // the intercept's knots depend on X alone: they stay, their sums do not
+  clear_parents();  // the intercept's knots depend on X alone: keep them, but not their sums
   parents_[0].synced = 0;
   noise_ = 0.0;
   quality_ = 1.0;
@@ -95,7 +95,7 @@ double Updating::append(const Terms& terms, std::size_t slot) {
   return terms.used[slot + 1] && share >= kDegenerate ? smaller(share, append_column()) : share;
 }
 
-// The next column of the basis is there, as it came.
+// Append the next column, stored in place, to the basis.
 double Updating::append_column() {
   const std::size_t k = size_, lane = n_lanes();
   double* r = r_[k];
@@ -142,8 +142,8 @@ void Updating::clear_parents() {
   for (std::size_t slot = 1; slot < parents_.size(); ++slot) parents_[slot].synced = 0;
 }
 
-// Room for one more parent. A step asks for all of them in turns, so that those which came first stay, and the last one
-// is computed again when it comes back.
+// Make room for one more parent. A step visits the parents in turn, so the first ones are kept, and the last one is
+// recomputed on its next visit.
 void Updating::make_room(std::size_t n_knots, std::size_t n_cases) {
   const auto is_full = [&] {
     return knots_filled_ + n_knots > knots_.room() || cases_filled_ + n_cases > cases_.room();
@@ -189,7 +189,7 @@ void Updating::create_parent(const Terms& terms, std::size_t slot) {
   const std::size_t p = design_.p, n = design_.n;
   const std::size_t n_positive = terms.count_positive(slot);
   const Spans spans = span_limits(n, p, n_positive, terms.degree[slot] + 1, settings_);
-  // each pair has room for the most that it may need, so that they can be made at the same time
+  // reserve the maximum for each pair, so that pairs can be created in parallel
   const std::size_t room = std::min(most_knots_, whole_lines(n_positive / static_cast<std::size_t>(spans.minimum) + 2));
   const bool listed = slot > 0 && cases_.room() > 0;
   if (slot > 0) {
@@ -257,8 +257,8 @@ bool Updating::wants_intercept(const Queue& queue) const {
   return std::find(queue.ranked.begin(), end, std::size_t{0}) != end;
 }
 
-// Several searches on the same X and options: the intercept's cases and knots are the same in all of them, so that one
-// walk does for all.
+// For several searches on the same X and options: the intercept's cases and knots are identical, so a single walk
+// serves all of them.
 void Updating::prepare_intercepts(const std::vector<Updating*>& searches, const Terms& terms) {
   struct Lane {
     Updating* search;
@@ -333,7 +333,7 @@ void Updating::prepare_parent(const Terms& terms, std::size_t slot, const Then& 
   parents_[slot].synced = n_lanes();
 }
 
-// <h_k, column> of every knot of a pair and of as many columns as the products have.
+// Compute <h_k, column> for every knot of a pair and all columns of the products.
 void Updating::walk_pair(std::size_t slot, std::size_t pred, std::size_t lanes, double* hinge) const {
   const Loops& l = loops();
   const Pair& own = pair(slot, pred);
@@ -347,7 +347,7 @@ void Updating::walk_pair(std::size_t slot, std::size_t pred, std::size_t lanes, 
   step(walk, products_.data(), hinge, n_knots);
 }
 
-// Take lanes into account whose <h_k, lane> are known.
+// Update the sums by lanes with known <h_k, lane>.
 void Updating::update_sums(std::size_t slot, std::size_t pred, std::size_t first, std::size_t count,
                            const double* hinge) {
   const Pair& own = pair(slot, pred);
@@ -369,11 +369,11 @@ double Updating::compute_line(const Terms& terms, std::size_t slot, std::size_t 
   return raw;
 }
 
-// Recompute the square of a linear candidate that lost its digits, and say what it is worth.
+// Recompute the squared norm of a linear candidate that lost digits, and classify the candidate.
 Linear Updating::check_linear(const Terms& terms, std::size_t slot, std::size_t pred, int thread) {
   const std::size_t last = pair(slot, pred).offset + pair(slot, pred).n_knots;
   const double raw = compute_line(terms, slot, pred, thread), square = knots_.b[last];
-  // what rounding leaves of a column that lies in the model, with a basis that is not quite orthogonal
+  // rounding residual of a column in the span of the model, with a basis that is not quite orthogonal
   const double noise = 1e-29 * raw / quality_;
   if (noise > 0.1 * kMinSumOfSquares) return Linear::kDoubtful;
   if (square < 0.999 * kMinSumOfSquares) return Linear::kDead;
@@ -388,7 +388,7 @@ Linear Updating::linear_state(const Terms& terms, std::size_t slot, std::size_t 
   const double b = knots_.b[last], v = knots_.v[last];
   const bool is_small = b < kLostDigits * v;
   if (!is_small && !(b < 1.01 * kMinSumOfSquares)) return own.linear;
-  // what was computed once is updated like the others, unless it lost its digits again or is close to a limit
+  // recomputed values are updated like the others, unless they lose digits again or are close to a limit
   Computed& computed = computed_[slot * design_.p + pred];
   const bool lost = is_small && (b < kLostDigits * computed.square || quality_ < computed.quality ||
                                  (b < kDegenerate * v && own.linear == Linear::kAlive));
@@ -399,7 +399,7 @@ Linear Updating::linear_state(const Terms& terms, std::size_t slot, std::size_t 
   return own.linear;
 }
 
-// Noise of the model, of |h|^2 and of the pair's linear candidate if there is one.
+// Noise of the model, of |h|^2 and of the linear candidate of the pair, if any.
 double Updating::pair_noise(const Pair& own, bool linear) const {
   double square = noise_ + own.rounding;
   if (linear) square += column_noise(own.square, knots_.b[own.offset + own.n_knots]);
@@ -451,7 +451,7 @@ void Updating::score_pair(const Terms& terms, std::size_t slot, std::size_t pred
   Bounds found;
   if (noise > kTight * tolerance) {
     found = l.bound_gain(knots_.sums(own.offset), own.n_knots, query);
-  } else {  // a bound for all knots at once will do where it is tight
+  } else {  // a common bound for all knots suffices if it is tight
     query.ceiling = query.ceiling * (1 + 1e-6) + line.error;
     found.sure = l.best_gain(knots_.sums(own.offset), own.n_knots, query);
     found.most = found.sure > 0 ? found.sure + gain_error(found.sure, 1 / query.low, noise, rss_null) : 0.0;
@@ -462,7 +462,7 @@ void Updating::score_pair(const Terms& terms, std::size_t slot, std::size_t pred
 
 Decision Updating::search(const Terms& terms, Queue& queue, std::size_t n_slots, double limit, double rss_null) {
   make_work();
-  if (own_knots_ == 0) start_parent(terms, 0);  // the intercept's knots come before those of all other parents
+  if (own_knots_ == 0) start_parent(terms, 0);  // the intercept's knots precede those of all other parents
   const Step step{n_slots, limit, rss_null};
   Top top;
   for (std::size_t entry = 0; entry < queue.considered(settings_); ++entry) {
@@ -483,7 +483,7 @@ Decision Updating::search(const Terms& terms, Queue& queue, std::size_t n_slots,
     queue.delta[slot] = best;
     parents_[slot].spread = most - best;
   }
-  if (top.slot > 0 && parents_[top.slot].synced == 0)  // a later parent took its memory
+  if (top.slot > 0 && parents_[top.slot].synced == 0)  // a later parent has reused its memory
     prepare_parent(terms, top.slot, [](std::size_t, int) {});
   double bar = 0.0;
   if (is_strict() && mark_ties(terms, queue, top, rss_null, bar)) return {false, true, {}};
@@ -502,9 +502,9 @@ Decision Updating::search(const Terms& terms, Queue& queue, std::size_t n_slots,
   return {true, false, found};
 }
 
-// Mark the pairs that rounding may decide between, and the best one in any case. True if there are any others.
+// Mark the best pair, and all pairs that may win by rounding. True if there are any of the latter.
 bool Updating::mark_ties(const Terms& terms, const Queue& queue, const Top& top, double rss_null, double& bar) {
-  // if no candidate is sure to gain anything, all that may are in doubt
+  // if no candidate has a certain gain, all possible ones are in doubt
   bar = 0.0;
   if (top.slot >= 0) bar = 2 * top.gain - pair(top.slot, top.pred).upper - tie_band(top.gain, rss_null) - least_lead();
   bool any = false;
@@ -512,8 +512,8 @@ bool Updating::mark_ties(const Terms& terms, const Queue& queue, const Top& top,
   for (std::size_t entry = 0; entry < considered; ++entry) {
     const std::size_t slot = queue.ranked[entry];
     if (terms.degree[slot] >= settings_.degree) continue;
-    // the order of parents counts as well: the first of two equal candidates wins, and late parents may be left
-    // out of the search
+    // the order of parents matters as well: the first of two equal candidates wins, and late parents may be skipped
+    // in the search
     const double best = queue.delta[slot], spread = parents_[slot].spread;
     const double band = spread + tie_band(larger(best, 0.0), rss_null) + least_lead();
     const bool is_unsure = is_unsure_order(best, spread);

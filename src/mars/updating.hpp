@@ -1,7 +1,7 @@
-// The search for a knot by updating: O(n) a (parent, predictor) pair and step, however many terms there are.
+// Knot search by updating: O(n) per (parent, predictor) pair and step, for any number of terms.
 //
-// The state of one fit: the sums of all candidate knots, brought up to the model parent by parent when their turn
-// comes, and an orthonormal basis of the model.
+// State of one fit: sums of all candidate knots, updated to the model parent by parent on demand, and an orthonormal
+// basis of the model.
 #pragma once
 
 #include <cstdint>
@@ -16,30 +16,30 @@
 
 namespace earthdof {
 
-// Of a linear candidate: it is there, it lies in the model for good, or only earth's own arithmetic can tell.
+// State of a linear candidate: available, in the span of the model, or decided only by earth's own arithmetic.
 enum class Linear : std::uint8_t { kAlive, kDead, kDoubtful };
 
-// Of small data all pairs of a step are in the nearest cache, if they are no larger than a line of it.
+// One cache line, so that for small data all pairs of a step fit into the first-level cache.
 struct alignas(64) Pair {
   std::size_t offset = 0;  // first entry in the knots
   std::uint32_t n_knots = 0;
-  bool open = false;  // whether the predictor may extend the parent
-  bool need = false;  // whether the pair must be computed in earth's order of operations
+  bool open = false;  // the predictor may extend the parent
+  bool need = false;  // the pair must be computed in earth's order of operations
   Linear linear = Linear::kAlive;
-  Linear state = Linear::kAlive;  // the same in this step, in which it may also be no new form
+  Linear state = Linear::kAlive;  // the same in this step, where it may also be no new form
   std::size_t first = 0;          // first entry in the cases
-  double gain = 0.0;              // of its best candidate in this step
-  double upper = 0.0;             // what it may be at the most
-  double square = 0.0;            // upper bound of that of parent times predictor
+  double gain = 0.0;              // gain of the best candidate in this step
+  double upper = 0.0;             // upper bound of this gain
+  double square = 0.0;            // upper bound of the squared norm of parent times predictor
   double rounding = 0.0;          // square of the noise of |h|^2
 };
 
-// When a pair's linear candidate was last computed, not updated: its square, and the quality of the basis.
+// Last recomputation of the linear candidate of a pair: its squared norm, and the quality of the basis.
 struct Computed {
   double square = 0.0, quality = 1.0;
 };
 
-// The candidate that the updating search takes, if rounding cannot decide otherwise.
+// Candidate selected by the updating search, unless rounding may decide otherwise.
 struct Decision {
   bool decided = false, tied = false;
   Candidate candidate;
@@ -47,47 +47,47 @@ struct Decision {
 
 class Updating {
  public:
-  // `capacity` is the number of slots, `n_mates` that of the searches which share the memory of a thread; `again` says
-  // whether it starts more than once.
+  // `capacity` is the number of slots, `n_mates` the number of searches that share the memory of a thread; `again` is
+  // true if the search starts more than once.
   Updating(const Design& design, const Settings& settings, std::size_t n_resp, std::size_t capacity, Team& team,
            std::size_t n_mates, bool again);
   virtual ~Updating() = default;
 
-  // Begin with new responses, as rows, and their coefficients on the intercept, the only basis column: their means
-  // where its column is 1.
+  // Start with new responses, as rows, and their coefficients on the intercept, the only basis column: their means if
+  // this column is 1.
   void start(Rows<const double> y, const std::vector<double>& y_mean, const double* intercept);
-  // Give the terms of a step their places in the basis; returns the least share of a centred square that is new.
+  // Append the terms of a step to the basis; returns the minimum share of a centred square that is new.
   double append(const Terms& terms, std::size_t slot);
-  // Drop all that was known of candidate knots, as after a change of what is allowed.
+  // Discard all candidate knots, as required after a change of the allowed terms.
   void forget_knots();
-  // Give the memory back: there is no search after this.
+  // Release the memory; no search may follow.
   void release();
-  // Give back what only a search writes to, until the next.
+  // Release the work space of the search until the next one.
   void release_work();
-  // The best candidate of all parents in the queue, whose gains are written there. Pairs that are too close to
-  // call are marked.
+  // Best candidate of all parents in the queue, whose gains are written to it. Pairs that are too close to call are
+  // marked.
   Decision search(const Terms& terms, Queue& queue, std::size_t n_slots, double limit, double rss_null);
-  // Whether the next search looks at the intercept's pairs.
+  // True if the next search evaluates the intercept's pairs.
   bool wants_intercept(const Queue& queue) const;
-  // Bring the intercept's pairs of several searches on the same X up to their bases, all in one go.
+  // Update the intercept's pairs of several searches on the same X to their bases simultaneously.
   static void prepare_intercepts(const std::vector<Updating*>& searches, const Terms& terms);
-  // The line of a pair lies in the model for good.
+  // Record that the line of a pair is permanently in the span of the model.
   void set_linear_dead(std::size_t slot, std::size_t pred) { pair_at(slot, pred).linear = Linear::kDead; }
 
   const Pair& pair(std::size_t slot, std::size_t pred) const { return pairs_[slot * design_.p + pred]; }
   bool is_too_noisy() const;
-  // Whether the columns of the basis were safely independent as they came, far from the tolerance of the rank test.
+  // True if all basis columns were independent when added, by a safe margin of the rank test.
   bool has_full_rank() const;
   double noise() const { return noise_; }
   std::size_t size() const { return size_; }
   const double* q(std::size_t k) const { return q_[k]; }
   const double* r(std::size_t k) const { return r_[k]; }
-  // For those who make a basis of their own.
+  // For callers that construct their own basis.
   Table<double>& basis() { return q_; }
   Table<double>& triangle() { return r_; }
   const Table<double>& triangle() const { return r_; }
 
-  static constexpr double kDegenerate = 1e-8;  // a smaller share is left to the exact loops
+  static constexpr double kDegenerate = 1e-8;  // smaller shares are left to the exact loops
 
  protected:
   struct Top {
@@ -99,53 +99,53 @@ class Updating {
   struct Winner {
     bool clear;
     std::ptrdiff_t knot;  // -1 for the linear candidate
-    double error;         // how far its gain may be off
+    double error;         // error bound of its gain
     bool new_form;
   };
-  // What a pair is scored by.
+  // Quantities by which a pair is scored.
   struct Step {
     std::size_t n_slots;
     double limit, rss_null;
   };
 
-  // Find the best gain of a pair, and what it may be at the most.
+  // Find the best gain of a pair and its upper bound.
   virtual void score_pair(const Terms& terms, std::size_t slot, std::size_t pred, const Step& step, int thread);
-  // Whether one candidate of the pair and no other may reach the bar, with no test in doubt.
+  // Returns a winner if exactly one candidate of the pair may reach the bar, with no test in doubt.
   virtual Winner clear_winner(const Terms& terms, const Top& top, const Step& step, double bar);
-  // Whether near-ties are left to earth's own arithmetic.
+  // True if near-ties are decided by earth's own arithmetic.
   virtual bool is_strict() const { return true; }
-  // A candidate has to gain so much more to win over one that came earlier.
+  // Minimum lead in gain of a candidate over an earlier one.
   virtual double least_lead() const { return 0.0; }
-  // Whether only earth can tell where a parent stands among others of later steps, whose gains are not yet known: its
-  // best gain is found, and how far that may be off.
+  // True if the rank of a parent in later steps, whose gains are not yet known, depends on earth's own arithmetic;
+  // given its best gain and the error bound.
   virtual bool is_unsure_order([[maybe_unused]] double best, [[maybe_unused]] double spread) const { return false; }
-  // The column of a parent for its pairs.
+  // Column of a parent for its pairs.
   virtual ParentColumn parent_column(const Terms& terms, std::size_t slot) const { return {terms.bx[slot], design_.n}; }
 
-  // The linear candidate of a pair; nothing but zeros where there is none.
+  // Linear candidate of a pair; all zero if none.
   struct Line {
     double inverse, gain;  // 1/B, A^2/B
-    double error;          // how far the gain may be off by the means of the responses
+    double error;          // error bound of the gain due to the means of the responses
   };
 
-  // The next column is in its place: take the basis out of it. Returns the square that is left.
+  // Orthogonalise the next column, stored in place, to the basis. Returns its remaining square.
   double reduce_column() { return orthogonalise(q_, size_, q_[size_], r_[size_]); }
-  // It joins the basis.
+  // Add it to the basis.
   void keep_column(double square);
-  // Compute the square of a line anew; returns that of parent times predictor.
+  // Recompute the square of a line; returns that of parent times predictor.
   double compute_line(const Terms& terms, std::size_t slot, std::size_t pred, int thread);
   // Writes A/B of each response to `slope`.
   Line line_of(const Pair& pair, bool linear, double noise, double* slope) const;
   Pair& pair_at(std::size_t slot, std::size_t pred) { return pairs_[slot * design_.p + pred]; }
-  // What the sums of a pair take into account are lanes: the responses, and then the basis without its column 0, the
-  // intercept, which the sums of a new parent have already.
+  // The sums of a pair are updated by lanes: the responses, then the basis without column 0, the intercept, which is
+  // already included in the sums of a new parent.
   std::size_t n_lanes() const { return n_resp_ + size_ - 1; }
 
  private:
   struct Parent {
-    std::size_t synced = 0;  // lanes that its sums know, 0 if it has none
+    std::size_t synced = 0;  // lanes included in its sums, 0 if it has none
     bool listed = false;
-    double spread = 0.0;  // how far its best gain may be off
+    double spread = 0.0;  // error bound of its best gain
     std::vector<std::uint32_t> support;
   };
 
@@ -155,7 +155,7 @@ class Updating {
   void start_parent(const Terms& terms, std::size_t slot);
   void make_room(std::size_t n_knots, std::size_t n_cases);
   void create_parent(const Terms& terms, std::size_t slot);
-  // Brings the sums of all pairs of a parent up to the responses and the basis, each pair with `then` at the end.
+  // Update the sums of all pairs of a parent to the responses and the basis; calls `then` after each pair.
   template <class Then>
   void prepare_parent(const Terms& terms, std::size_t slot, const Then& then);
   template <class Then>
@@ -177,25 +177,25 @@ class Updating {
   Knots knots_;
   Cases cases_;
   std::size_t knots_filled_ = 0, cases_filled_ = 0;
-  std::size_t last_ = 0, last_knots_ = 0, last_cases_ = 0;  // the last parent that was made, and where its own begin
-  std::size_t own_knots_ = 0;                               // those of the intercept, which come first and stay
-  Buffer<double> first_c_;                                  // C of the intercept's pairs, to start again with
+  std::size_t last_ = 0, last_knots_ = 0, last_cases_ = 0;  // last parent created, and the start of its entries
+  std::size_t own_knots_ = 0;                               // knots of the intercept, which come first and are kept
+  Buffer<double> first_c_;                                  // initial C of the intercept's pairs, for restarts
   std::vector<Pair> pairs_;
   std::vector<Computed> computed_;  // of each pair
   std::vector<Parent> parents_;
-  double noise_ = 0.0;    // square of the model's noise, see noise.hpp
-  double quality_ = 1.0;  // least share of a basis column that was new when it came
+  double noise_ = 0.0;    // squared noise of the model, see noise.hpp
+  double quality_ = 1.0;  // minimum share of a basis column that was new when added
   std::size_t size_ = 0;
   Table<double> q_;                      // orthonormal basis
-  Table<double> r_;                      // triangular factor of the basis columns, a row per column
-  Table<double> y_, z_;                  // a row a response: centred, and its <y, q> of each lane
+  Table<double> r_;                      // triangular factor of the basis columns, one row per column
+  Table<double> y_, z_;                  // one row per response: centred, and its <y, q> of each lane
   Buffer<double> weight_;                // |q|^2 of each lane, 0 for a response
   double offset_ = 0.0;                  // root of the sum of n mean^2 of the responses
-  Table<double> coefficients_, slopes_;  // a row a thread
-  // What a search writes to, and nobody reads after it.
+  Table<double> coefficients_, slopes_;  // one row per thread
+  // Work space of the search.
   Buffer<double> products_;
-  std::vector<PairWork> pair_work_;  // a thread each
-  Table<double> hinges_, columns_;   // a row a thread
+  std::vector<PairWork> pair_work_;  // one per thread
+  Table<double> hinges_, columns_;   // one row per thread
 };
 
 }  // namespace earthdof

@@ -7,9 +7,9 @@ namespace earthdof {
 
 namespace {
 
-constexpr double kSaturated = 1e-7;      // share of the null RSS: what is left is rounding
+constexpr double kSaturated = 1e-7;      // share of the null RSS below which the rest is rounding
 constexpr double kSameRss = 1e-9;        // share of the null RSS by which updating and regressions may differ
-constexpr double kNearThreshold = 1e-9;  // in R squared: so near to a threshold a gain is computed as earth does
+constexpr double kNearThreshold = 1e-9;  // in R squared: distance to a threshold for earth's own arithmetic
 
 }  // namespace
 
@@ -55,7 +55,7 @@ void WeightedPass::step() {
   const bool noisy = !exact_ && updating_.is_too_noisy();
   if (noisy && settings_.as_earth) exact_ = true;
   if (noisy && !settings_.as_earth) {
-    decision = {true, false, {}};  // what could still be found is rounding
+    decision = {true, false, {}};  // any remaining gain is rounding
   } else if (!exact_) {
     decision = updating_.search(terms_, queue_, slots_, INFINITY, rss_null_);
     ties_ += decision.tied ? 1 : 0;
@@ -78,7 +78,7 @@ void WeightedPass::step() {
       }
     } else if (settings_.as_earth &&
                !(std::fabs(rss_ - found.gain - updating_.rss() - updating_.gap()) < kSameRss * rss_null_)) {
-      exact_ = true;  // R regressed with what rounding leaves of a dependent column, too
+      exact_ = true;  // R included the rounding residual of a dependent column
     }
     if (terms_.used[slot + 1] && !second_adds(slot)) {
       found.new_form = false;
@@ -88,28 +88,28 @@ void WeightedPass::step() {
   }
   finish_step(found, found.new_form && !straight);
   if (unsettled_.empty()) settled_rss_ = rss_;
-  if (rss_ < kSaturated * rss_null_ && updated_) restart(true);  // what is left is rounding: begin again as earth does
+  if (rss_ < kSaturated * rss_null_ && updated_) restart(true);  // the rest is rounding: restart as in earth
 }
 
 // Write the columns of a step into the table of terms.
 void WeightedPass::add_columns(std::size_t slot, Candidate& found) {
   if (!settings_.auto_linpreds && !terms_.linear_only[found.pred]) found.linear = false;
   terms_.add(design_, slot, found);
-  // the second slot has a column of the model all the same
+  // the second slot has a column of the model even if unused
   if (found.linear)
     std::fill_n(terms_.bx[slot + 1], design_.n, 0.0);
   else if (!terms_.used[slot + 1])
     terms_.make_columns(design_, slot, terms_.bx[slot], terms_.bx[slot + 1]);
 }
 
-// Whether earth would stop, or not, by the last digits of a gain.
+// True if the last digits of a gain decide whether earth stops.
 bool WeightedPass::is_on_threshold(double gain) const {
   const double change = gain / rss_null_, left = (rss_ - gain) / rss_null_;
   return std::fabs(change - settings_.thresh) < kNearThreshold || std::fabs(left - settings_.thresh) < kNearThreshold;
 }
 
-// Whether the second hinge of a step leaves enough by itself. earth asks an orthogonal basis for it that has a column
-// of ones instead of the weighted intercept.
+// True if the second hinge of a step is sufficiently independent. earth tests it with an orthogonal basis that has a
+// column of ones instead of the weighted intercept.
 bool WeightedPass::second_adds(std::size_t slot) {
   const WeightedUpdating::Left left = exact_ ? WeightedUpdating::Left() : updating_.left_of_second();
   if (left.least > 2 * kMinSumOfSquares || left.most < 0.1 * kMinSumOfSquares) {
@@ -134,7 +134,7 @@ bool WeightedPass::second_adds(std::size_t slot) {
   return adds;
 }
 
-// Bring the regression up to the columns before a slot.
+// Update the regression to all columns before a slot.
 void WeightedPass::complete_model(std::size_t slots) {
   if (!model_) model_ = std::make_unique<Factored>(settings_.nk + 2, n_resp_, design_.n);
   for (auto& work : works_)
@@ -148,7 +148,7 @@ void WeightedPass::complete_model(std::size_t slots) {
   }
 }
 
-// Make the RSS of the steps so far what earth's regressions make of it.
+// Replace the RSS of the steps so far by that of earth's regressions.
 void WeightedPass::settle() {
   if (!unsettled_.empty()) {
     rss_ = settled_rss_;
@@ -200,7 +200,7 @@ Spans WeightedPass::spans_of(std::size_t slot) const {
   return span_limits(design_.n, design_.p, terms_.count_positive(slot), terms_.degree[slot] + 1, settings_);
 }
 
-// Best term by regression, of all pairs or only of those that are marked.
+// Best term by regression, over all pairs or only the marked ones.
 Candidate WeightedPass::search_exact(bool all) {
   settle();
   const double model_rss = model_->rss(works_[0]->block);
@@ -269,7 +269,7 @@ WeightedPass::Found WeightedPass::search_pair(std::size_t slot, std::size_t pred
   return best;
 }
 
-// The best knot of a pair, if one beats what `best` has.
+// Find the best knot of a pair; update `best` if it improves.
 void WeightedPass::best_knot(const double* base, std::size_t pred, const Spans& spans, const Factored& model,
                              double model_rss, Work& work, Found& best) const {
   const std::size_t n = design_.n;
@@ -280,7 +280,7 @@ void WeightedPass::best_knot(const double* base, std::size_t pred, const Spans& 
   for (std::size_t knot = 1; knot + spans.end < n; ++knot) {
     if (base[design_.order[pred][knot - 1]] > 0 && --wait == 0) {
       wait = spans.minimum;
-      // tied with the knot before: the same column, and no new candidate
+      // tied with the previous knot: the same column, no new candidate
       if (before == 0 || sorted[knot] != sorted[before]) knots[width++] = knot;
       before = knot;
     }

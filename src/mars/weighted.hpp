@@ -1,8 +1,8 @@
-// The forward pass with case weights, for which earth regresses anew for every knot, without its fast sums.
+// Forward pass with case weights, for which earth repeats the regression for every knot, without fast sums.
 //
-// Columns of bx carry the square root of the weights. The regression is on every column in the table of terms, also on
-// the second hinge of a step that added only one term. Candidates are found by updating; near-ties are decided by
-// earth's regressions, and so is the gain of a step that lies on a threshold.
+// Columns of bx are multiplied by the square roots of the weights. The regression includes every column in the table of
+// terms, even the second hinge of a step that added only one term. Candidates are found by updating; near-ties, and the
+// gain of a step on a threshold, are decided by earth's regressions.
 #pragma once
 
 #include <memory>
@@ -20,8 +20,8 @@ class WeightedPass : public Pass {
   WeightedPass(const Design& design, const Settings& settings, const std::vector<std::size_t>& linpreds,
                std::size_t n_resp, Team& team, std::size_t n_mates = 1, bool again = false);
 
-  // Begin with responses as rows, weighted and scaled, the weights, and the null RSS. `exact` asks for earth's
-  // regressions in every step.
+  // Start with weighted and scaled responses as rows, the weights, and the null RSS. With `exact`, every step uses
+  // earth's regressions.
   void start(Rows<const double> y, const double* weights, double rss_null, bool exact);
   void release() override;
   Updating& updating() override { return updating_; }
@@ -33,7 +33,7 @@ class WeightedPass : public Pass {
   struct Work {
     Block block;
     Factored with_linear;
-    Buffer<double> x;  // of the predictor, by case
+    Buffer<double> x;  // predictor by case
 
     Work(std::size_t n, std::size_t n_resp) : block(n), with_linear(1, n_resp, n), x(n) {}
   };
@@ -62,13 +62,13 @@ class WeightedPass : public Pass {
   Rows<const double> y_{nullptr, 0, 0};
   const double* weights_ = nullptr;
   double given_rss_ = 0.0;
-  // earth's own arithmetic, made when it is first needed
+  // earth's own arithmetic, created on first use
   std::unique_ptr<ExactBasis> basis_;
   std::unique_ptr<Factored> model_;
   std::vector<std::unique_ptr<Work>> works_;
-  std::size_t factored_ = 0;          // slots whose columns are in the model, or depend on it
+  std::size_t factored_ = 0;          // slots whose columns are in the model or depend on it
   std::size_t in_basis_ = 0;          // slots whose columns are in the basis, if they are used
-  std::vector<Candidate> unsettled_;  // steps whose gains are not yet those of earth's regressions
+  std::vector<Candidate> unsettled_;  // steps whose gains are not yet from earth's regressions
   double settled_rss_ = 0.0;          // RSS before them
 };
 

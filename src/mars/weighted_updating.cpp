@@ -10,17 +10,17 @@ namespace earthdof {
 
 namespace {
 
-// R drops a column as dependent when less than this share of its square is left; a tenth of the root on either side
-// is left to R's own arithmetic.
+// R drops a column as dependent if less than this share of its square is left; a tenth of the root on either side is
+// decided by R's own arithmetic.
 constexpr double kLeastShare = kRankTolerance * kRankTolerance;
 constexpr double kSurelyDropped = 1e-2 * kLeastShare;
 constexpr double kSurelyKept = 1e2 * kLeastShare;
-constexpr double kSummedAgain = 1e-6;    // share of its square below which R sums the norm of a column again
-constexpr double kRounding = 1e-29;      // share of its square that rounding leaves of a dependent column
-constexpr double kLostDigits = 1e-4;     // a line that lost this part of its square is recomputed
-constexpr double kKnown = 1e3;           // times the noise: a share that is known well enough
-constexpr double kLeastOnes = 1e-6;      // share of the column of ones that the model leaves, to judge by it
-constexpr double kLeastQuality = 1e-10;  // least share of any column that is new, likewise
+constexpr double kSummedAgain = 1e-6;    // share of its square below which R recomputes the norm of a column
+constexpr double kRounding = 1e-29;      // rounding residual of a dependent column as a share of its square
+constexpr double kLostDigits = 1e-4;     // a line whose square falls to this fraction is recomputed
+constexpr double kKnown = 1e3;           // multiple of the noise above which a share is sufficiently accurate
+constexpr double kLeastOnes = 1e-6;      // minimum share of the column of ones left by the model for a decision
+constexpr double kLeastQuality = 1e-10;  // minimum share of any column that is new, likewise
 
 }  // namespace
 
@@ -67,14 +67,14 @@ bool WeightedUpdating::append(const Terms& terms, std::size_t slot, bool new_for
       if (is_strict() && !has_sure_norm(r_[size_], size_, square)) return false;
       if (c == 0) is_regular_ = is_spanned_ = false;
       second_depends_ = c == 1;
-      // the terms and ones span what the model and ones do: the rest of the hinge is rounding
+      // terms and ones have the same span as model and ones: the rest of the hinge is rounding
       if (is_known() && n_spanned_ == size_ + (is_even_ ? 0 : 1)) left_of_second_.most = kSurelyKept * total;
       continue;
     }
     if (square < kSurelyKept * total) return false;
     const std::size_t lane = n_lanes();
     keep_column(square);
-    if (is_strict() && !has_sure_norm(r_[size_ - 1], size_, 0.0)) return false;  // the column again, as a candidate
+    if (is_strict() && !has_sure_norm(r_[size_ - 1], size_, 0.0)) return false;  // same column as a candidate
     noise_ += weighted_noise(static_cast<double>(n), total / square);
     quality_ = smaller(quality_, square / total);
     double explained = 0.0;
@@ -95,7 +95,7 @@ bool WeightedUpdating::append(const Terms& terms, std::size_t slot, bool new_for
   return true;
 }
 
-// Whether rounding leaves alone what the terms and a column of ones span.
+// True if the span of the terms and a column of ones is not affected by rounding.
 bool WeightedUpdating::is_known() const {
   const bool has_ones = is_even_ || ones_square_ > kLeastOnes * static_cast<double>(design_.n);
   return has_ones && is_spanned_ && quality_ > kLeastQuality;
@@ -117,7 +117,7 @@ Linear WeightedUpdating::linear_state(const Terms& terms, std::size_t slot, std:
   Computed& computed = computed_[slot * design_.p + pred];
   if (b > kLostDigits * computed.square && b > kSurelyKept * own.square) return own.linear;
   const double raw = compute_line(terms, slot, pred, thread);
-  // what rounding leaves of a column that lies in the model, with a basis that is not quite orthogonal
+  // rounding residual of a column in the span of the model, with a basis that is not quite orthogonal
   const double rounding = 1e-29 * raw / quality_;
   computed = {b, quality_};
   own.linear = b + rounding < kSurelyDropped * raw ? Linear::kDead
@@ -128,15 +128,15 @@ Linear WeightedUpdating::linear_state(const Terms& terms, std::size_t slot, std:
   return own.linear;
 }
 
-// Whether R's norm of a column is accurate enough to see by it whether the column depends on those before it. R takes
-// one basis column after the other out of the norm, and sums it anew only where one of them leaves next to nothing:
-// what several of them leave together may be rounding, with which R then regresses.
+// True if R's norm of a column is accurate enough to decide whether the column depends on earlier ones. R downdates the
+// norm by one basis column at a time, and recomputes it only if a single one leaves next to nothing: what several of
+// them leave together may be rounding, which R then includes in the regression.
 bool WeightedUpdating::has_sure_norm(const double* coefficients, std::size_t size, double left) const {
   std::vector<double> rest(size + 1);
   rest[size] = left;
   for (std::size_t t = size; t > 0; --t) rest[t - 1] = rest[t] + coefficients[t - 1] * coefficients[t - 1];
   const double rounding = kSumNoise * std::sqrt(static_cast<double>(design_.n));
-  double error = 0.0;  // of the square of the norm, as a share of it
+  double error = 0.0;  // relative error of the squared norm
   for (std::size_t t = 0; t < size && rest[t] > kRounding * rest[0]; ++t) {
     error += rounding;
     const double share = rest[t + 1] / rest[t];
@@ -150,7 +150,7 @@ bool WeightedUpdating::has_sure_norm(const double* coefficients, std::size_t siz
   return true;
 }
 
-// The same for the line of a pair, of which R takes x as it is.
+// The same for the line of a pair, for which R uses the original x.
 bool WeightedUpdating::has_sure_line(const Terms& terms, std::size_t slot, std::size_t pred, int thread) {
   double* column = columns_[thread];
   design_.column(pred, column);
@@ -211,7 +211,7 @@ Updating::Winner WeightedUpdating::clear_winner(const Terms& terms, const Top& t
   const Line line = line_of(own, top.linear, noise, slope);
   const Query query = query_of(line, noise, slope, step.rss_null);
   const double base = gap_ + line.gain + gain_error(line.gain, 1.0, noise, step.rss_null);
-  // the gain is booked by the basis, which is more exact
+  // the recorded gain is that of the basis, which is more accurate
   Winner winner{true, -1, 0.0, new_form};
   int reached = new_form && base >= bar ? 1 : 0;
   if (terms.linear_only[top.pred]) return winner;

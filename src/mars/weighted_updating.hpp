@@ -1,9 +1,9 @@
-// The search for a knot by updating, with case weights.
+// Knot search by updating, with case weights.
 //
-// The intercept's column and all columns of terms carry the roots of the weights. The sums are those of the plain
-// search; other rules say which candidate earth takes. Every column in the table of terms is in the model, also the
-// second hinge of a step that added only one term, and no share is too small: a candidate counts unless R's regression
-// drops it as dependent.
+// The intercept's column and all columns of terms are multiplied by the roots of the weights. The sums are those of the
+// unweighted search, but earth's rules for selecting a candidate differ. Every column in the table of terms is in the
+// model, even the second hinge of a step that added only one term, and there is no minimum share: a candidate is valid
+// unless R's regression drops it as dependent.
 #pragma once
 
 #include <limits>
@@ -16,23 +16,23 @@ class WeightedUpdating final : public Updating {
  public:
   using Updating::Updating;
 
-  // Begin with weighted responses, as rows; the intercept's column stays where it is.
+  // Start with weighted responses, as rows; the intercept's column is not copied.
   void start(Rows<const double> y, const double* roots);
-  // Give the columns of a step, of which both may be new forms, their places in the basis. False if rounding decides
-  // whether a column depends on those before it.
+  // Append the columns of a step, both of which may be new forms, to the basis. False if rounding decides whether a
+  // column depends on earlier ones.
   bool append(const Terms& terms, std::size_t slot, bool new_form);
-  // Whether no column of a term depends on the model's before it.
+  // True if no column of a term depends on earlier columns of the model.
   bool is_regular() const { return is_regular_; }
   // RSS of the basis.
   double rss() const { return rss_; }
-  // How much lower that is than the RSS of the terms: by the second hinge of a last step that added one term.
+  // Reduction from the RSS of the terms, due to the second hinge of a last step that added one term.
   double gap() const { return gap_; }
-  // What the terms and a column of ones leave of the square of the second hinge that came last.
+  // Bounds of the square of the last second hinge that is left by the terms and a column of ones.
   struct Left {
     double least = 0.0, most = std::numeric_limits<double>::infinity();
   };
   const Left& left_of_second() const { return left_of_second_; }
-  // Whether that hinge is a term, and the share of its square that they leave.
+  // Set if that hinge is a term, and the share of its square that is left.
   void take_second(bool adds, double share);
 
  private:
@@ -40,7 +40,7 @@ class WeightedUpdating final : public Updating {
   Winner clear_winner(const Terms& terms, const Top& top, const Step& step, double bar) override;
   bool is_strict() const override { return settings_.as_earth; }
   double least_lead() const override { return 2 * kAlmostZero; }
-  // Parents that gain nothing have what rounding leaves in earth.
+  // The gains of parents without improvement are rounding in earth.
   bool is_unsure_order(double best, double spread) const override {
     return is_strict() && settings_.fast_k < settings_.nk && best >= 0 && spread + least_lead() >= kUnsure * best;
   }
@@ -54,18 +54,18 @@ class WeightedUpdating final : public Updating {
   double pair_noise(std::size_t slot, std::size_t pred, bool linear) const;
   Query query_of(const Line& line, double noise, const double* slope, double rss_null) const;
 
-  static constexpr double kUnsure = 1e-3;  // share of its gain that is in doubt
+  static constexpr double kUnsure = 1e-3;  // share of a gain that is in doubt
 
   const double* roots_ = nullptr;
   double rss_ = 0.0, gap_ = 0.0;
   Left left_of_second_;
-  double offset_share_ = 1.0;  // square of the responses as they came, over what the intercept leaves of it
+  double offset_share_ = 1.0;  // ratio of the squares of the responses before and after removing the intercept
   bool is_even_ = false;       // all weights are equal
   bool is_regular_ = true;     // no column of a term depends on those before it
-  bool is_spanned_ = true;     // what terms and ones span is known well: no column was next to nothing
+  bool is_spanned_ = true;     // the span of terms and ones is known accurately: no column was near zero
   bool second_depends_ = false;
-  std::size_t n_spanned_ = 1;  // columns of terms and ones that do not depend on one another
-  Buffer<double> ones_;        // what the basis leaves of a column of ones
+  std::size_t n_spanned_ = 1;  // independent columns of terms and ones
+  Buffer<double> ones_;        // residual of a column of ones
   double ones_square_ = 0.0;
 };
 

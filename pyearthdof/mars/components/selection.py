@@ -59,7 +59,7 @@ class NoiseModel:
         numbers = np.concatenate([self.cuts.ravel(), self.coef])
         limits = 0 <= self.low <= self.high <= LARGEST
         if not np.isin(self.dirs, (-1, 0, 1, 2)).all() or not (np.abs(numbers) <= LARGEST).all():
-            raise InvalidInputError("selection.noise has entries that no terms have")
+            raise InvalidInputError("selection.noise has entries that are invalid in terms")
         if not limits:
             raise InvalidInputError("selection.noise.low and high should be limits, 0 or more")
 

@@ -78,7 +78,7 @@ class VarianceModel:
     def check(self, n_terms: int, n_features: int) -> None:
         """Reject parts inconsistent with each other or with the size of the model."""
         if self.method not in ("const", *ON_FIT, *ON_PREDICTORS):
-            raise InvalidInputError(f"varmod.method={self.method!r} is none that is known")
+            raise InvalidInputError(f"varmod.method={self.method!r} is unknown")
         on_predictors = self.method in ON_PREDICTORS
         width = n_features if on_predictors else 1
         if self.dirs.shape != (len(self.coef), width) or self.cuts.shape != self.dirs.shape:

@@ -99,7 +99,7 @@ class Columns:
             present = values[~gaps] if gaps.any() else values
             if gaps.all() and len(gaps):
                 raise InvalidInputError(
-                    f"column {str(name)!r} of {called} has no value, but it should have one at least"
+                    f"column {str(name)!r} of {called} has no value but it should have at least one"
                 )
             column = learn_column(name, present, called)
             check_levels(column, called)
@@ -223,7 +223,7 @@ def _learn_objects(name: str, values: pd.Series, called: str) -> Column:
         return Column(name, "number")
     odd = next(v for v in present if not isinstance(v, numbers.Real))
     raise InvalidInputError(
-        f"column {name!r} of {called} holds {str(odd)[:40]!r} among other things but it should contain "
+        f"column {name!r} of {called} holds {str(odd)[:40]!r} besides other values but it should contain "
         "numbers, booleans, strings or categories only"
     )
 
@@ -491,8 +491,8 @@ def column_names(name: str, frame: pd.DataFrame) -> tuple[str, ...] | None:
     if any(are_texts):
         text, other = names[are_texts.index(True)], names[are_texts.index(False)]
         raise InvalidInputError(
-            f"{name} has the column names {text!r} and {other!r}, but they should all be texts, or none of "
-            "them, and then they do not count"
+            f"{name} has the column names {text!r} and {other!r}, but either all of them or none should be "
+            "strings; names that are not strings are ignored"
         )
     return None
 

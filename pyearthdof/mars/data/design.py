@@ -468,12 +468,12 @@ def warn_of_columns(X: pd.DataFrame, columns: Iterable[Column]) -> None:
         if len(column.levels) > MANY_LEVELS:
             warn_user(
                 f"column {column.name!r} of X has {len(column.levels)} levels, each of which becomes a "
-                "predictor: leave it out if it names the rows, join rare levels, or make it a number",
+                "predictor: drop it if it identifies the rows, merge rare levels, or convert it to numbers",
                 ColumnWarning,
             )
         if column.kind == "ordered" and _has_intervals(X, column.name):
             warn_user(
-                f"column {column.name!r} of X is ordered, as pd.cut makes it, so that it enters by the "
+                f"column {column.name!r} of X is ordered, as returned by pd.cut, so it enters as the "
                 f"polynomials {column.name}.L, {column.name}.Q, ... as in R: X[{column.name!r}]"
                 ".cat.as_unordered() gives an indicator for each interval",
                 ColumnWarning,

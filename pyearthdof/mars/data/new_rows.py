@@ -45,7 +45,7 @@ def within_range(model: MarsModel, X: Any, extrapolate: str) -> Any:
         if extrapolate == "refuse":
             raise InvalidInputError(f"{said}, and extrapolate='refuse'")
         warn_user(
-            f"{said}: hinges go on as straight lines there; extrapolate='clip' stops at the ends",
+            f"{said}: hinges extrapolate linearly there; extrapolate='clip' moves values to the limits",
             ExtrapolationWarning,
         )
     return X

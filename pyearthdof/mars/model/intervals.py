@@ -63,7 +63,7 @@ def check_variance_model(model: MarsModel, method: str, type: str, *, has_r_obje
     only_r = method in VARMODS_ONLY_R
     if model.varmod is None and only_r and not has_r_object:
         raise InvalidInputError(
-            f"varmod_method={method!r} is R's alone, and a file does not contain it: fit again, or with "
+            f"varmod_method={method!r} is available only in R and not stored in files: fit again, or with "
             "varmod_method='earth'"
         )
     if model.varmod is None and not only_r:

@@ -245,7 +245,7 @@ class MarsModel:
         variance = self.varmod
         if variance is None:
             raise InvalidInputError(
-                "the model has no variance model, from which intervals are made: fit with "
+                "the model has no variance model, which intervals require: fit with "
                 "varmod_method='lm', nfold and ncross"
             )
         sd = variance.sd(self.predict(X, "earth"), self.design(X))

@@ -119,7 +119,7 @@ def test_many_levels_are_warned_of():
 def test_intervals_that_nobody_ordered():
     x = np.arange(60.0)
     X = pd.DataFrame({"age": pd.cut(x, 4), "x": x})
-    with pytest.warns(ColumnWarning, match=r"column 'age' of X is ordered, as pd\.cut makes it"):
+    with pytest.warns(ColumnWarning, match=r"column 'age' of X is ordered, as returned by pd\.cut"):
         Earth(engine="native").fit(X, x)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -220,7 +220,7 @@ def _check_weighted(weights: np.ndarray, settings: _core.Settings) -> None:
     if settings.newvar_penalty != 0:
         raise InvalidInputError(
             f"newvar_penalty={settings.newvar_penalty:g} but it should be 0 with case weights, "
-            "for which earth does not have it"
+            "for which earth does not support it"
         )
     if (weights < ALMOST_ZERO).any():
         row = int(np.flatnonzero(weights < ALMOST_ZERO)[0])

@@ -191,8 +191,8 @@ def _fit(
         ) from None
     if found.rank < len(columns):
         raise InvalidInputError(
-            f"glm_family={family!r} but the terms of response {name!r} depend on each other in the rows "
-            "that count (R: NA in glm coef): take fewer terms, by a larger penalty or by nprune"
+            f"glm_family={family!r} but the terms of response {name!r} are linearly dependent in "
+            "the informative rows (R: NA in glm coef): take fewer terms, by a larger penalty or by nprune"
         )
     return found
 

@@ -323,7 +323,7 @@ class _Parser:
         return bool(self.open) and self.open[-1] != "{"
 
     def operand(self, least: int) -> Node:
-        """Return the operand before the next operator; a loop reads the signs before it, possibly thousands."""
+        """Return the operand before the next operator; a loop reads the signs before it."""
         signs = []
         while self.is_mark(*PREFIXES):
             signs.append(self.peek().text)

@@ -37,8 +37,8 @@ class Subset(Experiment):
     question = (
         "Are the degrees of freedom equal to the number of nonzero coefficients? For the lasso they are; "
         "best subset has a search cost. n = 20, 10 predictors in two correlated groups, beta = (1, 2, "
-        "3, 4, 5, 0, ...). The paper shows a figure without numbers; the reference numbers come from R's leaps and "
-        "glmnet, run until it converges (thresh = 1e-20; with its default, its df are up to 0.07 off). "
+        "3, 4, 5, 0, ...). The paper shows a figure without numbers; ours are compared with R's leaps "
+        "and glmnet, run until it converges (thresh = 1e-20; with its default, its df are up to 0.07 off). "
         "All twenty estimates use the same responses and are therefore high or low together. Both sizes are "
         "identical, because the computation takes seconds."
     )

@@ -100,7 +100,7 @@ class CorrectedEarth(MeasuredEarth):
             raise InvalidInputError(
                 "sample_weight is given but Algorithm 2 around the fit knows no weights: AutoEarth does"
             )
-        options: Any = None  # mda's
+        options: Any = None  # options of mda
         if not isinstance(estimator, Mars):
             options = estimator._options_for(data.design, Y)
 

@@ -53,7 +53,7 @@ refuse.formula <- function(...) {
 check.locale <- function(texts) {
   is.foreign <- function(text) any(charToRaw(text) > as.raw(127))
   if (!l10n_info()[["UTF-8"]] && any(vapply(texts, is.foreign, NA)))
-    refuse.formula("it or a column name has other characters than ASCII, which R cannot hold in the ",
+    refuse.formula("it or a column name has characters other than ASCII, which R cannot represent in the ",
                    "locale ", Sys.getlocale("LC_CTYPE"), "; start Python with LC_ALL=C.UTF-8")
 }
 
@@ -200,11 +200,11 @@ describe.variable <- function(index, fit) {
   terms <- fit$terms
   variable <- without.packages(attr(terms, "variables")[[index + 1]])
   unknown <- setdiff(all.names(variable), c(all.vars(variable), ls(formula.functions(), all.names = TRUE)))
-  if (length(unknown)) refuse.formula("it calls ", unknown[1], ", which is not known here")
+  if (length(unknown)) refuse.formula("it calls ", unknown[1], ", which is not supported")
   label <- names(attr(terms, "dataClasses"))[index]
   kind <- attr(terms, "dataClasses")[[index]]
   if (!grepl("^(numeric|nmatrix\\.[0-9]+|logical|factor|ordered|character)$", kind))
-    refuse.formula(label, " is no number and no factor")
+    refuse.formula(label, " is neither a number nor a factor")
   if (kind == "character") kind <- "factor"
   if (kind %in% c("factor", "ordered") && !is.name(variable))
     refuse.formula(label, " is a factor inside a function")
@@ -226,12 +226,12 @@ without.packages <- function(piece) {
 describe.expression <- function(piece) {
   if (is.name(piece) && as.character(piece) %in% names(formula.values)) {
     value <- formula.values[[as.character(piece)]]
-    if (is.character(value)) refuse.formula("it holds ", as.character(piece))
+    if (is.character(value)) refuse.formula("it contains ", as.character(piece))
     return(list(number = as.double(value)))
   }
   if (is.name(piece)) return(list(column = as.character(piece)))
   if (!is.call(piece)) {
-    if (!is.numeric(piece) && !is.logical(piece)) refuse.formula("it holds ", short.text(piece))
+    if (!is.numeric(piece) && !is.logical(piece)) refuse.formula("it contains ", short.text(piece))
     return(list(number = as.double(piece)))
   }
   if (!is.name(piece[[1]])) refuse.formula("it calls ", short.text(piece[[1]]))
@@ -243,7 +243,7 @@ describe.expression <- function(piece) {
     round = describe.function(name, matched.arguments(piece, name)[c("x", "digits")]),
     ifelse = describe.function(name, matched.arguments(piece, name)[c("test", "yes", "no")]),
     mean = , median = , min = , max = , sum = , var = , sd = , quantile = describe.summary(piece, name),
-    factor = , as.factor = , ordered = , as.ordered = , relevel = , interaction = , cut = , scale = refuse.formula("what ", name, " learned is not told by a fit"),
+    factor = , as.factor = , ordered = , as.ordered = , relevel = , interaction = , cut = , scale = refuse.formula("a fit does not record the values of ", name),
     describe.function(name, as.list(piece)[-1]))
 }
 
@@ -286,7 +286,7 @@ check.column.names <- function(fit, factors, used) {
   frame <- stats::model.frame(terms, example.frame(fit, used))
   names <- setdiff(colnames(stats::model.matrix(terms, frame)), "(Intercept)")
   if (!identical(names, colnames(fit$dirs)))
-    refuse.formula("the model's columns are not those that R's usual contrasts give")
+    refuse.formula("the model's columns are not those of R's default contrasts")
 }
 
 terms.of.predictors <- function(terms, factors, used) {

@@ -75,7 +75,7 @@ check.installed <- function(package) {
     # Every leaf of the lists is an offset and a length.
     ends <- rapply(places, function(place) sum(as.double(place)), how = "unlist")
     if (max(0, ends) > file.size(paste0(code, ".rdb")))
-      stop("the file ", code, ".rdb is cut short", call. = FALSE)
+      stop("the file ", code, ".rdb is truncated", call. = FALSE)
   }
   imports <- readRDS(file.path(folder, "Meta", "nsInfo.rds"))$imports
   for (imported in unique(vapply(imports, function(i) i[[1]], ""))) check.installed(imported)

@@ -165,10 +165,10 @@ def _how(about: dict) -> str:
 
 
 FIELDS: dict[str, tuple[Any, str]] = {
-    **dict.fromkeys(("name", "title", "question", "size", "engine"), (str, "is no text")),
-    **dict.fromkeys(("settings", "versions", "table"), (dict, "is no mapping")),
-    **dict.fromkeys(("seconds", "cells"), ((int, float), "is no number")),
-    "comparisons": (list, "is no list"),
+    **dict.fromkeys(("name", "title", "question", "size", "engine"), (str, "is not text")),
+    **dict.fromkeys(("settings", "versions", "table"), (dict, "is not a mapping")),
+    **dict.fromkeys(("seconds", "cells"), ((int, float), "is not a number")),
+    "comparisons": (list, "is not a list"),
 }
 COMPARED = {"quantity", "ours", "paper", "verdict", "agrees"}
 
@@ -210,7 +210,7 @@ def _problem(about: dict, name: str) -> str | None:
     if not all(isinstance(row, list) and len(row) == len(columns) for row in rows):
         return "its table has rows of another length"
     if not all(isinstance(c, dict) and c.keys() >= COMPARED for c in about["comparisons"]):
-        return "its comparisons are none"
+        return "its comparisons are invalid"
     if not all(c["agrees"] is None or isinstance(c["agrees"], bool) for c in about["comparisons"]):
         return "its comparisons neither agree nor disagree"
     return None

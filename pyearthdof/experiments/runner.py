@@ -223,7 +223,7 @@ class CellStore:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise FileNotWrittenError(
-                f"the folder {str(self.folder)!r} cannot be made: {error.strerror or error}"
+                f"the folder {str(self.folder)!r} cannot be created: {error.strerror or error}"
             ) from error
         whole = {"key": key, **record}
         write_whole(self.file(key), json.dumps({**whole, "digest": _digest(whole)}, indent=1))
@@ -247,7 +247,7 @@ def _problem(text: str, key: dict) -> str | None:
     if not isinstance(record, dict) or not {"key", "rows", "seconds", "digest"} <= record.keys():
         return "is not a record of a cell"
     if record["key"] != json.loads(json.dumps(key)):
-        return "holds a cell of other settings"
+        return "contains a cell with other settings"
     if record.pop("digest") != _digest(record):
         return "was changed after it was written"
     return None

@@ -397,7 +397,7 @@ class _Search:
             return measure_sizes(self.design, earth, weights, None, **self.run)
         if weights is not None:
             raise InvalidInputError(
-                f"design={settings.design!r} knows no weights, whether given as sample_weight or found by "
+                f"design={settings.design!r} does not support weights, from sample_weight or "
                 "variance='auto': design='data' does"
             )
         if settings.design == "gaussian":

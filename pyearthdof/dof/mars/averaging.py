@@ -187,7 +187,7 @@ def is_tame(
     squared leave-one-out errors with the same terms may be at most twice RSS/(1 - r/n)^2, their approximate
     value unless a few rows dominate. A product of hinges can be small on all rows and huge between them: at
     the maximum of a product, with the other predictors at their medians, and at rows that combine the
-    predictors of different rows, the fit may exceed the range of the response by ten times that range.
+    predictors of different rows, the fit may exceed the range of the response by at most ten times it.
     """
     root = np.ones(len(y)) if weights is None else np.sqrt(weights)
     columns = root[:, None] * evaluate_terms(X, model.dirs, model.cuts)

@@ -68,7 +68,7 @@ class GridTable:
         if not is_shape(X):
             raise InvalidInputError(
                 f"X is a {type(X).__name__} but it should be a tuple (n, p) of integers: the table "
-                f"knows Gaussian designs only, and {self._EXACT.split()[0]} takes a matrix"
+                f"is for Gaussian designs only, and {self._EXACT.split()[0]} accepts a matrix"
             )
         return check_shape(X)
 

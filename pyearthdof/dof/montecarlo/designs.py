@@ -107,9 +107,7 @@ def the_designs(
     """
     if not isinstance(source, tuple):
         if n_designs is not None and check_count("n_designs", n_designs, 1) > 1:
-            raise refusal(
-                "n_designs", n_designs, "None or 1 for a given design, which is no (n, p)"
-            )
+            raise refusal("n_designs", n_designs, "None or 1 for a given design instead of (n, p)")
         return Designs(source, (n_rep,), draws)
     most = max(1, n_rep // _LEAST)
     if n_designs is None:

@@ -332,8 +332,8 @@ def _check_families(reports: Mapping[str, DfReport]) -> None:
     if len(found) > 1:
         (one, a), (other, b) = list(found.items())[:2]
         raise InvalidInputError(
-            f"procedures holds {a!r} for {one} responses and {b!r} for {other} ones, but they should be for "
-            "the same kind"
+            f"procedures contains {a!r} for {one} responses and {b!r} for {other} ones, but they should be "
+            "for the same kind"
         )
 
 

@@ -157,7 +157,7 @@ def _what_it_made(step: Any) -> str:
     if hasattr(step, "steps"):
         return "; ".join(_what_it_made(part) for _, part in step.steps if not is_blind(part))
     if not hasattr(step, "get_support"):
-        return f"what {type(step).__name__} made of the columns"
+        return f"the output of {type(step).__name__}"
     chosen = np.asarray(step.get_support())
     return f"{int(chosen.sum())} of {len(chosen)} columns, by {type(step).__name__}"
 

@@ -203,7 +203,7 @@ def parsed_formula(text: str) -> tuple[Node, Node]:
         refuse("it is longer than ", MAX_CHARACTERS, " characters")
     expressions = _Parser(tokens_of(text)).expressions()
     if len(expressions) != 1:
-        refuse("it holds ", len(expressions), " expressions where one should be")
+        refuse("it contains ", len(expressions), " expressions where one should be")
     formula = expressions[0]
     if not isinstance(formula, FunctionCall) or formula.name != "~" or len(formula.args) != 2:
         refuse(
